@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Every macro of the library: the version and the precondition check.
+#pragma once
+
+#include <cassert>
+
+#define WEFT_VERSION_MAJOR 0
+#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_PATCH 0
+
+/// Checks a precondition. Define it before including weft to plug in your own handler;
+/// by default it is `assert`, so it costs nothing under NDEBUG.
+#ifndef WEFT_ASSERT
+#define WEFT_ASSERT(...) assert((__VA_ARGS__))
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Longest paths in a DAG: levels, ranks and the critical path. One sweep each.
+#pragma once
+
+#include "weft/graph/topological_order.hpp"
+
+#include <algorithm>
+#include <concepts>
+#include <ranges>
+#include <span>
+#include <vector>
+
+namespace weft::graph {
+
+/// A weight that an op or an edge adds to a path.
+template <class F, class... Args>
+concept weight_function = std::regular_invocable<F, Args...> &&
+                          std::convertible_to<std::invoke_result_t<F, Args...>, double>;
+
+/// An edge weight of zero, for paths that only count ops.
+struct free_edges {
+  constexpr double operator()(const auto&) const { return 0; }
+};
+
+/// For every op, the largest weight of a path from it to a sink, **including** itself ("bottom level", `down(v)`;
+/// with mean costs the upward rank of HEFT). `order` is a topological order of g.
+/// Complexity: O(n + m). Source: Topcuoglu, Hariri, Wu 2002, §4.1 for the rank.
+template <dataflow_graph G, weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+constexpr std::vector<double> longest_to_sink(const G& g, std::span<const op_id> order, OpWeight op_weight,
+                                              EdgeWeight edge_weight = {}) {
+  std::vector<double> rank(order.size(), 0.0);
+  for (const op_id v : order | std::views::reverse) {
+    double tail = 0;
+    for (const auto& e : weft::out_edges(g, v)) {
+      tail = std::max<double>(tail, edge_weight(e) + rank[weft::target(g, e)]);
+    }
+    rank[v] = tail + op_weight(v);
+  }
+  return rank;
+}
+
+/// For every op, the largest weight of a path from a source to it, **excluding** itself ("top level", `up(v)`).
+/// Complexity: O(n + m).
+template <dataflow_graph G, weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+constexpr std::vector<double> longest_from_source(const G& g, std::span<const op_id> order, OpWeight op_weight,
+                                                  EdgeWeight edge_weight = {}) {
+  std::vector<double> level(order.size(), 0.0);
+  for (const op_id v : order) {
+    const double here = level[v] + op_weight(v);
+    for (const auto& e : weft::out_edges(g, v)) {
+      auto& there = level[weft::target(g, e)];
+      there = std::max<double>(there, here + edge_weight(e));
+    }
+  }
+  return level;
+}
+
+/// The depth of every op: the number of edges on the longest path that leads to it.
+template <dataflow_graph G>
+constexpr std::vector<std::uint32_t> depths(const G& g, std::span<const op_id> order) {
+  std::vector<std::uint32_t> depth(order.size(), 0);
+  for (const op_id v : order) {
+    for (const auto& e : weft::out_edges(g, v)) {
+      auto& there = depth[weft::target(g, e)];
+      there = std::max(there, depth[v] + 1);
+    }
+  }
+  return depth;
+}
+
+/// One path of the largest weight, from a source to a sink; ties go to the op with the smaller id.
+/// Complexity: O(n + m).
+template <dataflow_graph G, weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+constexpr std::vector<op_id> critical_path(const G& g, std::span<const op_id> order, OpWeight op_weight,
+                                           EdgeWeight edge_weight = {}) {
+  const auto rank = longest_to_sink(g, order, op_weight, edge_weight);
+  std::vector<op_id> path;
+  if (order.empty()) {
+    return path;
+  }
+  std::vector<std::uint8_t> has_input(order.size(), 0);
+  for (const op_id v : order) {
+    for (const auto& e : weft::out_edges(g, v)) {
+      has_input[weft::target(g, e)] = 1;
+    }
+  }
+  op_id at = none;
+  for (const op_id v : ids(order.size())) {
+    if (!has_input[v] && (at == none || rank[v] > rank[at])) {
+      at = v;
+    }
+  }
+  while (at != none) {
+    path.push_back(at);
+    op_id next = none;
+    double best = 0;
+    for (const auto& e : weft::out_edges(g, at)) {
+      const op_id w = weft::target(g, e);
+      const double through = edge_weight(e) + rank[w];
+      if (next == none || through > best || (through == best && w < next)) {
+        best = through;
+        next = w;
+      }
+    }
+    at = next;
+  }
+  return path;
+}
+
+} // namespace weft::graph

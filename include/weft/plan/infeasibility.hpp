@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Why there is no plan, as a value, and the result type that carries it.
+#pragma once
+
+#include "weft/core/config.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/platform/kinds.hpp"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace weft {
+
+/// Which component (a colocation group, or a single op) fits nowhere, and why.
+struct infeasibility {
+  enum class reason : std::uint8_t {
+    no_device_of_kind,   ///< the platform has no device that the component allows
+    out_of_memory,       ///< no allowed device had enough memory left when the component's turn came
+    not_found,           ///< a search ended without a plan and without a proof that there is none
+  };
+
+  reason why = reason::not_found;
+  op_id op = none;                 ///< the component's smallest op
+  std::size_t num_members = 1;     ///< how many ops the component has
+  kind_set kinds = {};             ///< what it allows
+  byte_count demand = 0;           ///< bytes it needs
+  byte_count largest_free = 0;     ///< the most that was left on an allowed device
+
+  friend constexpr bool operator==(const infeasibility&, const infeasibility&) = default;
+};
+
+/// One line that says what fits nowhere and why. `op_name` may be empty.
+inline std::string to_string(const infeasibility& i, std::string_view op_name = {}) {
+  std::string who = "op " + std::to_string(i.op);
+  if (!op_name.empty()) {
+    who += " '" + std::string{op_name} + "'";
+  }
+  if (i.num_members > 1) {
+    who = "the colocation group of " + who + " (" + std::to_string(i.num_members) + " ops)";
+  }
+  switch (i.why) {
+  case infeasibility::reason::no_device_of_kind:
+    return who + " fits nowhere: it allows only " + to_string(i.kinds) + " and the platform has no such device";
+  case infeasibility::reason::out_of_memory:
+    return who + " fits nowhere: it needs " + std::to_string(i.demand) + " bytes and the most that is left on an " +
+           "allowed device (" + to_string(i.kinds) + ") is " + std::to_string(i.largest_free);
+  case infeasibility::reason::not_found: break;
+  }
+  return "no plan was found within the budget, and none was proven impossible";
+}
+
+/// A value, or why there is none. Like `std::expected`, which C++20 does not have.
+template <class T>
+class outcome {
+public:
+  constexpr outcome(T value) : state_{std::in_place_index<0>, std::move(value)} {}
+  constexpr outcome(infeasibility i) : state_{std::in_place_index<1>, i} {}
+
+  constexpr explicit operator bool() const { return state_.index() == 0; }
+  constexpr bool has_value() const { return state_.index() == 0; }
+
+  constexpr T& operator*() { return WEFT_ASSERT(has_value()), *std::get_if<0>(&state_); }
+  constexpr const T& operator*() const { return WEFT_ASSERT(has_value()), *std::get_if<0>(&state_); }
+  constexpr T* operator->() { return &**this; }
+  constexpr const T* operator->() const { return &**this; }
+
+  /// Precondition: there is no value.
+  constexpr const infeasibility& error() const { return WEFT_ASSERT(!has_value()), *std::get_if<1>(&state_); }
+
+private:
+  std::variant<T, infeasibility> state_;
+};
+
+} // namespace weft

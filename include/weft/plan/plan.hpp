@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What a solver decides: on which device each op runs, and, if it cares, in which order.
+#pragma once
+
+#include "weft/core/ids.hpp"
+
+#include <vector>
+
+namespace weft {
+
+/// The device of every op, by op id. `none` where an op has not been placed yet.
+using placement = std::vector<device_id>;
+
+/// One thing that a device's compute queue does: run an op, or send a tensor to another device.
+struct step {
+  op_id op = none;          ///< the op that runs, or whose tensor is sent
+  tensor_id tensor = none;  ///< the tensor that is sent; `none` for running the op
+  device_id to = none;      ///< where it is sent; `none` for running the op
+
+  static constexpr step run(op_id v) { return {v, none, none}; }
+  static constexpr step send(op_id producer, tensor_id t, device_id to) { return {producer, t, to}; }
+  constexpr bool is_send() const { return tensor != none; }
+  friend constexpr bool operator==(const step&, const step&) = default;
+};
+
+/// Steps in the order in which their devices take them; each device takes its own and skips the others'. Every op
+/// is in it once. A send that is not in it comes right after its producer. Empty: no order was decided.
+using order = std::vector<step>;
+
+/// A decision: where, and optionally in which order.
+struct plan {
+  weft::placement placement;
+  weft::order order = {};
+  friend constexpr bool operator==(const plan&, const plan&) = default;
+};
+
+} // namespace weft

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What a platform is: devices with kinds, speeds, capacities and slots, and links between them.
+#pragma once
+
+#include "weft/core/ids.hpp"
+#include "weft/platform/kinds.hpp"
+
+#include <concepts>
+#include <string_view>
+
+namespace weft {
+namespace platform_parts {
+
+/// P has devices `0 … num_devices() - 1`, each with a kind and a name.
+template <class P>
+concept has_devices = requires(const P& p, device_id d) {
+  { p.num_devices() } -> std::convertible_to<std::size_t>;
+  { p.kind(d) } -> std::same_as<device_kind>;
+};
+
+/// Devices have limits: `memory_capacity(d)` in bytes; `slots(d)`, how many ops run at once.
+template <class P>
+concept has_limits = requires(const P& p, device_id d) {
+  { p.memory_capacity(d) } -> std::convertible_to<byte_count>;
+  { p.slots(d) } -> std::convertible_to<std::uint32_t>;
+};
+
+/// Devices have a rate: `speed(d)` in work units (usually FLOP) per second, positive.
+template <class P>
+concept has_speeds = requires(const P& p, device_id d) {
+  { p.speed(d) } -> std::convertible_to<double>;
+};
+
+/// Different devices are linked: `latency(a, b)` in seconds, `bandwidth(a, b)` in bytes per second, positive.
+template <class P>
+concept has_links = requires(const P& p, device_id a, device_id b) {
+  { p.latency(a, b) } -> std::convertible_to<double>;
+  { p.bandwidth(a, b) } -> std::convertible_to<double>;
+};
+
+} // namespace platform_parts
+
+/// What solvers need to know of a platform. How long things take on it is a cost model's business; the models
+/// in cost/ say which of `has_speeds` and `has_links` they need on top. See platform/archetype.hpp.
+template <class P>
+concept device_platform = platform_parts::has_devices<P> && platform_parts::has_limits<P>;
+
+} // namespace weft

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The library's platform: a list of devices and a link model.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/platform/concepts.hpp"
+#include "weft/platform/links.hpp"
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// One device of a `platform`.
+struct device {
+  device_kind kind = device_kind::cpu;
+  double speed = 1;                                                        ///< work units (FLOP) per second
+  byte_count memory_capacity = std::numeric_limits<byte_count>::max();     ///< bytes
+  double memory_bandwidth = std::numeric_limits<double>::infinity();       ///< bytes per second to its own memory
+  std::uint32_t slots = 1;                                                 ///< ops it can run at once
+  friend constexpr bool operator==(const device&, const device&) = default;
+};
+
+/// Devices and the links between them. `send_work` is what the sender's compute queue pays, in work units, before
+/// each transfer (10 in the critical-path paper, 0 where the hardware copies by itself).
+/// Models `device_platform`, `has_speeds` and `has_links`.
+template <link_model Links = link_matrix>
+class platform {
+public:
+  constexpr platform() = default;
+
+  /// Throws `value_error` for a speed, capacity, slot count or link that is not usable.
+  /// Complexity: O(devices²), each pair of links is checked.
+  constexpr platform(std::vector<device> devices, Links links, double send_work = 0)
+      : devices_{std::move(devices)}, links_{std::move(links)}, send_work_{send_work} {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if constexpr (requires { links_.num_devices(); }) {
+      if (links_.num_devices() != devices_.size()) {
+        throw value_error("links", "made for " + std::to_string(links_.num_devices()) + " devices, but there are " +
+                                     std::to_string(devices_.size()));
+      }
+    }
+    if (!(send_work >= 0 && send_work < infinity)) {
+      throw value_error("platform: send_work", "must be a finite number, not negative");
+    }
+    for (const device_id d : ids(devices_.size())) {
+      const auto& [kind, speed, capacity, memory_bandwidth, slots] = devices_[d];
+      if (!(speed > 0 && speed < infinity)) {
+        throw value_error(where(d) + ": speed", "must be a positive, finite number of work units per second");
+      }
+      if (!(memory_bandwidth > 0)) {
+        throw value_error(where(d) + ": memory_bandwidth", "must be a positive number of bytes per second");
+      }
+      if (slots == 0) {
+        throw value_error(where(d) + ": slots", "must be at least 1");
+      }
+      for (const device_id e : ids(devices_.size())) {
+        if (const link l = d == e ? link{} : links_(d, e);
+            !(l.latency >= 0 && l.latency < infinity && l.bandwidth > 0)) {
+          throw value_error(where(d) + ": link to device " + std::to_string(e),
+                            "needs a finite latency in seconds and a positive bandwidth in bytes per second");
+        }
+      }
+    }
+  }
+
+  constexpr std::size_t num_devices() const { return devices_.size(); }
+  constexpr device_kind kind(device_id d) const { return devices_[d].kind; }
+  constexpr double speed(device_id d) const { return devices_[d].speed; }
+  constexpr byte_count memory_capacity(device_id d) const { return devices_[d].memory_capacity; }
+  constexpr double memory_bandwidth(device_id d) const { return devices_[d].memory_bandwidth; }
+  constexpr std::uint32_t slots(device_id d) const { return devices_[d].slots; }
+  /// The device's name if it was given one, else empty.
+  constexpr std::string_view name(device_id d) const { return names_.empty() ? std::string_view{} : names_[d]; }
+  constexpr double latency(device_id from, device_id to) const { return links_(from, to).latency; }
+  constexpr double bandwidth(device_id from, device_id to) const { return links_(from, to).bandwidth; }
+  constexpr double send_work() const { return send_work_; }
+
+  /// Names the devices, in order. Throws `value_error` unless there is one name per device.
+  void set_names(std::vector<std::string> names) {
+    if (names.size() != devices_.size()) {
+      throw value_error("names", std::to_string(names.size()) + " names for " + std::to_string(devices_.size()) +
+                                   " devices");
+    }
+    names_ = std::move(names);
+  }
+
+  constexpr const std::vector<device>& devices() const { return devices_; }
+  constexpr const Links& links() const { return links_; }
+
+private:
+  static constexpr std::string where(device_id d) { return "device " + std::to_string(d); }
+
+  std::vector<device> devices_;
+  Links links_{};
+  double send_work_ = 0;
+  std::vector<std::string> names_; // empty when the devices have no names
+};
+
+} // namespace weft

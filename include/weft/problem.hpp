@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A problem: a workload, a platform and a cost model, and what every solver derives from them.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/cost/concepts.hpp"
+#include "weft/cost/linear.hpp"
+#include "weft/plan/infeasibility.hpp"
+#include "weft/platform/concepts.hpp"
+#include "weft/workload/concepts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+using component_id = std::uint32_t;
+
+/// What to place on what, and what it costs. Refers to the workload and the platform, which must outlive it; keeps
+/// the cost model by value. Derives, once: a topological order, and the **components**, the units of placement: each
+/// colocation group, then each op without a group, ordered by smallest op.
+/// Construction: O(n + m). Memory: about 20 bytes per op and 40 per component.
+template <dataflow_workload Workload, device_platform Platform, class Cost = cost::linear>
+  requires cost_model_for<Cost, Workload, Platform>
+class problem {
+public:
+  using workload_type = Workload;
+  using platform_type = Platform;
+  using cost_type = Cost;
+
+  /// Throws `value_error` if the platform has no device, `cycle_error`.
+  constexpr problem(const Workload& w, const Platform& p, Cost cost = {}) : workload_{&w}, platform_{&p}, cost_{cost} {
+    if (num_devices() == 0) {
+      throw value_error("platform", "has no device; add at least one");
+    }
+    sort_topologically();
+    collect_components();
+  }
+  problem(Workload&&, const Platform&, Cost = {}) = delete; // both must outlive the problem
+  problem(const Workload&, Platform&&, Cost = {}) = delete;
+
+  constexpr const Workload& workload() const { return *workload_; }
+  constexpr const Platform& platform() const { return *platform_; }
+  constexpr const Cost& cost() const { return cost_; }
+
+  constexpr std::size_t num_ops() const { return static_cast<std::size_t>(workload_->num_ops()); }
+  constexpr std::size_t num_tensors() const { return static_cast<std::size_t>(workload_->num_tensors()); }
+  constexpr std::size_t num_devices() const { return static_cast<std::size_t>(platform_->num_devices()); }
+  constexpr std::size_t num_components() const { return first_member_.size() - 1; }
+  /// How many (tensor, consumer) pairs there are; no placement causes more transfers.
+  constexpr std::size_t num_edges() const { return num_edges_; }
+
+  /// The ops, each after its inputs' producers; ties by ascending id among those that become free together.
+  constexpr std::span<const op_id> topological_order() const { return topological_order_; }
+
+  /// Times in seconds.
+  constexpr double compute_time(op_id v, device_id d) const {
+    return cost_.compute_time(*workload_, v, *platform_, d);
+  }
+  constexpr double transfer_time(tensor_id t, device_id from, device_id to) const {
+    return cost_.transfer_time(*workload_, t, *platform_, from, to);
+  }
+  constexpr double send_time(tensor_id t, device_id from, device_id to) const {
+    if constexpr (cost_parts::has_send_time<Cost, Workload, Platform>) {
+      return cost_.send_time(*workload_, t, *platform_, from, to);
+    } else {
+      return 0;
+    }
+  }
+
+  constexpr component_id component(op_id v) const { return component_[v]; }
+  /// The ops of a component, ascending.
+  constexpr std::span<const op_id> members(component_id c) const {
+    return std::span{members_}.subspan(first_member_[c], first_member_[c + 1] - first_member_[c]);
+  }
+  constexpr bool is_group(component_id c) const { return workload_->group(members(c).front()) != none; }
+  /// The kinds that all members allow.
+  constexpr kind_set kinds(component_id c) const { return kinds_[c]; }
+  /// Bytes to reserve on a device: Σ over the members of resident bytes + outputs + inputs. [CP] §2
+  constexpr byte_count demand(component_id c) const { return demand_[c]; }
+  /// Σ of the members' compute times on d.
+  constexpr double component_time(component_id c, device_id d) const {
+    double sum = 0;
+    for (const op_id v : members(c)) {
+      sum += compute_time(v, d);
+    }
+    return sum;
+  }
+
+  /// Whether d is of a kind that c allows and large enough for c alone.
+  constexpr bool allows(component_id c, device_id d) const {
+    return kinds_[c].contains(platform_->kind(d)) && static_cast<byte_count>(platform_->memory_capacity(d)) >= demand_[c];
+  }
+
+  /// Describes why c fits nowhere, given the memory that is left on each device.
+  constexpr infeasibility why_unplaced(component_id c, std::span<const byte_count> free) const {
+    infeasibility i{.why = infeasibility::reason::no_device_of_kind,
+                    .op = members(c).front(),
+                    .num_members = members(c).size(),
+                    .kinds = kinds_[c],
+                    .demand = demand_[c]};
+    for (const device_id d : ids(num_devices())) {
+      if (kinds_[c].contains(platform_->kind(d))) {
+        i.why = infeasibility::reason::out_of_memory;
+        i.largest_free = std::max(i.largest_free, free[d]);
+      }
+    }
+    return i;
+  }
+
+private:
+  constexpr void sort_topologically() {
+    std::vector<std::uint32_t> waiting(num_ops(), 0);
+    topological_order_.reserve(num_ops());
+    for (const op_id v : ids(num_ops())) {
+      waiting[v] = static_cast<std::uint32_t>(std::ranges::size(workload_->inputs(v)));
+      num_edges_ += waiting[v];
+      if (waiting[v] == 0) {
+        topological_order_.push_back(v);
+      }
+    }
+    for (std::size_t i = 0; i < topological_order_.size(); ++i) {
+      for (const tensor_id t : workload_->outputs(topological_order_[i])) {
+        for (const op_id c : workload_->consumers(t)) {
+          if (--waiting[c] == 0) {
+            topological_order_.push_back(c);
+          }
+        }
+      }
+    }
+    if (topological_order_.size() != num_ops()) {
+      throw cycle_error({}, "some op waits for itself");
+    }
+  }
+
+  constexpr void collect_components() {
+    component_.assign(num_ops(), none);
+    std::vector<component_id> of_group(static_cast<std::size_t>(workload_->num_groups()), none);
+    component_id count = 0;
+    for (const op_id v : ids(num_ops())) { // groups first, as [CP]'s partitioners visit them
+      if (const group_id g = workload_->group(v); g != none) {
+        if (of_group[g] == none) {
+          of_group[g] = count++;
+        }
+        component_[v] = of_group[g];
+      }
+    }
+    for (const op_id v : ids(num_ops())) {
+      if (component_[v] == none) {
+        component_[v] = count++;
+      }
+    }
+    first_member_.assign(count + 1, 0);
+    kinds_.assign(count, kind_set::all());
+    demand_.assign(count, 0);
+    for (const op_id v : ids(num_ops())) {
+      const component_id c = component_[v];
+      ++first_member_[c + 1];
+      kinds_[c] = kinds_[c] & workload_->kinds(v);
+      demand_[c] += workload_->resident_bytes(v);
+      for (const tensor_id t : workload_->outputs(v)) {
+        demand_[c] += workload_->bytes(t);
+      }
+      for (const tensor_id t : workload_->inputs(v)) {
+        demand_[c] += workload_->bytes(t);
+      }
+    }
+    for (component_id c = 0; c < count; ++c) {
+      first_member_[c + 1] += first_member_[c];
+    }
+    members_.assign(num_ops(), 0);
+    auto next = first_member_;
+    for (const op_id v : ids(num_ops())) {
+      members_[next[component_[v]]++] = v;
+    }
+  }
+
+  const Workload* workload_;
+  const Platform* platform_;
+  [[no_unique_address]] Cost cost_;
+  std::size_t num_edges_ = 0;
+  std::vector<op_id> topological_order_;
+  std::vector<component_id> component_;
+  std::vector<std::uint32_t> first_member_;
+  std::vector<op_id> members_;
+  std::vector<kind_set> kinds_;
+  std::vector<byte_count> demand_;
+};
+
+template <class W, class P>
+problem(const W&, const P&) -> problem<W, P, cost::linear>;
+template <class W, class P, class C>
+problem(const W&, const P&, C) -> problem<W, P, C>;
+
+} // namespace weft

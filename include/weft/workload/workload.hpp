@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The library's workload: a dataflow graph in compressed sparse rows with its op and tensor columns.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/workload/concepts.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+class workload_builder;
+
+/// An immutable dataflow graph with columns. Each op's tensors have consecutive ids, so an op with one output whose
+/// predecessors in id order have one output too produces the tensor of its own number.
+/// Models `dataflow_workload` and `bidirectional_dataflow_graph`. Made by `workload_builder` (workload/builder.hpp).
+/// Memory: 8 bytes per edge, about 70 per op and 20 per tensor, and the names.
+class workload {
+public:
+  constexpr workload() = default;
+
+  constexpr std::size_t num_ops() const { return work_.size(); }
+  constexpr std::size_t num_tensors() const { return bytes_.size(); }
+  constexpr std::size_t num_edges() const { return consumers_.size(); }
+  constexpr std::size_t num_groups() const { return num_groups_; }
+
+  /// The tensors that v produces, ascending.
+  constexpr id_range outputs(op_id v) const { return {first_output_[v], first_output_[v + 1]}; }
+  /// The tensors that v consumes, ascending.
+  constexpr std::span<const tensor_id> inputs(op_id v) const { return row(inputs_, first_input_, v); }
+  /// The ops that consume t, ascending.
+  constexpr std::span<const op_id> consumers(tensor_id t) const { return row(consumers_, first_consumer_, t); }
+  constexpr op_id producer(tensor_id t) const { return producer_[t]; }
+
+  constexpr byte_count bytes(tensor_id t) const { return bytes_[t]; }                 ///< size in bytes
+  constexpr double work(op_id v) const { return work_[v]; }                           ///< work units (FLOP)
+  constexpr byte_count resident_bytes(op_id v) const { return resident_bytes_[v]; }   ///< parameters and state, bytes
+  constexpr kind_set kinds(op_id v) const { return kinds_[v]; }                       ///< where v may run
+  constexpr group_id group(op_id v) const { return group_[v]; }                       ///< `none` if v is free
+  constexpr std::string_view name(op_id v) const { return names_.empty() ? std::string_view{} : names_[v]; }
+  constexpr std::string_view type(op_id v) const { return types_.empty() ? std::string_view{} : type_names_[types_[v]]; }
+
+  /// Edges in both directions, for graph algorithms.
+  class out_edge_range {
+  public:
+    class iterator {
+    public:
+      using value_type = flow_edge;
+      using difference_type = std::ptrdiff_t;
+      constexpr iterator() = default;
+      constexpr iterator(const workload& w, op_id v, std::size_t at) : w_{&w}, v_{v}, t_{w.first_output_[v]}, at_{at} {
+        settle();
+      }
+      constexpr flow_edge operator*() const { return {v_, w_->consumers_[at_], t_}; }
+      constexpr iterator& operator++() { return ++at_, settle(), *this; }
+      constexpr iterator operator++(int) {
+        auto old = *this;
+        return ++*this, old;
+      }
+      friend constexpr bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
+
+    private:
+      constexpr void settle() { // steps to the tensor that position `at_` belongs to
+        while (t_ + 1 < w_->first_output_[v_ + 1] && at_ >= w_->first_consumer_[t_ + 1]) {
+          ++t_;
+        }
+      }
+      const workload* w_ = nullptr;
+      op_id v_ = none;
+      tensor_id t_ = none;
+      std::size_t at_ = 0;
+    };
+    constexpr out_edge_range(const workload& w, op_id v) : w_{&w}, v_{v} {}
+    constexpr iterator begin() const { return {*w_, v_, w_->first_consumer_[w_->first_output_[v_]]}; }
+    constexpr iterator end() const { return {*w_, v_, w_->first_consumer_[w_->first_output_[v_ + 1]]}; }
+
+  private:
+    const workload* w_;
+    op_id v_;
+  };
+
+  class in_edge_range {
+  public:
+    class iterator {
+    public:
+      using value_type = flow_edge;
+      using difference_type = std::ptrdiff_t;
+      constexpr iterator() = default;
+      constexpr iterator(const workload& w, op_id v, const tensor_id* at) : w_{&w}, v_{v}, at_{at} {}
+      constexpr flow_edge operator*() const { return {w_->producer_[*at_], v_, *at_}; }
+      constexpr iterator& operator++() { return ++at_, *this; }
+      constexpr iterator operator++(int) {
+        auto old = *this;
+        return ++at_, old;
+      }
+      friend constexpr bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
+
+    private:
+      const workload* w_ = nullptr;
+      op_id v_ = none;
+      const tensor_id* at_ = nullptr;
+    };
+    constexpr in_edge_range(const workload& w, op_id v) : w_{&w}, v_{v} {}
+    constexpr iterator begin() const { return {*w_, v_, w_->inputs(v_).data()}; }
+    constexpr iterator end() const { return {*w_, v_, w_->inputs(v_).data() + w_->inputs(v_).size()}; }
+
+  private:
+    const workload* w_;
+    op_id v_;
+  };
+
+  constexpr out_edge_range out_edges(op_id v) const { return {*this, v}; }
+  constexpr in_edge_range in_edges(op_id v) const { return {*this, v}; }
+  constexpr op_id source(const flow_edge& e) const { return e.source; }
+  constexpr op_id target(const flow_edge& e) const { return e.target; }
+
+private:
+  friend workload_builder;
+
+  template <class Column>
+  static constexpr std::span<const typename Column::value_type> row(const Column& column,
+                                                                     const std::vector<std::uint32_t>& first,
+                                                                     std::size_t i) {
+    return std::span{column}.subspan(first[i], first[i + 1] - first[i]);
+  }
+
+  std::vector<tensor_id> first_output_{0};         // per op, plus the end
+  std::vector<std::uint32_t> first_input_{0};      // per op, plus the end
+  std::vector<std::uint32_t> first_consumer_{0};   // per tensor, plus the end
+  std::vector<tensor_id> inputs_;
+  std::vector<op_id> consumers_;
+  std::vector<op_id> producer_;
+  std::vector<byte_count> bytes_;
+  std::vector<double> work_;
+  std::vector<byte_count> resident_bytes_;
+  std::vector<kind_set> kinds_;
+  std::vector<group_id> group_;
+  std::vector<std::string> names_;        // empty when no op has a name
+  std::vector<std::string> type_names_;   // each type once
+  std::vector<std::uint32_t> types_;      // index into type_names_; empty when no op has a type
+  std::size_t num_groups_ = 0;
+};
+
+} // namespace weft
