@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSL-1.0
+# Builds and runs the consumer project against an installation or the source tree.
+# cmake -D FROM=package|source -D SOURCE=… -D BUILD=… -D WORK=… -D COMPILER=… -D GENERATOR=… -D COMPONENTS=a,b,… -P run.cmake
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(result)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "${command}\nfailed (${result}):\n${output}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+set(options "-DWEFT_FROM=${FROM}" "-DCMAKE_CXX_COMPILER=${COMPILER}")
+if(FROM STREQUAL "package")
+  run(${CMAKE_COMMAND} --install "${BUILD}" --prefix "${WORK}/prefix")
+  list(APPEND options "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DWEFT_COMPONENTS=${COMPONENTS}")
+else()
+  list(APPEND options "-DWEFT_SOURCE_DIR=${SOURCE}")
+endif()
+run(${CMAKE_COMMAND} -S "${SOURCE}/test/consumer" -B "${WORK}/build" -G "${GENERATOR}" ${options})
+run(${CMAKE_COMMAND} --build "${WORK}/build")
+file(GLOB programs "${WORK}/build/consumer*")
+list(FILTER programs EXCLUDE REGEX "\\.(ninja|txt|cmake)$")
+if(NOT programs)
+  message(FATAL_ERROR "no program was built in ${WORK}/build")
+endif()
+foreach(program IN LISTS programs)
+  run("${program}")
+endforeach()

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Checks what the folder structure promises: layers, self-description, size and silence of the headers.
+
+  layers.py                    check include/weft; one line per violation, exit code 1 if there is one
+  layers.py --write-umbrella   regenerate include/weft/all.hpp
+  layers.py --self-test        check that every rule finds a violation of it
+"""
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+LAYERS = [
+    ["core"],
+    ["graph", "platform"],
+    ["workload", "cost"],
+    ["plan", "problem.hpp"],
+    ["partition", "schedule", "concurrency", "bound", "validate"],
+    ["refine", "simulate", "execute"],
+    ["solve"],
+    ["io", "report"],
+    ["interop"],
+]
+LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}
+OPTIONAL = {"io", "report", "interop"}  # need foreign libraries, so they are not in the umbrella
+FORBIDDEN = {"validate": {"partition", "schedule", "simulate"}}  # a checker shares nothing with what it checks
+FOREIGN = {"io": ("nlohmann/",), "report": ("nlohmann/", "fmt/")}
+MAX_LINES = 600
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+PRINT = re.compile(r"\bstd::(cout|cerr|clog|puts)\b|(?<![a-z_])(std::)?[fv]?printf\s*\(|#\s*include\s*<iostream>")
+EXIT = re.compile(r"(?<![\w.>])(std::)?(exit|abort|terminate|quick_exit|_Exit)\s*\(")
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+
+
+def part_of(path):
+    """The folder, or the file at the top, that decides a header's layer."""
+    return path.split("/")[0]
+
+
+def headers_in(root):
+    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*.hpp"))
+
+
+def umbrella_headers(root):
+    """Everything that needs the standard library only."""
+    chosen = []
+    for path in headers_in(root):
+        if path == "all.hpp" or part_of(path) in OPTIONAL or "detail" in path.split("/"):
+            continue
+        if not any("/" in name for kind, name in INCLUDE.findall((root / path).read_text()) if kind == "<"):
+            chosen.append(path)
+    return chosen
+
+
+def umbrella_text(root):
+    chosen = umbrella_headers(root)
+    chosen.sort(key=lambda path: (LAYER.get(part_of(path), len(LAYERS)), path))
+    text = "// SPDX-License-Identifier: BSL-1.0\n"
+    text += "/// All of weft that needs nothing but the standard library, from the bottom layer up.\n#pragma once\n"
+    previous = None
+    for path in chosen:
+        layer = LAYER.get(part_of(path))
+        text += ("\n" if layer != previous else "") + f'#include "weft/{path}"\n'
+        previous = layer
+    return text
+
+
+def check_header(root, path, text, say):
+    lines = text.splitlines()
+    if not lines or lines[0] != "// SPDX-License-Identifier: BSL-1.0":
+        say(path, 1, "the first line must be '// SPDX-License-Identifier: BSL-1.0'")
+    if len(lines) < 2 or not re.match(r"/// \S.*", lines[1]):
+        say(path, 2, "the second line must say in one '///' sentence what is in the header")
+    if "#pragma once" not in lines:
+        say(path, 1, "has no '#pragma once'")
+    if len(lines) > MAX_LINES:
+        say(path, MAX_LINES, f"has {len(lines)} lines; {MAX_LINES} is the most")
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line):
+            say(path, number, "unfinished mark")
+        macro = re.match(r"\s*#\s*define\s+(\w+)", line)
+        if macro and path != "core/config.hpp" and not re.search(rf"^\s*#\s*undef\s+{macro[1]}\b", text, re.M):
+            say(path, number, "macros that outlive their header belong into core/config.hpp")
+    bare = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    code = STRING.sub('""', bare)
+    for pattern, what in ((PRINT, "prints"), (EXIT, "ends the program")):
+        if pattern is PRINT and part_of(path) == "report":
+            continue
+        for match in pattern.finditer(code):
+            say(path, code[: match.start()].count("\n") + 1, f"library code {what}: {match.group().strip()}")
+    return bare
+
+
+def check_includes(root, path, code, say):
+    part = part_of(path)
+    if path != "all.hpp" and part not in LAYER:
+        say(path, 1, f"'{part}' is in no layer; add it to the table in {Path(__file__).name}")
+        return
+    for match in INCLUDE.finditer(code):
+        kind, name = match.groups()
+        line = code[: match.start()].count("\n") + 1
+        if kind == "<":
+            foreign = ("range/v3/",) + FOREIGN.get(part, ())
+            if part != "interop" and "/" in name and not name.startswith(foreign):
+                say(path, line, f"may not depend on <{name}>")
+            continue
+        if not name.startswith("weft/"):
+            say(path, line, f'write "weft/…" instead of "{name}"')
+            continue
+        target = name.removeprefix("weft/")
+        if not (root / target).is_file():
+            say(path, line, f"includes {name}, which does not exist")
+        elif path == "all.hpp":
+            continue
+        elif target == "all.hpp":
+            say(path, line, "includes the umbrella header")
+        elif LAYER.get(part_of(target), 99) > LAYER[part]:
+            say(path, line, f"layer {LAYER[part]} ({part}) includes layer {LAYER.get(part_of(target))} ({target})")
+        elif part_of(target) in FORBIDDEN.get(part, ()):
+            say(path, line, f"{part} must not depend on {part_of(target)}")
+
+
+def check_cycles(root, includes, say):
+    state = {}
+
+    def visit(path, trail):
+        state[path] = "open"
+        for target in includes.get(path, ()):
+            if state.get(target) == "open":
+                say(path, 1, "include cycle: " + " -> ".join(trail[trail.index(target):] + [target]))
+            elif target not in state:
+                visit(target, trail + [target])
+        state[path] = "done"
+
+    for path in sorted(includes):
+        if path not in state:
+            visit(path, [path])
+
+
+def violations(root):
+    found = []
+
+    def say(path, line, problem):
+        found.append(f"include/weft/{path}:{line}: {problem}")
+
+    includes = {}
+    for path in headers_in(root):
+        code = check_header(root, path, (root / path).read_text(), say)
+        check_includes(root, path, code, say)
+        includes[path] = [n.removeprefix("weft/") for k, n in INCLUDE.findall(code) if k == '"']
+    check_cycles(root, includes, say)
+    listed = includes.get("all.hpp", [])
+    for path in umbrella_headers(root):
+        if path not in listed:
+            say("all.hpp", 1, f"lacks weft/{path}; run test/layers.py --write-umbrella")
+    for path in sorted(set(listed) - set(umbrella_headers(root))):
+        say("all.hpp", 1, f"must not include weft/{path}; run test/layers.py --write-umbrella")
+    return found
+
+
+def self_test():
+    head = "// SPDX-License-Identifier: BSL-1.0\n/// A header.\n#pragma once\n"
+    good = {"core/a.hpp": head, "graph/b.hpp": head + '#include "weft/core/a.hpp"\n#include <vector>\n'}
+    cases = [  # (what is added to a good tree, what must be said)
+        ({"core/c.hpp": head + '#include "weft/graph/b.hpp"\n'}, "layer 0 (core) includes layer 1"),
+        ({"validate/v.hpp": head + '#include "weft/partition/p.hpp"\n', "partition/p.hpp": head}, "must not depend on"),
+        ({"core/c.hpp": head + '#include "weft/core/none.hpp"\n'}, "does not exist"),
+        ({"core/c.hpp": head + '#include "a.hpp"\n'}, "instead of"),
+        ({"core/c.hpp": head + "#include <fmt/format.h>\n"}, "may not depend on <fmt/format.h>"),
+        ({"core/c.hpp": head + '#include "weft/core/d.hpp"\n', "core/d.hpp": head + '#include "weft/core/c.hpp"\n'},
+         "include cycle"),
+        ({"new/c.hpp": head}, "in no layer"),
+        ({"core/c.hpp": head.replace("SPDX", "")}, "first line"),
+        ({"core/c.hpp": head.replace("/// A header.", "")}, "second line"),
+        ({"core/c.hpp": head.replace("#pragma once", "")}, "pragma once"),
+        ({"core/c.hpp": head + "\n" * MAX_LINES}, "is the most"),
+        ({"core/c.hpp": head + "// TO" + "DO: more\n"}, "unfinished mark"),
+        ({"core/c.hpp": head + "#define X\n"}, "belong into core/config.hpp"),
+        ({"core/c.hpp": head + "inline void f() { std::printf(1); }\n"}, "prints"),
+        ({"core/c.hpp": head + "inline void f() { std::exit(1); }\n"}, "ends the program"),
+        ({"core/c.hpp": None}, "lacks weft/core/c.hpp"),
+        ({"io/c.hpp": head, "all.hpp": head + '#include "weft/io/c.hpp"\n'}, "must not include weft/io/c.hpp"),
+    ]
+    failed = 0
+
+    def said(tree, complete=True):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for path, text in tree.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            if "all.hpp" not in tree and complete:
+                (root / "all.hpp").write_text(umbrella_text(root))
+            return violations(root)
+
+    if found := said(good):
+        failed += 1
+        print("a good tree is rejected:", *found, sep="\n  ")
+    for extra, expected in cases:
+        tree = good | {path: head if text is None else text for path, text in extra.items()}
+        found = said(tree, complete=None not in extra.values())
+        if not any(expected in line for line in found):
+            failed += 1
+            print(f"expected '{expected}' for {list(extra)}, got:", *found, sep="\n  ")
+    return failed
+
+
+def main(arguments):
+    root = Path(__file__).resolve().parent.parent / "include" / "weft"
+    if arguments == ["--write-umbrella"]:
+        (root / "all.hpp").write_text(umbrella_text(root))
+        return 0
+    if arguments == ["--self-test"]:
+        return 1 if self_test() else 0
+    if arguments:
+        print(__doc__)
+        return 2
+    found = violations(root)
+    print(*found, f"{len(headers_in(root))} headers, {len(found)} violations", sep="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
