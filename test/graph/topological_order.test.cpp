@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/graph/topological_order.hpp"
+
+#include "support/graphs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace weft;
+
+#define GRAPH_TYPES csr_graph, test::int_lists, test::id_lists
+
+TEST_CASE_TEMPLATE("topological order: first come first, sources ascending", G, GRAPH_TYPES) {
+  const auto g = test::make_graph<G>(6, {{5, 0}, {3, 0}, {3, 1}, {0, 2}, {1, 2}});
+  CHECK(graph::topological_order(g) == std::vector<op_id>{3, 4, 5, 1, 0, 2});
+  CHECK(graph::in_degrees(g) == std::vector<std::uint32_t>{2, 1, 2, 0, 0, 0});
+}
+
+TEST_CASE_TEMPLATE("topological order: every op after its predecessors, on random graphs", G, GRAPH_TYPES) {
+  rng random{2};
+  for (int round = 0; round < 40; ++round) {
+    const std::size_t n = random.below(30) + 1u;
+    const auto arcs = test::random_dag(n, random.uniform(0, 0.5), random);
+    const auto order = graph::topological_order(test::make_graph<G>(n, arcs));
+    std::vector<std::size_t> position(n, n);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      position[order[i]] = i;
+    }
+    CHECK(order.size() == n);
+    CHECK(std::set(order.begin(), order.end()).size() == n);
+    for (const auto& [u, v] : arcs) {
+      CHECK(position[u] < position[v]);
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("topological order: no ops, no edges", G, GRAPH_TYPES) {
+  CHECK(graph::topological_order(test::make_graph<G>(0, {})).empty());
+  CHECK(graph::topological_order(test::make_graph<G>(3, {})) == std::vector<op_id>{0, 1, 2});
+}
+
+TEST_CASE_TEMPLATE("topological order: a cycle is named, without the ops before and behind it", G, GRAPH_TYPES) {
+  const auto g = test::make_graph<G>(7, {{0, 1}, {1, 2}, {2, 3}, {3, 1}, {3, 4}, {2, 5}, {5, 6}});
+  CHECK_THROWS_WITH_AS(
+    graph::topological_order(g),
+    "the graph has a cycle: 1 -> 2 -> 3 -> 1; a dataflow graph must be acyclic (unroll loops first)", cycle_error);
+}
+
+TEST_CASE_TEMPLATE("topological order: an op that waits for itself", G, GRAPH_TYPES) {
+  const auto g = test::make_graph<G>(3, {{0, 1}, {1, 1}, {1, 2}});
+  try {
+    (void)graph::topological_order(g);
+    FAIL("accepted a self-loop");
+  } catch (const cycle_error& e) {
+    CHECK(e.ops == std::vector<op_id>{1});
+  }
+}
+
+TEST_CASE_TEMPLATE("topological order: the ops of a reported cycle form one, on random graphs", G, GRAPH_TYPES) {
+  rng random{8};
+  int cyclic = 0;
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t n = random.below(12) + 2u;
+    test::arcs arcs;
+    for (const op_id u : ids(n)) {
+      for (const op_id v : ids(n)) {
+        if (random.uniform() < 1.2 / static_cast<double>(n)) {
+          arcs.push_back({u, v});
+        }
+      }
+    }
+    const auto reaches = test::reachability(n, arcs);
+    bool expected = false;
+    for (const op_id v : ids(n)) {
+      expected = expected || reaches[v][v];
+    }
+    try {
+      (void)graph::topological_order(test::make_graph<G>(n, arcs));
+      CHECK_FALSE(expected);
+    } catch (const cycle_error& e) {
+      ++cyclic;
+      CHECK(expected);
+      REQUIRE_FALSE(e.ops.empty());
+      CHECK(std::set(e.ops.begin(), e.ops.end()).size() == e.ops.size());
+      for (std::size_t i = 0; i < e.ops.size(); ++i) {
+        const graph::arc step{e.ops[i], e.ops[(i + 1) % e.ops.size()]};
+        CHECK(std::ranges::find(arcs, step) != arcs.end());
+      }
+    }
+  }
+  CHECK(cyclic > 50);
+  CHECK(cyclic < 190);
+}
+
+TEST_CASE("topological order: an edge to an op that does not exist is named") {
+  CHECK_THROWS_WITH_AS(graph::topological_order(test::id_lists{{1}, {2}}),
+                       "edge 1 -> 2: the graph has only the ops 0 to 2 - 1", dangling_id_error);
+  CHECK_THROWS_AS(graph::topological_order(test::int_lists{{-1}}), dangling_id_error);
+}
+
+namespace {
+constexpr op_id last_at_compile_time() {
+  return graph::topological_order(test::int_lists{{2}, {0, 2}, {}}).back();
+}
+static_assert(last_at_compile_time() == 2);
+} // namespace
