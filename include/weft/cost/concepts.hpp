@@ -39,7 +39,7 @@ concept has_device_classes = requires(const C& c, const P& p, device_id d) {
 
 /// Turns a workload and a platform into times. Models are small copyable values; see cost/linear.hpp for the usual one.
 template <class C, class W, class P>
-concept cost_model_for = std::copyable<C> && cost_parts::has_compute_time<C, W, P> &&
+concept cost_model_for = std::copy_constructible<C> && cost_parts::has_compute_time<C, W, P> &&
                          cost_parts::has_transfer_time<C, W, P>;
 
 } // namespace weft

@@ -48,11 +48,11 @@ public:
     if (o.kinds.empty()) {
       throw constraint_error({v}, where(v, o.name) + ": allows no device kind at all");
     }
+    check_bytes(where(v, o.name) + ": resident_bytes", o.resident_bytes);
     if (o.bytes) {
       check_bytes(where(v, o.name) + ": bytes", *o.bytes);
       tensors_.push_back({v, *o.bytes});
     }
-    check_bytes(where(v, o.name) + ": resident_bytes", o.resident_bytes);
     num_outputs_.push_back(o.bytes ? 1u : 0u);
     control_output_.push_back(none);
     ops_.push_back(std::move(o));

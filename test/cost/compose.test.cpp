@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/cost/compose.hpp"
+
+#include "weft/cost/roofline.hpp"
+
+#include "support/small_problem.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace weft;
+
+namespace {
+
+/// Offers exactly what a cost model must, and counts how often it is asked for compute times.
+struct counting {
+  int* asked = nullptr;
+  template <class W, class P>
+  double compute_time(const W& w, op_id v, const P&, device_id d) const {
+    ++*asked;
+    return w.work(v) + d;
+  }
+  template <class W, class P>
+  double transfer_time(const W&, tensor_id t, const P&, device_id, device_id) const {
+    return t;
+  }
+};
+static_assert(cost_model_for<counting, workload, platform<>>);
+static_assert(!cost_parts::has_send_time<counting, workload, platform<>>);
+
+} // namespace
+
+TEST_CASE("scaled cost: compute and communication apart") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  const cost::linear base;
+  const cost::scaled c{base, 2, 3};
+  CHECK(c.compute_time(w, 2, p, 1) == 2 * base.compute_time(w, 2, p, 1));
+  CHECK(c.transfer_time(w, 1, p, 0, 2) == 3 * base.transfer_time(w, 1, p, 0, 2));
+  CHECK(c.send_time(w, 1, p, 0, 2) == 3 * base.send_time(w, 1, p, 0, 2));
+  CHECK(c.device_class(p, 2) == 1);
+  CHECK_FALSE(cost_parts::has_device_classes<cost::scaled<cost::roofline>, platform<>>);
+}
+
+TEST_CASE("scaled cost: a base without send times sends for free") {
+  int asked = 0;
+  const cost::scaled c{counting{&asked}, 2, 3};
+  CHECK(c.send_time(test::diamond(), 0, test::three_devices(), 0, 1) == 0);
+}
+
+TEST_CASE("perturbed cost: within the spread, the same for a seed, different for each op, device and seed") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  const cost::linear base;
+  const cost::perturbed c{base, 0.2, 7};
+  const cost::perturbed again{base, 0.2, 7};
+  const cost::perturbed other{base, 0.2, 8};
+  for (const op_id v : ids(w.num_ops())) {
+    for (const device_id d : ids(p.num_devices())) {
+      const double factor = c.compute_time(w, v, p, d) / base.compute_time(w, v, p, d);
+      CHECK(factor >= 0.8);
+      CHECK(factor <= 1.2);
+      CHECK(c.compute_time(w, v, p, d) == again.compute_time(w, v, p, d));
+      CHECK(c.compute_time(w, v, p, d) != other.compute_time(w, v, p, d));
+    }
+  }
+  CHECK(c.compute_time(w, 0, p, 1) != c.compute_time(w, 0, p, 2));
+  CHECK(c.compute_time(w, 0, p, 1) / base.compute_time(w, 0, p, 1) !=
+        doctest::Approx(c.compute_time(w, 1, p, 1) / base.compute_time(w, 1, p, 1)));
+  CHECK(c.transfer_time(w, 1, p, 0, 2) == base.transfer_time(w, 1, p, 0, 2));
+  CHECK(c.send_time(w, 1, p, 0, 2) == base.send_time(w, 1, p, 0, 2));
+  CHECK_FALSE(cost_parts::has_device_classes<decltype(c), platform<>>);
+}
+
+TEST_CASE("cached cost: asks once per op and class and then never again") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  int asked = 0;
+  const cost::cached c{counting{&asked}, w, p};
+  CHECK(asked == 12);
+  for (const op_id v : ids(w.num_ops())) {
+    for (const device_id d : ids(p.num_devices())) {
+      CHECK(c.compute_time(w, v, p, d) == w.work(v) + d);
+    }
+  }
+  CHECK(asked == 12);
+  CHECK(c.transfer_time(w, 3, p, 0, 1) == 3);
+  CHECK(c.send_time(w, 3, p, 0, 1) == 0);
+
+  const cost::linear base;
+  const cost::cached shared{base, w, p}; // devices 1 and 2 are one class
+  for (const op_id v : ids(w.num_ops())) {
+    for (const device_id d : ids(p.num_devices())) {
+      CHECK(shared.compute_time(w, v, p, d) == base.compute_time(w, v, p, d));
+    }
+  }
+  CHECK(shared.send_time(w, 3, p, 0, 1) == base.send_time(w, 3, p, 0, 1));
+}
+
+TEST_CASE("cost from a function: a lambda with captures is a cost model") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  const double rate[] = {1, 2, 4};
+  const cost::from_function c{[&](op_id v, device_id d) { return w.work(v) / rate[d]; }};
+  static_assert(cost_model_for<decltype(c), workload, platform<>>);
+  CHECK(c.compute_time(w, 3, p, 2) == 10);
+  CHECK(c.transfer_time(w, 1, p, 1, 0) == 2.5);
+  CHECK(c.send_time(w, 1, p, 0, 1) == 0.5);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/problem.hpp"
+
+#include "weft/cost/compose.hpp"
+#include "weft/cost/table.hpp"
+#include "weft/workload/annotated_graph.hpp"
+
+#include "support/graphs.hpp"
+#include "support/small_problem.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+using namespace weft;
+
+namespace {
+
+std::vector<op_id> list(std::span<const op_id> range) { return {range.begin(), range.end()}; }
+
+constexpr double at_compile_time() {
+  const test::int_lists g{{1, 2}, {}, {}};
+  const double work[] = {1, 2, 3};
+  const byte_count bytes[] = {8, 0, 0};
+  const group_id groups[] = {none, 0, 0};
+  const annotated_graph w{g, {.work = work, .bytes = bytes, .groups = groups}};
+  const platform<uniform_links> p{{{.speed = 2}}, {}};
+  const problem problem{w, p};
+  return problem.component_time(0, 0) * 100 + static_cast<double>(problem.demand(0)) +
+         static_cast<double>(problem.num_components());
+}
+static_assert(at_compile_time() == 250 + 16 + 2);
+
+} // namespace
+
+TEST_CASE("problem: knows its parts and asks the cost model") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  const problem problem{w, p};
+  static_assert(std::is_same_v<decltype(problem)::cost_type, cost::linear>);
+  CHECK(&problem.workload() == &w);
+  CHECK(&problem.platform() == &p);
+  CHECK(problem.num_ops() == 4);
+  CHECK(problem.num_tensors() == 4);
+  CHECK(problem.num_devices() == 3);
+  CHECK(problem.num_edges() == 5);
+  CHECK(problem.compute_time(2, 1) == 1.5);
+  CHECK(problem.transfer_time(1, 0, 2) == 5);
+  CHECK(problem.send_time(1, 0, 2) == 0.5);
+}
+
+TEST_CASE("problem: keeps a copy of the cost model") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  const problem scaled{w, p, cost::scaled{cost::linear{}, 2, 3}};
+  CHECK(scaled.compute_time(2, 1) == 3);
+  CHECK(scaled.send_time(1, 0, 2) == 1.5);
+  const std::vector<double> seconds(12, 7);
+  const problem profiled{w, p, cost::table{seconds, 4, 3}};
+  CHECK(profiled.compute_time(3, 0) == 7);
+  const problem written{w, p, cost::from_function{[&](op_id v, device_id) { return w.work(v); }}};
+  CHECK(written.compute_time(3, 0) == 40);
+}
+
+TEST_CASE("problem: a cost model without send times sends for free") {
+  struct bare {
+    double compute_time(const workload&, op_id, const platform<>&, device_id) const { return 1; }
+    double transfer_time(const workload&, tensor_id, const platform<>&, device_id, device_id) const { return 2; }
+  };
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  const problem problem{w, p, bare{}};
+  CHECK(problem.send_time(0, 0, 1) == 0);
+  CHECK(problem.transfer_time(0, 0, 1) == 2);
+}
+
+TEST_CASE("problem: ops come after what they consume, also through several tensors") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  CHECK(list(problem{w, p}.topological_order()) == std::vector<op_id>{0, 1, 2, 3});
+
+  rng random{5};
+  for (int round = 0; round < 20; ++round) {
+    const std::size_t n = random.below(20) + 1u;
+    const auto arcs = test::random_dag(n, 0.3, random);
+    const auto g = test::make_graph<test::int_lists>(n, arcs);
+    const std::vector<double> work(n, 1);
+    const annotated_graph annotated{g, {.work = work}};
+    CHECK(list(problem{annotated, p}.topological_order()) == graph::topological_order(g));
+  }
+}
+
+TEST_CASE("problem: components are the groups, then the single ops, each by smallest op") {
+  auto b = test::diamond_builder();
+  for (int v = 4; v < 7; ++v) {
+    b.add_op({.work = 1, .resident_bytes = 7});
+  }
+  b.colocate(3, 1);
+  b.colocate(5, 2);
+  const workload w = std::move(b).build();
+  const platform<> p = test::three_devices();
+  const problem problem{w, p};
+  REQUIRE(problem.num_components() == 5);
+  CHECK(list(problem.members(0)) == std::vector<op_id>{1, 3});
+  CHECK(list(problem.members(1)) == std::vector<op_id>{2, 5});
+  CHECK(list(problem.members(2)) == std::vector<op_id>{0});
+  CHECK(list(problem.members(3)) == std::vector<op_id>{4});
+  CHECK(list(problem.members(4)) == std::vector<op_id>{6});
+  CHECK(problem.is_group(1));
+  CHECK_FALSE(problem.is_group(2));
+  for (component_id c = 0; c < problem.num_components(); ++c) {
+    for (const op_id v : problem.members(c)) {
+      CHECK(problem.component(v) == c);
+    }
+  }
+}
+
+TEST_CASE("problem: demand is resident bytes, outputs and inputs of all members") {
+  auto b = test::diamond_builder();
+  b.colocate(1, 3);
+  const workload w = std::move(b).build();
+  const platform<> p = test::three_devices();
+  const problem problem{w, p};
+  // b: outputs 200 + 50, input 100; d: resident 4000, inputs 200 + 50 + 300
+  CHECK(problem.demand(0) == 200 + 50 + 100 + 4000 + 200 + 50 + 300);
+  CHECK(problem.demand(1) == 1000 + 100);       // a
+  CHECK(problem.demand(2) == 3000 + 300 + 100); // c
+  CHECK(problem.component_time(0, 0) == 2 + 4);
+  CHECK(problem.component_time(0, 2) == 1 + 2);
+}
+
+TEST_CASE("problem: a component goes where its kinds and its demand allow") {
+  workload_builder b;
+  b.add_op({.resident_bytes = 100, .kinds = kind_set{device_kind::gpu} | device_kind::cpu});
+  b.add_op({.resident_bytes = 20, .kinds = kind_set{device_kind::gpu} | device_kind::tpu});
+  b.add_op({.resident_bytes = 50});
+  b.colocate(0, 1);
+  const workload w = std::move(b).build();
+  const platform<uniform_links> p{{{.kind = device_kind::cpu},
+                                   {.kind = device_kind::gpu, .memory_capacity = 120},
+                                   {.kind = device_kind::gpu, .memory_capacity = 119}},
+                                  {}};
+  const problem problem{w, p};
+  CHECK(problem.kinds(0) == kind_set{device_kind::gpu});
+  CHECK(problem.kinds(1).is_all());
+  CHECK_FALSE(problem.allows(0, 0)); // wrong kind
+  CHECK(problem.allows(0, 1));       // fits exactly
+  CHECK_FALSE(problem.allows(0, 2)); // one byte short
+  CHECK(problem.allows(1, 0));
+}
+
+TEST_CASE("problem: says why a component fits nowhere") {
+  workload_builder b;
+  b.add_op({.resident_bytes = 100, .kinds = device_kind::gpu, .name = "w"});
+  b.add_op({.resident_bytes = 20, .kinds = device_kind::gpu});
+  b.add_op({.resident_bytes = 1, .kinds = device_kind::tpu, .name = "t"});
+  b.colocate(0, 1);
+  const workload w = std::move(b).build();
+  const platform<uniform_links> p{{{.kind = device_kind::cpu, .memory_capacity = 1000},
+                                   {.kind = device_kind::gpu, .memory_capacity = 110},
+                                   {.kind = device_kind::gpu, .memory_capacity = 110}},
+                                  {}};
+  const problem problem{w, p};
+  const std::vector<byte_count> left{1000, 60, 70};
+
+  const infeasibility full = problem.why_unplaced(0, left);
+  CHECK(full.why == infeasibility::reason::out_of_memory);
+  CHECK(full.op == 0);
+  CHECK(full.num_members == 2);
+  CHECK(full.demand == 120);
+  CHECK(full.largest_free == 70);
+  CHECK(to_string(full, w.name(full.op)) ==
+        "the colocation group of op 0 'w' (2 ops) fits nowhere: it needs 120 bytes and the most that is left on an "
+        "allowed device (gpu) is 70");
+
+  const infeasibility alien = problem.why_unplaced(1, left);
+  CHECK(alien.why == infeasibility::reason::no_device_of_kind);
+  CHECK(alien.op == 2);
+  CHECK(to_string(alien, w.name(alien.op)) ==
+        "op 2 't' fits nowhere: it allows only tpu and the platform has no such device");
+  CHECK(to_string(alien) == "op 2 fits nowhere: it allows only tpu and the platform has no such device");
+}
+
+TEST_CASE("infeasibility: a search that gave up says so") {
+  CHECK(to_string(infeasibility{}) == "no plan was found within the budget, and none was proven impossible");
+}
+
+TEST_CASE("outcome: a value or the reason why there is none") {
+  outcome<std::vector<int>> good{{1, 2}};
+  CHECK(good);
+  CHECK(good.has_value());
+  good->push_back(3);
+  CHECK((*good).size() == 3);
+  const outcome<std::vector<int>> bad{infeasibility{.why = infeasibility::reason::out_of_memory, .op = 5}};
+  CHECK_FALSE(bad);
+  CHECK_FALSE(bad.has_value());
+  CHECK(bad.error().op == 5);
+}
+
+TEST_CASE("problem: needs a device, and a workload without cycles") {
+  const workload w = test::diamond();
+  const platform<uniform_links> nothing;
+  CHECK_THROWS_WITH_AS((problem{w, nothing}), "platform: has no device; add at least one", value_error);
+
+  struct circle { // 0 -> 1 -> 0; the library's own workloads refuse this earlier
+    std::size_t num_ops() const { return 2; }
+    std::size_t num_tensors() const { return 2; }
+    std::size_t num_groups() const { return 0; }
+    id_range inputs(op_id v) const { return {1 - v, 2 - v}; }
+    id_range outputs(op_id v) const { return {v, v + 1}; }
+    id_range consumers(tensor_id t) const { return {1 - t, 2 - t}; }
+    op_id producer(tensor_id t) const { return t; }
+    byte_count bytes(tensor_id) const { return 0; }
+    byte_count resident_bytes(op_id) const { return 0; }
+    kind_set kinds(op_id) const { return kind_set::all(); }
+    group_id group(op_id) const { return none; }
+    double work(op_id) const { return 1; }
+  };
+  const circle c;
+  const platform<> p = test::three_devices();
+  CHECK_THROWS_AS((problem{c, p}), cycle_error);
+}
+
+TEST_CASE("problem: an empty workload") {
+  const workload w;
+  const platform<> p = test::three_devices();
+  const problem problem{w, p};
+  CHECK(problem.num_components() == 0);
+  CHECK(problem.topological_order().empty());
+}
