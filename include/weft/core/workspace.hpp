@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,9 +30,14 @@ public:
       }
       buffer_.assign(n, value);
     }
-    scratch(const scratch&) = delete;
-    scratch& operator=(const scratch&) = delete;
-    constexpr ~scratch() { home_->push_back(std::move(buffer_)); }
+    constexpr scratch(scratch&& other) noexcept
+        : home_{std::exchange(other.home_, nullptr)}, buffer_{std::move(other.buffer_)} {}
+    scratch& operator=(scratch&&) = delete;
+    constexpr ~scratch() {
+      if (home_ != nullptr) {
+        home_->push_back(std::move(buffer_));
+      }
+    }
 
     constexpr T& operator[](std::size_t i) { return buffer_[i]; }
     constexpr const T& operator[](std::size_t i) const { return buffer_[i]; }
@@ -45,8 +49,6 @@ public:
     constexpr auto end() const { return buffer_.end(); }
     constexpr void push_back(T value) { buffer_.push_back(value); }
     constexpr void clear() { buffer_.clear(); }
-    constexpr operator std::span<T>() { return buffer_; }
-    constexpr operator std::span<const T>() const { return buffer_; }
 
   private:
     pool<T>* home_;
