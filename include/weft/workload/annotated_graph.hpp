@@ -26,11 +26,22 @@ struct op_columns {
   std::span<const group_id> groups = {};            ///< dense colocation groups, or `none`; default no groups
 };
 
+namespace workload_parts {
+
+/// The edges of G can be walked again and again, from begin to an end of the same type.
+template <class G>
+concept has_repeatable_edges = dataflow_graph<G> && requires(const G& g, op_id v) {
+  { weft::out_edges(g, v) } -> std::ranges::forward_range;
+  { weft::out_edges(g, v) } -> std::ranges::common_range;
+};
+
+} // namespace workload_parts
+
 /// A graph by reference, with columns: each op produces one tensor, which has the op's number, and every successor
 /// consumes it. Successors are read from the graph itself. Predecessors are, too, if the graph has `in_edges`; if it
 /// has not, an index of them (4 bytes per edge) is made, and nothing else.
 /// Models `dataflow_workload`. The graph and the columns must outlive it.
-template <dataflow_graph G>
+template <workload_parts::has_repeatable_edges G>
 class annotated_graph {
 public:
   /// Throws `value_error`, `dangling_id_error`, `duplicate_edge_error`, `cycle_error`, `constraint_error`.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: dataflow_graph
+#include "weft/graph/adjacency.hpp"
+#include "weft/graph/components.hpp"
+
+#include <string>
+#include <vector>
+
+#ifdef WEFT_COMPILE_FAIL
+using id = std::string;
+#else
+using id = long;
+#endif
+
+auto components(const std::vector<std::vector<id>>& g) { return weft::graph::connected_components(g); }

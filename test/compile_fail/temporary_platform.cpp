@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: deleted
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/workload/workload.hpp"
+
+auto ops(const weft::workload& w) {
+#ifdef WEFT_COMPILE_FAIL
+  return weft::problem{w, weft::platform<>{}, weft::cost::linear{}}.num_ops();
+#else
+  const weft::platform<> p;
+  return weft::problem{w, p, weft::cost::linear{}}.num_ops();
+#endif
+}

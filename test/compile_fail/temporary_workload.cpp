@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: deleted
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/workload/workload.hpp"
+
+auto ops(const weft::platform<>& p) {
+#ifdef WEFT_COMPILE_FAIL
+  return weft::problem{weft::workload{}, p}.num_ops();
+#else
+  const weft::workload w;
+  return weft::problem{w, p}.num_ops();
+#endif
+}
