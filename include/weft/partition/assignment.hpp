@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A placement in the making: what is where, how much memory is left, how busy each device is.
+#pragma once
+
+#include "weft/plan/infeasibility.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/problem.hpp"
+
+#include <vector>
+
+namespace weft::partition {
+
+/// Places component after component and keeps the books that all partitioners need. A partitioner that places only
+/// where `fits` says so respects kinds, colocation and capacity by construction.
+template <class Problem>
+class assignment {
+public:
+  constexpr explicit assignment(const Problem& p)
+      : problem_{&p}, placement_(p.num_ops(), none), free_(p.num_devices(), 0), load_(p.num_devices(), 0.0) {
+    for (const device_id d : ids(p.num_devices())) {
+      free_[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
+    }
+  }
+
+  constexpr bool fits(component_id c, device_id d) const {
+    return problem_->kinds(c).contains(problem_->platform().kind(d)) && free_[d] >= problem_->demand(c);
+  }
+
+  /// Precondition: `fits(c, d)`, and c is not placed.
+  constexpr void place(component_id c, device_id d) {
+    WEFT_ASSERT(fits(c, d) && !is_placed(c));
+    free_[d] -= problem_->demand(c);
+    load_[d] += problem_->component_time(c, d);
+    for (const op_id v : problem_->members(c)) {
+      placement_[v] = d;
+    }
+  }
+
+  /// The first fitting device from `first` on, wrapping around; `none` if there is none.
+  constexpr device_id first_fit(component_id c, device_id first) const {
+    const auto k = static_cast<device_id>(problem_->num_devices());
+    for (device_id i = 0; i < k; ++i) {
+      const device_id d = first + i < k ? first + i : first + i - k;
+      if (fits(c, d)) {
+        return d;
+      }
+    }
+    return none;
+  }
+
+  /// The fitting device with the smallest `value(d)`, ties to the smaller id; `none` if nothing fits.
+  template <class Value>
+  constexpr device_id best_fit(component_id c, Value value) const {
+    device_id best = none;
+    double least = 0;
+    for (const device_id d : ids(problem_->num_devices())) {
+      if (fits(c, d)) {
+        if (const double x = value(d); best == none || x < least) {
+          best = d;
+          least = x;
+        }
+      }
+    }
+    return best;
+  }
+
+  constexpr bool is_placed(component_id c) const { return placement_[problem_->members(c).front()] != none; }
+  constexpr device_id device(op_id v) const { return placement_[v]; } ///< `none` if not placed yet
+  constexpr byte_count free(device_id d) const { return free_[d]; }   ///< bytes not reserved yet
+  constexpr double load(device_id d) const { return load_[d]; }       ///< seconds of compute time assigned
+  constexpr infeasibility why_unplaced(component_id c) const { return problem_->why_unplaced(c, free_); }
+  constexpr placement take() && { return std::move(placement_); }
+
+private:
+  const Problem* problem_;
+  placement placement_;
+  std::vector<byte_count> free_;
+  std::vector<double> load_;
+};
+
+} // namespace weft::partition

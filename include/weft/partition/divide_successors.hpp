@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Each op's successors spread over the devices.
+#pragma once
+
+#include "weft/partition/assignment.hpp"
+#include "weft/partition/concepts.hpp"
+#include "weft/partition/importance.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace weft::partition {
+
+/// Goes through the graph breadth-first. An op's successors that are not placed yet, those with the most remaining
+/// work first (ties in the random order of the seed), are dealt round-robin, starting at the op's own device; the
+/// sources are dealt first, starting at device 0. A device that does not fit is skipped to the next. [CP] §3
+/// Complexity: O((n + m) log n + components·devices) at worst.
+struct divide_successors {
+  template <class Problem>
+  constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {
+    const auto& w = p.workload();
+    assignment a{p};
+    const auto down = work_to_sink(p);
+    const auto tie = random_ranks(p, random, scratch);
+    const auto k = static_cast<device_id>(p.num_devices());
+    auto queued = scratch.take<std::uint8_t>(p.num_ops());
+    std::vector<op_id> queue;
+    queue.reserve(p.num_ops());
+    std::vector<op_id> hand;
+    for (const op_id v : ids(p.num_ops())) {
+      if (std::ranges::empty(w.inputs(v))) {
+        hand.push_back(v);
+      }
+    }
+    device_id start = 0;
+    for (std::size_t next = 0;; ++next) {
+      std::sort(hand.begin(), hand.end(),
+                [&](op_id u, op_id v) { return down[u] != down[v] ? down[u] > down[v] : tie[u] < tie[v]; });
+      device_id target = start;
+      for (const op_id v : hand) {
+        if (const component_id c = p.component(v); !a.is_placed(c)) {
+          const device_id d = a.first_fit(c, target);
+          if (d == none) {
+            return a.why_unplaced(c);
+          }
+          a.place(c, d);
+          for (const op_id member : p.members(c)) {
+            queue.push_back(member);
+          }
+          target = target + 1 == k ? 0 : target + 1;
+        }
+      }
+      if (next == queue.size()) {
+        return std::move(a).take();
+      }
+      hand.clear();
+      start = a.device(queue[next]);
+      for (const tensor_id t : w.outputs(queue[next])) {
+        for (const op_id c : w.consumers(t)) {
+          if (!queued[c]) {
+            queued[c] = 1;
+            hand.push_back(c);
+          }
+        }
+      }
+    }
+  }
+};
+
+} // namespace weft::partition

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Round-robin in random order: the baseline.
+#pragma once
+
+#include "weft/partition/assignment.hpp"
+#include "weft/partition/concepts.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace weft::partition {
+
+/// Deals colocation groups in ascending order and then single ops in the random order of the seed over the devices,
+/// round-robin; a device that does not fit is skipped to the next. [CP] §3
+///
+/// Which device the deal starts with decides on what the large groups land, by accident. So the same deal is tried
+/// from up to `starts` devices, and the one in which the busiest device is least busy is kept (ties to the first).
+/// Complexity: O(starts · (n + components·devices)) at worst.
+struct hash {
+  std::uint32_t starts = 64; ///< how many first devices to try; 1 starts with device 0, as the published code does
+
+  template <class Problem>
+  constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {
+    auto sequence = scratch.take<component_id>(p.num_components());
+    std::iota(sequence.begin(), sequence.end(), 0u);
+    const auto single = std::find_if(sequence.begin(), sequence.end(), [&](component_id c) { return !p.is_group(c); });
+    std::span singles{single, sequence.end()};
+    random.shuffle(singles);
+
+    const auto k = static_cast<device_id>(p.num_devices());
+    const auto tries = std::clamp<std::uint32_t>(starts, 1, k);
+    std::optional<assignment<Problem>> best;
+    std::optional<infeasibility> failure;
+    double least = 0;
+    for (std::uint32_t i = 0; i < tries; ++i) {
+      assignment a{p};
+      if (const component_id stuck = deal(a, sequence, static_cast<device_id>(std::uint64_t{i} * k / tries), k);
+          stuck != none) {
+        failure = failure ? failure : a.why_unplaced(stuck);
+        continue;
+      }
+      double busiest = 0;
+      for (const device_id d : ids(k)) {
+        busiest = std::max(busiest, a.load(d));
+      }
+      if (!best || busiest < least) {
+        least = busiest;
+        best = std::move(a);
+      }
+    }
+    return best ? outcome<placement>{std::move(*best).take()} : outcome<placement>{*failure};
+  }
+
+private:
+  /// Returns a component that fits nowhere, if there is one.
+  template <class Problem, class Sequence>
+  static constexpr component_id deal(assignment<Problem>& a, const Sequence& sequence, device_id next, device_id k) {
+    for (const component_id c : sequence) {
+      const device_id d = a.first_fit(c, next);
+      if (d == none) {
+        return c;
+      }
+      a.place(c, d);
+      next = next + 1 == k ? 0 : next + 1;
+    }
+    return none;
+  }
+};
+
+} // namespace weft::partition

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Memory, importance, traffic and execution time in one product.
+#pragma once
+
+#include "weft/partition/assignment.hpp"
+#include "weft/partition/concepts.hpp"
+#include "weft/partition/importance.hpp"
+#include "weft/partition/traffic.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace weft::partition {
+
+/// MITE: colocation groups, those with the largest demand first, then single ops in topological order, each go to the
+/// fitting device d with the smallest product of four terms (ties to the smaller id): **m**emory, the share of d in use; **i**mportance,
+/// 1 − importance · relative speed of d, so that what lies on long paths goes to fast devices; **t**raffic, the
+/// transfer time added with placed neighbours; **e**xecution, the compute time of d with the component on it. Traffic
+/// and execution are normalised by their largest value among the fitting devices, importance by the largest of all
+/// ops (a group counts the mean of its members). A term that is 0 becomes `zero_term`, memory a tenth of the least
+/// share in use, so that it does not erase the others. [CP] §3
+/// Complexity: O(devices · (n + traffic of each op)). Uses no randomness.
+struct mite {
+  double zero_term = 1e-6; ///< what a term of 0 counts
+
+  template <class Problem>
+  constexpr outcome<placement> operator()(const Problem& p, rng&, workspace& scratch) const {
+    assignment a{p};
+    added_traffic traffic{p};
+    const auto imp = importance(p);
+    const double largest = imp.empty() ? 0 : *std::max_element(imp.begin(), imp.end());
+    auto seconds = scratch.take<double>(p.num_devices());
+    for (const component_id c : sequence(p)) {
+      double mean = 0;
+      for (const op_id v : p.members(c)) {
+        mean += imp[v];
+      }
+      const double relative = largest > 0 ? mean / (largest * static_cast<double>(p.members(c).size())) : 0;
+      const device_id d = choose(p, a, c, relative, traffic.of(c, a), seconds);
+      if (d == none) {
+        return a.why_unplaced(c);
+      }
+      a.place(c, d);
+    }
+    return std::move(a).take();
+  }
+
+private:
+  template <class Problem>
+  static constexpr std::vector<component_id> sequence(const Problem& p) {
+    std::vector<component_id> result;
+    result.reserve(p.num_components());
+    for (component_id c = 0; c < p.num_components() && p.is_group(c); ++c) {
+      result.push_back(c);
+    }
+    std::sort(result.begin(), result.end(), [&](component_id x, component_id y) {
+      return p.demand(x) != p.demand(y) ? p.demand(x) > p.demand(y) : x < y;
+    });
+    for (const op_id v : p.topological_order()) {
+      if (!p.is_group(p.component(v))) {
+        result.push_back(p.component(v));
+      }
+    }
+    return result;
+  }
+
+  template <class Problem>
+  constexpr device_id choose(const Problem& p, const assignment<Problem>& a, component_id c, double relative_importance,
+                             std::span<const double> traffic, std::span<double> seconds) const {
+    double most_traffic = 0;
+    double most_execution = 0;
+    double fastest = std::numeric_limits<double>::infinity();
+    double least_use = 1;
+    for (const device_id d : ids(p.num_devices())) {
+      if (a.fits(c, d)) {
+        seconds[d] = p.component_time(c, d);
+        most_traffic = std::max(most_traffic, traffic[d]);
+        most_execution = std::max(most_execution, a.load(d) + seconds[d]);
+        fastest = std::min(fastest, seconds[d]);
+        if (const double use = share_in_use(p, a, d); use > 0) {
+          least_use = std::min(least_use, use);
+        }
+      }
+    }
+    const auto term = [this](double x) { return x == 0 ? zero_term : x; };
+    return a.best_fit(c, [&](device_id d) {
+      const double speed = seconds[d] > 0 ? fastest / seconds[d] : 1;
+      const double use = share_in_use(p, a, d);
+      const double t = most_traffic > 0 ? term(traffic[d] / most_traffic) : 1;
+      const double e = most_execution > 0 ? term((a.load(d) + seconds[d]) / most_execution) : 1;
+      return t * e * term(1 - relative_importance * speed) * (use == 0 ? least_use / 10 : use);
+    });
+  }
+
+  template <class Problem>
+  static constexpr double share_in_use(const Problem& p, const assignment<Problem>& a, device_id d) {
+    const auto capacity = static_cast<byte_count>(p.platform().memory_capacity(d));
+    return capacity == 0 ? 1 : static_cast<double>(capacity - a.free(d)) / static_cast<double>(capacity);
+  }
+};
+
+} // namespace weft::partition

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What a ready policy is: it says what a free device runs next.
+#pragma once
+
+#include "weft/plan/plan.hpp"
+#include "weft/schedule/placed_flow.hpp"
+
+#include <concepts>
+#include <span>
+
+namespace weft {
+namespace schedule {
+
+/// Everything that a policy may look at before the run begins.
+template <class Problem>
+struct context {
+  const placed_flow<Problem>& flow;
+  const weft::order& order; ///< the plan's order, possibly empty
+};
+
+/// Returned by a queue that has nothing to offer now.
+inline constexpr item_id nothing = none;
+
+/// A policy that is a **key**: `assign_keys` gives each item a number, once per run; the largest goes first, and
+/// among equals the one that became ready first. The simulator keeps the heap.
+template <class S, class Problem>
+concept key_policy = std::copyable<S> && requires(const S& s, const context<Problem>& c, std::span<double> keys) {
+  s.assign_keys(c, keys);
+};
+
+/// A function `(const placed_flow&, item_id) -> double` is a key policy, too.
+template <class S, class Problem>
+concept key_function = std::copyable<S> && requires(const S& s, const placed_flow<Problem>& f, item_id i) {
+  { s(f, i) } -> std::convertible_to<double>;
+};
+
+/// What serves the devices during a run. `push` hands over an item that became ready; `pop` takes the one that
+/// device d should run now, or `nothing` to leave it idle until something changes on it. A queue may also have any of
+/// `on_start(item, now, finish)`, `on_finish(item, now)` to watch the run.
+template <class Q, class S, class Problem>
+concept ready_queue = std::constructible_from<Q, const Problem&> &&
+                      requires(Q& q, const S& s, const context<Problem>& c, item_id i, device_id d, double now) {
+  q.reset(s, c);
+  q.push(i, now);
+  { q.pop(d, now) } -> std::same_as<item_id>;
+};
+
+/// A policy that is a **selection**: it brings a queue of its own, `S::queue<Problem>`, which may look at the run.
+template <class S, class Problem>
+concept selection_policy =
+  std::copyable<S> && ready_queue<typename S::template queue<Problem>, S, Problem>;
+
+} // namespace schedule
+
+/// What a free device runs next.
+template <class S, class Problem>
+concept ready_policy_for = schedule::key_policy<S, Problem> || schedule::key_function<S, Problem> ||
+                           schedule::selection_policy<S, Problem>;
+
+} // namespace weft

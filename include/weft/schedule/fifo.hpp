@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+/// First come, first served.
+#pragma once
+
+#include "weft/schedule/concepts.hpp"
+
+#include <algorithm>
+
+namespace weft::schedule {
+
+/// Items run in the order in which they became ready. [CP] §2
+struct fifo {
+  template <class Problem>
+  constexpr void assign_keys(const context<Problem>&, std::span<double> keys) const {
+    std::fill(keys.begin(), keys.end(), 0.0);
+  }
+};
+
+} // namespace weft::schedule

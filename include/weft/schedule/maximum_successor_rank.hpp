@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The item that lets the most others start.
+#pragma once
+
+#include "weft/core/heap.hpp"
+#include "weft/schedule/keyed_queue.hpp"
+#include "weft/schedule/path_completion_time.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace weft::schedule {
+
+/// MSR: an op counts 1 for each local consumer and 1 for each send it causes; a send counts 3, and 5 more when its
+/// receiver *will have nothing to run when it next becomes free*. Ties by PCT, then first come. [CP] §2
+///
+/// A receiver will have something to run if its queue is not empty, or if its running op causes a send or makes an op
+/// there ready, or if a transfer that is under way (its send has begun) and arrives by then makes one ready. (With
+/// several slots per device, what its running items lead to counts as soon as they start.)
+///
+/// Complexity: O(log + destinations with waiting sends) per pick instead of a scan of the whole queue: only the 5
+/// points depend on the state of the run, and they are the same for all sends from one device to another.
+struct maximum_successor_rank {
+  template <class Problem>
+  class queue {
+  public:
+    constexpr explicit queue(const Problem& p)
+        : p_{&p}, keys_(p.num_ops() + p.num_edges(), 0.0), count_(p.num_ops(), 0.0),
+          first_op_(p.num_devices() + 1, 0), op_heap_size_(p.num_devices(), 0), op_heap_(p.num_ops(), ranked_item{}),
+          first_lane_(p.num_devices() + 1, 0), lane_of_(p.num_edges(), 0), send_heap_(p.num_edges(), waiting_item{}),
+          by_route_(p.num_edges(), 0), missing_(p.num_ops(), 0), ready_ahead_(p.num_devices(), 0),
+          next_free_(p.num_devices(), 0.0), busy_(p.num_devices(), 0), first_inbound_(p.num_devices() + 1, 0),
+          inbound_size_(p.num_devices(), 0), inbound_(p.num_edges(), coming{}) {
+      lanes_.reserve(p.num_edges());
+    }
+
+    constexpr void reset(const maximum_successor_rank&, const context<Problem>& c) {
+      f_ = &c.flow;
+      arrivals_ = 0;
+      const auto num_transfers = f_->transfers().size();
+      path_completion_time{}.assign_keys(c, std::span{keys_.data(), f_->num_items()});
+      std::fill(first_op_.begin(), first_op_.end(), 0);
+      std::fill(op_heap_size_.begin(), op_heap_size_.end(), 0);
+      for (const op_id v : ids(f_->num_ops())) {
+        ++first_op_[f_->device_of(v) + 1];
+        double n = 0;
+        for (const tensor_id t : p_->workload().outputs(v)) {
+          n += static_cast<double>(f_->local_consumers(t).size());
+          for (const std::uint32_t k : f_->transfers_of(t)) {
+            n += f_->transfers()[k].send_time > 0;
+          }
+        }
+        count_[v] = n;
+        missing_[v] = f_->num_inputs(v);
+      }
+      std::partial_sum(first_op_.begin(), first_op_.end(), first_op_.begin());
+      make_lanes(num_transfers);
+      std::fill(ready_ahead_.begin(), ready_ahead_.end(), 0);
+      std::fill(busy_.begin(), busy_.end(), 0);
+      std::fill(next_free_.begin(), next_free_.end(), 0.0);
+      std::fill(first_inbound_.begin(), first_inbound_.end(), 0);
+      std::fill(inbound_size_.begin(), inbound_size_.end(), 0);
+      for (const transfer& x : f_->transfers()) {
+        ++first_inbound_[x.to + 1];
+      }
+      std::partial_sum(first_inbound_.begin(), first_inbound_.end(), first_inbound_.begin());
+      for (const op_id v : ids(f_->num_ops())) {
+        ready_ahead_[f_->device_of(v)] += missing_[v] == 0;
+      }
+    }
+
+    constexpr void push(item_id i, double) {
+      if (f_->is_send(i)) {
+        auto& l = lanes_[lane_of_[f_->transfer_of(i)]];
+        send_operations.push(&send_heap_[l.first], l.size++, {keys_[i], arrivals_++, i});
+      } else {
+        const device_id d = f_->device_of(i);
+        op_operations.push(&op_heap_[first_op_[d]], op_heap_size_[d]++, {count_[i], {keys_[i], arrivals_++, i}});
+      }
+    }
+
+    constexpr item_id pop(device_id d, double now) {
+      ranked_item best{-1, {}};
+      lane* from = nullptr;
+      if (op_heap_size_[d] > 0) {
+        best = op_heap_[first_op_[d]];
+      }
+      for (auto l = first_lane_[d]; l < first_lane_[d + 1]; ++l) {
+        if (lanes_[l].size > 0) {
+          const ranked_item candidate{starves(lanes_[l].to, now) ? 8.0 : 3.0, send_heap_[lanes_[l].first]};
+          if (ranks_before{}(candidate, best)) {
+            best = candidate;
+            from = &lanes_[l];
+          }
+        }
+      }
+      if (from != nullptr) {
+        send_operations.pop(&send_heap_[from->first], from->size--);
+      } else if (best.item.item != nothing) {
+        op_operations.pop(&op_heap_[first_op_[d]], op_heap_size_[d]--);
+      }
+      return best.item.item;
+    }
+
+    /// An item starts: its device is busy until it finishes, and what it leads to there is foreseeable.
+    constexpr void on_start(item_id i, double, double finish) {
+      const device_id d = f_->device_of(i);
+      next_free_[d] = busy_[d] == 0 ? finish : std::min(next_free_[d], finish);
+      ++busy_[d];
+      --ready_ahead_[d];
+      if (f_->is_send(i)) {
+        const auto k = f_->transfer_of(i);
+        foresee_arrival(k, finish + f_->transfers()[k].transfer_time);
+        return;
+      }
+      for (const tensor_id t : p_->workload().outputs(i)) {
+        for (const op_id c : f_->local_consumers(t)) {
+          input_foreseen(c, d);
+        }
+        for (const std::uint32_t k : f_->transfers_of(t)) {
+          if (f_->transfers()[k].send_time > 0) {
+            ++ready_ahead_[d];
+          } else {
+            foresee_arrival(k, finish + f_->transfers()[k].transfer_time);
+          }
+        }
+      }
+    }
+
+    constexpr void on_finish(item_id i, double) { --busy_[f_->device_of(i)]; }
+
+  private:
+    struct ranked_item {
+      double count = 0;
+      waiting_item item{};
+    };
+    struct ranks_before {
+      constexpr bool operator()(const ranked_item& a, const ranked_item& b) const {
+        return a.count > b.count || (a.count == b.count && goes_before{}(a.item, b.item));
+      }
+    };
+    struct coming {
+      double arrival = 0;
+      std::uint32_t transfer = 0;
+    };
+    struct arrives_before {
+      constexpr bool operator()(const coming& a, const coming& b) const { return a.arrival < b.arrival; }
+    };
+    /// The waiting sends from one device to another.
+    struct lane {
+      device_id to = none;
+      std::uint32_t first = 0;
+      std::uint32_t size = 0;
+    };
+
+    /// Sorts the transfers by route with two counting passes and gives each route that occurs a lane.
+    constexpr void make_lanes(std::size_t num_transfers) {
+      const auto x = f_->transfers();
+      const auto route = std::span{by_route_.data(), num_transfers};
+      std::fill(first_lane_.begin(), first_lane_.end(), 0);
+      std::iota(route.begin(), route.end(), 0u);
+      std::sort(route.begin(), route.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return x[a].from != x[b].from ? x[a].from < x[b].from : x[a].to < x[b].to;
+      });
+      lanes_.clear();
+      for (std::uint32_t i = 0; i < num_transfers; ++i) {
+        const auto& here = x[route[i]];
+        if (i == 0 || here.to != x[route[i - 1]].to || here.from != x[route[i - 1]].from) {
+          lanes_.push_back({here.to, i, 0});
+          ++first_lane_[here.from + 1];
+        }
+        lane_of_[route[i]] = static_cast<std::uint32_t>(lanes_.size() - 1);
+      }
+      std::partial_sum(first_lane_.begin(), first_lane_.end(), first_lane_.begin());
+    }
+
+    constexpr void input_foreseen(op_id v, device_id d) {
+      if (--missing_[v] == 0) {
+        ++ready_ahead_[d];
+      }
+    }
+
+    constexpr void foresee_arrival(std::uint32_t k, double arrival) {
+      const device_id to = f_->transfers()[k].to;
+      inbound_operations.push(&inbound_[first_inbound_[to]], inbound_size_[to]++, {arrival, k});
+    }
+
+    /// Whether d will have nothing to run when it next has a free slot.
+    constexpr bool starves(device_id d, double now) {
+      const double then = busy_[d] < p_->platform().slots(d) ? now : std::max(now, next_free_[d]);
+      auto* const inbound = &inbound_[first_inbound_[d]];
+      while (inbound_size_[d] > 0 && inbound->arrival <= then) {
+        for (const op_id c : f_->consumers_of_transfer(inbound->transfer)) {
+          input_foreseen(c, d);
+        }
+        inbound_operations.pop(inbound, inbound_size_[d]--);
+      }
+      return ready_ahead_[d] == 0;
+    }
+
+    static constexpr heap_operations<ranked_item, ranks_before> op_operations{};
+    static constexpr heap_operations<waiting_item, goes_before> send_operations{};
+    static constexpr heap_operations<coming, arrives_before> inbound_operations{};
+
+    const Problem* p_;
+    const placed_flow<Problem>* f_ = nullptr;
+    std::uint32_t arrivals_ = 0;
+    std::vector<double> keys_;                   // PCT per item
+    std::vector<double> count_;                  // successor count per op
+    std::vector<std::uint32_t> first_op_;        // per device: its ops' heap
+    std::vector<std::uint32_t> op_heap_size_;
+    std::vector<ranked_item> op_heap_;
+    std::vector<std::uint32_t> first_lane_;      // per device: its lanes
+    std::vector<lane> lanes_;
+    std::vector<std::uint32_t> lane_of_;         // per transfer
+    std::vector<waiting_item> send_heap_;
+    std::vector<std::uint32_t> by_route_;
+    std::vector<std::uint32_t> missing_;         // per op: inputs that are not foreseeable yet
+    std::vector<std::uint32_t> ready_ahead_;     // per device: items that it will be able to run
+    std::vector<double> next_free_;
+    std::vector<std::uint32_t> busy_;
+    std::vector<std::uint32_t> first_inbound_;   // per device: arrivals that lie beyond its horizon
+    std::vector<std::uint32_t> inbound_size_;
+    std::vector<coming> inbound_;
+  };
+};
+
+} // namespace weft::schedule

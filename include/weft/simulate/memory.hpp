@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+/// How much memory each device needs when, and whether it has that much.
+#pragma once
+
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/problem.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace weft::simulate {
+
+/// From `time` on a device holds `bytes`, until its next sample.
+struct memory_sample {
+  double time = 0;
+  device_id device = none;
+  byte_count bytes = 0;
+};
+
+/// The first moment at which a device holds more than it can.
+struct out_of_memory {
+  device_id device = none;
+  double time = 0;
+  byte_count bytes = 0;
+  byte_count capacity = 0;
+};
+
+/// Follows the memory of every device through a run: resident bytes of its ops, and the tensors alive there. A tensor
+/// lives on its producer's device from the op's start until its last local consumer has finished and its last send is
+/// over (a transfer without a send holds it until the transfer may begin), and on a consumer's device from the
+/// transfer's start until its last consumer there has finished. What is freed at an instant is free for what is
+/// allocated at it; a tensor that lives for no time takes no memory.
+///
+/// Kept between runs, it does not allocate after the first. Complexity: O((n + m) log(n + m)) per run.
+template <class Problem>
+class memory_tracker {
+public:
+  explicit memory_tracker(const Problem& p)
+      : problem_{&p}, peak_(p.num_devices(), 0), held_(p.num_devices(), 0), last_use_(p.num_tensors(), 0.0) {
+    changes_.reserve(2 * (p.num_tensors() + p.num_edges()));
+  }
+
+  /// Takes a complete run.
+  void follow(const placement& where, const trace& run) {
+    collect(where, run);
+    std::sort(changes_.begin(), changes_.end(), [](const change& a, const change& b) {
+      return a.time != b.time ? a.time < b.time : a.bytes < b.bytes; // at one instant, what is freed first
+    });
+    overflow_.reset();
+    std::fill(held_.begin(), held_.end(), 0);
+    for (const op_id v : ids(problem_->num_ops())) {
+      held_[where[v]] += problem_->workload().resident_bytes(v);
+    }
+    for (const device_id d : ids(held_.size())) {
+      peak_[d] = held_[d];
+      check(d, 0);
+    }
+    for (const auto& [time, device, bytes] : changes_) {
+      held_[device] += static_cast<byte_count>(bytes); // wraps for negative changes, as it should
+      if (held_[device] > peak_[device]) {
+        peak_[device] = held_[device];
+        check(device, time);
+      }
+    }
+  }
+
+  /// Bytes at the worst moment, per device.
+  const std::vector<byte_count>& peaks() const { return peak_; }
+  byte_count largest_peak() const { return *std::max_element(peak_.begin(), peak_.end()); }
+  const std::optional<out_of_memory>& overflow() const { return overflow_; }
+
+  /// The levels over time, by time and then device; several changes at one instant make one sample.
+  std::vector<memory_sample> samples(const placement& where) const {
+    std::vector<byte_count> level(peak_.size(), 0);
+    for (const op_id v : ids(problem_->num_ops())) {
+      level[where[v]] += problem_->workload().resident_bytes(v);
+    }
+    std::vector<memory_sample> result;
+    for (const device_id d : ids(level.size())) {
+      result.push_back({0, d, level[d]});
+    }
+    for (const auto& [time, device, bytes] : changes_) {
+      level[device] += static_cast<byte_count>(bytes);
+      auto same = result.rbegin();
+      while (same != result.rend() && same->time == time && same->device != device) {
+        ++same;
+      }
+      if (same != result.rend() && same->time == time) {
+        same->bytes = level[device];
+      } else {
+        result.push_back({time, device, level[device]});
+      }
+    }
+    return result;
+  }
+
+private:
+  struct change {
+    double time;
+    device_id device;
+    std::int64_t bytes;
+  };
+
+  void hold(device_id d, double from, double until, byte_count bytes) {
+    if (until > from && bytes > 0) {
+      changes_.push_back({from, d, static_cast<std::int64_t>(bytes)});
+      changes_.push_back({until, d, -static_cast<std::int64_t>(bytes)});
+    }
+  }
+
+  void collect(const placement& where, const trace& run) {
+    const auto& w = problem_->workload();
+    changes_.clear();
+    for (const tensor_id t : ids(problem_->num_tensors())) {
+      last_use_[t] = run.ops[w.producer(t)].finish;
+    }
+    for (const auto& x : run.transfers) {
+      last_use_[x.tensor] = std::max(last_use_[x.tensor], x.send_finish);
+    }
+    for (std::size_t k = 0; k < run.transfers.size(); ++k) {
+      const auto& x = run.transfers[k];
+      double last = x.arrival;
+      for (const op_id c : w.consumers(x.tensor)) {
+        if (where[c] == x.to) {
+          last = std::max(last, run.ops[c].finish);
+        }
+      }
+      hold(x.to, x.start, last, w.bytes(x.tensor));
+    }
+    for (const tensor_id t : ids(problem_->num_tensors())) {
+      const op_id producer = w.producer(t);
+      double last = last_use_[t];
+      for (const op_id c : w.consumers(t)) {
+        if (where[c] == where[producer]) {
+          last = std::max(last, run.ops[c].finish);
+        }
+      }
+      hold(where[producer], run.ops[producer].start, last, w.bytes(t));
+    }
+  }
+
+  void check(device_id d, double time) {
+    const auto capacity = static_cast<byte_count>(problem_->platform().memory_capacity(d));
+    if (!overflow_ && peak_[d] > capacity) {
+      overflow_ = out_of_memory{d, time, peak_[d], capacity};
+    }
+  }
+
+  const Problem* problem_;
+  std::vector<byte_count> peak_;
+  std::vector<byte_count> held_;
+  std::vector<double> last_use_;    // per tensor: when its producer's device needs it last
+  std::vector<change> changes_;
+  std::optional<out_of_memory> overflow_;
+};
+
+} // namespace weft::simulate

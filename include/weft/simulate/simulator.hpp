@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The reference simulator: runs a placement under a ready policy, event by event.
+#pragma once
+
+#include "weft/core/heap.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/problem.hpp"
+#include "weft/schedule/keyed_queue.hpp"
+#include "weft/simulate/contention.hpp"
+#include "weft/simulate/observer.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace weft {
+
+/// What came out of a run.
+struct simulation {
+  double makespan = 0;            ///< seconds until the last op or transfer ended
+  byte_count transfer_bytes = 0;  ///< Σ over transfers of the tensor's size
+  std::uint64_t num_events = 0;   ///< completions of ops and of sends, and arrivals
+  bool complete = true;           ///< false if a static order contradicts the graph, so that ops never ran
+};
+
+/// Runs plans of one problem under one ready policy; the execution model is docs/execution_model.md. Set up once,
+/// run often: `run` does not allocate, and neither do the library's policies.
+///
+/// A device that is free asks the policy's queue for the next of its ready items. Everything that happens at one
+/// instant takes effect before any device asks; devices then ask in ascending order. What becomes ready at one
+/// instant is queued in this order: first what the finished items of the instant release, by item (ops ascending,
+/// then sends), then what arrivals release, by transfer; of one op's, its sends first (others wait for them), then its
+/// local consumers, tensor by tensor.
+///
+/// Complexity: O((n + m) log(n + m)) per run. Memory: O(n + m).
+template <class Problem, class Policy, class Contention = simulate::no_contention>
+  requires ready_policy_for<Policy, Problem>
+class simulator {
+  using queue_type = schedule::queue_for<Policy, Problem>;
+
+public:
+  constexpr explicit simulator(const Problem& p, Policy policy = {}, Contention = {})
+      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, contention_{p.num_devices()}, missing_(p.num_ops(), 0),
+        free_slots_(p.num_devices(), 0), touched_(p.num_devices(), 0), is_touched_(p.num_devices(), 0) {
+    std::size_t slots = 0;
+    for (const device_id d : ids(p.num_devices())) {
+      slots += p.platform().slots(d);
+    }
+    events_.assign(std::min(slots, flow_.max_items()) + p.num_edges(), event{});
+  }
+
+  /// Simulates one run. Precondition: the placement is complete and of existing devices.
+  template <class Observer = simulate::no_observer>
+  constexpr simulation run(const plan& decided, Observer&& observer = {}) {
+    return run(decided.placement, decided.order, observer);
+  }
+
+  template <class Observer = simulate::no_observer>
+  constexpr simulation run(const placement& where, const order& steps, Observer&& observer = {}) {
+    simulate::check_observer<std::remove_cvref_t<Observer>>();
+    start(where, steps);
+    if constexpr (requires { observer.on_begin(flow_); }) {
+      observer.on_begin(flow_);
+    }
+    simulation result;
+    double now = 0;
+    dispatch(now, observer);
+    while (num_events_ > 0) {
+      now = events_[0].time;
+      do {
+        const auto code = events_[0].code;
+        event_operations.pop(events_.data(), num_events_--);
+        ++result.num_events;
+        complete(code, now, observer);
+      } while (num_events_ > 0 && events_[0].time == now);
+      dispatch(now, observer);
+    }
+    result.makespan = now;
+    for (const transfer& x : flow_.transfers()) {
+      result.transfer_bytes += problem_->workload().bytes(x.tensor);
+    }
+    result.complete = num_finished_ == flow_.num_ops();
+    return result;
+  }
+
+  /// The flow of the last run, for its observers.
+  constexpr const placed_flow<Problem>& flow() const { return flow_; }
+
+private:
+  /// Something that ends: item `code`, or, from `num_items()` on, transfer `code - num_items()`.
+  struct event {
+    double time = 0;
+    std::uint32_t code = 0;
+  };
+  struct sooner {
+    constexpr bool operator()(const event& a, const event& b) const {
+      return a.time < b.time || (a.time == b.time && a.code < b.code);
+    }
+  };
+  static constexpr heap_operations<event, sooner> event_operations{};
+
+  constexpr void start(const placement& where, const order& steps) {
+    flow_.assign(where);
+    queue_.reset(policy_, schedule::context<Problem>{flow_, steps});
+    contention_.reset();
+    num_events_ = num_touched_ = 0;
+    num_finished_ = 0;
+    std::copy(flow_.num_inputs().begin(), flow_.num_inputs().end(), missing_.begin());
+    for (const device_id d : ids(problem_->num_devices())) {
+      free_slots_[d] = problem_->platform().slots(d);
+    }
+    for (const op_id v : ids(flow_.num_ops())) {
+      if (missing_[v] == 0) {
+        make_ready(v, where[v], 0);
+      }
+    }
+  }
+
+  constexpr void touch(device_id d) {
+    if (!is_touched_[d]) {
+      is_touched_[d] = 1;
+      touched_[num_touched_++] = d;
+    }
+  }
+
+  constexpr void make_ready(item_id i, device_id d, double now) {
+    queue_.push(i, now);
+    touch(d);
+  }
+
+  constexpr void schedule_event(double time, std::uint32_t code) {
+    event_operations.push(events_.data(), num_events_++, {time, code});
+  }
+
+  template <class Observer>
+  constexpr void begin_transfer(std::uint32_t k, double now, Observer& observer) {
+    const transfer& x = flow_.transfers()[k];
+    const double begin = contention_.reserve(now, x.transfer_time, x.from, x.to);
+    if constexpr (requires { observer.on_transfer(k, x, now, begin, begin); }) {
+      observer.on_transfer(k, x, now, begin, begin + x.transfer_time);
+    }
+    schedule_event(begin + x.transfer_time, static_cast<std::uint32_t>(flow_.num_items()) + k);
+  }
+
+  constexpr void deliver(std::span<const op_id> consumers, device_id d, double now) {
+    for (const op_id c : consumers) {
+      if (--missing_[c] == 0) {
+        make_ready(c, d, now);
+      }
+    }
+  }
+
+  template <class Observer>
+  constexpr void complete(std::uint32_t code, double now, Observer& observer) {
+    if (code >= flow_.num_items()) {
+      const auto k = code - static_cast<std::uint32_t>(flow_.num_items());
+      const transfer& x = flow_.transfers()[k];
+      if constexpr (requires { observer.on_arrival(k, x, now); }) {
+        observer.on_arrival(k, x, now);
+      }
+      deliver(flow_.consumers_of_transfer(k), x.to, now);
+      return;
+    }
+    const device_id d = flow_.device_of(code);
+    ++free_slots_[d];
+    touch(d);
+    if constexpr (requires { queue_.on_finish(code, now); }) {
+      queue_.on_finish(code, now);
+    }
+    if (flow_.is_send(code)) {
+      const auto k = flow_.transfer_of(code);
+      if constexpr (requires { observer.on_send_finish(k, flow_.transfers()[k], now); }) {
+        observer.on_send_finish(k, flow_.transfers()[k], now);
+      }
+      begin_transfer(k, now, observer);
+      return;
+    }
+    ++num_finished_;
+    if constexpr (requires { observer.on_op_finish(code, d, now); }) {
+      observer.on_op_finish(code, d, now);
+    }
+    for (const tensor_id t : problem_->workload().outputs(code)) {
+      for (const std::uint32_t k : flow_.transfers_of(t)) {
+        if (flow_.transfers()[k].send_time > 0) {
+          make_ready(flow_.send_of(k), d, now);
+        } else {
+          begin_transfer(k, now, observer);
+        }
+      }
+      deliver(flow_.local_consumers(t), d, now);
+    }
+  }
+
+  template <class Observer>
+  constexpr void dispatch(double now, Observer& observer) {
+    std::sort(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(num_touched_));
+    for (std::uint32_t n = 0; n < num_touched_; ++n) {
+      const device_id d = touched_[n];
+      is_touched_[d] = 0;
+      while (free_slots_[d] > 0) {
+        const item_id i = queue_.pop(d, now);
+        if (i == schedule::nothing) {
+          break;
+        }
+        --free_slots_[d];
+        const double finish = now + flow_.duration(i);
+        if (flow_.is_send(i)) {
+          if constexpr (requires { observer.on_send_start(0u, flow_.transfers()[0], now); }) {
+            const auto k = flow_.transfer_of(i);
+            observer.on_send_start(k, flow_.transfers()[k], now);
+          }
+        } else {
+          if constexpr (requires { observer.on_op_start(i, d, now); }) {
+            observer.on_op_start(i, d, now);
+          }
+        }
+        if constexpr (requires { queue_.on_start(i, now, finish); }) {
+          queue_.on_start(i, now, finish);
+        }
+        schedule_event(finish, i);
+      }
+    }
+    num_touched_ = 0;
+  }
+
+  const Problem* problem_;
+  [[no_unique_address]] Policy policy_;
+  placed_flow<Problem> flow_;
+  queue_type queue_;
+  [[no_unique_address]] typename Contention::state contention_;
+  std::size_t num_events_ = 0;
+  std::size_t num_finished_ = 0;
+  std::uint32_t num_touched_ = 0;
+  std::vector<event> events_;
+  std::vector<std::uint32_t> missing_; // per op: inputs that are not there yet
+  std::vector<std::uint32_t> free_slots_;
+  std::vector<device_id> touched_;     // devices that may have something new to run
+  std::vector<std::uint8_t> is_touched_;
+};
+
+} // namespace weft
