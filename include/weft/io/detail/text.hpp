@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Lines, fields and numbers of text files, with errors that name file and line.
+#pragma once
+
+#include "weft/core/error.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace weft::io::detail {
+
+/// Without blanks at both ends (a carriage return is a blank).
+constexpr std::string_view trim(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\f\v";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// The trimmed fields between separators; an empty text has one empty field. With `most`, the last field keeps all
+/// further separators.
+inline std::vector<std::string_view> split(std::string_view text, char separator,
+                                           std::size_t most = std::string_view::npos) {
+  std::vector<std::string_view> fields;
+  for (;;) {
+    const auto end = fields.size() + 1 < most ? text.find(separator) : std::string_view::npos;
+    fields.push_back(trim(text.substr(0, end)));
+    if (end == std::string_view::npos) {
+      return fields;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// In lower case (ASCII).
+inline std::string lower(std::string_view text) {
+  std::string result{text};
+  for (char& c : result) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return result;
+}
+
+/// In upper case (ASCII).
+inline std::string upper(std::string_view text) {
+  std::string result{text};
+  for (char& c : result) {
+    c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return result;
+}
+
+/// In quotes, shortened, and with unprintable bytes replaced, so that it fits into an error message of one line.
+inline std::string in_quotes(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text.substr(0, 60)) {
+    result += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
+  }
+  return result + (text.size() > 60 ? "...'" : "'");
+}
+
+/// The lines of a text that are not blank, trimmed and numbered; skips a byte order mark.
+class line_reader {
+public:
+  line_reader(std::string_view text, std::string file) : rest_{text}, file_{std::move(file)} {
+    if (rest_.substr(0, 3) == "\xef\xbb\xbf") {
+      rest_.remove_prefix(3);
+    }
+  }
+
+  /// The next line that is not blank, or nothing at the end.
+  std::optional<std::string_view> next() {
+    while (!rest_.empty()) {
+      const auto end = rest_.find('\n');
+      const auto line = trim(rest_.substr(0, end));
+      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+      ++line_;
+      if (!line.empty()) {
+        return line;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::size_t line() const { return line_; } ///< number of the line that `next` returned last, from 1
+  const std::string& file() const { return file_; }
+
+  [[noreturn]] void fail(const std::string& problem) const { throw parse_error(file_, line_, problem); }
+
+private:
+  std::string_view rest_;
+  std::string file_;
+  std::size_t line_ = 0;
+};
+
+/// Reads a number of type T that fills the field. Calls `fail(problem)`, which must throw, if it is none, if it is
+/// negative, and if it does not fit.
+template <class T, class Fail>
+T parse_number(std::string_view field, const char* what, const Fail& fail) {
+  const auto problem = [&](const char* why) { return std::string{what} + " " + in_quotes(field) + " " + why; };
+  if (field.empty()) {
+    fail(std::string{what} + " is empty: write a number");
+  }
+  T value{};
+  const auto [end, status] = std::from_chars(field.data(), field.data() + field.size(), value);
+  const bool whole = end == field.data() + field.size();
+  if (std::signed_integral<T> || field.front() != '-') {
+    if (whole && status == std::errc::result_out_of_range) {
+      fail(problem(std::integral<T> ? "is too large" : "is out of the range of a double"));
+    }
+    if (status != std::errc{} || !whole) {
+      fail(problem(std::integral<T> ? "is not a whole number" : "is not a number"));
+    }
+    if constexpr (std::floating_point<T>) {
+      if (!std::isfinite(value)) {
+        fail(problem("is not a finite number"));
+      }
+    }
+    return value;
+  }
+  fail(problem("is negative, or not a number: write a number that is not negative"));
+  return value;
+}
+
+/// A number as text that reads back exactly; whole numbers without an exponent.
+inline std::string number_text(double value) {
+  char buffer[64];
+  const bool plain = value == std::floor(value) && std::abs(value) < 1e15;
+  const auto result = plain ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
+                            : std::to_chars(buffer, buffer + sizeof buffer, value);
+  return {buffer, result.ptr};
+}
+
+} // namespace weft::io::detail

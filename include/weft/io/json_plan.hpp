@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Plans and traces as JSON, `"format": "weft.plan"` and `"weft.trace"`; see docs/formats.md and docs/schema/.
+#pragma once
+
+#include "weft/io/detail/json_document.hpp"
+#include "weft/io/files.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
+
+#include <istream>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::io {
+
+namespace detail {
+
+inline std::uint32_t id_from_json(const json_value& value) {
+  return static_cast<std::uint32_t>(value.whole(0, none - 1));
+}
+
+inline std::uint32_t id_or_null_from_json(const json_value& value) {
+  return value->is_null() ? none : id_from_json(value);
+}
+
+/// An id, or null for `none`.
+inline nlohmann::ordered_json id_or_null(std::uint32_t id) {
+  return id == none ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(id);
+}
+
+inline plan plan_from_json(const json_document& document) {
+  const json_value root{document};
+  check_format(root, "weft.plan");
+  root.object({"$schema", "format", "version", "description", "placement", "order"});
+  plan result;
+  const auto placement = root.at("placement");
+  placement.array("a list with a device for each op");
+  for (std::size_t v = 0; v < placement.size(); ++v) {
+    result.placement.push_back(id_or_null_from_json(placement[v]));
+  }
+  if (!root.has("order")) {
+    return result;
+  }
+  const auto order = root.at("order");
+  order.array("a list of steps");
+  std::vector<bool> runs(placement.size(), false);
+  const auto check_op = [&](const json_value& value) {
+    const op_id v = id_from_json(value);
+    if (v >= runs.size()) {
+      value.fail("there is no op " + std::to_string(v) + "; the placement has " + std::to_string(runs.size()) + " ops");
+    }
+    return v;
+  };
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto entry = order[i];
+    if (entry->is_object()) {
+      entry.object({"op", "tensor", "to"});
+      const op_id v = check_op(entry.at("op"));
+      result.order.push_back(step::send(v, id_from_json(entry.at("tensor")), id_from_json(entry.at("to"))));
+      continue;
+    }
+    const op_id v = check_op(entry);
+    if (runs[v]) {
+      entry.fail("op " + std::to_string(v) + " is in the order twice");
+    }
+    runs[v] = true;
+    result.order.push_back(step::run(v));
+  }
+  for (const op_id v : ids(runs.size())) {
+    if (!runs[v] && !result.order.empty()) {
+      order.fail("op " + std::to_string(v) + " is missing; an order has every op once");
+    }
+  }
+  return result;
+}
+
+inline trace trace_from_json(const json_document& document) {
+  const json_value root{document};
+  check_format(root, "weft.trace");
+  root.object({"$schema", "format", "version", "description", "makespan", "ops", "transfers"});
+  trace result;
+  result.makespan = root.at("makespan").number();
+  const auto ops = root.at("ops");
+  ops.array("a list with a record for each op");
+  for (std::size_t v = 0; v < ops.size(); ++v) {
+    const auto r = ops[v];
+    r.object({"device", "start", "finish"});
+    result.ops.push_back({id_or_null_from_json(r.at("device")), r.at("start").number(), r.at("finish").number()});
+  }
+  const auto transfers = root.at("transfers");
+  transfers.array("a list of transfers");
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const auto r = transfers[i];
+    r.object({"tensor", "from", "to", "send_start", "send_finish", "start", "arrival"});
+    result.transfers.push_back({id_from_json(r.at("tensor")), id_from_json(r.at("from")), id_from_json(r.at("to")),
+                                r.at("send_start").number(), r.at("send_finish").number(), r.at("start").number(),
+                                r.at("arrival").number()});
+  }
+  return result;
+}
+
+/// Writes entries, several on a line.
+template <class Range, class ToJson>
+void write_list(std::ostream& out, const Range& range, std::size_t per_line, const ToJson& to_json) {
+  std::size_t i = 0;
+  for (const auto& entry : range) {
+    out << (i == 0 ? "\n    " : i % per_line == 0 ? ",\n    " : ", ") << one_line(to_json(entry));
+    ++i;
+  }
+}
+
+} // namespace detail
+
+/// Reads a plan. Ops, tensors and devices are numbers; whether they fit a problem is for validate/ to say.
+/// `file` is what errors call the input. Throws `parse_error` with file, line and the path of the value.
+inline plan read_plan_json(std::istream& in, const std::string& file = "<stream>") {
+  return detail::plan_from_json({read_all(in, file), file});
+}
+/// The same from a file. Throws `error` if it cannot be opened.
+inline plan read_plan_json(const std::filesystem::path& path) {
+  auto in = open_for_reading(path);
+  return read_plan_json(in, path.string());
+}
+
+/// Writes a plan. Reading it back gives an equal plan.
+inline void write_plan_json(std::ostream& out, const plan& p) {
+  out << "{\n  \"format\": \"weft.plan\",\n  \"version\": 1,\n  \"placement\": [";
+  detail::write_list(out, p.placement, 24, detail::id_or_null);
+  out << "\n  ]";
+  if (!p.order.empty()) {
+    out << ",\n  \"order\": [";
+    detail::write_list(out, p.order, 12, [](const step& s) {
+      return s.is_send() ? nlohmann::ordered_json{{"op", s.op}, {"tensor", s.tensor}, {"to", s.to}}
+                         : nlohmann::ordered_json(s.op);
+    });
+    out << "\n  ]";
+  }
+  out << "\n}\n";
+}
+
+/// Reads a trace; times in seconds. Throws as `read_plan_json` does.
+inline trace read_trace_json(std::istream& in, const std::string& file = "<stream>") {
+  return detail::trace_from_json({read_all(in, file), file});
+}
+/// The same from a file. Throws `error` if it cannot be opened.
+inline trace read_trace_json(const std::filesystem::path& path) {
+  auto in = open_for_reading(path);
+  return read_trace_json(in, path.string());
+}
+
+/// Writes a trace. Reading it back gives an equal trace.
+inline void write_trace_json(std::ostream& out, const trace& t) {
+  using detail::json_number;
+  out << "{\n  \"format\": \"weft.trace\",\n  \"version\": 1,\n  \"makespan\": "
+      << detail::one_line(json_number(t.makespan)) << ",\n  \"ops\": [";
+  detail::write_list(out, t.ops, 1, [](const op_record& r) {
+    return nlohmann::ordered_json{
+      {"device", detail::id_or_null(r.device)}, {"start", json_number(r.start)}, {"finish", json_number(r.finish)}};
+  });
+  out << "\n  ],\n  \"transfers\": [";
+  detail::write_list(out, t.transfers, 1, [](const transfer_record& r) {
+    return nlohmann::ordered_json{{"tensor", r.tensor},
+                                  {"from", r.from},
+                                  {"to", r.to},
+                                  {"send_start", json_number(r.send_start)},
+                                  {"send_finish", json_number(r.send_finish)},
+                                  {"start", json_number(r.start)},
+                                  {"arrival", json_number(r.arrival)}};
+  });
+  out << "\n  ]\n}\n";
+}
+
+} // namespace weft::io

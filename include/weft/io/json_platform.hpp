@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Platforms as JSON, `"format": "weft.platform"`; see docs/formats.md and docs/schema/weft.platform.schema.json.
+#pragma once
+
+#include "weft/io/detail/json_document.hpp"
+#include "weft/io/files.hpp"
+#include "weft/platform/platform.hpp"
+
+#include <cmath>
+#include <exception>
+#include <istream>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::io {
+
+/// Platforms are read with one link for each pair of devices, so their number is limited (to 1.6 GB of links).
+inline constexpr std::size_t max_platform_devices = 10'000;
+
+namespace detail {
+
+inline link link_from_json(const json_value& value) {
+  link l;
+  if (value.has("latency")) {
+    l.latency = value.at("latency").number();
+  }
+  if (value.has("bandwidth")) {
+    l.bandwidth = value.at("bandwidth").number(true);
+  }
+  return l;
+}
+
+/// `latency` or `bandwidth` of a matrix: one number for all pairs, or rows of numbers; null means the default.
+template <class Set>
+void matrix_from_json(const json_value& value, std::size_t n, bool positive, const Set& set) {
+  const auto each_pair = [n](const auto& f) {
+    for (const device_id d : ids(n)) {
+      for (const device_id e : ids(n)) {
+        f(d, e);
+      }
+    }
+  };
+  if (value->is_number()) {
+    const double x = value.number(positive);
+    each_pair([&](device_id d, device_id e) { set(d, e, x); });
+    return;
+  }
+  const auto check_size = [n](const json_value& list, const char* what) {
+    if (list.array(what).size() != n) {
+      list.fail("has " + std::to_string(list.size()) + " entries for " + std::to_string(n) + " devices");
+    }
+  };
+  check_size(value, "one number for all, or a row for each device");
+  for (const device_id d : ids(n)) {
+    const auto row = value[d];
+    check_size(row, "a row with a number for each device");
+    for (const device_id e : ids(n)) {
+      if (const auto entry = row[e]; !entry->is_null() && d != e) {
+        set(d, e, entry.number(positive));
+      }
+    }
+  }
+}
+
+/// A hierarchy of enclosures, the innermost first.
+inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
+  levels.array("a list of levels");
+  levels.expect(levels.size() > 0, "at least one level");
+  std::vector<link> links;
+  std::vector<std::size_t> sizes;
+  std::size_t span = 1;
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    const auto level = levels[k];
+    level.object({"latency", "bandwidth", "size"});
+    links.push_back(link_from_json(level));
+    if (k + 1 < levels.size()) {
+      sizes.push_back(static_cast<std::size_t>(level.at("size").whole(1, max_platform_devices)));
+      span *= sizes.back();
+      if (span > max_platform_devices) {
+        level.fail("an enclosure of this level would hold more than " + std::to_string(max_platform_devices) + " devices");
+      }
+    } else if (level.has("size")) {
+      level.at("size").fail("the last level holds everything; leave its size out");
+    }
+  }
+  const hierarchical_links hierarchy{std::move(links), std::move(sizes)};
+  link_matrix matrix{n};
+  for (const device_id d : ids(n)) {
+    for (const device_id e : ids(n)) {
+      if (d != e) {
+        matrix.set(d, e, hierarchy(d, e));
+      }
+    }
+  }
+  return matrix;
+}
+
+inline link_matrix links_from_json(const json_value& root, std::size_t n) {
+  if (!root.has("links")) {
+    if (n > 1) {
+      root.fail(R"(the key 'links' is missing; if moving data costs nothing, write "links": {"uniform": {}})");
+    }
+    return link_matrix{n};
+  }
+  const auto links = root.at("links");
+  links.object({"uniform", "matrix", "levels"});
+  links.expect(links.size() == 1, "one of 'uniform', 'matrix' and 'levels'");
+  if (links.has("uniform")) {
+    const auto uniform = links.at("uniform");
+    return link_matrix{n, link_from_json(uniform.object({"latency", "bandwidth"}))};
+  }
+  if (links.has("levels")) {
+    return levels_from_json(links.at("levels"), n);
+  }
+  const auto matrix = links.at("matrix");
+  matrix.object({"latency", "bandwidth"});
+  std::vector<link> all(n * n);
+  if (matrix.has("latency")) {
+    matrix_from_json(matrix.at("latency"), n, false, [&](auto d, auto e, double x) { all[d * n + e].latency = x; });
+  }
+  if (matrix.has("bandwidth")) {
+    matrix_from_json(matrix.at("bandwidth"), n, true, [&](auto d, auto e, double x) { all[d * n + e].bandwidth = x; });
+  }
+  link_matrix result{n};
+  for (const device_id d : ids(n)) {
+    for (const device_id e : ids(n)) {
+      result.set(d, e, all[d * n + e]);
+    }
+  }
+  return result;
+}
+
+inline device device_from_json(const json_value& value) {
+  value.object({"name", "kind", "speed", "memory", "memory_bandwidth", "slots", "count"});
+  device d;
+  const auto kind = value.at("kind");
+  const auto parsed = parse_device_kind(kind.text());
+  if (!parsed) {
+    kind.fail("unknown device kind " + in_quotes(kind.text()) + ": use cpu, gpu, tpu, npu, fpga, dsp or kind8 to kind63");
+  }
+  d.kind = *parsed;
+  d.speed = value.at("speed").number(true);
+  if (value.has("memory")) {
+    d.memory_capacity = value.at("memory").whole(0, std::numeric_limits<byte_count>::max());
+  }
+  if (value.has("memory_bandwidth")) {
+    d.memory_bandwidth = value.at("memory_bandwidth").number(true);
+  }
+  if (value.has("slots")) {
+    d.slots = static_cast<std::uint32_t>(value.at("slots").whole(1, none));
+  }
+  return d;
+}
+
+inline platform<> platform_from_json(const json_document& document) {
+  const json_value root{document};
+  check_format(root, "weft.platform");
+  root.object({"$schema", "format", "version", "description", "devices", "links", "send_work"});
+  const auto list = root.at("devices");
+  list.array("a list of devices");
+  std::vector<device> devices;
+  std::vector<std::string> names;
+  bool named = false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto entry = list[i];
+    const device d = device_from_json(entry);
+    const std::size_t count = entry.has("count") ? entry.at("count").whole(1, max_platform_devices) : 1;
+    if (devices.size() + count > max_platform_devices) {
+      entry.fail("more than " + std::to_string(max_platform_devices) + " devices in all");
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      devices.push_back(d);
+      names.push_back(entry.has("name") ? entry.at("name").text() + (count > 1 ? std::to_string(k) : "") : "");
+      named = named || !names.back().empty();
+    }
+  }
+  if (devices.empty()) {
+    list.fail("there is no device: add at least one");
+  }
+  auto links = links_from_json(root, devices.size());
+  const double send_work = root.has("send_work") ? root.at("send_work").number() : 0;
+  try {
+    platform<> p{std::move(devices), std::move(links), send_work};
+    if (named) {
+      p.set_names(std::move(names));
+    }
+    return p;
+  } catch (const error& e) {
+    std::throw_with_nested(root.located(e.what()));
+  }
+}
+
+/// A finite number, or null for an infinite one.
+inline nlohmann::ordered_json finite_or_null(double x) {
+  return std::isfinite(x) ? json_number(x) : nlohmann::ordered_json(nullptr);
+}
+
+inline nlohmann::ordered_json device_json(const device& d, const std::string& name, std::size_t count) {
+  auto entry = nlohmann::ordered_json::object();
+  if (!name.empty()) {
+    entry["name"] = name;
+  }
+  entry["kind"] = to_string(d.kind);
+  entry["speed"] = json_number(d.speed);
+  if (d.memory_capacity != std::numeric_limits<byte_count>::max()) {
+    entry["memory"] = d.memory_capacity;
+  }
+  if (std::isfinite(d.memory_bandwidth)) {
+    entry["memory_bandwidth"] = json_number(d.memory_bandwidth);
+  }
+  if (d.slots != 1) {
+    entry["slots"] = d.slots;
+  }
+  if (count > 1) {
+    entry["count"] = count;
+  }
+  return entry;
+}
+
+/// `latency` or `bandwidth` of all pairs: nothing if all are the default, one number if all are equal, else rows.
+template <class Get>
+bool write_matrix(std::ostream& out, const char* before, const char* key, std::size_t n, double fallback,
+                  const Get& get) {
+  const double first = get(0, 1);
+  bool equal = true;
+  std::string rows;
+  for (const device_id d : ids(n)) {
+    auto row = nlohmann::ordered_json::array();
+    for (const device_id e : ids(n)) {
+      row.push_back(d == e ? nlohmann::ordered_json(nullptr) : finite_or_null(get(d, e)));
+      equal = equal && (d == e || get(d, e) == first);
+    }
+    rows += (d == 0 ? "\n        " : ",\n        ") + one_line(row);
+  }
+  if (equal && first == fallback) {
+    return false;
+  }
+  out << before << '"' << key << "\": " << (equal ? one_line(json_number(first)) : '[' + rows + "\n      ]");
+  return true;
+}
+
+template <class P>
+void write_links(std::ostream& out, const P& p) {
+  const auto n = p.num_devices();
+  const auto latency = [&](device_id d, device_id e) { return p.latency(d, e); };
+  const auto bandwidth = [&](device_id d, device_id e) { return p.bandwidth(d, e); };
+  bool uniform = true;
+  for (const device_id d : ids(n)) {
+    for (const device_id e : ids(n)) {
+      uniform = uniform && (d == e || (latency(d, e) == latency(0, 1) && bandwidth(d, e) == bandwidth(0, 1)));
+    }
+  }
+  const char* indent = uniform ? "" : "\n      ";
+  const char* next = uniform ? ", " : ",\n      ";
+  out << ",\n  \"links\": {\"" << (uniform ? "uniform" : "matrix") << "\": {";
+  const bool any = write_matrix(out, indent, "latency", n, 0, latency);
+  write_matrix(out, any ? next : indent, "bandwidth", n, std::numeric_limits<double>::infinity(), bandwidth);
+  out << (uniform ? "}}" : "\n  }}");
+}
+
+} // namespace detail
+
+/// Reads a platform, whatever its links look like in the file, into one with a link for each pair of devices.
+/// `file` is what errors call the input. Throws `parse_error` with file, line and the path of the value.
+inline platform<> read_platform_json(std::istream& in, const std::string& file = "<stream>") {
+  return detail::platform_from_json({read_all(in, file), file});
+}
+/// The same from a file. Throws `error` if it cannot be opened.
+inline platform<> read_platform_json(const std::filesystem::path& path) {
+  auto in = open_for_reading(path);
+  return read_platform_json(in, path.string());
+}
+
+/// Writes a platform with uniform links, or a matrix of them. Reading it back gives an equal platform; a link from a
+/// device to itself means nothing and is not kept. Complexity: O(devices²).
+template <link_model Links>
+void write_platform_json(std::ostream& out, const platform<Links>& p) {
+  out << "{\n  \"format\": \"weft.platform\",\n  \"version\": 1,\n  \"devices\": [";
+  for (device_id d = 0; d < p.num_devices();) {
+    const std::string name{p.name(d)};
+    device_id next = d + 1;
+    while (name.empty() && next < p.num_devices() && p.name(next).empty() && p.devices()[next] == p.devices()[d]) {
+      ++next; // equal devices without names share an entry
+    }
+    out << (d == 0 ? "\n    " : ",\n    ") << detail::one_line(detail::device_json(p.devices()[d], name, next - d));
+    d = next;
+  }
+  out << "\n  ]";
+  if (p.num_devices() > 1) {
+    detail::write_links(out, p);
+  }
+  if (p.send_work() != 0) {
+    out << ",\n  \"send_work\": " << detail::one_line(detail::json_number(p.send_work()));
+  }
+  out << "\n}\n";
+}
+
+} // namespace weft::io

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Workloads as JSON, `"format": "weft.workload"`; see docs/formats.md and docs/schema/weft.workload.schema.json.
+#pragma once
+
+#include "weft/io/detail/json_document.hpp"
+#include "weft/io/files.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <istream>
+#include <map>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace weft::io {
+
+namespace detail {
+
+/// Finds ops by what an `inputs` entry calls them.
+class op_names {
+public:
+  explicit op_names(const json_value& ops) : num_ops_{ops.size()} {
+    for (const op_id v : ids(num_ops_)) {
+      if (const auto name = (*ops)[v].find("name"); name != (*ops)[v].end()) {
+        names_.emplace_back(name->get_ref<const std::string&>(), v);
+      }
+    }
+    std::sort(names_.begin(), names_.end());
+  }
+
+  /// The op that a string (its name) or a number (its position) stands for.
+  op_id find(const json_value& reference) const {
+    if (reference->is_number()) {
+      if (num_ops_ == 0 || reference.whole(0, none) >= num_ops_) {
+        reference.fail("there is no op " + reference->dump() + ", only 0 to " + std::to_string(num_ops_) + " - 1");
+      }
+      return static_cast<op_id>(reference.whole(0, none));
+    }
+    reference.expect(reference->is_string(), "the name or the number of an op, or [op, number of its output]");
+    const std::string_view name = reference.text();
+    const auto at = std::lower_bound(names_.begin(), names_.end(), std::pair{name, op_id{0}});
+    if (at == names_.end() || at->first != name) {
+      reference.fail("there is no op called " + in_quotes(name));
+    }
+    if (at + 1 != names_.end() && at[1].first == name) {
+      reference.fail("the ops " + std::to_string(at->second) + " and " + std::to_string(at[1].second) +
+                     " are both called " + in_quotes(name) + "; refer to one by its number, without quotes");
+    }
+    return at->second;
+  }
+
+private:
+  std::size_t num_ops_;
+  std::vector<std::pair<std::string_view, op_id>> names_;
+};
+
+inline kind_set kinds_from_json(const json_value& list) {
+  kind_set kinds;
+  list.array("a list of device kinds");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto entry = list[i];
+    const auto kind = parse_device_kind(entry.text());
+    if (!kind) {
+      entry.fail("unknown device kind " + in_quotes(entry.text()) + ": use cpu, gpu, tpu, npu, fpga, dsp or kind8 to kind63");
+    }
+    kinds = kinds | *kind;
+  }
+  if (kinds.empty()) {
+    list.fail("lists no device kind; leave the key out to allow any");
+  }
+  return kinds;
+}
+
+/// Adds an op without its edges.
+inline void op_from_json(workload_builder& b, const json_value& o) {
+  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "inputs", "outputs"});
+  op result;
+  if (o.has("name")) {
+    result.name = o.at("name").text();
+  }
+  if (o.has("type")) {
+    result.type = o.at("type").text();
+  }
+  if (o.has("kinds")) {
+    result.kinds = kinds_from_json(o.at("kinds"));
+  }
+  if (o.has("work")) {
+    result.work = o.at("work").number();
+  }
+  if (o.has("resident_bytes")) {
+    result.resident_bytes = o.at("resident_bytes").whole(0, workload_builder::max_total_bytes);
+  }
+  const op_id v = b.add_op(std::move(result));
+  if (o.has("outputs")) {
+    const auto outputs = o.at("outputs");
+    outputs.array("a list of sizes in bytes");
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      b.add_output(v, outputs[k].whole(0, workload_builder::max_total_bytes));
+    }
+  }
+}
+
+/// Adds the edges into v.
+inline void inputs_from_json(workload_builder& b, op_id v, const json_value& ops, const op_names& names) {
+  const auto o = ops[v];
+  if (!o.has("inputs")) {
+    return;
+  }
+  const auto inputs = o.at("inputs");
+  inputs.array("a list of inputs");
+  std::vector<std::tuple<op_id, std::uint32_t, std::size_t>> seen;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto input = inputs[i];
+    std::uint32_t output = 0;
+    op_id producer = none;
+    if (input->is_array()) {
+      input.expect(input.size() == 2, "the name or the number of an op, or [op, number of its output]");
+      producer = names.find(input[0]);
+      output = static_cast<std::uint32_t>(input[1].whole(0, none));
+    } else {
+      producer = names.find(input);
+    }
+    const auto& made = (*ops)[producer];
+    if (const auto count = made.contains("outputs") ? made["outputs"].size() : 0; output >= count) {
+      input.fail("op " + std::to_string(producer) + " has no output " + std::to_string(output) + ", it has " +
+                 std::to_string(count) + " outputs; list their sizes as its \"outputs\"");
+    }
+    b.add_edge(producer, v, output);
+    seen.emplace_back(producer, output, i);
+  }
+  std::sort(seen.begin(), seen.end());
+  for (std::size_t i = 1; i < seen.size(); ++i) {
+    const auto& [producer, output, position] = seen[i];
+    if (producer == std::get<0>(seen[i - 1]) && output == std::get<1>(seen[i - 1])) {
+      inputs[position].fail("this input is listed twice");
+    }
+  }
+}
+
+inline workload workload_from_json(const json_document& document) {
+  const json_value root{document};
+  check_format(root, "weft.workload");
+  root.object({"$schema", "format", "version", "description", "ops"});
+  const auto ops = root.at("ops");
+  ops.array("a list of ops");
+  workload_builder b;
+  for (std::size_t v = 0; v < ops.size(); ++v) {
+    op_from_json(b, ops[v]);
+  }
+  const op_names names{ops};
+  std::map<std::string, op_id> first_of_group; // by the JSON text of the label: 1 and "1" are different groups
+  for (const op_id v : ids(ops.size())) {
+    inputs_from_json(b, v, ops, names);
+    if (const auto o = ops[v]; o.has("group")) {
+      const auto label = o.at("group");
+      label.expect(label->is_string() || label->is_number_unsigned(), "a name or a number that is not negative");
+      const auto [at, is_new] = first_of_group.emplace(label->dump(), v);
+      if (!is_new) {
+        b.colocate(at->second, v);
+      }
+    }
+  }
+  try {
+    return std::move(b).build();
+  } catch (const cycle_error& e) {
+    std::throw_with_nested(ops[e.ops.front()].located(e.what()));
+  } catch (const constraint_error& e) {
+    std::throw_with_nested(ops[e.ops.front()].located(e.what()));
+  } catch (const error& e) {
+    std::throw_with_nested(ops.located(e.what()));
+  }
+}
+
+/// What `inputs` entries call an op: its name if no other op has it, else its number.
+template <class W>
+std::vector<nlohmann::ordered_json> op_references(const W& w) {
+  std::vector<nlohmann::ordered_json> references;
+  for (const op_id v : ids(static_cast<std::size_t>(w.num_ops()))) {
+    references.emplace_back(v);
+  }
+  if constexpr (requires { std::string{w.name(0)}; }) {
+    std::vector<std::pair<std::string, op_id>> names; // as they come out, so that replaced bytes are seen
+    for (const op_id v : ids(references.size())) {
+      names.emplace_back(one_line(std::string{w.name(v)}), v);
+    }
+    std::sort(names.begin(), names.end());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto& [text, v] = names[i];
+      const bool shared = (i > 0 && names[i - 1].first == text) || (i + 1 < names.size() && names[i + 1].first == text);
+      if (!shared && !w.name(v).empty()) {
+        references[v] = std::string{w.name(v)};
+      }
+    }
+  }
+  return references;
+}
+
+} // namespace detail
+
+/// Reads a workload. `file` is what errors call the input. Throws `parse_error` with file, line and the path of the
+/// value; when the graph as a whole is unusable (`cycle_error`, `constraint_error`, `value_error`), that error is
+/// nested in it.
+inline workload read_workload_json(std::istream& in, const std::string& file = "<stream>") {
+  return detail::workload_from_json({read_all(in, file), file});
+}
+/// The same from a file. Throws `error` if it cannot be opened.
+inline workload read_workload_json(const std::filesystem::path& path) {
+  auto in = open_for_reading(path);
+  return read_workload_json(in, path.string());
+}
+
+/// Writes a workload, one op per line. Reading it back gives an equal workload. Complexity: O(n log n + m).
+template <dataflow_workload W>
+void write_workload_json(std::ostream& out, const W& w) {
+  const auto references = detail::op_references(w);
+  std::vector<std::uint32_t> output_number(static_cast<std::size_t>(w.num_tensors()), 0);
+  for (const op_id v : ids(references.size())) {
+    std::uint32_t k = 0;
+    for (const tensor_id t : w.outputs(v)) {
+      output_number[t] = k++;
+    }
+  }
+  out << "{\n  \"format\": \"weft.workload\",\n  \"version\": 1,\n  \"ops\": [";
+  for (const op_id v : ids(references.size())) {
+    auto o = nlohmann::ordered_json::object();
+    if constexpr (requires { std::string{w.name(v)}; }) {
+      if (!w.name(v).empty()) {
+        o["name"] = std::string{w.name(v)};
+      }
+    }
+    if constexpr (requires { std::string{w.type(v)}; }) {
+      if (!w.type(v).empty()) {
+        o["type"] = std::string{w.type(v)};
+      }
+    }
+    if (!w.kinds(v).is_all()) {
+      for (unsigned k = 0; k < 64; ++k) {
+        if (const auto kind = static_cast<device_kind>(k); w.kinds(v).contains(kind)) {
+          o["kinds"].push_back(to_string(kind));
+        }
+      }
+    }
+    if (w.group(v) != none) {
+      o["group"] = static_cast<std::uint32_t>(w.group(v));
+    }
+    if (w.work(v) != 0) {
+      o["work"] = detail::json_number(w.work(v));
+    }
+    if (w.resident_bytes(v) != 0) {
+      o["resident_bytes"] = static_cast<byte_count>(w.resident_bytes(v));
+    }
+    for (const tensor_id t : w.inputs(v)) {
+      const auto& producer = references[w.producer(t)];
+      o["inputs"].push_back(output_number[t] == 0 ? producer : nlohmann::ordered_json{producer, output_number[t]});
+    }
+    for (const tensor_id t : w.outputs(v)) {
+      o["outputs"].push_back(static_cast<byte_count>(w.bytes(t)));
+    }
+    out << (v == 0 ? "\n    " : ",\n    ") << detail::one_line(o);
+  }
+  out << "\n  ]\n}\n";
+}
+
+} // namespace weft::io

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "json_samples.hpp"
+#include "support.hpp"
+
+#include "weft/io/json_platform.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace {
+
+namespace io = weft::io;
+using weft_test::text_of;
+
+weft::platform<> platform_of(const std::string& text) {
+  std::istringstream in{text};
+  return io::read_platform_json(in, "p.json");
+}
+
+std::string file_with(const std::string& links) {
+  return R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 8}], "links": )" + links + "}";
+}
+
+} // namespace
+
+TEST_CASE("json_platform: devices as people write them") {
+  const auto p = platform_of(R"({
+    "format": "weft.platform", "version": 1,
+    "devices": [
+      {"name": "host", "kind": "CPU", "speed": 1e12, "memory": 64e9, "memory_bandwidth": 2e11, "slots": 16},
+      {"name": "gpu", "kind": "gpu", "speed": 14000000000000, "memory": 18446744073709551615, "count": 2},
+      {"kind": "kind12", "speed": 0.5}
+    ],
+    "links": {"uniform": {"latency": 1e-6, "bandwidth": 1e10}},
+    "send_work": 10})");
+  REQUIRE(p.num_devices() == 4);
+  CHECK(p.name(0) == "host");
+  CHECK(p.name(1) == "gpu0");
+  CHECK(p.name(2) == "gpu1");
+  CHECK(p.name(3).empty());
+  CHECK(p.kind(3) == static_cast<weft::device_kind>(12));
+  CHECK(p.memory_capacity(0) == 64'000'000'000);
+  CHECK(p.memory_capacity(3) == std::numeric_limits<weft::byte_count>::max());
+  CHECK(p.memory_bandwidth(0) == 2e11);
+  CHECK(std::isinf(p.memory_bandwidth(1)));
+  CHECK(p.slots(0) == 16);
+  CHECK(p.slots(1) == 1);
+  CHECK(p.latency(3, 1) == 1e-6);
+  CHECK(p.bandwidth(0, 2) == 1e10);
+  CHECK(p.send_work() == 10);
+}
+
+TEST_CASE("json_platform: links as a matrix, with numbers for all and defaults") {
+  auto text = std::string{R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 2}], "links": )"};
+  const auto p = platform_of(text + R"({"matrix": {"latency": 0.5, "bandwidth": [[7, null], [3, 8]]}}})");
+  CHECK(p.latency(0, 1) == 0.5);
+  CHECK(p.latency(1, 0) == 0.5);
+  CHECK(std::isinf(p.bandwidth(0, 1)));
+  CHECK(p.bandwidth(1, 0) == 3);
+  const auto q = platform_of(text + R"({"matrix": {}}})");
+  CHECK(q.latency(0, 1) == 0);
+  CHECK(std::isinf(q.bandwidth(0, 1)));
+}
+
+TEST_CASE("json_platform: links as levels") {
+  const auto p = platform_of(file_with(R"({"levels": [
+    {"bandwidth": 100, "size": 2}, {"bandwidth": 10, "latency": 1, "size": 2}, {"bandwidth": 1, "latency": 5}]})"));
+  CHECK(p.bandwidth(0, 1) == 100);
+  CHECK(p.latency(0, 1) == 0);
+  CHECK(p.bandwidth(1, 2) == 10);
+  CHECK(p.bandwidth(3, 0) == 10);
+  CHECK(p.bandwidth(3, 4) == 1);
+  CHECK(p.latency(7, 0) == 5);
+  const weft::hierarchical_links hierarchy{{{0, 100}, {1, 10}, {5, 1}}, {2, 2}};
+  for (const weft::device_id d : weft::ids(8)) {
+    for (const weft::device_id e : weft::ids(8)) {
+      if (d != e) {
+        CHECK(p.links()(d, e) == hierarchy(d, e));
+      }
+    }
+  }
+  CHECK(platform_of(file_with(R"({"levels": [{"bandwidth": 3}]})")).bandwidth(7, 0) == 3);
+}
+
+TEST_CASE("json_platform: every wrong file is refused with file, line, path and reason") {
+  for (const auto& sample : weft_test::wrong_platforms()) {
+    const auto e = weft_test::parse_error_of([&] { (void)platform_of(sample.text); });
+    const std::string what = e.what();
+    CAPTURE(sample.name);
+    CAPTURE(what);
+    CHECK(e.line == sample.line);
+    CHECK(what.find("p.json:" + std::to_string(sample.line) + ": " + sample.path) == 0);
+    CHECK(what.find(sample.phrase) != std::string::npos);
+  }
+}
+
+TEST_CASE("json_platform: random platforms come back as they were written") {
+  weft::rng random{5};
+  for (int i = 0; i < 300; ++i) {
+    const auto p = weft_test::random_platform(random);
+    const auto text = text_of([&](std::ostream& out) { io::write_platform_json(out, p); });
+    CAPTURE(text);
+    const auto again = platform_of(text);
+    REQUIRE(weft_test::same_platform(p, again));
+    CHECK(text_of([&](std::ostream& out) { io::write_platform_json(out, again); }) == text);
+  }
+}
+
+TEST_CASE("json_platform: writes any type of links") {
+  const std::vector<weft::device> devices(4, weft::device{weft::device_kind::gpu, 3});
+  const weft::platform<weft::uniform_links> uniform{devices, {{1e-6, 5}}};
+  const auto text = text_of([&](std::ostream& out) { io::write_platform_json(out, uniform); });
+  CHECK(text.find("\"count\": 4") != std::string::npos);
+  CHECK(text.find("\"uniform\": {\"latency\": 1e-06, \"bandwidth\": 5}") != std::string::npos);
+  CHECK(weft_test::same_platform(uniform, platform_of(text)));
+  const weft::platform<weft::hierarchical_links> levels{devices, {{{0, 9}, {1, 4}}, {2}}};
+  CHECK(weft_test::same_platform(levels, platform_of(text_of([&](std::ostream& out) { io::write_platform_json(out, levels); }))));
+}
+
+TEST_CASE("json_platform: damaged files are read or refused, nothing else") {
+  weft::rng random{23};
+  for (int i = 0; i < 400; ++i) {
+    const auto p = weft_test::random_platform(random);
+    const auto text = weft_test::damaged(random, text_of([&](std::ostream& out) { io::write_platform_json(out, p); }));
+    CHECK(weft_test::reads_or_refuses(platform_of, text));
+  }
+}

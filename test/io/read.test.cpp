@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "support.hpp"
+
+#include "weft/io/read.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace {
+
+namespace io = weft::io;
+
+/// A file that is there as long as this object.
+class temporary_file {
+public:
+  explicit temporary_file(const std::string& text) {
+    static int count = 0;
+    path_ = std::filesystem::temp_directory_path() /
+            ("weft-read-test-" + std::to_string(weft::rng::mix(reinterpret_cast<std::uintptr_t>(&count))) + "-" +
+             std::to_string(count++));
+    io::write_file(path_, [&](std::ostream& out) { out << text; });
+  }
+  temporary_file(const temporary_file&) = delete;
+  temporary_file& operator=(const temporary_file&) = delete;
+  ~temporary_file() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+private:
+  std::filesystem::path path_;
+};
+
+const std::string graph_csv = "Id,(Outgoing) node,(Incoming) node,Colocation nodes,#tensorSize, #operations\n0,,,,1,2\n";
+const std::string device_csv = "Id,RAM,#operations,commnication speed,type\n0,1,2,,CPU\n";
+const std::string workload_json = "\n {\"format\": \"weft.workload\", \"version\": 1, \"ops\": [{}, {}]}";
+const std::string platform_json =
+  "\xef\xbb\xbf{\"format\": \"weft.platform\", \"version\": 1, \"devices\": [{\"kind\": \"gpu\", \"speed\": 1}]}";
+
+} // namespace
+
+TEST_CASE("read: the content decides the format, not the name") {
+  CHECK(io::read_workload(temporary_file{graph_csv}.path()).num_ops() == 1);
+  CHECK(io::read_workload(temporary_file{"Meta,1\n" + graph_csv}.path()).num_ops() == 1);
+  CHECK(io::read_workload(temporary_file{workload_json}.path()).num_ops() == 2);
+  CHECK(io::read_platform(temporary_file{device_csv}.path()).kind(0) == weft::device_kind::cpu);
+  CHECK(io::read_platform(temporary_file{platform_json}.path()).kind(0) == weft::device_kind::gpu);
+}
+
+TEST_CASE("read: other content is refused with a line that says what is understood") {
+  const auto message = [](const std::string& text, bool workload) {
+    const temporary_file file{text};
+    const auto e = weft_test::parse_error_of([&] {
+      workload ? (void)io::read_workload(file.path()) : (void)io::read_platform(file.path());
+    });
+    CHECK(e.file == file.path().string());
+    CHECK(e.line == 1);
+    return std::string{e.what()};
+  };
+  for (const auto& text : {std::string{}, std::string{"node {\n name: \"x\"\n}"}, std::string{"\x08\x01\x12\x00", 4}, std::string{"[1]"}}) {
+    const auto what = message(text, true);
+    CHECK(what.find("not a workload: its format is not known") != std::string::npos);
+    CHECK(what.find("\"weft.workload\"") != std::string::npos);
+    CHECK(what.find("Id,(Outgoing) node") != std::string::npos);
+    CHECK(message(text, false).find("not a platform: its format is not known") != std::string::npos);
+  }
+  CHECK(message(device_csv, true).find("not a workload: it is a CSV of devices") != std::string::npos);
+  CHECK(message(graph_csv, false).find("not a platform: it is a CSV of a graph") != std::string::npos);
+  CHECK(message(platform_json, true).find("this is a 'weft.platform' file, expected 'weft.workload'") != std::string::npos);
+}
+
+TEST_CASE("read: files that cannot be opened or written") {
+  CHECK_THROWS_WITH_AS((void)io::read_workload("/nonexistent/w.json"),
+                       "cannot read '/nonexistent/w.json': there is no such file", weft::error);
+  CHECK_THROWS_AS((void)io::read_platform(std::filesystem::temp_directory_path()), weft::error);
+  CHECK_THROWS_WITH_AS(io::write_file("/nonexistent/w.json", [](std::ostream&) {}),
+                       "cannot write '/nonexistent/w.json': it cannot be opened; check that its folder exists and is writable",
+                       weft::error);
+}

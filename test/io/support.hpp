@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What the tests of io/ share: comparing workloads, random ones, and catching parse errors.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/core/random.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace weft_test {
+
+/// Every column and every edge is the same.
+inline bool same(const weft::workload& a, const weft::workload& b) {
+  bool equal = a.num_ops() == b.num_ops() && a.num_tensors() == b.num_tensors() && a.num_edges() == b.num_edges() &&
+               a.num_groups() == b.num_groups();
+  for (weft::op_id v = 0; equal && v < a.num_ops(); ++v) {
+    equal = a.name(v) == b.name(v) && a.type(v) == b.type(v) && a.kinds(v) == b.kinds(v) && a.group(v) == b.group(v) &&
+            a.work(v) == b.work(v) && a.resident_bytes(v) == b.resident_bytes(v) &&
+            std::ranges::equal(a.inputs(v), b.inputs(v)) && std::ranges::equal(a.outputs(v), b.outputs(v));
+  }
+  for (weft::tensor_id t = 0; equal && t < a.num_tensors(); ++t) {
+    equal = a.bytes(t) == b.bytes(t) && a.producer(t) == b.producer(t) && std::ranges::equal(a.consumers(t), b.consumers(t));
+  }
+  return equal;
+}
+
+/// Devices, names and links are the same; links from a device to itself mean nothing.
+template <class P, class Q>
+bool same_platform(const P& a, const Q& b) {
+  bool equal = a.devices() == b.devices() && a.send_work() == b.send_work();
+  for (weft::device_id d = 0; equal && d < a.num_devices(); ++d) {
+    equal = a.name(d) == b.name(d);
+    for (weft::device_id e = 0; e < a.num_devices(); ++e) {
+      equal = equal && (d == e || (a.latency(d, e) == b.latency(d, e) && a.bandwidth(d, e) == b.bandwidth(d, e)));
+    }
+  }
+  return equal;
+}
+
+/// What a random workload may have.
+struct features {
+  bool several_outputs = true; ///< none, or more than one output
+  bool kind_sets = true;       ///< several allowed kinds
+  bool labels = true;          ///< types, and names that are hard to write
+};
+
+/// A random workload of 1 to 24 ops, whose ids are in no topological order.
+inline weft::workload random_workload(weft::rng& random, features f = {}) {
+  static const std::vector<std::string> names{"", "", "conv", "conv", "a:1", "3", "\"quoted\" \\ back", "tab\there",
+                                              "caf\xc3\xa9", "[0, 1]", "x/y_z.w", "line\nbreak", "with, comma"};
+  static const std::vector<weft::kind_set> kinds{weft::kind_set::all(), weft::device_kind::cpu, weft::device_kind::gpu,
+                                                 weft::kind_set{weft::device_kind::tpu} | weft::device_kind::cpu,
+                                                 static_cast<weft::device_kind>(63)};
+  static const std::vector<double> works{0, 1, 2e6, 0.1, 1e-300, 1.7976931348623157e300, 123456789012345678.0};
+  weft::workload_builder b;
+  const auto n = 1 + random.below(24);
+  std::vector<weft::kind_set> allowed;
+  std::vector<std::uint32_t> outputs;
+  for (std::uint32_t v = 0; v < n; ++v) {
+    weft::op o;
+    o.work = random.below(2) == 0 ? works[random.below(works.size())] : random.uniform(0, 1e9);
+    o.resident_bytes = random.below(3) == 0 ? random() >> 12 : random.below(1000);
+    o.kinds = kinds[random.below(f.kind_sets ? kinds.size() : 3)];
+    outputs.push_back(f.several_outputs ? random.below(4) : 1);
+    if (f.labels) {
+      o.name = names[random.below(names.size())];
+      o.type = std::vector<std::string>{"", "MatMul", "Conv2D"}[random.below(3)];
+    }
+    allowed.push_back(o.kinds);
+    b.add_op(std::move(o));
+    for (std::uint32_t k = 0; k < outputs.back(); ++k) {
+      b.add_output(v, random.below(3) == 0 ? 0 : random.below(1'000'000));
+    }
+  }
+  std::vector<weft::op_id> order(n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    order[i] = i;
+  }
+  random.shuffle(order);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    for (std::uint32_t j = i + 1; j < n; ++j) {
+      for (std::uint32_t k = 0; k < outputs[order[i]]; ++k) {
+        if (random.below(5) == 0) {
+          b.add_edge(order[i], order[j], k);
+        }
+      }
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    if (const auto a = random.below(n), c = random.below(n); allowed[a] == allowed[c]) {
+      b.colocate(a, c);
+    }
+  }
+  return std::move(b).build();
+}
+
+/// A random platform of 1 to 8 devices.
+inline weft::platform<> random_platform(weft::rng& random) {
+  const auto n = 1 + random.below(8);
+  std::vector<weft::device> devices;
+  std::vector<std::string> names;
+  for (std::uint32_t d = 0; d < n; ++d) {
+    weft::device what{static_cast<weft::device_kind>(random.below(8)), random.uniform(1, 1e13)};
+    if (random.below(2) == 0) {
+      what.memory_capacity = random();
+      what.memory_bandwidth = random.uniform(1, 1e12);
+      what.slots = 1 + random.below(4);
+    }
+    const auto copies = d + 2 < n && random.below(3) == 0 ? 2u : 1u;
+    devices.insert(devices.end(), copies, what);
+    d += copies - 1;
+  }
+  weft::link_matrix links{n, {random.below(2) == 0 ? 0 : 1e-6, random.uniform(1, 1e11)}};
+  if (random.below(3) != 0) {
+    for (weft::device_id d = 0; d < n; ++d) {
+      for (weft::device_id e = 0; e < n; ++e) {
+        weft::link l{.latency = random.below(2) == 0 ? 0 : random.uniform(0, 1e-3)};
+        if (random.below(4) != 0) {
+          l.bandwidth = random.uniform(1, 1e11);
+        }
+        links.set(d, e, l);
+      }
+    }
+  }
+  weft::platform<> p{devices, links, random.below(2) == 0 ? 0 : random.uniform(0, 100)};
+  if (random.below(2) == 0) {
+    for (weft::device_id d = 0; d < n; ++d) {
+      names.push_back(random.below(3) == 0 ? "" : "device " + std::to_string(d));
+    }
+    p.set_names(names);
+  }
+  return p;
+}
+
+/// What `write(stream)` writes.
+template <class Write>
+std::string text_of(Write&& write) {
+  std::ostringstream out;
+  write(static_cast<std::ostream&>(out));
+  return out.str();
+}
+
+/// The `weft::parse_error` that `run()` throws; one without a file if it throws none.
+template <class Run>
+weft::parse_error parse_error_of(Run&& run) {
+  try {
+    run();
+  } catch (const weft::parse_error& e) {
+    return e;
+  }
+  return {"", 0, "nothing was thrown"};
+}
+
+/// A text with some of its characters changed, left out or doubled, or with pieces of it moved.
+inline std::string damaged(weft::rng& random, std::string text) {
+  static const std::string likely = "0123456789-.eE,;:\"\\[]{} \n\r\tNOCPUx\xff";
+  for (auto changes = 1 + random.below(3); changes > 0 && !text.empty(); --changes) {
+    const auto at = random.below(text.size());
+    switch (random.below(5)) {
+    case 0: text[at] = likely[random.below(likely.size())]; break;
+    case 1: text.insert(at, 1, likely[random.below(likely.size())]); break;
+    case 2: text.erase(at, 1 + random.below(8)); break;
+    case 3: text.insert(random.below(text.size()), text.substr(at, random.below(40))); break;
+    default: text.resize(at); break;
+    }
+  }
+  return text;
+}
+
+/// Calls `read(text)`; true if it returns or throws a `weft::error` of one line. Lets other exceptions through.
+template <class Read>
+bool reads_or_refuses(Read&& read, const std::string& text) {
+  try {
+    read(text);
+    return true;
+  } catch (const weft::error& e) {
+    return std::string{e.what()}.find('\n') == std::string::npos;
+  }
+}
+
+} // namespace weft_test

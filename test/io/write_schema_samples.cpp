@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Writes JSON files for validate_schema.py: `write_schema_samples FOLDER` puts what the library writes into
+/// FOLDER/valid and what it refuses to read into FOLDER/invalid.
+#include "json_samples.hpp"
+#include "support.hpp"
+
+#include "weft/io/json.hpp"
+
+#include <filesystem>
+#include <iostream>
+
+namespace {
+
+namespace io = weft::io;
+using path = std::filesystem::path;
+
+void write_wrong(const path& folder, const char* kind, const std::vector<weft_test::wrong_file>& files) {
+  for (const auto& file : files) {
+    if (file.refused_by_schema) {
+      io::write_file(folder / (std::string{kind} + "-" + file.name + ".json"),
+                     [&](std::ostream& out) { out << file.text; });
+    }
+  }
+}
+
+void write_valid(const path& folder) {
+  weft::rng random{42};
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = std::to_string(i) + ".json";
+    io::write_file(folder / ("workload-" + name),
+                   [&](std::ostream& out) { io::write_workload_json(out, weft_test::random_workload(random)); });
+    io::write_file(folder / ("platform-" + name),
+                   [&](std::ostream& out) { io::write_platform_json(out, weft_test::random_platform(random)); });
+  }
+  const weft::plan plan{{0, weft::none, 1}, {weft::step::run(1), weft::step::run(0), weft::step::send(0, 2, 1), weft::step::run(2)}};
+  io::write_file(folder / "plan.json", [&](std::ostream& out) { io::write_plan_json(out, plan); });
+  const weft::trace trace{{{0, 0, 1.5}, {weft::none, 0, 0}}, {{0, 0, 1, 1.5, 2, 2, 3.25}}, 3.25};
+  io::write_file(folder / "trace.json", [&](std::ostream& out) { io::write_trace_json(out, trace); });
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: write_schema_samples FOLDER\n";
+    return 2;
+  }
+  const path folder{argv[1]};
+  std::filesystem::create_directories(folder / "valid");
+  std::filesystem::create_directories(folder / "invalid");
+  write_valid(folder / "valid");
+  write_wrong(folder / "invalid", "workload", weft_test::wrong_workloads());
+  write_wrong(folder / "invalid", "platform", weft_test::wrong_platforms());
+  write_wrong(folder / "invalid", "plan", weft_test::wrong_plans());
+  write_wrong(folder / "invalid", "trace", weft_test::wrong_traces());
+}
