@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What transfers that are under way at the same time do to each other.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace weft {
+
+// g++ 12's -Wshadow takes the scoped enumerator for a rival of weft::none.
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
+/// How links are shared. The same plan has different makespans under different models, so name it with every result.
+enum class contention_model : std::uint8_t {
+  none, ///< every transfer runs at full rate, however many there are
+  port, ///< each device sends at most one tensor and receives at most one tensor at a time
+};
+
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+
+/// The name that command lines and files use.
+constexpr std::string_view to_string(contention_model m) {
+  return m == contention_model::port ? "port" : "none";
+}
+
+} // namespace weft
