@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Layers with their variables: dense, convolution, batch normalisation, dropout, and an LSTM cell.
+#pragma once
+
+#include "weft/workload/nn/conv.hpp"
+#include "weft/workload/nn/shape_ops.hpp"
+
+namespace weft::nn {
+
+/// x · W + b for a matrix x with one row per example.
+inline tensor dense(const std::string& name, const tensor& x, std::uint64_t units) {
+  auto& net = x.net();
+  const auto scope = net.scope(name);
+  const auto weights = net.make_variable("weights", {x.dims().at(1), units});
+  const auto biases = net.make_variable("biases", {units});
+  return matmul(x, weights) + biases;
+}
+
+/// What a convolution layer looks like.
+struct conv_options {
+  std::uint64_t filters = 0;
+  std::uint64_t kernel_height = 3;
+  std::uint64_t kernel_width = 3;
+  sliding slide = {};
+  bool bias = true; ///< off where batch normalisation follows
+};
+
+/// A convolution with its kernel and bias.
+inline tensor conv_layer(const std::string& name, const tensor& x, const conv_options& o) {
+  auto& net = x.net();
+  const auto scope = net.scope(name);
+  const auto kernel = net.make_variable("weights", {o.kernel_height, o.kernel_width, x.dims().at(3), o.filters});
+  const auto y = conv2d(x, kernel, o.slide);
+  return o.bias ? bias_add(y, net.make_variable("biases", {o.filters})) : y;
+}
+
+/// Batch normalisation with trainable scale and offset, and moving averages that are updated beside the step.
+inline tensor batch_norm(const std::string& name, const tensor& x) {
+  auto& net = x.net();
+  const auto scope = net.scope(name);
+  const extents channels{x.dims().back()};
+  const auto gamma = net.make_variable("gamma", channels);
+  const auto beta = net.make_variable("beta", channels);
+  const auto out = fused_batch_norm(x, gamma, beta);
+  const auto track = [&](const std::string& average_name, const tensor& statistic) {
+    const auto average = net.make_variable(average_name, channels, false);
+    const auto state = net.variables().back();
+    const auto averaging = net.scope("AssignMovingAvg");
+    const auto decay = net.data("Const", "decay", {});
+    const auto change = (average - statistic) * decay;
+    const op_id update = net.add({.type = "AssignSub",
+                                  .inputs = {state.ref, change},
+                                  .outputs = {{{2}, 4}},
+                                  .work = detail::flop(statistic.elements())});
+    net.colocate(state.op, update);
+    net.add_update(update);
+  };
+  track("moving_mean", out.mean);
+  track("moving_variance", out.variance);
+  return out.y;
+}
+
+/// Zeroes a random part of x and scales the rest, as tf.nn.dropout does: the mask is the floor of a uniform number
+/// plus the share that is kept. Drawing a number counts as 1 FLOP.
+inline tensor dropout(const std::string& name, const tensor& x) {
+  auto& net = x.net();
+  const auto scope = net.scope(name);
+  const auto keep = net.data("Const", "keep_prob", {});
+  const auto random = [&] {
+    const auto uniform = net.scope("random_uniform");
+    const auto drawn = net.add_tensor({.type = "RandomUniform",
+                                       .inputs = {detail::shape_constant(net, x, "shape")},
+                                       .outputs = {{x.dims()}},
+                                       .work = detail::flop(x.elements())});
+    const auto low = net.data("Const", "min", {});
+    const auto high = net.data("Const", "max", {});
+    return drawn * (high - low) + low;
+  }();
+  const auto mask = detail::elementwise("Floor", {keep + random}, x.dims());
+  return (x / keep) * mask;
+}
+
+/// What an LSTM cell carries from step to step; both are batch × hidden.
+struct lstm_state {
+  tensor c;
+  tensor h;
+};
+
+/// TensorFlow's BasicLSTMCell: one matrix product gives the four gates; kernel and bias are shared by all steps.
+/// Source: Zaremba, Sutskever, Vinyals, *Recurrent Neural Network Regularization*, arXiv 1409.2329.
+class basic_lstm_cell {
+public:
+  basic_lstm_cell(network& net, std::uint64_t inputs, std::uint64_t hidden)
+      : net_{&net}, hidden_{hidden},
+        kernel_{net.make_variable("basic_lstm_cell/kernel", {inputs + hidden, 4 * hidden})},
+        bias_{net.make_variable("basic_lstm_cell/bias", {4 * hidden})} {}
+
+  lstm_state zero_state(std::uint64_t batch) const {
+    return {net_->data("Fill", "zeros", {{batch, hidden_}}), net_->data("Fill", "zeros", {{batch, hidden_}})};
+  }
+
+  /// One step: c' = c·σ(f + 1) + σ(i)·tanh(j), h' = tanh(c')·σ(o).
+  lstm_state step(const tensor& x, const lstm_state& state) const {
+    const auto gates = split(bias_add(matmul(concat({x, state.h}, 1), kernel_), bias_), 4, 1); // i, j, f, o
+    const auto forget_bias = net_->data("Const", "add/y", {});
+    // One op per statement: C++ does not say which operand of an expression is made first.
+    const auto forget = sigmoid(gates[2] + forget_bias);
+    const auto kept = state.c * forget;
+    const auto input = sigmoid(gates[0]);
+    const auto candidate = tanh(gates[1]);
+    const auto added = input * candidate;
+    const auto c = kept + added;
+    const auto shown = tanh(c);
+    const auto output = sigmoid(gates[3]);
+    return {c, shown * output};
+  }
+
+private:
+  network* net_;
+  std::uint64_t hidden_;
+  tensor kernel_;
+  tensor bias_;
+};
+
+} // namespace weft::nn

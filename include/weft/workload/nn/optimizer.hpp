@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Optimisers: the ops that update a network's variables from their gradients.
+#pragma once
+
+#include "weft/workload/nn/ops.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// How parameters are updated. Per parameter: `sgd` costs 2 FLOP and no state; `momentum` 4 FLOP and one slot
+/// variable; `adam` 12 FLOP and two slot variables.
+enum class optimizer { sgd, momentum, adam };
+
+namespace nn::detail {
+
+struct optimizer_traits {
+  const char* name;
+  const char* update_type;
+  double flop_per_parameter;
+  std::size_t slots;
+};
+
+inline optimizer_traits traits_of(optimizer rule) {
+  switch (rule) {
+  case optimizer::sgd: return {"GradientDescent", "ApplyGradientDescent", 2, 0};
+  case optimizer::momentum: return {"Momentum", "ApplyMomentum", 4, 1};
+  case optimizer::adam: break;
+  }
+  return {"Adam", "ApplyAdam", 12, 2};
+}
+
+inline tensor reference_to(network& net, op_id v) {
+  return {net, v, 0};
+}
+
+/// Adam's β₁ᵗ and β₂ᵗ: scalars that live with the first variable and advance when all updates are done.
+class beta_powers {
+public:
+  beta_powers(network& net, op_id first_variable) : net_{net} {
+    for (const char* name : {"beta1_power", "beta2_power"}) {
+      const op_id state = net.add_state(name, 4);
+      const op_id read = net.add({.type = "Identity",
+                                  .inputs = {reference_to(net, state)},
+                                  .outputs = {{}},
+                                  .name = std::string{name} + "/read"});
+      net.colocate(first_variable, state);
+      net.colocate(first_variable, read);
+      state_.push_back(reference_to(net, state));
+      value_.push_back(reference_to(net, read));
+    }
+  }
+  const std::vector<tensor>& values() const { return value_; }
+
+  std::vector<op_id> advance(const std::vector<op_id>& updates, const std::vector<tensor>& betas) const {
+    std::vector<op_id> done;
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+      const auto after = net_.after(updates);
+      const auto next = value_[i] * betas[i];
+      done.push_back(net_.add({.type = "Assign", .inputs = {state_[i], next}, .outputs = {{{2}, 4}}}));
+      net_.colocate(state_[i].op(), next.op());
+      net_.colocate(state_[i].op(), done.back());
+    }
+    return done;
+  }
+
+private:
+  network& net_;
+  std::vector<tensor> state_;
+  std::vector<tensor> value_;
+};
+
+/// One update op per variable that has a gradient, with its slot variables, and a final op that waits for them.
+inline op_id add_updates(network& net, const std::vector<std::pair<variable, tensor>>& gradients, optimizer rule) {
+  const auto traits = traits_of(rule);
+  const std::string name = traits.name;
+  std::vector<tensor> shared;
+  std::vector<tensor> betas;
+  std::vector<beta_powers> powers;
+  if (rule == optimizer::adam) {
+    powers.emplace_back(net, gradients.front().first.op);
+    shared = powers.front().values();
+  }
+  const auto hyperparameters = rule == optimizer::adam
+                                 ? std::vector<const char*>{"learning_rate", "beta1", "beta2", "epsilon"}
+                                 : std::vector<const char*>{"learning_rate"};
+  for (const char* h : hyperparameters) {
+    shared.push_back(net.data("Const", name + "/" + h, {}));
+  }
+  std::vector<op_id> updates;
+  for (const auto& [x, gradient] : gradients) {
+    const auto variable_name = net[x.op].op.name;
+    op_spec update{.type = traits.update_type,
+                   .inputs = {x.ref},
+                   .outputs = {{{2}, 4}},
+                   .work = traits.flop_per_parameter * flop(x.value.elements()),
+                   .name = name + "/update_" + variable_name + "/" + traits.update_type};
+    for (std::size_t i = 0; i < traits.slots; ++i) {
+      const op_id slot = net.add_state(variable_name + "/" + name, x.value.bytes());
+      net.colocate(x.op, slot);
+      update.inputs.push_back(reference_to(net, slot));
+    }
+    update.inputs.insert(update.inputs.end(), shared.begin(), shared.end());
+    update.inputs.push_back(gradient);
+    updates.push_back(net.add(std::move(update)));
+    net.colocate(x.op, updates.back());
+  }
+  auto awaited = updates;
+  if (rule == optimizer::adam) {
+    const auto scope = net.scope(name);
+    const auto advanced = powers.front().advance(updates, {shared[3], shared[4]});
+    awaited.insert(awaited.end(), advanced.begin(), advanced.end());
+  }
+  awaited.insert(awaited.end(), net.updates().begin(), net.updates().end());
+  const op_id all = net.add({.type = "NoOp", .name = name});
+  for (const op_id v : awaited) {
+    net.add_control(v, all);
+  }
+  return all;
+}
+
+} // namespace nn::detail
+} // namespace weft

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/platform/presets.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+using namespace weft;
+
+TEST_CASE("presets: every one is made, with names and links that are alike in both directions") {
+  for (const auto& e : presets::entries) {
+    CAPTURE(e.name);
+    const auto p = presets::make(e.name);
+    std::set<std::string> names;
+    bool has_cpu = false;
+    for (const device_id d : ids(p.num_devices())) {
+      names.insert(std::string{p.name(d)});
+      has_cpu = has_cpu || p.kind(d) == device_kind::cpu;
+      for (const device_id other : ids(p.num_devices())) {
+        CHECK(p.bandwidth(d, other) == p.bandwidth(other, d));
+        CHECK(p.latency(d, other) == p.latency(other, d));
+      }
+    }
+    CHECK(names.size() == p.num_devices());
+    CHECK(!names.contains(""));
+    CHECK(has_cpu); // input pipelines need one
+    CHECK(!e.description.empty());
+  }
+  CHECK(std::ranges::is_sorted(presets::entries, {}, &presets::entry::name));
+}
+
+TEST_CASE("presets: machines have the devices of their data sheets") {
+  const auto a100 = presets::make("dgx_a100");
+  CHECK(a100.num_devices() == 9);
+  CHECK(a100.name(0) == "cpu");
+  CHECK(a100.name(8) == "gpu7");
+  CHECK(a100.speed(1) == 156e12);
+  CHECK(a100.speed(0) == 9.216e12);
+  CHECK(a100.memory_capacity(1) == 80ull << 30);
+  CHECK(a100.memory_bandwidth(1) == 2.039e12);
+  CHECK(a100.bandwidth(1, 2) == 300e9);
+  CHECK(a100.bandwidth(0, 2) == 31.5e9);
+
+  const auto h100 = presets::make("dgx_h100");
+  CHECK(h100.num_devices() == 9);
+  CHECK(h100.speed(1) == 494.5e12);
+  CHECK(h100.bandwidth(1, 2) == 450e9);
+
+  const auto p3 = presets::make("p3_8xlarge");
+  CHECK(p3.num_devices() == 5);
+  CHECK(p3.speed(1) == 15.7e12);
+  for (const device_id d : {1u, 2u, 3u, 4u}) { // a V100 has six links, of which at most five end in its quad
+    double links = 0;
+    for (const device_id other : {1u, 2u, 3u, 4u}) {
+      links += d == other ? 0 : p3.bandwidth(d, other) / 25e9;
+    }
+    CHECK(links >= 4);
+    CHECK(links <= 5);
+  }
+  CHECK(p3.bandwidth(0, 1) == 15.75e9);
+
+  const auto desk = presets::make("workstation_2gpu");
+  CHECK(desk.num_devices() == 3);
+  CHECK(desk.bandwidth(1, 2) == 15.75e9);
+
+  const auto cluster = presets::make("cpu_cluster_16");
+  CHECK(cluster.num_devices() == 16);
+  CHECK(cluster.speed(3) == 4.096e12);
+  CHECK(cluster.bandwidth(3, 5) == 12.5e9);
+  CHECK(cluster.send_work() == 0);
+}
+
+TEST_CASE("presets: paper_like platforms are always the same") {
+  const auto p = presets::make("paper_like_10");
+  CHECK(p.num_devices() == 10);
+  CHECK(presets::make("paper_like_50").num_devices() == 50);
+  CHECK(p.send_work() == 10);
+  CHECK(p.devices() == presets::make("paper_like_10").devices());
+  CHECK(p.speed(0) == 96);
+  CHECK(p.speed(9) == 84);
+  CHECK(p.name(9) == "gpu9");
+}
+
+TEST_CASE("presets: an unknown name is an error that lists the names") {
+  CHECK_THROWS_WITH_AS(presets::make("tpu_pod"),
+                       "presets: there is no platform 'tpu_pod'; choose one of cpu_cluster_16, dgx_a100, dgx_h100, "
+                       "p3_8xlarge, paper_like_10, paper_like_50, workstation_2gpu",
+                       value_error);
+}

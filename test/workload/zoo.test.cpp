@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/workload/zoo.hpp"
+
+#include "summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace weft;
+
+namespace {
+
+double forward_work(nn::tensor (*loss_of)(nn::network&, std::uint64_t), std::uint64_t batch) {
+  nn::network net;
+  const nn::tensor outputs[] = {loss_of(net, batch)};
+  return test::total_work(inference(net, outputs));
+}
+nn::tensor lstm_loss(nn::network& net, std::uint64_t batch) {
+  return zoo::lstm_loss(net, batch);
+}
+nn::tensor dynamic_rnn_loss(nn::network& net, std::uint64_t batch) {
+  return zoo::dynamic_rnn_loss(net, batch);
+}
+
+std::uint64_t parameters(nn::tensor (*loss_of)(nn::network&, std::uint64_t)) {
+  nn::network net;
+  (void)loss_of(net, 1);
+  return net.num_parameters();
+}
+
+std::size_t ops_in_scope(const workload& w, std::string_view scope) {
+  return static_cast<std::size_t>(
+    std::ranges::count_if(ids(w.num_ops()), [&](op_id v) { return w.name(v).starts_with(scope); }));
+}
+
+} // namespace
+
+TEST_CASE("zoo: parameters are those computed by hand") {
+  // 5·5·1·32 + 32, 5·5·32·64 + 64, 3136·1024 + 1024, 1024·10 + 10
+  CHECK(parameters(zoo::mnist_conv_loss) == 832 + 51'264 + 3'212'288 + 10'250);
+  // kernel (28 + 128)·512, bias 512, dense 128·10 + 10
+  CHECK(parameters(lstm_loss) == 79'872 + 512 + 1'290);
+  // kernel (1 + 64)·256, bias 256, dense 64·2 + 2
+  CHECK(parameters(dynamic_rnn_loss) == 16'640 + 256 + 130);
+}
+
+TEST_CASE("zoo: resident bytes are parameters and optimiser state") {
+  CHECK(test::total_resident_bytes(zoo::make("mnist_conv")) == 3 * 4 * 3'274'634 + 8); // Adam: two slots, two powers
+  CHECK(test::total_resident_bytes(zoo::make("lstm")) == 3 * 4 * 81'674 + 8);
+  CHECK(test::total_resident_bytes(zoo::make("dynamic_rnn")) == 4 * 17'026); // gradient descent: none
+}
+
+TEST_CASE("zoo: forward FLOP of mnist_conv are those computed by hand") {
+  const double products = 2.0 * 784 * 32 * 25 + 2.0 * 196 * 64 * 25 * 32 + 2.0 * 3136 * 1024 + 2.0 * 1024 * 10;
+  const double images = 3 * 784.0 * 32 + 3 * 196.0 * 64; // bias, ReLU, and 4 per element of the halved pool
+  const double vectors = 2 * 1024 + 7 * 1024 + 10;       // bias and ReLU; dropout's seven elementwise ops; bias
+  const double loss = 5 * 10 + 1;
+  CHECK(forward_work(zoo::mnist_conv_loss, 50) == 50 * (products + images + vectors + loss) + 1);
+}
+
+TEST_CASE("zoo: forward FLOP of lstm are those computed by hand") {
+  const double step = 2.0 * 156 * 512 + 512 + 10 * 128; // product, bias, 10 elementwise ops on the state
+  CHECK(forward_work(lstm_loss, 128) == 128 * (28 * step + 2 * 1280 + 10 + 5 * 10 + 1));
+}
+
+TEST_CASE("zoo: forward FLOP of dynamic_rnn are those computed by hand") {
+  const double step = 2.0 * 65 * 256 + 256 + 10 * 64 + 3 * 64 + 1; // as lstm, three selects and the mask
+  const double after = 3 + 2 * 128 + 2 + 5 * 2 + 1;                // indices, dense layer, loss
+  CHECK(forward_work(dynamic_rnn_loss, 128) == 128 * (20 * step - 2 * 64 + after)); // nobody reads the last states
+}
+
+TEST_CASE("zoo: the backward pass costs about twice the forward pass") {
+  const auto ratio = [](double total, double forward, double updates) { return (total - updates - forward) / forward; };
+  CHECK(ratio(test::total_work(zoo::make("mnist_conv")), forward_work(zoo::mnist_conv_loss, 50), 12 * 3'274'634.0) ==
+        doctest::Approx(2).epsilon(0.01));
+  CHECK(ratio(test::total_work(zoo::make("lstm")), forward_work(lstm_loss, 128), 12 * 81'674.0) ==
+        doctest::Approx(2).epsilon(0.02));
+  CHECK(ratio(test::total_work(zoo::make("dynamic_rnn")), forward_work(dynamic_rnn_loss, 128), 2 * 17'026.0) ==
+        doctest::Approx(2).epsilon(0.02));
+}
+
+TEST_CASE("zoo: networks have the ops of their unrolled source") {
+  const auto lstm = zoo::make("lstm");
+  CHECK(test::count_type(lstm, "MatMul") == 28 + 1 + 2 * 29);
+  CHECK(test::count_type(lstm, "Sigmoid") == 3 * 28);
+  CHECK(test::count_type(lstm, "TanhGrad") == 2 * 28);
+  CHECK(ops_in_scope(lstm, "lstm/step_3/") == 17);
+  CHECK(test::find_op(lstm, "lstm/step_27/MatMul") != none);
+  CHECK(test::find_op(lstm, "lstm/step_28/MatMul") == none);
+  CHECK(test::find_op(lstm, "gradients/lstm/step_3/MatMul_grad/MatMul_1") != none);
+  CHECK(lstm.num_ops() > 1000);
+  CHECK(lstm.num_ops() < 3000);
+
+  const auto dynamic = zoo::make("dynamic_rnn");
+  // Forward three per step; backward two for each. The last step's states lead nowhere.
+  CHECK(test::count_type(dynamic, "Select") == 3 * 20 - 2 + 2 * (3 * 20 - 2));
+  CHECK(test::count_type(dynamic, "GreaterEqual") == 20);
+
+  const auto conv = zoo::make("mnist_conv");
+  CHECK(test::count_type(conv, "Conv2D") == 2);
+  CHECK(test::count_type(conv, "Conv2DBackpropInput") == 2);
+  CHECK(test::count_type(conv, "ApplyAdam") == 8);
+  CHECK(test::count_type(conv, "VariableV2") == 3 * 8 + 2);
+}
+
+TEST_CASE("zoo: an LSTM's parameters are shared by its steps, and their gradients added up") {
+  const auto w = zoo::make("lstm");
+  const op_id kernel = test::find_op(w, "lstm/basic_lstm_cell/kernel/read");
+  REQUIRE(kernel != none);
+  CHECK(w.consumers(*w.outputs(kernel).begin()).size() == 2 * 28); // each step's product and its gradient
+  const op_id update = test::find_op(w, "Adam/update_lstm/basic_lstm_cell/kernel/ApplyAdam");
+  REQUIRE(update != none);
+  const auto is_sum = [&](tensor_id t) { return w.type(w.producer(t)) == "AddN"; };
+  const auto sum = std::ranges::find_if(w.inputs(update), is_sum);
+  REQUIRE(sum != w.inputs(update).end());
+  CHECK(w.inputs(w.producer(*sum)).size() == 28);
+  CHECK(w.work(w.producer(*sum)) == 27.0 * 156 * 512);
+}
+
+TEST_CASE("zoo: variables, reads, slots and updates are colocated; the input pipeline is on a CPU") {
+  for (const auto& e : zoo::entries) {
+    CAPTURE(e.name);
+    const auto w = zoo::make(e.name);
+    std::size_t updates = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      if (w.type(v).starts_with("Apply")) {
+        ++updates;
+        REQUIRE(w.group(v) != none);
+        for (const tensor_id t : w.inputs(v)) {
+          if (w.type(w.producer(t)) == "VariableV2") { // the parameter and its slots
+            CHECK(w.group(w.producer(t)) == w.group(v));
+            for (const op_id reader : w.consumers(t)) {
+              CHECK(w.group(reader) == w.group(v));
+            }
+          }
+        }
+      }
+      CHECK(w.kinds(v) == (w.type(v) == "IteratorGetNext" ? kind_set{device_kind::cpu} : kind_set::all()));
+    }
+    CHECK(updates > 0);
+  }
+}
+
+TEST_CASE("zoo: FLOP and activations grow linearly with the batch, parameters do not") {
+  for (const auto& e : zoo::entries) {
+    CAPTURE(e.name);
+    const auto one = zoo::make(e.name, 16);
+    const auto two = zoo::make(e.name, 32);
+    const auto three = zoo::make(e.name, 48);
+    CHECK(one.num_ops() == two.num_ops());
+    CHECK(one.num_edges() == two.num_edges());
+    CHECK(test::total_resident_bytes(one) == test::total_resident_bytes(two));
+    CHECK(test::total_work(two) > 1.5 * test::total_work(one));
+    CHECK(test::total_tensor_bytes(three) - test::total_tensor_bytes(two) ==
+          test::total_tensor_bytes(two) - test::total_tensor_bytes(one));
+  }
+}
+
+TEST_CASE("zoo: names, batch sizes and errors") {
+  CHECK(test::fingerprint(zoo::make("lstm@128")) == test::fingerprint(zoo::make("lstm")));
+  CHECK(test::fingerprint(zoo::make("lstm@128")) == test::fingerprint(zoo::lstm(128)));
+  CHECK(test::fingerprint(zoo::make("lstm@32")) != test::fingerprint(zoo::make("lstm")));
+  CHECK(std::ranges::is_sorted(zoo::entries, {}, &zoo::entry::name));
+  CHECK_THROWS_WITH_AS(zoo::make("vgg"),
+                       "zoo: there is no network 'vgg'; choose one of dynamic_rnn, lstm, mnist_conv, with a batch size "
+                       "if you like, such as lstm@32",
+                       value_error);
+  for (const char* spec : {"lstm@", "lstm@0", "lstm@-1", "lstm@3x", "lstm@1000001", "lstm@99999999999999999999"}) {
+    CAPTURE(spec);
+    CHECK_THROWS_WITH_AS(zoo::make(spec), doctest::Contains("is not a batch size"), value_error);
+  }
+  CHECK_THROWS_AS(zoo::make("@3"), value_error);
+}
+
+TEST_CASE("zoo: options change the networks") {
+  const auto small = zoo::lstm(4, {.steps = 3, .inputs = 5, .hidden = 7, .classes = 2});
+  CHECK(test::count_type(small, "Tanh") == 2 * 3);
+  CHECK(test::total_resident_bytes(small) == 3 * 4 * (12 * 28 + 28 + 7 * 2 + 2) + 8);
+  const auto masked = zoo::dynamic_rnn(4, {.max_steps = 2, .inputs = 3, .hidden = 5, .classes = 2});
+  CHECK(test::count_type(masked, "GreaterEqual") == 2);
+  CHECK(test::total_resident_bytes(masked) == 4 * (8 * 20 + 20 + 5 * 2 + 2));
+}
+
+TEST_CASE("zoo: the table in docs/workloads.md is up to date") {
+  std::ifstream file{std::filesystem::path{__FILE__}.parent_path() / "../../docs/workloads.md"};
+  REQUIRE(file);
+  const std::string page{std::istreambuf_iterator<char>{file}, {}};
+  const auto row = [](const zoo::entry& e, std::uint64_t count, double forward) {
+    const auto w = zoo::make(e.name);
+    char text[256];
+    std::snprintf(text, sizeof text, "| `%s` | %u | %zu | %zu | %zu | %u | %.3f | %.3f | %.3f | %.1f |",
+                  std::string{e.name}.c_str(), static_cast<unsigned>(e.batch), w.num_ops(), w.num_edges(),
+                  w.num_groups(), static_cast<unsigned>(count), forward / 1e9, test::total_work(w) / 1e9,
+                  static_cast<double>(test::total_resident_bytes(w)) / 1e6,
+                  static_cast<double>(test::total_tensor_bytes(w)) / 1e6);
+    return std::string{text};
+  };
+  nn::tensor (*const losses[])(nn::network&, std::uint64_t) = {dynamic_rnn_loss, lstm_loss, zoo::mnist_conv_loss};
+  for (std::size_t i = 0; i < zoo::entries.size(); ++i) {
+    const auto& e = zoo::entries[i];
+    const auto expected = row(e, parameters(losses[i]), forward_work(losses[i], e.batch));
+    CAPTURE(expected);
+    CHECK(page.find(expected) != page.npos);
+  }
+}
