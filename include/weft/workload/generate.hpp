@@ -74,7 +74,7 @@ inline void add_colocations(workload_builder& b, double share, rng& random) {
 
 /// A random workload on a layered DAG; every op has one output tensor. The same options and seed give the same
 /// workload everywhere. Throws `value_error` for options that are out of range.
-/// Complexity: O(n + m log m) expected. Source: [CP] §5.
+/// Complexity: O(n + m log m) expected. Source: the generator published with [CP].
 inline workload layered(const layered_dag_options& o = {}, std::uint64_t seed = 0) {
   detail::check(o);
   rng random{seed};
