@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The runs of a comparison of strategies, and what they amount to: who wins, by how much, how far from the bound.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace weft::report {
+
+/// A number that does not exist, such as the makespan of a run without a plan.
+inline constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+/// How far a makespan is above a lower bound: makespan / bound − 1. `absent` unless both are finite and the bound is
+/// positive.
+inline double relative_gap(double makespan, double lower_bound) {
+  return std::isfinite(makespan) && std::isfinite(lower_bound) && lower_bound > 0 ? makespan / lower_bound - 1 : absent;
+}
+
+/// One run of one partitioner with one ready policy: one row of the CSV file.
+struct run_record {
+  std::string workload = {};
+  std::string platform = {};
+  std::string partition = {};
+  std::string schedule = {};
+  int repeat = 0; ///< counted from 0
+  std::uint64_t seed = 0;
+  std::string status = {};           ///< `solved`, `infeasible`, …
+  double makespan = absent;          ///< seconds; `absent` unless there is a valid plan
+  double lower_bound = absent;       ///< seconds
+  double gap = absent;               ///< `relative_gap(makespan, lower_bound)`
+  std::uint64_t transfer_bytes = 0;  ///< moved between devices
+  std::uint64_t peak_memory = 0;     ///< bytes, on the device where it is largest
+  double partition_seconds = absent; ///< wall time
+  double schedule_seconds = absent;
+  double simulate_seconds = absent;
+  std::string reason = {};           ///< one line why there is no plan; not a CSV column
+  std::string lower_bound_name = {}; ///< which bound it is, e.g. `critical path`; not a CSV column
+
+  bool solved() const { return std::isfinite(makespan); }
+};
+
+/// All repeats of one partitioner × ready policy on one workload and platform. Means are over the solved runs.
+struct combination {
+  std::string partition;
+  std::string schedule;
+  std::size_t runs = 0;
+  std::size_t solved = 0;
+  double makespan_mean = absent; ///< seconds
+  double makespan_min = absent;
+  double makespan_max = absent;
+  double speed_up = absent;         ///< mean makespan of `hash` + `fifo` on the same workload and platform / own mean
+  double gap = absent;              ///< of the mean makespan to the lower bound
+  double transfer_bytes = absent;   ///< mean
+  double peak_memory = absent;      ///< mean, bytes
+  double planning_seconds = absent; ///< mean wall time of partition and schedule together
+  bool best = false;                ///< solved every run, and no combination that did has a smaller mean
+  std::string status = {};          ///< of the first run that was not solved; of the first run if all were
+  std::string reason = {};          ///< of the first run that was not solved
+};
+
+/// One workload on one platform.
+struct section {
+  std::string workload;
+  std::string platform;
+  double lower_bound = absent; ///< seconds; the largest that a run reported
+  std::string lower_bound_name = {};
+  std::vector<combination> combinations = {}; ///< best first; those that failed in some runs, then in all, come last
+
+  std::string title() const { return workload + " on " + platform; }
+};
+
+/// Runs in the order in which they were made.
+struct comparison {
+  std::vector<run_record> runs;
+
+  /// Aggregates the runs per workload × platform (in order of first appearance) and combination (best first; ties in
+  /// order of first appearance). Complexity: O(r log r) for r runs.
+  std::vector<section> sections() const;
+};
+
+namespace detail {
+
+/// Sums that become a `combination`.
+struct tally {
+  double makespan = 0;
+  double transfer_bytes = 0;
+  double peak_memory = 0;
+  double planning_seconds = 0;
+};
+
+inline void add(combination& c, tally& sum, const run_record& r) {
+  ++c.runs;
+  if (!r.solved()) {
+    if (c.solved + 1 == c.runs) { // the first that failed
+      c.status = r.status;
+      c.reason = r.reason;
+    }
+    return;
+  }
+  if (c.runs == 1) {
+    c.status = r.status;
+  }
+  ++c.solved;
+  c.makespan_min = c.solved == 1 ? r.makespan : std::min(c.makespan_min, r.makespan);
+  c.makespan_max = c.solved == 1 ? r.makespan : std::max(c.makespan_max, r.makespan);
+  sum.makespan += r.makespan;
+  sum.transfer_bytes += static_cast<double>(r.transfer_bytes);
+  sum.peak_memory += static_cast<double>(r.peak_memory);
+  sum.planning_seconds += (std::isfinite(r.partition_seconds) ? r.partition_seconds : 0) +
+                          (std::isfinite(r.schedule_seconds) ? r.schedule_seconds : 0);
+}
+
+inline void finish(combination& c, const tally& sum) {
+  if (c.solved == 0) {
+    return;
+  }
+  const auto n = static_cast<double>(c.solved);
+  // The mean of equal numbers is that number, also where their sum was rounded.
+  c.makespan_mean = std::clamp(sum.makespan / n, c.makespan_min, c.makespan_max);
+  c.transfer_bytes = sum.transfer_bytes / n;
+  c.peak_memory = sum.peak_memory / n;
+  c.planning_seconds = sum.planning_seconds / n;
+}
+
+/// 0: every run was solved, 1: some were, 2: none was.
+inline int failure_rank(const combination& c) {
+  return c.solved == c.runs ? 0 : c.solved != 0 ? 1 : 2;
+}
+
+inline void rank(section& s) {
+  const auto baseline = std::find_if(s.combinations.begin(), s.combinations.end(), [](const combination& c) {
+    return c.partition == "hash" && c.schedule == "fifo";
+  });
+  const double reference = baseline == s.combinations.end() ? absent : baseline->makespan_mean;
+  for (auto& c : s.combinations) {
+    c.gap = relative_gap(c.makespan_mean, s.lower_bound);
+    c.speed_up = c.makespan_mean > 0 ? reference / c.makespan_mean : absent;
+  }
+  std::stable_sort(s.combinations.begin(), s.combinations.end(), [](const combination& a, const combination& b) {
+    const int ra = failure_rank(a), rb = failure_rank(b);
+    return ra != rb ? ra < rb : ra < 2 && a.makespan_mean < b.makespan_mean;
+  });
+  for (auto& c : s.combinations) {
+    c.best = failure_rank(c) == 0 && c.makespan_mean == s.combinations.front().makespan_mean;
+  }
+}
+
+} // namespace detail
+
+inline std::vector<section> comparison::sections() const {
+  std::vector<section> result;
+  std::vector<std::vector<detail::tally>> sums;
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> section_of;
+  std::map<std::tuple<std::size_t, std::string_view, std::string_view>, std::size_t> combination_of;
+  for (const auto& r : runs) {
+    const auto [at, new_section] = section_of.try_emplace({r.workload, r.platform}, result.size());
+    const std::size_t i = at->second;
+    if (new_section) {
+      result.push_back({.workload = r.workload, .platform = r.platform});
+      sums.emplace_back();
+    }
+    auto& s = result[i];
+    const auto [at_combination, new_combination] =
+      combination_of.try_emplace({i, r.partition, r.schedule}, s.combinations.size());
+    if (new_combination) {
+      s.combinations.push_back({.partition = r.partition, .schedule = r.schedule});
+      sums[i].emplace_back();
+    }
+    if (std::isfinite(r.lower_bound) && !(r.lower_bound <= s.lower_bound)) {
+      s.lower_bound = r.lower_bound;
+      s.lower_bound_name = r.lower_bound_name;
+    }
+    detail::add(s.combinations[at_combination->second], sums[i][at_combination->second], r);
+  }
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    for (std::size_t j = 0; j < result[i].combinations.size(); ++j) {
+      detail::finish(result[i].combinations[j], sums[i][j]);
+    }
+    detail::rank(result[i]);
+  }
+  return result;
+}
+
+} // namespace weft::report

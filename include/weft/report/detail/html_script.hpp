@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The script of the HTML report: sorting tables, themes, the bar chart.
+#pragma once
+
+#include <string_view>
+
+namespace weft::report::detail {
+
+inline constexpr std::string_view html_script = R"js(
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const tip = document.getElementById("tip");
+const palette = ["#4269d0", "#efb118", "#e8604c", "#5bb8a4", "#3ca951", "#ef7fae", "#9a5fe0", "#8bb3ee", "#9c6b4e",
+                 "#8b9096"];
+
+function colours() {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries(["paper", "ink", "soft", "rule", "grid", "accent", "bound", "send", "transfer", "ghost",
+                             "warn"].map(name => [name, style.getPropertyValue("--" + name).trim()]));
+}
+const theme = colours();
+const font = getComputedStyle(document.body).fontFamily;
+const redraw = []; // what to call when the theme changes
+
+function timeUnit(seconds) {
+  return seconds >= 1 || !(seconds > 0) ? [1, "s"] : seconds >= 1e-3 ? [1e3, "ms"]
+       : seconds >= 1e-6 ? [1e6, "µs"] : [1e9, "ns"];
+}
+const decimal = (x, decimals) => String(+x.toFixed(decimals));
+const six = x => String(+x.toPrecision(6));
+function amount(bytes) {
+  let i = 0;
+  for (; bytes >= 999.5 && i < 6; ++i) bytes /= 1000;
+  return +bytes.toPrecision(3) + " " + ["B", "kB", "MB", "GB", "TB", "PB", "EB"][i];
+}
+
+// Shows lines of text next to the pointer; the first is a heading. Names go in as text, never as markup.
+function showTip(lines, x, y) {
+  tip.replaceChildren(...lines.map((line, i) => {
+    const element = document.createElement(i ? "span" : "b");
+    element.textContent = line;
+    return element;
+  }));
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  const left = x + 14 + box.width > innerWidth ? x - 14 - box.width : x + 14;
+  const top = y + 14 + box.height > innerHeight ? y - 14 - box.height : y + 14;
+  tip.style.transform = `translate(${Math.max(4, left)}px, ${Math.max(4, top)}px)`;
+}
+const hideTip = () => { tip.hidden = true; };
+
+function makeSortable(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    return !cell ? null : heads[column].classList.contains("n")
+      ? (cell.dataset.v === undefined ? null : +cell.dataset.v) : cell.firstChild.textContent.trim();
+  };
+  heads.forEach((head, column) => head.firstElementChild.addEventListener("click", () => {
+    const up = head.getAttribute("aria-sort") !== "ascending";
+    heads.forEach(other => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    const rows = [...body.rows].map(row => [key(row, column), row]);
+    rows.sort(([a], [b]) => a === null || b === null ? (a === null) - (b === null) // what is missing comes last
+      : (up ? 1 : -1) * (typeof a === "number" ? a - b : a.localeCompare(b)));
+    body.append(...rows.map(([, row]) => row));
+  }));
+}
+
+// Bars grouped by partitioner, one colour per ready policy, whiskers from min to max, the lower bound as a line.
+function drawBars(element, section) {
+  const rows = section.rows.map(([partition, schedule, mean, min, max, runs, solved, reason]) =>
+    ({partition, schedule, mean, min, max, runs, solved, reason}));
+  const partitions = [...new Set(rows.map(row => row.partition))];      // best first, as the rows are
+  const schedules = [...new Set(rows.map(row => row.schedule))].sort();
+  const solved = rows.filter(row => row.solved);
+  const [scale, unit] = timeUnit(Math.min(...solved.map(row => row.min)));
+  const slots = partitions.map(p => schedules.filter(s => rows.some(r => r.partition === p && r.schedule === s)));
+  const widest = Math.max(...slots.map(list => list.length));
+  const chart = echarts.init(element);
+
+  function renderItem(params, api) {
+    const row = rows[api.value(3)], column = api.value(0), present = slots[column];
+    const [centre, zero] = api.coord([column, 0]);
+    const width = Math.min(api.size([1, 0])[0] * .82 / widest, 34);
+    const x = centre + (present.indexOf(row.schedule) - present.length / 2) * width;
+    const box = {x: x + 1, width: Math.max(width - 2, 1)}, middle = x + width / 2;
+    const y = value => api.coord([column, value * scale])[1];
+    if (!row.solved)
+      return {type: "text", style: {text: "✕", x: middle, y: zero - 3, fill: theme.warn, align: "center",
+                                    verticalAlign: "bottom", fontSize: 12}};
+    const top = y(row.mean), bar = {type: "rect", shape: {...box, y: top, height: zero - top, r: [2, 2, 0, 0]},
+                                    style: {fill: api.visual("color")}};
+    const children = [bar];
+    if (row.max > row.min) {
+      const cap = Math.min(4, width / 3), high = y(row.max), low = y(row.min);
+      const style = {stroke: theme.ink, lineWidth: 1.2};
+      for (const [x1, y1, x2, y2] of [[middle, high, middle, low], [middle - cap, high, middle + cap, high],
+                                      [middle - cap, low, middle + cap, low]])
+        children.push({type: "line", shape: {x1, y1, x2, y2}, style, silent: true});
+    }
+    if (row.solved === row.runs && row.mean === rows[0].mean)
+      children.push({type: "text", silent: true,
+                     style: {text: "★", x: middle, y: y(row.max) - 3, fill: theme.ink, align: "center",
+                             verticalAlign: "bottom", fontSize: 12}});
+    return {type: "group", children};
+  }
+
+  function draw() {
+    const narrow = element.clientWidth < 78 * partitions.length;
+    const line = section.bound === null ? undefined : {
+      silent: true, symbol: "none", animation: false, lineStyle: {color: theme.bound, type: [6, 4], width: 1.5},
+      label: {position: "insideEndTop", color: theme.bound, textBorderColor: theme.paper, textBorderWidth: 3,
+              formatter: `lower bound ${six(section.bound * scale)} ${unit}`},
+      data: [{yAxis: section.bound * scale}]};
+    chart.setOption({
+      animation: false, textStyle: {fontFamily: font}, color: palette,
+      grid: {left: 8, right: 8, top: 62, bottom: 4, containLabel: true},
+      legend: {top: 0, left: 0, itemWidth: 12, itemHeight: 12, itemGap: 18, textStyle: {color: theme.ink}, icon: "rect",
+               inactiveColor: theme.rule, data: schedules},
+      xAxis: {type: "category", data: partitions, axisTick: {show: false}, axisLine: {lineStyle: {color: theme.rule}},
+              axisLabel: {color: theme.ink, interval: 0, lineHeight: 15, rotate: narrow ? 90 : 0, formatter: name =>
+                narrow ? name : name.replaceAll("_", "_\n").replace(/_\n(?=.{0,3}(_|$))/g, "_")}},
+      yAxis: {type: "value", min: 0, name: `mean makespan [${unit}]`, nameTextStyle: {color: theme.soft, align: "left"},
+              axisLabel: {color: theme.soft}, splitLine: {lineStyle: {color: theme.grid}}},
+      series: schedules.map((schedule, i) => ({
+        type: "custom", name: schedule, renderItem, clip: false, encode: {x: 0, y: [1, 2]},
+        data: rows.flatMap((row, r) => row.schedule !== schedule ? [] : [[partitions.indexOf(row.partition),
+          (row.mean ?? 0) * scale, (row.max ?? 0) * scale, r]]),
+        markLine: i === 0 ? line : undefined})),
+    }, true);
+  }
+  draw();
+  redraw.push(draw);
+  new ResizeObserver(() => {
+    chart.resize();
+    draw();
+  }).observe(element);
+  chart.on("mousemove", event => {
+    const row = rows[event.value[3]];
+    const t = value => `${six(value * scale)} ${unit}`;
+    const above = decimal((row.mean / section.bound - 1) * 100, 1);
+    const gap = section.bound > 0 ? [`${above} % above the lower bound`] : [];
+    showTip(row.solved ? [`${row.partition} + ${row.schedule}`, `mean ${t(row.mean)}`,
+              `${t(row.min)} to ${t(row.max)} in ${row.solved} of ${row.runs} runs`,
+              ...gap, ...(row.solved < row.runs ? [row.reason] : [])]
+            : [`${row.partition} + ${row.schedule}`, row.reason], event.event.event.clientX, event.event.event.clientY);
+  });
+  chart.on("mouseout", hideTip);
+  chart.on("globalout", hideTip);
+}
+)js";
+
+/// Puts everything to work, once the functions of the other scripts are there.
+inline constexpr std::string_view html_start_script = R"js(
+document.querySelectorAll("table.sortable").forEach(makeSortable);
+if (globalThis.echarts) {
+  document.querySelectorAll(".bars").forEach(element => {
+    element.append(document.createElement("div")); // an empty frame takes no space
+    const section = data.sections[element.dataset.section];
+    if (section.rows.some(row => row[6])) drawBars(element, section); else element.remove();
+  });
+  // A timeline is drawn when it comes near the screen, so that a page with many of them opens at once.
+  const near = new IntersectionObserver(entries => entries.forEach(entry => {
+    if (entry.isIntersecting) {
+      near.unobserve(entry.target);
+      drawTimeline(entry.target, data.gantts[entry.target.dataset.run]);
+    }
+  }), {rootMargin: "400px"});
+  document.querySelectorAll(".timeline").forEach(element => {
+    element.style.height = timelineHeight(data.gantts[element.dataset.run]) + "px";
+    element.append(document.createElement("div"));
+    near.observe(element);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    Object.assign(theme, colours());
+    redraw.forEach(draw => draw());
+  });
+  addEventListener("scroll", hideTip, {passive: true, capture: true});
+}
+)js";
+
+} // namespace weft::report::detail

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The style sheet of the HTML report.
+#pragma once
+
+#include <string_view>
+
+namespace weft::report::detail {
+
+inline constexpr std::string_view html_style = R"css(
+:root {
+  --paper: #fff; --raised: #f6f7f9; --ink: #1b1f24; --soft: #59626e; --rule: #dfe3e8; --grid: #eceff2;
+  --accent: #2f5fd0; --best: #e8f5ec; --best-ink: #14643a; --warn: #a33a1c; --bound: #c2361b;
+  --send: #3f4852; --transfer: #9db4d8; --ghost: #e4e7eb;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14171b; --raised: #1c2025; --ink: #e4e7eb; --soft: #9aa4b0; --rule: #31373f; --grid: #252a31;
+    --accent: #85a9ff; --best: #15301f; --best-ink: #7fd6a0; --warn: #f0916f; --bound: #ff8a6b;
+    --send: #c3cad3; --transfer: #4a6592; --ghost: #2a2f36;
+  }
+}
+* { box-sizing: border-box }
+html { scroll-behavior: smooth }
+@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto } }
+body {
+  margin: 0 auto; padding: 2.5rem clamp(1rem, 3vw, 2.5rem) 4rem; max-width: 84rem; background: var(--paper);
+  color: var(--ink); font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  overflow-wrap: break-word;
+}
+h1 { margin: 0 0 .75rem; font-size: 1.85rem; line-height: 1.2; letter-spacing: -.015em; font-weight: 650 }
+h2 { margin: 0 0 .25rem; font-size: 1.25rem; line-height: 1.3; letter-spacing: -.01em; font-weight: 650 }
+h2 .on { color: var(--soft); font-weight: 400 }
+section { margin-top: 3rem }
+a { color: var(--accent); text-underline-offset: .15em }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px }
+.facts { margin: 0 0 1rem; color: var(--soft); max-width: 72rem }
+.help, footer { color: var(--soft); font-size: .85rem }
+footer { margin-top: 3rem; border-top: 1px solid var(--rule) }
+.notes {
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, max-content)); gap: .7rem 2.5rem; margin: 0;
+  padding: .9rem 1.1rem; background: var(--raised); border: 1px solid var(--rule); border-radius: 8px;
+}
+.notes dt { color: var(--soft); font-size: .8rem }
+.notes dd { margin: 0 }
+.notes .wide { grid-column: 1 / -1; min-width: 0 }
+.notes .wide dd { font: .85rem/1.5 var(--mono); overflow-wrap: anywhere }
+
+.scroll { overflow-x: auto; border: 1px solid var(--rule); border-radius: 8px }
+table { border-collapse: collapse; width: 100%; font-size: .86rem; font-variant-numeric: tabular-nums }
+th, td { padding: .32rem .65rem; text-align: left; font-weight: 400; white-space: nowrap }
+thead th { background: var(--raised); color: var(--soft); font-weight: 600; font-size: .8rem }
+thead th, tbody tr + tr > * { border-bottom: 0; border-top: 1px solid var(--grid) }
+thead th { border-top: 0; border-bottom: 1px solid var(--rule) }
+.n { text-align: right }
+tbody tr:hover > * { background: var(--raised) }
+tbody tr.best > * { background: var(--best); font-weight: 600 }
+tbody tr.best .badge { color: var(--best-ink) }
+.badge { margin-left: .4em; padding: 0 .45em; border: 1px solid currentColor; border-radius: 1em; font-size: .72rem }
+.failed td, .failed th, .failed { color: var(--warn) }
+td.failed, .failed td { white-space: normal }
+p.failed { margin: .6rem 0 0; font-size: .9rem }
+.none { color: var(--soft) }
+th button {
+  all: unset; cursor: pointer; position: relative; white-space: nowrap;
+}
+th button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px }
+th button::after { content: "▾"; position: absolute; left: 100%; margin-left: .15em; opacity: 0 }
+th button:hover::after { opacity: .5 }
+th[aria-sort=ascending] button::after { content: "▴"; opacity: 1 }
+th[aria-sort=descending] button::after { opacity: 1 }
+details { margin-top: .75rem }
+details .scroll { margin-top: .6rem; max-width: 38rem }
+summary { cursor: pointer; color: var(--soft); font-size: .9rem }
+
+.chart { width: 100%; margin-bottom: 1rem }
+.bars { height: 340px }
+.timeline { margin: 0; border-radius: 4px }
+.chart:empty { display: none }
+.tools, .legend { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; margin: .4rem 0; font-size: .85rem }
+.tools[hidden], .legend[hidden] { display: none }
+.tools button, .tools select, .legend button {
+  font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--rule); border-radius: 6px;
+  padding: .15rem .6rem; cursor: pointer; min-height: 1.9rem;
+}
+.tools button:hover, .legend button:hover { background: var(--raised) }
+.tools label { color: var(--soft); margin-right: .6rem }
+.tools .window { color: var(--soft); margin-left: auto; font-variant-numeric: tabular-nums }
+.legend { gap: 0 .3rem }
+.legend button {
+  min-height: 1.6rem; border-color: transparent; padding: .05rem .4rem; display: inline-flex; gap: .4em;
+  align-items: center;
+}
+.legend button[aria-pressed=false] { opacity: .45; text-decoration: line-through }
+.legend i { width: .8em; height: .8em; border-radius: 2px; flex: none }
+.legend span { color: var(--soft) }
+#tip {
+  position: fixed; z-index: 9; pointer-events: none; max-width: min(30rem, 90vw); padding: .5rem .7rem; left: 0; top: 0;
+  background: var(--paper); color: var(--ink); border: 1px solid var(--rule); border-radius: 6px; font-size: .83rem;
+  line-height: 1.45; box-shadow: 0 4px 18px rgb(0 0 0 / .18); font-variant-numeric: tabular-nums;
+}
+#tip b { display: block; overflow-wrap: anywhere }
+#tip span { color: var(--soft); display: block }
+@media print { .tools, .help { display: none } body { max-width: none } section { break-inside: avoid } }
+)css";
+
+} // namespace weft::report::detail

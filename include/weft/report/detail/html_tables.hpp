@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The parts of the HTML report that need no script: notes, summary, comparison tables, frames of the charts.
+#pragma once
+
+#include "weft/report/comparison.hpp"
+#include "weft/report/detail/text.hpp"
+#include "weft/report/gantt.hpp"
+#include "weft/report/table.hpp"
+
+#include <array>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::report::detail {
+
+inline void write_notes(std::ostream& out, const std::vector<std::pair<std::string, std::string>>& notes) {
+  if (notes.empty()) {
+    return;
+  }
+  out << "<dl class=\"notes\">";
+  for (const auto& [name, value] : notes) {
+    out << "<div" << (value.size() > 60 ? " class=\"wide\"" : "") << "><dt>" << escape_html(name) << "</dt><dd>"
+        << escape_html(value) << "</dd></div>";
+  }
+  out << "</dl>\n";
+}
+
+/// A cell with a number: its text, and the value to sort by.
+inline void write_number(std::ostream& out, double value, const std::string& text) {
+  out << "<td class=\"n\"";
+  if (std::isfinite(value)) {
+    out << " data-v=\"" << shortest(value) << "\">" << escape_html(text);
+  } else {
+    out << "><span class=\"none\" aria-label=\"none\">–</span>";
+  }
+  out << "</td>";
+}
+
+inline std::string times(double speed_up) {
+  return three_digits(speed_up) + " ×";
+}
+
+/// One row per section: who wins, by how much, and how far from the bound.
+inline void write_summary(std::ostream& out, const std::vector<section>& sections) {
+  out << "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Best of each</h2>\n"
+         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"summary\"><table>\n<thead><tr>"
+         "<th scope=\"col\">Workload</th><th scope=\"col\">Platform</th><th scope=\"col\">Partition</th>"
+         "<th scope=\"col\">Schedule</th><th scope=\"col\" class=\"n\">Makespan</th>"
+         "<th scope=\"col\" class=\"n\">Lower bound</th><th scope=\"col\" class=\"n\">Gap</th>"
+         "<th scope=\"col\" class=\"n\">Speed-up over hash + fifo</th></tr></thead>\n<tbody>\n";
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const auto& s = sections[i];
+    const auto& best = s.combinations.front();
+    const makespan_format makespan{s};
+    out << "<tr><th scope=\"row\"><a href=\"#section-" << std::to_string(i) << "\">" << escape_html(s.workload)
+        << "</a></th><td>" << escape_html(s.platform) << "</td>";
+    if (best.solved == 0) {
+      out << "<td colspan=\"6\" class=\"failed\">" << escape_html(failure(best)) << "</td></tr>\n";
+      continue;
+    }
+    out << "<td>" << escape_html(best.partition) << "</td><td>" << escape_html(best.schedule) << "</td>";
+    write_number(out, best.makespan_mean, makespan.with_unit(best.makespan_mean));
+    write_number(out, s.lower_bound, makespan.with_unit(s.lower_bound));
+    write_number(out, best.gap, percentage(best.gap));
+    write_number(out, best.speed_up, times(best.speed_up));
+    out << "</tr>\n";
+  }
+  out << "</tbody>\n</table></div>\n</section>\n";
+}
+
+inline void write_row(std::ostream& out, const combination& c, const makespan_format& makespan) {
+  out << "<tr"
+      << (c.best          ? " class=\"best\""
+          : c.solved == 0 ? " class=\"failed\""
+                          : "")
+      << "><th scope=\"row\">" << escape_html(c.partition) << (c.best ? " <span class=\"badge\">best</span>" : "")
+      << "</th><td>" << escape_html(c.schedule) << "</td><td class=\"n\" data-v=\"" << std::to_string(c.solved) << "\">"
+      << run_counts(c) << "</td>";
+  if (c.solved == 0) {
+    out << "<td colspan=\"8\">" << escape_html(failure(c)) << "</td></tr>\n";
+    return;
+  }
+  write_number(out, c.makespan_mean, makespan(c.makespan_mean));
+  write_number(out, c.makespan_min, makespan(c.makespan_min));
+  write_number(out, c.makespan_max, makespan(c.makespan_max));
+  write_number(out, c.speed_up, times(c.speed_up));
+  write_number(out, c.gap, percentage(c.gap));
+  write_number(out, c.transfer_bytes, amount(c.transfer_bytes));
+  write_number(out, c.peak_memory, amount(c.peak_memory));
+  write_number(out, c.planning_seconds, duration(c.planning_seconds));
+  out << "</tr>\n";
+}
+
+/// A section's heading, frame of the bar chart, and table.
+inline void write_comparison(std::ostream& out, const section& s, std::size_t index) {
+  const makespan_format makespan{s};
+  const std::string id = "section-" + std::to_string(index);
+  const std::string in = " [" + std::string{makespan.in.symbol} + "]";
+  out << "<section aria-labelledby=\"" << id << "\">\n<h2 id=\"" << id << "\">" << escape_html(s.workload)
+      << " <span class=\"on\">on</span> " << escape_html(s.platform) << "</h2>\n<p class=\"facts\">"
+      << escape_html(verdict(s, makespan));
+  if (std::isfinite(s.lower_bound)) {
+    out << " Lower bound: " << escape_html(makespan.with_unit(s.lower_bound));
+    if (!s.lower_bound_name.empty()) {
+      out << " (" << escape_html(s.lower_bound_name) << ")";
+    }
+    out << ".";
+  }
+  out << "</p>\n<div class=\"chart bars\" data-section=\"" << std::to_string(index)
+      << "\" role=\"img\" aria-label=\"Bar chart of the mean makespan of each combination; the table below has the "
+         "same numbers\"></div>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\""
+      << id << "\"><table class=\"sortable\">\n<thead><tr>";
+  constexpr std::array<std::string_view, 2> names{"Partition", "Schedule"};
+  for (const auto name : names) {
+    out << "<th scope=\"col\"><button type=\"button\">" << name << "</button></th>";
+  }
+  const std::array<std::pair<std::string, std::string_view>, 9> numbers{{
+    {"Runs", "runs that found a plan"},
+    {"Mean" + in, "mean makespan over the runs"},
+    {"Min" + in, "smallest makespan"},
+    {"Max" + in, "largest makespan"},
+    {"Speed-up", "mean makespan of hash + fifo divided by this mean"},
+    {"Gap", "how far the mean makespan is above the lower bound"},
+    {"Moved", "mean bytes moved between devices"},
+    {"Peak memory", "mean of the largest memory use of a device"},
+    {"Planning", "mean wall time to partition and schedule"},
+  }};
+  for (const auto& [name, help] : numbers) {
+    const bool sorted = name.starts_with("Mean");
+    out << "<th scope=\"col\" class=\"n\"" << (sorted ? " aria-sort=\"ascending\"" : "") << " title=\"" << help
+        << "\"><button type=\"button\">" << escape_html(name) << "</button></th>";
+  }
+  out << "</tr></thead>\n<tbody>\n";
+  for (const auto& c : s.combinations) {
+    write_row(out, c, makespan);
+  }
+  out << "</tbody>\n</table></div>\n";
+  for (const auto& c : s.combinations) {
+    if (c.solved != 0 && c.solved != c.runs) { // its row has the numbers of the runs that found a plan
+      out << "<p class=\"failed\">" << escape_html(c.partition + " + " + c.schedule) << ", "
+          << std::to_string(c.runs - c.solved) << " of " << std::to_string(c.runs)
+          << " runs: " << escape_html(failure(c)) << "</p>\n";
+    }
+  }
+  out << "</section>\n";
+}
+
+/// A run's heading, facts, frame of the Gantt chart, and the loads of its devices as a table.
+inline void write_gantt_frame(std::ostream& out, const gantt_run& run, std::size_t index) {
+  const std::string id = "run-" + std::to_string(index);
+  const auto loads = device_loads(run);
+  double mean = 0;
+  std::size_t ops = 0;
+  for (const auto& l : loads) {
+    mean += l.utilisation / static_cast<double>(loads.size());
+    ops += l.ops;
+  }
+  out << "<section class=\"gantt\" aria-labelledby=\"" << id << "\">\n<h2 id=\"" << id << "\">"
+      << escape_html(run.title) << "</h2>\n<p class=\"facts\">Makespan " << escape_html(duration(run.trace.makespan));
+  if (const double gap = relative_gap(run.trace.makespan, run.lower_bound); std::isfinite(gap)) {
+    out << ", " << percentage(gap) << " above the lower bound of " << escape_html(duration(run.lower_bound));
+  }
+  out
+    << "; " << std::to_string(ops) << " ops and " << std::to_string(run.trace.transfers.size()) << " transfers on "
+    << std::to_string(loads.size()) << " devices, which were busy " << percentage(mean)
+    << " of their time.</p>\n<div class=\"tools\" hidden></div>\n<div class=\"legend\" role=\"group\" "
+       "aria-label=\"Colours; press one to fade it out\" hidden></div>\n<div class=\"chart timeline\" data-run=\""
+    << std::to_string(index) << "\" role=\"img\" tabindex=\"0\" aria-label=\"Gantt chart of " << escape_html(run.title)
+    << "\" aria-describedby=\"" << id << "-help\"></div>\n<p class=\"help\" id=\"" << id
+    << "-help\" hidden>Drag to pan, Ctrl + wheel or pinch to zoom, double-click to see everything; or focus the chart "
+       "and use the arrow keys, + and −, and 0.</p>\n<details><summary>Devices as a table</summary>"
+       "<div class=\"scroll\"><table class=\"sortable\"><thead><tr><th scope=\"col\"><button "
+       "type=\"button\">Device</button></th>";
+  for (const char* name : {"Busy", "Ops", "Sent", "Received"}) {
+    out << "<th scope=\"col\" class=\"n\"><button type=\"button\">" << name << "</button></th>";
+  }
+  out << "</tr></thead><tbody>\n";
+  for (std::size_t d = 0; d < loads.size(); ++d) {
+    const auto count = [&](std::size_t n) { write_number(out, static_cast<double>(n), std::to_string(n)); };
+    out << "<tr><th scope=\"row\">"
+        << escape_html(d < run.device_names.size() ? run.device_names[d] : "device " + std::to_string(d)) << "</th>";
+    write_number(out, loads[d].utilisation, percentage(loads[d].utilisation));
+    count(loads[d].ops);
+    count(loads[d].sends);
+    count(loads[d].arrivals);
+    out << "</tr>\n";
+  }
+  out << "</tbody></table></div></details>\n</section>\n";
+}
+
+} // namespace weft::report::detail

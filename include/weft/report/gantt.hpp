@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A run with all that a Gantt chart shows: names, types, devices and how busy they were.
+#pragma once
+
+#include "weft/plan/trace.hpp"
+#include "weft/report/comparison.hpp"
+#include "weft/report/names.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::report {
+
+/// One run to draw. A column may be empty, and then ops and devices go by their numbers.
+struct gantt_run {
+  std::string title;
+  weft::trace trace = {};
+  std::vector<std::string> op_names = {};       ///< by op
+  std::vector<std::string> op_types = {};       ///< by op
+  std::vector<std::string> device_names = {};   ///< by device
+  std::vector<std::uint32_t> device_slots = {}; ///< by device; 1 where it is missing
+  std::vector<op_id> producers = {};            ///< by tensor
+  std::vector<byte_count> tensor_bytes = {};    ///< by tensor
+  double lower_bound = absent;                  ///< seconds
+  std::string lower_bound_name = {};
+
+  /// As many as are named, or used.
+  std::size_t num_devices() const {
+    std::size_t count = device_names.size();
+    for (const auto& r : trace.ops) {
+      count = r.device == none ? count : std::max(count, std::size_t{r.device} + 1);
+    }
+    for (const auto& r : trace.transfers) {
+      count = std::max({count, std::size_t{r.from} + 1, std::size_t{r.to} + 1});
+    }
+    return count;
+  }
+};
+
+/// How busy one device was.
+struct device_load {
+  std::size_t ops = 0;
+  std::size_t sends = 0;    ///< transfers that left
+  std::size_t arrivals = 0; ///< transfers that came
+  double busy_seconds = 0;  ///< in ops and sends, over all slots
+  double utilisation = 0;   ///< busy / (makespan · slots), from 0 to 1
+};
+
+/// The load of every device. Complexity: O(ops + transfers + devices).
+inline std::vector<device_load> device_loads(const gantt_run& run) {
+  std::vector<device_load> loads(run.num_devices());
+  for (const auto& r : run.trace.ops) {
+    if (r.device != none) {
+      ++loads[r.device].ops;
+      loads[r.device].busy_seconds += r.finish - r.start;
+    }
+  }
+  for (const auto& r : run.trace.transfers) {
+    ++loads[r.from].sends;
+    ++loads[r.to].arrivals;
+    loads[r.from].busy_seconds += r.send_finish - r.send_start;
+  }
+  for (std::size_t d = 0; d < loads.size(); ++d) {
+    const double slots = d < run.device_slots.size() ? run.device_slots[d] : 1;
+    loads[d].utilisation = run.trace.makespan > 0 ? loads[d].busy_seconds / (run.trace.makespan * slots) : 0;
+  }
+  return loads;
+}
+
+/// Copies names, types and sizes out of a workload and a platform. Complexity: O(ops + tensors + devices).
+template <dataflow_workload W, device_platform P>
+gantt_run make_gantt_run(std::string title, weft::trace t, const W& w, const P& p, double lower_bound = absent,
+                         std::string lower_bound_name = {}) {
+  gantt_run run{.title = std::move(title), .trace = std::move(t)};
+  run.lower_bound = lower_bound;
+  run.lower_bound_name = std::move(lower_bound_name);
+  bool typed = false;
+  for (const op_id v : ids(static_cast<std::size_t>(w.num_ops()))) {
+    run.op_names.push_back(op_name(w, v));
+    run.op_types.push_back(op_type(w, v));
+    typed = typed || !run.op_types.back().empty();
+  }
+  if (!typed) {
+    run.op_types.clear();
+  }
+  for (const device_id d : ids(static_cast<std::size_t>(p.num_devices()))) {
+    run.device_names.push_back(device_name(p, d));
+    run.device_slots.push_back(static_cast<std::uint32_t>(p.slots(d)));
+  }
+  for (const tensor_id x : ids(static_cast<std::size_t>(w.num_tensors()))) {
+    run.producers.push_back(static_cast<op_id>(w.producer(x)));
+    run.tensor_bytes.push_back(static_cast<byte_count>(w.bytes(x)));
+  }
+  return run;
+}
+
+} // namespace weft::report

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Writes a comparison as JSON: every run, and what the runs amount to.
+#pragma once
+
+#include "weft/report/comparison.hpp"
+#include "weft/report/detail/text.hpp"
+
+#include <ostream>
+#include <string>
+
+namespace weft::report {
+namespace detail {
+
+inline void write_json_run(std::ostream& out, const run_record& r) {
+  out << "{\"workload\":" << quote_json(r.workload) << ",\"platform\":" << quote_json(r.platform)
+      << ",\"partition\":" << quote_json(r.partition) << ",\"schedule\":" << quote_json(r.schedule)
+      << ",\"repeat\":" << std::to_string(r.repeat) << ",\"seed\":" << std::to_string(r.seed)
+      << ",\"status\":" << quote_json(r.status) << ",\"makespan\":" << json_number(r.makespan)
+      << ",\"lower_bound\":" << json_number(r.lower_bound) << ",\"gap\":" << json_number(r.gap)
+      << ",\"transfer_bytes\":" << (r.solved() ? std::to_string(r.transfer_bytes) : "null")
+      << ",\"peak_memory\":" << (r.solved() ? std::to_string(r.peak_memory) : "null")
+      << ",\"partition_seconds\":" << json_number(r.partition_seconds)
+      << ",\"schedule_seconds\":" << json_number(r.schedule_seconds)
+      << ",\"simulate_seconds\":" << json_number(r.simulate_seconds)
+      << ",\"reason\":" << (r.reason.empty() ? "null" : quote_json(r.reason)) << '}';
+}
+
+inline void write_json_combination(std::ostream& out, const combination& c) {
+  out << "{\"partition\":" << quote_json(c.partition) << ",\"schedule\":" << quote_json(c.schedule)
+      << ",\"best\":" << (c.best ? "true" : "false") << ",\"runs\":" << std::to_string(c.runs)
+      << ",\"solved\":" << std::to_string(c.solved) << ",\"makespan_mean\":" << json_number(c.makespan_mean)
+      << ",\"makespan_min\":" << json_number(c.makespan_min) << ",\"makespan_max\":" << json_number(c.makespan_max)
+      << ",\"speed_up\":" << json_number(c.speed_up) << ",\"gap\":" << json_number(c.gap)
+      << ",\"transfer_bytes_mean\":" << json_number(c.transfer_bytes)
+      << ",\"peak_memory_mean\":" << json_number(c.peak_memory)
+      << ",\"planning_seconds_mean\":" << json_number(c.planning_seconds) << ",\"status\":" << quote_json(c.status)
+      << ",\"reason\":" << (c.reason.empty() ? "null" : quote_json(c.reason)) << '}';
+}
+
+} // namespace detail
+
+/// Writes `{"runs": […], "sections": […]}`. A run has the columns of the CSV file and a `reason`; a section has
+/// `workload`, `platform`, `lower_bound`, `lower_bound_name` and its `combinations`, best first, as
+/// `comparison::sections` gives them. Seconds, bytes, and shares of one; `null` for what does not exist.
+/// Complexity: O(r log r) for r runs.
+inline void write_json(std::ostream& out, const comparison& c) {
+  out << "{\"runs\":[";
+  const char* separator = "\n";
+  for (const auto& r : c.runs) {
+    out << separator;
+    detail::write_json_run(out, r);
+    separator = ",\n";
+  }
+  out << "\n],\"sections\":[";
+  separator = "\n";
+  for (const auto& s : c.sections()) {
+    out << separator << "{\"workload\":" << detail::quote_json(s.workload)
+        << ",\"platform\":" << detail::quote_json(s.platform)
+        << ",\"lower_bound\":" << detail::json_number(s.lower_bound)
+        << ",\"lower_bound_name\":" << (s.lower_bound_name.empty() ? "null" : detail::quote_json(s.lower_bound_name))
+        << ",\"combinations\":[";
+    const char* comma = "\n";
+    for (const auto& combination : s.combinations) {
+      out << comma;
+      detail::write_json_combination(out, combination);
+      comma = ",\n";
+    }
+    out << "\n]}";
+    separator = ",\n";
+  }
+  out << "\n]}\n";
+}
+
+} // namespace weft::report

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What to call ops and devices in a report, whether or not their workload or platform names them.
+#pragma once
+
+#include "weft/platform/concepts.hpp"
+#include "weft/workload/concepts.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace weft::report {
+
+/// The op's name, or `op 12`.
+template <dataflow_workload W>
+std::string op_name(const W& w, op_id v) {
+  if constexpr (requires { std::string_view{w.name(v)}; }) {
+    if (const std::string_view name{w.name(v)}; !name.empty()) {
+      return std::string{name};
+    }
+  }
+  return "op " + std::to_string(v);
+}
+
+/// The op's type, empty if it has none.
+template <dataflow_workload W>
+std::string op_type(const W& w, op_id v) {
+  if constexpr (requires { std::string_view{w.type(v)}; }) {
+    return std::string{std::string_view{w.type(v)}};
+  } else {
+    return {};
+  }
+}
+
+/// The device's name, or its kind and number such as `gpu 3`.
+template <device_platform P>
+std::string device_name(const P& p, device_id d) {
+  if constexpr (requires { std::string_view{p.name(d)}; }) {
+    if (const std::string_view name{p.name(d)}; !name.empty()) {
+      return std::string{name};
+    }
+  }
+  return to_string(p.kind(d)) + " " + std::to_string(d);
+}
+
+} // namespace weft::report

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Writes a comparison as aligned text tables, one per workload × platform.
+#pragma once
+
+#include "weft/report/comparison.hpp"
+#include "weft/report/detail/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::report {
+
+/// How `write_table` writes.
+struct table_options {
+  bool colour = false; ///< ANSI colours and bold for a terminal; without them a `*` marks the best row
+};
+
+namespace detail {
+
+/// The unit and decimals of all makespans of a section: the smallest is at least 1, and decimal points align.
+struct makespan_format {
+  unit in{1, "s"};
+  int decimals = 3;
+
+  explicit makespan_format(const section& s) {
+    double smallest = 0, largest = std::isfinite(s.lower_bound) ? s.lower_bound : 0;
+    for (const auto& c : s.combinations) {
+      if (c.solved != 0) {
+        smallest = smallest > 0 ? std::min(smallest, c.makespan_min) : c.makespan_min;
+        largest = std::max(largest, c.makespan_max);
+      }
+    }
+    in = time_unit(smallest > 0 ? smallest : largest);
+    decimals = decimals_for(largest * in.per_base);
+  }
+  std::string operator()(double seconds) const { return fixed(seconds * in.per_base, decimals); }
+  std::string with_unit(double seconds) const { return (*this)(seconds) + " " + std::string{in.symbol}; }
+};
+
+/// `20` if all runs were solved, else `17/20`.
+inline std::string run_counts(const combination& c) {
+  return (c.solved == c.runs ? "" : std::to_string(c.solved) + "/") + std::to_string(c.runs);
+}
+
+/// `status: reason` of a combination in which a run failed.
+inline std::string failure(const combination& c) {
+  return printable(c.status) + (c.reason.empty() ? "" : ": " + printable(c.reason));
+}
+
+inline constexpr std::size_t table_columns = 11;
+using table_row = std::array<std::string, table_columns>;
+
+inline table_row header_cells(const makespan_format& makespan) {
+  const std::string in = " [" + std::string{makespan.in.symbol} + "]";
+  return {"partition", "schedule", "runs",  "mean" + in,   "min" + in, "max" + in,
+          "speed-up",  "gap",      "moved", "peak memory", "planning"};
+}
+
+inline table_row cells(const combination& c, const makespan_format& makespan) {
+  return {printable(c.partition),
+          printable(c.schedule),
+          run_counts(c),
+          makespan(c.makespan_mean),
+          makespan(c.makespan_min),
+          makespan(c.makespan_max),
+          std::isfinite(c.speed_up) ? three_digits(c.speed_up) + " ×" : "",
+          percentage(c.gap),
+          amount(c.transfer_bytes),
+          amount(c.peak_memory),
+          duration(c.planning_seconds)};
+}
+
+/// One sentence: who wins, by how much, and how far from the bound.
+inline std::string verdict(const section& s, const makespan_format& makespan) {
+  const auto& best = s.combinations.front();
+  if (best.solved == 0) {
+    return "No combination found a plan.";
+  }
+  std::string text = "Best: " + printable(best.partition) + " + " + printable(best.schedule) + ", " +
+                     makespan.with_unit(best.makespan_mean);
+  if (std::isfinite(best.speed_up)) {
+    text += ", " + three_digits(best.speed_up) + " times as fast as hash + fifo";
+  }
+  if (std::isfinite(best.gap)) {
+    text +=
+      best.gap < 5e-7 ? ", optimal: it meets the lower bound" : ", " + percentage(best.gap) + " above the lower bound";
+  }
+  return text + ".";
+}
+
+inline void pad(std::ostream& out, std::size_t columns) {
+  for (; columns > 0; --columns) {
+    out << ' ';
+  }
+}
+
+inline void write_section(std::ostream& out, const section& s, table_options options) {
+  const auto style = [&](std::string_view code) { return options.colour ? code : std::string_view{}; };
+  constexpr std::string_view bold = "\x1b[1m", best_style = "\x1b[1;32m", faint = "\x1b[2m", plain = "\x1b[0m";
+  const makespan_format makespan{s};
+
+  std::vector<table_row> rows{header_cells(makespan)};
+  for (const auto& c : s.combinations) {
+    rows.push_back(cells(c, makespan));
+  }
+  std::array<std::size_t, table_columns> widths{};
+  std::size_t total = 0;
+  for (std::size_t column = 0; column < table_columns; ++column) {
+    for (const auto& row : rows) {
+      widths[column] = std::max(widths[column], display_width(row[column]));
+    }
+    total += widths[column] + 2;
+  }
+
+  out << style(bold) << printable(s.title()) << style(plain);
+  if (std::isfinite(s.lower_bound)) {
+    out << ": lower bound " << makespan.with_unit(s.lower_bound);
+    if (!s.lower_bound_name.empty()) {
+      out << " (" << printable(s.lower_bound_name) << ")";
+    }
+  }
+  out << "\n\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const combination* const c = i == 0 ? nullptr : &s.combinations[i - 1];
+    const std::string_view row_style = style(!c ? bold : c->best ? best_style : c->solved == 0 ? faint : "");
+    out << row_style << (c && c->best && !options.colour ? "*" : " ");
+    // Numbers that a failed combination does not have leave room for the reason.
+    const std::size_t filled = c && c->solved == 0 ? 3 : table_columns;
+    std::size_t owed = 0; // spaces are written only before text, so that no line ends with them
+    for (std::size_t column = 0; column < filled; ++column) {
+      const std::string& cell = rows[i][column];
+      const std::size_t space = widths[column] - display_width(cell);
+      const bool left = column < 2;
+      owed += (column == 0 ? 1 : 2) + (left ? 0 : space);
+      if (!cell.empty()) {
+        pad(out, owed);
+        out << cell;
+        owed = 0;
+      }
+      owed += left ? space : 0;
+    }
+    if (c && c->solved != c->runs) {
+      out << "  " << failure(*c);
+    }
+    out << (row_style.empty() ? "" : plain) << '\n';
+    if (!c) {
+      out << style(faint);
+      for (std::size_t k = 0; k < total; ++k) {
+        out << (k == 0 ? " " : "─");
+      }
+      out << style(plain) << '\n';
+    }
+  }
+  out << '\n' << style(bold) << ' ' << verdict(s, makespan) << style(plain) << "\n";
+}
+
+} // namespace detail
+
+/// Writes a table per workload × platform: one row per combination, best first, with mean, minimum and maximum
+/// makespan, speed-up over `hash` + `fifo`, gap of the mean to the lower bound, mean bytes moved, mean peak memory and
+/// mean planning time. UTF-8; combinations without a plan show their status and reason.
+/// Complexity: O(r log r) for r runs.
+inline void write_table(std::ostream& out, const comparison& c, table_options options = {}) {
+  bool first = true;
+  for (const auto& s : c.sections()) {
+    out << (first ? "" : "\n\n");
+    detail::write_section(out, s, options);
+    first = false;
+  }
+}
+
+} // namespace weft::report

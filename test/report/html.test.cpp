@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/report/html.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace weft;
+using namespace weft::report;
+using json = nlohmann::json;
+
+std::string page(const html_report& r, std::string_view library = "var echarts;") {
+  std::ostringstream out;
+  write_html(out, r, library);
+  return out.str();
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) {
+    ++n;
+  }
+  return n;
+}
+
+/// The charts' data, taken out of the page as a browser would: up to the first end tag.
+json chart_data(const std::string& html) {
+  const std::string start = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t from = html.find(start) + start.size();
+  return json::parse(html.substr(from, html.find("</script", from) - from));
+}
+
+run_record run(std::string workload, std::string partition, double makespan, std::string reason = "") {
+  run_record r{.workload = std::move(workload), .platform = "p", .partition = std::move(partition), .schedule = "fifo"};
+  r.makespan = makespan;
+  r.status = r.solved() ? "solved" : "infeasible";
+  r.reason = std::move(reason);
+  r.lower_bound = 10;
+  r.lower_bound_name = "area";
+  return r;
+}
+
+gantt_run small_gantt() {
+  gantt_run g{.title = "a run"};
+  g.trace.ops = {{0, 0, 2}, {0, 1, 3}, {1, 4.25, 5}, {}};
+  g.trace.transfers = {
+    {.tensor = 0, .from = 0, .to = 1, .send_start = 2, .send_finish = 3, .start = 3, .arrival = 4.25}};
+  g.trace.makespan = 5;
+  g.op_names = {"x", "y", "z", "unplaced"};
+  g.op_types = {"Conv", "Add", "Conv", ""};
+  g.device_names = {"d0", "d1"};
+  g.device_slots = {2, 1};
+  g.producers = {0};
+  g.tensor_bytes = {64};
+  g.lower_bound = 4;
+  return g;
+}
+
+} // namespace
+
+TEST_CASE("write_html: tables, best row, failures and notes are there without any script") {
+  html_report r{.title = "Report",
+                .results = {{run("w", "hash", 30), run("w", "heft", 12), run("w", "dfs", absent, "too big")}}};
+  r.notes = {{"Contention", "port"}, {"Command", "compare --seed 1"}};
+  const auto html = page(r);
+  CHECK(html.starts_with("<!doctype html>\n<html lang=\"en\">"));
+  CHECK(html.find("<title>Report</title>") != std::string::npos);
+  CHECK(html.find("<dt>Contention</dt><dd>port</dd>") != std::string::npos);
+  CHECK(count(html, "<tr class=\"best\">") == 1);
+  CHECK(html.find("<tr class=\"best\"><th scope=\"row\">heft") != std::string::npos);
+  CHECK(html.find("infeasible: too big") != std::string::npos);
+  CHECK(html.find("data-v=\"2.5\">2.50 ×") != std::string::npos);
+  CHECK(html.find("Lower bound: 10.000 s (area).") != std::string::npos);
+  CHECK(html.find("prefers-color-scheme: dark") != std::string::npos);
+  CHECK(html.ends_with("</html>\n"));
+}
+
+TEST_CASE("write_html: nothing is fetched") {
+  html_report r{.results = {{run("w", "hash", 30)}}, .runs = {small_gantt()}};
+  const auto html = page(r);
+  CHECK(html.find("default-src 'none'") != std::string::npos);
+  CHECK(count(html, "http://") + count(html, "https://") == 0);
+  CHECK(count(html, " src=") + count(html, "<link") + count(html, "@import") + count(html, "url(") == 0);
+}
+
+TEST_CASE("write_html: the charts' data says what the tables say") {
+  html_report r{.results = {{run("w", "hash", 30), run("w", "heft", 12), run("w", "heft", 14)}},
+                .runs = {small_gantt()}};
+  const auto data = chart_data(page(r));
+  REQUIRE(data["sections"].size() == 1);
+  CHECK(data["sections"][0]["bound"] == 10);
+  CHECK(data["sections"][0]["rows"][0] == json::parse(R"(["heft","fifo",13,12,14,2,2,"solved"])"));
+
+  const auto& g = data["gantts"][0];
+  CHECK(g["makespan"] == 5);
+  CHECK(g["bound"] == 4);
+  CHECK(g["devices"] == json::parse(R"(["d0","d1"])"));
+  CHECK(g["lanes"] == json::parse("[2,1]"));
+  CHECK(g["ops"] == json::parse("[0,0,0,2, 0,1,1,3, 1,0,4.25,5, -1,0,0,0]"));
+  CHECK(g["transfers"] == json::parse("[0,0,1,0,2,3,3,4.25,64]"));
+  CHECK(g["types"] == json::parse(R"(["","Add","Conv"])"));
+  CHECK(g["type"] == json::parse("[2,1,2,0]"));
+  CHECK(g["load"] == json::parse("[0.5,0.15]"));
+  CHECK(data["names"][static_cast<std::size_t>(g["names"])] == json::parse(R"(["x","y","z","unplaced"])"));
+}
+
+TEST_CASE("write_html: runs of one workload share their names") {
+  html_report r{.runs = {small_gantt(), small_gantt(), small_gantt()}};
+  r.runs[1].op_names[0] = "other";
+  const auto data = chart_data(page(r));
+  CHECK(data["names"].size() == 2);
+  CHECK(data["gantts"][0]["names"] == 0);
+  CHECK(data["gantts"][1]["names"] == 1);
+  CHECK(data["gantts"][2]["names"] == 0);
+}
+
+TEST_CASE("write_html: no name can leave its place") {
+  const std::string evil = "</script><script>alert(1)</script><img src=x onerror=\"alert(2)\">'&\xff\x01</title><!--";
+  html_report r{
+    .title = evil, .results = {{run(evil, evil, 30), run(evil, "x", absent, evil)}}, .notes = {{evil, evil}}};
+  r.results.runs[0].platform = r.results.runs[1].platform = evil;
+  r.results.runs[0].schedule = r.results.runs[0].lower_bound_name = r.results.runs[1].status = evil;
+  auto g = small_gantt();
+  g.title = g.op_names[0] = g.op_types[0] = g.device_names[0] = evil;
+  r.runs = {g};
+  const auto html = page(r);
+  const auto harmless = page({.results = {{run("w", "y", 30), run("w", "x", absent, "r")}}, .runs = {small_gantt()}});
+  CHECK(count(html, "<script") == count(harmless, "<script"));
+  CHECK(count(html, "</script") == count(harmless, "</script"));
+  CHECK(count(html, "</title") == 1);
+  CHECK(count(html, "<img") == 0);
+  CHECK(count(html, "<!--") == 0);
+  CHECK(html.find("onerror=\"") == std::string::npos);
+  const auto data = chart_data(html); // valid JSON and UTF-8
+  CHECK(data["sections"][0]["rows"].size() == 2);
+  CHECK(data["names"][0][0].get<std::string>().starts_with("</script><script>alert(1)"));
+}
+
+TEST_CASE("write_html: the chart library is inside, and cannot end its element") {
+  const auto html = page({}, "var a = \"</script><!--</SCRIPT>\"; var b = a < 1 && 2 </3/.exec(4);");
+  CHECK(html.find("var a = \"<\\/script><\\x21--<\\/SCRIPT>\"; var b = a < 1 && 2 </3/.exec(4);") != std::string::npos);
+  CHECK(html.find("Apache ECharts") != std::string::npos);
+  CHECK(page({}, "").find("The charts are missing") != std::string::npos);
+  CHECK(page({}, "").find("Apache ECharts") == std::string::npos);
+}
+
+TEST_CASE("write_html: runs without ops, devices or results do no harm") {
+  html_report r{.results = {{run("w", "hash", absent)}}, .runs = {gantt_run{.title = "empty"}}};
+  r.results.runs[0].lower_bound = absent;
+  const auto data = chart_data(page(r));
+  CHECK(data["gantts"][0]["devices"].empty());
+  CHECK(data["sections"][0]["bound"].is_null());
+}

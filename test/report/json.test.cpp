@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/report/json.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
+  using namespace weft::report;
+  run_record good{.workload = "w \"1\"", .platform = "p", .partition = "hash", .schedule = "fifo"};
+  good.status = "solved";
+  good.makespan = .1 + .2;
+  good.lower_bound = .2;
+  good.lower_bound_name = "area";
+  good.gap = relative_gap(good.makespan, good.lower_bound);
+  good.transfer_bytes = 7;
+  run_record bad = good;
+  bad.partition = "heft\n</script>";
+  bad.makespan = bad.gap = absent;
+  bad.status = "infeasible";
+  bad.reason = "no room";
+  std::ostringstream out;
+  write_json(out, {{good, bad}});
+  const auto json = nlohmann::json::parse(out.str());
+
+  REQUIRE(json["runs"].size() == 2);
+  const auto& first = json["runs"][0];
+  CHECK(first["workload"] == "w \"1\"");
+  CHECK(first["makespan"].get<double>() == .1 + .2);
+  CHECK(first["transfer_bytes"] == 7);
+  CHECK(first["partition_seconds"].is_null());
+  CHECK(first["reason"].is_null());
+  const auto& second = json["runs"][1];
+  CHECK(second["partition"] == "heft\n</script>");
+  CHECK(second["makespan"].is_null());
+  CHECK(second["gap"].is_null());
+  CHECK(second["transfer_bytes"].is_null());
+  CHECK(second["status"] == "infeasible");
+  CHECK(second["reason"] == "no room");
+
+  REQUIRE(json["sections"].size() == 1);
+  const auto& section = json["sections"][0];
+  CHECK(section["lower_bound"] == .2);
+  CHECK(section["lower_bound_name"] == "area");
+  REQUIRE(section["combinations"].size() == 2);
+  CHECK(section["combinations"][0]["best"] == true);
+  CHECK(section["combinations"][0]["speed_up"] == 1);
+  CHECK(section["combinations"][0]["runs"] == 1);
+  CHECK(section["combinations"][1]["best"] == false);
+  CHECK(section["combinations"][1]["solved"] == 0);
+  CHECK(section["combinations"][1]["makespan_mean"].is_null());
+  CHECK(section["combinations"][1]["reason"] == "no room");
+}
+
+TEST_CASE("write_json: an empty comparison is valid") {
+  std::ostringstream out;
+  weft::report::write_json(out, {});
+  const auto json = nlohmann::json::parse(out.str());
+  CHECK(json["runs"].empty());
+  CHECK(json["sections"].empty());
+}
