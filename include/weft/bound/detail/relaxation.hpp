@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What every bound starts from: which devices are alike, where each component may go, and each op's best time.
+#pragma once
+
+#include "weft/problem.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+#include <vector>
+
+namespace weft::bound::detail {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Devices that no bound can tell apart: same cost, kind, capacity and slots.
+struct device_type {
+  device_id representative = none;
+  std::size_t count = 0;
+};
+
+/// The device types that some components are allowed on.
+struct device_choice {
+  std::vector<std::uint32_t> types;  ///< ascending
+  std::uint32_t most_slots = 1;      ///< of one of these devices
+  std::vector<double> total;         ///< per entry of `types`: Σ compute times of the ops with this choice
+  double total_best = 0;             ///< Σ best times of the ops with this choice
+};
+
+/// Complexity: O(n · types) cost look-ups. Memory: O(n + choices · types).
+template <class Problem>
+class relaxation {
+public:
+  constexpr explicit relaxation(const Problem& p) : problem_{&p} {
+    find_types();
+    find_choices();
+    best_.assign(p.num_ops(), 0);
+    for (const op_id v : ids(p.num_ops())) {
+      auto& c = choices_[choice_index(v)];
+      double least = infinity;
+      for (std::size_t i = 0; i < c.types.size(); ++i) {
+        const double time = p.compute_time(v, types_[c.types[i]].representative);
+        c.total[i] += time;
+        least = std::min(least, time);
+      }
+      best_[v] = least;
+      c.total_best += least;
+      feasible_ = feasible_ && least < infinity;
+    }
+  }
+
+  constexpr const Problem& problem() const { return *problem_; }
+  constexpr const std::vector<device_type>& types() const { return types_; }
+  constexpr const std::vector<device_choice>& choices() const { return choices_; }
+  constexpr std::uint32_t choice_index(op_id v) const { return choice_of_[problem_->component(v)]; }
+  constexpr const device_choice& choice(op_id v) const { return choices_[choice_index(v)]; }
+  /// The least time that v takes on a device that its component allows.
+  constexpr double best(op_id v) const { return best_[v]; }
+  /// Whether every component is allowed somewhere.
+  constexpr bool feasible() const { return feasible_; }
+  constexpr double time(op_id v, std::uint32_t type) const {
+    return problem_->compute_time(v, types_[type].representative);
+  }
+  constexpr double slots(std::uint32_t type) const {
+    return problem_->platform().slots(types_[type].representative);
+  }
+  /// Whether no device is in both choices.
+  constexpr bool disjoint(std::uint32_t a, std::uint32_t b) const { return disjoint_[a * choices_.size() + b]; }
+
+private:
+  constexpr device_id cost_class(device_id d) const {
+    using platform_type = std::remove_cvref_t<decltype(problem_->platform())>;
+    using cost_type = std::remove_cvref_t<decltype(problem_->cost())>;
+    if constexpr (cost_parts::has_device_classes<cost_type, platform_type>) {
+      return problem_->cost().device_class(problem_->platform(), d);
+    } else {
+      return d;
+    }
+  }
+
+  constexpr void find_types() {
+    const auto& platform = problem_->platform();
+    std::vector<device_id> class_of;
+    for (const device_id d : ids(problem_->num_devices())) {
+      class_of.push_back(cost_class(d));
+      const auto same = std::ranges::find_if(types_, [&](const device_type& x) {
+        const device_id e = x.representative;
+        return class_of[e] == class_of[d] && platform.kind(e) == platform.kind(d) &&
+               platform.memory_capacity(e) == platform.memory_capacity(d) && platform.slots(e) == platform.slots(d);
+      });
+      if (same != types_.end()) {
+        ++same->count;
+      } else {
+        types_.push_back({d, 1});
+      }
+    }
+  }
+
+  /// Components allow the same devices if they allow the same kinds and their demands lie between the same capacities.
+  constexpr void find_choices() {
+    std::vector<byte_count> capacities;
+    std::uint64_t kinds = 0;
+    for (const auto& x : types_) {
+      capacities.push_back(problem_->platform().memory_capacity(x.representative));
+      kinds |= kind_set{problem_->platform().kind(x.representative)}.bits();
+    }
+    std::ranges::sort(capacities);
+    struct key {
+      std::uint64_t kinds;
+      std::size_t too_small; // how many capacities are
+      constexpr bool operator==(const key&) const = default;
+    };
+    std::vector<key> keys;
+    for (component_id c = 0; c < problem_->num_components(); ++c) {
+      const key k{problem_->kinds(c).bits() & kinds,
+                  static_cast<std::size_t>(std::ranges::lower_bound(capacities, problem_->demand(c)) -
+                                           capacities.begin())};
+      const auto at = std::ranges::find(keys, k);
+      choice_of_.push_back(static_cast<std::uint32_t>(at - keys.begin()));
+      if (at == keys.end()) {
+        keys.push_back(k);
+        add_choice(c);
+      }
+    }
+    for (const auto& a : choices_) {
+      for (const auto& b : choices_) {
+        disjoint_.push_back(std::ranges::none_of(a.types, [&](std::uint32_t i) {
+          return std::ranges::binary_search(b.types, i);
+        }));
+      }
+    }
+  }
+
+  constexpr void add_choice(component_id c) {
+    device_choice allowed;
+    for (std::uint32_t i = 0; i < types_.size(); ++i) {
+      if (const device_id d = types_[i].representative; problem_->allows(c, d)) {
+        allowed.types.push_back(i);
+        allowed.most_slots = std::max<std::uint32_t>(allowed.most_slots, problem_->platform().slots(d));
+      }
+    }
+    allowed.total.assign(allowed.types.size(), 0.0);
+    choices_.push_back(std::move(allowed));
+  }
+
+  const Problem* problem_;
+  bool feasible_ = true;
+  std::vector<device_type> types_;
+  std::vector<device_choice> choices_;
+  std::vector<std::uint32_t> choice_of_; // per component
+  std::vector<std::uint8_t> disjoint_;   // choices x choices
+  std::vector<double> best_;
+};
+
+/// For each op, how much must pass before it can start and after it has finished; seconds.
+struct head_and_tail {
+  std::vector<double> head;
+  std::vector<double> tail;
+};
+
+/// The longest paths to and from each op, every op in its best time and communication free. Complexity: O(n + m).
+template <class Problem>
+constexpr head_and_tail longest_paths(const relaxation<Problem>& r) {
+  const auto& p = r.problem();
+  const auto& w = p.workload();
+  head_and_tail x{std::vector<double>(p.num_ops(), 0.0), std::vector<double>(p.num_ops(), 0.0)};
+  for (const op_id v : p.topological_order()) {
+    for (const tensor_id t : w.inputs(v)) {
+      const op_id u = w.producer(t);
+      x.head[v] = std::max(x.head[v], x.head[u] + r.best(u));
+    }
+  }
+  for (const op_id v : p.topological_order() | std::views::reverse) {
+    for (const tensor_id t : w.inputs(v)) {
+      auto& tail = x.tail[w.producer(t)];
+      tail = std::max(tail, r.best(v) + x.tail[v]);
+    }
+  }
+  return x;
+}
+
+/// The longest path through any op.
+template <class Problem>
+constexpr double longest(const relaxation<Problem>& r, const head_and_tail& x) {
+  double most = 0;
+  for (const op_id v : ids(r.problem().num_ops())) {
+    most = std::max(most, x.head[v] + r.best(v) + x.tail[v]);
+  }
+  return most;
+}
+
+} // namespace weft::bound::detail

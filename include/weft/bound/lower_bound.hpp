@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A lower bound on the makespan, and the rule that it comes from.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace weft {
+
+/// No plan of the problem ends sooner than `value` seconds, up to rounding. Infinite if some component is allowed
+/// nowhere, so that there is no plan at all.
+struct lower_bound {
+  enum class rule : std::uint8_t {
+    critical_path,      ///< bound/critical_path.hpp
+    communication_path, ///< bound/communication_path.hpp
+    area,               ///< bound/area.hpp
+    group_load,         ///< bound/group_load.hpp
+    search,             ///< an exact search that came to its end
+  };
+
+  double value = 0; ///< seconds
+  rule which = rule::critical_path;
+  friend constexpr bool operator==(const lower_bound&, const lower_bound&) = default;
+};
+
+/// The name of a rule, as reports print it.
+constexpr std::string_view to_string(lower_bound::rule r) {
+  switch (r) {
+  case lower_bound::rule::critical_path: return "critical_path";
+  case lower_bound::rule::communication_path: return "communication_path";
+  case lower_bound::rule::area: return "area";
+  case lower_bound::rule::group_load: return "group_load";
+  case lower_bound::rule::search: break;
+  }
+  return "search";
+}
+
+} // namespace weft

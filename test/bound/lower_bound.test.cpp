@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/bound/lower_bound.hpp"
+
+#include <doctest/doctest.h>
+
+TEST_CASE("lower_bound: names of the rules") {
+  using rule = weft::lower_bound::rule;
+  CHECK(to_string(rule::critical_path) == "critical_path");
+  CHECK(to_string(rule::communication_path) == "communication_path");
+  CHECK(to_string(rule::area) == "area");
+  CHECK(to_string(rule::group_load) == "group_load");
+}
