@@ -14,9 +14,17 @@
 namespace weft {
 namespace partition {
 
-/// What a partitioner may return: a placement, or a plan if it also decides an order, each possibly as an `outcome`.
+/// A plan, and what is known about all plans.
+struct decided {
+  weft::plan plan;
+  double bound = 0; ///< proven by the partitioner: no plan has a smaller makespan, in seconds; 0 if it proved nothing
+};
+
+/// What a partitioner may return: a placement, a plan if it also decides an order, or a plan with a bound; each
+/// possibly as an `outcome`.
 template <class R>
-concept decision = std::constructible_from<outcome<plan>, R> || std::constructible_from<outcome<placement>, R>;
+concept decision = std::constructible_from<outcome<decided>, R> || std::constructible_from<outcome<plan>, R> ||
+                   std::constructible_from<outcome<placement>, R>;
 
 template <class S, class Problem>
 concept takes_problem = requires(const S& s, const Problem& p) {
@@ -44,23 +52,37 @@ concept partitioner_for = std::copyable<S> && (partition::takes_workspace<S, Pro
 namespace partition {
 
 namespace detail {
-constexpr outcome<plan> as_plan(outcome<plan> o) { return o; }
-constexpr outcome<plan> as_plan(plan p) { return outcome<plan>{std::move(p)}; }
-constexpr outcome<plan> as_plan(placement p) { return outcome<plan>{plan{std::move(p), {}}}; }
-constexpr outcome<plan> as_plan(outcome<placement> o) {
-  return o ? outcome<plan>{plan{std::move(*o), {}}} : outcome<plan>{o.error()};
+// Members are assigned one by one, since g++ 12 destroys temporaries of nested aggregates twice in constant expressions.
+constexpr void take(decided& into, decided&& d) { into = std::move(d); }
+constexpr void take(decided& into, plan&& p) { into.plan = std::move(p); }
+constexpr void take(decided& into, placement&& p) { into.plan.placement = std::move(p); }
+
+template <class T>
+constexpr outcome<decided> as_outcome(T&& value) {
+  decided d;
+  take(d, std::move(value));
+  return d;
+}
+template <class T>
+constexpr outcome<decided> as_outcome(outcome<T>&& o) {
+  if (!o) {
+    return o.error();
+  }
+  decided d;
+  take(d, std::move(*o));
+  return d;
 }
 } // namespace detail
 
-/// Calls any partitioner in the form that it wants, and turns what it returns into an `outcome<plan>`.
+/// Calls any partitioner in the form that it wants, and turns what it returns into one type.
 template <class Problem, partitioner_for<Problem> S>
-constexpr outcome<plan> run(const S& s, const Problem& p, rng& random, workspace& scratch) {
+constexpr outcome<decided> run(const S& s, const Problem& p, rng& random, workspace& scratch) {
   if constexpr (takes_workspace<S, Problem>) {
-    return detail::as_plan(s(p, random, scratch));
+    return detail::as_outcome(s(p, random, scratch));
   } else if constexpr (takes_random<S, Problem>) {
-    return detail::as_plan(s(p, random));
+    return detail::as_outcome(s(p, random));
   } else {
-    return detail::as_plan(s(p));
+    return detail::as_outcome(s(p));
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
+#include <span>
 
 namespace weft::partition {
 
@@ -30,26 +30,33 @@ struct hash {
 
     const auto k = static_cast<device_id>(p.num_devices());
     const auto tries = std::clamp<std::uint32_t>(starts, 1, k);
-    std::optional<assignment<Problem>> best;
-    std::optional<infeasibility> failure;
+    placement best;
+    infeasibility failure;
+    bool found = false;
     double least = 0;
     for (std::uint32_t i = 0; i < tries; ++i) {
       assignment a{p};
       if (const component_id stuck = deal(a, sequence, static_cast<device_id>(std::uint64_t{i} * k / tries), k);
           stuck != none) {
-        failure = failure ? failure : a.why_unplaced(stuck);
+        if (i == 0) {
+          failure = a.why_unplaced(stuck);
+        }
         continue;
       }
       double busiest = 0;
       for (const device_id d : ids(k)) {
         busiest = std::max(busiest, a.load(d));
       }
-      if (!best || busiest < least) {
+      if (!found || busiest < least) {
+        found = true;
         least = busiest;
-        best = std::move(a);
+        best = std::move(a).take();
       }
     }
-    return best ? outcome<placement>{std::move(*best).take()} : outcome<placement>{*failure};
+    if (!found) {
+      return failure;
+    }
+    return best;
   }
 
 private:

@@ -117,7 +117,7 @@ private:
       slots_.assign(first_slot_.back(), schedule::timeline{});
     }
 
-    constexpr bool schedule(op_id v, double group_weight) {
+    constexpr bool schedule(op_id v, double weight_of_group) {
       const component_id c = p_->component(v);
       device_id best = assignment_.device(v);
       if (best == none) {
@@ -130,7 +130,7 @@ private:
           const double own = p_->compute_time(v, d);
           double finish = find_gap(d, inputs_ready(v, d), own).start + own;
           if (!alone) {
-            finish += group_weight * (p_->component_time(c, d) - own);
+            finish += weight_of_group * (p_->component_time(c, d) - own);
           }
           if (best == none || finish < least) {
             best = d;

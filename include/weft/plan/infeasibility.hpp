@@ -6,9 +6,10 @@
 #include "weft/core/ids.hpp"
 #include "weft/platform/kinds.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <variant>
 
 namespace weft {
 
@@ -54,22 +55,23 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
 template <class T>
 class outcome {
 public:
-  constexpr outcome(T value) : state_{std::in_place_index<0>, std::move(value)} {}
-  constexpr outcome(infeasibility i) : state_{std::in_place_index<1>, i} {}
+  constexpr outcome(T value) : value_{std::move(value)} {}
+  constexpr outcome(infeasibility i) : error_{i} {}
 
-  constexpr explicit operator bool() const { return state_.index() == 0; }
-  constexpr bool has_value() const { return state_.index() == 0; }
+  constexpr explicit operator bool() const { return value_.has_value(); }
+  constexpr bool has_value() const { return value_.has_value(); }
 
-  constexpr T& operator*() { return WEFT_ASSERT(has_value()), *std::get_if<0>(&state_); }
-  constexpr const T& operator*() const { return WEFT_ASSERT(has_value()), *std::get_if<0>(&state_); }
-  constexpr T* operator->() { return &**this; }
-  constexpr const T* operator->() const { return &**this; }
+  constexpr T& operator*() { return *value_; }
+  constexpr const T& operator*() const { return *value_; }
+  constexpr T* operator->() { return &*value_; }
+  constexpr const T* operator->() const { return &*value_; }
 
   /// Precondition: there is no value.
-  constexpr const infeasibility& error() const { return WEFT_ASSERT(!has_value()), *std::get_if<1>(&state_); }
+  constexpr const infeasibility& error() const { return WEFT_ASSERT(!has_value()), error_; }
 
 private:
-  std::variant<T, infeasibility> state_;
+  std::optional<T> value_;
+  infeasibility error_{};
 };
 
 } // namespace weft

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Exact search for small problems.
+#pragma once
+
+#include "weft/bound/best.hpp"
+#include "weft/core/budget.hpp"
+#include "weft/partition/heft.hpp"
+#include "weft/refine/detail/sequencing.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/simulator.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <ranges>
+#include <vector>
+
+namespace weft::refine {
+
+/// Finds a plan of the smallest makespan: depth-first over placements, component by component, and for each complete
+/// placement over the orders of ops and sends on the devices. A partial placement is given up when the longest path
+/// with the transfers that are decided, or the load of a device, is no better than the best plan so far; of devices
+/// that cannot be told apart, only the first unused one is tried. Starts from HEFT's plan.
+///
+/// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
+/// returned bound says so; else the plan is the best that was met, and the bound the one of bound::best. Without
+/// contention of transfers. Practical up to about 10 ops with communication, more when bounds are tight.
+/// Uses no randomness. Budget: visits of ops.
+struct branch_and_bound {
+  weft::budget budget = {.moves = 50'000'000}; ///< ops visited; about half a second
+
+  template <class Problem>
+  outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {
+    search<Problem> s{p, budget};
+    if (auto start = partition::run(partition::heft{}, p, random, scratch)) {
+      s.take_start(std::move(start->plan));
+    }
+    if (p.num_components() > 0) {
+      s.place_next(0);
+    }
+    if (s.best.placement.empty() && p.num_ops() > 0) {
+      return s.exhausted() ? infeasibility{.why = infeasibility::reason::not_found} : s.why_infeasible();
+    }
+    const double bound = s.exhausted() ? bound::best(p).value : s.least;
+    return partition::decided{std::move(s.best), bound};
+  }
+
+private:
+  template <class Problem>
+  class search {
+  public:
+    plan best;
+    double least = std::numeric_limits<double>::infinity();
+
+    search(const Problem& p, const weft::budget& b)
+        : p_{p}, left_{b.moves}, meter_{b}, sequencing_{p}, where_(p.num_ops(), none), free_(p.num_devices(), 0),
+          load_(p.num_devices(), 0.0), used_(p.num_devices(), 0), tail_(p.num_ops(), 0.0), fastest_(p.num_ops(), 0.0),
+          twin_(p.num_devices(), none) {
+      for (const device_id d : ids(p.num_devices())) {
+        free_[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
+      }
+      for (const op_id v : ids(p.num_ops())) {
+        fastest_[v] = std::numeric_limits<double>::infinity();
+        for (const device_id d : ids(p.num_devices())) {
+          if (p.allows(p.component(v), d)) {
+            fastest_[v] = std::min(fastest_[v], p.compute_time(v, d));
+          }
+        }
+      }
+      order_components();
+      find_twins();
+    }
+
+    bool exhausted() const { return out_of_budget_; }
+
+    void take_start(plan start) {
+      simulator<Problem, schedule::static_order> sim{p_};
+      const auto run = sim.run(start);
+      if (run.complete) {
+        least = run.makespan;
+        best = std::move(start);
+      }
+    }
+
+    void place_next(std::size_t depth) {
+      if (!spend(p_.num_ops()) || partial_bound() >= least) {
+        return;
+      }
+      if (depth == sequence_.size()) {
+        if (const double makespan = sequencing_.minimise(where_, least, [this](std::uint64_t n) { return spend(n); });
+            makespan < least) {
+          least = makespan;
+          best = {where_, sequencing_.best_order()};
+        }
+        return;
+      }
+      const component_id c = sequence_[depth];
+      for (const device_id d : ids(p_.num_devices())) {
+        if (!p_.kinds(c).contains(p_.platform().kind(d)) || free_[d] < p_.demand(c) || shadowed(d)) {
+          continue;
+        }
+        put(c, d);
+        place_next(depth + 1);
+        take_back(c, d);
+        if (out_of_budget_) {
+          return;
+        }
+      }
+      if (least == std::numeric_limits<double>::infinity() && !stuck_) {
+        stuck_ = p_.why_unplaced(c, free_);
+      }
+    }
+
+    infeasibility why_infeasible() const {
+      return stuck_ ? *stuck_ : infeasibility{.why = infeasibility::reason::not_found};
+    }
+
+  private:
+    bool spend(std::uint64_t visits) {
+      if (out_of_budget_ || left_ < visits || !meter_.spend()) {
+        out_of_budget_ = true;
+        return false;
+      }
+      left_ -= visits;
+      return true;
+    }
+
+    /// Components in the topological order of their first op, so that transfers are decided early.
+    void order_components() {
+      std::vector<std::uint8_t> seen(p_.num_components(), 0);
+      for (const op_id v : p_.topological_order()) {
+        if (!seen[p_.component(v)]) {
+          seen[p_.component(v)] = 1;
+          sequence_.push_back(p_.component(v));
+        }
+      }
+    }
+
+    /// twin_[d]: an earlier device with the same kind, capacity, slots, times and links, if there is one.
+    void find_twins() {
+      for (const device_id d : ids(p_.num_devices())) {
+        for (device_id e = 0; e < d && twin_[d] == none; ++e) {
+          if (interchangeable(e, d)) {
+            twin_[d] = e;
+          }
+        }
+      }
+    }
+
+    bool interchangeable(device_id a, device_id b) const {
+      const auto& q = p_.platform();
+      if (q.kind(a) != q.kind(b) || q.memory_capacity(a) != q.memory_capacity(b) || q.slots(a) != q.slots(b)) {
+        return false;
+      }
+      for (const op_id v : ids(p_.num_ops())) {
+        if (p_.compute_time(v, a) != p_.compute_time(v, b)) {
+          return false;
+        }
+      }
+      const auto same_move = [&](tensor_id t, device_id from, device_id to, device_id from2, device_id to2) {
+        return p_.transfer_time(t, from, to) == p_.transfer_time(t, from2, to2) &&
+               p_.send_time(t, from, to) == p_.send_time(t, from2, to2);
+      };
+      for (const tensor_id t : ids(p_.num_tensors())) {
+        if (!same_move(t, a, b, b, a)) {
+          return false;
+        }
+        for (const device_id d : ids(p_.num_devices())) {
+          if (d != a && d != b && (!same_move(t, a, d, b, d) || !same_move(t, d, a, d, b))) {
+            return false;
+          }
+        }
+      }
+      return true;
+    }
+
+    /// d is unused and so is a twin before it: whatever could be done with d can be done with the twin.
+    bool shadowed(device_id d) const {
+      if (used_[d] != 0) {
+        return false;
+      }
+      for (device_id e = twin_[d]; e != none; e = twin_[e]) {
+        if (used_[e] == 0) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    void put(component_id c, device_id d) {
+      free_[d] -= p_.demand(c);
+      load_[d] += p_.component_time(c, d);
+      ++used_[d];
+      for (const op_id v : p_.members(c)) {
+        where_[v] = d;
+      }
+    }
+
+    void take_back(component_id c, device_id d) {
+      free_[d] += p_.demand(c);
+      load_[d] -= p_.component_time(c, d);
+      --used_[d];
+      for (const op_id v : p_.members(c)) {
+        where_[v] = none;
+      }
+    }
+
+    /// No completion of the partial placement has a smaller makespan (up to rounding of the loads).
+    double partial_bound() {
+      const auto& w = p_.workload();
+      double bound = 0;
+      for (const op_id v : p_.topological_order() | std::views::reverse) {
+        double rest = 0;
+        for (const tensor_id t : w.outputs(v)) {
+          for (const op_id c : w.consumers(t)) {
+            const bool moves = where_[v] != none && where_[c] != none && where_[v] != where_[c];
+            const double move = moves ? p_.send_time(t, where_[v], where_[c]) + p_.transfer_time(t, where_[v], where_[c]) : 0;
+            rest = std::max(rest, move + tail_[c]);
+          }
+        }
+        tail_[v] = rest + (where_[v] == none ? fastest_[v] : p_.compute_time(v, where_[v]));
+        bound = std::max(bound, tail_[v]);
+      }
+      for (const device_id d : ids(p_.num_devices())) {
+        bound = std::max(bound, load_[d] / p_.platform().slots(d) * (1 - 1e-12));
+      }
+      return bound;
+    }
+
+    const Problem& p_;
+    std::uint64_t left_;
+    budget_meter meter_;
+    bool out_of_budget_ = false;
+    detail::sequencing<Problem> sequencing_;
+    placement where_;
+    std::vector<byte_count> free_;
+    std::vector<double> load_;
+    std::vector<std::uint32_t> used_; // components per device
+    std::vector<double> tail_;
+    std::vector<double> fastest_;
+    std::vector<device_id> twin_;
+    std::vector<component_id> sequence_;
+    std::optional<infeasibility> stuck_;
+  };
+};
+
+} // namespace weft::refine

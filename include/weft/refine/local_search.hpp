@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Iterated local search over single-component moves.
+#pragma once
+
+#include "weft/core/budget.hpp"
+#include "weft/partition/heft.hpp"
+#include "weft/refine/concepts.hpp"
+#include "weft/schedule/path_completion_time.hpp"
+#include "weft/simulate/simulator.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace weft::refine {
+
+/// Moves one component at a time to another device that it fits and keeps the move if the simulated makespan shrinks.
+/// Half of the moves go to the device of a neighbour, half anywhere. When `patience` moves in a row have failed, a few
+/// random moves shake the best plan and the search goes on from there. Returns the best plan that it met, without an
+/// order, unless none is better than the one it was given.
+///
+/// Each move costs one simulation. Deterministic for a seed when the budget is in moves.
+/// Source: Lourenço, Martin, Stützle, *Iterated Local Search*, 2003; [CP] §3.
+struct local_search {
+  weft::budget budget = {.moves = 2000};
+  std::uint64_t patience = 300; ///< failed moves in a row before a shake
+  std::uint32_t shake = 4;      ///< random moves in a shake
+
+  template <class Problem, class Policy>
+    requires ready_policy_for<Policy, Problem>
+  plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
+    if (p.num_devices() < 2 || p.num_components() == 0) {
+      return start;
+    }
+    search<Problem, Policy> s{p, policy, start.placement};
+    const double before = s.simulate(start);
+    budget_meter meter{budget};
+    double current = s.simulate({s.where, {}});
+    double best = current;
+    placement best_where = s.where;
+    for (std::uint64_t failures = 0; meter.spend();) {
+      const auto [c, d] = s.propose(random);
+      if (d == none) {
+        ++failures;
+        continue;
+      }
+      const device_id from = s.where[p.members(c).front()];
+      s.move(c, d);
+      if (const double makespan = s.simulate({s.where, {}}); makespan < current) {
+        current = makespan;
+        failures = 0;
+      } else {
+        s.move(c, from);
+        ++failures;
+      }
+      if (current < best) {
+        best = current;
+        best_where = s.where;
+      }
+      if (failures >= patience) {
+        failures = 0;
+        s.restart(best_where);
+        for (std::uint32_t i = 0; i < shake; ++i) {
+          if (const auto [component, device] = s.propose(random); device != none) {
+            s.move(component, device);
+          }
+        }
+        current = s.simulate({s.where, {}});
+      }
+    }
+    return best < before ? plan{std::move(best_where), {}} : start;
+  }
+
+private:
+  template <class Problem, class Policy>
+  struct search {
+    const Problem& p;
+    simulator<Problem, Policy> sim;
+    placement where;
+    std::vector<byte_count> free;
+
+    search(const Problem& problem, const Policy& policy, const placement& start)
+        : p{problem}, sim{problem, policy}, free(problem.num_devices(), 0) {
+      restart(start);
+    }
+
+    void restart(const placement& from) {
+      where = from;
+      for (const device_id d : ids(p.num_devices())) {
+        free[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
+      }
+      for (component_id c = 0; c < p.num_components(); ++c) {
+        free[where[p.members(c).front()]] -= p.demand(c);
+      }
+    }
+
+    double simulate(const plan& candidate) { return sim.run(candidate).makespan; }
+
+    void move(component_id c, device_id to) {
+      free[where[p.members(c).front()]] += p.demand(c);
+      free[to] -= p.demand(c);
+      for (const op_id v : p.members(c)) {
+        where[v] = to;
+      }
+    }
+
+    /// A component and another device that it fits, or `none` if the draw had no such device.
+    std::pair<component_id, device_id> propose(rng& random) const {
+      const component_id c = random.below(p.num_components());
+      const device_id here = where[p.members(c).front()];
+      const device_id d = random.below(2) == 0 ? neighbour(c, random) : random.below(p.num_devices());
+      const bool fits = d != none && d != here && p.kinds(c).contains(p.platform().kind(d)) && free[d] >= p.demand(c);
+      return {c, fits ? d : none};
+    }
+
+    /// The device of a producer or a consumer of some member.
+    device_id neighbour(component_id c, rng& random) const {
+      const auto& w = p.workload();
+      const auto members = p.members(c);
+      const op_id v = members[random.below(members.size())];
+      const auto inputs = w.inputs(v);
+      const auto num_inputs = static_cast<std::size_t>(std::ranges::size(inputs));
+      std::size_t num_consumers = 0;
+      for (const tensor_id t : w.outputs(v)) {
+        num_consumers += static_cast<std::size_t>(std::ranges::size(w.consumers(t)));
+      }
+      if (num_inputs + num_consumers == 0) {
+        return none;
+      }
+      std::size_t pick = random.below(num_inputs + num_consumers);
+      for (const tensor_id t : inputs) {
+        if (pick-- == 0) {
+          return where[w.producer(t)];
+        }
+      }
+      for (const tensor_id t : w.outputs(v)) {
+        for (const op_id u : w.consumers(t)) {
+          if (pick-- == 0) {
+            return where[u];
+          }
+        }
+      }
+      return none;
+    }
+  };
+};
+
+/// The partitioner of [CP] that does the same: starts from `start`'s plan and searches under `policy`.
+template <class Start = partition::heft, class Policy = schedule::path_completion_time>
+struct iterated_local_search {
+  local_search search{};
+  Start start{};
+  Policy policy{};
+
+  template <class Problem>
+    requires partitioner_for<Start, Problem>
+  outcome<plan> operator()(const Problem& p, rng& random, workspace& scratch) const {
+    auto first = partition::run(start, p, random, scratch);
+    if (!first) {
+      return first.error();
+    }
+    return search(p, std::move(first->plan), policy, random);
+  }
+};
+
+} // namespace weft::refine

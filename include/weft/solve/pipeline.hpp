@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Composes a partitioner, refiners and a ready policy into a solver, at compile time.
+#pragma once
+
+#include "weft/bound/best.hpp"
+#include "weft/core/budget.hpp"
+#include "weft/core/random.hpp"
+#include "weft/core/workspace.hpp"
+#include "weft/partition/concepts.hpp"
+#include "weft/refine/concepts.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/solve/result.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+namespace weft {
+
+/// `s(problem)` returns a result.
+template <class S, class Problem>
+concept solver_for = requires(const S& s, const Problem& p) {
+  { s(p) } -> std::convertible_to<result>;
+};
+
+/// What a finished run says about the plan. Sums in different orders may differ in the last digits, so a makespan
+/// within 1e-9 of the bound counts as met.
+constexpr status judge(const simulation& run, const lower_bound& bound) {
+  if (!run.complete) {
+    return status::incomplete;
+  }
+  return run.makespan <= bound.value * (1 + 1e-9) ? status::optimal : status::solved;
+}
+
+namespace detail {
+
+/// The stages in order: a partitioner, any refiners, a ready policy.
+template <class... Stages>
+class pipeline {
+  static constexpr std::size_t last = sizeof...(Stages) - 1;
+  using policy_type = std::tuple_element_t<last, std::tuple<Stages...>>;
+
+public:
+  constexpr explicit pipeline(Stages... stages) : stages_{std::move(stages)...} {}
+
+  /// Decides where, refines, runs the plan in the simulator without contention, and bounds it. The same problem and
+  /// seed give the same result. Pass a workspace to reuse scratch memory between solves.
+  template <class Problem>
+  constexpr result operator()(const Problem& p, std::uint64_t seed = 0) const {
+    workspace scratch;
+    return (*this)(p, seed, scratch);
+  }
+
+  template <class Problem>
+  constexpr result operator()(const Problem& p, std::uint64_t seed, workspace& scratch) const {
+    check<Problem>(std::make_index_sequence<last>{});
+    rng random{seed};
+    result r;
+    r.bound = bound::best(p);
+    const stopwatch deciding;
+    auto decided = partition::run(std::get<0>(stages_), p, random, scratch);
+    if (!decided) {
+      r.reason = decided.error();
+      return r;
+    }
+    r.plan = refine<1>(p, std::move(decided->plan), random);
+    r.stats.partition_seconds = deciding.seconds();
+    const stopwatch running;
+    simulator<Problem, policy_type> sim{p, std::get<last>(stages_)};
+    const simulation run = sim.run(r.plan);
+    r.stats.simulate_seconds = running.seconds();
+    r.stats.transfer_bytes = run.transfer_bytes;
+    r.stats.num_events = run.num_events;
+    r.makespan = run.makespan;
+    if (decided->bound > r.bound.value) {
+      r.bound = {decided->bound, lower_bound::rule::search};
+    }
+    r.status = judge(run, r.bound);
+    return r;
+  }
+
+private:
+  template <std::size_t I, class Problem>
+  constexpr plan refine(const Problem& p, plan start, rng& random) const {
+    if constexpr (I == last) {
+      return start;
+    } else {
+      return refine<I + 1>(p, std::get<I>(stages_)(p, std::move(start), std::get<last>(stages_), random), random);
+    }
+  }
+
+  template <class Problem, std::size_t... I>
+  static constexpr void check(std::index_sequence<I...>) {
+    using stages = std::tuple<Stages...>;
+    static_assert(partitioner_for<std::tuple_element_t<0, stages>, Problem>,
+                  "weft: the first stage of a pipeline is a partitioner: a function of (problem), (problem, rng&) or "
+                  "(problem, rng&, workspace&) that returns a placement or a plan; see weft/partition/concepts.hpp");
+    static_assert(ready_policy_for<policy_type, Problem>,
+                  "weft: the last stage of a pipeline is a ready policy, such as schedule::path_completion_time{}; see "
+                  "weft/schedule/concepts.hpp");
+    static_assert(((I == 0 || refiner_for<std::tuple_element_t<I, stages>, Problem, policy_type>) && ...),
+                  "weft: the stages between are refiners: functions of (problem, plan, policy, rng&) that return a "
+                  "plan; see weft/refine/concepts.hpp");
+  }
+
+  std::tuple<Stages...> stages_;
+};
+
+} // namespace detail
+
+/// A solver made of a partitioner, any number of refiners and a ready policy.
+/// ```
+/// constexpr auto solve = weft::pipeline(weft::partition::critical_path{}, weft::schedule::path_completion_time{});
+/// const auto result = solve(weft::problem{workload, platform});
+/// ```
+template <class Partitioner, class... Stages>
+  requires(sizeof...(Stages) >= 1)
+constexpr auto pipeline(Partitioner partitioner, Stages... stages) {
+  return detail::pipeline<Partitioner, Stages...>{std::move(partitioner), std::move(stages)...};
+}
+
+} // namespace weft
