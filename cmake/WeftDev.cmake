@@ -28,6 +28,9 @@ if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
+# Everything that ctest runs under the label `threads`.
+add_custom_target(weft_thread_tests)
+
 if(EXISTS "${PROJECT_SOURCE_DIR}/cmake/EmbedFile.cmake")
   include("${PROJECT_SOURCE_DIR}/cmake/EmbedFile.cmake")
 endif()

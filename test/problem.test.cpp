@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -221,6 +222,27 @@ TEST_CASE("problem: needs a device, and a workload without cycles") {
   const circle c;
   const platform<> p = test::three_devices();
   CHECK_THROWS_AS((problem{c, p}), cycle_error);
+}
+
+TEST_CASE("problem: many threads may read one") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  const problem problem{w, p};
+  std::vector<double> sums(4, 0);
+  {
+    std::vector<std::jthread> readers;
+    for (double& sum : sums) {
+      readers.emplace_back([&problem, &sum] {
+        for (const op_id v : problem.topological_order()) {
+          for (const device_id d : ids(problem.num_devices())) {
+            sum += problem.component_time(problem.component(v), d) + static_cast<double>(problem.demand(v));
+          }
+        }
+      });
+    }
+  }
+  CHECK(sums[0] > 0);
+  CHECK(std::ranges::count(sums, sums[0]) == 4);
 }
 
 TEST_CASE("problem: an empty workload") {

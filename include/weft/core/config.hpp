@@ -11,5 +11,9 @@
 /// Checks a precondition. Define it before including weft to plug in your own handler;
 /// by default it is `assert`, so it costs nothing under NDEBUG.
 #ifndef WEFT_ASSERT
+#ifdef NDEBUG
+#define WEFT_ASSERT(...) static_cast<void>(sizeof((__VA_ARGS__) ? 1 : 0)) // not evaluated, but its names count as used
+#else
 #define WEFT_ASSERT(...) assert((__VA_ARGS__))
+#endif
 #endif

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# Makes sure that everything needed is installed: scripts/setup.sh demo|test
+# On Debian 12 it installs what is missing; elsewhere it says what is missing and exits with 1.
+set -euo pipefail
+
+purpose=${1:-test}
+min_gcc=12
+min_cmake=3.25
+
+# What is needed, for what, how to see that it is there, and Debian's package:
+# a tool, a header, the Python module, or the runtime of clang's sanitizers.
+needs() {
+  cat <<'LIST'
+demo tool   g++                               g++
+demo tool   cmake                             cmake
+demo tool   ninja                             ninja-build
+demo header range/v3/version.hpp              librange-v3-dev
+demo header nlohmann/json.hpp                 nlohmann-json3-dev
+demo header fmt/format.h                      libfmt-dev
+demo header CLI/CLI.hpp                       libcli11-dev
+test tool   clang++-16                        clang-16
+test tool   python3                           python3
+test tool   valgrind                          valgrind
+test tool   ccache                            ccache
+test header doctest/doctest.h                 doctest-dev
+test header rapidcheck.h                      librapidcheck-dev
+test header benchmark/benchmark.h             libbenchmark-dev
+test header boost/graph/adjacency_list.hpp    libboost-dev
+test python jsonschema                        python3-jsonschema
+test clang  runtime                           libclang-rt-16-dev
+LIST
+}
+
+headers_present() { # prints those of its arguments that the compiler finds
+  command -v g++ >/dev/null || return 0
+  for header in "$@"; do
+    printf '#if __has_include(<%s>)\nHAVE %s\n#endif\n' "$header" "$header"
+  done | g++ -x c++ -std=c++20 -E -P - 2>/dev/null | sed -n 's/ //g; s/^HAVE//p'
+}
+
+is_present() { # KIND NAME
+  case $1 in
+    tool) command -v "$2" >/dev/null ;;
+    header) grep -qxF "$2" <<<"$found_headers" ;;
+    python) command -v python3 >/dev/null && python3 -c "import $2" 2>/dev/null ;;
+    clang) command -v clang++-16 >/dev/null && compgen -G "$(clang++-16 -print-resource-dir)/lib/*/libclang_rt.tsan*" >/dev/null ;;
+  esac
+}
+
+missing() { # prints "KIND NAME PACKAGE" for everything that is not there
+  local kind name package for_what found_headers
+  mapfile -t all < <(needs | awk '$2 == "header" {print $3}')
+  found_headers=$(headers_present "${all[@]}")
+  while read -r for_what kind name package; do
+    if [ "$for_what" = test ] && [ "$purpose" = demo ]; then
+      continue
+    fi
+    is_present "$kind" "$name" || echo "$kind $name $package"
+  done < <(needs)
+}
+
+is_debian_12() {
+  [ -r /etc/os-release ] && (. /etc/os-release && [ "${ID:-}" = debian ] && [ "${VERSION_ID:-}" = 12 ])
+}
+
+install() {
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || { echo "setup: installing needs root or sudo; missing: $*" >&2; return 1; }
+    as_root=(sudo)
+  fi
+  echo "setup: installing $*"
+  local get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -q)
+  local attempt
+  for attempt in 1 2 3; do
+    if "${get[@]}" update; then
+      break
+    fi
+    [ "$attempt" = 3 ] || { echo "setup: apt-get update failed, trying again in 10 s"; sleep 10; }
+  done
+  "${get[@]}" install -y --no-install-recommends "$@"
+}
+
+too_old() { # prints tools that are there but too old
+  local have
+  have=$(g++ -dumpversion)
+  [ "${have%%.*}" -ge "$min_gcc" ] || echo "g++ is version $have, at least $min_gcc is needed"
+  have=$(cmake --version | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
+  [ "$(printf '%s\n' "$min_cmake" "$have" | sort -V | head -n 1)" = "$min_cmake" ] ||
+    echo "cmake is version $have, at least $min_cmake is needed"
+}
+
+absent=$(missing)
+if [ -n "$absent" ] && is_debian_12; then
+  mapfile -t packages < <(awk '{print $3}' <<<"$absent" | sort -u)
+  install "${packages[@]}"
+  absent=$(missing)
+fi
+if [ -n "$absent" ]; then
+  echo "setup: these are missing; install them and run this again (the last column is Debian 12's package):" >&2
+  sed 's/^tool/  program        /; s/^header/  C++ header     /; s/^python/  Python module  /; s/^clang/  clang sanitizer/' \
+    <<<"$absent" >&2
+  exit 1
+fi
+old=$(too_old)
+if [ -n "$old" ]; then
+  printf 'setup: %s\n' "$old" >&2
+  exit 1
+fi

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# Installs what is missing, then builds and runs every test: g++, clang, and clang with the address, undefined-behaviour
+# and thread sanitizers. The last line is `N passed, N failed`.
+#
+#   scripts/test.sh [--quick]     --quick: g++ only
+#
+# WEFT_REFERENCE_DATA in the environment: folder of the published data that some tests compare with (see docs).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/steps.sh
+
+quick=false
+case "${1:-}" in
+  "") ;;
+  --quick) quick=true ;;
+  *) echo "usage: scripts/test.sh [--quick]" >&2; exit 2 ;;
+esac
+
+scripts/setup.sh test
+reference=${WEFT_REFERENCE_DATA:+$(realpath "$WEFT_REFERENCE_DATA")}
+if [ -z "$reference" ]; then
+  echo "WEFT_REFERENCE_DATA is not set: tests against published data will say that they skipped"
+fi
+
+passed=0
+failed=0
+
+# Adds the counts of a ctest log; a run that ended before it counted is one failure.
+count() {
+  local summary
+  summary=$(grep -oE '[0-9]+ tests failed out of [0-9]+' "$1" | tail -n 1 || true)
+  if [ -n "$summary" ]; then
+    local bad=${summary%% *} all=${summary##* }
+    passed=$((passed + all - bad))
+    failed=$((failed + bad))
+  else
+    failed=$((failed + 1))
+  fi
+}
+
+# check PRESET [LAUNCHER...]: configures, builds and tests a preset.
+check() {
+  local preset=$1
+  shift
+  if step "configure-$preset" cmake --preset "$preset" "-DWEFT_REFERENCE_DATA=$reference" &&
+    step "build-$preset" cmake --build --preset "$preset"; then
+    step "test-$preset" "$@" ctest --preset "$preset" --parallel "$(nproc)" || true
+    count "$steps_logs/test-$preset.log"
+  else
+    failed=$((failed + 1))
+  fi
+}
+
+check release
+if ! $quick; then
+  check clang
+  check asan
+  # The thread sanitizer of clang 16 does not get along with much address-space randomisation.
+  if setarch "$(uname -m)" -R true 2>/dev/null; then
+    check tsan setarch "$(uname -m)" -R
+  else
+    check tsan
+  fi
+fi
+
+printf '[%s] logs are in %s\n' "$(steps_clock)" "$steps_logs"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
