@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/graph/topological_order.hpp"
 #include "weft/interop/boost_graph.hpp"
+#include "weft/graph/topological_order.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/annotated_graph.hpp"

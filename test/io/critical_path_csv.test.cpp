@@ -16,8 +16,9 @@ namespace io = weft::io;
 using weft_test::parse_error_of;
 using weft_test::text_of;
 
-const std::string graph_header = "Id,(Outgoing) node,(Incoming) node,Colocation nodes,#tensorSize, #operations, RAM storage,"
-                                 "Device constraint ,name\n";
+const std::string graph_header =
+  "Id,(Outgoing) node,(Incoming) node,Colocation nodes,#tensorSize, #operations, RAM storage,"
+  "Device constraint ,name\n";
 const std::string device_header = "Id,RAM,#operations,commnication speed,type\n";
 
 weft::workload workload_of(const std::string& text) {
@@ -86,13 +87,16 @@ TEST_CASE("critical_path_csv: a workload in the variants of the format") {
     CHECK(w.name(1).empty()); // the id is the op number
   }
   SUBCASE("eight columns, without names") {
-    const auto w = workload_of("Id,(Outgoing) node,(Incoming) node,Colocation nodes,#tensorSize, #operations, RAM storage, "
-                               "Device constraint \n0,5,,,681,250,10,NO\n5,,0,,448,786,10,CPU\n");
+    const auto w =
+      workload_of("Id,(Outgoing) node,(Incoming) node,Colocation nodes,#tensorSize, #operations, RAM storage, "
+                  "Device constraint \n0,5,,,681,250,10,NO\n5,,0,,448,786,10,CPU\n");
     CHECK(w.name(0).empty());
     CHECK(w.name(1) == "5");
     CHECK(w.kinds(1) == weft::kind_set{weft::device_kind::cpu});
   }
-  SUBCASE("no comma before an empty name") { CHECK(workload_of(graph_header + "0,,,,1,2,3,NO\n").resident_bytes(0) == 3); }
+  SUBCASE("no comma before an empty name") {
+    CHECK(workload_of(graph_header + "0,,,,1,2,3,NO\n").resident_bytes(0) == 3);
+  }
   SUBCASE("two header lines, and a byte order mark") {
     CHECK(workload_of("\xef\xbb\xbfMeta,1,80,100\n" + graph_header + "0,,,,1,2,3,NO,\n").num_ops() == 1);
   }
@@ -236,16 +240,18 @@ TEST_CASE("critical_path_csv: a platform comes back as it was written") {
   links.connect(0, 1, {0, 0.1});
   links.connect(0, 2, {0, 1e300});
   links.connect(1, 2, {0, 123456789012345678.0});
-  const weft::platform<> p{{{weft::device_kind::cpu, 1e-9, 5}, {weft::device_kind::tpu, 89}, {weft::device_kind::gpu, 1.0 / 3, 0}},
-                           links,
-                           10};
+  const weft::platform<> p{
+    {{weft::device_kind::cpu, 1e-9, 5}, {weft::device_kind::tpu, 89}, {weft::device_kind::gpu, 1.0 / 3, 0}}, links, 10};
   const auto text = text_of([&](std::ostream& out) { io::write_platform_csv(out, p); });
   CHECK(weft_test::same_platform(p, platform_of(text)));
 }
 
 TEST_CASE("critical_path_csv: what the format cannot hold is refused, or approximated on request") {
   weft::workload_builder b;
-  b.add_op({.work = 1, .bytes = 100, .kinds = weft::kind_set{weft::device_kind::cpu} | weft::device_kind::gpu, .name = "a\nb"});
+  b.add_op({.work = 1,
+            .bytes = 100,
+            .kinds = weft::kind_set{weft::device_kind::cpu} | weft::device_kind::gpu,
+            .name = "a\nb"});
   b.add_op({.work = 1});
   b.add_op({.work = 1});
   b.add_output(0, 20);
@@ -257,7 +263,8 @@ TEST_CASE("critical_path_csv: what the format cannot hold is refused, or approxi
     return text_of([&](std::ostream& out) { io::write_workload_csv(out, w, losses); });
   };
   CHECK_THROWS_WITH_AS((void)write(io::csv_losses::refuse),
-                       "op 0: has 3 output tensors, which the CSV format cannot hold; write JSON instead", weft::value_error);
+                       "op 0: has 3 output tensors, which the CSV format cannot hold; write JSON instead",
+                       weft::value_error);
   const auto again = workload_of(write(io::csv_losses::accept));
   CHECK(again.bytes(0) == 120);
   CHECK(std::ranges::equal(again.consumers(0), std::vector<weft::op_id>{1, 2}));
@@ -334,7 +341,8 @@ TEST_CASE("critical_path_csv: the paper's files") {
     CHECK(operations == g.operations);
     CHECK(ram == g.ram);
   }
-  for (const auto& [name, devices] : {std::pair{"devices_10", 10u}, {"devices_50", 50u}, {"scheduling_test_devices", 3u}}) {
+  for (const auto& [name, devices] :
+       {std::pair{"devices_10", 10u}, {"devices_50", 50u}, {"scheduling_test_devices", 3u}}) {
     CHECK(io::read_platform_csv(root + "/data/critical_path_paper/" + name + ".csv").num_devices() == devices);
   }
 }

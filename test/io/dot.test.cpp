@@ -26,7 +26,9 @@ weft::workload small() {
   return std::move(b).build();
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 } // namespace
 
@@ -39,7 +41,8 @@ TEST_CASE("dot: ops, edges, sizes and control edges; names are escaped") {
   CHECK(has(text, "n1 -> n2 [label=\"3 B\"];"));
   CHECK(has(text, "n0 -> n2 [style=dashed];"));
   CHECK_FALSE(has(text, "fillcolor=\""));
-  const auto plain = text_of([](std::ostream& out) { io::write_dot(out, small(), {.bytes = false, .name = "g \"1\""}); });
+  const auto plain =
+    text_of([](std::ostream& out) { io::write_dot(out, small(), {.bytes = false, .name = "g \"1\""}); });
   CHECK(has(plain, "digraph \"g \\\"1\\\"\" {\n"));
   CHECK(has(plain, "n0 -> n1;\n"));
 }
@@ -64,8 +67,9 @@ TEST_CASE("dot: a placement colours ops by device and boxes them on request") {
   CHECK(box != std::string::npos);
   CHECK(boxes.find("\n    n2 [", box) < boxes.find("\n  }\n", box));
   CHECK(boxes.find("\n  n1 [") > boxes.find("\n  }\n", box));
-  CHECK_THROWS_WITH_AS((void)text_of([&](std::ostream& out) { io::write_dot(out, small(), {}, std::vector<weft::device_id>{1}); }),
-                       "placement: has 1 entries for a workload of 3 ops", weft::value_error);
+  CHECK_THROWS_WITH_AS(
+    (void)text_of([&](std::ostream& out) { io::write_dot(out, small(), {}, std::vector<weft::device_id>{1}); }),
+    "placement: has 1 entries for a workload of 3 ops", weft::value_error);
 }
 
 TEST_CASE("dot: draws any type of workload") {

@@ -67,8 +67,10 @@ TEST_CASE("json_plan: random traces come back as they were written") {
     t.makespan = random.uniform(0, 1e6);
     const auto n = random.below(30);
     for (weft::op_id v = 0; v < n; ++v) {
-      t.ops.push_back({random.below(9) == 0 ? weft::none : random.below(5), random.uniform(0, 1), random.uniform(1, 1e9)});
-      t.transfers.push_back({v, random.below(5), random.below(5), random.uniform(), random.uniform(), 3, random.uniform()});
+      t.ops.push_back(
+        {random.below(9) == 0 ? weft::none : random.below(5), random.uniform(0, 1), random.uniform(1, 1e9)});
+      t.transfers.push_back(
+        {v, random.below(5), random.below(5), random.uniform(), random.uniform(), 3, random.uniform()});
     }
     std::istringstream in{text_of([&](std::ostream& out) { io::write_trace_json(out, t); })};
     REQUIRE(io::read_trace_json(in) == t);

@@ -21,7 +21,8 @@ weft::platform<> platform_of(const std::string& text) {
 }
 
 std::string file_with(const std::string& links) {
-  return R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 8}], "links": )" + links + "}";
+  return R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 8}], "links": )" +
+         links + "}";
 }
 
 } // namespace
@@ -54,7 +55,8 @@ TEST_CASE("json_platform: devices as people write them") {
 }
 
 TEST_CASE("json_platform: links as a matrix, with numbers for all and defaults") {
-  auto text = std::string{R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 2}], "links": )"};
+  auto text = std::string{
+    R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 2}], "links": )"};
   const auto p = platform_of(text + R"({"matrix": {"latency": 0.5, "bandwidth": [[7, null], [3, 8]]}}})");
   CHECK(p.latency(0, 1) == 0.5);
   CHECK(p.latency(1, 0) == 0.5);
@@ -117,7 +119,8 @@ TEST_CASE("json_platform: writes any type of links") {
   CHECK(text.find("\"uniform\": {\"latency\": 1e-06, \"bandwidth\": 5}") != std::string::npos);
   CHECK(weft_test::same_platform(uniform, platform_of(text)));
   const weft::platform<weft::hierarchical_links> levels{devices, {{{0, 9}, {1, 4}}, {2}}};
-  CHECK(weft_test::same_platform(levels, platform_of(text_of([&](std::ostream& out) { io::write_platform_json(out, levels); }))));
+  CHECK(weft_test::same_platform(
+    levels, platform_of(text_of([&](std::ostream& out) { io::write_platform_json(out, levels); }))));
 }
 
 TEST_CASE("json_platform: damaged files are read or refused, nothing else") {

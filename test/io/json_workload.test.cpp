@@ -78,7 +78,8 @@ TEST_CASE("json_workload: what is not JSON is refused with its line") {
          wrong{"{\n\"a\": \"\xff\"}", 2, "not valid JSON"},
          wrong{"{\n\"a\": \"b\nc\"}", 2, "not valid JSON"},
          wrong{"{\n\"a\": [1,\n1e999]}", 3, "the number 1e999 is out of the range of a double"},
-         wrong{"{\n\"a\": 1,\n\"b\": {\"a\": \"a\"}, \"c\": [\"a\", \"a\"],\n\"a\": 2}", 4, "the key \"a\" is given twice"},
+         wrong{"{\n\"a\": 1,\n\"b\": {\"a\": \"a\"}, \"c\": [\"a\", \"a\"],\n\"a\": 2}", 4,
+               "the key \"a\" is given twice"},
        }) {
     const auto e = weft_test::parse_error_of([&] { (void)workload_of(text); });
     const std::string what = e.what();
@@ -99,7 +100,8 @@ TEST_CASE("json_workload: what is wrong with the graph as a whole is nested in t
     }
   };
   CHECK_THROWS_AS(nested("{\"outputs\": [1], \"inputs\": [0]}"), weft::cycle_error);
-  CHECK_THROWS_AS(nested("{\"kinds\": [\"cpu\"], \"group\": 1}, {\"kinds\": [\"gpu\"], \"group\": 1}"), weft::constraint_error);
+  CHECK_THROWS_AS(nested("{\"kinds\": [\"cpu\"], \"group\": 1}, {\"kinds\": [\"gpu\"], \"group\": 1}"),
+                  weft::constraint_error);
   CHECK_THROWS_AS(nested("{\"work\": 1.5e308}, {\"work\": 1.5e308}"), weft::value_error);
 }
 

@@ -25,7 +25,8 @@ inline bool same(const weft::workload& a, const weft::workload& b) {
             std::ranges::equal(a.inputs(v), b.inputs(v)) && std::ranges::equal(a.outputs(v), b.outputs(v));
   }
   for (weft::tensor_id t = 0; equal && t < a.num_tensors(); ++t) {
-    equal = a.bytes(t) == b.bytes(t) && a.producer(t) == b.producer(t) && std::ranges::equal(a.consumers(t), b.consumers(t));
+    equal =
+      a.bytes(t) == b.bytes(t) && a.producer(t) == b.producer(t) && std::ranges::equal(a.consumers(t), b.consumers(t));
   }
   return equal;
 }
@@ -52,8 +53,9 @@ struct features {
 
 /// A random workload of 1 to 24 ops, whose ids are in no topological order.
 inline weft::workload random_workload(weft::rng& random, features f = {}) {
-  static const std::vector<std::string> names{"", "", "conv", "conv", "a:1", "3", "\"quoted\" \\ back", "tab\there",
-                                              "caf\xc3\xa9", "[0, 1]", "x/y_z.w", "line\nbreak", "with, comma"};
+  static const std::vector<std::string> names{
+    "",       "",        "conv",        "conv",       "a:1", "3", "\"quoted\" \\ back", "tab\there", "caf\xc3\xa9",
+    "[0, 1]", "x/y_z.w", "line\nbreak", "with, comma"};
   static const std::vector<weft::kind_set> kinds{weft::kind_set::all(), weft::device_kind::cpu, weft::device_kind::gpu,
                                                  weft::kind_set{weft::device_kind::tpu} | weft::device_kind::cpu,
                                                  static_cast<weft::device_kind>(63)};

@@ -32,7 +32,8 @@ void write_valid(const path& folder) {
     io::write_file(folder / ("platform-" + name),
                    [&](std::ostream& out) { io::write_platform_json(out, weft_test::random_platform(random)); });
   }
-  const weft::plan plan{{0, weft::none, 1}, {weft::step::run(1), weft::step::run(0), weft::step::send(0, 2, 1), weft::step::run(2)}};
+  const weft::plan plan{{0, weft::none, 1},
+                        {weft::step::run(1), weft::step::run(0), weft::step::send(0, 2, 1), weft::step::run(2)}};
   io::write_file(folder / "plan.json", [&](std::ostream& out) { io::write_plan_json(out, plan); });
   const weft::trace trace{{{0, 0, 1.5}, {weft::none, 0, 0}}, {{0, 0, 1, 1.5, 2, 2, 3.25}}, 3.25};
   io::write_file(folder / "trace.json", [&](std::ostream& out) { io::write_trace_json(out, trace); });

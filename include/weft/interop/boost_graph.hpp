@@ -50,7 +50,8 @@ private:
 /// Vertices must be stored in a `vecS`, so that they have dense ids; the graph must be `directedS` (a `dataflow_graph`)
 /// or `bidirectionalS` (a `bidirectional_dataflow_graph`). Properties are not looked at; hand columns to
 /// `annotated_graph` (workload/annotated_graph.hpp). Edges must not change while the library works on the graph.
-template <class OutEdges, class Direction, class VertexProperty, class EdgeProperty, class GraphProperty, class EdgeList>
+template <class OutEdges, class Direction, class VertexProperty, class EdgeProperty, class GraphProperty,
+          class EdgeList>
   requires(!std::same_as<Direction, boost::undirectedS>)
 struct graph_access<
   boost::adjacency_list<OutEdges, boost::vecS, Direction, VertexProperty, EdgeProperty, GraphProperty, EdgeList>> {
@@ -62,7 +63,9 @@ struct graph_access<
   static auto out_edges(const graph& g, op_id v) { return interop::boost_range{boost::out_edges(v, g)}; }
   static auto in_edges(const graph& g, op_id v)
     requires std::same_as<Direction, boost::bidirectionalS>
-  { return interop::boost_range{boost::in_edges(v, g)}; }
+  {
+    return interop::boost_range{boost::in_edges(v, g)};
+  }
   static op_id source(const graph& g, const edge& e) { return static_cast<op_id>(boost::source(e, g)); }
   static op_id target(const graph& g, const edge& e) { return static_cast<op_id>(boost::target(e, g)); }
 };

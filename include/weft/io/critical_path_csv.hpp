@@ -34,7 +34,9 @@ inline workload workload_from_csv(std::string_view text, const std::string& file
               .bytes = node.tensor_size,
               .resident_bytes = node.ram,
               .kinds = node.kinds,
-              .name = nameless ? std::string{} : node.name.empty() ? std::to_string(node.id) : std::string{node.name}});
+              .name = nameless            ? std::string{}
+                      : node.name.empty() ? std::to_string(node.id)
+                                          : std::string{node.name}});
   }
   for (const auto& [from, to, line] : g.edges) {
     b.add_edge(from, to);
@@ -116,13 +118,15 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
   for (const device_id d : ids(rows.size())) {
     const auto& [id, line, what, rates] = rows[d];
     if (d > 0 && rows[d - 1].id == id) {
-      throw parse_error(file, line, "id " + std::to_string(id) + " was given to another device on line " +
-                                      std::to_string(rows[d - 1].line) + "; ids must differ");
+      throw parse_error(file, line,
+                        "id " + std::to_string(id) + " was given to another device on line " +
+                          std::to_string(rows[d - 1].line) + "; ids must differ");
     }
     if (rates.size() != rows.size() - d - 1) {
-      throw parse_error(file, line, "device " + std::to_string(id) + " needs " + std::to_string(rows.size() - d - 1) +
-                                      " transfer rates, one for each device with a larger id, but lists " +
-                                      std::to_string(rates.size()));
+      throw parse_error(file, line,
+                        "device " + std::to_string(id) + " needs " + std::to_string(rows.size() - d - 1) +
+                          " transfer rates, one for each device with a larger id, but lists " +
+                          std::to_string(rates.size()));
     }
     for (std::size_t i = 0; i < rates.size(); ++i) {
       links.connect(d, static_cast<device_id>(d + 1 + i), {.latency = 0, .bandwidth = rates[i]});
@@ -241,7 +245,8 @@ void write_workload_csv(std::ostream& out, const W& w, csv_losses losses = csv_l
     std::string name;
     if constexpr (requires { std::string{w.name(v)}; }) {
       name = w.name(v);
-      std::replace_if(name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+      std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
     }
     out << std::to_string(v) + ',' + list(sort_unique(successors)) + ',' + list(sort_unique(predecessors)) + ',' +
              list(colocated) + ',' + std::to_string(bytes) + ',' + detail::number_text(w.work(v)) + ',' +
@@ -258,7 +263,8 @@ void write_platform_csv(std::ostream& out, const platform<Links>& p, csv_losses 
       throw value_error(where, what + ", which the CSV format cannot hold; write JSON instead");
     }
   };
-  refuse(p.send_work() != 10, "platform", "has a send work of " + detail::number_text(p.send_work()) + " instead of 10");
+  refuse(p.send_work() != 10, "platform",
+         "has a send work of " + detail::number_text(p.send_work()) + " instead of 10");
   out << "Id,RAM,#operations,commnication speed,type\n";
   for (const device_id d : ids(p.num_devices())) {
     const std::string where = "device " + std::to_string(d);
@@ -273,8 +279,8 @@ void write_platform_csv(std::ostream& out, const platform<Links>& p, csv_losses 
       refuse(!std::isfinite(rate), link, "has an infinite bandwidth");
       rates += (rates.empty() ? "" : ";") + detail::number_text(std::min(rate, std::numeric_limits<double>::max()));
     }
-    out << std::to_string(d) + ',' + std::to_string(p.memory_capacity(d)) + ',' + detail::number_text(p.speed(d)) + ',' +
-             rates + ',' + detail::upper(to_string(p.kind(d))) + '\n';
+    out << std::to_string(d) + ',' + std::to_string(p.memory_capacity(d)) + ',' + detail::number_text(p.speed(d)) +
+             ',' + rates + ',' + detail::upper(to_string(p.kind(d))) + '\n';
   }
 }
 

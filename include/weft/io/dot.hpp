@@ -17,9 +17,9 @@
 namespace weft::io {
 
 struct dot_options {
-  bool bytes = true;              ///< label edges with the size of their tensor
-  bool cluster = false;           ///< with a placement: draw a box around the ops of each device
-  std::string name = "workload";  ///< name of the graph
+  bool bytes = true;             ///< label edges with the size of their tensor
+  bool cluster = false;          ///< with a placement: draw a box around the ops of each device
+  std::string name = "workload"; ///< name of the graph
 };
 
 namespace detail {
@@ -55,7 +55,8 @@ inline std::string short_bytes(byte_count bytes) {
   return short_number(x) + units[unit];
 }
 
-/// A pastel fill colour; those of neighbouring numbers differ clearly (steps of the golden ratio round the colour wheel).
+/// A pastel fill colour; those of neighbouring numbers differ clearly (steps of the golden ratio round the colour
+/// wheel).
 inline std::string device_color(device_id d) {
   const double hue = d * 0.61803398875;
   return '"' + short_number(hue - static_cast<double>(static_cast<std::uint64_t>(hue))) + " 0.35 0.95\"";
@@ -126,7 +127,8 @@ void write_dot(std::ostream& out, const W& w, const dot_options& options = {}, s
         if (options.bytes && bytes != 0) {
           style += (style.empty() ? "label=\"" : ", label=\"") + detail::short_bytes(bytes) + '"';
         }
-        out << "  n" + std::to_string(v) + " -> n" + std::to_string(c) + (style.empty() ? ";\n" : " [" + style + "];\n");
+        out << "  n" + std::to_string(v) + " -> n" + std::to_string(c) +
+                 (style.empty() ? ";\n" : " [" + style + "];\n");
       }
     }
   }

@@ -36,7 +36,8 @@ template <class Write>
 void write_file(const std::filesystem::path& path, Write&& write) {
   std::ofstream out{path, std::ios::binary};
   if (!out) {
-    throw error("cannot write '" + path.string() + "': it cannot be opened; check that its folder exists and is writable");
+    throw error("cannot write '" + path.string() +
+                "': it cannot be opened; check that its folder exists and is writable");
   }
   std::forward<Write>(write)(static_cast<std::ostream&>(out));
   out.close();

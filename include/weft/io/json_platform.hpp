@@ -80,7 +80,8 @@ inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
       sizes.push_back(static_cast<std::size_t>(level.at("size").whole(1, max_platform_devices)));
       span *= sizes.back();
       if (span > max_platform_devices) {
-        level.fail("an enclosure of this level would hold more than " + std::to_string(max_platform_devices) + " devices");
+        level.fail("an enclosure of this level would hold more than " + std::to_string(max_platform_devices) +
+                   " devices");
       }
     } else if (level.has("size")) {
       level.at("size").fail("the last level holds everything; leave its size out");
@@ -139,7 +140,8 @@ inline device device_from_json(const json_value& value) {
   const auto kind = value.at("kind");
   const auto parsed = parse_device_kind(kind.text());
   if (!parsed) {
-    kind.fail("unknown device kind " + in_quotes(kind.text()) + ": use cpu, gpu, tpu, npu, fpga, dsp or kind8 to kind63");
+    kind.fail("unknown device kind " + in_quotes(kind.text()) +
+              ": use cpu, gpu, tpu, npu, fpga, dsp or kind8 to kind63");
   }
   d.kind = *parsed;
   d.speed = value.at("speed").number(true);

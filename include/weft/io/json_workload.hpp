@@ -66,7 +66,8 @@ inline kind_set kinds_from_json(const json_value& list) {
     const auto entry = list[i];
     const auto kind = parse_device_kind(entry.text());
     if (!kind) {
-      entry.fail("unknown device kind " + in_quotes(entry.text()) + ": use cpu, gpu, tpu, npu, fpga, dsp or kind8 to kind63");
+      entry.fail("unknown device kind " + in_quotes(entry.text()) +
+                 ": use cpu, gpu, tpu, npu, fpga, dsp or kind8 to kind63");
     }
     kinds = kinds | *kind;
   }

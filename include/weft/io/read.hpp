@@ -37,8 +37,9 @@ inline file_format recognise(std::string_view text) {
   const char* instead = found == file_format::graph_csv    ? "it is a CSV of a graph"
                         : found == file_format::device_csv ? "it is a CSV of devices"
                                                            : "its format is not known";
-  throw parse_error(file, 1, std::string{"not a "} + what + ": " + instead + "; understood are JSON with \"format\": \"" +
-                               format + "\", and the critical-path paper's CSV, which starts with '" + csv + "'");
+  throw parse_error(file, 1,
+                    std::string{"not a "} + what + ": " + instead + "; understood are JSON with \"format\": \"" +
+                      format + "\", and the critical-path paper's CSV, which starts with '" + csv + "'");
 }
 
 } // namespace detail

@@ -50,7 +50,9 @@ struct csv_pair {
   op_id from = none;
   op_id to = none;
   std::size_t line = 0;
-  friend bool operator<(const csv_pair& a, const csv_pair& b) { return std::pair{a.from, a.to} < std::pair{b.from, b.to}; }
+  friend bool operator<(const csv_pair& a, const csv_pair& b) {
+    return std::pair{a.from, a.to} < std::pair{b.from, b.to};
+  }
 };
 
 /// A whole file. Nodes are in ascending order of their ids; pairs refer to nodes by position.
@@ -68,9 +70,8 @@ public:
     if (nodes.empty()) {
       lines_.fail("there is no node: add a row for each");
     }
-    std::sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.id, a.line) < std::tie(b.id, b.line);
-    });
+    std::sort(nodes.begin(), nodes.end(),
+              [](const auto& a, const auto& b) { return std::tie(a.id, a.line) < std::tie(b.id, b.line); });
     for (std::size_t i = 1; i < nodes.size(); ++i) {
       if (nodes[i].id == nodes[i - 1].id) {
         fail(nodes[i].line, "id " + std::to_string(nodes[i].id) + " was given to another node on line " +
@@ -175,8 +176,8 @@ private:
     std::sort(pairs.begin(), pairs.end());
     for (std::size_t i = 1; i < pairs.size(); ++i) {
       if (!(pairs[i - 1] < pairs[i])) {
-        fail(pairs[i].line, "the same " + std::string{role} + " is listed twice: " + who(pairs[i].from) + " -> " +
-                              who(pairs[i].to));
+        fail(pairs[i].line,
+             "the same " + std::string{role} + " is listed twice: " + who(pairs[i].from) + " -> " + who(pairs[i].to));
       }
     }
     return pairs;

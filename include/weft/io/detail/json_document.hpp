@@ -46,7 +46,8 @@ struct json_document {
 
   static std::string one_line(std::string_view text) {
     std::string result{text};
-    std::replace_if(result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
+    std::replace_if(
+      result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
     return result;
   }
 
@@ -186,7 +187,7 @@ inline void check_format(const json_value& root, std::string_view format) {
 /// A number as JSON, whole numbers without a point.
 inline nlohmann::ordered_json json_number(double x) {
   return x == std::floor(x) && std::abs(x) < 0x1p53 ? nlohmann::ordered_json(static_cast<std::int64_t>(x))
-                                                      : nlohmann::ordered_json(x);
+                                                    : nlohmann::ordered_json(x);
 }
 
 /// JSON on one line. Bytes that are not UTF-8 become U+FFFD.

@@ -56,9 +56,8 @@ private:
 
 /// The number of the line that holds a position, counted from 1.
 inline std::size_t line_at(std::string_view text, std::size_t position) {
-  return 1 + static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(
-                                                                                std::min(position, text.size())),
-                                                 '\n'));
+  return 1 + static_cast<std::size_t>(std::count(
+               text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size())), '\n'));
 }
 
 /// Where a key is given twice in one object of a valid JSON text.
