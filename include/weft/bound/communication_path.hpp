@@ -129,6 +129,11 @@ private:
     std::ranges::sort(ancestors_, [](const ancestor& a, const ancestor& b) {
       return a.arrival != b.arrival ? a.arrival > b.arrival : a.op < b.op;
     });
+    by_head_.clear();
+    for (std::uint32_t i = 0; i < kept; ++i) {
+      by_head_.push_back(i);
+    }
+    std::ranges::sort(by_head_, {}, [&](std::uint32_t i) { return head_[ancestors_[i].op]; });
     if (locals(v, kept) <= start) {
       return start; // nothing has to travel
     }
@@ -152,11 +157,13 @@ private:
   constexpr double locals(op_id v, std::size_t k) {
     const double slots = r_.choice(v).most_slots;
     jobs_.clear();
-    for (std::size_t i = 0; i < k; ++i) {
-      const auto& a = ancestors_[i];
-      jobs_.push_back({head_[a.op], r_.best(a.op) / slots, a.path});
+    for (const std::uint32_t i : by_head_) {
+      if (i < k) {
+        const auto& a = ancestors_[i];
+        jobs_.push_back({head_[a.op], r_.best(a.op) / slots, a.path});
+      }
     }
-    return machine_(jobs_);
+    return machine_.of_sorted(jobs_);
   }
 
   const relaxation<Problem>& r_;
@@ -166,6 +173,7 @@ private:
   std::vector<std::uint32_t> index_;      // per op: where it is among the ancestors, if it is
   std::vector<ancestor> ancestors_;
   std::vector<std::pair<std::uint32_t, op_id>> frontier_; // a heap by position, the last in front
+  std::vector<std::uint32_t> by_head_;    // the ancestors that may be local
   std::vector<job> jobs_;
   one_machine machine_;
 };

@@ -24,6 +24,11 @@ public:
   /// Sorts the jobs by head.
   constexpr double operator()(std::vector<job>& jobs) {
     std::sort(jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.head < b.head; });
+    return of_sorted(jobs);
+  }
+
+  /// Precondition: the jobs are sorted by head.
+  constexpr double of_sorted(const std::vector<job>& jobs) {
     const auto shorter_tail = [](const job& a, const job& b) { return a.tail < b.tail; };
     open_.clear();
     double now = 0;
