@@ -136,10 +136,26 @@ inline platform<> cpu_cluster_16() {
   return made;
 }
 
-/// Random devices as in the critical-path paper (speeds 10 to 100, links 10 to 60, 10 work units per send), with a
-/// thousand times its memory so that real networks fit. Units are abstract.
-inline platform<> paper_like(std::uint32_t devices) {
-  return generate::heterogeneous({.devices = devices, .memory_times_speed = 1'000'000'000'000}, devices);
+/// Random devices with the heterogeneity of the critical-path paper in units of today: speeds of 10 to 100 GFLOP/s,
+/// links of 1 to 6 GB/s, 1 MFLOP per send, 10 to 100 GB of memory, the slower the more. At these rates the ops and
+/// transfers of the bundled networks take about equally long, as the paper's do.
+inline platform<> paper_like(std::uint32_t count) {
+  const auto drawn = generate::heterogeneous({.devices = count, .memory_times_speed = 1'000'000'000'000}, count);
+  std::vector<device> devices = drawn.devices();
+  link_matrix links{count};
+  std::vector<std::string> names;
+  for (const device_id d : ids(count)) {
+    devices[d].speed *= detail::giga;
+    names.emplace_back(drawn.name(d));
+    for (const device_id e : ids(count)) {
+      if (d != e) {
+        links.set(d, e, {.bandwidth = drawn.bandwidth(d, e) * detail::giga / 10});
+      }
+    }
+  }
+  platform<> made{std::move(devices), std::move(links), 1e6};
+  made.set_names(std::move(names));
+  return made;
 }
 
 /// A named platform.

@@ -52,13 +52,22 @@ public:
   /// Simulates one run. Precondition: the placement is complete and of existing devices.
   template <class Observer = simulate::no_observer>
   constexpr simulation run(const plan& decided, Observer&& observer = {}) {
-    return run(decided.placement, decided.order, observer);
+    prepare(decided);
+    return run_prepared(observer);
   }
 
+  /// The first half of `run`: finds the transfers and lets the policy rank what there is to run. The plan must
+  /// outlive the second half.
+  constexpr void prepare(const plan& decided) {
+    flow_.assign(decided.placement);
+    queue_.reset(policy_, schedule::context<Problem>{flow_, decided.order});
+  }
+
+  /// The second half of `run`, once after each `prepare`.
   template <class Observer = simulate::no_observer>
-  constexpr simulation run(const placement& where, const order& steps, Observer&& observer = {}) {
+  constexpr simulation run_prepared(Observer&& observer = {}) {
     simulate::check_observer<std::remove_cvref_t<Observer>>();
-    start(where, steps);
+    start();
     if constexpr (requires { observer.on_begin(flow_); }) {
       observer.on_begin(flow_);
     }
@@ -99,9 +108,7 @@ private:
   };
   static constexpr heap_operations<event, sooner> event_operations{};
 
-  constexpr void start(const placement& where, const order& steps) {
-    flow_.assign(where);
-    queue_.reset(policy_, schedule::context<Problem>{flow_, steps});
+  constexpr void start() {
     contention_.reset();
     num_events_ = num_touched_ = 0;
     num_finished_ = 0;
@@ -111,7 +118,7 @@ private:
     }
     for (const op_id v : ids(flow_.num_ops())) {
       if (missing_[v] == 0) {
-        make_ready(v, where[v], 0);
+        make_ready(v, flow_.placement()[v], 0);
       }
     }
   }

@@ -36,8 +36,10 @@ template <class Problem>
 class any_simulator {
 public:
   virtual ~any_simulator() = default;
-  /// Runs the plan and fills the trace.
-  virtual simulation run(const plan& decided, trace& into) = 0;
+  /// See `simulator::prepare`.
+  virtual void prepare(const plan& decided) = 0;
+  /// See `simulator::run_prepared`; fills the trace.
+  virtual simulation run_prepared(trace& into) = 0;
 };
 
 /// Partitioners and ready policies for one type of problem, by name and in a fixed order. Starts with those of the
@@ -103,9 +105,8 @@ private:
   class erased final : public any_simulator<Problem> {
   public:
     erased(const Problem& p, const Policy& policy) : simulator_{p, policy} {}
-    simulation run(const plan& decided, trace& into) override {
-      return simulator_.run(decided, simulate::recorder{into});
-    }
+    void prepare(const plan& decided) override { simulator_.prepare(decided); }
+    simulation run_prepared(trace& into) override { return simulator_.run_prepared(simulate::recorder{into}); }
 
   private:
     simulator<Problem, Policy, Contention> simulator_;
