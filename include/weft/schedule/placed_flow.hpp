@@ -76,10 +76,10 @@ public:
   /// The numbers of the transfers of t.
   constexpr id_range transfers_of(tensor_id t) const { return {first_transfer_[t], first_transfer_[t + 1]}; }
   /// The consumers of t on its producer's device, ascending.
-  constexpr std::span<const op_id> local_consumers(tensor_id t) const { return {&consumers_[0] + row_[t], num_local_[t]}; }
+  constexpr std::span<const op_id> local_consumers(tensor_id t) const { return {consumers_.data() + row_[t], num_local_[t]}; }
   /// The consumers that transfer k reaches, ascending.
   constexpr std::span<const op_id> consumers_of_transfer(std::uint32_t k) const {
-    return {&consumers_[0] + transfers_[k].first_consumer, transfers_[k].num_consumers};
+    return {consumers_.data() + transfers_[k].first_consumer, transfers_[k].num_consumers};
   }
   /// How many tensors v waits for.
   constexpr std::uint32_t num_inputs(op_id v) const { return num_inputs_[v]; }

@@ -89,7 +89,7 @@ struct static_order {
           return f_->send_of(k);
         }
       }
-      WEFT_ASSERT(!"a step sends a tensor to a device that does not need it");
+      WEFT_ASSERT(false && "a step sends a tensor to a device that does not need it");
       return nothing;
     }
 
@@ -106,7 +106,7 @@ struct static_order {
         return f_->is_send(i) ? rank_[p_->workload().producer(f_->transfers()[f_->transfer_of(i)].tensor)] : rank_[i];
       };
       for (const device_id d : ids(p_->num_devices())) {
-        std::sort(&sequence_[0] + first_[d], &sequence_[0] + first_[d + 1], [&](item_id a, item_id b) {
+        std::sort(sequence_.data() + first_[d], sequence_.data() + first_[d + 1], [&](item_id a, item_id b) {
           if (keys_[a] != keys_[b]) {
             return keys_[a] > keys_[b];
           }
