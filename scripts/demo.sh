@@ -1,20 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# Installs what is missing, builds the comparison, runs it on bundled networks and platforms, and says where the report is.
-# Arguments are handed to compare instead of the default selection, e.g. scripts/demo.sh --workload zoo:lstm --platform preset:dgx_a100
+# Installs what is missing, builds the comparison of all strategies, runs it on bundled networks, prints its table and
+# says where its report is.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/steps.sh
 
 scripts/setup.sh demo
-report=build/demo/report.html
-mkdir -p build/demo
-step configure-release cmake --preset release
-step build-compare cmake --build --preset release --target compare
+step configure-demo cmake --preset release
+step build-demo cmake --build --preset release --target compare
 
-if [ $# = 0 ]; then
-  set -- --workload zoo:mnist_conv,zoo:lstm --platform preset:paper_like_10,preset:p3_8xlarge
-fi
-build/release/examples/compare --partition all --schedule all --repeat 5 --html "$report" "$@"
+report=build/demo/report.html
+mkdir -p "$(dirname "$report")"
+build/release/examples/compare --workload zoo:mnist_conv,zoo:lstm --platform preset:paper_like_10 \
+  --partition all --schedule all --repeat 5 --jobs "$(nproc)" --html "$report"
 echo
 echo "Report with charts: $PWD/$report"
