@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -186,7 +187,7 @@ public:
                                  .schedule = {},
                                  .repeat = static_cast<int>(repeat),
                                  .seed = options_.seed + repeat,
-                                 .lower_bound = s.bound.value,
+                                 .lower_bound = std::isfinite(s.bound.value) ? s.bound.value : weft::report::absent,
                                  .lower_bound_name = std::string{to_string(s.bound.which)}};
     weft::rng random{row.seed};
     const weft::stopwatch deciding;

@@ -20,7 +20,7 @@ namespace weft::partition {
 struct dfs {
   /// What a term of 0 counts, so that it does not erase the other. Much smaller, and everything that hangs together
   /// ends up on one device.
-  double zero_term = 0.02;
+  double zero_term = 0.01;
 
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {

@@ -32,8 +32,8 @@ struct transfer_record {
 
 /// The record of one run: every op (by op id) and every transfer (in no particular order).
 struct trace {
-  std::vector<op_record> ops;
-  std::vector<transfer_record> transfers;
+  std::vector<op_record> ops = {};
+  std::vector<transfer_record> transfers = {};
   double makespan = 0; ///< when the last op or transfer ended
   friend constexpr bool operator==(const trace&, const trace&) = default;
 };
