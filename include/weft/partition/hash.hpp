@@ -18,7 +18,7 @@ namespace weft::partition {
 /// from up to `starts` devices, and the one in which the busiest device is least busy is kept (ties to the first).
 /// Complexity: O(starts · (n + components·devices)) at worst.
 struct hash {
-  std::uint32_t starts = 64; ///< how many first devices to try; 1 starts with device 0, as the published code does
+  std::uint32_t starts = 16; ///< how many first devices to try; 1 starts with device 0, as the published code does
 
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {
