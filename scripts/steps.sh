@@ -8,7 +8,8 @@ steps_begin=$SECONDS
 steps_clock() { printf '%d:%02d' $(((SECONDS - steps_begin) / 60)) $(((SECONDS - steps_begin) % 60)); }
 
 # step NAME COMMAND...: runs the command with its output in build/logs/NAME.log; says when it begins and ends, and
-# every 20 seconds how far it is. On failure shows the end of the log. Returns the command's exit status.
+# every 20 seconds how far it is. On failure shows the end of the log, without the tests that passed. Returns the
+# command's exit status.
 step() {
   local name=$1 log="$steps_logs/$1.log" begin=$SECONDS status=0 command_pid
   shift
@@ -33,7 +34,7 @@ step() {
     printf '[%s] %s done in %d s\n' "$(steps_clock)" "$name" $((SECONDS - begin))
   else
     printf '[%s] %s FAILED (%d) after %d s; the end of %s:\n' "$(steps_clock)" "$name" $status $((SECONDS - begin)) "$log"
-    tail -n 60 "$log" | sed 's/^/    /'
+    grep -vE '^ *Start +[0-9]+: |\.\.\. +Passed ' "$log" | tail -n 60 | sed 's/^/    /'
   fi
   return $status
 }

@@ -9,16 +9,23 @@
 
 using weft::test::allocation_counter;
 
+namespace {
+const void* volatile seen = nullptr; // a compiler may leave out an allocation that nobody looks at
+} // namespace
+
 TEST_CASE("the counter sees allocations of every form") {
   const allocation_counter counter;
   const auto one = std::make_unique<int>(1);
+  seen = one.get();
   CHECK(counter.count() == 1);
   const auto many = std::make_unique<int[]>(100);
+  seen = many.get();
   CHECK(counter.count() == 2);
   struct alignas(64) line {
     char bytes[64];
   };
   const auto aligned = std::make_unique<line>();
+  seen = aligned.get();
   CHECK(counter.count() == 3);
   CHECK(reinterpret_cast<std::uintptr_t>(aligned.get()) % 64 == 0);
 }
