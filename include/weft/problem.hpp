@@ -58,9 +58,7 @@ public:
   constexpr std::span<const op_id> topological_order() const { return topological_order_; }
 
   /// Times in seconds.
-  constexpr double compute_time(op_id v, device_id d) const {
-    return cost_.compute_time(*workload_, v, *platform_, d);
-  }
+  constexpr double compute_time(op_id v, device_id d) const { return cost_.compute_time(*workload_, v, *platform_, d); }
   constexpr double transfer_time(tensor_id t, device_id from, device_id to) const {
     return cost_.transfer_time(*workload_, t, *platform_, from, to);
   }
@@ -93,7 +91,8 @@ public:
 
   /// Whether d is of a kind that c allows and large enough for c alone.
   constexpr bool allows(component_id c, device_id d) const {
-    return kinds_[c].contains(platform_->kind(d)) && static_cast<byte_count>(platform_->memory_capacity(d)) >= demand_[c];
+    return kinds_[c].contains(platform_->kind(d)) &&
+           static_cast<byte_count>(platform_->memory_capacity(d)) >= demand_[c];
   }
 
   /// Describes why c fits nowhere, given the memory that is left on each device.

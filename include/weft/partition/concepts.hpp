@@ -45,17 +45,24 @@ concept takes_workspace = requires(const S& s, const Problem& p, rng& random, wo
 /// wants them: `s(problem)`, `s(problem, random)` or `s(problem, random, scratch)`. It is a value that holds options
 /// and no state of a run, so the same seed gives the same decision.
 template <class S, class Problem>
-concept partitioner_for = std::copyable<S> && (partition::takes_workspace<S, Problem> ||
-                                               partition::takes_random<S, Problem> ||
-                                               partition::takes_problem<S, Problem>);
+concept partitioner_for =
+  std::copyable<S> && (partition::takes_workspace<S, Problem> || partition::takes_random<S, Problem> ||
+                       partition::takes_problem<S, Problem>);
 
 namespace partition {
 
 namespace detail {
-// Members are assigned one by one, since g++ 12 destroys temporaries of nested aggregates twice in constant expressions.
-constexpr void take(decided& into, decided&& d) { into = std::move(d); }
-constexpr void take(decided& into, plan&& p) { into.plan = std::move(p); }
-constexpr void take(decided& into, placement&& p) { into.plan.placement = std::move(p); }
+// Members are assigned one by one, since g++ 12 destroys temporaries of nested aggregates twice in constant
+// expressions.
+constexpr void take(decided& into, decided&& d) {
+  into = std::move(d);
+}
+constexpr void take(decided& into, plan&& p) {
+  into.plan = std::move(p);
+}
+constexpr void take(decided& into, placement&& p) {
+  into.plan.placement = std::move(p);
+}
 
 template <class T>
 constexpr outcome<decided> as_outcome(T&& value) {

@@ -14,9 +14,9 @@
 namespace weft::partition {
 
 /// Visits the graph depth-first, from the sources in descending importance, and gives each component that it meets to
-/// the fitting device with the smallest execution · traffic (both as in `mite`, ties to the smaller id). Of an op's
-/// consumers the one with the most remaining work comes first; ties are broken by the seed. [CP] §3
-/// Complexity: O(devices · (n + traffic of each op) + m log n).
+/// the fitting device with the smallest execution · traffic (see partition/traffic.hpp; ties to the smaller id). Of an
+/// op's consumers the one with the most remaining work comes first; ties are broken by the seed. [CP] §3 Complexity:
+/// O(devices · (n + traffic of each op) + m log n).
 struct dfs {
   /// What a term of 0 counts, so that it does not erase the other. Much smaller, and everything that hangs together
   /// ends up on one device.
@@ -26,9 +26,8 @@ struct dfs {
   constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {
     const auto& w = p.workload();
     assignment a{p};
-    added_traffic traffic{p};
+    execution_and_traffic<Problem> value{p, zero_term};
     auto seen = scratch.take<std::uint8_t>(p.num_ops());
-    auto seconds = scratch.take<double>(p.num_devices());
     // What is still to visit, the next one last. An op may wait more than once; only its first visit counts.
     const auto tie = random_ranks(p, random, scratch);
     const auto down = work_to_sink(p);
@@ -42,7 +41,8 @@ struct dfs {
       }
       seen[v] = 1;
       if (const component_id c = p.component(v); !a.is_placed(c)) {
-        const device_id d = choose(p, a, c, traffic.of(c, a), seconds);
+        value.look_at(c, a);
+        const device_id d = a.best_fit(c, [&](device_id e) { return value.product(e); });
         if (d == none) {
           return a.why_unplaced(c);
         }
@@ -77,26 +77,6 @@ private:
       return imp[u] != imp[v] ? imp[u] < imp[v] : tie[u] < tie[v];
     });
     return result;
-  }
-
-  template <class Problem>
-  constexpr device_id choose(const Problem& p, const assignment<Problem>& a, component_id c,
-                             std::span<const double> traffic, std::span<double> seconds) const {
-    double most_traffic = 0;
-    double most_execution = 0;
-    for (const device_id d : ids(p.num_devices())) {
-      if (a.fits(c, d)) {
-        seconds[d] = p.component_time(c, d);
-        most_traffic = std::max(most_traffic, traffic[d]);
-        most_execution = std::max(most_execution, a.load(d) + seconds[d]);
-      }
-    }
-    const auto term = [this](double x) { return x == 0 ? zero_term : x; };
-    return a.best_fit(c, [&](device_id d) {
-      const double t = most_traffic > 0 ? term(traffic[d] / most_traffic) : 1;
-      const double e = most_execution > 0 ? term((a.load(d) + seconds[d]) / most_execution) : 1;
-      return t * e;
-    });
   }
 };
 

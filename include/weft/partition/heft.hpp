@@ -152,7 +152,9 @@ private:
     /// scheduled before it and does not finish later than it starts.
     constexpr plan take() && {
       std::sort(steps_.begin(), steps_.end(), [](const timed_step& a, const timed_step& b) {
-        return a.start != b.start ? a.start < b.start : a.finish != b.finish ? a.finish < b.finish : a.number < b.number;
+        return a.start != b.start     ? a.start < b.start
+               : a.finish != b.finish ? a.finish < b.finish
+                                      : a.number < b.number;
       });
       plan result{std::move(assignment_).take(), {}};
       result.order.reserve(steps_.size());
@@ -209,8 +211,8 @@ private:
 
     const Problem* p_;
     assignment<Problem> assignment_;
-    std::vector<double> finish_;              // per op
-    std::vector<std::uint32_t> first_slot_;   // per device, plus the end
+    std::vector<double> finish_;            // per op
+    std::vector<std::uint32_t> first_slot_; // per device, plus the end
     std::vector<schedule::timeline> slots_;
     std::vector<timed_step> steps_;
   };

@@ -55,7 +55,8 @@ struct iterated_critical_path {
 private:
   /// Places the components together, or in halves where they do not fit together. Returns one that fits nowhere.
   template <class Problem>
-  static constexpr component_id place_piece(const Problem& p, assignment<Problem>& a, std::span<const component_id> piece) {
+  static constexpr component_id place_piece(const Problem& p, assignment<Problem>& a,
+                                            std::span<const component_id> piece) {
     if (piece.empty()) {
       return none;
     }
@@ -68,14 +69,14 @@ private:
     device_id best = none;
     double best_time = 0;
     for (const device_id d : ids(p.num_devices())) {
-      if (!kinds.contains(p.platform().kind(d)) || a.free(d) < demand ) {
+      if (!kinds.contains(p.platform().kind(d)) || a.free(d) < demand) {
         continue;
       }
       double time = 0;
       for (const component_id c : piece) {
         time += p.component_time(c, d);
       }
-      if (best == none || a.load(d)+time < a.load(best)+best_time) {
+      if (best == none || a.load(d) + time < a.load(best) + best_time) {
         best = d;
         best_time = time;
       }
@@ -102,9 +103,9 @@ private:
   class longest_paths {
   public:
     constexpr longest_paths(const Problem& p, workspace& scratch)
-        : p_{&p}, used_{scratch.take<std::uint8_t>(p.num_edges())}, first_input_{scratch.take<std::uint32_t>(p.num_ops())},
-          out_left_{scratch.take<std::uint32_t>(p.num_ops())}, up_{scratch.take<double>(p.num_ops())},
-          back_{scratch.take<std::uint32_t>(p.num_ops())} {
+        : p_{&p}, used_{scratch.take<std::uint8_t>(p.num_edges())},
+          first_input_{scratch.take<std::uint32_t>(p.num_ops())}, out_left_{scratch.take<std::uint32_t>(p.num_ops())},
+          up_{scratch.take<double>(p.num_ops())}, back_{scratch.take<std::uint32_t>(p.num_ops())} {
       std::uint32_t next = 0;
       for (const op_id v : ids(p.num_ops())) {
         first_input_[v] = next;
@@ -157,11 +158,11 @@ private:
 
   private:
     const Problem* p_;
-    workspace::scratch<std::uint8_t> used_;             // per edge, numbered by consumer
-    workspace::scratch<std::uint32_t> first_input_;     // per op: its first edge
-    workspace::scratch<std::uint32_t> out_left_;        // per op: outgoing edges that are not used yet
-    workspace::scratch<double> up_;                     // per op: work on the longest path to it
-    workspace::scratch<std::uint32_t> back_;            // per op: the edge by which that path comes
+    workspace::scratch<std::uint8_t> used_;         // per edge, numbered by consumer
+    workspace::scratch<std::uint32_t> first_input_; // per op: its first edge
+    workspace::scratch<std::uint32_t> out_left_;    // per op: outgoing edges that are not used yet
+    workspace::scratch<double> up_;                 // per op: work on the longest path to it
+    workspace::scratch<std::uint32_t> back_;        // per op: the edge by which that path comes
     std::vector<op_id> path_;
   };
 };

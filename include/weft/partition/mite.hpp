@@ -9,36 +9,35 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <vector>
 
 namespace weft::partition {
 
 /// MITE: colocation groups, those with the largest demand first, then single ops in topological order, each go to the
-/// fitting device d with the smallest product of four terms (ties to the smaller id): **m**emory, the share of d in use; **i**mportance,
-/// 1 − importance · relative speed of d, so that what lies on long paths goes to fast devices; **t**raffic, the
-/// transfer time added with placed neighbours; **e**xecution, the compute time of d with the component on it. Traffic
-/// and execution are normalised by their largest value among the fitting devices, importance by the largest of all
-/// ops (a group counts the mean of its members). A term that is 0 becomes `zero_term`, memory a tenth of the least
-/// share in use, so that it does not erase the others. [CP] §3
-/// Complexity: O(devices · (n + traffic of each op)). Uses no randomness.
+/// fitting device d with the smallest product of four terms (ties to the smaller id): **m**emory, the share of d in
+/// use; **i**mportance, 1 − importance · relative speed of d, so that what lies on long paths goes to fast devices;
+/// **t**raffic, the transfer time added with placed neighbours; **e**xecution, the compute time of d with the component
+/// on it. Traffic and execution are normalised by their largest value among the fitting devices, importance by the
+/// largest of all ops (a group counts the mean of its members). A term that is 0 becomes `zero_term`, memory a tenth of
+/// the least share in use, so that it does not erase the others. [CP] §3 Complexity: O(devices · (n + traffic of each
+/// op)). Uses no randomness.
 struct mite {
   double zero_term = 1e-6; ///< what a term of 0 counts
 
   template <class Problem>
-  constexpr outcome<placement> operator()(const Problem& p, rng&, workspace& scratch) const {
+  constexpr outcome<placement> operator()(const Problem& p, rng&, workspace&) const {
     assignment a{p};
-    added_traffic traffic{p};
+    execution_and_traffic<Problem> value{p, zero_term};
     const auto imp = importance(p);
     const double largest = imp.empty() ? 0 : *std::max_element(imp.begin(), imp.end());
-    auto seconds = scratch.take<double>(p.num_devices());
     for (const component_id c : sequence(p)) {
       double mean = 0;
       for (const op_id v : p.members(c)) {
         mean += imp[v];
       }
       const double relative = largest > 0 ? mean / (largest * static_cast<double>(p.members(c).size())) : 0;
-      const device_id d = choose(p, a, c, relative, traffic.of(c, a), seconds);
+      value.look_at(c, a);
+      const device_id d = choose(p, a, c, relative, value);
       if (d == none) {
         return a.why_unplaced(c);
       }
@@ -67,30 +66,22 @@ private:
   }
 
   template <class Problem>
-  constexpr device_id choose(const Problem& p, const assignment<Problem>& a, component_id c, double relative_importance,
-                             std::span<const double> traffic, std::span<double> seconds) const {
-    double most_traffic = 0;
-    double most_execution = 0;
+  static constexpr device_id choose(const Problem& p, const assignment<Problem>& a, component_id c,
+                                    double relative_importance, const execution_and_traffic<Problem>& value) {
     double fastest = std::numeric_limits<double>::infinity();
     double least_use = 1;
     for (const device_id d : ids(p.num_devices())) {
       if (a.fits(c, d)) {
-        seconds[d] = p.component_time(c, d);
-        most_traffic = std::max(most_traffic, traffic[d]);
-        most_execution = std::max(most_execution, a.load(d) + seconds[d]);
-        fastest = std::min(fastest, seconds[d]);
+        fastest = std::min(fastest, value.own_seconds(d));
         if (const double use = share_in_use(p, a, d); use > 0) {
           least_use = std::min(least_use, use);
         }
       }
     }
-    const auto term = [this](double x) { return x == 0 ? zero_term : x; };
     return a.best_fit(c, [&](device_id d) {
-      const double speed = seconds[d] > 0 ? fastest / seconds[d] : 1;
+      const double speed = value.own_seconds(d) > 0 ? fastest / value.own_seconds(d) : 1;
       const double use = share_in_use(p, a, d);
-      const double t = most_traffic > 0 ? term(traffic[d] / most_traffic) : 1;
-      const double e = most_execution > 0 ? term((a.load(d) + seconds[d]) / most_execution) : 1;
-      return t * e * term(1 - relative_importance * speed) * (use == 0 ? least_use / 10 : use);
+      return value.product(d) * value.term(1 - relative_importance * speed) * (use == 0 ? least_use / 10 : use);
     });
   }
 

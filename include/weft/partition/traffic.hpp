@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What placing a component adds to the traffic between devices.
+/// What placing a component adds to the traffic between devices and to the load of each.
 #pragma once
 
 #include "weft/partition/assignment.hpp"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -69,6 +70,48 @@ private:
   const Problem* problem_;
   std::vector<double> seconds_;
   std::vector<tensor_id> has_tensor_;
+};
+
+/// The product that `mite` and `dfs` minimise: execution · traffic. Execution is the compute time of a device with the
+/// component on it, traffic the transfer time added; each is normalised by its largest value among the devices that
+/// fit. A term of 0 counts `zero_term`, so that it does not erase the others.
+template <class Problem>
+class execution_and_traffic {
+public:
+  constexpr execution_and_traffic(const Problem& p, double zero_term)
+      : problem_{&p}, traffic_{p}, zero_term_{zero_term}, own_(p.num_devices(), 0.0), product_(p.num_devices(), 0.0) {}
+
+  /// Looks at one component; `product` and `own_seconds` are then about it, for the devices that fit.
+  constexpr void look_at(component_id c, const assignment<Problem>& a) {
+    const auto traffic = traffic_.of(c, a);
+    double most_traffic = 0;
+    double most_execution = 0;
+    for (const device_id d : ids(own_.size())) {
+      if (a.fits(c, d)) {
+        own_[d] = problem_->component_time(c, d);
+        most_traffic = std::max(most_traffic, traffic[d]);
+        most_execution = std::max(most_execution, a.load(d) + own_[d]);
+      }
+    }
+    for (const device_id d : ids(own_.size())) {
+      if (a.fits(c, d)) {
+        const double t = most_traffic > 0 ? term(traffic[d] / most_traffic) : 1;
+        const double e = most_execution > 0 ? term((a.load(d) + own_[d]) / most_execution) : 1;
+        product_[d] = t * e;
+      }
+    }
+  }
+
+  constexpr double term(double x) const { return x == 0 ? zero_term_ : x; }
+  constexpr double product(device_id d) const { return product_[d]; }
+  constexpr double own_seconds(device_id d) const { return own_[d]; } ///< the component's compute time on d
+
+private:
+  const Problem* problem_;
+  added_traffic<Problem> traffic_;
+  double zero_term_;
+  std::vector<double> own_;
+  std::vector<double> product_;
 };
 
 } // namespace weft::partition

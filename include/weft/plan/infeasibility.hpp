@@ -16,17 +16,17 @@ namespace weft {
 /// Which component (a colocation group, or a single op) fits nowhere, and why.
 struct infeasibility {
   enum class reason : std::uint8_t {
-    no_device_of_kind,   ///< the platform has no device that the component allows
-    out_of_memory,       ///< no allowed device had enough memory left when the component's turn came
-    not_found,           ///< a search ended without a plan and without a proof that there is none
+    no_device_of_kind, ///< the platform has no device that the component allows
+    out_of_memory,     ///< no allowed device had enough memory left when the component's turn came
+    not_found,         ///< a search ended without a plan and without a proof that there is none
   };
 
   reason why = reason::not_found;
-  op_id op = none;                 ///< the component's smallest op
-  std::size_t num_members = 1;     ///< how many ops the component has
-  kind_set kinds = {};             ///< what it allows
-  byte_count demand = 0;           ///< bytes it needs
-  byte_count largest_free = 0;     ///< the most that was left on an allowed device
+  op_id op = none;             ///< the component's smallest op
+  std::size_t num_members = 1; ///< how many ops the component has
+  kind_set kinds = {};         ///< what it allows
+  byte_count demand = 0;       ///< bytes it needs
+  byte_count largest_free = 0; ///< the most that was left on an allowed device
 
   friend constexpr bool operator==(const infeasibility&, const infeasibility&) = default;
 };

@@ -13,9 +13,9 @@ using placement = std::vector<device_id>;
 
 /// One thing that a device's compute queue does: run an op, or send a tensor to another device.
 struct step {
-  op_id op = none;          ///< the op that runs, or whose tensor is sent
-  tensor_id tensor = none;  ///< the tensor that is sent; `none` for running the op
-  device_id to = none;      ///< where it is sent; `none` for running the op
+  op_id op = none;         ///< the op that runs, or whose tensor is sent
+  tensor_id tensor = none; ///< the tensor that is sent; `none` for running the op
+  device_id to = none;     ///< where it is sent; `none` for running the op
 
   static constexpr step run(op_id v) { return {v, none, none}; }
   static constexpr step send(op_id producer, tensor_id t, device_id to) { return {producer, t, to}; }

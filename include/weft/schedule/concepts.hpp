@@ -40,21 +40,20 @@ concept key_function = std::copyable<S> && requires(const S& s, const placed_flo
 template <class Q, class S, class Problem>
 concept ready_queue = std::constructible_from<Q, const Problem&> &&
                       requires(Q& q, const S& s, const context<Problem>& c, item_id i, device_id d, double now) {
-  q.reset(s, c);
-  q.push(i, now);
-  { q.pop(d, now) } -> std::same_as<item_id>;
-};
+                        q.reset(s, c);
+                        q.push(i, now);
+                        { q.pop(d, now) } -> std::same_as<item_id>;
+                      };
 
 /// A policy that is a **selection**: it brings a queue of its own, `S::queue<Problem>`, which may look at the run.
 template <class S, class Problem>
-concept selection_policy =
-  std::copyable<S> && ready_queue<typename S::template queue<Problem>, S, Problem>;
+concept selection_policy = std::copyable<S> && ready_queue<typename S::template queue<Problem>, S, Problem>;
 
 } // namespace schedule
 
 /// What a free device runs next.
 template <class S, class Problem>
-concept ready_policy_for = schedule::key_policy<S, Problem> || schedule::key_function<S, Problem> ||
-                           schedule::selection_policy<S, Problem>;
+concept ready_policy_for =
+  schedule::key_policy<S, Problem> || schedule::key_function<S, Problem> || schedule::selection_policy<S, Problem>;
 
 } // namespace weft

@@ -76,7 +76,9 @@ public:
   /// The numbers of the transfers of t.
   constexpr id_range transfers_of(tensor_id t) const { return {first_transfer_[t], first_transfer_[t + 1]}; }
   /// The consumers of t on its producer's device, ascending.
-  constexpr std::span<const op_id> local_consumers(tensor_id t) const { return {consumers_.data() + row_[t], num_local_[t]}; }
+  constexpr std::span<const op_id> local_consumers(tensor_id t) const {
+    return {consumers_.data() + row_[t], num_local_[t]};
+  }
   /// The consumers that transfer k reaches, ascending.
   constexpr std::span<const op_id> consumers_of_transfer(std::uint32_t k) const {
     return {consumers_.data() + transfers_[k].first_consumer, transfers_[k].num_consumers};
@@ -114,8 +116,8 @@ private:
       } else {
         last_tensor_[there] = t;
         transfer_to_[there] = static_cast<std::uint32_t>(transfers_.size());
-        transfers_.push_back({t, here, there, 0, 1, problem_->send_time(t, here, there),
-                              problem_->transfer_time(t, here, there)});
+        transfers_.push_back(
+          {t, here, there, 0, 1, problem_->send_time(t, here, there), problem_->transfer_time(t, here, there)});
       }
     }
     num_local_[t] = local;

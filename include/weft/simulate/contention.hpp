@@ -25,7 +25,8 @@ struct no_contention {
 struct port_contention {
   class state {
   public:
-    constexpr explicit state(std::size_t num_devices) : sending_until_(num_devices, 0.0), receiving_until_(num_devices, 0.0) {}
+    constexpr explicit state(std::size_t num_devices)
+        : sending_until_(num_devices, 0.0), receiving_until_(num_devices, 0.0) {}
     constexpr void reset() {
       std::fill(sending_until_.begin(), sending_until_.end(), 0.0);
       std::fill(receiving_until_.begin(), receiving_until_.end(), 0.0);

@@ -151,7 +151,7 @@ private:
   const Problem* problem_;
   std::vector<byte_count> peak_;
   std::vector<byte_count> held_;
-  std::vector<double> last_use_;    // per tensor: when its producer's device needs it last
+  std::vector<double> last_use_; // per tensor: when its producer's device needs it last
   std::vector<change> changes_;
   std::optional<out_of_memory> overflow_;
 };

@@ -21,10 +21,10 @@ struct no_observer {};
 namespace detail {
 
 // For each event: does O see it, and has O a member of that name which could never be called?
-#define WEFT_DETAIL_EVENT(name, ...)                                                                                  \
-  template <class O>                                                                                                  \
-  concept sees_##name = requires(O& o, const transfer& x) { o.name(__VA_ARGS__); };                                   \
-  template <class O>                                                                                                  \
+#define WEFT_DETAIL_EVENT(name, ...)                                                                                   \
+  template <class O>                                                                                                   \
+  concept sees_##name = requires(O& o, const transfer& x) { o.name(__VA_ARGS__); };                                    \
+  template <class O>                                                                                                   \
   concept misuses_##name = requires { &O::name; } && !sees_##name<O>
 WEFT_DETAIL_EVENT(on_op_start, op_id{}, device_id{}, 0.0);
 WEFT_DETAIL_EVENT(on_op_finish, op_id{}, device_id{}, 0.0);
@@ -38,10 +38,9 @@ WEFT_DETAIL_EVENT(on_arrival, 0u, x, 0.0);
 
 /// O can watch a run: it has at least one of the event members.
 template <class O>
-concept run_observer =
-  std::same_as<O, no_observer> || detail::sees_on_op_start<O> || detail::sees_on_op_finish<O> ||
-  detail::sees_on_send_start<O> || detail::sees_on_send_finish<O> || detail::sees_on_transfer<O> ||
-  detail::sees_on_arrival<O>;
+concept run_observer = std::same_as<O, no_observer> || detail::sees_on_op_start<O> || detail::sees_on_op_finish<O> ||
+                       detail::sees_on_send_start<O> || detail::sees_on_send_finish<O> || detail::sees_on_transfer<O> ||
+                       detail::sees_on_arrival<O>;
 
 /// Turns a mistyped observer into one readable error instead of silence.
 template <class O>
@@ -51,9 +50,9 @@ constexpr void check_observer() {
                                  "with the parameters listed in weft/simulate/observer.hpp");
   static_assert(!detail::misuses_on_op_start<O> && !detail::misuses_on_op_finish<O>,
                 "weft: on_op_start and on_op_finish take (op_id, device_id, double now)");
-  static_assert(!detail::misuses_on_send_start<O> && !detail::misuses_on_send_finish<O> &&
-                  !detail::misuses_on_arrival<O>,
-                "weft: on_send_start, on_send_finish and on_arrival take (std::uint32_t k, const transfer&, double now)");
+  static_assert(
+    !detail::misuses_on_send_start<O> && !detail::misuses_on_send_finish<O> && !detail::misuses_on_arrival<O>,
+    "weft: on_send_start, on_send_finish and on_arrival take (std::uint32_t k, const transfer&, double now)");
   static_assert(!detail::misuses_on_transfer<O>, "weft: on_transfer takes (std::uint32_t k, const transfer&, double "
                                                  "possible, double start, double arrival)");
 }

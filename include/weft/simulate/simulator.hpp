@@ -17,10 +17,10 @@ namespace weft {
 
 /// What came out of a run.
 struct simulation {
-  double makespan = 0;            ///< seconds until the last op or transfer ended
-  byte_count transfer_bytes = 0;  ///< Σ over transfers of the tensor's size
-  std::uint64_t num_events = 0;   ///< completions of ops and of sends, and arrivals
-  bool complete = true;           ///< false if a static order contradicts the graph, so that ops never ran
+  double makespan = 0;           ///< seconds until the last op or transfer ended
+  byte_count transfer_bytes = 0; ///< Σ over transfers of the tensor's size
+  std::uint64_t num_events = 0;  ///< completions of ops and of sends, and arrivals
+  bool complete = true;          ///< false if a static order contradicts the graph, so that ops never ran
 };
 
 /// Runs plans of one problem under one ready policy; the execution model is docs/execution_model.md. Set up once,
@@ -241,7 +241,7 @@ private:
   std::vector<event> events_;
   std::vector<std::uint32_t> missing_; // per op: inputs that are not there yet
   std::vector<std::uint32_t> free_slots_;
-  std::vector<device_id> touched_;     // devices that may have something new to run
+  std::vector<device_id> touched_; // devices that may have something new to run
   std::vector<std::uint8_t> is_touched_;
 };
 

@@ -99,7 +99,7 @@ private:
     static_assert(ready_policy_for<policy_type, Problem>,
                   "weft: the last stage of a pipeline is a ready policy, such as schedule::path_completion_time{}; see "
                   "weft/schedule/concepts.hpp");
-    static_assert(((I == 0 || refiner_for<std::tuple_element_t<I, stages>, Problem, policy_type>) && ...),
+    static_assert(((I == 0 || refiner_for<std::tuple_element_t<I, stages>, Problem, policy_type>)&&...),
                   "weft: the stages between are refiners: functions of (problem, plan, policy, rng&) that return a "
                   "plan; see weft/refine/concepts.hpp");
   }

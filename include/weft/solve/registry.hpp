@@ -48,8 +48,7 @@ template <class Problem>
 class registry {
 public:
   using partitioner = std::function<outcome<partition::decided>(const Problem&, rng&, workspace&)>;
-  using simulator_factory =
-    std::function<std::unique_ptr<any_simulator<Problem>>(const Problem&, contention_model)>;
+  using simulator_factory = std::function<std::unique_ptr<any_simulator<Problem>>(const Problem&, contention_model)>;
 
   /// All strategies of the library.
   static registry standard() {
@@ -82,7 +81,8 @@ public:
   template <ready_policy_for<Problem> S>
   void add_policy(std::string name, S policy) {
     policies_.emplace_back(
-      std::move(name), [policy](const Problem& p, contention_model contention) -> std::unique_ptr<any_simulator<Problem>> {
+      std::move(name),
+      [policy](const Problem& p, contention_model contention) -> std::unique_ptr<any_simulator<Problem>> {
         if (contention == contention_model::port) {
           return std::make_unique<erased<S, simulate::port_contention>>(p, policy);
         }

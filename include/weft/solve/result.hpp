@@ -44,9 +44,9 @@ struct result {
   weft::status status = status::infeasible;
   weft::plan plan = {};
   double makespan = 0;
-  lower_bound bound = {};                        ///< no plan has a smaller makespan
+  lower_bound bound = {}; ///< no plan has a smaller makespan
   statistics stats = {};
-  std::optional<infeasibility> reason = {};      ///< when infeasible
+  std::optional<infeasibility> reason = {}; ///< when infeasible
 
   constexpr bool has_plan() const { return status == status::solved || status == status::optimal; }
   /// How far the makespan is above the bound: `makespan / bound − 1`, so 0.25 means at most 25 % above the optimum.
