@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSL-1.0
+// The models of your own that docs/concepts/ shows, each between two lines with its name.
+#include "weft/all.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+namespace {
+
+// [dataflow_graph]
+/// Cell (i, j) of a square needs its upper and its left neighbour. No edge is stored.
+struct wavefront {
+  weft::op_id side;
+
+  std::size_t num_ops() const { return std::size_t{side} * side; }
+  std::vector<weft::op_id> out_edges(weft::op_id v) const { // an edge is its target here
+    std::vector<weft::op_id> next;
+    if (v % side + 1 < side) {
+      next.push_back(v + 1);
+    }
+    if (v / side + 1 < side) {
+      next.push_back(v + side);
+    }
+    return next;
+  }
+  weft::op_id target(weft::op_id edge) const { return edge; }
+};
+static_assert(weft::dataflow_graph<wavefront>);
+// [dataflow_graph]
+
+} // namespace
+
+// [graph_access]
+namespace elsewhere {
+struct chain { // a graph type that cannot be changed
+  int length;
+};
+} // namespace elsewhere
+
+template <>
+struct weft::graph_access<elsewhere::chain> {
+  static int num_ops(const elsewhere::chain& g) { return g.length; }
+  static weft::id_range out_edges(const elsewhere::chain& g, weft::op_id v) {
+    return {v + 1, std::min(v + 2, static_cast<weft::op_id>(g.length))};
+  }
+  static weft::op_id target(const elsewhere::chain&, weft::op_id edge) { return edge; }
+};
+static_assert(weft::dataflow_graph<elsewhere::chain>);
+// [graph_access]
+
+namespace {
+
+TEST_CASE("docs: graphs of your own") {
+  CHECK(weft::graph::topological_order(wavefront{3}).size() == 9);
+  CHECK(weft::graph::connected_components(wavefront{3}) == std::vector<std::uint32_t>(9, 0));
+  CHECK(weft::graph::topological_order(elsewhere::chain{4}) == std::vector<weft::op_id>{0, 1, 2, 3});
+}
+
+// [device_platform]
+/// Any number of equal CPUs, one link speed between them.
+struct cluster {
+  std::size_t nodes;
+
+  std::size_t num_devices() const { return nodes; }
+  weft::device_kind kind(weft::device_id) const { return weft::device_kind::cpu; }
+  weft::byte_count memory_capacity(weft::device_id) const { return 64'000'000'000; }
+  std::uint32_t slots(weft::device_id) const { return 2; }
+
+  double speed(weft::device_id) const { return 1e12; }                       // for cost::linear
+  double latency(weft::device_id, weft::device_id) const { return 1e-6; }    // for transfers over links
+  double bandwidth(weft::device_id, weft::device_id) const { return 1e10; }
+};
+static_assert(weft::device_platform<cluster>);
+// [device_platform]
+
+// [link_model]
+/// Devices in a ring: the farther, the slower.
+struct ring {
+  std::size_t size;
+
+  weft::link operator()(weft::device_id a, weft::device_id b) const {
+    const std::size_t apart = a < b ? b - a : a - b;
+    const auto hops = static_cast<double>(std::min(apart, size - apart));
+    return {.latency = 1e-6 * hops, .bandwidth = 1e10 / hops};
+  }
+};
+static_assert(weft::link_model<ring>);
+// [link_model]
+
+// [dataflow_workload]
+/// Ops in a row, each reading what the one before it made.
+struct assembly_line {
+  std::vector<double> flop;
+
+  std::size_t num_ops() const { return flop.size(); }
+  std::size_t num_tensors() const { return flop.size() - 1; }
+  weft::id_range inputs(weft::op_id v) const { return v == 0 ? weft::id_range{} : weft::id_range{v - 1, v}; }
+  weft::id_range outputs(weft::op_id v) const {
+    return v < num_tensors() ? weft::id_range{v, v + 1} : weft::id_range{};
+  }
+  weft::id_range consumers(weft::tensor_id t) const { return {t + 1, t + 2}; }
+  weft::op_id producer(weft::tensor_id t) const { return t; }
+
+  weft::byte_count bytes(weft::tensor_id) const { return 1'000'000; }
+  weft::byte_count resident_bytes(weft::op_id) const { return 0; }
+  weft::kind_set kinds(weft::op_id) const { return weft::kind_set::all(); }
+  weft::group_id group(weft::op_id) const { return weft::none; }
+  std::size_t num_groups() const { return 0; }
+  double work(weft::op_id v) const { return flop[v]; }
+};
+static_assert(weft::dataflow_workload<assembly_line>);
+// [dataflow_workload]
+
+TEST_CASE("docs: a workload, a platform and links of your own") {
+  const assembly_line workload{{1e9, 2e9, 3e9}};
+  const cluster four{4};
+  const auto solve = weft::pipeline(weft::partition::heft{}, weft::schedule::fifo{});
+  CHECK(solve(weft::problem{workload, four}).makespan == doctest::Approx(6e-3));
+
+  const weft::platform around{std::vector<weft::device>(6), ring{6}};
+  CHECK(around.latency(0, 5) == 1e-6);
+  CHECK(around.latency(1, 4) == doctest::Approx(3e-6));
+}
+
+// [key_struct]
+/// Ops with the most local consumers first. Sends are as urgent as an op with three.
+struct most_consumers {
+  template <class Problem>
+  void assign_keys(const weft::schedule::context<Problem>& c, std::span<double> keys) const {
+    for (const weft::item_id i : weft::ids(c.flow.num_items())) {
+      keys[i] = c.flow.is_send(i) ? 3 : 0;
+    }
+    for (const weft::tensor_id t : weft::ids(c.flow.problem().num_tensors())) {
+      keys[c.flow.problem().workload().producer(t)] += static_cast<double>(c.flow.local_consumers(t).size());
+    }
+  }
+};
+// [key_struct]
+
+// [selection]
+/// Last come, first served.
+struct stack {
+  template <class Problem>
+  class queue {
+  public:
+    explicit queue(const Problem& p) : waiting_(p.num_devices()) {}
+    void reset(const stack&, const weft::schedule::context<Problem>& c) {
+      flow_ = &c.flow;
+      for (auto& items : waiting_) {
+        items.clear();
+      }
+    }
+    void push(weft::item_id i, double) { waiting_[flow_->device_of(i)].push_back(i); }
+    weft::item_id pop(weft::device_id d, double) {
+      if (waiting_[d].empty()) {
+        return weft::schedule::nothing;
+      }
+      const weft::item_id i = waiting_[d].back();
+      waiting_[d].pop_back();
+      return i;
+    }
+
+  private:
+    const weft::placed_flow<Problem>* flow_ = nullptr;
+    std::vector<std::vector<weft::item_id>> waiting_;
+  };
+};
+// [selection]
+
+struct reference {
+  weft::workload workload = weft::zoo::make("mnist_conv");
+  weft::platform<> platform = weft::presets::make("paper_like_10");
+  weft::problem<weft::workload, weft::platform<>> problem{workload, platform};
+
+  template <class Solve>
+  double checked_makespan(const Solve& solve) const {
+    const weft::result result = solve(problem);
+    REQUIRE(result.has_plan());
+    CHECK(weft::validate(problem, result.plan).empty());
+    CHECK(result.makespan >= result.bound.value);
+    return result.makespan;
+  }
+};
+
+TEST_CASE("docs: ready policies of your own") {
+  const reference r;
+  static_assert(weft::ready_policy_for<most_consumers, decltype(r.problem)>);
+  static_assert(weft::ready_policy_for<stack, decltype(r.problem)>);
+  CHECK(r.checked_makespan(weft::pipeline(weft::partition::critical_path{}, most_consumers{})) > 0);
+  CHECK(r.checked_makespan(weft::pipeline(weft::partition::critical_path{}, stack{})) > 0);
+}
+
+// [any_partitioner]
+const auto everything_on_one = [](const auto& p) { return weft::placement(p.num_ops(), 0); };
+// [any_partitioner]
+
+TEST_CASE("docs: the shortest partitioner") {
+  const weft::workload workload = weft::generate::layered({.cpu_only_probability = 0, .gpu_only_probability = 0});
+  const weft::platform platform{std::vector<weft::device>(2), weft::uniform_links{}};
+  const weft::problem problem{workload, platform};
+  const auto result = weft::pipeline(everything_on_one, weft::schedule::fifo{})(problem);
+  CHECK(result.stats.transfer_bytes == 0);
+  CHECK(weft::validate(problem, result.plan).empty());
+}
+
+// [refiner]
+/// Brings single components to the device of their first input, wherever that pays.
+struct follow_inputs {
+  template <class Problem, class Policy>
+  weft::plan operator()(const Problem& p, weft::plan start, const Policy& policy, weft::rng&) const {
+    weft::simulator<Problem, Policy> simulator{p, policy};
+    double best = simulator.run(start).makespan;
+    for (const weft::op_id v : p.topological_order()) {
+      if (p.members(p.component(v)).size() > 1 || p.workload().inputs(v).empty()) {
+        continue;
+      }
+      weft::plan moved{start.placement, {}};
+      moved.placement[v] = moved.placement[p.workload().producer(p.workload().inputs(v).front())];
+      if (!weft::validate(p, moved.placement).empty()) { // kinds and memory
+        continue;
+      }
+      if (const double makespan = simulator.run(moved).makespan; makespan < best) {
+        best = makespan;
+        start = moved;
+      }
+    }
+    return start;
+  }
+};
+// [refiner]
+
+// [solver]
+/// The best of three.
+const auto portfolio = [](const auto& p) {
+  using namespace weft;
+  std::array results{pipeline(partition::heft{}, schedule::static_order{})(p),
+                     pipeline(partition::mite{}, schedule::path_completion_time{})(p),
+                     pipeline(partition::iterated_critical_path{}, schedule::path_completion_time{})(p)};
+  return *std::min_element(results.begin(), results.end(), [](const result& a, const result& b) {
+    return a.has_plan() && (!b.has_plan() || a.makespan < b.makespan);
+  });
+};
+// [solver]
+
+TEST_CASE("docs: a refiner and a solver of your own") {
+  const reference r;
+  using problem = decltype(r.problem);
+  static_assert(weft::refiner_for<follow_inputs, problem, weft::schedule::fifo>);
+  static_assert(weft::solver_for<decltype(portfolio), problem>);
+  const double before = r.checked_makespan(weft::pipeline(weft::partition::mite{}, weft::schedule::fifo{}));
+  const double after =
+    r.checked_makespan(weft::pipeline(weft::partition::mite{}, follow_inputs{}, weft::schedule::fifo{}));
+  CHECK(after < before);
+  const double best = r.checked_makespan(portfolio);
+  CHECK(best <= r.checked_makespan(weft::pipeline(weft::partition::heft{}, weft::schedule::static_order{})));
+}
+
+// [infeasible]
+/// A line that says how a solve ended.
+template <class Problem>
+std::string outcome_of(const weft::result& r, const Problem& p) {
+  if (!r.has_plan()) {
+    return r.reason ? to_string(*r.reason, p.workload().name(r.reason->op)) : std::string{to_string(r.status)};
+  }
+  return std::to_string(r.makespan) + " s, " + std::to_string(r.gap() * 100) + " % above " +
+         std::string{to_string(r.bound.which)};
+}
+// [infeasible]
+
+TEST_CASE("docs: infeasibility is a value") {
+  weft::workload_builder b;
+  b.add_op({.work = 1, .kinds = weft::device_kind::tpu, .name = "matmul"});
+  const weft::workload workload = std::move(b).build();
+  const weft::platform platform{std::vector<weft::device>(2), weft::uniform_links{}};
+  const weft::problem problem{workload, platform};
+  const auto result = weft::pipeline(weft::partition::heft{}, weft::schedule::fifo{})(problem);
+  CHECK(result.status == weft::status::infeasible);
+  CHECK(outcome_of(result, problem) ==
+        "op 0 'matmul' fits nowhere: it allows only tpu and the platform has no such device");
+}
+
+// [constexpr]
+constexpr double solved_by_the_compiler() {
+  const std::vector<std::vector<int>> successors{{1, 2}, {3}, {3}, {}};
+  const std::vector<double> work{1, 4, 3, 1};
+  const weft::annotated_graph workload{successors, {.work = work}};
+  const weft::platform platform{std::vector<weft::device>(2), weft::uniform_links{}};
+  const auto solve = weft::pipeline(weft::partition::heft{}, weft::schedule::static_order{});
+  return solve(weft::problem{workload, platform}).makespan;
+}
+static_assert(solved_by_the_compiler() == 6);
+// [constexpr]
+
+// [registry]
+/// Runs a partitioner whose name is known at run time only, possibly one of your own.
+template <class Problem>
+weft::outcome<weft::partition::decided> place(const Problem& p, std::string_view name) {
+  auto strategies = weft::registry<Problem>::standard();
+  strategies.add_partitioner("everything_on_one", everything_on_one);
+  const auto* chosen = strategies.find_partitioner(name);
+  if (chosen == nullptr) {
+    throw weft::error("there is no partitioner '" + std::string{name} + "'");
+  }
+  weft::rng random{42};
+  weft::workspace scratch;
+  return (*chosen)(p, random, scratch);
+}
+// [registry]
+
+TEST_CASE("docs: strategies by name") {
+  const reference r;
+  CHECK(place(r.problem, "everything_on_one")->plan.placement == weft::placement(r.problem.num_ops(), 0));
+  CHECK(place(r.problem, "heft")->plan.order.size() == r.problem.num_ops());
+  CHECK_THROWS_AS(place(r.problem, "heff"), weft::error);
+}
+
+} // namespace
