@@ -23,10 +23,10 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -49,6 +49,7 @@ struct options {
   weft::contention_model contention = weft::contention_model::none;
   std::string format = "table";
   std::string html;
+  unsigned gantt = 1;
   std::string trace;
   unsigned jobs = 1;
 };
@@ -285,24 +286,33 @@ weft::report::comparison compare(const options& o, const registry& strategies,
   return all;
 }
 
-/// The best run of a setting, run again for its trace; none if no run was solved.
-std::optional<weft::report::gantt_run> best_run(const options& o, const registry& strategies, const setting& s,
-                                                const weft::report::comparison& results) {
-  const weft::report::run_record* best = nullptr;
-  for (const auto& r : results.runs) {
-    if (r.workload == s.workload_name && r.platform == s.platform_name && r.solved() &&
-        (best == nullptr || r.makespan < best->makespan)) {
-      best = &r;
+/// The best run of each of the `count` best combinations of a setting, run again for its trace.
+std::vector<weft::report::gantt_run> best_runs(const options& o, const registry& strategies, const setting& s,
+                                               const weft::report::comparison& results, std::size_t count) {
+  std::vector<weft::report::gantt_run> runs;
+  comparer runner{o, strategies};
+  for (const auto& section : results.sections()) {
+    if (section.workload != s.workload_name || section.platform != s.platform_name) {
+      continue;
+    }
+    for (const auto& c : section.combinations) { // best first
+      const weft::report::run_record* best = nullptr;
+      for (const auto& r : results.runs) {
+        if (r.workload == section.workload && r.platform == section.platform && r.partition == c.partition &&
+            r.schedule == c.schedule && r.solved() && (best == nullptr || r.makespan < best->makespan)) {
+          best = &r;
+        }
+      }
+      if (best == nullptr || runs.size() == count) {
+        break;
+      }
+      runner.run(s, best->partition, {best->schedule}, static_cast<unsigned>(best->repeat));
+      runs.push_back(weft::report::make_gantt_run(
+        fmt::format("{} on {}: {} + {}", best->workload, best->platform, best->partition, best->schedule),
+        runner.last_trace(), s.workload, s.platform, best->lower_bound, best->lower_bound_name));
     }
   }
-  if (best == nullptr) {
-    return std::nullopt;
-  }
-  comparer runner{o, strategies};
-  runner.run(s, best->partition, {best->schedule}, static_cast<unsigned>(best->repeat));
-  return weft::report::make_gantt_run(
-    fmt::format("{} on {}: {} + {}", best->workload, best->platform, best->partition, best->schedule),
-    runner.last_trace(), s.workload, s.platform, best->lower_bound, best->lower_bound_name);
+  return runs;
 }
 
 /// `trace.json` for one setting; with several, `trace-WORKLOAD-PLATFORM.json` for each.
@@ -379,6 +389,9 @@ options parse(int argc, char** argv) {
     ->type_name("table|csv|json")
     ->capture_default_str();
   app.add_option("--html", o.html, "Also write a report with charts, to be opened in a browser")->type_name("FILE");
+  app.add_option("--gantt", o.gantt, "How many of the best combinations get a Gantt chart in the report")
+    ->type_name("N")
+    ->capture_default_str();
   app.add_option("--trace", o.trace, "Also write the best run as a Chrome trace, to be opened in Perfetto")
     ->type_name("FILE");
   app.add_option("--jobs", o.jobs, "Threads to use; timings are cleanest with 1")
@@ -439,21 +452,20 @@ int run(int argc, char** argv) {
         {"weft", fmt::format("{}.{}.{}", WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH)},
         {"command", fmt::format("compare {}", fmt::join(argv + 1, argv + argc, " "))}}};
     for (const auto& s : settings) {
-      if (auto best = best_run(o, strategies, *s, results)) {
-        report.runs.push_back(std::move(*best));
-      }
+      auto runs = best_runs(o, strategies, *s, results, o.gantt);
+      std::move(runs.begin(), runs.end(), std::back_inserter(report.runs));
     }
     weft::io::write_file(o.html, [&](std::ostream& out) { weft::report::write_html(out, report, weft_echarts_js()); });
     fmt::print(stderr, "report written to {}\n", o.html);
   }
   if (!o.trace.empty()) {
     for (const auto& setting : settings) {
-      if (const auto best = best_run(o, strategies, *setting, results)) {
+      for (const auto& best : best_runs(o, strategies, *setting, results, 1)) {
         const auto path = trace_path(o, *setting, settings.size() == 1);
         weft::io::write_file(path, [&](std::ostream& out) {
-          weft::report::write_chrome_trace(out, best->trace, setting->workload, setting->platform, {});
+          weft::report::write_chrome_trace(out, best.trace, setting->workload, setting->platform, {});
         });
-        fmt::print(stderr, "{} written to {}\n", best->title, path.string());
+        fmt::print(stderr, "{} written to {}\n", best.title, path.string());
       }
     }
   }
