@@ -46,8 +46,8 @@ concept takes_workspace = requires(const S& s, const Problem& p, rng& random, wo
 /// and no state of a run, so the same seed gives the same decision.
 template <class S, class Problem>
 concept partitioner_for =
-  std::copyable<S> && (partition::takes_workspace<S, Problem> || partition::takes_random<S, Problem> ||
-                       partition::takes_problem<S, Problem>);
+  std::copy_constructible<S> && (partition::takes_workspace<S, Problem> || partition::takes_random<S, Problem> ||
+                                 partition::takes_problem<S, Problem>);
 
 namespace partition {
 

@@ -14,7 +14,7 @@ namespace weft {
 /// `s(problem, plan, policy, random)` returns a plan that is never worse when it is run under `policy`. A value that
 /// holds options, and no state of a run.
 template <class S, class Problem, class Policy>
-concept refiner_for = std::copyable<S> && ready_policy_for<Policy, Problem> &&
+concept refiner_for = std::copy_constructible<S> && ready_policy_for<Policy, Problem> &&
                       requires(const S& s, const Problem& p, plan start, const Policy& policy, rng& random) {
                         { s(p, std::move(start), policy, random) } -> std::convertible_to<plan>;
                       };

@@ -24,13 +24,12 @@ inline constexpr item_id nothing = none;
 /// A policy that is a **key**: `assign_keys` gives each item a number, once per run; the largest goes first, and
 /// among equals the one that became ready first. The simulator keeps the heap.
 template <class S, class Problem>
-concept key_policy = std::copyable<S> && requires(const S& s, const context<Problem>& c, std::span<double> keys) {
-  s.assign_keys(c, keys);
-};
+concept key_policy = std::copy_constructible<S> && requires(const S& s, const context<Problem>& c,
+                                                            std::span<double> keys) { s.assign_keys(c, keys); };
 
 /// A function `(const placed_flow&, item_id) -> double` is a key policy, too.
 template <class S, class Problem>
-concept key_function = std::copyable<S> && requires(const S& s, const placed_flow<Problem>& f, item_id i) {
+concept key_function = std::copy_constructible<S> && requires(const S& s, const placed_flow<Problem>& f, item_id i) {
   { s(f, i) } -> std::convertible_to<double>;
 };
 
@@ -47,7 +46,7 @@ concept ready_queue = std::constructible_from<Q, const Problem&> &&
 
 /// A policy that is a **selection**: it brings a queue of its own, `S::queue<Problem>`, which may look at the run.
 template <class S, class Problem>
-concept selection_policy = std::copyable<S> && ready_queue<typename S::template queue<Problem>, S, Problem>;
+concept selection_policy = std::copy_constructible<S> && ready_queue<typename S::template queue<Problem>, S, Problem>;
 
 } // namespace schedule
 

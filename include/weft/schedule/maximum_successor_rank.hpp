@@ -7,6 +7,7 @@
 #include "weft/schedule/path_completion_time.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -26,13 +27,18 @@ struct maximum_successor_rank {
   class queue {
   public:
     constexpr explicit queue(const Problem& p)
-        : p_{&p}, keys_(p.num_ops() + p.num_edges(), 0.0), count_(p.num_ops(), 0.0),
-          first_op_(p.num_devices() + 1, 0), op_heap_size_(p.num_devices(), 0), op_heap_(p.num_ops(), ranked_item{}),
-          first_lane_(p.num_devices() + 1, 0), lane_of_(p.num_edges(), 0), send_heap_(p.num_edges(), waiting_item{}),
-          by_route_(p.num_edges(), 0), missing_(p.num_ops(), 0), ready_ahead_(p.num_devices(), 0),
-          next_free_(p.num_devices(), 0.0), busy_(p.num_devices(), 0), first_inbound_(p.num_devices() + 1, 0),
+        : p_{&p}, keys_(p.num_ops() + p.num_edges(), 0.0), count_(p.num_ops(), 0.0), first_op_(p.num_devices() + 1, 0),
+          op_heap_size_(p.num_devices(), 0), op_heap_(p.num_ops(), ranked_item{}), first_lane_(p.num_devices() + 1, 0),
+          lane_of_(p.num_edges(), 0), send_heap_(p.num_edges(), waiting_item{}), by_route_(p.num_edges(), 0),
+          missing_(p.num_ops(), 0), ready_ahead_(p.num_devices(), 0), busy_(p.num_devices(), 0),
+          first_finish_(p.num_devices() + 1, 0), first_inbound_(p.num_devices() + 1, 0),
           inbound_size_(p.num_devices(), 0), inbound_(p.num_edges(), coming{}) {
       lanes_.reserve(p.num_edges());
+      std::size_t slots = 0;
+      for (const device_id d : ids(p.num_devices())) {
+        slots += p.platform().slots(d);
+      }
+      finishes_.assign(std::min(slots, p.num_ops() + p.num_edges()), 0.0);
     }
 
     constexpr void reset(const maximum_successor_rank&, const context<Problem>& c) {
@@ -58,15 +64,21 @@ struct maximum_successor_rank {
       make_lanes(num_transfers);
       std::fill(ready_ahead_.begin(), ready_ahead_.end(), 0);
       std::fill(busy_.begin(), busy_.end(), 0);
-      std::fill(next_free_.begin(), next_free_.end(), 0.0);
+      std::fill(first_finish_.begin(), first_finish_.end(), 0);
       std::fill(first_inbound_.begin(), first_inbound_.end(), 0);
       std::fill(inbound_size_.begin(), inbound_size_.end(), 0);
       for (const transfer& x : f_->transfers()) {
         ++first_inbound_[x.to + 1];
+        ++first_finish_[x.from + 1];
       }
       std::partial_sum(first_inbound_.begin(), first_inbound_.end(), first_inbound_.begin());
       for (const op_id v : ids(f_->num_ops())) {
         ready_ahead_[f_->device_of(v)] += missing_[v] == 0;
+        ++first_finish_[f_->device_of(v) + 1];
+      }
+      for (const device_id d : ids(busy_.size())) { // a device never runs more at once than it has items or slots
+        const auto most = std::min(first_finish_[d + 1], static_cast<std::uint32_t>(p_->platform().slots(d)));
+        first_finish_[d + 1] = first_finish_[d] + most;
       }
     }
 
@@ -106,8 +118,7 @@ struct maximum_successor_rank {
     /// An item starts: its device is busy until it finishes, and what it leads to there is foreseeable.
     constexpr void on_start(item_id i, double, double finish) {
       const device_id d = f_->device_of(i);
-      next_free_[d] = busy_[d] == 0 ? finish : std::min(next_free_[d], finish);
-      ++busy_[d];
+      finish_operations.push(&finishes_[first_finish_[d]], busy_[d]++, finish);
       --ready_ahead_[d];
       if (f_->is_send(i)) {
         const auto k = f_->transfer_of(i);
@@ -128,7 +139,11 @@ struct maximum_successor_rank {
       }
     }
 
-    constexpr void on_finish(item_id i, double) { --busy_[f_->device_of(i)]; }
+    /// What finishes is the first to do so on its device.
+    constexpr void on_finish(item_id i, double) {
+      const device_id d = f_->device_of(i);
+      finish_operations.pop(&finishes_[first_finish_[d]], busy_[d]--);
+    }
 
   private:
     struct ranked_item {
@@ -188,7 +203,7 @@ struct maximum_successor_rank {
 
     /// Whether d will have nothing to run when it next has a free slot.
     constexpr bool starves(device_id d, double now) {
-      const double then = busy_[d] < p_->platform().slots(d) ? now : std::max(now, next_free_[d]);
+      const double then = busy_[d] < p_->platform().slots(d) ? now : finishes_[first_finish_[d]];
       auto* const inbound = &inbound_[first_inbound_[d]];
       while (inbound_size_[d] > 0 && inbound->arrival <= then) {
         for (const op_id c : f_->consumers_of_transfer(inbound->transfer)) {
@@ -202,25 +217,27 @@ struct maximum_successor_rank {
     static constexpr heap_operations<ranked_item, ranks_before> op_operations{};
     static constexpr heap_operations<waiting_item, goes_before> send_operations{};
     static constexpr heap_operations<coming, arrives_before> inbound_operations{};
+    static constexpr heap_operations<double, std::less<>> finish_operations{};
 
     const Problem* p_;
     const placed_flow<Problem>* f_ = nullptr;
     std::uint32_t arrivals_ = 0;
-    std::vector<double> keys_;                   // PCT per item
-    std::vector<double> count_;                  // successor count per op
-    std::vector<std::uint32_t> first_op_;        // per device: its ops' heap
+    std::vector<double> keys_;            // PCT per item
+    std::vector<double> count_;           // successor count per op
+    std::vector<std::uint32_t> first_op_; // per device: its ops' heap
     std::vector<std::uint32_t> op_heap_size_;
     std::vector<ranked_item> op_heap_;
-    std::vector<std::uint32_t> first_lane_;      // per device: its lanes
+    std::vector<std::uint32_t> first_lane_; // per device: its lanes
     std::vector<lane> lanes_;
-    std::vector<std::uint32_t> lane_of_;         // per transfer
+    std::vector<std::uint32_t> lane_of_; // per transfer
     std::vector<waiting_item> send_heap_;
     std::vector<std::uint32_t> by_route_;
-    std::vector<std::uint32_t> missing_;         // per op: inputs that are not foreseeable yet
-    std::vector<std::uint32_t> ready_ahead_;     // per device: items that it will be able to run
-    std::vector<double> next_free_;
-    std::vector<std::uint32_t> busy_;
-    std::vector<std::uint32_t> first_inbound_;   // per device: arrivals that lie beyond its horizon
+    std::vector<std::uint32_t> missing_;      // per op: inputs that are not foreseeable yet
+    std::vector<std::uint32_t> ready_ahead_;  // per device: items that it will be able to run
+    std::vector<std::uint32_t> busy_;         // per device: how many items it runs
+    std::vector<std::uint32_t> first_finish_; // per device: the heap of when they finish
+    std::vector<double> finishes_;
+    std::vector<std::uint32_t> first_inbound_; // per device: arrivals that lie beyond its horizon
     std::vector<std::uint32_t> inbound_size_;
     std::vector<coming> inbound_;
   };
