@@ -111,4 +111,104 @@ TEST_CASE("simulator: as the list simulator, a key of one's own") {
   compare(newest, 7, 500, pick, no_order);
 }
 
+/// A random order of the ops that mostly respects the graph, with some of the sends anywhere.
+order random_order(const drawn_problem& p, const placement& where, rng& random) {
+  order steps;
+  if (random.below(10) == 0) {
+    return steps;
+  }
+  std::vector<std::uint32_t> missing(p.num_ops(), 0);
+  std::vector<op_id> ready;
+  for (const op_id v : ids(p.num_ops())) {
+    missing[v] = static_cast<std::uint32_t>(p.workload().inputs(v).size());
+    if (missing[v] == 0) {
+      ready.push_back(v);
+    }
+  }
+  while (!ready.empty()) {
+    std::swap(ready[random.below(ready.size())], ready.back());
+    const op_id v = ready.back();
+    ready.pop_back();
+    steps.push_back(step::run(v));
+    for (const tensor_id t : p.workload().outputs(v)) {
+      for (const op_id c : p.workload().consumers(t)) {
+        if (--missing[c] == 0) {
+          ready.push_back(c);
+        }
+      }
+    }
+  }
+  if (random.below(5) == 0) {
+    const auto i = random.below(steps.size());
+    std::swap(steps[i], steps[random.below(steps.size())]);
+  }
+  for (const tensor_id t : ids(p.num_tensors())) {
+    const op_id u = p.workload().producer(t);
+    for (const op_id c : p.workload().consumers(t)) {
+      const step send = step::send(u, t, where[c]);
+      if (where[c] != where[u] && random.below(2) == 0 && std::find(steps.begin(), steps.end(), send) == steps.end()) {
+        auto at = std::find(steps.begin(), steps.end(), step::run(u)) - steps.begin();
+        at += 1 + random.below(steps.size() - static_cast<std::size_t>(at));
+        steps.insert(steps.begin() + at, send);
+      }
+    }
+  }
+  return steps;
+}
+
+/// What each device does in turn, by the documentation of `static_order`.
+std::vector<std::vector<step>> sequences(const drawn_problem& p, const plan& decided) {
+  const auto& where = decided.placement;
+  std::vector<std::vector<step>> result(p.num_devices());
+  std::vector<step> sends; // those that take time, by tensor and first consumer
+  for (const tensor_id t : ids(p.num_tensors())) {
+    const op_id u = p.workload().producer(t);
+    for (const op_id c : p.workload().consumers(t)) {
+      const step s = step::send(u, t, where[c]);
+      if (where[c] != where[u] && p.send_time(t, where[u], where[c]) > 0 &&
+          std::find(sends.begin(), sends.end(), s) == sends.end()) {
+        sends.push_back(s);
+      }
+    }
+  }
+  if (decided.order.empty()) {
+    std::vector<step> all;
+    for (const op_id v : p.topological_order()) {
+      all.push_back(step::run(v));
+      for (const step& s : sends) {
+        if (s.op == v) {
+          all.push_back(s);
+        }
+      }
+    }
+    const weft::test::completion_times keys{p, where};
+    std::stable_sort(all.begin(), all.end(), [&](const step& a, const step& b) { return keys(a) > keys(b); });
+    for (const step& s : all) {
+      result[where[s.op]].push_back(s);
+    }
+    return result;
+  }
+  for (const step& s : decided.order) {
+    const auto is_send = std::find(sends.begin(), sends.end(), s) != sends.end();
+    if (!s.is_send() || is_send) {
+      result[where[s.op]].push_back(s);
+    }
+    for (const step& x : sends) {
+      if (!s.is_send() && x.op == s.op &&
+          std::find(decided.order.begin(), decided.order.end(), x) == decided.order.end()) {
+        result[where[s.op]].push_back(x);
+      }
+    }
+  }
+  return result;
+}
+
+TEST_CASE("simulator: as the list simulator, static_order") {
+  const auto pick = [](const drawn_problem& p, const plan& decided) {
+    return weft::test::pick_next_of<drawn_problem>(sequences(p, decided));
+  };
+  compare(schedule::static_order{}, 8, 700, pick, random_order);
+  compare<simulate::port_contention>(schedule::static_order{}, 9, 300, pick, random_order);
+}
+
 } // namespace

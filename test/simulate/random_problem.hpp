@@ -4,12 +4,14 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/plan/plan.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>

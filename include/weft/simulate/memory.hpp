@@ -19,7 +19,7 @@ struct memory_sample {
   byte_count bytes = 0;
 };
 
-/// The first moment at which a device holds more than it can.
+/// The first moment at which a device holds more than it can; of several devices, the one with the smallest id.
 struct out_of_memory {
   device_id device = none;
   double time = 0;
@@ -46,22 +46,33 @@ public:
   void follow(const placement& where, const trace& run) {
     collect(where, run);
     std::sort(changes_.begin(), changes_.end(), [](const change& a, const change& b) {
-      return a.time != b.time ? a.time < b.time : a.bytes < b.bytes; // at one instant, what is freed first
+      return a.time != b.time ? a.time < b.time : a.device < b.device;
     });
     overflow_.reset();
     std::fill(held_.begin(), held_.end(), 0);
     for (const op_id v : ids(problem_->num_ops())) {
       held_[where[v]] += problem_->workload().resident_bytes(v);
     }
+    auto next = changes_.begin();
+    const auto apply = [&] { // wraps for negative changes, as it should
+      held_[next->device] += static_cast<byte_count>(next->bytes);
+      ++next;
+    };
+    while (next != changes_.end() && next->time == 0) {
+      apply();
+    }
     for (const device_id d : ids(held_.size())) {
       peak_[d] = held_[d];
       check(d, 0);
     }
-    for (const auto& [time, device, bytes] : changes_) {
-      held_[device] += static_cast<byte_count>(bytes); // wraps for negative changes, as it should
-      if (held_[device] > peak_[device]) {
-        peak_[device] = held_[device];
-        check(device, time);
+    while (next != changes_.end()) {
+      const auto [time, d, bytes] = *next;
+      while (next != changes_.end() && next->time == time && next->device == d) {
+        apply();
+      }
+      if (held_[d] > peak_[d]) {
+        peak_[d] = held_[d];
+        check(d, time);
       }
     }
   }
@@ -83,12 +94,10 @@ public:
     }
     for (const auto& [time, device, bytes] : changes_) {
       level[device] += static_cast<byte_count>(bytes);
-      auto same = result.rbegin();
-      while (same != result.rend() && same->time == time && same->device != device) {
-        ++same;
-      }
-      if (same != result.rend() && same->time == time) {
-        same->bytes = level[device];
+      if (time == 0) {
+        result[device].bytes = level[device];
+      } else if (result.back().time == time && result.back().device == device) {
+        result.back().bytes = level[device];
       } else {
         result.push_back({time, device, level[device]});
       }
