@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Holds README.md and docs/ against the sources, the programs and the results that they quote.
+
+  check.py [--programs DIR] [--reference DIR] [--update]
+
+A comment right before a block says where the block comes from:
+
+  <!-- FILE [marker] -->       a code block: the lines of FILE between two lines `// [marker]`, without indentation
+  <!-- output of PROGRAM -->   a text block: what examples/PROGRAM prints (needs --programs, where they were built)
+  <!-- table NAME -->          a table that tables.py makes from results of `compare`; columns headed `planning` are
+                               wall time and not compared (needs --programs; some need --reference)
+
+Also: every C++ block has such a comment, relative links and their anchors lead somewhere, and headers and qualified
+names in code spans exist. --update writes what is expected into the files. Blocks that cannot be checked for want of a
+program or of reference data are listed. Exit status 1 if something does not hold.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import tables  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIRECTIVE = re.compile(r"^<!-- (.+) -->$")
+NAMESPACES = ("bound", "cost", "generate", "graph", "io", "nn", "partition", "presets", "refine", "report", "schedule",
+              "simulate", "zoo")
+
+
+class Checker:
+    def __init__(self, options):
+        self.options = options
+        self.problems = []
+        self.skipped = []
+        self.checked = 0
+        headers = (ROOT / "include/weft").rglob("*.hpp")
+        self.headers = {str(h.relative_to(ROOT / "include")): h.read_text() for h in headers}
+
+    def problem(self, path, line, text):
+        self.problems.append(f"{path.relative_to(ROOT)}:{line}: {text}")
+
+    def snippet(self, source, marker):
+        lines = (ROOT / source).read_text().splitlines()
+        marks = [i for i, line in enumerate(lines) if line.strip() == f"// [{marker}]"]
+        if len(marks) != 2:
+            raise ValueError(f"{source} has {len(marks)} lines `// [{marker}]` instead of 2")
+        return textwrap.dedent("\n".join(lines[marks[0] + 1:marks[1]])).splitlines()
+
+    def program(self, name):
+        path = self.options.programs / name if self.options.programs else None
+        return path if path and path.exists() else None
+
+    def expected(self, directive):
+        """The lines that the block must have; None if that cannot be found out here."""
+        if match := re.fullmatch(r"output of (\S+)", directive):
+            program = self.program(match[1])
+            return program and subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+        if match := re.fullmatch(r"table (\S+)", directive):
+            compare = self.program("compare")
+            return compare and tables.make(match[1], compare, self.options.reference)
+        if match := re.fullmatch(r"(\S+) \[(\S+)\]", directive):
+            return self.snippet(match[1], match[2])
+        raise ValueError(f"there is no directive '{directive}'")
+
+    @staticmethod
+    def block(lines, first):
+        """The range of the fenced block or table that begins at line `first`, without fences."""
+        if lines[first].startswith("```"):
+            end = next(i for i in range(first + 1, len(lines)) if lines[i] == "```")
+            return first + 1, end
+        end = first
+        while end < len(lines) and lines[end].startswith("|"):
+            end += 1
+        return first, end
+
+    def same(self, directive, shown, wanted):
+        if not directive.startswith("table "):
+            return shown == wanted
+        rows = [[[cell.strip() for cell in line.strip("|").split("|")] for line in block] for block in (shown, wanted)]
+        if len(rows[0]) != len(rows[1]):
+            return False
+        timed = {i for i, title in enumerate(rows[1][0]) if "planning" in title}
+        keep = [[[cell for i, cell in enumerate(row) if i not in timed] for row in block] for block in rows]
+        return keep[0] == keep[1]
+
+    def check_blocks(self, path):
+        lines = path.read_text().splitlines()
+        i = 0
+        while i < len(lines):
+            match = DIRECTIVE.match(lines[i])
+            if not match:
+                if lines[i].startswith("```"):
+                    if lines[i] == "```cpp":
+                        self.problem(path, i + 1, "a C++ block that is not taken from a source that is compiled")
+                    i = self.block(lines, i)[1]
+                i += 1
+                continue
+            first, end = self.block(lines, i + 1)
+            try:
+                wanted = self.expected(match[1])
+            except (ValueError, OSError, subprocess.CalledProcessError) as e:
+                self.problem(path, i + 1, str(e))
+                wanted = None
+            else:
+                if wanted is None:
+                    self.skipped.append(f"{path.relative_to(ROOT)}:{i + 1}: {match[1]}")
+            if wanted is not None:
+                self.checked += 1
+                if not self.same(match[1], lines[first:end], wanted):
+                    if self.options.update:
+                        lines[first:end] = wanted
+                        end = first + len(wanted)
+                        path.write_text("\n".join(lines) + "\n")
+                        print(f"{path.relative_to(ROOT)}:{i + 1}: updated")
+                    else:
+                        self.problem(path, i + 1, f"differs from '{match[1]}'; after looking at it, run "
+                                                  "test/docs/check.py --update: " + self.difference(lines[first:end], wanted))
+            i = end + 1
+
+    @staticmethod
+    def difference(shown, wanted):
+        for a, b in zip(shown + ["(nothing)"], wanted + ["(nothing)"]):
+            if a != b:
+                return f"\n    is:     {a}\n    wanted: {b}"
+        return ""
+
+    @staticmethod
+    def anchors(path):
+        titles = [re.sub(r"[`*]", "", line.lstrip("#").strip()) for line in path.read_text().splitlines()
+                  if re.match(r"#+ ", line)]
+        return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
+
+    def check_references(self, path):
+        inside = False
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if line.startswith("```"):
+                inside = not inside
+            if inside:
+                continue
+            for target in re.findall(r"(?:\]\(|src=\"|srcset=\"|href=\")([^)\" ]+)", line):
+                if re.match(r"https?:|mailto:", target):
+                    continue
+                name, _, anchor = target.partition("#")
+                file = (path.parent / name).resolve() if name else path
+                if not file.exists():
+                    self.problem(path, number, f"the link {target} leads nowhere")
+                elif anchor and anchor not in self.anchors(file):
+                    self.problem(path, number, f"there is no heading for the link {target}")
+            for code in re.findall(r"`([^`]+)`", line):
+                self.check_names(path, number, code)
+
+    def check_names(self, path, number, code):
+        for name in re.findall(r"[\w/.]+\.hpp\b", code):
+            if not any(name in (h, h.removeprefix("weft/")) or h.endswith("/" + name) for h in self.headers):
+                self.problem(path, number, f"there is no header {name}")
+        for space, name in re.findall(r"\b(?:weft::)?(\w+)::(\w+)", code):
+            if space in NAMESPACES and not any(re.search(rf"\b{name}\b", text) for text in self.headers.values()):
+                self.problem(path, number, f"no header has the name {space}::{name}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=pathlib.Path, help="folder of the built examples")
+    parser.add_argument("--reference", type=pathlib.Path, help="folder with data/ and reference/ (WEFT_REFERENCE_DATA)")
+    parser.add_argument("--update", action="store_true")
+    checker = Checker(parser.parse_args())
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in pages:
+        checker.check_blocks(page)
+        checker.check_references(page)
+    for line in checker.skipped:
+        print(f"skipped: {line}")
+    for line in checker.problems:
+        print(line)
+    print(f"{len(pages)} pages, {checker.checked} blocks checked, {len(checker.skipped)} skipped, "
+          f"{len(checker.problems)} problems")
+    return 1 if checker.problems or not checker.checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The tables of README.md and docs/ that hold results of `compare`."""
+import csv
+import io
+import subprocess
+from statistics import mean
+
+NETWORKS = ("mnist_conv", "lstm", "dynamic_rnn")
+BUNDLED = ("iterated_local_search", "heft", "batch_split", "iterated_critical_path", "critical_path", "mite", "dfs",
+           "hash", "divide_successors")
+GRAPHS = {"convolutional": "convolutional_network", "recurrent": "recurrent_network"}
+
+
+def run(compare, *arguments):
+    done = subprocess.run([compare, *arguments, "--format", "csv"], capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError(f"compare fails: {done.stderr.strip()}")
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def markdown(head, rows):
+    numbers = ["---" if i == 0 else "--:" for i in range(len(head))]
+    return ["| " + " | ".join(row) + " |" for row in (head, numbers, *rows)]
+
+
+def of(rows, **wanted):
+    return [r for r in rows if all(r[key] == value for key, value in wanted.items())]
+
+
+def makespan(rows):
+    return mean(float(r["makespan"]) for r in rows)
+
+
+def bundled(compare, _):
+    """README: the partitioners on the bundled networks, PCT, beside the baseline."""
+    rows = run(compare, "--workload", ",".join(f"zoo:{n}" for n in NETWORKS), "--platform", "preset:paper_like_10",
+               "--partition", ",".join(BUNDLED), "--schedule", "fifo,path_completion_time", "--repeat", "5")
+    head = ["partitioner + ready policy"] + [f"`{n}`" for n in NETWORKS] + ["planning `lstm`"]
+    table = []
+    for partition, schedule in [(p, "path_completion_time") for p in BUNDLED] + [("hash", "fifo")]:
+        cells = [f"`{partition}` + `{schedule}`"]
+        for network in NETWORKS:
+            here = of(rows, workload=f"zoo:{network}")
+            ours = makespan(of(here, partition=partition, schedule=schedule))
+            base = makespan(of(here, partition="hash", schedule="fifo"))
+            cells.append(f"{ours * 1e3:.2f} ms, {base / ours:.2f} ×")
+        lstm = of(rows, workload="zoo:lstm", partition=partition, schedule=schedule)
+        cells.append(f"{mean(float(r['partition_seconds']) for r in lstm) * 1e3:.1f} ms")
+        table.append(cells)
+    bounds = [float(of(rows, workload=f"zoo:{n}")[0]["lower_bound"]) for n in NETWORKS]
+    table.append(["*lower bound*"] + [f"*{b * 1e3:.2f} ms*" for b in bounds] + [""])
+    return markdown(head, table)
+
+
+class Paper:
+    """Our runs on the files of the critical-path paper, and its published simulator's results on them."""
+
+    def __init__(self, compare, folder):
+        with open(folder / "reference/critical_path_paper.csv") as file:
+            self.reference = list(csv.DictReader(file))
+        files = [str(folder / f"data/critical_path_paper/{name}.csv") for name in
+                 ("convolutional_network", "recurrent_network", "devices_50", "devices_10")]
+        where = ["--workload", ",".join(files[:2]), "--platform", ",".join(files[2:])]
+        one = ["--workload", files[0], "--platform", files[2]]
+        self.rows = run(compare, *where, "--schedule", "all", "--repeat", "20", "--partition",
+                        "hash,batch_split,mite,dfs,critical_path,iterated_critical_path,divide_successors,heft")
+        self.rows += run(compare, *one, "--partition", "iterated_local_search", "--schedule", "path_completion_time",
+                         "--repeat", "20")
+
+    def pairs(self, workload, platform):
+        """(reference row, our rows) for one graph and device file."""
+        for r in of(self.reference, workload=workload, platform=platform):
+            name = r["partition"].removesuffix("_as_published")
+            yield r, of(self.rows, workload=workload, platform=platform, partition=name, schedule=r["schedule"])
+
+
+papers = {}
+
+
+def paper(compare, folder):
+    if folder not in papers:
+        papers[folder] = Paper(compare, folder)
+    return papers[folder]
+
+
+def reproduction(graph, devices):
+    def table(compare, folder):
+        rows = []
+        for theirs, ours in paper(compare, folder).pairs(GRAPHS[graph], f"devices_{devices}"):
+            values = [float(r["makespan"]) for r in ours]
+            volume = mean(float(r["transfer_bytes"]) for r in ours)
+            rows.append([f"`{ours[0]['partition']}`", f"`{theirs['schedule']}`",
+                         "{:.1f} ({:.1f} – {:.1f})".format(*(float(theirs[f"makespan_{k}"]) for k in ("mean", "min", "max"))),
+                         f"{mean(values):.1f} ({min(values):.1f} – {max(values):.1f})",
+                         f"{mean(values) / float(theirs['makespan_mean']):.3f}",
+                         f"{float(theirs['transfer_volume_mean']):.0f}", f"{volume:.0f}"])
+        return markdown(["partitioner", "ready policy", "published", "weft", "ratio", "moved, published", "moved, weft"], rows)
+    return table
+
+
+def summary(compare, folder):
+    """How the ratios of means lie, per partitioner."""
+    ratios = {}
+    for graph in GRAPHS.values():
+        for devices in ("devices_50", "devices_10"):
+            for theirs, ours in paper(compare, folder).pairs(graph, devices):
+                ratio = makespan(ours) / float(theirs["makespan_mean"])
+                ratios.setdefault(ours[0]["partition"], {}).setdefault(theirs["schedule"], []).append(ratio)
+    columns = ("fifo", "path_completion_time", "maximum_successor_rank", "static_order")
+    cell = lambda r: "" if not r else f"{r[0]:.2f}" if len(r) == 1 else f"{min(r):.2f} – {max(r):.2f}"  # noqa: E731
+    return markdown(["weft / published"] + [f"`{c}`" for c in columns],
+                    [[f"`{p}`"] + [cell(by.get(c)) for c in columns] for p, by in ratios.items()])
+
+
+MAKERS = {"bundled": bundled, "reproduction_summary": summary}
+for g in GRAPHS:
+    for k in (50, 10):
+        MAKERS[f"reproduction_{g}_{k}"] = reproduction(g, k)
+
+
+def make(name, compare, folder):
+    """The lines of the table of that name; None if it needs reference data that is not there."""
+    if name not in MAKERS:
+        raise ValueError(f"there is no table '{name}'")
+    if name != "bundled" and not (folder and (folder / "reference/critical_path_paper.csv").exists()):
+        return None
+    return MAKERS[name](compare, folder)
