@@ -6,6 +6,7 @@
 #include "weft/partition/concepts.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <numeric>
 #include <ranges>
 #include <vector>
@@ -18,7 +19,7 @@ namespace weft::partition {
 ///
 /// An op's average time is the inverse of its mean rate over the devices (work / mean speed for linear costs), a
 /// tensor's the mean transfer time from the first device to each other one. Ties on the path go to the smaller id.
-/// Complexity: O(n·devices + m).
+/// Complexity: O(n·devices + m), of which the averages take only O(n + m + devices) for `cost::linear`.
 struct critical_path {
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {
@@ -51,19 +52,71 @@ struct critical_path {
   }
 
 private:
+  /// Average times of ops and tensors, in seconds. For linear costs they follow from averages over the devices alone,
+  /// which are taken once.
+  template <class Problem>
+  class averages {
+    static constexpr bool is_linear = std::same_as<typename Problem::cost_type, cost::linear>;
+
+  public:
+    constexpr explicit averages(const Problem& p) : p_{&p}, num_devices_{static_cast<device_id>(p.num_devices())} {
+      if constexpr (is_linear) {
+        for (const device_id d : ids(num_devices_)) {
+          mean_speed_ += p.platform().speed(d) / num_devices_;
+        }
+        for (device_id d = 1; d < num_devices_; ++d) {
+          mean_latency_ += p.platform().latency(0, d) / (num_devices_ - 1);
+          seconds_per_byte_ += 1 / p.platform().bandwidth(0, d) / (num_devices_ - 1);
+        }
+      }
+    }
+
+    constexpr double compute_time(op_id v) const {
+      if constexpr (is_linear) {
+        return p_->workload().work(v) / mean_speed_;
+      } else {
+        double rate = 0;
+        for (const device_id d : ids(num_devices_)) {
+          const double seconds = p_->compute_time(v, d);
+          if (seconds == 0) {
+            return 0;
+          }
+          rate += 1 / seconds;
+        }
+        return num_devices_ / rate;
+      }
+    }
+
+    constexpr double transfer_time(tensor_id t) const {
+      if constexpr (is_linear) {
+        return mean_latency_ + static_cast<double>(p_->workload().bytes(t)) * seconds_per_byte_;
+      } else {
+        double sum = 0;
+        for (device_id d = 1; d < num_devices_; ++d) {
+          sum += p_->transfer_time(t, 0, d) / (num_devices_ - 1);
+        }
+        return sum;
+      }
+    }
+
+  private:
+    const Problem* p_;
+    device_id num_devices_;
+    double mean_speed_ = 0;
+    double mean_latency_ = 0;
+    double seconds_per_byte_ = 0;
+  };
+
   template <class Problem>
   static constexpr std::vector<op_id> path(const Problem& p, workspace& scratch) {
     const auto& w = p.workload();
-    const auto k = static_cast<device_id>(p.num_devices());
+    const averages average{p};
     auto rank = scratch.take<double>(p.num_ops(), 0.0);
     auto next = scratch.take<op_id>(p.num_ops(), none);
     for (const op_id v : p.topological_order() | std::views::reverse) {
       double rest = 0;
       for (const tensor_id t : w.outputs(v)) {
-        double transfer = 0;
-        for (device_id d = 1; d < k; ++d) {
-          transfer += p.transfer_time(t, 0, d) / (k - 1);
-        }
+        const double transfer = average.transfer_time(t);
         for (const op_id c : w.consumers(t)) {
           const double through = transfer + rank[c];
           if (next[v] == none || through > rest || (through == rest && c < next[v])) {
@@ -72,7 +125,7 @@ private:
           }
         }
       }
-      rank[v] = rest + average_time(p, v);
+      rank[v] = rest + average.compute_time(v);
     }
     op_id at = none;
     for (const op_id v : ids(p.num_ops())) {
@@ -85,19 +138,6 @@ private:
       result.push_back(at);
     }
     return result;
-  }
-
-  template <class Problem>
-  static constexpr double average_time(const Problem& p, op_id v) {
-    double rate = 0;
-    for (const device_id d : ids(p.num_devices())) {
-      const double seconds = p.compute_time(v, d);
-      if (seconds == 0) {
-        return 0;
-      }
-      rate += 1 / seconds;
-    }
-    return static_cast<double>(p.num_devices()) / rate;
   }
 };
 

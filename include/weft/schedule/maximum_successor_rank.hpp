@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace weft::schedule {
@@ -29,11 +30,11 @@ struct maximum_successor_rank {
     constexpr explicit queue(const Problem& p)
         : p_{&p}, keys_(p.num_ops() + p.num_edges(), 0.0), count_(p.num_ops(), 0.0), first_op_(p.num_devices() + 1, 0),
           op_heap_size_(p.num_devices(), 0), op_heap_(p.num_ops(), ranked_item{}), first_lane_(p.num_devices() + 1, 0),
-          lane_of_(p.num_edges(), 0), send_heap_(p.num_edges(), waiting_item{}), by_route_(p.num_edges(), 0),
+          lane_of_(p.num_edges(), 0), send_heap_(p.num_edges(), waiting_item{}), by_sender_(p.num_edges(), 0), lane_to_(p.num_devices(), none),
           missing_(p.num_ops(), 0), ready_ahead_(p.num_devices(), 0), busy_(p.num_devices(), 0),
           first_finish_(p.num_devices() + 1, 0), first_inbound_(p.num_devices() + 1, 0),
           inbound_size_(p.num_devices(), 0), inbound_(p.num_edges(), coming{}) {
-      lanes_.reserve(p.num_edges());
+      lanes_.reserve(std::min(p.num_edges(), p.num_devices() * (p.num_devices() - 1)));
       std::size_t slots = 0;
       for (const device_id d : ids(p.num_devices())) {
         slots += p.platform().slots(d);
@@ -85,7 +86,9 @@ struct maximum_successor_rank {
     constexpr void push(item_id i, double) {
       if (f_->is_send(i)) {
         auto& l = lanes_[lane_of_[f_->transfer_of(i)]];
-        send_operations.push(&send_heap_[l.first], l.size++, {keys_[i], arrivals_++, i});
+        auto* const heap = &send_heap_[l.first];
+        send_operations.push(heap, l.size++, {keys_[i], arrivals_++, i});
+        l.best = *heap;
       } else {
         const device_id d = f_->device_of(i);
         op_operations.push(&op_heap_[first_op_[d]], op_heap_size_[d]++, {count_[i], {keys_[i], arrivals_++, i}});
@@ -100,7 +103,7 @@ struct maximum_successor_rank {
       }
       for (auto l = first_lane_[d]; l < first_lane_[d + 1]; ++l) {
         if (lanes_[l].size > 0) {
-          const ranked_item candidate{starves(lanes_[l].to, now) ? 8.0 : 3.0, send_heap_[lanes_[l].first]};
+          const ranked_item candidate{starves(lanes_[l].to, now) ? 8.0 : 3.0, lanes_[l].best};
           if (ranks_before{}(candidate, best)) {
             best = candidate;
             from = &lanes_[l];
@@ -108,7 +111,9 @@ struct maximum_successor_rank {
         }
       }
       if (from != nullptr) {
-        send_operations.pop(&send_heap_[from->first], from->size--);
+        auto* const heap = &send_heap_[from->first];
+        send_operations.pop(heap, from->size--);
+        from->best = *heap;
       } else if (best.item.item != nothing) {
         op_operations.pop(&op_heap_[first_op_[d]], op_heap_size_[d]--);
       }
@@ -165,29 +170,44 @@ struct maximum_successor_rank {
     /// The waiting sends from one device to another.
     struct lane {
       device_id to = none;
-      std::uint32_t first = 0;
+      std::uint32_t first = 0; ///< where its heap begins
       std::uint32_t size = 0;
+      waiting_item best{}; ///< the top of its heap, if that is not empty
     };
 
-    /// Sorts the transfers by route with two counting passes and gives each route that occurs a lane.
+    /// Gives each route that occurs a lane: sorts the transfers by sender, then groups those of each by receiver.
     constexpr void make_lanes(std::size_t num_transfers) {
       const auto x = f_->transfers();
-      const auto route = std::span{by_route_.data(), num_transfers};
       std::fill(first_lane_.begin(), first_lane_.end(), 0);
-      std::iota(route.begin(), route.end(), 0u);
-      std::sort(route.begin(), route.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return x[a].from != x[b].from ? x[a].from < x[b].from : x[a].to < x[b].to;
-      });
-      lanes_.clear();
-      for (std::uint32_t i = 0; i < num_transfers; ++i) {
-        const auto& here = x[route[i]];
-        if (i == 0 || here.to != x[route[i - 1]].to || here.from != x[route[i - 1]].from) {
-          lanes_.push_back({here.to, i, 0});
-          ++first_lane_[here.from + 1];
-        }
-        lane_of_[route[i]] = static_cast<std::uint32_t>(lanes_.size() - 1);
+      for (std::size_t k = 0; k < num_transfers; ++k) {
+        ++first_lane_[x[k].from + 1];
       }
       std::partial_sum(first_lane_.begin(), first_lane_.end(), first_lane_.begin());
+      for (std::uint32_t k = 0; k < num_transfers; ++k) {
+        by_sender_[first_lane_[x[k].from]++] = k;
+      }
+      std::fill(lane_to_.begin(), lane_to_.end(), none);
+      lanes_.clear();
+      std::uint32_t begin = 0;
+      for (const device_id d : ids(busy_.size())) {
+        const std::uint32_t end = first_lane_[d];
+        const auto first = static_cast<std::uint32_t>(lanes_.size());
+        first_lane_[d] = first;
+        for (std::uint32_t i = begin; i < end; ++i) {
+          const device_id to = x[by_sender_[i]].to;
+          if (lane_to_[to] == none || lane_to_[to] < first) {
+            lane_to_[to] = static_cast<std::uint32_t>(lanes_.size());
+            lanes_.push_back({to, 0, 0, {}});
+          }
+          lane_of_[by_sender_[i]] = lane_to_[to];
+          ++lanes_[lane_to_[to]].size;
+        }
+        for (auto l = first; l < lanes_.size(); ++l) {
+          lanes_[l].first = begin;
+          begin += std::exchange(lanes_[l].size, 0);
+        }
+      }
+      first_lane_.back() = static_cast<std::uint32_t>(lanes_.size());
     }
 
     constexpr void input_foreseen(op_id v, device_id d) {
@@ -203,6 +223,9 @@ struct maximum_successor_rank {
 
     /// Whether d will have nothing to run when it next has a free slot.
     constexpr bool starves(device_id d, double now) {
+      if (ready_ahead_[d] > 0) {
+        return false; // arrivals that are not counted yet would only add to it
+      }
       const double then = busy_[d] < p_->platform().slots(d) ? now : finishes_[first_finish_[d]];
       auto* const inbound = &inbound_[first_inbound_[d]];
       while (inbound_size_[d] > 0 && inbound->arrival <= then) {
@@ -231,9 +254,12 @@ struct maximum_successor_rank {
     std::vector<lane> lanes_;
     std::vector<std::uint32_t> lane_of_; // per transfer
     std::vector<waiting_item> send_heap_;
-    std::vector<std::uint32_t> by_route_;
+    std::vector<std::uint32_t> by_sender_; // the transfers, sorted
+    std::vector<std::uint32_t> lane_to_;   // per device: the last lane that led there
     std::vector<std::uint32_t> missing_;      // per op: inputs that are not foreseeable yet
-    std::vector<std::uint32_t> ready_ahead_;  // per device: items that it will be able to run
+    // Per device: items that it will be able to run. Negative when it has begun what an arrival made ready that `starves`
+    // has not counted yet.
+    std::vector<std::int32_t> ready_ahead_;
     std::vector<std::uint32_t> busy_;         // per device: how many items it runs
     std::vector<std::uint32_t> first_finish_; // per device: the heap of when they finish
     std::vector<double> finishes_;
