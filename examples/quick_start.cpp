@@ -7,7 +7,7 @@
 
 int main() {
   using enum weft::device_kind;
-  weft::workload_builder net; // ops with their work in FLOP and the bytes that they produce, and who reads what
+  weft::workload_builder net; // ops with their work in FLOP and output in bytes, and who reads what
   const auto images = net.add_op({.work = 1e8, .bytes = 6'000'000, .kinds = cpu, .name = "images"});
   const auto small = net.add_op({.work = 6e10, .bytes = 2'000'000, .name = "conv 3x3"});
   const auto large = net.add_op({.work = 9e10, .bytes = 2'000'000, .name = "conv 5x5"});

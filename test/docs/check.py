@@ -118,7 +118,8 @@ class Checker:
                         print(f"{path.relative_to(ROOT)}:{i + 1}: updated")
                     else:
                         self.problem(path, i + 1, f"differs from '{match[1]}'; after looking at it, run "
-                                                  "test/docs/check.py --update: " + self.difference(lines[first:end], wanted))
+                                                  "test/docs/check.py --update: "
+                                     + self.difference(lines[first:end], wanted))
             i = end + 1
 
     @staticmethod

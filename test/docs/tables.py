@@ -8,6 +8,7 @@ from statistics import mean
 NETWORKS = ("mnist_conv", "lstm", "dynamic_rnn")
 BUNDLED = ("iterated_local_search", "heft", "batch_split", "iterated_critical_path", "critical_path", "mite", "dfs",
            "hash", "divide_successors")
+SPACE = "\N{NO-BREAK SPACE}"
 GRAPHS = {"convolutional": "convolutional_network", "recurrent": "recurrent_network"}
 
 
@@ -18,8 +19,9 @@ def run(compare, *arguments):
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
-def markdown(head, rows):
-    numbers = ["---" if i == 0 else "--:" for i in range(len(head))]
+def markdown(head, rows, names=1):
+    """The lines of a table whose first columns are names and whose others are numbers."""
+    numbers = ["---" if i < names else "--:" for i in range(len(head))]
     return ["| " + " | ".join(row) + " |" for row in (head, numbers, *rows)]
 
 
@@ -35,17 +37,17 @@ def bundled(compare, _):
     """README: the partitioners on the bundled networks, PCT, beside the baseline."""
     rows = run(compare, "--workload", ",".join(f"zoo:{n}" for n in NETWORKS), "--platform", "preset:paper_like_10",
                "--partition", ",".join(BUNDLED), "--schedule", "fifo,path_completion_time", "--repeat", "5")
-    head = ["partitioner + ready policy"] + [f"`{n}`" for n in NETWORKS] + ["planning `lstm`"]
+    head = ["partitioner"] + [f"`{n}`" for n in NETWORKS] + ["planning `lstm`"]
     table = []
     for partition, schedule in [(p, "path_completion_time") for p in BUNDLED] + [("hash", "fifo")]:
-        cells = [f"`{partition}` + `{schedule}`"]
+        cells = [f"`{partition}`" + (" with `fifo`" if schedule == "fifo" else "")]
         for network in NETWORKS:
             here = of(rows, workload=f"zoo:{network}")
             ours = makespan(of(here, partition=partition, schedule=schedule))
             base = makespan(of(here, partition="hash", schedule="fifo"))
-            cells.append(f"{ours * 1e3:.2f} ms, {base / ours:.2f} ×")
+            cells.append(f"{ours * 1e3:.2f}{SPACE}ms, {base / ours:.2f}{SPACE}×")
         lstm = of(rows, workload="zoo:lstm", partition=partition, schedule=schedule)
-        cells.append(f"{mean(float(r['partition_seconds']) for r in lstm) * 1e3:.1f} ms")
+        cells.append(f"{min(float(r['partition_seconds']) for r in lstm) * 1e3:.2f}{SPACE}ms")
         table.append(cells)
     bounds = [float(of(rows, workload=f"zoo:{n}")[0]["lower_bound"]) for n in NETWORKS]
     table.append(["*lower bound*"] + [f"*{b * 1e3:.2f} ms*" for b in bounds] + [""])
@@ -83,6 +85,11 @@ def paper(compare, folder):
     return papers[folder]
 
 
+def spread(average, low, high):
+    """`mean (smallest–largest)`, or one number if all are equal."""
+    return f"{average:.1f}" + (f"{SPACE}({low:.1f}–{high:.1f})" if low < high else "")
+
+
 def reproduction(graph, devices):
     def table(compare, folder):
         rows = []
@@ -90,11 +97,12 @@ def reproduction(graph, devices):
             values = [float(r["makespan"]) for r in ours]
             volume = mean(float(r["transfer_bytes"]) for r in ours)
             rows.append([f"`{ours[0]['partition']}`", f"`{theirs['schedule']}`",
-                         "{:.1f} ({:.1f} – {:.1f})".format(*(float(theirs[f"makespan_{k}"]) for k in ("mean", "min", "max"))),
-                         f"{mean(values):.1f} ({min(values):.1f} – {max(values):.1f})",
+                         spread(*(float(theirs[f"makespan_{k}"]) for k in ("mean", "min", "max"))),
+                         spread(mean(values), min(values), max(values)),
                          f"{mean(values) / float(theirs['makespan_mean']):.3f}",
                          f"{float(theirs['transfer_volume_mean']):.0f}", f"{volume:.0f}"])
-        return markdown(["partitioner", "ready policy", "published", "weft", "ratio", "moved, published", "moved, weft"], rows)
+        head = ["partitioner", "ready policy", "published", "weft", "ratio", "moved, published", "moved, weft"]
+        return markdown(head, rows, names=2)
     return table
 
 
@@ -107,7 +115,7 @@ def summary(compare, folder):
                 ratio = makespan(ours) / float(theirs["makespan_mean"])
                 ratios.setdefault(ours[0]["partition"], {}).setdefault(theirs["schedule"], []).append(ratio)
     columns = ("fifo", "path_completion_time", "maximum_successor_rank", "static_order")
-    cell = lambda r: "" if not r else f"{r[0]:.2f}" if len(r) == 1 else f"{min(r):.2f} – {max(r):.2f}"  # noqa: E731
+    cell = lambda r: "" if not r else f"{r[0]:.2f}" if len(r) == 1 else f"{min(r):.2f}–{max(r):.2f}"  # noqa: E731
     return markdown(["weft / published"] + [f"`{c}`" for c in columns],
                     [[f"`{p}`"] + [cell(by.get(c)) for c in columns] for p, by in ratios.items()])
 
