@@ -19,7 +19,8 @@ int main() {
   const weft::workload workload = std::move(net).build();
 
   const weft::device host{.kind = cpu, .speed = 5e11}, card{.kind = gpu, .speed = 1e13};
-  const weft::platform platform{{host, card, card}, weft::uniform_links{{.latency = 1e-5, .bandwidth = 1e10}}};
+  const weft::uniform_links links{{.latency = 1e-5, .bandwidth = 1e10}};
+  const weft::platform platform{{host, card, card}, links};
 
   const auto solve = weft::pipeline(weft::partition::heft{}, weft::schedule::path_completion_time{});
   const weft::result result = solve(weft::problem{workload, platform});
