@@ -44,7 +44,10 @@ TEST_CASE("budget: no seconds left") {
 
 TEST_CASE("budget: a request to stop is seen within 64 moves") {
   std::stop_source source;
-  weft::budget_meter meter{{.stop = source.get_token()}};
+  const auto token = source.get_token();
+  weft::budget_meter meter{{.stop = &token}};
+  constexpr weft::budget constant{.moves = 3};
+  CHECK(constant.moves == 3);
   CHECK(spent(meter, 10) == 10);
   source.request_stop();
   CHECK(spent(meter, 1000) <= 64);

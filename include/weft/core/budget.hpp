@@ -11,10 +11,11 @@
 namespace weft {
 
 /// How much an anytime algorithm may spend. Budgets in `moves` are deterministic; budgets in `seconds` are not.
+/// A literal type, so that strategies with a budget can be constants.
 struct budget {
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max(); ///< candidate solutions or search nodes
   double seconds = std::numeric_limits<double>::infinity();        ///< wall-clock time
-  std::stop_token stop = {};                                       ///< cooperative cancellation
+  const std::stop_token* stop = nullptr;                           ///< cooperative cancellation; must outlive the work
 };
 
 /// Counts what was spent of a budget. The clock is only read every `64` moves.
@@ -27,7 +28,8 @@ public:
     if (exhausted_ || used_ >= budget_.moves) {
       return exhausted_ = true, false;
     }
-    if ((used_ & 63) == 0 && (elapsed() >= budget_.seconds || budget_.stop.stop_requested())) {
+    if ((used_ & 63) == 0 &&
+        (elapsed() >= budget_.seconds || (budget_.stop != nullptr && budget_.stop->stop_requested()))) {
       return exhausted_ = true, false;
     }
     ++used_;
