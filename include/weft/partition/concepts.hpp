@@ -9,6 +9,7 @@
 #include "weft/problem.hpp"
 
 #include <concepts>
+#include <type_traits>
 #include <utility>
 
 namespace weft {
@@ -54,30 +55,24 @@ namespace partition {
 namespace detail {
 // Members are assigned one by one, since g++ 12 destroys temporaries of nested aggregates twice in constant
 // expressions.
-constexpr void take(decided& into, decided&& d) {
-  into = std::move(d);
-}
-constexpr void take(decided& into, plan&& p) {
-  into.plan = std::move(p);
-}
-constexpr void take(decided& into, placement&& p) {
-  into.plan.placement = std::move(p);
-}
-
-template <class T>
-constexpr outcome<decided> as_outcome(T&& value) {
-  decided d;
-  take(d, std::move(value));
-  return d;
-}
-template <class T>
-constexpr outcome<decided> as_outcome(outcome<T>&& o) {
-  if (!o) {
-    return o.error();
+template <class R>
+constexpr outcome<decided> as_outcome(R&& result) {
+  if constexpr (std::constructible_from<outcome<decided>, R>) {
+    return outcome<decided>(std::forward<R>(result));
+  } else {
+    constexpr bool has_plan = std::constructible_from<outcome<plan>, R>;
+    outcome<std::conditional_t<has_plan, plan, placement>> o(std::forward<R>(result));
+    if (!o) {
+      return o.error();
+    }
+    decided d;
+    if constexpr (has_plan) {
+      d.plan = std::move(*o);
+    } else {
+      d.plan.placement = std::move(*o);
+    }
+    return d;
   }
-  decided d;
-  take(d, std::move(*o));
-  return d;
 }
 } // namespace detail
 

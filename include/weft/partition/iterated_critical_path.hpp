@@ -13,8 +13,8 @@ namespace weft::partition {
 
 /// ICP: repeatedly takes the path with the most work among the edges that no path has used yet, cuts it at ops that
 /// are placed already and where no device kind suits both sides, and gives each piece, with the components of its
-/// ops, to the fitting device with the least assigned compute time (ties to the smaller id). A piece that fits nowhere
-/// as a whole is cut in two of about equal demand. Ends when every op is placed. [CP] §3
+/// ops, to the fitting device that has the least compute time assigned with the piece on it (ties to the smaller id). A
+/// piece that fits nowhere as a whole is cut in two of about equal demand. Ends when every op is placed. [CP] §3
 /// Complexity: O(paths · (n + m)), with at most m + n paths. Uses no randomness.
 struct iterated_critical_path {
   template <class Problem>

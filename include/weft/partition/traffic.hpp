@@ -29,7 +29,7 @@ public:
     for (const op_id v : problem_->members(c)) {
       for (const tensor_id t : w.inputs(v)) {
         const device_id from = a.device(w.producer(t));
-        if (from == none) {
+        if (from == none || !is_first_consumer(t, c, v)) {
           continue;
         }
         mark_devices_with(t, a);
@@ -56,6 +56,16 @@ public:
   }
 
 private:
+  /// Of the members of c that consume t, v is the one that counts it.
+  constexpr bool is_first_consumer(tensor_id t, component_id c, op_id v) const {
+    for (const op_id u : problem_->workload().consumers(t)) {
+      if (problem_->component(u) == c) {
+        return u == v;
+      }
+    }
+    return false;
+  }
+
   constexpr void mark_devices_with(tensor_id t, const assignment<Problem>& a) {
     for (auto& tensor : has_tensor_) {
       tensor = none;
