@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "bound/small.hpp"
+#include "partition/place.hpp"
+#include "partition/published_example.hpp"
+
+#include "weft/refine/branch_and_bound.hpp"
+#include "weft/validate/validate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <stop_token>
+
+namespace {
+
+using namespace weft;
+using refine::branch_and_bound;
+
+template <class Problem>
+double run_in_order(const Problem& p, const plan& decided) {
+  CHECK(validate(p, decided).empty());
+  simulator<Problem, schedule::static_order> sim{p};
+  const auto result = sim.run(decided);
+  CHECK(result.complete);
+  return result.makespan;
+}
+
+TEST_CASE("branch_and_bound: the optimum of the published example") {
+  const test::published_example s;
+  const auto found = test::decide(branch_and_bound{}, s.p);
+  REQUIRE(found);
+  CHECK(found->bound == 73);
+  CHECK(run_in_order(s.p, found->plan) == 73);
+}
+
+TEST_CASE("branch_and_bound: as good as trying everything") {
+  rng random{51};
+  int above_bound = 0;
+  for (int round = 0; round < 150; ++round) {
+    CAPTURE(round);
+    const auto small = weft_test::random_problem(random);
+    small.with([&](const auto& p) {
+      const double optimum = weft_test::optimum(p);
+      const auto found = test::decide(branch_and_bound{}, p);
+      REQUIRE(found.has_value() == (optimum < std::numeric_limits<double>::infinity()));
+      if (found) {
+        CHECK(found->bound == doctest::Approx(optimum));
+        CHECK(run_in_order(p, found->plan) == doctest::Approx(optimum));
+        above_bound += bound::best(p).value < optimum * (1 - 1e-9);
+      }
+    });
+  }
+  CHECK(above_bound > 15); // in some the search was needed to prove it
+}
+
+TEST_CASE("branch_and_bound: out of budget, the best plan so far and the bound without a search") {
+  const test::published_example s;
+  const double weaker = bound::best(s.p).value;
+  CHECK(weaker < 73);
+  for (const std::uint64_t moves : {0u, 15u, 200u}) {
+    const auto found = test::decide(branch_and_bound{.budget = {.moves = moves}}, s.p);
+    REQUIRE(found);
+    CHECK(found->bound == weaker);
+    const double makespan = run_in_order(s.p, found->plan);
+    CHECK(makespan <= 80); // HEFT's, from which it starts
+    CHECK(makespan >= 73);
+  }
+}
+
+TEST_CASE("branch_and_bound: stops when it is asked to") {
+  const test::published_example s;
+  std::stop_source stop;
+  stop.request_stop();
+  const auto token = stop.get_token();
+  const auto found = test::decide(branch_and_bound{.budget = {.stop = &token}}, s.p);
+  REQUIRE(found);
+  CHECK(found->bound == bound::best(s.p).value);
+  CHECK(run_in_order(s.p, found->plan) == 80);
+}
+
+/// Ops of 5, 4, 3, 3 and 3 bytes, which only fit two devices of 9 bytes as 5 + 4 and 3 + 3 + 3.
+struct packing {
+  workload w = [] {
+    workload_builder b;
+    for (const byte_count bytes : {5u, 3u, 3u, 4u, 3u}) {
+      b.add_op({.work = 1, .resident_bytes = bytes});
+    }
+    return std::move(b).build();
+  }();
+  explicit packing(byte_count capacity) : q{test::equal_devices(2, {.memory_capacity = capacity})} {}
+  packing(const packing&) = delete;
+  platform<uniform_links> q;
+  problem<workload, platform<uniform_links>> p{w, q};
+};
+
+TEST_CASE("branch_and_bound: finds room where its start finds none") {
+  const packing s{9};
+  CHECK_FALSE(test::decide(partition::heft{}, s.p));
+  const auto found = test::decide(branch_and_bound{}, s.p);
+  REQUIRE(found);
+  CHECK(found->plan.placement == placement{0, 1, 1, 0, 1});
+  CHECK(found->bound == 3);
+}
+
+TEST_CASE("branch_and_bound: proves that there is no room, or says that it does not know") {
+  const packing s{8};
+  const auto proven = test::decide(branch_and_bound{}, s.p);
+  REQUIRE_FALSE(proven);
+  CHECK(proven.error().why == infeasibility::reason::out_of_memory);
+  CHECK(proven.error().demand > proven.error().largest_free);
+  const auto unknown = test::decide(branch_and_bound{.budget = {.moves = 10}}, s.p);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().why == infeasibility::reason::not_found);
+}
+
+} // namespace
