@@ -47,7 +47,7 @@ public:
       std::prev(next)->finish = finish;
     } else if (touches_next) {
       next->start = start;
-    } else if (start < finish) {
+    } else { // also one without length: what ran across it would delay it
       busy_.insert(next, {start, finish});
     }
   }
