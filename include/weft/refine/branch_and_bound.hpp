@@ -112,7 +112,16 @@ private:
     }
 
     infeasibility why_infeasible() const {
-      return stuck_ ? *stuck_ : infeasibility{.why = infeasibility::reason::not_found};
+      if (stuck_) {
+        return *stuck_;
+      }
+      for (component_id c = 0; c < p_.num_components(); ++c) { // one is allowed nowhere, so nothing was tried
+        const auto devices = ids(p_.num_devices());
+        if (std::none_of(devices.begin(), devices.end(), [&](device_id d) { return p_.allows(c, d); })) {
+          return p_.why_unplaced(c, free_);
+        }
+      }
+      return {.why = infeasibility::reason::not_found};
     }
 
   private:

@@ -34,6 +34,7 @@ public:
     least_ = limit;
     missing_.assign(n, 0);
     ready_.assign(n, 0.0);
+    start_.assign(n, 0.0);
     scheduled_.assign(n, 0);
     slot_free_.assign(first_slot_.back(), 0.0);
     total_ = 0;
@@ -120,6 +121,8 @@ private:
       if (makespan < least_) {
         least_ = makespan;
         best_ = sequence_;
+        // With several slots, an item may have been chosen before one that starts earlier beside it.
+        std::stable_sort(best_.begin(), best_.end(), [this](item_id a, item_id b) { return start_[a] < start_[b]; });
       }
       return;
     }
@@ -157,7 +160,8 @@ private:
     std::sort(choices.begin(), choices.end(),
               [&](item_id a, item_id b) { return tail_[a] != tail_[b] ? tail_[a] > tail_[b] : a < b; });
     for (const item_id i : choices) {
-      const double finish = std::max(ready_[i], free_from) + flow_.duration(i);
+      start_[i] = std::max(ready_[i], free_from);
+      const double finish = start_[i] + flow_.duration(i);
       scheduled_[i] = 1;
       slot_free_[slot] = finish;
       sequence_.push_back(i);
@@ -185,6 +189,7 @@ private:
   std::vector<std::uint32_t> first_slot_; // per device, plus the end
   std::vector<std::uint32_t> missing_;    // per item: what must be scheduled before it
   std::vector<double> ready_;             // per item: when what it waits for is there
+  std::vector<double> start_;             // per scheduled item
   std::vector<std::uint8_t> scheduled_;
   std::vector<double> slot_free_;
   std::vector<double> tail_;              // per item: the least time from its start to the end
