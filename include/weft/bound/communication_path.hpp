@@ -180,17 +180,17 @@ private:
 
 template <class Problem>
 constexpr head_and_tail communication_paths(const relaxation<Problem>& r) {
-  const auto cheapest = cheapest_transfers(r.problem());
+  const auto cheapest = cheapest_transfers(r.problem(), r.usable_devices());
   return {join_bound<Problem, true>{r, cheapest}(), join_bound<Problem, false>{r, cheapest}()};
 }
 
 } // namespace detail
 
 /// The longest path, each op in its best time, and at every join the cheaper of two evils: seconds. An op starts at
-/// some x; an input (or what an ancestor computed) that cannot reach another device by x, by the fastest link of the
-/// platform, must have been made on this device, and everything made on this device was made one after the other.
-/// The least x for which both hold is a lower bound on the start, given those of the ancestors; the same argument
-/// backwards bounds what follows an op, and the bound is the largest sum of both and the op.
+/// some x; an input (or what an ancestor computed) that cannot reach another device by x, by the fastest link between
+/// devices that some op may run on, must have been made on this device, and everything made on this device was made
+/// one after the other. The least x for which both hold is a lower bound on the start, given those of the ancestors;
+/// the same argument backwards bounds what follows an op, and the bound is the largest sum of both and the op.
 ///
 /// Never below bound/critical_path.hpp. An input of an op that shares no device with it always travels, one of the
 /// same colocation group never does. Where the cost model does not move tensors over links, see

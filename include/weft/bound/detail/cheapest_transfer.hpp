@@ -21,24 +21,23 @@ concept moves_over_links = platform_parts::has_links<P> && requires {
                           double (cost::link_transfers::*)(const W&, tensor_id, const P&, device_id, device_id) const>;
 };
 
-/// For each tensor, a lower bound on send plus transfer time between any two different devices, in seconds;
-/// infinite if there is one device only.
+/// For each tensor, a lower bound on send plus transfer time between any two different devices of those given, in
+/// seconds; infinite if there is no second one.
 /// Over links: O(devices² + tensors). For other models, every pair is asked for every tensor, unless that is more
 /// than a million pairs: then transfers are taken to be free.
 template <class W, class P, class C>
-constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p) {
-  const auto num_devices = static_cast<device_id>(p.num_devices());
+constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p, const std::vector<device_id>& devices) {
   std::vector<double> least(p.num_tensors(), 0.0);
-  if (num_devices < 2 || least.empty()) {
+  if (devices.size() < 2 || least.empty()) {
     least.assign(least.size(), infinity);
     return least;
   }
   if constexpr (moves_over_links<C, W, P>) {
     double fixed = infinity;
     double bandwidth = 0;
-    for (device_id from = 0; from < num_devices; ++from) {
-      const double send = p.send_time(0, from, from == 0 ? 1 : 0);
-      for (device_id to = 0; to < num_devices; ++to) {
+    for (const device_id from : devices) {
+      const double send = p.send_time(0, from, devices[from == devices[0] ? 1 : 0]);
+      for (const device_id to : devices) {
         if (to != from) {
           fixed = std::min<double>(fixed, send + p.platform().latency(from, to));
           bandwidth = std::max<double>(bandwidth, p.platform().bandwidth(from, to));
@@ -48,11 +47,11 @@ constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p) {
     for (const tensor_id t : ids(least.size())) {
       least[t] = fixed + static_cast<double>(p.workload().bytes(t)) / bandwidth;
     }
-  } else if (least.size() <= std::size_t{1'000'000} / num_devices / num_devices) {
+  } else if (least.size() <= std::size_t{1'000'000} / devices.size() / devices.size()) {
     for (const tensor_id t : ids(least.size())) {
       least[t] = infinity;
-      for (device_id from = 0; from < num_devices; ++from) {
-        for (device_id to = 0; to < num_devices; ++to) {
+      for (const device_id from : devices) {
+        for (const device_id to : devices) {
           if (to != from) {
             least[t] = std::min<double>(least[t], p.send_time(t, from, to) + p.transfer_time(t, from, to));
           }
@@ -61,6 +60,16 @@ constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p) {
     }
   }
   return least;
+}
+
+/// The same between all devices of the platform.
+template <class W, class P, class C>
+constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p) {
+  std::vector<device_id> all;
+  for (const device_id d : ids(p.num_devices())) {
+    all.push_back(d);
+  }
+  return cheapest_transfers(p, all);
 }
 
 } // namespace weft::bound::detail

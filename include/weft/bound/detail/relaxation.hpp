@@ -34,6 +34,7 @@ public:
   constexpr explicit relaxation(const Problem& p) : problem_{&p} {
     find_types();
     find_choices();
+    find_usable_devices();
     best_.assign(p.num_ops(), 0);
     for (const op_id v : ids(p.num_ops())) {
       auto& c = choices_[choice_index(v)];
@@ -56,6 +57,8 @@ public:
   constexpr const device_choice& choice(op_id v) const { return choices_[choice_index(v)]; }
   /// The least time that v takes on a device that its component allows.
   constexpr double best(op_id v) const { return best_[v]; }
+  /// The devices that some component is allowed on, ascending.
+  constexpr const std::vector<device_id>& usable_devices() const { return usable_devices_; }
   /// Whether every component is allowed somewhere.
   constexpr bool feasible() const { return feasible_; }
   constexpr double time(op_id v, std::uint32_t type) const {
@@ -88,10 +91,25 @@ private:
         return class_of[e] == class_of[d] && platform.kind(e) == platform.kind(d) &&
                platform.memory_capacity(e) == platform.memory_capacity(d) && platform.slots(e) == platform.slots(d);
       });
+      type_of_.push_back(static_cast<std::uint32_t>(same - types_.begin()));
       if (same != types_.end()) {
         ++same->count;
       } else {
         types_.push_back({d, 1});
+      }
+    }
+  }
+
+  constexpr void find_usable_devices() {
+    std::vector<std::uint8_t> usable(types_.size(), 0);
+    for (const auto& c : choices_) {
+      for (const std::uint32_t i : c.types) {
+        usable[i] = 1;
+      }
+    }
+    for (const device_id d : ids(problem_->num_devices())) {
+      if (usable[type_of_[d]]) {
+        usable_devices_.push_back(d);
       }
     }
   }
@@ -146,6 +164,8 @@ private:
   const Problem* problem_;
   bool feasible_ = true;
   std::vector<device_type> types_;
+  std::vector<std::uint32_t> type_of_;   // per device
+  std::vector<device_id> usable_devices_;
   std::vector<device_choice> choices_;
   std::vector<std::uint32_t> choice_of_; // per component
   std::vector<std::uint8_t> disjoint_;   // choices x choices
