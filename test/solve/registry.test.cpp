@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "partition/place.hpp"
+#include "simulate/random_problem.hpp"
+
+#include "weft/solve/pipeline.hpp"
+#include "weft/solve/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace weft;
+using test::drawn;
+using test::drawn_problem;
+using names = std::vector<std::string>;
+
+TEST_CASE("registry: the library's strategies, in this order and by these names") {
+  const auto all = registry<drawn_problem>::standard();
+  CHECK(all.partitioner_names() == names{"hash", "batch_split", "critical_path", "mite", "dfs",
+                                         "iterated_critical_path", "divide_successors", "heft", "iterated_local_search",
+                                         "branch_and_bound"});
+  CHECK(all.policy_names() ==
+        names{"fifo", "path_completion_time", "maximum_successor_rank", "largest_remaining_work", "static_order"});
+}
+
+TEST_CASE("registry: finds what it has, and nothing else") {
+  const auto all = registry<drawn_problem>::standard();
+  for (const auto& name : all.partitioner_names()) {
+    CHECK(all.find_partitioner(name) != nullptr);
+    CHECK(all.find_policy(name) == nullptr);
+  }
+  for (const auto& name : all.policy_names()) {
+    CHECK(all.find_policy(name) != nullptr);
+    CHECK(all.find_partitioner(name) == nullptr);
+  }
+  for (const char* unknown : {"", "Hash", "hash ", "all", "fifo2"}) {
+    CHECK(all.find_partitioner(unknown) == nullptr);
+    CHECK(all.find_policy(unknown) == nullptr);
+  }
+  const registry<drawn_problem> empty;
+  CHECK(empty.partitioner_names().empty());
+  CHECK(empty.find_policy("fifo") == nullptr);
+}
+
+/// What the strategies of these names make of a problem, and what their types do.
+template <class Partitioner, class Policy>
+void same_as(const char* partitioner, const char* policy, const Partitioner& by_type, const Policy& policy_by_type) {
+  CAPTURE(partitioner);
+  CAPTURE(policy);
+  const auto all = registry<drawn_problem>::standard();
+  rng random{81};
+  for (int round = 0; round < 20; ++round) {
+    const drawn s{random, {.max_ops = 8, .max_devices = 3}};
+    const auto expected = pipeline(by_type, policy_by_type)(s.p, 5);
+    rng seeded{5};
+    workspace scratch;
+    const auto decided = (*all.find_partitioner(partitioner))(s.p, seeded, scratch);
+    REQUIRE(decided);
+    CHECK(decided->plan == expected.plan);
+    const auto sim = (*all.find_policy(policy))(s.p, contention_model::none);
+    trace run;
+    sim->prepare(decided->plan);
+    const auto got = sim->run_prepared(run);
+    CHECK(got.makespan == expected.makespan);
+    CHECK(got.num_events == expected.stats.num_events);
+    CHECK(got.transfer_bytes == expected.stats.transfer_bytes);
+    CHECK(run.makespan == got.makespan);
+    CHECK(run.ops.size() == s.p.num_ops());
+  }
+}
+
+TEST_CASE("registry: a name does what its type does") {
+  same_as("hash", "fifo", partition::hash{}, schedule::fifo{});
+  same_as("batch_split", "path_completion_time", partition::batch_split{}, schedule::path_completion_time{});
+  same_as("critical_path", "maximum_successor_rank", partition::critical_path{}, schedule::maximum_successor_rank{});
+  same_as("mite", "largest_remaining_work", partition::mite{}, schedule::largest_remaining_work{});
+  same_as("dfs", "static_order", partition::dfs{}, schedule::static_order{});
+  same_as("iterated_critical_path", "fifo", partition::iterated_critical_path{}, schedule::fifo{});
+  same_as("divide_successors", "fifo", partition::divide_successors{}, schedule::fifo{});
+  same_as("heft", "static_order", partition::heft{}, schedule::static_order{});
+  same_as("iterated_local_search", "path_completion_time", refine::iterated_local_search<>{},
+          schedule::path_completion_time{});
+  same_as("branch_and_bound", "static_order", refine::branch_and_bound{}, schedule::static_order{});
+}
+
+TEST_CASE("registry: contention is chosen at run time") {
+  // One op's tensor goes to two devices, 2 seconds each.
+  const workload w = test::ops_of({1, 1, 1}, {{0, 1}, {0, 2}}, 8).build();
+  link_matrix links{3, {.bandwidth = 4}};
+  const platform<> q{{{}, {}, {}}, links};
+  const drawn_problem p{w, q};
+  const plan apart{{0, 1, 2}, {}};
+  const auto all = registry<drawn_problem>::standard();
+  for (const auto& name : all.policy_names()) {
+    trace run;
+    const auto alone = (*all.find_policy(name))(p, contention_model::none);
+    alone->prepare(apart);
+    CHECK(alone->run_prepared(run).makespan == 4);
+    const auto shared = (*all.find_policy(name))(p, contention_model::port);
+    shared->prepare(apart);
+    CHECK(shared->run_prepared(run).makespan == 6);
+    CHECK(run.transfers[1].start == 3);
+  }
+}
+
+TEST_CASE("registry: strategies of one's own, after those of the library") {
+  auto all = registry<drawn_problem>::standard();
+  const device_id everything_on = 1;
+  all.add_partitioner("pile",
+                      [everything_on](const drawn_problem& p) { return placement(p.num_ops(), everything_on); });
+  all.add_policy("last_first", [](const placed_flow<drawn_problem>&, item_id i) { return static_cast<double>(i); });
+  CHECK(all.partitioner_names().size() == 11);
+  CHECK(all.partitioner_names().back() == "pile");
+  CHECK(all.policy_names().back() == "last_first");
+  const workload w = test::ops_of({1, 2, 4}, {}).build();
+  const platform<> q{{{}, {}}, link_matrix{2}};
+  const drawn_problem p{w, q};
+  rng random{0};
+  workspace scratch;
+  const auto decided = (*all.find_partitioner("pile"))(p, random, scratch);
+  REQUIRE(decided);
+  CHECK(decided->plan.placement == placement{1, 1, 1});
+  const auto sim = (*all.find_policy("last_first"))(p, contention_model::none);
+  trace run;
+  sim->prepare(decided->plan);
+  CHECK(sim->run_prepared(run).makespan == 7);
+  CHECK(run.ops[0].start == 6);
+  CHECK(run.ops[1].start == 4);
+  CHECK(run.ops[2].start == 0);
+}
+
+TEST_CASE("registry: a simulator runs one plan after another, and a copy of a registry is one of its own") {
+  auto all = registry<drawn_problem>::standard();
+  auto copy = all;
+  copy.add_partitioner("mine", partition::hash{});
+  CHECK(all.find_partitioner("mine") == nullptr);
+  rng random{82};
+  const drawn s{random};
+  const auto sim = (*copy.find_policy("fifo"))(s.p, contention_model::none);
+  simulator<drawn_problem, schedule::fifo> expected{s.p};
+  trace run;
+  for (int i = 0; i < 5; ++i) {
+    const plan decided{test::random_placement(random, s.p), {}};
+    sim->prepare(decided);
+    CHECK(sim->run_prepared(run).makespan == expected.run(decided).makespan);
+  }
+}
+
+} // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/solve/result.hpp"
+#include "weft/solve/pipeline.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace {
+
+using namespace weft;
+
+TEST_CASE("result: names of the statuses") {
+  CHECK(to_string(status::solved) == "solved");
+  CHECK(to_string(status::optimal) == "optimal");
+  CHECK(to_string(status::infeasible) == "infeasible");
+  CHECK(to_string(status::incomplete) == "incomplete");
+}
+
+TEST_CASE("result: gap and has_plan") {
+  result r;
+  CHECK(r.status == status::infeasible);
+  CHECK_FALSE(r.has_plan());
+  CHECK(r.gap() == 0); // nothing is known
+  r = {.status = status::solved, .makespan = 12.5, .bound = {10, lower_bound::rule::area}};
+  CHECK(r.has_plan());
+  CHECK(r.gap() == 0.25);
+  r.status = status::optimal;
+  CHECK(r.has_plan());
+  r.status = status::incomplete;
+  CHECK_FALSE(r.has_plan());
+}
+
+TEST_CASE("judge: met, missed, and met but for rounding") {
+  const lower_bound ten{10, lower_bound::rule::area};
+  CHECK(judge({.makespan = 10}, ten) == status::optimal);
+  CHECK(judge({.makespan = 10 * (1 + 1e-12)}, ten) == status::optimal);
+  CHECK(judge({.makespan = 10 * (1 + 1e-8)}, ten) == status::solved);
+  CHECK(judge({.makespan = 9, .complete = false}, ten) == status::incomplete);
+  CHECK(judge({.makespan = 0}, {}) == status::optimal);
+}
+
+} // namespace
