@@ -87,8 +87,11 @@ TEST_CASE("property: nothing beats branch and bound") {
 
 TEST_CASE("branch and bound: its order starts what is beside each other in slots at the right time") {
   sample s;
-  s.ops = {{.work = 1, .kinds = device_kind::gpu, .outputs = {2}}, {.work = 1, .outputs = {0}}, {.work = 1, .outputs = {3}},
-           {.work = 3, .resident_bytes = 6, .outputs = {0}}, {.work = 1, .resident_bytes = 2, .outputs = {3}}};
+  s.ops = {{.work = 1, .kinds = device_kind::gpu, .outputs = {2}},
+           {.work = 1, .outputs = {0}},
+           {.work = 1, .outputs = {3}},
+           {.work = 3, .resident_bytes = 6, .outputs = {0}},
+           {.work = 1, .resident_bytes = 2, .outputs = {3}}};
   s.edges = {{3, 0, 1}, {0, 0, 2}, {0, 0, 4}};
   s.devices = {{.kind = device_kind::gpu, .speed = 2, .memory_bandwidth = 1}, {.memory_bandwidth = 3, .slots = 2}};
   s.connected = sample::topology::matrix;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What must not matter, or matter in a known way: the unit of time, the numbers of the ops, devices that nobody can use.
+// What must not matter, or matter in a known way: the unit of time, the numbers of ops, devices that nobody can use.
 #include "property/property.hpp"
 #include "property/strategies.hpp"
 
@@ -190,7 +190,7 @@ TEST_CASE("property: the numbers of the ops do not matter to a run") {
     if (!decided) {
       return;
     }
-    // What becomes ready at once is served by number under fifo, and asks for a port by number. Else any numbers will do.
+    // What becomes ready at once is served by number under fifo and asks for a port by number. Else any numbers do.
     const bool keep_ties = random.below(2) == 0;
     const auto keep = keep_ties ? released_together(made.ops) : std::vector<std::vector<op_id>>{};
     const auto numbers = renumber(s.ops.size(), keep, random);

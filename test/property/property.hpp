@@ -39,7 +39,9 @@ void expect_none(const std::string& who, const std::vector<Violation>& found) {
 }
 
 /// Two sums of the same times in different orders.
-inline bool about(double a, double b) { return a == b || std::abs(a - b) <= 1e-12 * std::max(std::abs(a), std::abs(b)); }
+inline bool about(double a, double b) {
+  return a == b || std::abs(a - b) <= 1e-12 * std::max(std::abs(a), std::abs(b));
+}
 
 /// Whether a makespan keeps a bound, up to rounding.
 inline bool at_least(double makespan, double bound) { return makespan >= bound * (1 - 1e-9); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Random problems for property tests: plain data that RapidCheck can draw, shrink and print, and the problem made of it.
+/// Random problems for property tests: plain data that can be drawn, shrunk and printed, and the problem made of it.
 #pragma once
 
 #include "weft/core/random.hpp"
@@ -62,7 +62,7 @@ struct sample_options {
   double max_density = 1; ///< of the edges
 };
 
-/// A random problem; larger for a larger `size`, which goes from 0 to 100.
+/// A random problem; larger for a larger `size` up to 50.
 sample draw_sample(const sample_options& o, std::uint64_t seed, int size);
 
 /// Problems that are simpler in one way each, the simplest first; with the same numbers if `keep_numbers`.
