@@ -36,21 +36,22 @@ struct heap_operations {
       if (first >= size) {
         break;
       }
-      std::size_t best = first;
+      Entry* best = heap + first; // pointers, since with indices compilers compute each address anew
       if (first + 4 <= size) {
-        best = before(heap[best], heap[first + 1]) ? best : first + 1;
-        best = before(heap[best], heap[first + 2]) ? best : first + 2;
-        best = before(heap[best], heap[first + 3]) ? best : first + 3;
+        Entry* const child = best;
+        best = before(*best, child[1]) ? best : child + 1;
+        best = before(*best, child[2]) ? best : child + 2;
+        best = before(*best, child[3]) ? best : child + 3;
       } else {
-        for (std::size_t child = first + 1; child < size; ++child) {
-          best = before(heap[best], heap[child]) ? best : child;
+        for (Entry* child = best + 1; child != heap + size; ++child) {
+          best = before(*best, *child) ? best : child;
         }
       }
-      if (!before(heap[best], moved)) {
+      if (!before(*best, moved)) {
         break;
       }
-      heap[hole] = heap[best];
-      hole = best;
+      heap[hole] = *best;
+      hole = static_cast<std::size_t>(best - heap);
     }
     heap[hole] = moved;
   }

@@ -6,6 +6,7 @@
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
+#include <span>
 #include <vector>
 
 namespace weft::partition {
@@ -16,14 +17,16 @@ template <class Problem>
 class assignment {
 public:
   constexpr explicit assignment(const Problem& p)
-      : problem_{&p}, placement_(p.num_ops(), none), free_(p.num_devices(), 0), load_(p.num_devices(), 0.0) {
+      : problem_{&p}, placement_(p.num_ops(), none), kind_(p.num_devices(), kind_set{}), free_(p.num_devices(), 0),
+        load_(p.num_devices(), 0.0) {
     for (const device_id d : ids(p.num_devices())) {
+      kind_[d] = p.platform().kind(d);
       free_[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
     }
   }
 
   constexpr bool fits(component_id c, device_id d) const {
-    return problem_->kinds(c).contains(problem_->platform().kind(d)) && free_[d] >= problem_->demand(c);
+    return !(problem_->kinds(c) & kind_[d]).empty() && free_[d] >= problem_->demand(c);
   }
 
   /// Precondition: `fits(c, d)`, and c is not placed.
@@ -51,14 +54,22 @@ public:
   /// The fitting device with the smallest `value(d)`, ties to the smaller id; `none` if nothing fits.
   template <class Value>
   constexpr device_id best_fit(component_id c, Value value) const {
-    device_id best = none;
-    double least = 0;
-    for (const device_id d : ids(problem_->num_devices())) {
-      if (fits(c, d)) {
-        if (const double x = value(d); best == none || x < least) {
-          best = d;
-          least = x;
-        }
+    const auto takes = [kinds = problem_->kinds(c), demand = problem_->demand(c), kind = kind_.data(),
+                        free = free_.data()](device_id d) { return !(kinds & kind[d]).empty() && free[d] >= demand; };
+    const auto k = static_cast<device_id>(problem_->num_devices());
+    device_id best = 0;
+    while (best < k && !takes(best)) {
+      ++best;
+    }
+    if (best == k) {
+      return none;
+    }
+    double least = value(best);
+    double x = 0;
+    for (device_id d = best + 1; d < k; ++d) {
+      if (takes(d) && (x = value(d)) < least) {
+        best = d;
+        least = x;
       }
     }
     return best;
@@ -68,12 +79,14 @@ public:
   constexpr device_id device(op_id v) const { return placement_[v]; } ///< `none` if not placed yet
   constexpr byte_count free(device_id d) const { return free_[d]; }   ///< bytes not reserved yet
   constexpr double load(device_id d) const { return load_[d]; }       ///< seconds of compute time assigned
+  constexpr std::span<const double> loads() const { return load_; }
   constexpr infeasibility why_unplaced(component_id c) const { return problem_->why_unplaced(c, free_); }
   constexpr placement take() && { return std::move(placement_); }
 
 private:
   const Problem* problem_;
   placement placement_;
+  std::vector<kind_set> kind_; // the inner loop over devices reads what it needs from neighbouring memory
   std::vector<byte_count> free_;
   std::vector<double> load_;
 };

@@ -42,7 +42,7 @@ struct critical_path {
       if (a.is_placed(c)) {
         continue;
       }
-      const device_id d = a.best_fit(c, [&](device_id e) { return a.load(e); });
+      const device_id d = a.best_fit(c, [load = a.loads()](device_id e) { return load[e]; });
       if (d == none) {
         return a.why_unplaced(c);
       }

@@ -35,7 +35,8 @@ concept key_function = std::copy_constructible<S> && requires(const S& s, const 
 
 /// What serves the devices during a run. `push` hands over an item that became ready; `pop` takes the one that
 /// device d should run now, or `nothing` to leave it idle until something changes on it. A queue may also have any of
-/// `on_start(item, now, finish)`, `on_finish(item, now)` to watch the run.
+/// `on_start(item, now, finish)`, `on_finish(item, now)` to watch the run, and `push(item, device, now)`, which is
+/// then called instead and saves it from looking the device up.
 template <class Q, class S, class Problem>
 concept ready_queue = std::constructible_from<Q, const Problem&> &&
                       requires(Q& q, const S& s, const context<Problem>& c, item_id i, device_id d, double now) {

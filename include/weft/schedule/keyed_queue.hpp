@@ -36,8 +36,11 @@ public:
     flow_ = &c.flow;
     arrivals_ = 0;
     std::fill(first_.begin(), first_.end(), 0);
-    for (const item_id i : ids(c.flow.num_items())) {
-      ++first_[c.flow.device_of(i)];
+    for (const device_id d : c.flow.placement()) {
+      ++first_[d];
+    }
+    for (const transfer& x : c.flow.transfers()) {
+      ++first_[x.from];
     }
     std::uint32_t end = 0;
     for (auto& first : first_) {
@@ -55,8 +58,8 @@ public:
     }
   }
 
-  constexpr void push(item_id i, double) {
-    const device_id d = flow_->device_of(i);
+  constexpr void push(item_id i, double now) { push(i, flow_->device_of(i), now); }
+  constexpr void push(item_id i, device_id d, double) {
     operations.push(&heap_[first_[d]], size_[d]++, {keys_[i], arrivals_++, i});
   }
 

@@ -35,9 +35,10 @@ public:
   using problem_type = Problem;
 
   constexpr explicit placed_flow(const Problem& p)
-      : problem_{&p}, last_tensor_(p.num_devices(), none), transfer_to_(p.num_devices(), none),
-        row_(p.num_tensors() + 1, 0), num_local_(p.num_tensors(), 0), first_transfer_(p.num_tensors() + 1, 0),
-        consumers_(p.num_edges(), 0), num_inputs_(p.num_ops(), 0), compute_time_(p.num_ops(), 0) {
+      : problem_{&p}, num_ops_{static_cast<item_id>(p.num_ops())}, last_tensor_(p.num_devices(), none),
+        transfer_to_(p.num_devices(), none), row_(p.num_tensors() + 1, 0), num_local_(p.num_tensors(), 0),
+        first_transfer_(p.num_tensors() + 1, 0), consumers_(p.num_edges(), 0), num_inputs_(p.num_ops(), 0),
+        compute_time_(p.num_ops(), 0) {
     transfers_.reserve(p.num_edges());
     for (const tensor_id t : ids(p.num_tensors())) {
       row_[t + 1] = row_[t] + static_cast<std::uint32_t>(std::ranges::size(p.workload().consumers(t)));
@@ -52,6 +53,7 @@ public:
   constexpr void assign(const weft::placement& where) {
     WEFT_ASSERT(where.size() == num_ops());
     placement_ = &where;
+    device_ = where.data();
     transfers_.clear();
     for (auto& t : last_tensor_) {
       t = none;
@@ -60,6 +62,7 @@ public:
       split_consumers(t, where);
     }
     first_transfer_[problem_->num_tensors()] = static_cast<std::uint32_t>(transfers_.size());
+    num_items_ = num_ops_ + static_cast<item_id>(transfers_.size());
     for (const op_id v : ids(num_ops())) {
       compute_time_[v] = problem_->compute_time(v, where[v]);
     }
@@ -67,8 +70,8 @@ public:
 
   constexpr const Problem& problem() const { return *problem_; }
   constexpr const weft::placement& placement() const { return *placement_; }
-  constexpr std::size_t num_ops() const { return compute_time_.size(); }
-  constexpr std::size_t num_items() const { return num_ops() + transfers_.size(); }
+  constexpr std::size_t num_ops() const { return num_ops_; }
+  constexpr std::size_t num_items() const { return num_items_; }
   /// No placement causes more items than this.
   constexpr std::size_t max_items() const { return num_ops() + consumers_.size(); }
 
@@ -87,14 +90,12 @@ public:
   constexpr std::uint32_t num_inputs(op_id v) const { return num_inputs_[v]; }
   constexpr std::span<const std::uint32_t> num_inputs() const { return num_inputs_; }
 
-  constexpr bool is_send(item_id i) const { return i >= num_ops(); }
+  constexpr bool is_send(item_id i) const { return i >= num_ops_; }
   /// Whether i waits in a compute queue at all: transfers whose send takes no time begin by themselves.
   constexpr bool needs_queue(item_id i) const { return !is_send(i) || transfers_[transfer_of(i)].send_time > 0; }
-  constexpr std::uint32_t transfer_of(item_id send) const { return send - static_cast<item_id>(num_ops()); }
-  constexpr item_id send_of(std::uint32_t k) const { return static_cast<item_id>(num_ops()) + k; }
-  constexpr device_id device_of(item_id i) const {
-    return is_send(i) ? transfers_[transfer_of(i)].from : (*placement_)[i];
-  }
+  constexpr std::uint32_t transfer_of(item_id send) const { return send - num_ops_; }
+  constexpr item_id send_of(std::uint32_t k) const { return num_ops_ + k; }
+  constexpr device_id device_of(item_id i) const { return is_send(i) ? transfers_[transfer_of(i)].from : device_[i]; }
   /// Seconds on the compute queue.
   constexpr double duration(item_id i) const {
     return is_send(i) ? transfers_[transfer_of(i)].send_time : compute_time_[i];
@@ -146,6 +147,9 @@ private:
 
   const Problem* problem_;
   const weft::placement* placement_ = nullptr;
+  const device_id* device_ = nullptr; // its data
+  item_id num_ops_ = 0;
+  item_id num_items_ = 0;
   std::vector<tensor_id> last_tensor_;        // per device: the last tensor that was found to go there …
   std::vector<std::uint32_t> transfer_to_;    // … and its transfer
   std::vector<std::uint32_t> row_;            // per tensor: where its consumers begin

@@ -131,7 +131,11 @@ private:
   }
 
   constexpr void make_ready(item_id i, device_id d, double now) {
-    queue_.push(i, now);
+    if constexpr (requires { queue_.push(i, d, now); }) {
+      queue_.push(i, d, now);
+    } else {
+      queue_.push(i, now);
+    }
     touch(d);
   }
 
@@ -160,33 +164,41 @@ private:
   template <class Observer>
   constexpr void complete(std::uint32_t code, double now, Observer& observer) {
     if (code >= flow_.num_items()) {
-      const auto k = code - static_cast<std::uint32_t>(flow_.num_items());
-      const transfer& x = flow_.transfers()[k];
-      if constexpr (requires { observer.on_arrival(k, x, now); }) {
-        observer.on_arrival(k, x, now);
-      }
-      deliver(flow_.consumers_of_transfer(k), x.to, now);
-      return;
+      arrive(code - static_cast<std::uint32_t>(flow_.num_items()), now, observer);
+    } else if (flow_.is_send(code)) {
+      finish_send(flow_.transfer_of(code), now, observer);
+    } else {
+      finish_op(code, now, observer);
     }
-    const device_id d = flow_.device_of(code);
-    ++free_slots_[d];
-    touch(d);
-    if constexpr (requires { queue_.on_finish(code, now); }) {
-      queue_.on_finish(code, now);
+  }
+
+  template <class Observer>
+  constexpr void arrive(std::uint32_t k, double now, Observer& observer) {
+    const transfer& x = flow_.transfers()[k];
+    if constexpr (requires { observer.on_arrival(k, x, now); }) {
+      observer.on_arrival(k, x, now);
     }
-    if (flow_.is_send(code)) {
-      const auto k = flow_.transfer_of(code);
-      if constexpr (requires { observer.on_send_finish(k, flow_.transfers()[k], now); }) {
-        observer.on_send_finish(k, flow_.transfers()[k], now);
-      }
-      begin_transfer(k, now, observer);
-      return;
+    deliver(flow_.consumers_of_transfer(k), x.to, now);
+  }
+
+  template <class Observer>
+  constexpr void finish_send(std::uint32_t k, double now, Observer& observer) {
+    release_slot(flow_.send_of(k), flow_.transfers()[k].from, now);
+    if constexpr (requires { observer.on_send_finish(k, flow_.transfers()[k], now); }) {
+      observer.on_send_finish(k, flow_.transfers()[k], now);
     }
+    begin_transfer(k, now, observer);
+  }
+
+  template <class Observer>
+  constexpr void finish_op(op_id v, double now, Observer& observer) {
+    const device_id d = flow_.device_of(v);
+    release_slot(v, d, now);
     ++num_finished_;
-    if constexpr (requires { observer.on_op_finish(code, d, now); }) {
-      observer.on_op_finish(code, d, now);
+    if constexpr (requires { observer.on_op_finish(v, d, now); }) {
+      observer.on_op_finish(v, d, now);
     }
-    for (const tensor_id t : problem_->workload().outputs(code)) {
+    for (const tensor_id t : problem_->workload().outputs(v)) {
       for (const std::uint32_t k : flow_.transfers_of(t)) {
         if (flow_.transfers()[k].send_time > 0) {
           make_ready(flow_.send_of(k), d, now);
@@ -198,9 +210,19 @@ private:
     }
   }
 
+  constexpr void release_slot(item_id i, device_id d, double now) {
+    ++free_slots_[d];
+    touch(d);
+    if constexpr (requires { queue_.on_finish(i, now); }) {
+      queue_.on_finish(i, now);
+    }
+  }
+
   template <class Observer>
   constexpr void dispatch(double now, Observer& observer) {
-    std::sort(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(num_touched_));
+    if (num_touched_ > 1) { // mostly it is one device
+      std::sort(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(num_touched_));
+    }
     for (std::uint32_t n = 0; n < num_touched_; ++n) {
       const device_id d = touched_[n];
       is_touched_[d] = 0;
