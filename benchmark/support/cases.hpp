@@ -75,9 +75,8 @@ inline weft::workload layered(std::uint64_t num_ops) {
 
 /// Random devices with memory for everything; `send_work` is what a send costs.
 inline weft::platform<> devices(std::uint32_t count, double send_work = 10) {
-  return weft::generate::heterogeneous({.devices = count,
-                                        .memory_times_speed = std::uint64_t{1} << 62,
-                                        .send_work = send_work}, 1);
+  return weft::generate::heterogeneous(
+    {.devices = count, .memory_times_speed = std::uint64_t{1} << 62, .send_work = send_work}, 1);
 }
 
 } // namespace bench

@@ -111,11 +111,7 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
     lines.fail("there is no device: add a row for each");
   }
   std::stable_sort(rows.begin(), rows.end(), [](const row& a, const row& b) { return a.id < b.id; });
-  std::vector<device> devices;
-  link_matrix links{rows.size()};
-  std::vector<std::string> names;
-  bool numbered = true; // the ids are 0, 1, 2, …
-  for (const device_id d : ids(rows.size())) {
+  for (const device_id d : ids(rows.size())) { // before there is a link for each pair of rows
     const auto& [id, line, what, rates] = rows[d];
     if (d > 0 && rows[d - 1].id == id) {
       throw parse_error(file, line,
@@ -128,6 +124,13 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
                           " transfer rates, one for each device with a larger id, but lists " +
                           std::to_string(rates.size()));
     }
+  }
+  std::vector<device> devices;
+  link_matrix links{rows.size()};
+  std::vector<std::string> names;
+  bool numbered = true; // the ids are 0, 1, 2, …
+  for (const device_id d : ids(rows.size())) {
+    const auto& [id, line, what, rates] = rows[d];
     for (std::size_t i = 0; i < rates.size(); ++i) {
       links.connect(d, static_cast<device_id>(d + 1 + i), {.latency = 0, .bandwidth = rates[i]});
     }

@@ -110,12 +110,7 @@ private:
   class builder {
   public:
     constexpr explicit builder(const Problem& p)
-        : p_{&p}, assignment_{p}, finish_(p.num_ops(), 0.0), first_slot_(p.num_devices() + 1, 0) {
-      for (const device_id d : ids(p.num_devices())) {
-        first_slot_[d + 1] = first_slot_[d] + static_cast<std::uint32_t>(p.platform().slots(d));
-      }
-      slots_.assign(first_slot_.back(), schedule::timeline{});
-    }
+        : p_{&p}, assignment_{p}, finish_(p.num_ops(), 0.0), slots_(p.num_devices(), std::vector<schedule::timeline>{}) {}
 
     constexpr bool schedule(op_id v, double weight_of_group) {
       const component_id c = p_->component(v);
@@ -172,14 +167,20 @@ private:
       op_id op;
     };
     struct gap {
-      std::uint32_t slot;
+      std::size_t slot; ///< of the device
       double start;
     };
 
+    /// The earliest gap in the slots that are in use, or else in the next one.
     constexpr gap find_gap(device_id d, double ready, double duration) const {
-      gap best{first_slot_[d], slots_[first_slot_[d]].earliest_gap(ready, duration)};
-      for (std::uint32_t s = first_slot_[d] + 1; s < first_slot_[d + 1]; ++s) {
-        if (const double start = slots_[s].earliest_gap(ready, duration); start < best.start) {
+      const auto& used = slots_[d];
+      gap best{used.size(), ready};
+      if (used.size() == p_->platform().slots(d)) {
+        best = {0, used[0].earliest_gap(ready, duration)};
+      }
+      for (std::size_t s = 0; s < used.size(); ++s) {
+        const double start = used[s].earliest_gap(ready, duration);
+        if (start < best.start || (start == best.start && s < best.slot)) {
           best = {s, start};
         }
       }
@@ -205,15 +206,17 @@ private:
       const double duration = p_->compute_time(v, d);
       const gap g = find_gap(d, inputs_ready(v, d), duration);
       finish_[v] = g.start + duration;
-      slots_[g.slot].reserve(g.start, finish_[v]);
+      if (g.slot == slots_[d].size()) {
+        slots_[d].push_back({});
+      }
+      slots_[d][g.slot].reserve(g.start, finish_[v]);
       steps_.push_back({g.start, finish_[v], static_cast<std::uint32_t>(steps_.size()), v});
     }
 
     const Problem* p_;
     assignment<Problem> assignment_;
-    std::vector<double> finish_;            // per op
-    std::vector<std::uint32_t> first_slot_; // per device, plus the end
-    std::vector<schedule::timeline> slots_;
+    std::vector<double> finish_;                          // per op
+    std::vector<std::vector<schedule::timeline>> slots_;  // per device, those in use
     std::vector<timed_step> steps_;
   };
 };

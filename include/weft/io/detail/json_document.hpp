@@ -19,8 +19,11 @@
 
 namespace weft::io::detail {
 
-/// A JSON text and its values. Throws `parse_error` for what is not JSON, and for a key given twice.
+/// A JSON text and its values. Throws `parse_error` for what is not JSON, for nesting that no format here needs and
+/// that recursive functions may not survive, and for a key given twice.
 struct json_document {
+  static constexpr std::size_t max_depth = 64;
+
   json_document(std::string content, std::string name) : text{std::move(content)}, file{std::move(name)} {
     try {
       root = nlohmann::json::parse(text);
@@ -36,6 +39,10 @@ struct json_document {
       const auto number = open == what.npos ? what : what.substr(open + 1, what.rfind('\'') - open - 1);
       throw parse_error(file, line_at(text, text.find(number)),
                         "the number " + std::string{number} + " is out of the range of a double");
+    }
+    if (const auto deep = find_deep_nesting(text, max_depth)) {
+      throw parse_error(file, line_at(text, deep->begin),
+                        "lists and objects are nested more than " + std::to_string(max_depth) + " deep");
     }
     if (const auto twice = find_duplicate_key(text)) {
       throw parse_error(file, line_at(text, twice->begin),

@@ -60,6 +60,20 @@ inline std::size_t line_at(std::string_view text, std::size_t position) {
                text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size())), '\n'));
 }
 
+/// Where lists and objects are nested deeper than `most` in a valid JSON text.
+inline std::optional<json_tokens::token> find_deep_nesting(std::string_view text, std::size_t most) {
+  json_tokens tokens{text};
+  std::size_t depth = 0;
+  for (auto t = tokens.next(); t.kind != 0; t = tokens.next()) {
+    depth += t.kind == '{' || t.kind == '[' ? 1u : 0u;
+    depth -= t.kind == '}' || t.kind == ']' ? 1u : 0u;
+    if (depth > most) {
+      return t;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Where a key is given twice in one object of a valid JSON text.
 inline std::optional<json_tokens::token> find_duplicate_key(std::string_view text) {
   struct frame {

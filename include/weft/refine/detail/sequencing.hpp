@@ -21,7 +21,8 @@ public:
   explicit sequencing(const Problem& p) : p_{&p}, flow_{p} {
     first_slot_.assign(p.num_devices() + 1, 0);
     for (const device_id d : ids(p.num_devices())) {
-      first_slot_[d + 1] = first_slot_[d] + static_cast<std::uint32_t>(p.platform().slots(d));
+      const std::size_t slots = p.platform().slots(d); // no more are ever in use than there are items
+      first_slot_[d + 1] = first_slot_[d] + static_cast<std::uint32_t>(std::min(slots, flow_.max_items() + 1));
     }
   }
 
