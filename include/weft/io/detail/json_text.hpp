@@ -88,7 +88,7 @@ inline std::optional<json_tokens::token> find_duplicate_key(std::string_view tex
       frames.push_back({t.kind == '{'});
     } else if (t.kind == '}' || t.kind == ']') {
       frames.pop_back();
-    } else if (t.kind == '"' && frames.back().object && last.kind != ':' &&
+    } else if (t.kind == '"' && !frames.empty() && frames.back().object && last.kind != ':' &&
                !frames.back().keys.insert(tokens.text(t)).second) {
       return t;
     }
