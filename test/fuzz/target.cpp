@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The entry point of libFuzzer for one reader, WEFT_FUZZ_READER; see docs in test/fuzz/README.md.
+// The entry point of libFuzzer for one reader, WEFT_FUZZ_READER; see README.md.
 #include "fuzz/readers.hpp"
 
 #include <cstddef>
