@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The best placement for the period that weft can find: splits, then annealing, and a bound.
+#pragma once
+
+#include "weft/throughput/annealing.hpp"
+#include "weft/throughput/bound.hpp"
+#include "weft/throughput/detail/packing.hpp"
+#include "weft/throughput/split.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::throughput {
+
+/// A placement, and what is known about all placements.
+struct best_result {
+  struct attempt {
+    std::string_view method;
+    double period = std::numeric_limits<double>::infinity(); ///< seconds; infinite if it found nothing
+  };
+
+  weft::placement placement;
+  double period = 0;                ///< seconds; equals `throughput::period` of the placement
+  double bound = 0;                 ///< seconds; no placement has a smaller period
+  std::vector<attempt> tried;       ///< in the order of the runs
+  bool contiguous_optimum = false;  ///< whether no contiguous split has a smaller period (staged costs only)
+
+  /// How far the period is above the bound, relative to the bound; 0 means optimal.
+  double gap() const {
+    return period <= bound ? 0 : bound > 0 ? period / bound - 1 : std::numeric_limits<double>::infinity();
+  }
+};
+
+/// Tries what pays, in this order: a placement that fits into memory (`packing`), `linear_split`, one round of
+/// `annealing`, `downset_split` for what is better still (staged costs), and further rounds of `annealing`, half of
+/// them hot and half of them warm, until the period meets the bound or the budget is spent. Only annealing's moves are
+/// counted as moves. Deterministic for a seed, unless the budget is in seconds.
+///
+/// Returns why there is no placement if memory or kinds allow none.
+struct best {
+  weft::budget budget = {};
+  std::uint32_t rounds = 6;                  ///< of annealing
+  std::uint64_t moves_per_round = 300'000;
+  std::size_t most_downsets = 20'000;
+
+  template <class Problem>
+  outcome<best_result> operator()(const Problem& p, rng& random) const {
+    const flow<Problem> f{p};
+    auto packed = detail::pack(f);
+    if (!packed) {
+      return packed.error();
+    }
+    run<Problem> r{f, {}, {}};
+    r.offer("packing", std::move(*packed));
+    stopwatch clock;
+    const auto left = [&] { return weft::budget{.seconds = budget.seconds - clock.seconds(), .stop = budget.stop}; };
+    if (auto split = linear_split{.budget = left()}(f); split.has_split()) {
+      r.offer("linear_split", std::move(split.where));
+    }
+    r.result.bound = period_bound(f, r.result.period);
+    std::uint64_t moves = budget.moves;
+    for (std::uint32_t i = 0; i < rounds && moves > 0 && !r.optimal() && !over(left()); ++i) {
+      annealing a{.budget = left(), .length = std::min(moves_per_round, moves), .goal = r.result.bound};
+      a.hot = i % 2 == 0 ? a.hot : a.hot / 10;
+      moves -= a.length;
+      r.offer("annealing", a(f, r.where, random));
+      if constexpr (staged_problem<Problem>) {
+        if (i == 0 && !r.optimal()) {
+          r.split(downset_split{.most_downsets = most_downsets, .below = r.result.period, .budget = left()});
+        }
+      }
+    }
+    for (const op_id v : ids(p.num_ops())) {
+      r.result.placement.push_back(r.where[p.component(v)]);
+    }
+    return std::move(r.result);
+  }
+
+private:
+  static bool over(const weft::budget& b) {
+    return b.seconds <= 0 || (b.stop != nullptr && b.stop->stop_requested());
+  }
+
+  template <class Problem>
+  struct run {
+    const flow<Problem>& f;
+    best_result result;
+    std::vector<device_id> where;
+
+    bool optimal() const { return result.period <= result.bound * (1 + 1e-6); }
+
+    void offer(std::string_view method, std::vector<device_id> found) {
+      const double period = ledger<Problem>{f, found}.period();
+      if (result.tried.empty() || period < result.period) {
+        result.period = period;
+        where = std::move(found);
+      }
+      result.tried.push_back({method, period});
+    }
+
+    void split(const downset_split& s) {
+      auto found = s(f);
+      result.contiguous_optimum = found.status == split_status::optimal || found.status == split_status::none_below;
+      if (found.has_split()) {
+        offer("downset_split", std::move(found.where));
+      } else {
+        result.tried.push_back({"downset_split"});
+      }
+    }
+  };
+};
+
+} // namespace weft::throughput
