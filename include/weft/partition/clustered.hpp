@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Clustering schedulers: clusters for any number of devices, mapped to those there are, and an order.
+#pragma once
+
+#include "weft/partition/cluster/detail/slots.hpp"
+#include "weft/partition/cluster/dominant_sequence.hpp"
+#include "weft/partition/cluster/edge_zeroing.hpp"
+#include "weft/partition/cluster/linear.hpp"
+#include "weft/partition/cluster/mapping.hpp"
+#include "weft/partition/concepts.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+namespace weft::partition {
+
+/// Clusters the ops, maps the clusters to devices, and orders each device's ops: by descending path to the end under that
+/// placement (ties: topologically first), each in the first gap that is long enough. Returns that order, too, for
+/// `schedule::static_order`; like HEFT's, it delays inputs by sends but does not book them.
+/// Complexity: that of clusterer and mapper, and O(n log n + m) plus the gaps passed. Uses no randomness.
+template <class Clusterer, class Mapper>
+struct clustered {
+  [[no_unique_address]] Clusterer clusterer = {};
+  [[no_unique_address]] Mapper mapper = {};
+
+  template <class Problem>
+    requires cluster::clusterer_for<Clusterer, Problem> && cluster::mapper_for<Mapper, Problem>
+  constexpr outcome<plan> operator()(const Problem& p, rng&, workspace&) const {
+    const cluster::mean_costs<Problem> costs{p};
+    auto where = mapper(costs, clusterer(costs));
+    if (!where) {
+      return where.error();
+    }
+    plan result;
+    result.order = sequence(p, costs, *where);
+    result.placement = std::move(*where);
+    return result;
+  }
+
+private:
+  template <class Problem>
+  static constexpr order sequence(const Problem& p, const cluster::mean_costs<Problem>& costs, const placement& where) {
+    const auto& w = p.workload();
+    std::vector<double> rank(p.num_ops(), 0.0);
+    const auto under_way = [&](tensor_id t, op_id c) {
+      const device_id from = where[w.producer(t)];
+      return from == where[c] ? 0 : p.send_time(t, from, where[c]) + p.transfer_time(t, from, where[c]);
+    };
+    for (const op_id v : p.topological_order() | std::views::reverse) {
+      double rest = 0;
+      for (const tensor_id t : w.outputs(v)) {
+        for (const op_id c : w.consumers(t)) {
+          rest = std::max(rest, under_way(t, c) + rank[c]);
+        }
+      }
+      rank[v] = rest + p.compute_time(v, where[v]);
+    }
+    std::vector<op_id> ops(p.topological_order().begin(), p.topological_order().end());
+    std::sort(ops.begin(), ops.end(), [&](op_id u, op_id v) {
+      return rank[u] != rank[v] ? rank[u] > rank[v] : costs.position(u) < costs.position(v);
+    });
+    struct timed {
+      double start;
+      double finish;
+      std::uint32_t number; // in the order of scheduling
+      op_id op;
+    };
+    std::vector<timed> steps;
+    steps.reserve(p.num_ops());
+    cluster::detail::slots<Problem> slots{p};
+    std::vector<double> finish(p.num_ops(), 0.0);
+    for (const op_id v : ops) {
+      double ready = 0;
+      for (const tensor_id t : w.inputs(v)) {
+        ready = std::max(ready, finish[w.producer(t)] + under_way(t, v));
+      }
+      const double duration = p.compute_time(v, where[v]);
+      const double start = slots.book(where[v], ready, duration);
+      finish[v] = start + duration;
+      steps.push_back({start, finish[v], static_cast<std::uint32_t>(steps.size()), v});
+    }
+    // By start; that is topological, since what leads to a step was scheduled before it and is over when it starts.
+    std::sort(steps.begin(), steps.end(), [](const timed& a, const timed& b) {
+      return a.start != b.start ? a.start < b.start : a.finish != b.finish ? a.finish < b.finish : a.number < b.number;
+    });
+    order result;
+    result.reserve(p.num_ops());
+    for (const timed& s : steps) {
+      result.push_back(step::run(s.op));
+    }
+    return result;
+  }
+};
+
+/// Sarkar's edge zeroing. See cluster/edge_zeroing.hpp.
+using edge_zeroing = clustered<cluster::edge_zeroing, cluster::earliest_finish>;
+/// Linear clustering of Kim and Browne. See cluster/linear.hpp.
+using linear_clustering = clustered<cluster::linear, cluster::earliest_finish>;
+/// Dominant sequence clustering of Yang and Gerasoulis. See cluster/dominant_sequence.hpp.
+using dsc = clustered<cluster::dominant_sequence, cluster::earliest_finish>;
+
+} // namespace weft::partition
