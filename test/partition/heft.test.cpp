@@ -33,7 +33,7 @@ trace run_as_planned(const Problem& p) {
 
 TEST_CASE("heft: the published example") {
   const test::published_example s;
-  const auto rank = heft::upward_ranks(s.p);
+  const auto rank = partition::list::upward_ranks(s.p);
   const double published[] = {108, 77, 80, 80, 69, 63.333, 42.667, 35.667, 44.333, 14.667};
   REQUIRE(rank.size() == 10);
   for (std::size_t v = 0; v < 10; ++v) {
@@ -103,8 +103,8 @@ TEST_CASE("heft: a send counts in ranks and arrivals") {
     CHECK(test::place(heft{}, p) == placement{0, speed == 3 ? 1u : 0u}); // 8 against 8.67 or 7.33
     // Mean compute 2 + 2 / speed, mean send 0.5 + 0.5 / speed, transfer 1; 0 is allowed on the cpu only.
     const double rest = 2 + 2 / speed;
-    CHECK(heft::upward_ranks(p)[1] == doctest::Approx(rest));
-    CHECK(heft::upward_ranks(p)[0] == doctest::Approx(4 + 1 + 0.5 + 0.5 / speed + rest));
+    CHECK(partition::list::upward_ranks(p)[1] == doctest::Approx(rest));
+    CHECK(partition::list::upward_ranks(p)[0] == doctest::Approx(4 + 1 + 0.5 + 0.5 / speed + rest));
   }
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("heft: nothing is transferred between colocated ops") {
   const workload w = std::move(b).build();
   const platform<uniform_links> q{{{}, {}}, {{.latency = 1, .bandwidth = 1}}, 1};
   const problem p{w, q};
-  CHECK(heft::upward_ranks(p) == std::vector<double>{8, 4});
+  CHECK(partition::list::upward_ranks(p) == std::vector<double>{8, 4});
 }
 
 TEST_CASE("heft: the first member of a group decides for it, with the others' work in mind") {

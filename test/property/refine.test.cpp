@@ -40,7 +40,7 @@ void check_refiner(const problem_type& p, const plan& start, std::uint64_t seed,
 /// When each op starts if the ops, in descending rank, each go into the first gap on the device that the plan says.
 /// Only for devices with one slot and without sends.
 std::vector<op_record> planned_times(const problem_type& p, const placement& where) {
-  const auto rank = partition::heft::upward_ranks(p);
+  const auto rank = partition::list::upward_ranks(p);
   std::vector<op_id> sequence(p.topological_order().begin(), p.topological_order().end());
   std::stable_sort(sequence.begin(), sequence.end(), [&](op_id u, op_id v) { return rank[u] > rank[v]; });
   std::vector<op_record> planned(p.num_ops());

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace {
@@ -12,7 +14,7 @@ namespace {
 using weft::schedule::timeline;
 
 TEST_CASE("timeline: an empty one is free at once") {
-  const timeline t;
+  timeline t;
   CHECK(t.end() == 0);
   CHECK(t.earliest_gap(3, 10) == 3);
 }
@@ -55,6 +57,55 @@ TEST_CASE("timeline: the earliest gap is the first start at which nothing is in 
       expected = busy[x] ? x + 1 : expected;
     }
     CHECK(t.earliest_gap(static_cast<double>(ready), static_cast<double>(length)) == static_cast<double>(expected));
+  }
+}
+
+TEST_CASE("timeline: with thousands of gaps, the same as looking at all of them") {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    weft::rng random{seed};
+    timeline t;
+    std::vector<weft::schedule::interval> gaps; // ascending
+    double end = 0;
+    for (int i = 0; i < 1500; ++i) {
+      const bool late = random.below(100) < 30 + 10 * (seed % 7);
+      const double ready = late                      ? end + random.below(20)
+                           : random.uniform() < 0.3 ? 0
+                                                    : random.below(static_cast<std::size_t>(end) + 1);
+      const double duration = random.below(5) == 0 ? 0 : static_cast<double>(random.below(16)) / 2;
+      double expected = std::max(ready, end);
+      std::size_t in = gaps.size();
+      for (std::size_t g = 0; g < gaps.size() && in == gaps.size(); ++g) {
+        if (std::max(ready, gaps[g].start) + duration <= gaps[g].finish) {
+          expected = std::max(ready, gaps[g].start);
+          in = g;
+        }
+      }
+      if (ready == 0 && duration == 0) {
+        expected = 0;
+      }
+      const double start = t.earliest_gap(ready, duration);
+      REQUIRE(start == expected);
+      CHECK((gaps.empty() || t.last_gap() == gaps.back().finish));
+      t.reserve(start, start + duration);
+      if (in < gaps.size() && start >= gaps[in].start) {
+        const auto old = gaps[in];
+        gaps.erase(gaps.begin() + static_cast<std::ptrdiff_t>(in));
+        auto at = gaps.begin() + static_cast<std::ptrdiff_t>(in);
+        if (start + duration < old.finish) {
+          at = gaps.insert(at, {start + duration, old.finish});
+        }
+        if (old.start < start) {
+          gaps.insert(at, {old.start, start});
+        }
+      } else if (start >= end) {
+        if (start > end) {
+          gaps.push_back({end, start});
+        }
+        end = start + duration;
+      }
+      REQUIRE(t.end() == end);
+    }
   }
 }
 

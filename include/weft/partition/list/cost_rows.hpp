@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSL-1.0
+/// When the inputs of an op arrive and how long it computes, on all devices at once.
+#pragma once
+
+#include "weft/bound/detail/cheapest_transfer.hpp"
+#include "weft/cost/linear.hpp"
+#include "weft/partition/list/reservation.hpp"
+#include "weft/problem.hpp"
+#include "weft/schedule/timeline.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <type_traits>
+#include <vector>
+
+namespace weft::partition::list {
+
+namespace detail {
+#if defined(__GNUC__)
+inline void prefetch(const void* address) { __builtin_prefetch(address); }
+#else
+inline void prefetch(const void*) {}
+#endif
+} // namespace detail
+
+/// Whether C computes as `cost::linear` does: it inherits its function and does not hide it.
+template <class C, class W, class P>
+concept computes_linearly = platform_parts::has_speeds<P> && requires {
+  requires std::is_same_v<decltype(&C::template compute_time<W, P>),
+                          double (cost::linear::*)(const W&, op_id, const P&, device_id) const>;
+};
+
+/// Rows over devices are padded to whole blocks, so that the loops over a block have a constant length and become
+/// vector instructions.
+inline constexpr std::size_t row_block = 8;
+constexpr std::size_t padded(std::size_t num_devices) { return (num_devices + row_block - 1) / row_block * row_block; }
+
+/// How rows are filled. The plans are the same; a test compares them.
+enum class row_path : std::uint8_t {
+  automatic, ///< from reciprocals where the cost model allows it
+  plain,     ///< by asking the cost model about each device
+};
+
+/// Fills rows over devices for one op after another, and keeps what it needs for that: when each op runs.
+///
+/// Where transfers go over links, or computing is linear, rows come from reciprocals that are made once: a product
+/// instead of a division. Such a row is an **estimate**, off by a few roundings, and `least` of it is a lower bound of
+/// what the model says. Whoever decides asks `arrival` and the problem for the exact number.
+/// Memory: 16 bytes per pair of devices and 16 per tensor for estimates, and 16 bytes per op.
+template <class Problem, row_path Path = row_path::automatic>
+class cost_rows {
+  using workload_type = typename Problem::workload_type;
+  using platform_type = typename Problem::platform_type;
+  using cost_type = typename Problem::cost_type;
+  static constexpr bool over_links =
+    Path == row_path::automatic && bound::detail::moves_over_links<cost_type, workload_type, platform_type>;
+  static constexpr bool linear =
+    Path == row_path::automatic && computes_linearly<cost_type, workload_type, platform_type>;
+  static constexpr std::size_t most_devices = 1024; // for which pairs are stored
+
+public:
+  constexpr cost_rows(const Problem& p, const reservation<Problem>& placed)
+      : p_{&p}, placed_{&placed}, stride_{padded(p.num_devices())}, times_(p.num_ops(), schedule::interval{}) {
+    if constexpr (over_links) {
+      knows_links_ = p.num_tensors() > 0 && p.num_devices() <= most_devices && prepare_links();
+    }
+    if constexpr (linear) {
+      knows_speeds_ = prepare_speeds();
+    }
+  }
+
+  /// The length of a row.
+  constexpr std::size_t stride() const { return stride_; }
+  /// Whether rows hold exact times.
+  constexpr bool exact() const { return !knows_links_ && !knows_speeds_; }
+  /// A lower bound of a time that was computed from rows that are not exact: some sums and products.
+  static constexpr double least(double time) { return time * (1 - 0x1p-44) - 1e-300; }
+
+  /// When v runs.
+  constexpr const schedule::interval& times(op_id v) const { return times_[v]; }
+  /// v runs on d then.
+  constexpr void set_times(op_id v, device_id d, const schedule::interval& when) {
+    times_[v] = when;
+    if constexpr (over_links) {
+      if (knows_links_) {
+        const auto& w = p_->workload();
+        for (const tensor_id t : w.outputs(v)) {
+          tensors_[t] = {when.finish, static_cast<byte_count>(w.bytes(t)) * most_devices + d};
+        }
+      }
+    }
+  }
+
+  /// Prepares rows of v. Precondition: the producers of its inputs have finished.
+  constexpr void begin(op_id v) {
+    op_ = v;
+    if constexpr (linear) {
+      work_ = p_->workload().work(v);
+    }
+    if constexpr (over_links) {
+      if (knows_links_) {
+        const auto& tensors = p_->workload().inputs(v);
+        if (inputs_.size() < std::ranges::size(tensors)) {
+          inputs_.resize(2 * std::ranges::size(tensors));
+        }
+        num_inputs_ = 0;
+        for (const tensor_id t : tensors) {
+          const made_tensor made = tensors_[t];
+          const auto from = static_cast<device_id>(made.bytes_and_device % most_devices);
+          inputs_[num_inputs_++] = {made.finish, static_cast<double>(made.bytes_and_device / most_devices), from};
+        }
+      }
+    }
+  }
+
+  /// Compute times on the devices of a block, which begins with device `first`.
+  constexpr void durations(device_id first, double* block) const {
+    if constexpr (linear) {
+      if (knows_speeds_) {
+        const double* const slowness = slowness_.data() + first;
+        for (std::size_t i = 0; i < row_block; ++i) {
+          block[i] = work_ * slowness[i];
+        }
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < row_block; ++i) {
+      block[i] = first + i < p_->num_devices() ? p_->compute_time(op_, static_cast<device_id>(first + i)) : 0;
+    }
+  }
+
+  /// When the last input is on each device of a block.
+  constexpr void arrivals(device_id first, double* block) const {
+    if constexpr (over_links) {
+      if (knows_links_) {
+        has_fixed_ ? latest<true>(first, block) : latest<false>(first, block);
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < row_block; ++i) {
+      block[i] = first + i < p_->num_devices() ? arrival(op_, static_cast<device_id>(first + i)) : 0;
+    }
+  }
+
+  /// Has the processor fetch what `begin` will read: the list of inputs of an op that comes a good deal later, the
+  /// inputs of one that comes soon.
+  constexpr void prefetch(op_id later, op_id soon) const {
+    if constexpr (over_links) {
+      if (!std::is_constant_evaluated() && knows_links_) {
+        const auto& w = p_->workload();
+        if constexpr (std::ranges::contiguous_range<decltype(w.inputs(later))>) {
+          detail::prefetch(std::ranges::data(w.inputs(later)));
+        }
+        for (const tensor_id t : w.inputs(soon)) {
+          detail::prefetch(&tensors_[t]);
+        }
+        detail::prefetch(&times_[soon]);
+      }
+    }
+  }
+
+  /// When the last input of the op in hand is on d, exactly.
+  constexpr double arrival(device_id d) const {
+    if constexpr (over_links) {
+      if (knows_links_) { // what cost::link_transfers computes, from numbers that are at hand
+        double ready = 0;
+        for (std::size_t i = 0; i < num_inputs_; ++i) {
+          const input& t = inputs_[i];
+          ready = std::max(ready, t.from == d ? t.finish
+                                              : t.finish + send_[t.from] +
+                                                  (p_->platform().latency(t.from, d) +
+                                                   t.bytes / static_cast<double>(p_->platform().bandwidth(t.from, d))));
+        }
+        return ready;
+      }
+    }
+    return arrival(op_, d);
+  }
+
+  /// When the last input of v is on d, exactly. A tensor arrives a send and a transfer after its producer finished.
+  constexpr double arrival(op_id v, device_id d) const {
+    double ready = 0;
+    for (const tensor_id t : p_->workload().inputs(v)) {
+      ready = std::max(ready, arrival_of(t, d));
+    }
+    return ready;
+  }
+
+  /// When t is on d, exactly.
+  constexpr double arrival_of(tensor_id t, device_id d) const {
+    const op_id u = p_->workload().producer(t);
+    const device_id from = placed_->device(u);
+    const double made = times_[u].finish;
+    return from == d ? made : made + p_->send_time(t, from, d) + p_->transfer_time(t, from, d);
+  }
+
+private:
+  struct made_tensor { // small, since inputs are all over memory
+    double finish = 0; // of its producer
+    std::uint64_t bytes_and_device = 0; // bytes · most_devices + device
+  };
+  struct input {
+    double finish = 0;
+    double bytes = 0;
+    device_id from = 0;
+  };
+
+  static constexpr bool is_moderate(double x) { return x == 0 || (x > 1e-280 && x < 1e280); }
+
+  constexpr bool prepare_links() {
+    const std::size_t k = p_->num_devices();
+    const auto& w = p_->workload();
+    for (const tensor_id t : ids(p_->num_tensors())) {
+      if (static_cast<byte_count>(w.bytes(t)) >= (byte_count{1} << 53)) { // takes part in no exact number
+        return false;
+      }
+    }
+    send_.assign(k, 0.0);
+    fixed_.assign(k * stride_, 0.0);
+    inverse_.assign(k * stride_, 0.0);
+    for (const device_id from : ids(k)) {
+      for (const device_id to : ids(k)) {
+        if (from != to) {
+          send_[from] = p_->send_time(0, from, to);
+          const double fixed = send_[from] + p_->platform().latency(from, to);
+          const double inverse = 1 / static_cast<double>(p_->platform().bandwidth(from, to));
+          if (!is_moderate(fixed) || !is_moderate(inverse)) {
+            return false;
+          }
+          has_fixed_ = has_fixed_ || fixed != 0;
+          fixed_[from * stride_ + to] = fixed;
+          inverse_[from * stride_ + to] = inverse;
+        }
+      }
+    }
+    tensors_.assign(p_->num_tensors(), {});
+    return true;
+  }
+
+  constexpr bool prepare_speeds() {
+    slowness_.assign(stride_, 0.0);
+    for (const device_id d : ids(p_->num_devices())) {
+      slowness_[d] = 1 / static_cast<double>(p_->platform().speed(d));
+      if (!is_moderate(slowness_[d])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// `arrivals`, whose eight times stay in registers.
+  template <bool HasFixed>
+  constexpr void latest(std::size_t first, double* row) const {
+    double ready[row_block] = {};
+    for (std::size_t k = 0; k < num_inputs_; ++k) {
+      const input& t = inputs_[k];
+      const double* const inverse = inverse_.data() + t.from * stride_ + first;
+      const double* const fixed = fixed_.data() + t.from * stride_ + first;
+      for (std::size_t i = 0; i < row_block; ++i) {
+        const double way = HasFixed ? t.bytes * inverse[i] + fixed[i] : t.bytes * inverse[i];
+        const double time = t.finish + way;
+        ready[i] = ready[i] < time ? time : ready[i];
+      }
+    }
+    for (std::size_t i = 0; i < row_block; ++i) {
+      row[i] = ready[i];
+    }
+  }
+
+  const Problem* p_;
+  const reservation<Problem>* placed_;
+  std::size_t stride_;
+  bool knows_links_ = false;
+  bool knows_speeds_ = false;
+  bool has_fixed_ = false;           // some send or latency takes time
+  std::vector<schedule::interval> times_; // per op
+  std::vector<made_tensor> tensors_; // per tensor, once its producer has finished
+  std::vector<input> inputs_;        // of the op in hand, next to each other
+  std::size_t num_inputs_ = 0;
+  op_id op_ = none;                  // the op in hand
+  double work_ = 0;                  // of it
+  std::vector<double> send_;         // per device
+  std::vector<double> fixed_;        // per pair: send + latency
+  std::vector<double> inverse_;      // per pair: 1 / bandwidth
+  std::vector<double> slowness_;     // per device: 1 / speed
+};
+
+} // namespace weft::partition::list

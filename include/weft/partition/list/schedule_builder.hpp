@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A schedule in the making, op by op: what every list scheduler writes to.
+#pragma once
+
+#include "weft/partition/list/cost_rows.hpp"
+#include "weft/partition/list/reservation.hpp"
+#include "weft/partition/list/sort_by_key.hpp"
+#include "weft/plan/plan.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace weft::partition::list {
+
+/// How an op could run; times in seconds.
+struct option {
+  device_id device = none; ///< `none`: nowhere
+  std::size_t slot = 0;    ///< of the device
+  double available = 0;    ///< from when on the slot that is free first stays free
+  double start = 0;
+  double duration = 0;
+  double finish = 0;
+};
+
+/// Keeps the times at which ops run, on `Slot`s: `schedule::timeline` to insert into gaps, `schedule::queue_end` to
+/// append. Places whole components, where `reservation::fits`; a tensor arrives a send and a transfer after its producer
+/// finished, and sends are not booked on the sender.
+/// Memory: cost_rows' and 48 bytes per op, and the slots'.
+template <class Problem, class Slot, row_path Path = row_path::automatic>
+class schedule_builder {
+public:
+  using problem_type = Problem;
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  constexpr explicit schedule_builder(const Problem& p)
+      : p_{&p}, placed_{p}, rows_{p, placed_}, slots_(p.num_devices(), std::vector<Slot>{}),
+        available_(rows_.stride(), 0.0), last_gap_(rows_.stride(), -1.0), fence_(rows_.stride(), -infinity),
+        bound_(rows_.stride(), 0.0) {
+    sequence_.reserve(p.num_ops());
+    for (std::size_t d = p.num_devices(); d < rows_.stride(); ++d) {
+      fence_[d] = infinity;
+    }
+  }
+  schedule_builder(const schedule_builder&) = delete; // the rows refer to the reservation
+  schedule_builder& operator=(const schedule_builder&) = delete;
+
+  constexpr const Problem& problem() const { return *p_; }
+  constexpr const reservation<Problem>& placed() const { return placed_; }
+  /// When v runs, once it is scheduled.
+  constexpr const schedule::interval& times(op_id v) const { return rows_.times(v); }
+  constexpr cost_rows<Problem, Path>& rows() { return rows_; }
+  /// Per device, padded: from when on one of its slots stays free.
+  constexpr std::span<const double> available() const { return available_; }
+  constexpr std::size_t num_scheduled() const { return sequence_.size(); }
+
+  /// Whether v may go there: where its component is, or where it fits.
+  constexpr bool allows(op_id v, device_id d) const {
+    const device_id there = placed_.device(v);
+    return there == none ? placed_.fits(v, d) : there == d;
+  }
+
+  /// How v would run on d, exactly. Precondition: all that it waits for is scheduled.
+  constexpr option at(op_id v, device_id d) { return at(v, d, rows_.arrival(v, d)); }
+  constexpr option at(op_id v, device_id d, double ready) {
+    option o{d, 0, available_[d], 0, p_->compute_time(v, d), 0};
+    find_gap(o, ready);
+    o.finish = o.start + o.duration;
+    return o;
+  }
+
+  /// The best option for v: the least `objective(option) + beyond[device]`, ties to the earlier finish, then to the
+  /// smaller device id. The objective must not decrease in any of the option's times. `beyond` is empty or per device.
+  /// If v is the first of a group, `group_weight` times the other members' compute time is added, too.
+  ///
+  /// Looks at estimates of all devices first, and exactly only at those that could be best by them.
+  template <class Objective>
+  constexpr option best(op_id v, Objective objective, std::span<const double> beyond, double group_weight) {
+    if (const device_id there = placed_.device(v); there != none) {
+      return at(v, there);
+    }
+    const bool fits_all = placed_.fits_everywhere(v);
+    const bool alone = placed_.alone(v);
+    rows_.begin(v);
+    double smallest = fill_bounds(objective);
+    if (!fits_all || !alone || !beyond.empty()) {
+      smallest = adjust_bounds(v, fits_all, alone, beyond, group_weight);
+    }
+    const auto total = [&](const option& o) {
+      double value = objective(o);
+      if (!alone) {
+        value += group_weight * (p_->component_time(p_->component(v), o.device) - o.duration);
+      }
+      return beyond.empty() ? value : value + beyond[o.device];
+    };
+    if (smallest == infinity) {
+      return {};
+    }
+    device_id first = 0;
+    while (bound_[first] != smallest) {
+      ++first;
+    }
+    option chosen = exactly(v, first);
+    double least = total(chosen);
+    bound_[first] = infinity;
+    for (std::size_t block = 0; block < bound_.size(); block += row_block) {
+      if (!any_below(block, least)) {
+        continue;
+      }
+      for (auto d = static_cast<device_id>(block); d < block + row_block; ++d) {
+        if (bound_[d] <= least) {
+          const option o = exactly(v, d);
+          if (const double value = total(o);
+              value < least || (value == least && (o.finish != chosen.finish ? o.finish < chosen.finish
+                                                                              : o.device < chosen.device))) {
+            chosen = o;
+            least = value;
+          }
+        }
+      }
+    }
+    return chosen;
+  }
+
+  /// Schedules v that way. Precondition: `allows(v, o.device)`, and nothing was scheduled since the option was made.
+  constexpr void take(op_id v, const option& o) {
+    placed_.place(v, o.device);
+    auto& used = slots_[o.device];
+    if (o.slot == used.size()) {
+      used.push_back({});
+    }
+    used[o.slot].reserve(o.start, o.finish);
+    update_device(o.device);
+    rows_.set_times(v, o.device, {o.start, o.finish});
+    sequence_.push_back(v);
+  }
+
+  constexpr infeasibility why_unplaced(op_id v) const { return placed_.why_unplaced(v); }
+
+  /// The ops in the order of their start, ties by finish, then as they were scheduled. That order is topological, since
+  /// an op that leads to another was scheduled before it and does not finish later than it starts.
+  constexpr plan decided(workspace& scratch) && {
+    sort_by_key(
+      std::span{sequence_}, [&](op_id v) { return times(v).start; },
+      [&](op_id u, op_id v) { return times(u).finish < times(v).finish; }, scratch);
+    plan result{std::move(placed_).take(), {}};
+    result.order.reserve(sequence_.size());
+    for (const op_id v : sequence_) {
+      result.order.push_back(step::run(v));
+    }
+    return result;
+  }
+
+private:
+  /// The earliest gap in the slots that are in use, or else in the next one; ties to the slot with the smaller number.
+  constexpr void find_gap(option& o, double ready) {
+    auto& used = slots_[o.device];
+    std::size_t s = 0;
+    if (used.size() == p_->platform().slots(o.device)) {
+      o.start = used[s++].earliest_gap(ready, o.duration);
+    } else {
+      o.slot = used.size();
+      o.start = ready;
+    }
+    for (; s < used.size(); ++s) {
+      const double start = used[s].earliest_gap(ready, o.duration);
+      if (start < o.start || (start == o.start && s < o.slot)) {
+        o.slot = s;
+        o.start = start;
+      }
+    }
+  }
+
+  constexpr option exactly(op_id v, device_id d) { return at(v, d, rows_.arrival(d)); }
+
+  constexpr void update_device(device_id d) {
+    const auto& used = slots_[d];
+    double free = used.size() < p_->platform().slots(d) ? 0 : used[0].end();
+    double gap = -1;
+    for (const Slot& s : used) {
+      free = std::min(free, s.end());
+      gap = std::max(gap, s.last_gap());
+    }
+    available_[d] = free;
+    last_gap_[d] = gap * (1 + 0x1p-44) + 1e-300;
+  }
+
+  /// Lower bounds of the objective on each device: behind the last gap an op starts when the device is free. Returns
+  /// the smallest.
+  template <class Objective>
+  constexpr double fill_bounds(Objective objective) {
+    double least[row_block];
+    double arrival[row_block];
+    double duration[row_block];
+    for (std::size_t i = 0; i < row_block; ++i) {
+      least[i] = infinity;
+    }
+    for (std::size_t d = 0; d < bound_.size(); d += row_block) {
+      const auto first = static_cast<device_id>(d);
+      rows_.arrivals(first, arrival);
+      rows_.durations(first, duration);
+      const double* const available = available_.data() + d;
+      const double* const last_gap = last_gap_.data() + d;
+      const double* const fence = fence_.data() + d;
+      double* const bound = bound_.data() + d;
+      for (std::size_t i = 0; i < row_block; ++i) {
+        const double behind = arrival[i] < available[i] ? available[i] : arrival[i];
+        const double start = arrival[i] + duration[i] > last_gap[i] ? behind : arrival[i];
+        const option o{none, 0, available[i], start, duration[i], start + duration[i]};
+        const double least_value = cost_rows<Problem, Path>::least(objective(o));
+        bound[i] = fence[i] < least_value ? least_value : fence[i];
+        least[i] = bound[i] < least[i] ? bound[i] : least[i];
+      }
+    }
+    return *std::min_element(least, least + row_block);
+  }
+
+  /// What only some ops need: devices that take no more, the rest of the group, what comes beyond.
+  constexpr double adjust_bounds(op_id v, bool fits_all, bool alone, std::span<const double> beyond,
+                                 double group_weight) {
+    double smallest = infinity;
+    for (const device_id d : ids(p_->num_devices())) {
+      if (!fits_all && !placed_.fits(v, d)) {
+        bound_[d] = infinity;
+        continue;
+      }
+      if (!alone) {
+        bound_[d] += group_weight * (p_->component_time(p_->component(v), d) - p_->compute_time(v, d));
+      }
+      bound_[d] = cost_rows<Problem, Path>::least(beyond.empty() ? bound_[d] : bound_[d] + beyond[d]);
+      smallest = std::min(smallest, bound_[d]);
+    }
+    return smallest;
+  }
+
+  constexpr bool any_below(std::size_t block, double limit) const {
+    const double* const bound = bound_.data() + block;
+    double least = bound[0];
+    for (std::size_t i = 1; i < row_block; ++i) {
+      least = bound[i] < least ? bound[i] : least;
+    }
+    return least <= limit;
+  }
+
+  const Problem* p_;
+  reservation<Problem> placed_;
+  cost_rows<Problem, Path> rows_;
+  std::vector<std::vector<Slot>> slots_; // per device, those in use
+  std::vector<double> available_;        // rows over devices
+  std::vector<double> last_gap_;         // the last gap's end, and a little more
+  std::vector<double> fence_; // infinite behind the last device, so that it is never chosen
+  std::vector<double> bound_;
+  std::vector<op_id> sequence_;
+};
+
+} // namespace weft::partition::list

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Sorting ids by a number that spreads evenly, as ranks and start times do.
+#pragma once
+
+#include "weft/core/ids.hpp"
+#include "weft/core/workspace.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace weft::partition::list {
+
+namespace detail {
+
+/// Stable insertion sort of `ids[begin, end)`.
+template <class Less>
+constexpr void insertion_sort(std::uint32_t* ids, std::size_t begin, std::size_t end, Less less) {
+  for (std::size_t i = begin + 1; i < end; ++i) {
+    const std::uint32_t moved = ids[i];
+    std::size_t hole = i;
+    for (; hole > begin && less(moved, ids[hole - 1]); --hole) {
+      ids[hole] = ids[hole - 1];
+    }
+    ids[hole] = moved;
+  }
+}
+
+/// Stable merge sort of `ids[begin, end)`; `buffer` has the same indices. (`std::stable_sort` is not constexpr.)
+template <class Less>
+constexpr void merge_sort(std::uint32_t* ids, std::uint32_t* buffer, std::size_t begin, std::size_t end, Less less) {
+  constexpr std::size_t run = 16;
+  for (std::size_t i = begin; i < end; i += run) {
+    insertion_sort(ids, i, std::min(i + run, end), less);
+  }
+  for (std::size_t width = run; width < end - begin; width *= 2) {
+    for (std::size_t i = begin; i < end; i += 2 * width) {
+      const std::size_t middle = std::min(i + width, end);
+      const std::size_t last = std::min(i + 2 * width, end);
+      std::merge(ids + i, ids + middle, ids + middle, ids + last, buffer + i, less);
+    }
+    std::copy(buffer + begin, buffer + end, ids + begin);
+  }
+}
+
+} // namespace detail
+
+/// Sorts `order` by ascending `key(i)`, which must be finite; ids with equal keys by `before(a, b)`, and if that does
+/// not tell either, they stay in their order. Deals the ids to a quarter as many buckets of equal width, then sorts
+/// each. Complexity: O(n) if the keys spread evenly, O(n log n) in any case. Memory: 9 bytes per id, from `scratch`.
+template <class Key, class Before>
+constexpr void sort_by_key(std::span<std::uint32_t> order, Key key, Before before, workspace& scratch) {
+  const std::size_t n = order.size();
+  const auto less = [&](std::uint32_t a, std::uint32_t b) {
+    const double x = key(a);
+    const double y = key(b);
+    return x != y ? x < y : before(a, b);
+  };
+  if (n <= 16) {
+    detail::insertion_sort(order.data(), 0, n, less);
+    return;
+  }
+  auto dealt = scratch.take<std::uint32_t>(n);
+  double low = key(order[0]);
+  double high = low;
+  for (const std::uint32_t i : order) {
+    const double x = key(i);
+    low = x < low ? x : low;
+    high = x > high ? x : high;
+  }
+  const std::size_t buckets = n / 4;
+  const double scale = static_cast<double>(buckets - 1) / (high - low);
+  if (!(scale > 0 && scale <= 1e300)) { // all are equal, or as good as
+    detail::merge_sort(order.data(), &dealt[0], 0, n, less);
+    return;
+  }
+  auto first = scratch.take<std::uint32_t>(buckets + 1);
+  auto bucket = scratch.take<std::uint32_t>(n);
+  for (std::size_t i = 0; i < n; ++i) { // whatever the rounding, a larger key has no smaller bucket
+    const auto b = static_cast<std::uint32_t>((key(order[i]) - low) * scale);
+    bucket[i] = b < buckets ? b : static_cast<std::uint32_t>(buckets - 1);
+    ++first[bucket[i] + 1];
+  }
+  for (std::size_t b = 0; b < buckets; ++b) {
+    first[b + 1] += first[b];
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    dealt[first[bucket[i]]++] = order[i];
+  }
+  std::copy(dealt.begin(), dealt.end(), order.begin());
+  std::size_t begin = 0;
+  for (std::size_t b = 0; b < buckets; ++b) { // after dealing, `first` says where each ends
+    const std::size_t end = first[b];
+    if (end - begin > 16) {
+      detail::merge_sort(order.data(), &dealt[0], begin, end, less);
+    } else {
+      detail::insertion_sort(order.data(), begin, end, less);
+    }
+    begin = end;
+  }
+}
+
+} // namespace weft::partition::list
