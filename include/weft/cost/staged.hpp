@@ -2,6 +2,7 @@
 /// Costs of host-staged platforms: accelerators that reach each other through host memory only.
 #pragma once
 
+#include "weft/core/config.hpp"
 #include "weft/core/error.hpp"
 #include "weft/cost/concepts.hpp"
 
@@ -53,10 +54,12 @@ public:
 
   template <class W, class P>
   double compute_time(const W&, op_id v, const P& p, device_id d) const {
+    WEFT_ASSERT(v < columns_.host.size());
     return is_host(p, d) ? columns_.host[v] : columns_.accelerator[v];
   }
   template <class W, class P>
   double import_time(const W&, tensor_id t, const P& p, device_id d) const {
+    WEFT_ASSERT(t < columns_.transfer.size());
     return is_host(p, d) ? 0 : columns_.transfer[t];
   }
   template <class W, class P>

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Reads and writes the JSON files of the device-placement study of Tarnawski et al.; see docs/throughput.md.
+#pragma once
+
+#include "weft/cost/staged.hpp"
+#include "weft/io/detail/json_document.hpp"
+#include "weft/io/files.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <cmath>
+#include <exception>
+#include <istream>
+#include <map>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::io {
+
+/// A workload on accelerators and CPU cores that meet in host memory. **Times are in milliseconds**, as in the files,
+/// so every result is, too.
+struct dnn_partitioning {
+  using problem_type = weft::problem<workload, platform<uniform_links>, weft::cost::staged>;
+
+  workload ops;
+  platform<uniform_links> devices; ///< the accelerators (of kind fpga), then the CPU cores
+  weft::cost::staged cost;
+  std::vector<std::int64_t> ids; ///< the id in the file of each op
+
+  /// The problem to solve; refers to this object, which must outlive it and stay where it is.
+  problem_type problem() const { return {ops, devices, cost}; }
+};
+
+/// The largest number of accelerators and of CPU cores that a file may ask for.
+inline constexpr std::uint64_t max_partitioning_devices = 1000;
+
+namespace detail {
+
+/// The nodes and edges of a file, checked one by one and as a whole.
+class partitioning_reader {
+public:
+  explicit partitioning_reader(const json_value& root) : root_{root} {}
+
+  dnn_partitioning read() {
+    root_.object({"maxSizePerFPGA", "maxFPGAs", "maxCPUs", "nodes", "edges"});
+    auto devices = read_devices();
+    const auto nodes = root_.at("nodes");
+    nodes.array("a list of nodes");
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      read_node(nodes[i]);
+    }
+    const auto edges = root_.at("edges");
+    edges.array("a list of edges");
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      read_edge(edges[i], i);
+    }
+    std::vector<double> transfer; // tensors are numbered by producer
+    for (const double cost : transfer_) {
+      if (cost >= 0) {
+        transfer.push_back(cost);
+      }
+    }
+    times_.transfer = std::move(transfer);
+    return {build(nodes), {std::move(devices), uniform_links{}}, cost::staged{std::move(times_)}, std::move(ids_)};
+  }
+
+private:
+  static constexpr double bytes_limit = 0x1p62;
+
+  std::vector<device> read_devices() const {
+    const auto capacity = root_.at("maxSizePerFPGA").number();
+    const auto accelerators = root_.at("maxFPGAs").whole(0, max_partitioning_devices);
+    const auto cores = root_.at("maxCPUs").whole(0, max_partitioning_devices);
+    if (accelerators + cores == 0) {
+      root_.fail("there is no device: maxFPGAs or maxCPUs must be at least 1");
+    }
+    device accelerator{.kind = device_kind::fpga};
+    if (capacity < bytes_limit) {
+      accelerator.memory_capacity = static_cast<byte_count>(capacity);
+    }
+    std::vector<device> devices(accelerators, accelerator);
+    devices.resize(accelerators + cores, device{.kind = device_kind::cpu});
+    return devices;
+  }
+
+  static bool flag(const json_value& value) {
+    value.expect(value->is_boolean() || (value->is_number() && (*value == 0 || *value == 1)), "true or false");
+    return value->is_boolean() ? value->get<bool>() : *value == 1;
+  }
+
+  static std::int64_t integer(const json_value& value) {
+    if (value->is_number_float()) {
+      const auto x = value->get<double>();
+      value.expect(x == std::floor(x) && std::abs(x) < 0x1p53, "a whole number");
+      return static_cast<std::int64_t>(x);
+    }
+    const bool fits = value->is_number_integer() &&
+                      (!value->is_number_unsigned() || value->get<std::uint64_t>() <= std::uint64_t{1} << 62);
+    value.expect(fits, "a whole number");
+    return value->get<std::int64_t>();
+  }
+
+  void read_node(const json_value& node) {
+    node.object({"id", "name", "supportedOnFpga", "cpuLatency", "fpgaLatency", "isBackwardNode", "colorClass", "size",
+                 "layerId"});
+    const auto v = static_cast<op_id>(ids_.size());
+    const auto id = node.at("id");
+    if (const auto [other, is_new] = op_of_.emplace(integer(id), v); !is_new) {
+      id.fail("the id " + std::to_string(other->first) + " was given to /nodes/" + std::to_string(other->second) +
+              "; ids must differ");
+    }
+    ids_.push_back(integer(id));
+    const auto size = node.at("size");
+    const double bytes = std::ceil(size.number());
+    size.expect(bytes < bytes_limit, "less than 2^62 bytes");
+    times_.host.push_back(node.at("cpuLatency").number());
+    times_.accelerator.push_back(node.at("fpgaLatency").number());
+    op o{.work = times_.accelerator.back(), .resident_bytes = static_cast<byte_count>(bytes)};
+    if (node.has("name")) {
+      o.name = node.at("name").text();
+    }
+    if (!flag(node.at("supportedOnFpga"))) {
+      o.kinds = device_kind::cpu;
+    }
+    o.type = node.has("isBackwardNode") && flag(node.at("isBackwardNode")) ? "backward" : "forward";
+    builder_.add_op(std::move(o));
+    transfer_.push_back(-1);
+    first_edge_.push_back(0);
+    if (node.has("colorClass") && !node.at("colorClass")->is_null()) {
+      const auto [first, is_new] = class_of_.emplace(integer(node.at("colorClass")), v);
+      if (!is_new) {
+        builder_.colocate(first->second, v);
+      }
+    }
+  }
+
+  op_id op_at(const json_value& id) const {
+    const auto found = op_of_.find(integer(id));
+    if (found == op_of_.end()) {
+      id.fail("there is no node with the id " + std::to_string(integer(id)));
+    }
+    return found->second;
+  }
+
+  void read_edge(const json_value& edge, std::size_t i) {
+    edge.object({"sourceId", "destId", "cost", "size"});
+    const auto from = op_at(edge.at("sourceId"));
+    const auto to = op_at(edge.at("destId"));
+    const auto cost = edge.at("cost");
+    const double time = cost.number();
+    if (edge.has("size")) {
+      (void)edge.at("size").number();
+    }
+    if (from == to) {
+      edge.fail("goes from node " + std::to_string(ids_[from]) + " to itself");
+    }
+    if (const auto [other, is_new] = edges_.emplace(std::pair{from, to}, i); !is_new) {
+      edge.fail("is the same as /edges/" + std::to_string(other->second) + "; list each edge once");
+    }
+    if (transfer_[from] < 0) {
+      transfer_[from] = time;
+      first_edge_[from] = i;
+      builder_.add_output(from, 0);
+    } else if (transfer_[from] != time) {
+      cost.fail("node " + std::to_string(ids_[from]) + " has one output, but its cost here is " + number_text(time) +
+                " and in /edges/" + std::to_string(first_edge_[from]) + " it is " + number_text(transfer_[from]) +
+                "; all out-edges of a node must have the same cost");
+    }
+    builder_.add_edge(from, to);
+  }
+
+  /// Problems of the whole are told with the ids of the file.
+  workload build(const json_value& nodes) {
+    try {
+      return std::move(builder_).build();
+    } catch (const cycle_error& e) {
+      std::string way;
+      for (const op_id v : e.ops) {
+        way += std::to_string(ids_[v]) + " -> ";
+      }
+      std::throw_with_nested(
+        nodes[e.ops.front()].located("the graph has a cycle: " + way + std::to_string(ids_[e.ops.front()]) +
+                                     "; a dataflow graph must be acyclic (unroll loops first)"));
+    } catch (const error& e) {
+      std::throw_with_nested(nodes.located(e.what()));
+    }
+  }
+
+  const json_value& root_;
+  workload_builder builder_;
+  cost::staged::columns times_;
+  std::vector<double> transfer_;         // per op; negative without an out-edge
+  std::vector<std::size_t> first_edge_;  // per op
+  std::vector<std::int64_t> ids_;
+  std::map<std::int64_t, op_id> op_of_;
+  std::map<std::int64_t, op_id> class_of_; // the first op of each colour
+  std::map<std::pair<op_id, op_id>, std::size_t> edges_;
+};
+
+} // namespace detail
+
+/// Reads a file. Nodes become ops in their order; `size` is resident bytes, rounded up; `supportedOnFpga: false`
+/// confines an op to CPU cores; equal `colorClass` is a colocation group; the type of an op is "forward" or
+/// "backward". A node with out-edges has one tensor of *no* bytes, since the format counts only `size` as memory; the
+/// `size` of edges is ignored. Accelerators have `maxSizePerFPGA` bytes, CPU cores no limit.
+/// Throws `parse_error` with file, line and the path of the value; costs that differ among a node's out-edges are
+/// refused. `file` is what errors call the input.
+inline dnn_partitioning read_dnn_partitioning(std::istream& in, const std::string& file = "<stream>") {
+  const detail::json_document document{read_all(in, file), file};
+  const detail::json_value root{document};
+  root.expect(root->is_object(), "an object");
+  return detail::partitioning_reader{root}.read();
+}
+/// The same from a file. Throws `error` if it cannot be opened.
+inline dnn_partitioning read_dnn_partitioning(const std::filesystem::path& path) {
+  auto in = open_for_reading(path);
+  return read_dnn_partitioning(in, path.string());
+}
+
+/// Writes a file that reads back as the same problem.
+inline void write_dnn_partitioning(std::ostream& out, const dnn_partitioning& x) {
+  using json = nlohmann::ordered_json;
+  const auto& w = x.ops;
+  std::size_t accelerators = 0;
+  byte_count capacity = 0;
+  for (const device_id d : weft::ids(x.devices.num_devices())) {
+    if (x.devices.kind(d) != device_kind::cpu) {
+      ++accelerators;
+      capacity = x.devices.memory_capacity(d);
+    }
+  }
+  out << "{\n  \"maxSizePerFPGA\": " << capacity << ",\n  \"maxFPGAs\": " << accelerators
+      << ",\n  \"maxCPUs\": " << x.devices.num_devices() - accelerators << ",\n  \"nodes\": [";
+  for (const op_id v : weft::ids(w.num_ops())) {
+    json node{{"id", x.ids[v]},
+              {"name", std::string{w.name(v)}},
+              {"supportedOnFpga", w.kinds(v).contains(device_kind::fpga)},
+              {"cpuLatency", detail::json_number(x.cost.times().host[v])},
+              {"fpgaLatency", detail::json_number(x.cost.times().accelerator[v])},
+              {"isBackwardNode", w.type(v) == "backward"}};
+    if (w.group(v) != none) {
+      node["colorClass"] = w.group(v);
+    }
+    node["size"] = w.resident_bytes(v);
+    out << (v == 0 ? "\n    " : ",\n    ") << detail::one_line(node);
+  }
+  out << "\n  ],\n  \"edges\": [";
+  bool first = true;
+  for (const tensor_id t : weft::ids(w.num_tensors())) {
+    for (const op_id v : w.consumers(t)) {
+      out << (first ? "\n    " : ",\n    ")
+          << detail::one_line(json{{"sourceId", x.ids[w.producer(t)]},
+                                   {"destId", x.ids[v]},
+                                   {"cost", detail::json_number(x.cost.times().transfer[t])}});
+      first = false;
+    }
+  }
+  out << "\n  ]\n}\n";
+}
+
+} // namespace weft::io
