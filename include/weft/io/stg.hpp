@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Reads and writes task graphs of the Standard Task Graph Set.
+#pragma once
+
+#include "weft/io/detail/text.hpp"
+#include "weft/io/files.hpp"
+#include "weft/platform/identical.hpp" // IWYU pragma: export
+#include "weft/workload/builder.hpp"
+#include "weft/workload/workload.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <istream>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::io {
+
+namespace detail {
+
+/// The numbers of one line of an STG file.
+inline std::vector<std::string_view> stg_fields(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (;;) {
+    line = trim(line);
+    if (line.empty()) {
+      return fields;
+    }
+    const auto end = line.find_first_of(" \t");
+    fields.push_back(line.substr(0, end));
+    line.remove_prefix(end == std::string_view::npos ? line.size() : end);
+  }
+}
+
+inline workload workload_from_stg(std::string_view text, const std::string& file) {
+  struct edge {
+    std::uint32_t from, to;
+    std::size_t line;
+  };
+  line_reader lines{text, file};
+  const auto fail = [&lines](const std::string& problem) { lines.fail(problem); };
+  const auto next_line = [&] {
+    auto line = lines.next();
+    while (line && line->front() == '#') {
+      line = lines.next();
+    }
+    return line;
+  };
+  const auto first = next_line();
+  if (!first) {
+    lines.fail("the number of tasks is missing: an STG file starts with it");
+  }
+  const auto header = stg_fields(*first);
+  if (header.size() != 1) {
+    lines.fail("expected the number of tasks alone on the first line, got " + in_quotes(*first));
+  }
+  const auto inner = parse_number<std::uint32_t>(header[0], "number of tasks", fail);
+  workload_builder b;
+  std::vector<edge> edges;
+  std::vector<std::size_t> line_of;
+  while (const auto line = next_line()) {
+    const auto fields = stg_fields(*line);
+    const auto id = b.num_ops();
+    if (fields.size() < 3) {
+      lines.fail("expected 'id time number_of_predecessors predecessors...', got " + in_quotes(*line));
+    }
+    if (parse_number<std::uint32_t>(fields[0], "task id", fail) != id) {
+      lines.fail("expected task " + std::to_string(id) + ", got " + in_quotes(fields[0]) +
+                 "; tasks are listed in the order of their ids, from 0");
+    }
+    const auto count = parse_number<std::uint32_t>(fields[2], "number of predecessors", fail);
+    if (count != fields.size() - 3) {
+      lines.fail("task " + std::to_string(id) + " says " + std::to_string(count) + " predecessors, but " +
+                 std::to_string(fields.size() - 3) + " follow");
+    }
+    b.add_op({.work = parse_number<double>(fields[1], "time", fail)});
+    line_of.push_back(lines.line());
+    for (std::size_t i = 3; i < fields.size(); ++i) {
+      edges.push_back({parse_number<std::uint32_t>(fields[i], "predecessor", fail), static_cast<std::uint32_t>(id),
+                       lines.line()});
+    }
+  }
+  const std::uint64_t said = inner;
+  if (b.num_ops() != said + 2 && b.num_ops() != said) {
+    lines.fail("the first line says " + std::to_string(said) + " tasks, so " + std::to_string(said + 2) +
+               " lines with the two dummies must follow, but there are " + std::to_string(b.num_ops()));
+  }
+  for (const auto& [from, to, line] : edges) {
+    if (from >= b.num_ops()) {
+      throw parse_error(file, line, "predecessor " + std::to_string(from) + " does not exist; the last task is " +
+                                      std::to_string(b.num_ops() - 1));
+    }
+    b.add_control_edge(from, to);
+  }
+  try {
+    return std::move(b).build();
+  } catch (const cycle_error& e) {
+    std::string path;
+    for (const op_id v : e.ops) {
+      path += std::to_string(v) + " -> ";
+    }
+    std::throw_with_nested(parse_error(file, line_of[e.ops.front()],
+                                       "the tasks wait for each other in a cycle: " + path +
+                                         std::to_string(e.ops.front())));
+  } catch (const duplicate_edge_error& e) {
+    std::throw_with_nested(parse_error(file, line_of[e.target], "task " + std::to_string(e.target) +
+                                                                  " lists predecessor " + std::to_string(e.source) +
+                                                                  " twice"));
+  } catch (const error& e) {
+    std::throw_with_nested(parse_error(file, 0, e.what()));
+  }
+}
+
+} // namespace detail
+
+/// Reads a workload from a file of the Standard Task Graph Set: the number of tasks without the two dummies, then one
+/// line `id time number_of_predecessors predecessors...` per task, first and last of them a dummy that takes no time.
+/// A line that starts with `#` is a comment. Some files of the set count the dummies on the first line, too; both are
+/// understood.
+///
+/// Op v is task v of the file, so that both dummies are ops without work: op 0 before everything and op n + 1 after
+/// everything. Work is the time of a task. Edges are control edges, which carry no bytes. For the set's machine of P
+/// identical processors use `presets::identical(P)`.
+///
+/// Throws `parse_error` with file and line; when the graph as a whole is unusable (a cycle, an edge twice), the
+/// underlying error is nested in it. Complexity: O(n + m log d).
+/// Source: Tobita, Kasahara, A standard task graph set for fair evaluation of multiprocessor scheduling algorithms,
+/// Journal of Scheduling 5, 2002.
+inline workload read_workload_stg(std::istream& in, const std::string& file = "<stream>") {
+  return detail::workload_from_stg(read_all(in, file), file);
+}
+/// The same from a file. Throws `error` if it cannot be opened.
+inline workload read_workload_stg(const std::filesystem::path& path) {
+  auto in = open_for_reading(path);
+  return read_workload_stg(in, path.string());
+}
+
+/// Writes a workload as a task graph: its ops in topological order of their ids, their work as times, and an edge where
+/// at least one tensor connects two ops. Where op 0 is no dummy or the last op none, dummies are added, which shifts
+/// all ids by one. Sizes, names, kinds and groups are dropped: the format cannot hold them.
+/// Throws `value_error` if an op's id is not larger than those of its predecessors.
+template <dataflow_workload W>
+void write_workload_stg(std::ostream& out, const W& w) {
+  const auto n = static_cast<std::size_t>(w.num_ops());
+  std::vector<std::vector<op_id>> before(n);
+  std::vector<std::uint8_t> has_successor(n, 0);
+  for (const op_id v : ids(n)) {
+    for (const tensor_id t : w.inputs(v)) {
+      const op_id u = w.producer(t);
+      if (u >= v) {
+        throw value_error("op " + std::to_string(v), "waits for op " + std::to_string(u) +
+                                                       "; number the ops in topological order to write them as STG");
+      }
+      before[v].push_back(u);
+      has_successor[u] = 1;
+    }
+    std::sort(before[v].begin(), before[v].end());
+    before[v].erase(std::unique(before[v].begin(), before[v].end()), before[v].end());
+  }
+  // Dummies take no time; the first is before everything, the last after everything.
+  const auto sources = std::count_if(before.begin(), before.end(), [](const auto& list) { return list.empty(); });
+  const auto sinks = std::count(has_successor.begin(), has_successor.end(), std::uint8_t{0});
+  const bool complete = n >= 2 && sources == 1 && sinks == 1 && w.work(0) == 0 && w.work(static_cast<op_id>(n - 1)) == 0;
+  const std::size_t shift = complete ? 0 : 1;
+  const auto write_line = [&](std::size_t id, double time, const std::vector<op_id>& list) {
+    std::string line = std::to_string(id) + ' ' + detail::number_text(time) + ' ' + std::to_string(list.size());
+    for (const op_id u : list) {
+      line += ' ' + std::to_string(u);
+    }
+    out << line << '\n';
+  };
+  out << (complete ? n - 2 : n) << '\n';
+  if (!complete) {
+    write_line(0, 0, {});
+  }
+  for (const op_id v : ids(n)) {
+    auto list = before[v];
+    for (op_id& u : list) {
+      u += static_cast<op_id>(shift);
+    }
+    if (!complete && list.empty()) {
+      list.push_back(0);
+    }
+    write_line(v + shift, w.work(v), list);
+  }
+  if (!complete) {
+    std::vector<op_id> last;
+    for (const op_id v : ids(n)) {
+      if (!has_successor[v]) {
+        last.push_back(v + 1);
+      }
+    }
+    if (last.empty()) {
+      last.push_back(0);
+    }
+    write_line(n + 1, 0, last);
+  }
+}
+
+} // namespace weft::io
