@@ -62,7 +62,7 @@ class cost_rows {
 
 public:
   constexpr cost_rows(const Problem& p, const reservation<Problem>& placed)
-      : p_{&p}, placed_{&placed}, stride_{padded(p.num_devices())}, times_(p.num_ops(), schedule::interval{}) {
+      : p_{&p}, placed_{&placed}, stride_{padded(p.num_devices())}, times_(p.num_ops(), schedule::interval{-1, -1}) {
     if constexpr (over_links) {
       knows_links_ = p.num_tensors() > 0 && p.num_devices() <= most_devices && prepare_links();
     }
@@ -78,7 +78,7 @@ public:
   /// A lower bound of a time that was computed from rows that are not exact: some sums and products.
   static constexpr double least(double time) { return time * (1 - 0x1p-44) - 1e-300; }
 
-  /// When v runs.
+  /// When v runs; below 0 if that is not known.
   constexpr const schedule::interval& times(op_id v) const { return times_[v]; }
   /// v runs on d then.
   constexpr void set_times(op_id v, device_id d, const schedule::interval& when) {

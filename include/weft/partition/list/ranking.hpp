@@ -20,6 +20,8 @@ struct ranking {
   std::vector<double> beyond = {}; ///< seconds from an op's end to the end, by device: ops × devices; may be empty
   device_id pinned_to = none;      ///< where the ops of `pinned` go if they fit
   std::vector<bool> pinned = {};   ///< per op; may be empty
+  std::vector<double> mean_compute = {}; ///< per op, for offsets; may be empty
+  bool key_orders = true;          ///< false: `key` is there to be read, ops come in topological order
 
   /// A row of `beyond`, or an empty one.
   constexpr std::span<const double> beyond_row(op_id v, std::size_t num_devices) const {

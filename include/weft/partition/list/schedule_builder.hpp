@@ -52,6 +52,7 @@ public:
   constexpr const reservation<Problem>& placed() const { return placed_; }
   /// When v runs, once it is scheduled.
   constexpr const schedule::interval& times(op_id v) const { return rows_.times(v); }
+  constexpr bool is_scheduled(op_id v) const { return rows_.times(v).finish >= 0; }
   constexpr cost_rows<Problem, Path>& rows() { return rows_; }
   /// Per device, padded: from when on one of its slots stays free.
   constexpr std::span<const double> available() const { return available_; }
@@ -230,7 +231,7 @@ private:
       if (!alone) {
         bound_[d] += group_weight * (p_->component_time(p_->component(v), d) - p_->compute_time(v, d));
       }
-      bound_[d] = cost_rows<Problem, Path>::least(beyond.empty() ? bound_[d] : bound_[d] + beyond[d]);
+      bound_[d] += beyond.empty() ? 0 : beyond[d]; // the same sum as of exact numbers, so it stays a bound
       smallest = std::min(smallest, bound_[d]);
     }
     return smallest;

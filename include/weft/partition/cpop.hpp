@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Critical path on a processor.
+#pragma once
+
+#include "weft/partition/list_scheduler.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace weft::partition {
+
+namespace list {
+
+/// Priority: upward + downward rank. Pins a critical path, from the source with the largest priority from consumer to
+/// consumer with the largest (ties: topologically first), to the device that computes it fastest (ties: the smaller id).
+struct by_way_through {
+  static constexpr bool falls_along_edges = false;
+
+  template <class Problem>
+  constexpr ranking operator()(const Problem& p, workspace& scratch) const {
+    ranking r{.key = upward_ranks(p)};
+    const auto down = downward_ranks(p);
+    for (const op_id v : ids(p.num_ops())) {
+      r.key[v] += down[v];
+    }
+    r.pinned.assign(p.num_ops(), false);
+    auto position = scratch.template take<std::uint32_t>(p.num_ops());
+    std::uint32_t number = 0;
+    op_id at = none;
+    const auto offer = [&](op_id v) {
+      if (at == none || r.key[v] > r.key[at] || (r.key[v] == r.key[at] && position[v] < position[at])) {
+        at = v;
+      }
+    };
+    for (const op_id v : p.topological_order()) {
+      position[v] = number++;
+      if (std::ranges::empty(p.workload().inputs(v))) {
+        offer(v);
+      }
+    }
+    std::vector<op_id> path;
+    while (at != none) {
+      path.push_back(at);
+      r.pinned[at] = true;
+      const op_id last = at;
+      at = none;
+      for (const tensor_id t : p.workload().outputs(last)) {
+        for (const op_id c : p.workload().consumers(t)) {
+          offer(c);
+        }
+      }
+    }
+    r.pinned_to = fastest(p, path);
+    return r;
+  }
+
+private:
+  /// An op that a device does not allow counts its mean compute time: it will run elsewhere.
+  template <class Problem>
+  static constexpr device_id fastest(const Problem& p, const std::vector<op_id>& path) {
+    const mean_costs mean{p};
+    device_id best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const device_id d : ids(p.num_devices())) {
+      double sum = 0;
+      for (const op_id v : path) {
+        sum += p.allows(p.component(v), d) ? p.compute_time(v, d) : mean.compute(v);
+      }
+      if (sum < least) {
+        least = sum;
+        best = d;
+      }
+    }
+    return best;
+  }
+};
+
+/// What is pinned goes where it is pinned if it fits; else as `Otherwise`.
+template <class Otherwise>
+struct pinned_or {
+  [[no_unique_address]] Otherwise otherwise{};
+
+  template <class Builder>
+  constexpr option operator()(Builder& b, op_id v, const ranking& r, double group_weight) const {
+    return r.pinned[v] && b.allows(v, r.pinned_to) ? b.at(v, r.pinned_to) : otherwise(b, v, r, group_weight);
+  }
+};
+
+} // namespace list
+
+/// CPOP: of the ready ops the one with the largest upward + downward rank (ties: topologically first); a critical path
+/// goes to the one device that computes it fastest, every other op where it finishes earliest, with insertion (ties: the
+/// smaller device id). An op of the path that the device does not take goes where it finishes earliest, too.
+/// Source: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002.
+/// Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
+using cpop = list_scheduler<list::by_way_through, list::pinned_or<list::least<list::finish_time>>>;
+
+} // namespace weft::partition

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Earliest task first.
+#pragma once
+
+#include "weft/partition/pair_scheduler.hpp"
+
+namespace weft::partition {
+
+/// ETF: the pair of a ready op and a device with the earliest start, without insertion. Ties: the larger static level,
+/// topologically first, the smaller device id.
+///
+/// Departs: the static level counts mean compute times, since devices differ.
+/// Source: Hwang, Chow, Anger, Lee, SIAM J. Computing 18(2), 1989; O(n² · devices) there.
+/// Complexity: O(devices · (n log n + m)), see `pair_scheduler`.
+using etf = pair_scheduler<list::by_static_level, list::no_offset>;
+
+} // namespace weft::partition

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Fast load balancing.
+#pragma once
+
+#include "weft/core/heap.hpp"
+#include "weft/partition/concepts.hpp"
+#include "weft/partition/list/choice.hpp"
+#include "weft/partition/list/ranking.hpp"
+#include "weft/partition/list/schedule_builder.hpp"
+#include "weft/schedule/queue_end.hpp"
+
+#include <cstdint>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+namespace weft::partition {
+
+/// FLB: the earliest start of any ready op, of two candidates only. An op's **enabling device** makes the input that
+/// would be the last to arrive elsewhere. While that device is busy for longer than the message takes, the op could as
+/// well go anywhere: the candidate among such ops is the one whose last message arrives first, on the device that is
+/// free first. The candidate among the others is the one that starts first on its own enabling device. The earlier start
+/// goes next, without insertion; ties: the op that goes anywhere. Ties within: the larger upward rank, then
+/// topologically first; devices: the smaller id.
+///
+/// Kinds, memory, colocation, slots and sends as in `list_scheduler`; an op that its candidate device does not take goes
+/// where it starts first of those that take it. When a message "arrives elsewhere" is told by mean transfer times; when
+/// an op starts is exact.
+/// Departs: devices are scanned instead of kept in heaps: O(devices) instead of O(log devices) per op.
+/// Source: Radulescu, van Gemund, ICPP 1999. Complexity: O(n · (devices + log n) + m). Uses no randomness.
+struct flb {
+  template <class Problem>
+  constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {
+    run<Problem> state{p};
+    auto waiting = scratch.template take<std::uint32_t>(p.num_ops());
+    for (const op_id v : p.topological_order()) {
+      waiting[v] = static_cast<std::uint32_t>(std::ranges::size(p.workload().inputs(v)));
+      if (waiting[v] == 0) {
+        state.release(v);
+      }
+    }
+    while (state.builder.num_scheduled() < p.num_ops()) {
+      const op_id v = state.schedule_next();
+      if (!state.builder.is_scheduled(v)) {
+        return state.builder.why_unplaced(v);
+      }
+      for (const tensor_id t : p.workload().outputs(v)) {
+        for (const op_id c : p.workload().consumers(t)) {
+          if (--waiting[c] == 0) {
+            state.release(c);
+          }
+        }
+      }
+    }
+    return std::move(state.builder).decided(scratch);
+  }
+
+private:
+  struct entry {
+    double key = 0;     // what comes first: the arrival on the enabling device, or of the last message elsewhere
+    double rank = 0;    // upward
+    double message = 0; // when the last message arrives elsewhere
+    std::uint32_t position = 0;
+    op_id op = none;
+  };
+  struct before {
+    constexpr bool operator()(const entry& a, const entry& b) const {
+      return a.key != b.key ? a.key < b.key : a.rank != b.rank ? a.rank > b.rank : a.position < b.position;
+    }
+  };
+  class queue {
+  public:
+    constexpr bool empty() const { return entries_.empty(); }
+    constexpr const entry& top() const { return entries_[0]; }
+    constexpr void push(const entry& e) {
+      entries_.push_back({});
+      heap_.push(entries_.data(), entries_.size() - 1, e);
+    }
+    constexpr entry pop() {
+      const entry e = entries_[0];
+      heap_.pop(entries_.data(), entries_.size());
+      entries_.pop_back();
+      return e;
+    }
+
+  private:
+    static constexpr heap_operations<entry, before> heap_{};
+    std::vector<entry> entries_;
+  };
+
+  template <class Problem>
+  struct run {
+    const Problem& p;
+    list::schedule_builder<Problem, schedule::queue_end> builder;
+    list::mean_costs<Problem> mean;
+    std::vector<double> rank;
+    std::vector<std::uint32_t> position;
+    queue anywhere;            // by the last message
+    std::vector<queue> bound;  // per enabling device, by the arrival there
+    std::vector<queue> expiry; // per enabling device the same ops, by the last message
+
+    constexpr explicit run(const Problem& problem)
+        : p{problem}, builder{problem}, mean{problem}, rank{list::upward_ranks(problem)},
+          position(problem.num_ops(), 0), bound(problem.num_devices(), queue{}),
+          expiry(problem.num_devices(), queue{}) {
+      std::uint32_t number = 0;
+      for (const op_id v : p.topological_order()) {
+        position[v] = number++;
+      }
+    }
+
+    constexpr void release(op_id v) {
+      device_id enabling = none;
+      double message = 0;
+      for (const tensor_id t : p.workload().inputs(v)) {
+        const op_id u = p.workload().producer(t);
+        if (const double arrival = builder.times(u).finish + mean.transfer(t); enabling == none || arrival > message) {
+          enabling = builder.placed().device(u);
+          message = arrival;
+        }
+      }
+      entry e{message, rank[v], message, position[v], v};
+      if (enabling == none || builder.available()[enabling] > message) {
+        anywhere.push(e);
+        return;
+      }
+      expiry[enabling].push(e);
+      e.key = builder.rows().arrival(v, enabling);
+      bound[enabling].push(e);
+    }
+
+    /// Returns the op whose turn it was; it is not scheduled if it fits nowhere.
+    constexpr op_id schedule_next() {
+      device_id idle = 0;
+      device_id enabling = none;
+      double start = 0;
+      for (const device_id d : ids(p.num_devices())) {
+        const double free = builder.available()[d];
+        idle = free < builder.available()[idle] ? d : idle;
+        settle(d);
+        if (!bound[d].empty() && (enabling == none || std::max(bound[d].top().key, free) < start)) {
+          enabling = d;
+          start = std::max(bound[d].top().key, free);
+        }
+      }
+      while (!anywhere.empty() && builder.is_scheduled(anywhere.top().op)) {
+        anywhere.pop();
+      }
+      if (!anywhere.empty()) {
+        const op_id v = anywhere.top().op;
+        const double there = std::max(builder.available()[idle], builder.rows().arrival(v, idle));
+        if (enabling == none || there <= start) {
+          anywhere.pop();
+          return schedule(v, idle), v;
+        }
+      }
+      const op_id v = bound[enabling].pop().op;
+      return schedule(v, enabling), v;
+    }
+
+    /// Ops whose enabling device is busy until their last message is there may go anywhere from now on.
+    constexpr void settle(device_id d) {
+      while (!expiry[d].empty() && (builder.is_scheduled(expiry[d].top().op) ||
+                                    expiry[d].top().message < builder.available()[d])) {
+        const entry e = expiry[d].pop();
+        if (!builder.is_scheduled(e.op)) {
+          anywhere.push(e);
+        }
+      }
+      while (!bound[d].empty() && (builder.is_scheduled(bound[d].top().op) ||
+                                   bound[d].top().message < builder.available()[d])) {
+        bound[d].pop();
+      }
+    }
+
+    constexpr void schedule(op_id v, device_id d) {
+      const list::option o = builder.allows(v, d) ? builder.at(v, d) : builder.best(v, list::start_time{}, {}, 0);
+      if (o.device != none) {
+        builder.take(v, o);
+      }
+    }
+  };
+};
+
+} // namespace weft::partition

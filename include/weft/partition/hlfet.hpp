@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Highest level first with estimated times.
+#pragma once
+
+#include "weft/partition/list_scheduler.hpp"
+
+namespace weft::partition {
+
+/// HLFET: ops in descending static level (ties: topologically first), each on the device where it starts earliest,
+/// without insertion (ties: the earlier finish, then the smaller device id).
+///
+/// Departs: the level counts mean compute times, since devices differ.
+/// Source: Adam, Chandy, Dickson, CACM 17(12), 1974. Complexity: O(devices · (n + m)).
+using hlfet = list_scheduler<list::by_static_level, list::least<list::start_time>, schedule::queue_end>;
+
+} // namespace weft::partition

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Opportunistic load balancing.
+#pragma once
+
+#include "weft/partition/list_scheduler.hpp"
+
+namespace weft::partition {
+
+/// OLB: ops in topological order, each on the device that is free first, however slow it is (ties: the earlier finish,
+/// then the smaller device id). A baseline; a group counts its other members' compute time there, as everywhere.
+/// Source: Maheswaran et al., JPDC 59(2), 1999. Complexity: O(devices · (n + m)).
+using olb = list_scheduler<list::by_topological_order, list::least<list::available_time>, schedule::queue_end>;
+
+} // namespace weft::partition

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Sufferage.
+#pragma once
+
+#include "weft/partition/batch_scheduler.hpp"
+
+namespace weft::partition {
+
+namespace list {
+/// What an op loses if it does not get its best device.
+struct completion_lost {
+  constexpr double operator()(double best, double second) const { return second - best; }
+};
+} // namespace list
+
+/// Sufferage: of the ready ops, the one that loses most if it does not get the device where it is complete first gets
+/// it; one that only a single device takes loses everything. Ties: topologically first, the smaller device id.
+///
+/// Departs: the source has independent ops, and decides on several per round, one for each device; here each step looks
+/// at the ops that are ready and takes one.
+/// Source: Maheswaran, Ali, Siegel, Hensgen, Freund, JPDC 59(2), 1999. Complexity: see `batch_scheduler`.
+using sufferage = batch_scheduler<list::completion_lost>;
+
+} // namespace weft::partition
