@@ -141,6 +141,31 @@ TEST_CASE("identical_devices: bounds hold however early the search ends") {
   }
 }
 
+TEST_CASE("identical_devices: ops without work that others wait for") {
+  const auto w = std::move(test::ops_of({1, 0, 0, 3, 2, 4, 4, 3},
+                                        {{0, 1}, {1, 2}, {0, 3}, {0, 4}, {2, 4}, {0, 5}, {2, 7}, {3, 7}, {5, 7}}))
+                   .build();
+  const auto q = presets::identical(2);
+  const problem p{w, q};
+  const auto found = test::decide(identical_devices{}, p);
+  REQUIRE(found);
+  CHECK(found->bound == 9);
+  CHECK(run_in_order(p, found->plan) == 9);
+}
+
+TEST_CASE("identical_devices: with slots, a device takes its steps in the order of their starts") {
+  const auto w = std::move(test::ops_of({1, 2, 4, 4, 6, 3, 4, 2}, {{0, 2}, {0, 3}, {2, 4}, {3, 4}, {0, 6}, {2, 6}, {4, 6}, {0, 7}, {2, 7}}))
+                   .build();
+  const platform<> q{{{.slots = 1}, {.slots = 2}}, link_matrix{2}};
+  const problem p{w, q};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const auto found = test::decide(identical_devices{}, p, seed);
+    REQUIRE(found);
+    CHECK(found->bound == 15);
+    CHECK(run_in_order(p, found->plan) == 15);
+  }
+}
+
 TEST_CASE("identical_devices: idle time that a list schedule does not leave can be needed") {
   // Op 0 makes way for the chain 1-2-3; who starts 4 at once because a device is free delays it.
   const auto w = std::move(test::ops_of({1, 1, 4, 4, 6, 6}, {{0, 2}, {1, 2}, {1, 3}})).build();

@@ -249,7 +249,7 @@ private:
         const auto& time = forward_.time;
         return at[a] != at[b] ? at[a] < at[b] : time[a] != time[b] ? time[a] < time[b] : a < b;
       });
-      if (const double end = replay(forward_, sequence, [](std::uint32_t, std::size_t) {}); end < high_) {
+      if (const double end = replay(forward_, sequence, [](std::uint32_t, std::size_t, double) {}); end < high_) {
         high_ = end;
         best_ = std::move(sequence);
       }
@@ -268,7 +268,7 @@ private:
   };
 
   /// Jobs in a sequence, each as early as it can on the machine that is free first: if the sequence is that of the
-  /// starts of a schedule, none starts later than there. Calls use(job, machine) and returns the makespan.
+  /// starts of a schedule, none starts later than there. Calls use(job, machine, start) and returns the makespan.
   template <class Use>
   static double replay(const exact::parallel_jobs& g, const std::vector<std::uint32_t>& sequence, Use use) {
     std::vector<double> free(g.machines, 0.0);
@@ -280,9 +280,10 @@ private:
         ready = std::max(ready, finish[u]);
       }
       const auto machine = std::min_element(free.begin(), free.end());
-      finish[v] = *machine = std::max(ready, *machine) + g.time[v];
+      const double start = std::max(ready, *machine);
+      finish[v] = *machine = start + g.time[v];
       end = std::max(end, finish[v]);
-      use(v, static_cast<std::size_t>(machine - free.begin()));
+      use(v, static_cast<std::size_t>(machine - free.begin()), start);
     }
     return end;
   }
@@ -295,10 +296,17 @@ private:
     }
     plan made{placement(p.num_ops(), none), {}};
     const auto order = p.topological_order();
-    replay(g, sequence, [&](std::uint32_t v, std::size_t machine) {
+    std::vector<std::pair<double, std::uint32_t>> by_start; // a device takes its steps strictly in their order
+    replay(g, sequence, [&](std::uint32_t v, std::size_t machine, double start) {
       made.placement[order[v]] = device_of[machine];
-      made.order.push_back(step::run(order[v]));
+      by_start.emplace_back(start, v);
     });
+    std::sort(by_start.begin(), by_start.end(), [&](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : std::pair{g.time[a.second], a.second} < std::pair{g.time[b.second], b.second};
+    });
+    for (const auto& [start, v] : by_start) {
+      made.order.push_back(step::run(order[v]));
+    }
     return made;
   }
 };

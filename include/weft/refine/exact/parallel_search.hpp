@@ -191,7 +191,7 @@ private:
     }
     for (const std::uint32_t v : open_) {
       const double start = earliest(v);
-      if (start < first_finish && !is_replaced(v, start)) {
+      if ((start < first_finish || start + g_.time[v] == first_finish) && !is_replaced(v, start)) {
         choices.push_back({start, urgency_[v], v});
       }
     }
