@@ -14,9 +14,9 @@
 namespace weft::throughput {
 
 /// Lowers the period by random moves, swaps and moves of clusters, contiguous or not, and returns the best placement
-/// that it met: never a worse one than it was given. What is accepted is decided by Σ load^16 over all resources, which
-/// has no plateaus where the largest load has; a growth by a factor 1 + `heat` is accepted now and then, and the heat
-/// falls from `hot` to `cold`. Each move costs what the loads it changes cost (throughput/ledger.hpp).
+/// that it met: never a worse one than it was given. What is accepted is decided by Σ load^16 over all resources,
+/// which has no plateaus where the largest load has; a growth by a factor 1 + `heat` is accepted now and then, and the
+/// heat falls from `hot` to `cold`. Each move costs what the loads it changes cost (throughput/ledger.hpp).
 ///
 /// Deterministic for a seed when the budget is in moves; a budget in seconds cools by the clock as well, if it ends
 /// before `length` moves are made. Respects kinds, colocation and memory.

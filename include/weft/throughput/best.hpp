@@ -34,16 +34,19 @@ struct best_result {
   }
 };
 
-/// Tries what pays, in this order: a placement that fits into memory (`packing`), `linear_split`, one round of
-/// `annealing`, `downset_split` for what is better still (staged costs), and further rounds of `annealing`, half of
-/// them hot and half of them warm, until the period meets the bound or the budget is spent. Only annealing's moves are
-/// counted as moves. Deterministic for a seed, unless the budget is in seconds.
+/// Tries what pays, in this order: a placement that fits into memory (`packing`), `linear_split`, a round of
+/// `annealing`, `downset_split` for what is better still (staged costs), and further rounds of `annealing`, all from the
+/// best placement so far and by turns hot, warm and cool: hot ones find other regions, cool ones what is left to gain
+/// where large problems are already good. Ends when the period meets the bound, when `patience` rounds in a row found
+/// nothing better, or with the budget. Only annealing's moves are counted as moves. Deterministic for a seed, unless the
+/// budget is in seconds.
 ///
 /// Returns why there is no placement if memory or kinds allow none.
 struct best {
   weft::budget budget = {};
-  std::uint32_t rounds = 6;                  ///< of annealing
-  std::uint64_t moves_per_round = 300'000;
+  std::uint32_t rounds = 12;                 ///< of annealing, at most
+  std::uint32_t patience = 3;                ///< rounds
+  std::uint64_t moves_per_round = 300'000;   ///< and at most 2500 per component
   std::size_t most_downsets = 20'000;
 
   template <class Problem>
@@ -62,9 +65,13 @@ struct best {
     }
     r.result.bound = period_bound(f, r.result.period);
     std::uint64_t moves = budget.moves;
-    for (std::uint32_t i = 0; i < rounds && moves > 0 && !r.optimal() && !over(left()); ++i) {
-      annealing a{.budget = left(), .length = std::min(moves_per_round, moves), .goal = r.result.bound};
-      a.hot = i % 2 == 0 ? a.hot : a.hot / 10;
+    std::uint32_t failures = 0;
+    for (std::uint32_t i = 0; i < rounds && failures < patience && moves > 0 && !r.optimal() && !over(left()); ++i) {
+      const double before = r.result.period;
+      annealing a{.budget = left(),
+                  .length = std::min({moves_per_round, moves, 2500 * std::uint64_t{f.num_components()} + 1}),
+                  .goal = r.result.bound};
+      a.hot = i % 3 == 0 ? a.hot : i % 3 == 1 ? a.hot / 10 : a.hot / 100;
       moves -= a.length;
       r.offer("annealing", a(f, r.where, random));
       if constexpr (staged_problem<Problem>) {
@@ -72,6 +79,7 @@ struct best {
           r.split(downset_split{.most_downsets = most_downsets, .below = r.result.period, .budget = left()});
         }
       }
+      failures = r.result.period < before ? 0 : failures + 1;
     }
     for (const op_id v : ids(p.num_ops())) {
       r.result.placement.push_back(r.where[p.component(v)]);

@@ -128,7 +128,7 @@ private:
     }
   }
 
-  /// What s pays on class x for the ties i … j - 1 when the other cluster is elsewhere; `alone`: without what it would
+  /// What s pays on class x for the ties i … j - 1 when the other cluster is elsewhere; `alone`: without what it may
   /// pay for another cluster's sake, too.
   double price(std::uint32_t s, std::size_t x, std::size_t i, std::size_t j, bool alone) {
     const device_id d = classes_[x].devices.front();

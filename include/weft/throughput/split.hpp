@@ -118,9 +118,10 @@ struct linear_split {
     std::iota(order.begin(), order.end(), 0u);
     split_result best;
     stopwatch clock;
+    const std::size_t long_stride = (order.size() + coarse - 1) / std::max<std::size_t>(1, coarse);
     for (int i = 0; i < 2; ++i) {
       double limit = below;
-      for (const std::size_t stride : {(order.size() + coarse - 1) / std::max<std::size_t>(1, coarse), std::size_t{1}}) {
+      for (const std::size_t stride : {long_stride, std::size_t{1}}) {
         if (stride == 0 || (stride == 1 && limit != below && order.size() <= coarse)) {
           continue; // nothing to split, or already done
         }
