@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
-/// When long-running work stops: a number of moves, a number of seconds, or a request from outside.
+/// When long-running work stops: a number of moves, a number of seconds, a good enough result, or a request from
+/// outside; and how it tells how far it is.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <stop_token>
 #include <type_traits>
 
 namespace weft {
+
+/// How far an anytime algorithm is.
+struct progress {
+  std::uint64_t moves = 0;
+  double seconds = 0;
+  double best = 0; ///< the objective of the best solution so far
+};
 
 /// How much an anytime algorithm may spend. Budgets in `moves` are deterministic; budgets in `seconds` are not.
 /// A literal type, so that strategies with a budget can be constants.
@@ -16,6 +26,9 @@ struct budget {
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max(); ///< candidate solutions or search nodes
   double seconds = std::numeric_limits<double>::infinity();        ///< wall-clock time
   const std::stop_token* stop = nullptr;                           ///< cooperative cancellation; must outlive the work
+  double target = 0; ///< an objective value that is good enough, for example a lower bound
+  /// Told of every better solution, on the thread that found it; must outlive the work.
+  const std::function<void(const progress&)>* on_progress = nullptr;
 };
 
 /// Counts what was spent of a budget. The clock is only read every `64` moves.
@@ -36,7 +49,27 @@ public:
     return true;
   }
 
+  /// Tells the listener of a better solution; true if it is good enough.
+  bool improved(double best) {
+    if (budget_.on_progress != nullptr) {
+      (*budget_.on_progress)({used_, elapsed(), best});
+    }
+    return best <= budget_.target * (1 + 1e-12);
+  }
+
+  /// How much of the budget is used up, 0 to 1; of seconds as of the last look at the clock.
+  double fraction() {
+    const double moves = static_cast<double>(used_) / static_cast<double>(budget_.moves);
+    if (budget_.seconds < std::numeric_limits<double>::infinity() && (used_ & 63) == 1) {
+      spent_share_ = elapsed() / budget_.seconds;
+    }
+    return std::min(1.0, std::max(moves, spent_share_));
+  }
+
   bool exhausted() const { return exhausted_; }
+  /// Whether seconds are limited, so that results depend on the speed of the machine.
+  bool timed() const { return budget_.seconds < std::numeric_limits<double>::infinity(); }
+  std::uint64_t budgeted_moves() const { return budget_.moves; }
   std::uint64_t used() const { return used_; }
   double elapsed() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
 
@@ -45,6 +78,7 @@ private:
   budget budget_;
   clock::time_point start_;
   std::uint64_t used_ = 0;
+  double spent_share_ = 0;
   bool exhausted_ = false;
 };
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What all searches on an incremental schedule have in common: how they begin and end.
+#pragma once
+
+#include "weft/refine/incremental_schedule.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+
+#include <utility>
+
+namespace weft::refine::detail {
+
+/// The best schedule that a search has met.
+template <class Problem>
+class incumbent {
+public:
+  using schedule_type = incremental_schedule<Problem>;
+
+  incumbent(schedule_type& s, budget_meter& meter) : meter_{&meter} {
+    s.save(best_);
+    done_ = meter.improved(best_.makespan);
+  }
+  /// To be called after each commit.
+  void look_at(const schedule_type& s) {
+    if (s.makespan() < best_.makespan) {
+      s.save(best_);
+      done_ = meter_->improved(best_.makespan);
+    }
+  }
+  double makespan() const { return best_.makespan; }
+  bool good_enough() const { return done_; }
+  const typename schedule_type::snapshot& best() const { return best_; }
+
+private:
+  budget_meter* meter_;
+  typename schedule_type::snapshot best_;
+  bool done_ = false;
+};
+
+/// Runs the plan, calls `improve(schedule, incumbent)` on the schedule that came out, and returns the best plan met, or
+/// the given one if that is not worse under the policy.
+template <class Problem, class Policy, class Improve>
+plan search(const Problem& p, plan start, const Policy& policy, const budget& spend, Improve improve) {
+  if (p.num_ops() == 0) {
+    return start;
+  }
+  simulator<Problem, Policy> sim{p, policy};
+  trace run;
+  const auto before = sim.run(start, simulate::recorder{run});
+  if (!before.complete) {
+    return start;
+  }
+  incremental_schedule<Problem> s{p};
+  s.assign(run);
+  budget_meter meter{spend};
+  incumbent<Problem> found{s, meter};
+  if (!found.good_enough()) {
+    improve(s, found, meter);
+  }
+  plan improved = s.to_plan(found.best());
+  return sim.run(improved).makespan < before.makespan ? improved : start;
+}
+
+/// The mean time that an item spends in a lane, for scales of temperature.
+template <class Problem>
+double mean_duration(const incremental_schedule<Problem>& s) {
+  double sum = 0;
+  for (const op_id v : ids(s.num_ops())) {
+    sum += s.finish(v) - s.start(v);
+  }
+  return sum / static_cast<double>(s.num_ops());
+}
+
+} // namespace weft::refine::detail

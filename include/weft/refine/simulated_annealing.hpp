@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Simulated annealing over placements and orders.
+#pragma once
+
+#include "weft/core/budget.hpp"
+#include "weft/refine/concepts.hpp"
+#include "weft/refine/detail/search.hpp"
+#include "weft/refine/neighbourhood.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::refine {
+
+/// Changes placement and order at once, and keeps changes that lengthen the schedule by x seconds with probability
+/// exp(−x / temperature), while the temperature falls geometrically as the budget is used up. The threshold is drawn
+/// before a change is evaluated, so that most bad changes are given up after a few items. Changes are drawn near the
+/// longest paths: the best of `focus` random items.
+///
+/// Returns the best plan met, with its order: run it under `schedule::static_order`. Under another policy the plan is
+/// only returned if it is better there, too. Temperatures are in units of the mean time of an op; by default they
+/// follow from how many changes the budget allows per op. Deterministic for a seed when the budget is in moves.
+/// Source: Kirkpatrick, Gelatt, Vecchi, *Optimization by Simulated Annealing*, Science 220, 1983; moves and estimates
+/// as for the flexible job shop: Mastrolilli, Gambardella, *Effective Neighbourhood Functions for the Flexible Job Shop
+/// Problem*, J. Scheduling 3, 2000. Complexity: see `incremental_schedule`, per move.
+struct simulated_annealing {
+  weft::budget budget = {.moves = 200'000};
+  double initial_temperature = 0; ///< in mean op times; 0: by the budget
+  double final_temperature = 0;   ///< in mean op times; 0: a thirtieth of the initial one
+  std::uint32_t focus = 5;
+
+  template <class Problem, class Policy>
+    requires ready_policy_for<Policy, Problem>
+  plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
+    return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
+      run(p, s, found, meter, random);
+    });
+  }
+
+  /// Anneals from the schedule's present state. Spends the meter's budget.
+  template <class Problem>
+  void run(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found, budget_meter& meter,
+           rng& random) const {
+    const double changes = changes_per_op(p, s, found, meter, random);
+    const double heat = std::min(1.0, std::sqrt(changes / 3000));
+    const double unit = detail::mean_duration(s);
+    const double hot = unit * (initial_temperature > 0 ? initial_temperature : 0.8 * heat);
+    const double cold = final_temperature > 0 ? unit * final_temperature : hot / 30;
+    neighbourhood<Problem> moves{p, {.stretches = 0.6 * heat}};
+    double temperature = hot;
+    const double begun = meter.fraction();
+    for (std::uint64_t k = 0; !found.good_enough() && meter.spend(); ++k) {
+      if (k % 64 == 0) {
+        const double done = (meter.fraction() - begun) / std::max(1e-9, 1 - begun);
+        temperature = hot > 0 ? hot * std::pow(cold / hot, done) : 0;
+      }
+      step(s, found, moves, random, temperature);
+    }
+  }
+
+private:
+  template <class Problem>
+  void step(incremental_schedule<Problem>& s, detail::incumbent<Problem>& found, neighbourhood<Problem>& moves,
+            rng& random, double temperature) const {
+    const item_id i = neighbourhood<Problem>::near_critical(s, random, focus);
+    const double limit = s.makespan() - temperature * std::log(1 - random.uniform());
+    if (moves.change(s, i, random) && s.evaluate(limit) <= limit) {
+      s.commit();
+      found.look_at(s);
+    } else {
+      s.rollback();
+    }
+  }
+
+  /// How many changes the budget allows per op. Of a budget in seconds a twentieth is spent to find out, on changes
+  /// that do not lengthen the schedule.
+  template <class Problem>
+  double changes_per_op(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found,
+                        budget_meter& meter, rng& random) const {
+    const auto n = static_cast<double>(p.num_ops());
+    if (!meter.timed()) {
+      return static_cast<double>(meter.budgeted_moves()) / n;
+    }
+    neighbourhood<Problem> moves{p, {.stretches = 0.1}};
+    const auto before = meter.used();
+    while (meter.fraction() < 0.05 && !found.good_enough() && meter.spend()) {
+      step(s, found, moves, random, 0);
+    }
+    return static_cast<double>(meter.used() - before) / std::max(1e-3, meter.fraction()) / n;
+  }
+};
+
+} // namespace weft::refine
