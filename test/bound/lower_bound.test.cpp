@@ -9,4 +9,6 @@ TEST_CASE("lower_bound: names of the rules") {
   CHECK(to_string(rule::communication_path) == "communication_path");
   CHECK(to_string(rule::area) == "area");
   CHECK(to_string(rule::group_load) == "group_load");
+  CHECK(to_string(rule::windows) == "windows");
+  CHECK(to_string(rule::search) == "search");
 }

@@ -15,6 +15,7 @@ struct lower_bound {
     communication_path, ///< bound/communication_path.hpp
     area,               ///< bound/area.hpp
     group_load,         ///< bound/group_load.hpp
+    windows,            ///< bound/windows.hpp
     search,             ///< an exact search that came to its end
   };
 
@@ -30,6 +31,7 @@ constexpr std::string_view to_string(lower_bound::rule r) {
   case lower_bound::rule::communication_path: return "communication_path";
   case lower_bound::rule::area: return "area";
   case lower_bound::rule::group_load: return "group_load";
+  case lower_bound::rule::windows: return "windows";
   case lower_bound::rule::search: break;
   }
   return "search";
