@@ -24,7 +24,7 @@ struct by_way_through {
     for (const op_id v : ids(p.num_ops())) {
       r.key[v] += down[v];
     }
-    r.pinned.assign(p.num_ops(), false);
+    r.pinned.assign(p.num_ops(), 0);
     auto position = scratch.template take<std::uint32_t>(p.num_ops());
     std::uint32_t number = 0;
     op_id at = none;
@@ -42,7 +42,7 @@ struct by_way_through {
     std::vector<op_id> path;
     while (at != none) {
       path.push_back(at);
-      r.pinned[at] = true;
+      r.pinned[at] = 1;
       const op_id last = at;
       at = none;
       for (const tensor_id t : p.workload().outputs(last)) {
@@ -83,7 +83,7 @@ struct pinned_or {
 
   template <class Builder>
   constexpr option operator()(Builder& b, op_id v, const ranking& r, double group_weight) const {
-    return r.pinned[v] && b.allows(v, r.pinned_to) ? b.at(v, r.pinned_to) : otherwise(b, v, r, group_weight);
+    return r.pinned[v] != 0 && b.allows(v, r.pinned_to) ? b.at(v, r.pinned_to) : otherwise(b, v, r, group_weight);
   }
 };
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
+#include <cstdint>
 #include <ranges>
 #include <span>
 #include <vector>
@@ -19,7 +19,7 @@ struct ranking {
   std::vector<double> key = {};    ///< per op, the largest first; empty: all are equal
   std::vector<double> beyond = {}; ///< seconds from an op's end to the end, by device: ops × devices; may be empty
   device_id pinned_to = none;      ///< where the ops of `pinned` go if they fit
-  std::vector<bool> pinned = {};   ///< per op; may be empty
+  std::vector<std::uint8_t> pinned = {}; ///< per op; may be empty
   std::vector<double> mean_compute = {}; ///< per op, for offsets; may be empty
   bool key_orders = true;          ///< false: `key` is there to be read, ops come in topological order
 
