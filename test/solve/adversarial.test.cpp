@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/solve/adversarial.hpp"
 
+#include "weft/partition/clustered.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/simulator.hpp"
+#include "weft/solve/pipeline.hpp"
 
 #include <doctest/doctest.h>
 
@@ -68,6 +70,23 @@ TEST_CASE("adversarial_search: finds what is known to be bad, within its space, 
   CHECK(search(one_device_makespan, heft_makespan, again).instance == found.instance);
   rng other{2};
   CHECK_FALSE(search(one_device_makespan, heft_makespan, other).instance == found.instance);
+}
+
+TEST_CASE("adversarial_search: as the guide shows it") {
+  // [search]
+  const auto run = [](const auto& partitioner) {
+    return [&partitioner](const adversarial_problem& p) {
+      return pipeline(partitioner, schedule::static_order{})(p).makespan; // 0 without a plan: does not count
+    };
+  };
+  const partition::heft first;
+  const partition::dsc second;
+  rng random{1};
+  const auto found = adversarial_search{.max_ccr = 1, .budget = {.moves = 2'000}}(run(first), run(second), random);
+  const workload w = found.instance.make_workload(); // on this one HEFT takes `found.ratio` times as long as DSC
+  // [search]
+  CHECK(found.ratio > 1.5);
+  CHECK(w.num_ops() > 2);
 }
 
 TEST_CASE("adversarial_search: annealing beats drawing at random") {

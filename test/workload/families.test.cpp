@@ -197,3 +197,18 @@ TEST_CASE("suite: every family, ratio and heterogeneity once; sizes, ratios, det
   CHECK_THROWS_AS(generate::suite_workload("no such thing", 1), error);
   CHECK(generate::make_suite_instance({.family = "constrained"}).ops.num_groups() > 5);
 }
+
+TEST_CASE("generators: as the guide shows them") {
+  // [generate]
+  const auto raw = generate::cholesky({.tiles = 10, .size = 512});
+  const auto devices = generate::related_platform({.devices = 4, .min_speed = 1e9, .max_speed = 4e9,
+                                                   .all = {.latency = 1e-6, .bandwidth = 1e9}}, 7);
+  const auto w = generate::with_ccr(raw, devices, 0.5); // transfers take half as long as ops, on average
+  const auto seconds = generate::range_based_costs(w, devices.num_devices(), 1.0, 7); // or: unrelated devices
+  const problem related{w, devices};
+  const problem unrelated{w, devices, cost::table{seconds, w.num_ops(), devices.num_devices()}};
+  // [generate]
+  CHECK(generate::ccr_of(w, devices) == doctest::Approx(0.5));
+  CHECK(related.num_ops() == 220);
+  CHECK(unrelated.compute_time(3, 1) == seconds[3 * 4 + 1]);
+}

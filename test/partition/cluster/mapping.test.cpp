@@ -14,6 +14,7 @@
 
 #include <doctest/doctest.h>
 
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -161,6 +162,28 @@ TEST_CASE("clustering schedulers: no op, and no device of a kind") {
   check(partition::edge_zeroing{});
   check(partition::linear_clustering{});
   check(partition::dsc{});
+}
+
+// [own_clusterer]
+/// A cluster per op: what the mapper makes of the graph by itself.
+struct one_op_each {
+  template <class Problem>
+  cluster::clustering operator()(const cluster::mean_costs<Problem>& costs) const {
+    return cluster::cluster_sets{costs.problem()}.take(); // nothing united
+  }
+};
+using list_scheduling = partition::clustered<one_op_each, cluster::earliest_finish>;
+using balanced_paths = partition::clustered<cluster::linear, cluster::load_balancing>;
+// [own_clusterer]
+
+TEST_CASE("clustered: takes other clusterers and mappers") {
+  const test::published_example s;
+  const auto decided = test::decide(list_scheduling{}, s.p);
+  REQUIRE(decided);
+  CHECK(run_in_order(s.p, decided->plan) <= 100);
+  REQUIRE(test::decide(balanced_paths{}, s.p));
+  static_assert(cluster::clusterer_for<one_op_each, std::remove_cvref_t<decltype(s.p)>>);
+  static_assert(!cluster::clusterer_for<int, std::remove_cvref_t<decltype(s.p)>>);
 }
 
 constexpr double solved_by_the_compiler() {
