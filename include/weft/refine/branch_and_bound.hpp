@@ -6,6 +6,8 @@
 #include "weft/core/budget.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/detail/sequencing.hpp"
+#include "weft/refine/exact/append_search.hpp"
+#include "weft/refine/identical_devices.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/simulator.hpp"
 
@@ -17,25 +19,40 @@
 
 namespace weft::refine {
 
-/// Finds a plan of the smallest makespan: depth-first over placements, component by component, and for each complete
-/// placement over the orders of ops and sends on the devices. A partial placement is given up when the longest path
-/// with the transfers that are decided, or the load of a device, is no better than the best plan so far; of devices
-/// that cannot be told apart, only the first unused one is tried. Starts from HEFT's plan.
+/// Finds a plan of the smallest makespan, by the search that suits the problem:
+///  - refine/identical_devices.hpp where devices are alike and nothing takes time to move;
+///  - where sending occupies nobody, for up to 64 ops, refine/exact/append_search.hpp: it asks for makespans between the
+///    bound and the best plan so far, and a "no" raises the bound;
+///  - otherwise, depth-first over placements, component by component, and for each complete placement over the orders
+///    of ops and sends on the devices. A partial placement is given up when the longest path with the transfers that are
+///    decided, or the load of a device, is no better than the best plan so far; of devices that cannot be told apart,
+///    only the first unused one is tried.
+/// Starts from HEFT's plan; where HEFT finds no room, the last search is taken.
 ///
 /// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
-/// returned bound says so; else the plan is the best that was met, and the bound the one of bound::best. Without
-/// contention of transfers. Practical up to about 10 ops with communication, more when bounds are tight.
-/// Uses no randomness. Budget: visits of ops.
+/// returned bound says so; else the plan is the best that was met, and the bound the best that was proven. Without
+/// contention of transfers. Practical up to about 20 ops with communication, about 10 with sends that occupy the sender;
+/// see docs/exact.md.
+/// Uses a seed for shuffles on identical devices only. Budget: visits of ops.
 struct branch_and_bound {
-  weft::budget budget = {.moves = 50'000'000}; ///< ops visited; about half a second
+  weft::budget budget = {.moves = 50'000'000}; ///< ops visited; a few seconds at most
 
   template <class Problem>
   outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {
+    if (p.num_ops() > 0 && identical_devices::applies(p)) {
+      weft::budget nodes = budget;
+      nodes.moves /= p.num_ops();
+      return identical_devices{nodes}(p, random, scratch);
+    }
     search<Problem> s{p, budget};
     if (auto start = partition::run(partition::heft{}, p, random, scratch)) {
       s.take_start(std::move(start->plan));
     }
     if (p.num_components() > 0) {
+      if (s.least < std::numeric_limits<double>::infinity() && p.num_ops() <= exact::append_search<Problem>::max_ops &&
+          s.sends_are_free()) {
+        return s.append();
+      }
       s.place_next(0);
     }
     if (s.best.placement.empty() && p.num_ops() > 0) {
@@ -76,10 +93,48 @@ private:
     void take_start(plan start) {
       simulator<Problem, schedule::static_order> sim{p_};
       const auto run = sim.run(start);
-      if (run.complete) {
+      if (run.complete && run.makespan < least) {
         least = run.makespan;
         best = std::move(start);
       }
+    }
+
+    bool sends_are_free() const {
+      for (const tensor_id t : ids(p_.num_tensors())) {
+        for (const device_id from : ids(p_.num_devices())) {
+          for (const device_id to : ids(p_.num_devices())) {
+            if (from != to && p_.send_time(t, from, to) != 0) {
+              return false;
+            }
+          }
+        }
+      }
+      return true;
+    }
+
+    /// Asks for makespans between the bound and the best plan, with more and more nodes. Precondition: there is a plan.
+    partition::decided append() {
+      exact::append_search<Problem> ask{p_, twin_};
+      using answer = typename exact::append_search<Problem>::answer;
+      double low = std::min(least, bound::best(p_).value);
+      const auto closed = [&] { return least - low <= 2e-10 * least; };
+      for (std::uint64_t nodes = 1000; !closed() && !out_of_budget_; nodes *= 2) {
+        for (const double share : {0.0, 0.5, 1.0}) {
+          if (closed() || out_of_budget_) {
+            break;
+          }
+          const double makespan = share < 1 ? low + share * (least - low) : least * (1 - 1e-10);
+          std::uint64_t left = nodes;
+          const auto spend = [&] { return left > 0 && (--left, this->spend(p_.num_ops())); };
+          const answer a = ask(makespan, spend);
+          if (a == answer::yes) {
+            take_start(ask.found());
+          } else if (a == answer::no) {
+            low = std::min(least, std::max(low, makespan));
+          }
+        }
+      }
+      return {std::move(best), closed() ? least : low};
     }
 
     void place_next(std::size_t depth) {
