@@ -169,6 +169,12 @@ TEST_CASE("dnn_partitioning: damaged files are read or refused, and nothing else
   CHECK(refused > 1000);
 }
 
+TEST_CASE("dnn_partitioning: files are told apart by their settings") {
+  CHECK(io::is_dnn_partitioning(sample));
+  CHECK(!io::is_dnn_partitioning(R"({"format": "weft.workload", "version": 1})"));
+  CHECK(!io::is_dnn_partitioning(""));
+}
+
 TEST_CASE("dnn_partitioning: a file that is not there") {
   CHECK_THROWS_AS((void)io::read_dnn_partitioning(std::filesystem::path{"/no/such/file.json"}), error);
 }

@@ -152,14 +152,17 @@ inline double naive_period(const small::linear_problem& p, const weft::placement
   return period;
 }
 
-/// Whether the pieces hand data around in no circle in the forward pass.
+/// Whether the forward ops of the pieces hand data around in no circle.
 template <class Problem>
 bool is_contiguous(const Problem& p, const weft::placement& where) {
   const auto k = p.num_devices();
   std::vector<std::vector<bool>> reaches(k, std::vector<bool>(k, false));
   for (weft::op_id v = 0; v < p.num_ops(); ++v) {
     for (const weft::tensor_id t : p.workload().inputs(v)) {
-      reaches[where[p.workload().producer(t)]][where[v]] = true;
+      const weft::op_id u = p.workload().producer(t);
+      if (p.workload().type(u) == "forward" && p.workload().type(v) == "forward") {
+        reaches[where[u]][where[v]] = true;
+      }
     }
   }
   for (std::size_t m = 0; m < k; ++m) {
@@ -174,6 +177,17 @@ bool is_contiguous(const Problem& p, const weft::placement& where) {
       if (reaches[a][b] && reaches[b][a]) {
         return false;
       }
+    }
+  }
+  return true;
+}
+
+/// Whether every component has a forward op.
+template <class Problem>
+bool has_no_orphans(const Problem& p) {
+  for (weft::component_id c = 0; c < p.num_components(); ++c) {
+    if (std::ranges::none_of(p.members(c), [&](weft::op_id v) { return p.workload().type(v) == "forward"; })) {
+      return false;
     }
   }
   return true;

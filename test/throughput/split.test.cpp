@@ -74,6 +74,27 @@ TEST_CASE("throughput: downset_split is the best contiguous split, linear_split 
   CHECK(equal > splits * 8 / 10);
 }
 
+TEST_CASE("throughput: downset_split is the best contiguous split of training graphs") {
+  rng random{12};
+  int splits = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const auto s = weft_test::random_small(random, {.max_ops = 8, .training = true});
+    const auto p = s.staged();
+    if (p.num_ops() == 0 || !weft_test::has_no_orphans(p)) {
+      continue;
+    }
+    const double best = weft_test::brute_force(p).contiguous;
+    const auto r = throughput::downset_split{}(p);
+    REQUIRE(r.has_split() == (best < 1e300));
+    if (r.has_split()) {
+      ++splits;
+      REQUIRE(weft_test::about(r.period, best));
+      REQUIRE(weft_test::is_contiguous(p, r.placement(p)));
+    }
+  }
+  CHECK(splits > 500);
+}
+
 TEST_CASE("throughput: linear_split respects constraints for any costs") {
   rng random{4};
   int splits = 0;

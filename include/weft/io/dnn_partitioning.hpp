@@ -15,6 +15,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -201,6 +202,11 @@ private:
 };
 
 } // namespace detail
+
+/// Whether a text is meant to be such a file, judged by the names of its settings.
+inline bool is_dnn_partitioning(std::string_view text) {
+  return text.find("\"maxSizePerFPGA\"") != text.npos && text.find("\"maxFPGAs\"") != text.npos;
+}
 
 /// Reads a file. Nodes become ops in their order; `size` is resident bytes, rounded up; `supportedOnFpga: false`
 /// confines an op to CPU cores; equal `colorClass` is a colocation group; the type of an op is "forward" or
