@@ -3,6 +3,7 @@
 #include "property/property.hpp"
 
 #include "weft/partition/clustered.hpp"
+#include "weft/partition/m_sct.hpp"
 #include "weft/refine/detail/sequencing.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/record.hpp"
@@ -162,6 +163,33 @@ TEST_CASE("property: clustering schedulers make valid plans that run to the end"
       check(name + " + earliest_finish", partition::clustered<clusterer_type, cluster::earliest_finish>{});
       check(name + " + load_balancing", partition::clustered<clusterer_type, cluster::load_balancing>{});
     });
+    check("m_sct", partition::m_sct<>{{20}, 0.5});
+  });
+}
+
+TEST_CASE("property: shares of favourite children obey the program and never make it worse") {
+  holds_for_all("favourite children", {}, [](const sample& s) {
+    const instance made{s};
+    const auto lp = partition::sct::program_of(costs_type{made.task});
+    const auto share = partition::sct::averaged_matchings{30}(lp);
+    std::vector<double> leaving(lp.num_ops(), 0.0), entering(lp.num_ops(), 0.0);
+    RC_ASSERT(share.size() == lp.arcs.size());
+    for (std::size_t a = 0; a < share.size(); ++a) {
+      RC_ASSERT(share[a] >= 0);
+      leaving[lp.arcs[a].from] += share[a];
+      entering[lp.arcs[a].to] += share[a];
+    }
+    RC_ASSERT(at_least(partition::sct::makespan_of(lp, std::vector<double>(share.size(), 0.0)),
+                       partition::sct::makespan_of(lp, share)));
+    const auto child = partition::sct::favourites(lp, share, 0.3);
+    std::vector<int> parents(lp.num_ops(), 0);
+    for (const op_id v : ids(lp.num_ops())) {
+      RC_ASSERT(leaving[v] <= 1 + 1e-9);
+      RC_ASSERT(entering[v] <= 1 + 1e-9);
+      if (child[v] != none) {
+        RC_ASSERT(++parents[child[v]] == 1);
+      }
+    }
   });
 }
 
@@ -173,6 +201,7 @@ TEST_CASE("property: with unlimited memory and all kinds clustering schedulers a
     rng random{s.seed};
     workspace scratch;
     RC_ASSERT(partition::dsc{}(made.task, random, scratch).has_value());
+    RC_ASSERT((partition::m_sct<>{{5}, 0.5}(made.task, random, scratch).has_value()));
     RC_ASSERT(partition::edge_zeroing{}(made.task, random, scratch).has_value());
     RC_ASSERT(partition::linear_clustering{}(made.task, random, scratch).has_value());
     using balanced = partition::clustered<cluster::linear, cluster::load_balancing>;

@@ -26,7 +26,8 @@ namespace weft::partition {
 ///
 /// `Solver` solves the program: `sct::averaged_matchings`, a library behind interop/clp.hpp, or a function of yours.
 /// Source: Jeon, Cai, Srivastava, Jiang, Ke, Meng, Xie, Gupta, *Baechi: Fast Device Placement of Machine Learning Graphs*,
-/// SoCC 2020, §3; the program and the rule of urgent ops are those of Hanen, Munier, INRIA ETFA 1995.
+/// SoCC 2020, §3; the program and the rule of urgent ops are those of Hanen, Munier, *An Approximation Algorithm for
+/// Scheduling Dependent Tasks on m Processors with Small Communication Delays*, ETFA 1995.
 /// Complexity: that of the solver and O(n · devices · (ready ops + devices) + m · devices). Uses no randomness.
 template <sct::program_solver Solver = sct::averaged_matchings>
 struct m_sct {
