@@ -51,6 +51,7 @@ struct branch_and_bound {
     if (p.num_components() > 0) {
       if (s.least < std::numeric_limits<double>::infinity() && p.num_ops() <= exact::append_search<Problem>::max_ops &&
           s.sends_are_free()) {
+        s.try_single_devices();
         return s.append();
       }
       s.place_next(0);
@@ -96,6 +97,21 @@ private:
       if (run.complete && run.makespan < least) {
         least = run.makespan;
         best = std::move(start);
+      }
+    }
+
+    /// Everything on one device is good where moving is dear.
+    void try_single_devices() {
+      for (const device_id d : ids(p_.num_devices())) {
+        byte_count demand = 0;
+        bool fits = true;
+        for (component_id c = 0; fits && c < p_.num_components(); ++c) {
+          fits = p_.allows(c, d) && p_.demand(c) <= free_[d] - demand;
+          demand += fits ? p_.demand(c) : 0;
+        }
+        if (fits) {
+          take_start({placement(p_.num_ops(), d), {}});
+        }
       }
     }
 
