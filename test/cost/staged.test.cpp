@@ -25,7 +25,10 @@ workload pair() {
 }
 
 platform<uniform_links> two_of_each() {
-  return {{{.kind = device_kind::fpga}, {.kind = device_kind::gpu}, {.kind = device_kind::cpu}, {.kind = device_kind::cpu}},
+  return {{{.kind = device_kind::fpga},
+           {.kind = device_kind::gpu},
+           {.kind = device_kind::cpu},
+           {.kind = device_kind::cpu}},
           {}};
 }
 

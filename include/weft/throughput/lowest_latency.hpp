@@ -23,7 +23,7 @@ struct latency_result {
 };
 
 /// Starts from the best of: what is quickest op by op within memory, everything on hosts, and a contiguous split for
-/// the period; then anneals with the changes that throughput/detail/proposals.hpp draws. Each change is judged by a full
+/// the period; then anneals with the changes that throughput/detail/proposals.hpp draws. Each is judged by a full
 /// evaluation; the sum of all durations, with a small weight, tells apart what has the same longest path.
 /// Half of the rounds start hot, half of them warm, all from the best placement so far.
 ///
