@@ -19,7 +19,7 @@ namespace weft::partition::list {
 
 namespace detail {
 #if defined(__GNUC__)
-inline void prefetch(const void* address) { __builtin_prefetch(address); }
+[[gnu::always_inline]] inline void prefetch(const void* address) { __builtin_prefetch(address); }
 #else
 inline void prefetch(const void*) {}
 #endif
@@ -144,8 +144,11 @@ public:
     }
   }
 
-  /// Has the processor fetch what `begin` will read: the list of inputs of an op that comes a good deal later, the
+  /// Has the processor fetch what `begin` and `set_times` will touch: the list of inputs of an op that comes a good deal later, the
   /// inputs of one that comes soon.
+#ifdef __GNUC__ // g++ 12 takes a function that only prefetches for one without effect and drops its calls
+  [[gnu::always_inline]]
+#endif
   constexpr void prefetch(op_id later, op_id soon) const {
     if constexpr (over_links) {
       if (!std::is_constant_evaluated() && knows_links_) {
@@ -155,6 +158,9 @@ public:
         }
         for (const tensor_id t : w.inputs(soon)) {
           detail::prefetch(&tensors_[t]);
+        }
+        if (const auto& outputs = w.outputs(soon); !std::ranges::empty(outputs)) {
+          detail::prefetch(&tensors_[*std::ranges::begin(outputs)]);
         }
         detail::prefetch(&times_[soon]);
       }
