@@ -93,8 +93,10 @@ TEST_CASE("adversarial_search: annealing beats drawing at random") {
   double drawn = 0, annealed = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     rng random{seed};
-    drawn += adversarial_search{.rounds = 400, .budget = {.moves = 400}}(heft_makespan, one_device_makespan, random).ratio;
-    annealed += adversarial_search{.rounds = 1, .budget = {.moves = 400}}(heft_makespan, one_device_makespan, random).ratio;
+    const adversarial_search draws{.rounds = 400, .budget = {.moves = 400}};
+    const adversarial_search anneals{.rounds = 1, .budget = {.moves = 400}};
+    drawn += draws(heft_makespan, one_device_makespan, random).ratio;
+    annealed += anneals(heft_makespan, one_device_makespan, random).ratio;
   }
   CHECK(annealed > drawn * 1.05);
 }
