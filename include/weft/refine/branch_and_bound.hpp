@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
+#include "weft/bound/detail/cheapest_transfer.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/detail/sequencing.hpp"
@@ -21,7 +22,7 @@ namespace weft::refine {
 
 /// Finds a plan of the smallest makespan, by the search that suits the problem:
 ///  - refine/identical_devices.hpp where devices are alike and nothing takes time to move;
-///  - where sending occupies nobody, for up to 64 ops, refine/exact/append_search.hpp: it asks for makespans between the
+///  - where sending occupies nobody and moving takes less than four times as long as computing, for up to 64 ops, refine/exact/append_search.hpp: it asks for makespans between the
 ///    bound and the best plan so far, and a "no" raises the bound;
 ///  - otherwise, depth-first over placements, component by component, and for each complete placement over the orders
 ///    of ops and sends on the devices. A partial placement is given up when the longest path with the transfers that are
@@ -52,7 +53,9 @@ struct branch_and_bound {
       if (s.least < std::numeric_limits<double>::infinity() && p.num_ops() <= exact::append_search<Problem>::max_ops &&
           s.sends_are_free()) {
         s.try_single_devices();
-        return s.append();
+        if (!s.moving_is_dear()) {
+          return s.append();
+        }
       }
       s.place_next(0);
     }
@@ -126,6 +129,25 @@ private:
         }
       }
       return true;
+    }
+
+    /// Whether tensors take several times as long as ops: then where ops are decides nearly everything, and few
+    /// placements are good.
+    bool moving_is_dear() const {
+      const auto cheapest = bound::detail::cheapest_transfers(p_);
+      double moves = 0;
+      std::size_t count = 0;
+      for (const tensor_id t : ids(p_.num_tensors())) {
+        if (p_.num_devices() > 1 && !std::ranges::empty(p_.workload().consumers(t))) {
+          moves += cheapest[t];
+          ++count;
+        }
+      }
+      double ops = 0;
+      for (const double time : fastest_) {
+        ops += time;
+      }
+      return moves * static_cast<double>(p_.num_ops()) > 4 * ops * static_cast<double>(count);
     }
 
     /// Asks for makespans between the bound and the best plan, with more and more nodes. Precondition: there is a plan.
