@@ -220,6 +220,23 @@ public:
     return true;
   }
 
+  /// Goes back to a saved state of this schedule. Precondition: no change is pending. Complexity: O(n + m + items log
+  /// items).
+  void restore(const snapshot& saved) {
+    trace run;
+    for (const op_id v : ids(n_)) {
+      run.ops.push_back({saved.device[v], saved.start[v], saved.start[v] + saved.duration[v]});
+    }
+    for (const item_id i : ids(num_items())) {
+      if (i >= n_ && saved.destination[i - n_] != none) {
+        const double end = saved.start[i] + saved.duration[i];
+        run.transfers.push_back({tensor_of_[i - n_], saved.device[producer(i)], saved.destination[i - n_],
+                                 saved.start[i], end, end, end});
+      }
+    }
+    assign(run);
+  }
+
   /// The saved state as a plan: placement, and every op and send in the order of its start.
   plan to_plan(const snapshot& s) const {
     std::vector<item_id> order;

@@ -13,9 +13,10 @@
 namespace weft::refine {
 
 /// Changes placement and order at once, and keeps changes that lengthen the schedule by x seconds with probability
-/// exp(−x / temperature), while the temperature falls geometrically as the budget is used up. The threshold is drawn
-/// before a change is evaluated, so that most bad changes are given up after a few items. Changes are drawn near the
-/// longest paths: the best of `focus` random items.
+/// exp(−x / temperature), while the temperature falls geometrically. The threshold is drawn before a change is
+/// evaluated, so that most bad changes are given up after a few items. Changes are drawn near the longest paths: around
+/// the best of `focus` random items. After `changes_per_round` changes per op the schedule is heated up again, from the
+/// best one met.
 ///
 /// Returns the best plan met, with its order: run it under `schedule::static_order`. Under another policy the plan is
 /// only returned if it is better there, too. Temperatures are in units of the mean time of an op; by default they
@@ -27,7 +28,8 @@ struct simulated_annealing {
   weft::budget budget = {.moves = 200'000};
   double initial_temperature = 0; ///< in mean op times; 0: by the budget
   double final_temperature = 0;   ///< in mean op times; 0: a thirtieth of the initial one
-  std::uint32_t focus = 5;
+  double changes_per_round = 300; ///< per op
+  std::uint32_t focus = 5;        ///< items from which the one on the longest path is taken
 
   template <class Problem, class Policy>
     requires ready_policy_for<Policy, Problem>
@@ -37,22 +39,28 @@ struct simulated_annealing {
     });
   }
 
-  /// Anneals from the schedule's present state. Spends the meter's budget.
+  /// Anneals from the schedule's present state until the meter's budget is spent.
   template <class Problem>
   void run(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found, budget_meter& meter,
            rng& random) const {
     const double changes = changes_per_op(p, s, found, meter, random);
-    const double heat = std::min(1.0, std::sqrt(changes / 3000));
+    const double rounds = std::max(1.0, std::round(changes / changes_per_round));
     const double unit = detail::mean_duration(s);
-    const double hot = unit * (initial_temperature > 0 ? initial_temperature : 0.8 * heat);
+    const double hot = unit * (initial_temperature > 0 ? initial_temperature
+                                                       : 0.35 * std::min(1.0, std::sqrt(changes / changes_per_round)));
     const double cold = final_temperature > 0 ? unit * final_temperature : hot / 30;
-    neighbourhood<Problem> moves{p, {.stretches = 0.6 * heat}};
-    double temperature = hot;
+    neighbourhood<Problem> moves{p, {.stretches = 0.6 * std::min(1.0, std::sqrt(changes / 2000))}};
     const double begun = meter.fraction();
+    double temperature = hot;
+    double round = 0;
     for (std::uint64_t k = 0; !found.good_enough() && meter.spend(); ++k) {
-      if (k % 64 == 0) {
-        const double done = (meter.fraction() - begun) / std::max(1e-9, 1 - begun);
-        temperature = hot > 0 ? hot * std::pow(cold / hot, done) : 0;
+      if (k % 64 == 0 && hot > 0) {
+        const double done = rounds * (meter.fraction() - begun) / std::max(1e-9, 1 - begun);
+        if (std::floor(done) > round && done < rounds) {
+          round = std::floor(done);
+          s.restore(found.best());
+        }
+        temperature = hot * std::pow(cold / hot, done - round);
       }
       step(s, found, moves, random, temperature);
     }
@@ -81,7 +89,7 @@ private:
     if (!meter.timed()) {
       return static_cast<double>(meter.budgeted_moves()) / n;
     }
-    neighbourhood<Problem> moves{p, {.stretches = 0.1}};
+    neighbourhood<Problem> moves{p, {.stretches = 0.3}};
     const auto before = meter.used();
     while (meter.fraction() < 0.05 && !found.good_enough() && meter.spend()) {
       step(s, found, moves, random, 0);

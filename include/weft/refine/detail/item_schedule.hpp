@@ -121,7 +121,7 @@ public:
     makespan_ = new_makespan_;
     update_tails();
     forget_changes();
-    if (crowded_ || ++commits_ >= 64 + num_items() / 8) {
+    if (crowded_ || ++commits_ >= 64 + num_items() / 2) {
       renumber();
     }
   }

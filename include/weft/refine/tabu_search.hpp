@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Tabu search over placements and orders.
+#pragma once
+
+#include "weft/core/budget.hpp"
+#include "weft/refine/concepts.hpp"
+#include "weft/refine/detail/search.hpp"
+#include "weft/refine/neighbourhood.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace weft::refine {
+
+/// In each step it evaluates `candidates` changes near the longest paths, each a reassignment of a component or an
+/// exchange of an item with the one before it in its lane, and makes the one that gives the shortest schedule, even if
+/// that is longer than the present one. What has moved stays where it is for a random number of steps between `tenure`
+/// and 2 · `tenure`, unless moving it gives the best schedule so far. After `patience` steps without a better schedule
+/// it returns to the best one.
+///
+/// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is a step. Deterministic for
+/// a seed when the budget is in moves. Source: Glover, *Tabu Search, Part I*, ORSA J. Computing 1(3), 1989.
+struct tabu_search {
+  weft::budget budget = {.moves = 20'000};
+  std::uint32_t candidates = 16;
+  std::uint32_t tenure = 10;
+  std::uint32_t focus = 5;
+  std::uint64_t patience = 2'000;
+
+  template <class Problem, class Policy>
+    requires ready_policy_for<Policy, Problem>
+  plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
+    return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
+      run(p, s, found, meter, random);
+    });
+  }
+
+private:
+  /// A reassignment of the component of an op, or, without a device, an exchange of the item with the one before it.
+  struct candidate {
+    item_id item = none;
+    device_id device = none;
+  };
+
+  template <class Problem>
+  void run(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found, budget_meter& meter,
+           rng& random) const {
+    neighbourhood<Problem> moves{p};
+    std::vector<std::uint64_t> free_at(p.num_components(), 0);
+    std::uint64_t last_better = 0;
+    for (std::uint64_t step = 1; !found.good_enough() && meter.spend(); ++step) {
+      candidate chosen;
+      double least = s.infinity;
+      for (std::uint32_t k = 0; k < candidates; ++k) {
+        const candidate x = draw(s, moves, random);
+        const bool tabu = free_at[component_of(s, x.item)] > step;
+        const double limit = std::min(least, tabu ? found.makespan() : s.infinity);
+        if (apply(s, x)) {
+          if (const double makespan = s.evaluate(limit); makespan < limit) {
+            least = makespan;
+            chosen = x;
+          }
+        }
+        s.rollback();
+      }
+      if (chosen.item != none && apply(s, chosen) && s.evaluate() < s.infinity) {
+        free_at[component_of(s, chosen.item)] = step + tenure + random.below(tenure + 1);
+        const double best = found.makespan();
+        s.commit();
+        found.look_at(s);
+        last_better = found.makespan() < best ? step : last_better;
+      } else {
+        s.rollback();
+      }
+      if (step - last_better > patience) {
+        s.restore(found.best());
+        last_better = step;
+      }
+    }
+  }
+
+  template <class Problem>
+  static component_id component_of(const incremental_schedule<Problem>& s, item_id i) {
+    return s.problem().component(s.is_op(i) ? i : s.producer(i));
+  }
+
+  template <class Problem>
+  candidate draw(const incremental_schedule<Problem>& s, const neighbourhood<Problem>& moves, rng& random) const {
+    const item_id i = neighbourhood<Problem>::near_critical(s, random, focus);
+    if (!s.is_op(i) || s.problem().num_devices() < 2 || random.below(3) == 0) {
+      return {i, none};
+    }
+    return {i, moves.draw_device(s, i, random)};
+  }
+
+  template <class Problem>
+  static bool apply(incremental_schedule<Problem>& s, const candidate& x) {
+    if (x.device == none) {
+      return s.before(x.item) != none && s.put_before(x.item, s.before(x.item));
+    }
+    const component_id c = s.problem().component(x.item);
+    return x.device != s.device(x.item) && s.fits(c, x.device) && s.move(c, x.device);
+  }
+};
+
+} // namespace weft::refine
