@@ -15,6 +15,8 @@
 #include "weft/partition/hlfet.hpp"
 #include "weft/partition/ippts.hpp"
 #include "weft/partition/lookahead_heft.hpp"
+#include "weft/partition/m_etf.hpp"
+#include "weft/partition/m_topo.hpp"
 #include "weft/partition/max_min.hpp"
 #include "weft/partition/mcp.hpp"
 #include "weft/partition/mct.hpp"
@@ -146,6 +148,20 @@ TEST_CASE("list canon: CPOP keeps a critical path together as far as it fits") {
   CHECK(test::place(cpop{}, tight) == placement{1, 1, 0});
 }
 
+TEST_CASE("list canon: m-TOPO fills device after device") {
+  workload_builder b;
+  for (const byte_count resident : {30u, 30u, 30u, 10u, 10u, 10u}) { // 120 in all: 60 each, plus 30
+    b.add_op({.work = 1, .resident_bytes = resident});
+  }
+  const workload w = std::move(b).build();
+  const auto q = test::equal_devices(2, {.memory_capacity = 1000});
+  const problem p{w, q};
+  CHECK(test::place(m_topo{}, p) == placement{0, 0, 0, 1, 1, 1});
+  const auto small = test::equal_devices(2, {.memory_capacity = 70});
+  const problem tight{w, small};
+  CHECK(test::place(m_topo{}, tight) == placement{0, 0, 1, 0, 1, 1}); // 3 still fits on 0, then 0 is full
+}
+
 template <class S>
 void check_edges() {
   const auto two = test::equal_devices(2);
@@ -206,6 +222,7 @@ void check_edges_of_all() {
 
 TEST_CASE("list canon: groups, kinds, slots, no bytes, no outputs, no memory, no ops") {
   check_edges_of_all<heft, hlfet, mcp, etf, dls, cpop, pets, peft, ippts, lookahead_heft>();
+  check_edges_of_all<m_topo, m_etf>();
   check_edges_of_all<fcp, flb, min_min, max_min, sufferage, bil, mct, met, olb>();
 }
 

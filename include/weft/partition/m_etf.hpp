@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Memory-constrained earliest task first.
+#pragma once
+
+#include "weft/partition/etf.hpp"
+
+namespace weft::partition {
+
+/// m-ETF: ETF that passes over devices without enough memory left for the op's component. In weft every list scheduler
+/// does that, so it is `etf`; under this name for those who look for it.
+/// Source: Jeon, Cai, Srivastava, Jiang, Ke, Meng, Xie, Gupta, "Baechi", SoCC 2020, §3.
+using m_etf = etf;
+
+} // namespace weft::partition
