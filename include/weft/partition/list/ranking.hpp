@@ -2,6 +2,7 @@
 /// What a list scheduler's priority returns, and the ranks that most of them use.
 #pragma once
 
+#include "weft/core/workspace.hpp"
 #include "weft/partition/list/mean_costs.hpp"
 #include "weft/problem.hpp"
 
