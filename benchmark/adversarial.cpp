@@ -7,8 +7,6 @@
 //             [--only NAME,NAME…] [--csv | --cpp]
 //   --ccr  the most communication, as generate::ccr_of counts it
 //   --cpp  the worst problems as rows of test/golden/adversarial.hpp
-#include "weft/partition/clustered.hpp"
-#include "weft/partition/m_sct.hpp"
 #include "weft/solve/adversarial.hpp"
 #include "weft/solve/registry.hpp"
 
@@ -23,21 +21,6 @@
 namespace {
 
 using registry = weft::registry<weft::adversarial_problem>;
-
-/// The library's strategies under their names. Those that the registry does not have (yet) are added.
-registry strategies() {
-  auto r = registry::standard();
-  const auto add = [&](const char* name, auto strategy) {
-    if (r.find_partitioner(name) == nullptr) {
-      r.add_partitioner(name, strategy);
-    }
-  };
-  add("edge_zeroing", weft::partition::edge_zeroing{});
-  add("linear_clustering", weft::partition::linear_clustering{});
-  add("dsc", weft::partition::dsc{});
-  add("m_sct", weft::partition::m_sct<>{});
-  return r;
-}
 
 /// Seconds of a strategy's plan, run in its order if it decided one, else under path_completion_time.
 class makespan_of {
@@ -140,7 +123,7 @@ int main(int argc, char** argv) {
     search.budget.moves = 5;
     search.rounds = 1;
   }
-  const registry r = strategies();
+  const registry r = registry::standard();
   std::vector<makespan_of> all;
   for (const auto& name : r.partitioner_names()) {
     // What tries many plans takes many times as long and would be the same with fewer moves on such problems.

@@ -6,8 +6,6 @@
 #include "support/suite.hpp"
 
 #include "weft/bound/best.hpp"
-#include "weft/partition/clustered.hpp"
-#include "weft/partition/m_sct.hpp"
 #include "weft/solve/registry.hpp"
 
 #include <cmath>
@@ -22,21 +20,6 @@
 namespace {
 
 using registry = weft::registry<bench::suite_problem>;
-
-/// The library's strategies under their names. Those that the registry does not have (yet) are added.
-registry strategies() {
-  auto r = registry::standard();
-  const auto add = [&](const char* name, auto strategy) {
-    if (r.find_partitioner(name) == nullptr) {
-      r.add_partitioner(name, strategy);
-    }
-  };
-  add("edge_zeroing", weft::partition::edge_zeroing{});
-  add("linear_clustering", weft::partition::linear_clustering{});
-  add("dsc", weft::partition::dsc{});
-  add("m_sct", weft::partition::m_sct<>{});
-  return r;
-}
 
 struct mean {
   double log_sum = 0;
@@ -59,7 +42,7 @@ int main(int argc, char** argv) {
       seeds = std::strtoull(argv[++i], nullptr, 10);
     }
   }
-  const registry all = strategies();
+  const registry all = registry::standard();
   std::vector<std::string> names;
   for (const auto& name : all.partitioner_names()) { // what tries many plans takes too long for a table of heuristics
     if (name != "branch_and_bound" && name.find("search") == std::string::npos) {

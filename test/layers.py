@@ -17,7 +17,7 @@ LAYERS = [
     ["workload", "cost"],
     ["plan", "problem.hpp"],
     ["partition", "schedule", "concurrency", "bound", "validate"],
-    ["refine", "simulate", "execute"],
+    ["refine", "simulate", "execute", "throughput"],
     ["solve"],
     ["io", "report"],
     ["interop"],

@@ -32,7 +32,7 @@ import tables  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIRECTIVE = re.compile(r"^<!-- (.+) -->$")
 NAMESPACES = ("bound", "concurrency", "cost", "execute", "generate", "graph", "io", "machines", "nn", "partition",
-              "presets", "refine", "report", "schedule", "simulate", "zoo")
+              "presets", "refine", "report", "schedule", "simulate", "solve", "throughput", "zoo")
 
 try:
     import jsonschema

@@ -3,8 +3,6 @@
 #include "adversarial.hpp"
 
 #include "weft/bound/best.hpp"
-#include "weft/partition/clustered.hpp"
-#include "weft/partition/m_sct.hpp"
 #include "weft/solve/registry.hpp"
 #include "weft/validate/validate.hpp"
 #include "weft/workload/generate/ccr.hpp"
@@ -21,14 +19,7 @@ using namespace weft;
 using strategies = registry<adversarial_problem>;
 
 const strategies& all() {
-  static const strategies r = [] {
-    auto standard = strategies::standard();
-    standard.add_partitioner("edge_zeroing", partition::edge_zeroing{});
-    standard.add_partitioner("linear_clustering", partition::linear_clustering{});
-    standard.add_partitioner("dsc", partition::dsc{});
-    standard.add_partitioner("m_sct", partition::m_sct<>{});
-    return standard;
-  }();
+  static const strategies r = strategies::standard();
   return r;
 }
 

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,44 @@ using names = std::vector<std::string>;
 
 TEST_CASE("registry: the library's strategies, in this order and by these names") {
   const auto all = registry<drawn_problem>::standard();
-  CHECK(all.partitioner_names() == names{"hash", "batch_split", "critical_path", "mite", "dfs",
-                                         "iterated_critical_path", "divide_successors", "heft", "iterated_local_search",
+  CHECK(all.partitioner_names() == names{"hash",
+                                         "batch_split",
+                                         "critical_path",
+                                         "mite",
+                                         "dfs",
+                                         "iterated_critical_path",
+                                         "divide_successors",
+                                         "heft",
+                                         "hlfet",
+                                         "mcp",
+                                         "etf",
+                                         "dls",
+                                         "cpop",
+                                         "pets",
+                                         "peft",
+                                         "ippts",
+                                         "lookahead_heft",
+                                         "fcp",
+                                         "flb",
+                                         "bil",
+                                         "min_min",
+                                         "max_min",
+                                         "sufferage",
+                                         "mct",
+                                         "met",
+                                         "olb",
+                                         "edge_zeroing",
+                                         "linear_clustering",
+                                         "dsc",
+                                         "m_topo",
+                                         "m_etf",
+                                         "m_sct",
+                                         "iterated_local_search",
                                          "branch_and_bound"});
   CHECK(all.policy_names() ==
         names{"fifo", "path_completion_time", "maximum_successor_rank", "largest_remaining_work", "static_order"});
+  CHECK(all.refiner_names() ==
+        names{"local_search", "tabu_search", "simulated_annealing", "large_neighbourhood_search", "genetic"});
 }
 
 TEST_CASE("registry: finds what it has, and nothing else") {
@@ -31,6 +65,11 @@ TEST_CASE("registry: finds what it has, and nothing else") {
   for (const auto& name : all.partitioner_names()) {
     CHECK(all.find_partitioner(name) != nullptr);
     CHECK(all.find_policy(name) == nullptr);
+    CHECK(all.find_refiner(name) == nullptr);
+  }
+  for (const auto& name : all.refiner_names()) {
+    CHECK(all.find_refiner(name) != nullptr);
+    CHECK(all.find_partitioner(name) == nullptr);
   }
   for (const auto& name : all.policy_names()) {
     CHECK(all.find_policy(name) != nullptr);
@@ -39,10 +78,12 @@ TEST_CASE("registry: finds what it has, and nothing else") {
   for (const char* unknown : {"", "Hash", "hash ", "all", "fifo2"}) {
     CHECK(all.find_partitioner(unknown) == nullptr);
     CHECK(all.find_policy(unknown) == nullptr);
+    CHECK(all.find_refiner(unknown) == nullptr);
   }
   const registry<drawn_problem> empty;
   CHECK(empty.partitioner_names().empty());
   CHECK(empty.find_policy("fifo") == nullptr);
+  CHECK(empty.find_refiner("genetic") == nullptr);
 }
 
 /// What the strategies of these names make of a problem, and what their types do.
@@ -86,6 +127,41 @@ TEST_CASE("registry: a name does what its type does") {
   same_as("branch_and_bound", "static_order", refine::branch_and_bound{}, schedule::static_order{});
 }
 
+TEST_CASE("registry: a refiner by name is its type, with the budget that it is given, or its own") {
+  const auto all = registry<drawn_problem>::standard();
+  rng random{83};
+  const drawn s{random, {.max_ops = 8, .max_devices = 3}};
+  rng seeded{5};
+  workspace scratch;
+  const auto start = (*all.find_partitioner("hash"))(s.p, seeded, scratch);
+  REQUIRE(start);
+  for (const auto& name : all.refiner_names()) {
+    CAPTURE(name);
+    rng first{7};
+    rng second{7};
+    const auto& refine = *all.find_refiner(name);
+    CHECK(refine(s.p, start->plan, {.moves = 50}, first) == refine(s.p, start->plan, {.moves = 50}, second));
+  }
+  rng first{7};
+  rng second{7};
+  const auto by_type = refine::tabu_search{.budget = {.moves = 40}}(s.p, start->plan, schedule::static_order{}, first);
+  CHECK((*all.find_refiner("tabu_search"))(s.p, start->plan, {.moves = 40}, second) == by_type);
+
+  struct counts { // gives back a plan that says how many moves it may make
+    weft::budget budget = {.moves = 3};
+    plan operator()(const drawn_problem&, plan, const schedule::static_order&, rng&) const {
+      return {placement(budget.moves, 0), {}};
+    }
+  };
+  auto own = registry<drawn_problem>{};
+  own.add_refiner("counts", counts{});
+  CHECK((*own.find_refiner("counts"))(s.p, start->plan, {}, first).placement.size() == 3);
+  CHECK((*own.find_refiner("counts"))(s.p, start->plan, {.moves = 2}, first).placement.size() == 2);
+  std::stop_source stop;
+  const auto token = stop.get_token();
+  CHECK((*own.find_refiner("counts"))(s.p, start->plan, {.stop = &token}, first).placement.size() == 3);
+}
+
 TEST_CASE("registry: contention is chosen at run time") {
   // One op's tensor goes to two devices, 2 seconds each.
   const workload w = test::ops_of({1, 1, 1}, {{0, 1}, {0, 2}}, 8).build();
@@ -112,7 +188,7 @@ TEST_CASE("registry: strategies of one's own, after those of the library") {
   all.add_partitioner("pile",
                       [everything_on](const drawn_problem& p) { return placement(p.num_ops(), everything_on); });
   all.add_policy("last_first", [](const placed_flow<drawn_problem>&, item_id i) { return static_cast<double>(i); });
-  CHECK(all.partitioner_names().size() == 11);
+  CHECK(all.partitioner_names().size() == 35);
   CHECK(all.partitioner_names().back() == "pile");
   CHECK(all.policy_names().back() == "last_first");
   const workload w = test::ops_of({1, 2, 4}, {}).build();

@@ -2,18 +2,45 @@
 /// Strategies by name: the one place where types are erased, for programs that choose at run time.
 #pragma once
 
+#include "weft/core/budget.hpp"
 #include "weft/partition/batch_split.hpp"
+#include "weft/partition/bil.hpp"
+#include "weft/partition/clustered.hpp"
+#include "weft/partition/cpop.hpp"
 #include "weft/partition/critical_path.hpp"
 #include "weft/partition/dfs.hpp"
 #include "weft/partition/divide_successors.hpp"
+#include "weft/partition/dls.hpp"
+#include "weft/partition/etf.hpp"
+#include "weft/partition/fcp.hpp"
+#include "weft/partition/flb.hpp"
 #include "weft/partition/hash.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/partition/hlfet.hpp"
+#include "weft/partition/ippts.hpp"
 #include "weft/partition/iterated_critical_path.hpp"
+#include "weft/partition/lookahead_heft.hpp"
+#include "weft/partition/m_etf.hpp"
+#include "weft/partition/m_sct.hpp"
+#include "weft/partition/m_topo.hpp"
+#include "weft/partition/max_min.hpp"
+#include "weft/partition/mcp.hpp"
+#include "weft/partition/mct.hpp"
+#include "weft/partition/met.hpp"
+#include "weft/partition/min_min.hpp"
 #include "weft/partition/mite.hpp"
+#include "weft/partition/olb.hpp"
+#include "weft/partition/peft.hpp"
+#include "weft/partition/pets.hpp"
+#include "weft/partition/sufferage.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/refine/branch_and_bound.hpp"
+#include "weft/refine/genetic.hpp"
+#include "weft/refine/large_neighbourhood_search.hpp"
 #include "weft/refine/local_search.hpp"
+#include "weft/refine/simulated_annealing.hpp"
+#include "weft/refine/tabu_search.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/schedule/largest_remaining_work.hpp"
 #include "weft/schedule/maximum_successor_rank.hpp"
@@ -22,6 +49,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,33 +70,83 @@ public:
   virtual simulation run_prepared(trace& into) = 0;
 };
 
-/// Partitioners and ready policies for one type of problem, by name and in a fixed order. Starts with those of the
-/// library; add your own under new names.
+/// A refiner with a budget that can be set.
+template <class S, class Problem>
+concept budgeted_refiner_for = refiner_for<S, Problem, schedule::static_order> && requires(S s, const weft::budget& b) {
+  { s.budget } -> std::convertible_to<weft::budget>;
+  s.budget = b;
+};
+
+/// Partitioners, ready policies and refiners for one type of problem, by name and in a fixed order. Starts with those
+/// of the library; add your own under new names.
 template <class Problem>
 class registry {
 public:
   using partitioner = std::function<outcome<partition::decided>(const Problem&, rng&, workspace&)>;
   using simulator_factory = std::function<std::unique_ptr<any_simulator<Problem>>(const Problem&, contention_model)>;
 
+  /// Improves a plan that is run in its order, under `schedule::static_order`. A budget that limits neither moves nor
+  /// seconds stands for the refiner's own limits.
+  using refiner = std::function<plan(const Problem&, plan, const weft::budget&, rng&)>;
+
   /// All strategies of the library.
   static registry standard() {
     registry r;
-    r.add_partitioner("hash", partition::hash{});
-    r.add_partitioner("batch_split", partition::batch_split{});
-    r.add_partitioner("critical_path", partition::critical_path{});
-    r.add_partitioner("mite", partition::mite{});
-    r.add_partitioner("dfs", partition::dfs{});
-    r.add_partitioner("iterated_critical_path", partition::iterated_critical_path{});
-    r.add_partitioner("divide_successors", partition::divide_successors{});
-    r.add_partitioner("heft", partition::heft{});
-    r.add_partitioner("iterated_local_search", refine::iterated_local_search<>{});
-    r.add_partitioner("branch_and_bound", refine::branch_and_bound{});
-    r.add_policy("fifo", schedule::fifo{});
-    r.add_policy("path_completion_time", schedule::path_completion_time{});
-    r.add_policy("maximum_successor_rank", schedule::maximum_successor_rank{});
-    r.add_policy("largest_remaining_work", schedule::largest_remaining_work{});
-    r.add_policy("static_order", schedule::static_order{});
+    r.add_standard_partitioners();
+    r.add_standard_policies();
+    r.add_standard_refiners();
     return r;
+  }
+  /// The parts of `standard`, for programs that need only some and want to compile quickly.
+  void add_standard_partitioners() {
+    add_partitioner("hash", partition::hash{});
+    add_partitioner("batch_split", partition::batch_split{});
+    add_partitioner("critical_path", partition::critical_path{});
+    add_partitioner("mite", partition::mite{});
+    add_partitioner("dfs", partition::dfs{});
+    add_partitioner("iterated_critical_path", partition::iterated_critical_path{});
+    add_partitioner("divide_successors", partition::divide_successors{});
+    add_partitioner("heft", partition::heft{});
+    add_partitioner("hlfet", partition::hlfet{});
+    add_partitioner("mcp", partition::mcp{});
+    add_partitioner("etf", partition::etf{});
+    add_partitioner("dls", partition::dls{});
+    add_partitioner("cpop", partition::cpop{});
+    add_partitioner("pets", partition::pets{});
+    add_partitioner("peft", partition::peft{});
+    add_partitioner("ippts", partition::ippts{});
+    add_partitioner("lookahead_heft", partition::lookahead_heft{});
+    add_partitioner("fcp", partition::fcp{});
+    add_partitioner("flb", partition::flb{});
+    add_partitioner("bil", partition::bil{});
+    add_partitioner("min_min", partition::min_min{});
+    add_partitioner("max_min", partition::max_min{});
+    add_partitioner("sufferage", partition::sufferage{});
+    add_partitioner("mct", partition::mct{});
+    add_partitioner("met", partition::met{});
+    add_partitioner("olb", partition::olb{});
+    add_partitioner("edge_zeroing", partition::edge_zeroing{});
+    add_partitioner("linear_clustering", partition::linear_clustering{});
+    add_partitioner("dsc", partition::dsc{});
+    add_partitioner("m_topo", partition::m_topo{});
+    add_partitioner("m_etf", partition::m_etf{});
+    add_partitioner("m_sct", partition::m_sct<>{});
+    add_partitioner("iterated_local_search", refine::iterated_local_search<>{});
+    add_partitioner("branch_and_bound", refine::branch_and_bound{});
+  }
+  void add_standard_policies() {
+    add_policy("fifo", schedule::fifo{});
+    add_policy("path_completion_time", schedule::path_completion_time{});
+    add_policy("maximum_successor_rank", schedule::maximum_successor_rank{});
+    add_policy("largest_remaining_work", schedule::largest_remaining_work{});
+    add_policy("static_order", schedule::static_order{});
+  }
+  void add_standard_refiners() {
+    add_refiner("local_search", refine::local_search{});
+    add_refiner("tabu_search", refine::tabu_search{});
+    add_refiner("simulated_annealing", refine::simulated_annealing{});
+    add_refiner("large_neighbourhood_search", refine::large_neighbourhood_search{});
+    add_refiner("genetic", refine::genetic{});
   }
 
   template <partitioner_for<Problem> S>
@@ -90,12 +168,29 @@ public:
       });
   }
 
+  template <budgeted_refiner_for<Problem> S>
+  void add_refiner(std::string name, S strategy) {
+    refiners_.emplace_back(std::move(name),
+                           [strategy](const Problem& p, plan start, const weft::budget& given, rng& random) {
+                             S limited = strategy;
+                             const weft::budget own = strategy.budget;
+                             limited.budget = given;
+                             if (given.moves == weft::budget{}.moves && given.seconds == weft::budget{}.seconds) {
+                               limited.budget.moves = own.moves;
+                               limited.budget.seconds = own.seconds;
+                             }
+                             return plan{limited(p, std::move(start), schedule::static_order{}, random)};
+                           });
+  }
+
   /// The strategy of that name, or nullptr.
   const partitioner* find_partitioner(std::string_view name) const { return find(partitioners_, name); }
   const simulator_factory* find_policy(std::string_view name) const { return find(policies_, name); }
+  const refiner* find_refiner(std::string_view name) const { return find(refiners_, name); }
 
   std::vector<std::string> partitioner_names() const { return names(partitioners_); }
   std::vector<std::string> policy_names() const { return names(policies_); }
+  std::vector<std::string> refiner_names() const { return names(refiners_); }
 
 private:
   template <class T>
@@ -133,6 +228,7 @@ private:
 
   table<partitioner> partitioners_;
   table<simulator_factory> policies_;
+  table<refiner> refiners_;
 };
 
 } // namespace weft
