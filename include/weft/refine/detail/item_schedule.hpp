@@ -84,11 +84,13 @@ public:
   /// The makespan after the changes since the last commit, or infinity once it is known to be greater than `limit`.
   double evaluate(double limit = infinity) {
     ++evaluations_;
+    const double surely_beyond = limit * (1 + 1e-9); // start + tail is a sum in another order than the makespan
     for (const item_id i : pending_) {
       if (is_live(i)) {
         push(i);
       } else {
         queued_[i] = 0;
+        fresh_[i] = 0;
       }
     }
     pending_.clear();
@@ -100,7 +102,7 @@ public:
       if (start == start_[i] && !fresh_[i]) {
         continue;
       }
-      if (label_[i] > boundary_ && start + tail_[i] > limit) {
+      if (label_[i] > boundary_ && start + tail_[i] > surely_beyond) {
         return infinity;
       }
       set_start(i, start);
@@ -457,6 +459,9 @@ protected:
   /// shortest: its inputs are there at `ready`, and `rest` seconds of path follow it. Of equal places the last one is
   /// taken that does not delay it.
   bool insert(item_id i, std::uint32_t lane, double ready, double rest, double low, double high) {
+    if (!(low < high)) {
+      return false; // a transfer that i would wait for comes later than what waits for i
+    }
     double left = low;
     double right = high;
     double start = ready;
