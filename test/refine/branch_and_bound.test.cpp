@@ -103,6 +103,41 @@ TEST_CASE("branch_and_bound: out of budget, the best plan and the best bound so 
   }
 }
 
+TEST_CASE("branch_and_bound: a device on which no op may run changes neither the search nor what it proves") {
+  rng random{9};
+  int cut_off = 0;
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    const auto n = 6 + static_cast<op_id>(random.below(6));
+    workload_builder b;
+    for (op_id v = 0; v < n; ++v) {
+      b.add_op({.work = 4.0 + random.below(20), .bytes = 8 * random.below(8), .kinds = device_kind::cpu});
+      for (op_id u = 0; u < v; ++u) {
+        if (random.below(4) == 0) {
+          b.add_edge(u, v);
+        }
+      }
+    }
+    const auto w = std::move(b).build();
+    // Its slots and its lack of memory would make the search weaker if they counted.
+    const device unused{.kind = device_kind::gpu, .speed = 1024, .memory_capacity = 0, .slots = 4};
+    const platform<uniform_links> alone{{{}, {}, {.speed = 2}}, {{.latency = 1, .bandwidth = 8}}};
+    const platform<uniform_links> crowded{{{}, unused, {}, {.speed = 2}}, {{.latency = 1, .bandwidth = 8}}};
+    const problem p{w, alone};
+    const problem q{w, crowded};
+    for (const std::uint64_t moves : {2'000u, 20'000u}) {
+      const branch_and_bound quick{.budget = {.moves = moves}};
+      const auto found = test::decide(quick, p);
+      const auto also = test::decide(quick, q);
+      CHECK(also->bound == found->bound);
+      const double makespan = run_in_order(p, found->plan);
+      CHECK(run_in_order(q, also->plan) == makespan);
+      cut_off += found->bound < makespan;
+    }
+  }
+  CHECK(cut_off > 10);
+}
+
 TEST_CASE("branch_and_bound: stops when it is asked to") {
   const test::published_example s;
   std::stop_source stop;

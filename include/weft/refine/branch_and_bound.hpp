@@ -7,6 +7,7 @@
 #include "weft/core/budget.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/detail/sequencing.hpp"
+#include "weft/refine/detail/usable_devices.hpp"
 #include "weft/refine/exact/append_search.hpp"
 #include "weft/refine/identical_devices.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -74,7 +75,7 @@ private:
     double least = std::numeric_limits<double>::infinity();
 
     search(const Problem& p, const weft::budget& b)
-        : p_{p}, left_{b.moves}, meter_{b}, sequencing_{p}, where_(p.num_ops(), none), free_(p.num_devices(), 0),
+        : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p}, where_(p.num_ops(), none), free_(p.num_devices(), 0),
           load_(p.num_devices(), 0.0), used_(p.num_devices(), 0), tail_(p.num_ops(), 0.0), fastest_(p.num_ops(), 0.0),
           twin_(p.num_devices(), none) {
       for (const device_id d : ids(p.num_devices())) {
@@ -120,8 +121,8 @@ private:
 
     bool sends_are_free() const {
       for (const tensor_id t : ids(p_.num_tensors())) {
-        for (const device_id from : ids(p_.num_devices())) {
-          for (const device_id to : ids(p_.num_devices())) {
+        for (const device_id from : usable_) {
+          for (const device_id to : usable_) {
             if (from != to && p_.send_time(t, from, to) != 0) {
               return false;
             }
@@ -134,11 +135,11 @@ private:
     /// Whether tensors take several times as long as ops: then where ops are decides nearly everything, and few
     /// placements are good.
     bool moving_is_dear() const {
-      const auto cheapest = bound::detail::cheapest_transfers(p_);
+      const auto cheapest = bound::detail::cheapest_transfers(p_, usable_);
       double moves = 0;
       std::size_t count = 0;
       for (const tensor_id t : ids(p_.num_tensors())) {
-        if (p_.num_devices() > 1 && !std::ranges::empty(p_.workload().consumers(t))) {
+        if (usable_.size() > 1 && !std::ranges::empty(p_.workload().consumers(t))) {
           moves += cheapest[t];
           ++count;
         }
@@ -240,9 +241,9 @@ private:
 
     /// twin_[d]: an earlier device with the same kind, capacity, slots, times and links, if there is one.
     void find_twins() {
-      for (const device_id d : ids(p_.num_devices())) {
-        for (device_id e = 0; e < d && twin_[d] == none; ++e) {
-          if (interchangeable(e, d)) {
+      for (const device_id d : usable_) {
+        for (const device_id e : usable_) {
+          if (e < d && twin_[d] == none && interchangeable(e, d)) {
             twin_[d] = e;
           }
         }
@@ -267,7 +268,7 @@ private:
         if (!same_move(t, a, b, b, a)) {
           return false;
         }
-        for (const device_id d : ids(p_.num_devices())) {
+        for (const device_id d : usable_) {
           if (d != a && d != b && (!same_move(t, a, d, b, d) || !same_move(t, d, a, d, b))) {
             return false;
           }
@@ -330,6 +331,7 @@ private:
     }
 
     const Problem& p_;
+    std::vector<device_id> usable_; // nothing depends on the others
     std::uint64_t left_;
     budget_meter meter_;
     bool out_of_budget_ = false;

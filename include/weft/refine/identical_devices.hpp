@@ -5,6 +5,7 @@
 #include "weft/bound/detail/grid.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/partition/concepts.hpp"
+#include "weft/refine/detail/usable_devices.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
 #include "weft/refine/exact/parallel_search.hpp"
 
@@ -37,12 +38,14 @@ struct identical_devices {
   static constexpr std::size_t max_ops = 3000; ///< that are searched
 
   /// Whether the search understands p: every op may run everywhere and takes as long everywhere, nothing takes time to
-  /// move, every device has room for all ops together, and no group has several members. Slots may differ.
+  /// move, every device has room for all ops together, and no group has several members. Slots may differ. Devices on
+  /// which no op may run do not count.
   /// Complexity: O(n · devices + tensors · devices²), less where the answer is no.
   template <class Problem>
   static constexpr bool applies(const Problem& p) {
     const auto& w = p.workload();
-    if (p.num_components() != p.num_ops()) {
+    const auto devices = detail::usable_devices(p);
+    if (p.num_components() != p.num_ops() || (p.num_ops() > 0 && devices.empty())) {
       return false;
     }
     byte_count demand = 0;
@@ -52,14 +55,14 @@ struct identical_devices {
       }
       demand += p.demand(c);
       const op_id v = p.members(c).front();
-      const double time = p.compute_time(v, 0);
-      for (const device_id d : ids(p.num_devices())) {
+      const double time = p.compute_time(v, devices.front());
+      for (const device_id d : devices) {
         if (!p.allows(c, d) || p.compute_time(v, d) != time || !(time < std::numeric_limits<double>::infinity())) {
           return false;
         }
       }
     }
-    for (const device_id d : ids(p.num_devices())) {
+    for (const device_id d : devices) {
       if (static_cast<byte_count>(p.platform().memory_capacity(d)) < demand) {
         return false;
       }
@@ -68,8 +71,8 @@ struct identical_devices {
       if (std::ranges::empty(w.consumers(t))) {
         continue;
       }
-      for (const device_id from : ids(p.num_devices())) {
-        for (const device_id to : ids(p.num_devices())) {
+      for (const device_id from : devices) {
+        for (const device_id to : devices) {
           if (from != to && (p.send_time(t, from, to) != 0 || p.transfer_time(t, from, to) != 0)) {
             return false;
           }
@@ -86,21 +89,22 @@ struct identical_devices {
     if (p.num_ops() == 0) {
       return partition::decided{};
     }
-    const auto jobs = jobs_of(p);
+    const auto devices = detail::usable_devices(p);
+    const auto jobs = jobs_of(p, devices);
     run r{jobs, budget, random};
     if (jobs.size() <= max_ops) {
       r.search();
     }
-    return partition::decided{plan_of(p, jobs, r.best()), r.bound()};
+    return partition::decided{plan_of(p, devices, jobs, r.best()), r.bound()};
   }
 
 private:
   template <class Problem>
-  static exact::parallel_jobs jobs_of(const Problem& p) {
+  static exact::parallel_jobs jobs_of(const Problem& p, const std::vector<device_id>& devices) {
     const auto& w = p.workload();
     exact::parallel_jobs g;
     g.machines = 0;
-    for (const device_id d : ids(p.num_devices())) { // no more are ever in use than there are ops
+    for (const device_id d : devices) { // no more are ever in use than there are ops
       g.machines += std::min<std::size_t>(p.platform().slots(d), p.num_ops());
     }
     g.machines = std::min(g.machines, p.num_ops());
@@ -117,7 +121,7 @@ private:
     };
     bound::detail::time_grid grid;
     for (const op_id v : order) {
-      g.time.push_back(p.compute_time(v, 0));
+      g.time.push_back(p.compute_time(v, devices.front()));
       grid.add(g.time.back());
       for (const tensor_id t : w.outputs(v)) {
         for (const op_id c : w.consumers(t)) {
@@ -289,9 +293,10 @@ private:
   }
 
   template <class Problem>
-  static plan plan_of(const Problem& p, const exact::parallel_jobs& g, const std::vector<std::uint32_t>& sequence) {
+  static plan plan_of(const Problem& p, const std::vector<device_id>& devices, const exact::parallel_jobs& g,
+                      const std::vector<std::uint32_t>& sequence) {
     std::vector<device_id> device_of; // per machine; those beyond g.machines are not needed
-    for (const device_id d : ids(p.num_devices())) {
+    for (const device_id d : devices) {
       device_of.insert(device_of.end(), std::min<std::size_t>(p.platform().slots(d), p.num_ops()), d);
     }
     plan made{placement(p.num_ops(), none), {}};

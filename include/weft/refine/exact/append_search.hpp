@@ -43,18 +43,21 @@ public:
       demand += p.demand(c);
     }
     std::vector<double> total(k_, 0.0);
+    std::vector<std::uint8_t> usable(k_, 0);
     for (const op_id v : ids(n_)) {
       for (const device_id d : ids(k_)) {
         if (p.allows(p.component(v), d)) {
           time_[v * k_ + d] = p.compute_time(v, d);
           total[d] += time_[v * k_ + d];
+          usable[d] = 1;
         }
       }
     }
     for (const device_id d : ids(k_)) {
-      memory_matters_ = memory_matters_ || static_cast<byte_count>(p.platform().memory_capacity(d)) < demand;
-      slots_.emplace_back(std::min<std::size_t>(p.platform().slots(d), n_), 0.0);
-      weight_.push_back(total[d] > 0 ? 1 / total[d] : 1);
+      memory_matters_ =
+        memory_matters_ || (usable[d] && static_cast<byte_count>(p.platform().memory_capacity(d)) < demand);
+      slots_.emplace_back(usable[d] ? std::min<std::size_t>(p.platform().slots(d), n_) : 0, 0.0);
+      weight_.push_back(total[d] > 0 ? 1 / total[d] : 0); // ops that take no time need no room
     }
     for (const op_id v : ids(n_)) {
       double least = infinity;
@@ -384,7 +387,7 @@ private:
   std::vector<std::uint32_t> used_;
   std::vector<device_id> component_at_;
   std::vector<std::uint32_t> component_members_; // that have started
-  std::vector<std::vector<double>> slots_;       // per device: when each is free
+  std::vector<std::vector<double>> slots_;       // per device: when each is free; none where no op may run
   std::uint64_t started_ = 0;
   double now_ = 0;
   bool stopped_ = false;
