@@ -75,7 +75,14 @@ public:
         return s.device(u);
       }
     }
-    return random.below(p_->num_devices());
+    device_id best = random.below(p_->num_devices());
+    for (int k = 1; k < 3; ++k) {
+      const device_id d = random.below(p_->num_devices());
+      if (p_->compute_time(v, d) < p_->compute_time(v, best)) {
+        best = d;
+      }
+    }
+    return best;
   }
 
   /// A producer or consumer of v; `none` if it has neither.

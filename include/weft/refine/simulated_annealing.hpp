@@ -28,8 +28,8 @@ struct simulated_annealing {
   weft::budget budget = {.moves = 200'000};
   double initial_temperature = 0; ///< in mean op times; 0: by the budget
   double final_temperature = 0;   ///< in mean op times; 0: a thirtieth of the initial one
-  double changes_per_round = 300; ///< per op
-  std::uint32_t focus = 5;        ///< items from which the one on the longest path is taken
+  double changes_per_round = 1000; ///< per op
+  std::uint32_t focus = 8;        ///< items from which the one on the longest path is taken
 
   template <class Problem, class Policy>
     requires ready_policy_for<Policy, Problem>
