@@ -57,7 +57,7 @@ struct probe : refine::incremental_schedule<problem_type> {
       if (start(i) != earliest(i)) {
         return name + " does not start as early as it can";
       }
-      if (tail(i) != longest_from(i)) {
+      if (const way w = longest_way(i); tail(i) != w.length || tail_of(i, through_[i]) != w.length) {
         return name + " has a wrong tail";
       }
       if (fresh_[i]) {
@@ -112,6 +112,20 @@ struct probe : refine::incremental_schedule<problem_type> {
   }
 
 private:
+  /// The length of the way from i that goes on through one of its successors, or ends with i.
+  double tail_of(item_id i, item_id through) const {
+    if (through == none) {
+      return duration_[i];
+    }
+    double length = -1;
+    for_each_successor(i, [&](item_id s) {
+      if (s == through) {
+        length = std::max(length, (s != next_[i] && !is_op(i) ? travel_[i - n_] : 0) + tail_[s] + duration_[i]);
+      }
+    });
+    return length;
+  }
+
   std::string wrong_lanes() const {
     std::size_t standing = 0;
     for (std::size_t l = 0; l < lanes_.size(); ++l) {

@@ -51,6 +51,9 @@ public:
     duration_.assign(items, 0);
     travel_.assign(slots, 0);
     tail_.assign(items, 0);
+    through_.assign(items, none);
+    moved_in_.assign(items, 0);
+    held_in_.assign(items, 0);
     queued_.assign(items, 0);
     heap_.resize(items + 1);
     source_.assign(p.num_edges(), none);

@@ -102,7 +102,7 @@ public:
       if (start == start_[i] && !fresh_[i]) {
         continue;
       }
-      if (label_[i] > boundary_ && start + tail_[i] > surely_beyond) {
+      if (is_beyond(i, start, surely_beyond)) {
         return infinity;
       }
       set_start(i, start);
@@ -257,11 +257,55 @@ protected:
     return start;
   }
 
-  double longest_from(item_id i) const {
-    double rest = 0;
+  /// The longest way from i to the end, and the item that it goes to next.
+  struct way {
+    double length = 0;
+    item_id through = none;
+  };
+  way longest_way(item_id i) const {
+    way w;
     const double lag = i < n_ ? 0 : travel_[i - n_];
-    for_each_consumer(i, [&](item_id s) { rest = std::max(rest, lag + tail_[s]); });
-    return std::max(rest, next_[i] == none ? 0 : tail_[next_[i]]) + duration_[i];
+    const auto consider = [&](double rest, item_id s) {
+      if (rest > w.length) {
+        w = {rest, s};
+      }
+    };
+    if (next_[i] != none) {
+      consider(tail_[next_[i]], next_[i]);
+    }
+    for_each_consumer(i, [&](item_id s) { consider(lag + tail_[s], s); });
+    w.length += duration_[i];
+    return w;
+  }
+
+  /// Whether a path of the new schedule that begins with i at `start` is known to end after `limit`.
+  bool is_beyond(item_id i, double start, double limit) {
+    if (moved_in_[i] == transaction_) { // its tail is that of its old place
+      const way w = longest_way(i);
+      return start + w.length > limit && tail_holds(w.through);
+    }
+    return start + tail_[i] > limit && tail_holds(i);
+  }
+
+  /// Whether the longest way from i before the change meets nothing that has moved, so that it is still there. Past the
+  /// last place that was changed none does. What is found out is kept for other ways that lead here.
+  bool tail_holds(item_id i) {
+    const std::uint64_t yes = 2 * evaluations_;
+    bool holds = true;
+    item_id j = i;
+    for (; j != none && label_[j] <= boundary_; j = through_[j]) {
+      if (held_in_[j] == yes) {
+        break;
+      }
+      if (held_in_[j] == yes + 1 || moved_in_[j] == transaction_) {
+        holds = false;
+        break;
+      }
+    }
+    for (item_id k = i; k != j; k = through_[k]) {
+      held_in_[k] = holds ? yes : yes + 1;
+    }
+    return holds;
   }
 
   double last_finish() const {
@@ -324,6 +368,7 @@ protected:
     insert_into_lane(i, lane, label);
     log_.push_back({kind::linked, i});
     fresh_[i] = 1;
+    moved_in_[i] = transaction_;
     boundary_ = std::max(boundary_, label);
     touch(i);
     mark(i);
@@ -336,6 +381,7 @@ protected:
   }
   void unlink(item_id i) {
     log_.push_back({kind::unlinked, i, lane_[i], label_[i]});
+    moved_in_[i] = transaction_;
     boundary_ = std::max(boundary_, label_[i]);
     if (prev_[i] != none) {
       touch(prev_[i]);
@@ -410,6 +456,7 @@ protected:
     touched_.clear();
     log_.clear();
     boundary_ = -infinity;
+    ++transaction_;
   }
 
   // ---- moves
@@ -532,7 +579,9 @@ protected:
       const item_id i = heap_[0].item;
       last_first.pop(heap_.data(), heap_size_--);
       queued_[i] = 0;
-      if (const double tail = longest_from(i); tail != tail_[i]) {
+      const auto [tail, through] = longest_way(i);
+      through_[i] = through;
+      if (tail != tail_[i]) {
         tail_[i] = tail;
         for_each_predecessor(i, add);
       }
@@ -577,7 +626,9 @@ protected:
       start_[i] = earliest(i);
     }
     for (auto i = order.size(); i-- > 0;) {
-      tail_[order[i]] = longest_from(order[i]);
+      const auto [tail, through] = longest_way(order[i]);
+      tail_[order[i]] = tail;
+      through_[order[i]] = through;
     }
     makespan_ = last_finish();
     renumber();
@@ -601,6 +652,7 @@ protected:
   std::vector<std::uint32_t> lane_;    // per item, as all that follow
   std::vector<item_id> prev_, next_;
   std::vector<double> label_, start_, duration_, tail_;
+  std::vector<item_id> through_; // where the longest way to the end goes next
   double makespan_ = 0;
   // The change at hand.
   std::vector<change> log_;
@@ -608,6 +660,9 @@ protected:
   std::vector<queue_entry> heap_, new_slots_;
   std::size_t heap_size_ = 0;
   std::vector<std::uint8_t> queued_, fresh_;
+  std::vector<std::uint64_t> moved_in_; // the transaction in which an item moved last
+  std::vector<std::uint64_t> held_in_;  // twice the evaluation that looked at an item's tail, plus one if it fails
+  std::uint64_t transaction_ = 1;
   double boundary_ = -infinity;
   double new_makespan_ = 0;
   bool crowded_ = false;
