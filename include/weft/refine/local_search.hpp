@@ -5,10 +5,14 @@
 #include "weft/core/budget.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/concepts.hpp"
+#include "weft/refine/detail/search.hpp"
+#include "weft/refine/neighbourhood.hpp"
 #include "weft/schedule/path_completion_time.hpp"
+#include "weft/schedule/static_order.hpp"
 #include "weft/simulate/run_policy.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -19,13 +23,19 @@ namespace weft::refine {
 /// random moves shake the best plan and the search goes on from there. Returns the best plan that it met, without an
 /// order, unless none is better than the one it was given.
 ///
+/// Under `schedule::static_order` the order is searched, too, and comes with the plan: what is moved goes to its best
+/// place on the device, and half of the moves exchange an item of a longest path with the one before it, or put it
+/// elsewhere. Changes are then evaluated by `incremental_schedule`, so a move of the budget, and of the patience, stands
+/// for `changes_per_move` changes, and a change is kept if the makespan does not grow.
+///
 /// Under a concurrency strategy (simulate/manycore.hpp) moves are judged by how well ops then share cores, too.
-/// Each move costs one simulation. Deterministic for a seed when the budget is in moves.
+/// Each move costs one simulation, or about as much. Deterministic for a seed when the budget is in moves.
 /// Source: Lourenço, Martin, Stützle, *Iterated Local Search*, 2003; [CP] §3.
 struct local_search {
   weft::budget budget = {.moves = 2000};
   std::uint64_t patience = 300; ///< failed moves in a row before a shake
   std::uint32_t shake = 4;      ///< random moves in a shake
+  std::uint32_t changes_per_move = 25; ///< only under static_order, where a change costs that much less
 
   template <class Problem, class Policy>
     requires run_policy_for<Policy, Problem>
@@ -33,6 +43,63 @@ struct local_search {
     if (p.num_devices() < 2 || p.num_components() == 0) {
       return start;
     }
+    if constexpr (std::same_as<Policy, schedule::static_order>) {
+      return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
+        descend(p, s, found, meter, random);
+      });
+    } else {
+      return simulate_moves(p, std::move(start), policy, random);
+    }
+  }
+
+private:
+  template <class Problem>
+  void descend(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found,
+               budget_meter& meter, rng& random) const {
+    neighbourhood<Problem> moves{p, {.stretches = 0}};
+    std::uint64_t failures = 0; // moves without a shorter schedule
+    while (!found.good_enough() && meter.spend()) {
+      const double before = s.makespan();
+      for (std::uint32_t k = 0; k < changes_per_move && !found.good_enough(); ++k) {
+        if (change(s, moves, random) && s.evaluate(s.makespan()) <= s.makespan()) {
+          s.commit();
+          found.look_at(s);
+        } else {
+          s.rollback();
+        }
+      }
+      failures = s.makespan() < before ? 0 : failures + 1;
+      if (failures >= patience) {
+        failures = 0;
+        s.restore(found.best());
+        for (std::uint32_t i = 0; i < shake; ++i) {
+          keep(s, moves.reassign(s, random.below(static_cast<std::uint32_t>(p.num_ops())), random));
+        }
+      }
+    }
+  }
+
+  template <class Problem>
+  static bool change(incremental_schedule<Problem>& s, const neighbourhood<Problem>& moves, rng& random) {
+    const item_id i = neighbourhood<Problem>::near_critical(s, random, 5);
+    if (s.is_op(i) && random.below(2) == 0) {
+      return moves.reassign(s, i, random);
+    }
+    return random.below(2) == 0 ? s.before(i) != none && s.put_before(i, s.before(i)) : s.shift(i, s.ready(i));
+  }
+
+  /// Makes a change whatever it costs, if it could be made.
+  template <class Problem>
+  static void keep(incremental_schedule<Problem>& s, bool made) {
+    if (made && s.evaluate() < s.infinity) {
+      s.commit();
+    } else {
+      s.rollback();
+    }
+  }
+
+  template <class Problem, class Policy>
+  plan simulate_moves(const Problem& p, plan start, const Policy& policy, rng& random) const {
     search<Problem, Policy> s{p, policy, start.placement};
     const double before = s.simulate(start);
     budget_meter meter{budget};
@@ -72,7 +139,6 @@ struct local_search {
     return best < before ? plan{std::move(best_where), {}} : start;
   }
 
-private:
   template <class Problem, class Policy>
   struct search {
     const Problem& p;

@@ -66,6 +66,13 @@ public:
     return s.shift(i, random.below(2) == 0 ? s.ready(i) : s.start(i) * (1 - 0.1 * random.uniform() * random.uniform()));
   }
 
+  /// Moves v's component to another device. False: it does not fit the one that was drawn; roll back.
+  bool reassign(schedule_type& s, op_id v, rng& random) const {
+    const component_id c = p_->component(v);
+    const device_id d = draw_device(s, v, random);
+    return d != s.device(v) && s.fits(c, d) && s.move(c, d);
+  }
+
   /// A device for v's component: half of the time that of a producer or consumer of a member, half of the time any.
   device_id draw_device(const schedule_type& s, op_id v, rng& random) const {
     if (random.below(2) == 0) {
@@ -119,12 +126,6 @@ private:
     component_id component;
     device_id to;
   };
-
-  bool reassign(schedule_type& s, op_id v, rng& random) {
-    const component_id c = p_->component(v);
-    const device_id d = draw_device(s, v, random);
-    return d != s.device(v) && s.fits(c, d) && s.move(c, d);
-  }
 
   /// A random walk over neighbours on the same device; all of it goes to another device.
   bool move_cluster(schedule_type& s, op_id v, rng& random) {
