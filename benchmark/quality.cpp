@@ -1,106 +1,202 @@
 // SPDX-License-Identifier: BSL-1.0
-// How good the strategies are: the geometric mean of makespan / lower bound over bundled networks and random layered
-// graphs with little, medium and much communication, each on several platforms. Deterministic. `--csv` for a file.
-#include "support/cases.hpp"
+// How good the strategies are on the suite of generated problems: the geometric mean of makespan / lower bound, by
+// communication, heterogeneity and family. Deterministic: searches have budgets in moves. A strategy that decides no
+// order runs under path_completion_time.
+//
+// quality [--seeds N] [--families] [--moves N] [--csv]     --moves: that refiners and `best` may evaluate, 0: leave out
+// quality --stg FILE...    mean makespan / proven optimum on files of the Standard Task Graph Set
+#include "support/suite.hpp"
 
 #include "weft/bound/best.hpp"
-#include "weft/cost/compose.hpp"
+#include "weft/io/stg.hpp"
+#include "weft/refine/identical_devices.hpp"
+#include "weft/solve/best.hpp"
 #include "weft/solve/registry.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace {
 
-using cost_model = weft::cost::scaled<weft::cost::linear>;
-using problem = weft::problem<weft::workload, weft::platform<>, cost_model>;
+struct mean {
+  double log_sum = 0;
+  double sum = 0;
+  double largest = 0;
+  int count = 0;
+  int met = 0; // the bound
 
-/// One kind of problem: a column of the table.
-struct family {
-  std::string name;
-  std::vector<weft::workload> workloads;
-  std::vector<weft::platform<>> platforms;
-  double communication; // factor on transfer and send times
+  void add(double ratio) {
+    log_sum += std::log(ratio);
+    sum += ratio;
+    largest = std::max(largest, ratio);
+    met += ratio <= 1 + 1e-9;
+    ++count;
+  }
 };
 
-std::vector<family> families(bool once) {
-  std::vector<family> list;
-  family nets{"networks", {}, {}, 1};
-  for (const char* name : {"mnist_conv", "lstm", "dynamic_rnn"}) {
-    nets.workloads.push_back(weft::zoo::make(name));
-  }
-  for (const char* name : {"paper_like_10", "paper_like_50"}) {
-    nets.platforms.push_back(weft::presets::make(name));
-  }
-  list.push_back(std::move(nets));
-  for (const auto& [name, communication] : {std::pair{"layered 0.1", 0.1}, {"layered 1", 1.0}, {"layered 10", 10.0}}) {
-    family f{name, {}, {}, communication};
-    for (std::uint64_t seed = 1; seed <= (once ? 1 : 3); ++seed) {
-      f.workloads.push_back(weft::generate::layered_sized(500, 20, 3, seed));
+/// What is compared: partitioners that do not search, HEFT with each refiner, and solve::best.
+template <class Problem>
+class field {
+public:
+  explicit field(std::uint64_t moves) : moves_{moves} {
+    for (const auto& name : all_.partitioner_names()) { // what tries many plans is not a heuristic
+      if (name != "branch_and_bound" && name.find("search") == std::string::npos) {
+        names_.push_back(name);
+      }
     }
-    for (const std::uint32_t count : {4u, 16u}) {
-      f.platforms.push_back(bench::devices(count));
+    num_partitioners_ = names_.size();
+    if (moves > 0) {
+      for (const auto& name : all_.refiner_names()) {
+        names_.push_back("heft + " + name);
+      }
+      names_.emplace_back("solve::best");
     }
-    list.push_back(std::move(f));
   }
-  return list;
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  /// The makespan of the i-th, or 0 if it finds no plan.
+  double makespan(std::size_t i, const Problem& p) {
+    if (i + 1 == names_.size() && moves_ > 0) {
+      const auto r = weft::solve::best(p, {.moves = moves_});
+      return r.has_plan() ? r.makespan : 0;
+    }
+    weft::rng random{1};
+    const bool refine = i >= num_partitioners_;
+    auto decided = (*all_.find_partitioner(refine ? "heft" : names_[i]))(p, random, scratch_);
+    if (!decided) {
+      return 0;
+    }
+    if (refine) {
+      const auto& refiner = *all_.find_refiner(all_.refiner_names()[i - num_partitioners_]);
+      decided->plan = refiner(p, std::move(decided->plan), {.moves = moves_of(i)}, random);
+    }
+    const char* policy = decided->plan.order.empty() ? "path_completion_time" : "static_order";
+    const auto simulator = (*all_.find_policy(policy))(p, weft::contention_model::none);
+    simulator->prepare(decided->plan);
+    return simulator->run_prepared(record_).makespan;
+  }
+
+private:
+  /// Steps of tabu search evaluate 16 changes, parts of a large neighbourhood change many components, and a child of
+  /// the genetic algorithm costs a simulation: roughly the same time for all.
+  std::uint64_t moves_of(std::size_t i) const {
+    const auto name = names_[i];
+    return name.find("tabu") != std::string::npos      ? moves_ / 16
+           : name.find("large") != std::string::npos   ? moves_ / 10
+           : name.find("genetic") != std::string::npos ? moves_ / 10
+                                                       : moves_;
+  }
+
+  weft::registry<Problem> all_ = weft::registry<Problem>::standard();
+  std::uint64_t moves_;
+  std::size_t num_partitioners_ = 0;
+  std::vector<std::string> names_;
+  weft::workspace scratch_;
+  weft::trace record_;
+};
+
+int stg(int count, char** files) {
+  using problem = weft::problem<weft::workload, weft::platform<>>;
+  field<problem> strategies{0};
+  std::vector<mean> means(strategies.names().size());
+  for (int f = 0; f < count; ++f) {
+    const auto w = weft::io::read_workload_stg(files[f]);
+    for (const std::uint32_t devices : {2u, 4u, 8u, 16u}) {
+      const auto q = weft::presets::identical(devices);
+      const problem p{w, q};
+      weft::rng random{1};
+      weft::workspace scratch;
+      const auto best = weft::refine::identical_devices{}(p, random, scratch);
+      if (!best || best->bound <= 0) {
+        continue;
+      }
+      for (std::size_t i = 0; i < means.size(); ++i) {
+        if (const double makespan = strategies.makespan(i, p); makespan > 0) {
+          means[i].add(makespan / best->bound);
+        }
+      }
+    }
+  }
+  std::printf("%-24s %10s %10s %10s %10s\n", "", "mean", "largest", "optimal", "problems");
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const mean& m = means[i];
+    std::printf("%-24s %10.4f %10.3f %9.1f%% %10d\n", strategies.names()[i].c_str(), m.sum / std::max(1, m.count),
+                m.largest, 100.0 * m.met / std::max(1, m.count), m.count);
+  }
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  std::uint64_t seeds = 1;
+  std::uint64_t moves = 20'000;
+  bool once = false; // by ctest, with minimal time
+  bool csv = false;
+  bool families = false;
+  for (int i = 1; i < argc; ++i) {
+    const auto is = [&](const char* name) { return std::strcmp(argv[i], name) == 0; };
+    if (is("--stg")) {
+      return stg(argc - i - 1, argv + i + 1);
+    }
+    once = once || std::strncmp(argv[i], "--benchmark_min_time", 20) == 0;
+    csv = csv || is("--csv");
+    families = families || is("--families");
+    if (is("--seeds") && i + 1 < argc) {
+      seeds = std::strtoull(argv[++i], nullptr, 10);
+    } else if (is("--moves") && i + 1 < argc) {
+      moves = std::strtoull(argv[++i], nullptr, 10);
+    }
+  }
+  field<bench::suite_problem> strategies{once ? 500 : moves};
+  const auto& names = strategies.names();
+  std::vector<std::string> columns{"ccr 0.1", "ccr 1", "ccr 10", "identical", "related", "unrelated", "all"};
+  if (families) {
+    columns.assign(weft::generate::suite_families.begin(), weft::generate::suite_families.end());
+  }
+  std::map<std::string, std::map<std::string, mean>> means;
+  const auto selected = [&](const weft::generate::suite_entry& e) { return !once || e.ccr == 1; };
+  bench::for_each_of_suite(seeds, selected, [&](const bench::suite_case& c) {
+    const double bound = weft::bound::best(c.problem).value;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const double makespan = strategies.makespan(i, c.problem);
+      for (const auto& column : bench::suite_columns(c.entry)) {
+        if (makespan > 0) {
+          means[names[i]][column].add(makespan / bound);
+        }
+      }
+    }
+  });
+  std::printf(csv ? "strategy" : "%-34s", "");
+  for (const auto& column : columns) {
+    std::printf(csv ? ",%s" : " %15s", column.c_str());
+  }
+  std::printf("\n");
+  for (const auto& name : names) {
+    std::printf(csv ? "%s" : "%-34s", name.c_str());
+    for (const auto& column : columns) {
+      const mean m = means[name][column];
+      std::printf(csv ? ",%.4f" : " %15.3f", m.count == 0 ? 0 : std::exp(m.log_sum / m.count));
+    }
+    std::printf("\n");
+  }
+  return 0;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  bool once = false; // by ctest, with minimal time
-  bool csv = false;
-  for (int i = 1; i < argc; ++i) {
-    once = once || std::strncmp(argv[i], "--benchmark_min_time", 20) == 0;
-    csv = csv || std::strcmp(argv[i], "--csv") == 0;
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "quality: %s\n", e.what());
+    return 2;
   }
-  auto strategies = weft::registry<problem>::standard();
-  const auto all = families(once);
-  std::printf(csv ? "partition,schedule" : "%-24s %-24s", "partition", "schedule");
-  for (const auto& f : all) {
-    std::printf(csv ? ",%s" : " %12s", f.name.c_str());
-  }
-  std::printf("\n");
-  for (const auto& partition : strategies.partitioner_names()) {
-    if (partition == "branch_and_bound") { // ends with HEFT's plan on graphs of this size
-      continue;
-    }
-    std::vector<std::vector<double>> log_sums(all.size(), std::vector<double>(strategies.policy_names().size(), 0.0));
-    std::vector<double> counts(all.size(), 0.0);
-    for (std::size_t f = 0; f < all.size(); ++f) {
-      for (const auto& w : all[f].workloads) {
-        for (const auto& p : all[f].platforms) {
-          const problem task{w, p, cost_model{{}, 1, all[f].communication}};
-          const double bound = weft::bound::best(task).value;
-          weft::workspace scratch;
-          weft::trace trace;
-          weft::rng random{1};
-          const auto decided = (*strategies.find_partitioner(partition))(task, random, scratch);
-          if (!decided) {
-            continue;
-          }
-          counts[f] += 1;
-          for (std::size_t s = 0; s < strategies.policy_names().size(); ++s) {
-            const auto simulator =
-              (*strategies.find_policy(strategies.policy_names()[s]))(task, weft::contention_model::none);
-            simulator->prepare(decided->plan);
-            log_sums[f][s] += std::log(simulator->run_prepared(trace).makespan / bound);
-          }
-        }
-      }
-    }
-    for (std::size_t s = 0; s < strategies.policy_names().size(); ++s) {
-      std::printf(csv ? "%s,%s" : "%-24s %-24s", partition.c_str(), strategies.policy_names()[s].c_str());
-      for (std::size_t f = 0; f < all.size(); ++f) {
-        std::printf(csv ? ",%.4f" : " %12.3f", std::exp(log_sums[f][s] / counts[f]));
-      }
-      std::printf("\n");
-    }
-  }
-  return 0;
 }
