@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <vector>
 
 namespace {
 
@@ -32,6 +33,26 @@ TEST_CASE("relaxation: devices that are alike are one type") {
   CHECK(r.types()[0].count == 3);
   CHECK(r.types()[1].count == 1);
   CHECK(r.best(0) == 3);
+}
+
+TEST_CASE("relaxation: what no op may run on makes no difference between components") {
+  weft::workload_builder b;
+  b.add_op({.work = 6, .resident_bytes = 3});
+  b.add_op({.work = 6, .resident_bytes = 1, .kinds = device_kind::gpu});
+  b.add_op({.work = 6, .kinds = weft::kind_set{device_kind::gpu} | device_kind::dsp});
+  const weft::workload w = std::move(b).build();
+  const weft::platform<weft::uniform_links> p{{{.kind = device_kind::tpu, .memory_capacity = 0},
+                                               {.kind = device_kind::gpu, .memory_capacity = 7},
+                                               {.kind = device_kind::npu, .memory_capacity = 0},
+                                               {.kind = device_kind::gpu}},
+                                              {}};
+  const weft::problem problem{w, p};
+  const relaxation r{problem};
+  CHECK(r.choices().size() == 1);
+  CHECK(r.choice(0).types == std::vector<std::uint32_t>{1, 3});
+  CHECK(r.choice(0).total == std::vector<double>{18, 18});
+  CHECK(r.usable_types() == r.choice(0).types);
+  CHECK(r.usable_devices() == std::vector<weft::device_id>{1, 3});
 }
 
 TEST_CASE("relaxation: components share a choice if they allow the same devices") {

@@ -61,6 +61,40 @@ TEST_CASE("bound::windows: never above the optimum") {
   CHECK(above_others > 10);
 }
 
+TEST_CASE("bound::windows: the numbers of the ops do not decide which sets of devices are looked at") {
+  using namespace weft;
+  // Five sets of kinds; only the tpu has much to do, in a window between two narrow places.
+  const auto cpu = kind_set{device_kind::cpu};
+  const auto gpu = kind_set{device_kind::gpu};
+  const auto dsp = kind_set{device_kind::dsp};
+  const std::vector<kind_set> others{cpu, gpu, dsp, cpu | gpu, cpu | dsp, gpu | dsp};
+  const platform<uniform_links> q{
+    {{}, {.kind = device_kind::gpu}, {.kind = device_kind::dsp}, {.kind = device_kind::tpu, .slots = 2}}, {}};
+  for (const bool first : {true, false}) {
+    workload_builder b;
+    const auto add_busy = [&] {
+      const auto begin = b.add_op({.work = 5, .bytes = 0, .kinds = device_kind::tpu});
+      const auto end = b.add_op({.work = 5, .kinds = device_kind::tpu});
+      for (int i = 0; i < 3; ++i) {
+        const auto v = b.add_op({.work = 10, .bytes = 0, .kinds = device_kind::tpu});
+        b.add_edge(begin, v);
+        b.add_edge(v, end);
+      }
+    };
+    if (first) {
+      add_busy();
+    }
+    for (const kind_set k : others) {
+      b.add_op({.work = 1, .kinds = k});
+    }
+    if (!first) {
+      add_busy();
+    }
+    const auto w = std::move(b).build();
+    CHECK(bound::windows(problem{w, q}) == doctest::Approx(25));
+  }
+}
+
 TEST_CASE("bound::windows: no ops, ops without work, ops that fit nowhere") {
   const weft::platform<weft::uniform_links> one{{{}}, {}};
   const weft::workload empty = weft::workload_builder{}.build();

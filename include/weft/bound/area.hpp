@@ -138,10 +138,7 @@ private:
 template <class Problem>
 constexpr double area(const relaxation<Problem>& r) {
   area_bound<Problem> bound{r};
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t i = 0; i < r.types().size(); ++i) {
-    all.push_back(i);
-  }
+  const auto& all = r.usable_types();
   double most = bound(all);
   // With many capacities there may be many choices; the first ones will do.
   for (std::size_t c = 0; c < std::min<std::size_t>(r.choices().size(), 16); ++c) {
@@ -154,8 +151,9 @@ constexpr double area(const relaxation<Problem>& r) {
 
 } // namespace detail
 
-/// Total work over total rate, for devices that may be unrelated; seconds. All devices, and each set of devices
-/// that some component allows, are tried together with the ops that are confined to them; the best is returned.
+/// Total work over total rate, for devices that may be unrelated; seconds. All devices that some op may run on,
+/// and each set of devices that some component allows, are tried together with the ops that are confined to them; the
+/// best is returned.
 ///
 /// Valid for any weights y_d >= 0 with Σ_d slots(d)·y_d = 1: a plan of makespan T keeps device d busy for at most
 /// slots(d)·T, so Σ_v min_d y_d·time(v, d) <= Σ_d y_d·busy(d) <= Σ_d y_d·slots(d)·T = T. (It is the dual of the linear

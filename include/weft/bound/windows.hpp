@@ -25,22 +25,16 @@ public:
     if (r_.problem().num_ops() > max_ops || known <= 0) {
       return known;
     }
-    std::vector<std::uint32_t> all; // that some component allows
-    for (std::uint32_t i = 0; i < r_.types().size(); ++i) {
-      if (std::ranges::any_of(r_.choices(), [i](const auto& c) { return std::ranges::binary_search(c.types, i); })) {
-        all.push_back(i);
-      }
-    }
+    const auto& all = r_.usable_types();
     known = of_types(all, known);
-    for (std::size_t c = 0; c < std::min<std::size_t>(r_.choices().size(), 4); ++c) {
-      if (const auto& types = r_.choices()[c].types; types.size() < all.size()) {
-        known = of_types(types, known);
-      }
+    for (const device_choice* choice : busiest(all.size())) {
+      known = of_types(choice->types, known);
     }
     return known;
   }
 
 private:
+  static constexpr std::size_t max_choices = 4;
   static constexpr std::size_t max_ops = 20'000;        // beyond, windows cost more than the other bounds together
   static constexpr std::size_t max_look_ups = 600'000; // times of ops in windows
 
@@ -54,6 +48,31 @@ private:
     double time;
     double weight;
   };
+
+  /// Of the choices of fewer types than that, those whose ops have most to do per slot: an order in which the numbers of
+  /// the ops do not count.
+  constexpr std::vector<const device_choice*> busiest(std::size_t num_types) const {
+    std::vector<const device_choice*> some;
+    for (const device_choice& c : r_.choices()) {
+      if (!c.types.empty() && c.types.size() < num_types) {
+        some.push_back(&c);
+      }
+    }
+    const auto per_slot = [&](const device_choice* c) {
+      double slots = 0;
+      for (const std::uint32_t i : c->types) {
+        slots += r_.slots(i) * static_cast<double>(r_.types()[i].count);
+      }
+      return c->total_best / slots;
+    };
+    std::ranges::sort(some, [&](const device_choice* a, const device_choice* b) {
+      const double x = per_slot(a);
+      const double y = per_slot(b);
+      return x != y ? x > y : a->types < b->types;
+    });
+    some.resize(std::min(some.size(), max_choices));
+    return some;
+  }
 
   constexpr double of_types(const std::vector<std::uint32_t>& types, double known) {
     collect(types);
@@ -158,8 +177,9 @@ private:
 ///
 /// For devices that differ, the time on device d counts y_d: any y_d >= 0 are right, since the weighted load of an op is
 /// at least that on the device where it is least, and the devices can spend Σ slots(d) · y_d per second. Heads and tails
-/// are those of bound/communication_path.hpp. All devices are tried, and sets of devices that some components allow with
-/// the ops that are confined to them. A window that is overloaded at T raises T to where it no longer is.
+/// are those of bound/communication_path.hpp. All devices are tried, and of the sets of devices that some components allow
+/// the four with most to do per slot, with the ops that are confined to them. A window that is overloaded at T raises T
+/// to where it no longer is.
 ///
 /// Complexity: O(n · device types · windows): all pairs of a head and a tail for up to some 80 ops, fewer for more, so
 /// that the product stays below about 600,000 per set of devices; none beyond 20,000 ops.

@@ -19,7 +19,7 @@ struct device_type {
   std::size_t count = 0;
 };
 
-/// The device types that some components are allowed on.
+/// The device types that some components are allowed on; no two choices have the same ones.
 struct device_choice {
   std::vector<std::uint32_t> types;  ///< ascending
   std::uint32_t most_slots = 1;      ///< of one of these devices
@@ -59,6 +59,8 @@ public:
   constexpr double best(op_id v) const { return best_[v]; }
   /// The devices that some component is allowed on, ascending.
   constexpr const std::vector<device_id>& usable_devices() const { return usable_devices_; }
+  /// Their types, ascending.
+  constexpr const std::vector<std::uint32_t>& usable_types() const { return usable_types_; }
   /// Whether every component is allowed somewhere.
   constexpr bool feasible() const { return feasible_; }
   constexpr double time(op_id v, std::uint32_t type) const {
@@ -107,6 +109,11 @@ private:
         usable[i] = 1;
       }
     }
+    for (std::uint32_t i = 0; i < types_.size(); ++i) {
+      if (usable[i]) {
+        usable_types_.push_back(i);
+      }
+    }
     for (const device_id d : ids(problem_->num_devices())) {
       if (usable[type_of_[d]]) {
         usable_devices_.push_back(d);
@@ -129,16 +136,18 @@ private:
       constexpr bool operator==(const key&) const = default;
     };
     std::vector<key> keys;
+    std::vector<std::uint32_t> choice_of_key;
     for (component_id c = 0; c < problem_->num_components(); ++c) {
       const key k{problem_->kinds(c).bits() & kinds,
                   static_cast<std::size_t>(std::ranges::lower_bound(capacities, problem_->demand(c)) -
                                            capacities.begin())};
       const auto at = std::ranges::find(keys, k);
-      choice_of_.push_back(static_cast<std::uint32_t>(at - keys.begin()));
+      const auto number = static_cast<std::size_t>(at - keys.begin());
       if (at == keys.end()) {
         keys.push_back(k);
-        add_choice(c);
+        choice_of_key.push_back(add_choice(c));
       }
+      choice_of_.push_back(choice_of_key[number]);
     }
     for (const auto& a : choices_) {
       for (const auto& b : choices_) {
@@ -149,7 +158,8 @@ private:
     }
   }
 
-  constexpr void add_choice(component_id c) {
+  /// The number of the choice that c has, a new one if there is none yet.
+  constexpr std::uint32_t add_choice(component_id c) {
     device_choice allowed;
     for (std::uint32_t i = 0; i < types_.size(); ++i) {
       if (const device_id d = types_[i].representative; problem_->allows(c, d)) {
@@ -157,8 +167,13 @@ private:
         allowed.most_slots = std::max<std::uint32_t>(allowed.most_slots, problem_->platform().slots(d));
       }
     }
-    allowed.total.assign(allowed.types.size(), 0.0);
-    choices_.push_back(std::move(allowed));
+    const auto same = std::ranges::find(choices_, allowed.types, &device_choice::types);
+    const auto number = static_cast<std::uint32_t>(same - choices_.begin());
+    if (same == choices_.end()) {
+      allowed.total.assign(allowed.types.size(), 0.0);
+      choices_.push_back(std::move(allowed));
+    }
+    return number;
   }
 
   const Problem* problem_;
@@ -166,6 +181,7 @@ private:
   std::vector<device_type> types_;
   std::vector<std::uint32_t> type_of_;   // per device
   std::vector<device_id> usable_devices_;
+  std::vector<std::uint32_t> usable_types_;
   std::vector<device_choice> choices_;
   std::vector<std::uint32_t> choice_of_; // per component
   std::vector<std::uint8_t> disjoint_;   // choices x choices
