@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "bound/small.hpp"
+#include "partition/published_example.hpp"
+#include "support/small_problem.hpp"
+
+#include "weft/io/stg.hpp"
+#include "weft/platform/presets.hpp"
+#include "weft/solve/best.hpp"
+#include "weft/validate/validate.hpp"
+#include "weft/workload/generate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+namespace {
+
+using namespace weft;
+
+template <class Problem>
+void check_result(const Problem& p, const solve::best_result& r) {
+  REQUIRE(r.has_plan());
+  CHECK(validate(p, r.plan).empty());
+  simulator<Problem, schedule::static_order> sim{p};
+  const auto run = sim.run(r.plan);
+  CHECK(run.complete);
+  CHECK(run.makespan == r.makespan);
+  CHECK(r.bound.value <= r.makespan * (1 + 1e-9));
+  for (const auto& a : r.tried) {
+    CHECK(r.makespan <= a.makespan);
+  }
+}
+
+TEST_CASE("solve::best: the optimum of small problems, and the proof") {
+  rng random{7};
+  workspace scratch;
+  int proven = 0;
+  int solved = 0;
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    const auto small = weft_test::random_problem(random);
+    small.with([&](const auto& p) {
+      const auto exact = partition::run(refine::branch_and_bound{}, p, random, scratch);
+      const auto r = solve::best(p, {.moves = 4'000});
+      REQUIRE(r.has_plan() == exact.has_value());
+      if (exact) {
+        check_result(p, r);
+        ++solved;
+        proven += r.status == status::optimal;
+        CHECK(r.makespan >= exact->bound * (1 - 1e-9));
+      } else {
+        CHECK(r.status == status::infeasible);
+        CHECK(r.reason.has_value());
+      }
+    });
+  }
+  CHECK(solved > 30);
+  CHECK(proven == solved);
+}
+
+TEST_CASE("solve::best: 73 for the published example") {
+  const test::published_example s;
+  const auto r = solve::best(s.p);
+  check_result(s.p, r);
+  CHECK(r.makespan == 73);
+  CHECK(r.status == status::optimal);
+  CHECK(r.tried.front().name == "heft");
+  CHECK(r.tried.front().makespan == 80);
+}
+
+TEST_CASE("solve::best: a budget in moves gives the same at any number of threads") {
+  const auto w = generate::layered_sized(120, 10, 2, 5);
+  const auto q = presets::make("paper_like_10");
+  const problem p{w, q};
+  const solve::best_options options{.moves = 6'000, .seed = 3};
+  const auto one = solve::best(p, options);
+  check_result(p, one);
+  auto two_threads = options;
+  two_threads.threads = 2;
+  const auto two = solve::best(p, two_threads);
+  CHECK(two.plan == one.plan);
+  CHECK(two.makespan == one.makespan);
+  const auto again = solve::best(p, options);
+  CHECK(again.plan == one.plan);
+  auto heuristics = options;
+  heuristics.moves = 0;
+  const auto unrefined = solve::best(p, heuristics);
+  check_result(p, unrefined);
+  CHECK(one.makespan < unrefined.makespan);
+}
+
+TEST_CASE("solve::best: devices that are alike are searched exactly") {
+  const auto w = generate::fft();
+  const auto q = presets::identical(3);
+  const problem p{w, q};
+  const auto r = solve::best(p);
+  check_result(p, r);
+  CHECK(r.tried.size() == 1);
+  CHECK(r.tried.front().name == "identical_devices");
+  CHECK(r.status == status::optimal);
+}
+
+TEST_CASE("solve::best: nothing to do, nowhere to go, no time") {
+  const auto q = presets::make("paper_like_10");
+  workload_builder none_at_all;
+  const auto empty = std::move(none_at_all).build();
+  const problem nothing{empty, q};
+  const auto r = solve::best(nothing);
+  CHECK(r.status == status::optimal);
+  CHECK(r.makespan == 0);
+
+  workload_builder b;
+  b.add_op({.work = 1, .kinds = device_kind::tpu});
+  const auto tpu = std::move(b).build();
+  const auto nowhere = solve::best(problem{tpu, q});
+  CHECK(nowhere.status == status::infeasible);
+  REQUIRE(nowhere.reason);
+  CHECK(nowhere.reason->why == infeasibility::reason::no_device_of_kind);
+
+  const auto w = generate::layered_sized(200, 10, 2, 5);
+  const problem p{w, q};
+  const auto at_once = solve::best(p, {.seconds = 0});
+  check_result(p, at_once); // HEFT always runs
+  std::stop_source source;
+  source.request_stop();
+  const auto token = source.get_token();
+  const auto stopped = solve::best(p, {.seconds = 1e6, .stop = &token});
+  check_result(p, stopped);
+}
+
+TEST_CASE("solve::best: tells of every better plan") {
+  const auto w = generate::layered_sized(120, 10, 2, 6);
+  const auto q = presets::make("paper_like_10");
+  const problem p{w, q};
+  std::vector<double> seen;
+  const std::function<void(const progress&)> listen = [&](const progress& x) { seen.push_back(x.best); };
+  const auto r = solve::best(p, {.moves = 4'000, .threads = 2, .on_progress = &listen});
+  REQUIRE(seen.size() > 2);
+  CHECK(std::is_sorted(seen.rbegin(), seen.rend()));
+  CHECK(seen.back() == r.makespan);
+}
+
+TEST_CASE("for_each_chain: every piece once, and the first exception at the end") {
+  for (const unsigned threads : {1u, 2u, 7u}) {
+    std::vector<int> done(20, 0);
+    solve::detail::for_each_chain(20, threads, [&](unsigned k) { ++done[k]; });
+    CHECK(done == std::vector<int>(20, 1));
+    CHECK_THROWS_AS(solve::detail::for_each_chain(20, threads, [](unsigned k) {
+                      if (k == 3) {
+                        throw error("three");
+                      }
+                    }),
+                    error);
+  }
+}
+
+} // namespace
