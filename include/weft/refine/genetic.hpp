@@ -49,6 +49,9 @@ struct genetic {
       e.breed();
       done = e.best().makespan < best && meter.improved(e.best().makespan);
     }
+    if (meter.used() == 0) {
+      return start;
+    }
     plan better{e.best().where, e.best().order()};
     return judge.run(better).makespan < before.makespan ? better : start;
   }

@@ -38,7 +38,7 @@ private:
 };
 
 /// Runs the plan, calls `improve(schedule, incumbent)` on the schedule that came out, and returns the best plan met, or
-/// the given one if that is not worse under the policy.
+/// the given one if that is not worse under the policy, or if no move was made.
 template <class Problem, class Policy, class Improve>
 plan search(const Problem& p, plan start, const Policy& policy, const budget& spend, Improve improve) {
   if (p.num_ops() == 0) {
@@ -56,6 +56,9 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
   incumbent<Problem> found{s, meter};
   if (!found.good_enough()) {
     improve(s, found, meter);
+  }
+  if (meter.used() == 0) {
+    return start; // although taking it over may have made it better
   }
   plan improved = s.to_plan(found.best());
   return sim.run(improved).makespan < before.makespan ? improved : start;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "refine/search_checks.hpp"
+
+#include "weft/refine/simulated_annealing.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace weft;
+using refine::simulated_annealing;
+
+simulated_annealing with(budget b) {
+  simulated_annealing search;
+  search.budget = b;
+  return search;
+}
+simulated_annealing with_moves(std::uint64_t moves) { return with({.moves = moves}); }
+
+TEST_CASE("simulated_annealing: never worse, within the constraints, and the same for the same seed") {
+  test::never_worse<schedule::static_order>(with_moves, 150, 1, 700);
+  test::never_worse<schedule::path_completion_time>(with_moves, 150, 2, 700);
+  test::never_worse<schedule::fifo>(with_moves, 150, 3, 700);
+}
+
+TEST_CASE("simulated_annealing: small problems and constraints") { test::manages_small_problems(with_moves); }
+
+TEST_CASE("simulated_annealing: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+
+} // namespace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "refine/search_checks.hpp"
+
+#include "weft/refine/tabu_search.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace weft;
+using refine::tabu_search;
+
+tabu_search with(budget b) {
+  tabu_search search;
+  search.budget = b;
+  return search;
+}
+tabu_search with_moves(std::uint64_t moves) { return with({.moves = moves}); }
+
+TEST_CASE("tabu_search: never worse, within the constraints, and the same for the same seed") {
+  test::never_worse<schedule::static_order>(with_moves, 30, 1, 700);
+  test::never_worse<schedule::path_completion_time>(with_moves, 30, 2, 700);
+  test::never_worse<schedule::fifo>(with_moves, 30, 3, 700);
+}
+
+TEST_CASE("tabu_search: small problems and constraints") { test::manages_small_problems(with_moves); }
+
+TEST_CASE("tabu_search: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+
+} // namespace
