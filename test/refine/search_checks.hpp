@@ -149,7 +149,8 @@ void heeds_its_budget(Refiner refiner) {
 
   CHECK(makespan_of(s.p, refiner(budget{.seconds = 0.01})(s.p, s.start, policy, random), policy) <= 4);
 
-  const auto w = generate::layered_sized(60, 8, 2, 1);
+  const auto w = generate::layered({.shape = {.min_width = 1, .max_width = 8, .num_ops = 60}, .cpu_only_probability = 0,
+                                    .gpu_only_probability = 0, .colocation_share = 0}, 1);
   const auto q = equal_devices(4);
   const problem larger{w, q};
   const plan pile{placement(w.num_ops(), 0), {}};
