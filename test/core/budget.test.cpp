@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <stop_token>
+#include <vector>
 
 namespace {
 int spent(weft::budget_meter& meter, int limit) {
@@ -52,6 +54,72 @@ TEST_CASE("budget: a request to stop is seen within 64 moves") {
   source.request_stop();
   CHECK(spent(meter, 1000) <= 64);
   CHECK(meter.exhausted());
+}
+
+TEST_CASE("budget: the fraction of moves that is used up") {
+  weft::budget_meter meter{{.moves = 8}};
+  CHECK(meter.fraction() == 0);
+  double last = 0;
+  for (int k = 1; k <= 8; ++k) {
+    REQUIRE(meter.spend());
+    CHECK(meter.fraction() == k / 8.0);
+    CHECK(meter.fraction() > last);
+    last = meter.fraction();
+  }
+  CHECK_FALSE(meter.spend());
+  CHECK(meter.fraction() == 1);
+  CHECK_FALSE(meter.timed());
+  CHECK(meter.budgeted_moves() == 8);
+}
+
+TEST_CASE("budget: the fraction of an unlimited budget stays at nothing, of an empty one it is all") {
+  weft::budget_meter endless{weft::budget{}};
+  CHECK(spent(endless, 1000) == 1000);
+  CHECK(endless.fraction() < 1e-12);
+  weft::budget_meter no_moves{{.moves = 0}};
+  CHECK(no_moves.fraction() == 1);
+}
+
+TEST_CASE("budget: the fraction of time never falls, and ends at one") {
+  weft::budget_meter meter{{.seconds = 0.002}};
+  CHECK(meter.timed());
+  double last = 0;
+  while (meter.spend()) {
+    const double now = meter.fraction();
+    REQUIRE(now >= last);
+    REQUIRE(now <= 1);
+    last = now;
+  }
+  CHECK(meter.elapsed() >= 0.002);
+  weft::budget_meter no_time{{.seconds = 0}};
+  CHECK(no_time.fraction() <= 1);
+}
+
+TEST_CASE("budget: a target is met at the value, below it, and within rounding above it") {
+  weft::budget_meter meter{{.target = 3}};
+  CHECK_FALSE(meter.improved(4));
+  CHECK_FALSE(meter.improved(3.000001));
+  CHECK(meter.improved(3 * (1 + 1e-15)));
+  CHECK(meter.improved(3));
+  CHECK(meter.improved(2));
+  weft::budget_meter none{weft::budget{}};
+  CHECK_FALSE(none.improved(1e-300));
+  CHECK(none.improved(0)); // nothing is shorter
+}
+
+TEST_CASE("budget: the listener hears of each better solution, when it is found") {
+  std::vector<weft::progress> heard;
+  const std::function<void(const weft::progress&)> listen = [&](const weft::progress& p) { heard.push_back(p); };
+  weft::budget_meter meter{{.on_progress = &listen}};
+  meter.improved(5);
+  CHECK(spent(meter, 3) == 3);
+  meter.improved(4);
+  REQUIRE(heard.size() == 2);
+  CHECK(heard[0].moves == 0);
+  CHECK(heard[0].best == 5);
+  CHECK(heard[1].moves == 3);
+  CHECK(heard[1].best == 4);
+  CHECK(heard[1].seconds >= heard[0].seconds);
 }
 
 TEST_CASE("stopwatch: runs forwards, and stands still at compile time") {

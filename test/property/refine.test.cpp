@@ -5,7 +5,11 @@
 #include "weft/partition/dfs.hpp"
 #include "weft/partition/hash.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/refine/genetic.hpp"
+#include "weft/refine/large_neighbourhood_search.hpp"
 #include "weft/refine/local_search.hpp"
+#include "weft/refine/simulated_annealing.hpp"
+#include "weft/refine/tabu_search.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/schedule/largest_remaining_work.hpp"
 #include "weft/schedule/maximum_successor_rank.hpp"
@@ -21,11 +25,9 @@ namespace {
 
 using problem_type = instance::problem_type;
 
-template <class Policy>
-void check_refiner(const problem_type& p, const plan& start, std::uint64_t seed, const Policy& policy) {
-  refine::local_search search;
-  search.budget.moves = 40;
-  search.patience = 8;
+template <class Refiner, class Policy>
+void check_refiner(const Refiner& search, const problem_type& p, const plan& start, std::uint64_t seed,
+                   const Policy& policy) {
   rng random{seed};
   const plan refined = search(p, start, policy, random);
   expect_none("refined", validate(p, refined));
@@ -35,6 +37,32 @@ void check_refiner(const problem_type& p, const plan& start, std::uint64_t seed,
   RC_ASSERT(before.complete && after.complete);
   RC_ASSERT(after.makespan <= before.makespan);
   RC_ASSERT(after.makespan < before.makespan || refined == start);
+}
+
+template <class Refiner>
+void check_refiner(const Refiner& search, const problem_type& p, const plan& start, std::uint64_t seed) {
+  check_refiner(search, p, start, seed, schedule::fifo{});
+  check_refiner(search, p, start, seed, schedule::path_completion_time{});
+  check_refiner(search, p, start, seed, schedule::static_order{});
+  rng first{seed};
+  rng second{seed};
+  RC_ASSERT(search(p, start, schedule::fifo{}, first) == search(p, start, schedule::fifo{}, second));
+}
+
+template <class Refiner>
+void never_worse(const std::string& what, const Refiner& search) {
+  sample_options o;
+  o.max_ops = 30;
+  holds_for_all(what, o, [&](const sample& s) {
+    const instance made{s};
+    rng random{s.seed};
+    workspace scratch;
+    const auto start = s.seed % 2 == 0 ? partition::run(partition::heft{}, made.task, random, scratch)
+                                       : partition::run(partition::hash{}, made.task, random, scratch);
+    if (start) {
+      check_refiner(search, made.task, start->plan, s.seed);
+    }
+  });
 }
 
 /// When each op starts if the ops, in descending rank, each go into the first gap on the device that the plan says.
@@ -82,9 +110,12 @@ std::vector<op_record> planned_times(const problem_type& p, const placement& whe
 }
 
 TEST_CASE("property: local search never makes a plan worse under any policy") {
+  refine::local_search search;
+  search.budget.moves = 40;
+  search.patience = 8;
   sample_options o;
   o.max_ops = 30;
-  holds_for_all("refiners", o, [](const sample& s) {
+  holds_for_all("refiners", o, [&](const sample& s) {
     const instance made{s};
     const auto& p = made.task;
     const auto check_start = [&](const auto& partitioner) {
@@ -92,17 +123,33 @@ TEST_CASE("property: local search never makes a plan worse under any policy") {
       workspace scratch;
       const auto start = partition::run(partitioner, p, random, scratch);
       if (start) {
-        check_refiner(p, start->plan, s.seed, schedule::fifo{});
-        check_refiner(p, start->plan, s.seed, schedule::path_completion_time{});
-        check_refiner(p, start->plan, s.seed, schedule::maximum_successor_rank{});
-        check_refiner(p, start->plan, s.seed, schedule::largest_remaining_work{});
-        check_refiner(p, start->plan, s.seed, schedule::static_order{});
+        check_refiner(search, p, start->plan, s.seed, schedule::fifo{});
+        check_refiner(search, p, start->plan, s.seed, schedule::path_completion_time{});
+        check_refiner(search, p, start->plan, s.seed, schedule::maximum_successor_rank{});
+        check_refiner(search, p, start->plan, s.seed, schedule::largest_remaining_work{});
+        check_refiner(search, p, start->plan, s.seed, schedule::static_order{});
       }
     };
     check_start(partition::hash{});
     check_start(partition::dfs{});
     check_start(partition::heft{});
   });
+}
+
+TEST_CASE("property: simulated annealing never makes a plan worse") {
+  never_worse("simulated_annealing", refine::simulated_annealing{.budget = {.moves = 100}});
+}
+
+TEST_CASE("property: tabu search never makes a plan worse") {
+  never_worse("tabu_search", refine::tabu_search{.budget = {.moves = 20}, .patience = 5});
+}
+
+TEST_CASE("property: large-neighbourhood search never makes a plan worse") {
+  never_worse("large_neighbourhood_search", refine::large_neighbourhood_search{.budget = {.moves = 30}});
+}
+
+TEST_CASE("property: a genetic algorithm never makes a plan worse") {
+  never_worse("genetic", refine::genetic{.budget = {.moves = 30}, .population = 8});
 }
 
 TEST_CASE("property: without sends, a plan of HEFT runs exactly as planned") {
