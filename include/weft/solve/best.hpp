@@ -12,10 +12,10 @@
 #include "weft/partition/peft.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/identical_devices.hpp"
-#include "weft/refine/incremental_schedule.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/plan_of.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/solve/detail/chains.hpp"
@@ -106,7 +106,7 @@ public:
       exact("identical_devices", refine::identical_devices{left(1)});
     } else {
       heuristics();
-      if (p_.num_ops() <= most_ops_for_exact && !done()) {
+      if (p_.num_ops() <= most_ops_for_exact && !done() && found_.bound.value < std::numeric_limits<double>::infinity()) {
         auto share = left(0.3);
         share.moves = std::min<std::uint64_t>(share.moves, options_.moves / 4) * 50; // its moves are single ops
         exact("branch_and_bound", refine::branch_and_bound{share});
@@ -138,6 +138,9 @@ private:
 
   void heuristics() {
     attempt_partitioner("heft", partition::heft{});
+    if (found_.bound.value == std::numeric_limits<double>::infinity()) {
+      return; // some component is allowed nowhere
+    }
     attempt_partitioner("one_device", one_device{});
     attempt_partitioner("peft", partition::peft{});
     attempt_partitioner("etf", partition::etf{});
@@ -178,9 +181,7 @@ private:
     const double makespan = by_path ? ready.makespan : ordered.makespan;
     if (!has_plan_ || makespan < found_.makespan) {
       if (by_path) {
-        refine::incremental_schedule<Problem> s{p_};
-        s.assign(other);
-        candidate = s.to_plan();
+        candidate = simulate::plan_of(p_, other);
       }
       take(std::move(candidate), makespan);
     }
@@ -219,6 +220,9 @@ private:
   void anneal() {
     const stopwatch watch;
     const bool timed = options_.seconds < std::numeric_limits<double>::infinity();
+    if (timed && options_.seconds - clock_.seconds() < 2 * found_.tried.front().seconds) {
+      return; // setting up the search would take longer than is left
+    }
     const unsigned chains = options_.chains > 0 ? options_.chains : timed ? std::max(1u, options_.threads) : 4;
     auto share = left(1);
     share.moves /= chains;

@@ -44,6 +44,7 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
   if (p.num_ops() == 0) {
     return start;
   }
+  budget_meter meter{spend}; // setting up counts
   simulator<Problem, Policy> sim{p, policy};
   trace run;
   const auto before = sim.run(start, simulate::recorder{run});
@@ -52,7 +53,6 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
   }
   incremental_schedule<Problem> s{p};
   s.assign(run);
-  budget_meter meter{spend};
   incumbent<Problem> found{s, meter};
   if (!found.good_enough()) {
     improve(s, found, meter);
