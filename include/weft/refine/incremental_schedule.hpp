@@ -25,8 +25,8 @@ namespace weft::refine {
 /// ```
 /// `evaluate` recomputes, in the order of the labels, only items whose inputs have changed, and gives up as soon as the
 /// new makespan is known to exceed the limit. It knows early: where the **tail** of an item, the longest way from its
-/// start to the end of the schedule, meets nothing that has moved, it is the way that it was before the change, so start +
-/// tail is the length of a path in the new schedule.
+/// start to the end of the schedule, meets nothing that has moved, it is as it was before the change, so start + tail is
+/// the length of a path in the new schedule.
 ///
 /// Complexity: O(n + m + renumbering) to set up; a move costs O(fan-in + fan-out + log n + lane) and an evaluation
 /// O(k log k) for k items whose times change before it is decided. Memory: about 120 bytes per op and 80 per edge.
