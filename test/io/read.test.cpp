@@ -105,7 +105,7 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
     const auto is = [&](const char* what) { return content.find(what) != std::string::npos; };
     if (language == "json" || language == "csv") {
       CAPTURE(content);
-      read.push_back(is("weft.plan")    ? "plan of " + std::to_string(io::read_plan_json(file.path()).order.size())
+      read.push_back(is("weft.plan") ? "plan of " + std::to_string(io::read_plan_json(file.path()).order.size())
                      : is("weft.profile")
                        ? "profile of " + std::to_string(io::read_profile_json(file.path()).num_entries())
                      : is("weft.trace") ? "trace of " + std::to_string(io::read_trace_json(file.path()).ops.size())
@@ -116,4 +116,24 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
   }
   CHECK(read == std::vector<std::string>{"workload of 5", "platform of 5", "platform of 8", "plan of 6", "trace of 2",
                                          "profile of 2", "workload of 4", "platform of 3"});
+}
+
+TEST_CASE("read: standard task graphs are workloads, problems of the placement study are more than that") {
+  const std::string stg = "# two tasks\n 2\n0 0 0\n1 3 1 0\n2 4 1 0\n3 0 2 1 2\n";
+  CHECK(io::read_workload(temporary_file{stg}.path()).num_ops() == 4);
+  const std::string study = "{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 1, \"nodes\": [], \"edges\": []}";
+  CHECK(io::holds_dnn_partitioning(temporary_file{study}.path()));
+  CHECK_FALSE(io::holds_dnn_partitioning(temporary_file{stg}.path()));
+  CHECK_FALSE(io::holds_dnn_partitioning(temporary_file{workload_json}.path()));
+  CHECK_THROWS_AS((void)io::holds_dnn_partitioning("/nonexistent/s.json"), weft::error);
+  const auto message = [](const std::string& text, bool workload) {
+    const temporary_file file{text};
+    return std::string{weft_test::parse_error_of([&] {
+                         workload ? (void)io::read_workload(file.path()) : (void)io::read_platform(file.path());
+                       }).what()};
+  };
+  CHECK(message(study, true).find("not a workload: it is a problem of the device-placement study") !=
+        std::string::npos);
+  CHECK(message(stg, false).find("not a platform: it is a standard task graph") != std::string::npos);
+  CHECK(message("node", true).find("standard task graphs, which start with a number") != std::string::npos);
 }

@@ -120,3 +120,26 @@ TEST_CASE("comparison: nothing in, nothing out; nothing solved, nothing best") {
   CHECK_FALSE(s.combinations[0].best);
   CHECK(s.combinations[0].partition == "a");
 }
+
+TEST_CASE("sections: refiners are told apart, and the speed-up is over hash + fifo as decided") {
+  auto refined = run("hash", "fifo", 20);
+  refined.refine = "genetic";
+  refined.refine_seconds = 4;
+  const auto sections = comparison{{run("hash", "fifo", 40), refined}}.sections();
+  REQUIRE(sections.size() == 1);
+  CHECK(sections[0].refined());
+  REQUIRE(sections[0].combinations.size() == 2);
+  const auto& best = sections[0].combinations[0];
+  CHECK(best.refine == "genetic");
+  CHECK(best.name() == "hash + genetic + fifo");
+  CHECK(best.planner() == "hash + genetic");
+  CHECK(best.speed_up == 2);
+  CHECK(best.planning_seconds == 7);
+  CHECK(sections[0].combinations[1].name() == "hash + fifo");
+  CHECK_FALSE(comparison{{run("hash", "fifo", 40)}}.sections()[0].refined());
+}
+
+TEST_CASE("names: what decides everything is said once, and a missing schedule not at all") {
+  CHECK(combination{.partition = "best", .schedule = "best"}.name() == "best");
+  CHECK(combination{.partition = "heft", .schedule = "none"}.name() == "heft");
+}

@@ -48,14 +48,19 @@ TEST_CASE("write_csv: columns, order, and numbers that read back exactly") {
   r.peak_memory = 9'007'199'254'740'993u;
   r.partition_seconds = 1e-9;
   r.schedule_seconds = 0;
+  r.refine = "tabu_search";
+  r.objective = "period";
+  r.lower_bound_name = "area";
+  r.refine_seconds = .25;
   std::ostringstream out;
   write_csv(out, {{r}});
   const auto rows = read_csv(out.str());
   REQUIRE(rows.size() == 2);
   CHECK(out.str().starts_with("workload,platform,partition,schedule,repeat,seed,status,makespan,lower_bound,gap,"
-                              "transfer_bytes,peak_memory,partition_seconds,schedule_seconds,simulate_seconds\n"));
-  REQUIRE(rows[0].size() == 15);
-  REQUIRE(rows[1].size() == 15);
+                              "transfer_bytes,peak_memory,partition_seconds,schedule_seconds,simulate_seconds,refine,"
+                              "objective,bound,refine_seconds\n"));
+  REQUIRE(rows[0].size() == 19);
+  REQUIRE(rows[1].size() == 19);
   CHECK(rows[1][0] == "w");
   CHECK(rows[1][3] == "fifo");
   CHECK(rows[1][4] == "3");
@@ -68,6 +73,10 @@ TEST_CASE("write_csv: columns, order, and numbers that read back exactly") {
   CHECK(std::strtod(rows[1][12].c_str(), nullptr) == 1e-9);
   CHECK(rows[1][13] == "0");
   CHECK(rows[1][14].empty());
+  CHECK(rows[1][15] == "tabu_search");
+  CHECK(rows[1][16] == "period");
+  CHECK(rows[1][17] == "area");
+  CHECK(rows[1][18] == "0.25");
 }
 
 TEST_CASE("write_csv: a run without a plan has empty fields") {
@@ -75,7 +84,7 @@ TEST_CASE("write_csv: a run without a plan has empty fields") {
   r.status = "infeasible";
   std::ostringstream out;
   write_csv_row(out, r);
-  CHECK(out.str() == "w,p,hash,fifo,0,0,infeasible,,,,,,,,\n");
+  CHECK(out.str() == "w,p,hash,fifo,0,0,infeasible,,,,,,,,,none,makespan,,\n");
 }
 
 TEST_CASE("write_csv: commas, quotes and line ends are quoted") {

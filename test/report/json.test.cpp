@@ -31,6 +31,10 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   CHECK(first["transfer_bytes"] == 7);
   CHECK(first["partition_seconds"].is_null());
   CHECK(first["reason"].is_null());
+  CHECK(first["refine"] == "none");
+  CHECK(first["objective"] == "makespan");
+  CHECK(first["bound"] == "area");
+  CHECK(first["refine_seconds"].is_null());
   const auto& second = json["runs"][1];
   CHECK(second["partition"] == "heft\n</script>");
   CHECK(second["makespan"].is_null());
@@ -51,6 +55,17 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   CHECK(section["combinations"][1]["solved"] == 0);
   CHECK(section["combinations"][1]["makespan_mean"].is_null());
   CHECK(section["combinations"][1]["reason"] == "no room");
+  CHECK(section["combinations"][0]["refine"] == "none");
+  CHECK(section["objective"] == "makespan");
+  CHECK(section["unit_seconds"] == 1);
+
+  REQUIRE(json["strategies"].size() == 2);
+  CHECK(json["strategies"][0]["partition"] == "hash");
+  CHECK(json["strategies"][0]["best"] == 1);
+  CHECK(json["strategies"][0]["ratio"] == 1);
+  CHECK(json["strategies"][1]["solved"] == 0);
+  CHECK(json["strategies"][1]["problems"] == 1);
+  CHECK(json["strategies"][1]["gap"].is_null());
 }
 
 TEST_CASE("write_json: an empty comparison is valid") {
@@ -58,5 +73,6 @@ TEST_CASE("write_json: an empty comparison is valid") {
   weft::report::write_json(out, {});
   const auto json = nlohmann::json::parse(out.str());
   CHECK(json["runs"].empty());
+  CHECK(json["strategies"].empty());
   CHECK(json["sections"].empty());
 }

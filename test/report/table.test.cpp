@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -106,5 +107,43 @@ TEST_CASE("write_table: a section per workload, and one where nothing was found"
     titles += line.starts_with("a on p") || line.starts_with("b on p") ? 1u : 0u;
   }
   CHECK(titles == 2);
-  CHECK(text[text.size() - 2] == " No combination found a plan.");
+  CHECK(std::count(text.begin(), text.end(), " No combination found a plan.") == 1);
+}
+
+TEST_CASE("write_table: over several workloads, the best strategies last") {
+  const auto text = lines({{run("a1", "x", 250), run("a1", "y", 500), run("b1", "x", 250), run("b1", "y", 250)}});
+  const auto at = std::find(text.begin(), text.end(), "All 2 problems; gap to the lower bound, also by family");
+  REQUIRE(text.end() - at >= 5);
+  CHECK(at[2] == " strategy  solved  best  to best      gap        a        b");
+  CHECK(at[3] == " x + fifo       2     2  1.000 ×  150.0 %  150.0 %  150.0 %");
+  CHECK(at[4] == " y + fifo       2     1  1.414 ×  253.6 %  400.0 %  150.0 %");
+  for (const auto& line : text) {
+    CHECK_FALSE(line.ends_with(' '));
+  }
+  const auto one = lines({{run("a", "x", 250)}});
+  CHECK(std::find_if(one.begin(), one.end(), [](const auto& l) { return l.starts_with("All "); }) == one.end());
+}
+
+TEST_CASE("write_table: refiners have a column where there are any") {
+  comparison c{{run("net", "heft", 250), run("net", "heft", 125)}};
+  CHECK(lines(c)[2].find("refine") == std::string::npos);
+  c.runs[1].refine = "tabu_search";
+  c.runs.push_back(run("net", "hash", absent));
+  const auto text = lines(c);
+  CHECK(text[2].starts_with("  partition  refine       schedule"));
+  CHECK(text[4].starts_with("* heft       tabu_search  fifo"));
+  CHECK(text[5].starts_with("  heft       none         fifo"));
+  CHECK(text[6].starts_with("  hash       none         fifo       0/1  infeasible"));
+  CHECK(text[8].starts_with(" Best: heft + tabu_search + fifo, 125.0"));
+}
+
+TEST_CASE("write_table: other objectives and units say what they are") {
+  auto r = run("net", "best", 25);
+  r.schedule = "none";
+  r.objective = "period";
+  r.unit_seconds = 1e-3;
+  r.lower_bound = 20;
+  const auto text = lines({{r}});
+  CHECK(text[0].find("lower bound 20.000 ms") != std::string::npos);
+  CHECK(text[6].starts_with(" Best: best, period 25.000 ms"));
 }

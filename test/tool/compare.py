@@ -5,7 +5,7 @@ import csv, io, json, os, re, subprocess, sys, tempfile
 
 EXE = os.path.realpath(sys.argv[1])
 HEADER = ('workload,platform,partition,schedule,repeat,seed,status,makespan,lower_bound,gap,transfer_bytes,peak_memory,'
-          'partition_seconds,schedule_seconds,simulate_seconds')
+          'partition_seconds,schedule_seconds,simulate_seconds,refine,objective,bound,refine_seconds')
 NET, PLATFORM = 'zoo:mnist_conv', 'preset:paper_like_10'
 GRAPH = 'Id,outgoing,incoming,colocation,size,ops,RAM,constraint,name\n0,1,,,5,10,1,NO,a\n1,,0,,5,10,1,NO,b\n'
 DEVICES = 'Id,RAM,ops,rates,type\n0,100,10,5,CPU\n1,100,20,,GPU\n'
@@ -66,10 +66,58 @@ def main(folder):
     check(without_times(rows(*arguments, '--jobs', '2')) == without_times(table), 'two jobs give what one gives')
     check(without_times(rows(*arguments)) == without_times(table), 'a second run gives the same')
     names = rows('--workload', NET, '--platform', PLATFORM)
-    check(len({r['partition'] for r in names}) == 10 and len({r['schedule'] for r in names}) == 5 and len(names) == 50,
-          'all is ten partitioners and five ready policies')
+    check(len({r['partition'] for r in names}) == 34 and len({r['schedule'] for r in names}) == 5 and len(names) == 170,
+          'all is 34 partitioners and five ready policies')
+    check(all(r['refine'] == 'none' and r['objective'] == 'makespan' and r['refine_seconds'] == '' for r in names),
+          'nothing is refined unless asked for')
+    check({r['bound'] for r in names} <= {'critical_path', 'communication_path', 'area', 'group_load', 'windows', 'search'},
+          'the bound has a name')
     slower = rows(*using(NET, PLATFORM, '--contention', 'port'))
     check(len(slower) == 1 and float(slower[0]['makespan']) > 0, 'contention port')
+
+    # Refinement, best, other objectives
+    arguments = ('--workload', NET, '--platform', PLATFORM, '--partition', 'hash,heft', '--schedule',
+                 'static_order,fifo', '--refine', 'all', '--budget', '300moves')
+    refined = rows(*arguments)
+    check(len(refined) == 2 * 6 * 2, f'{len(refined)} rows, not 24')
+    check(without_times(rows(*arguments, '--jobs', '2')) == without_times(refined), 'refinement by moves is the same again')
+    plain = {(r['partition'], r['schedule']): float(r['makespan']) for r in refined if r['refine'] == 'none'}
+    check(all(float(r['makespan']) <= plain[r['partition'], r['schedule']] for r in refined), 'refiners never worsen')
+    check(any(float(r['makespan']) < plain[r['partition'], r['schedule']] for r in refined), 'refiners improve hash')
+    check(all((r['refine_seconds'] == '') == (r['refine'] == 'none') for r in refined), 'refinement takes time')
+    whole = ('--workload', NET, '--platform', PLATFORM, '--partition', 'best', '--schedule', 'best')
+    r = rows(*whole, '--budget', '20000moves')
+    check(len(r) == 1 and r[0]['partition'] == r[0]['schedule'] == 'best' and
+          float(r[0]['makespan']) <= min(plain.values()) * (1 + 1e-9), f'best is not worse than heft: {r}')
+    check(without_times(rows(*whole, '--budget', '20000moves', '--jobs', '2')) == without_times(r), 'best on two threads')
+    check(len(rows(*whole, '--budget', '0.05')) == 1, 'best with seconds')
+    r = rows('--workload', NET, '--platform', PLATFORM, '--partition', 'heft,best', '--schedule', 'fifo,best',
+             '--budget', '2000moves')
+    check([(x['partition'], x['schedule']) for x in r] == [('heft', 'fifo'), ('best', 'best')], f'best beside others: {r}')
+    r = rows('--workload', NET, '--platform', PLATFORM, '--partition', 'hash,heft,best', '--objective', 'period',
+             '--budget', '20000moves')
+    check([x['schedule'] for x in r] == ['none'] * 3 and r[0]['objective'] == 'period', f'periods have no schedule: {r}')
+    check(float(r[2]['makespan']) <= float(r[0]['makespan']) * (1 + 1e-9), f'the best period: {r}')
+    check(all(float(x['makespan']) >= float(x['lower_bound']) * (1 - 1e-6) for x in r), f'periods above their bound: {r}')
+    r = rows(*using(NET, PLATFORM, '--objective', 'latency'))
+    check(r[0]['objective'] == 'latency' and r[0]['schedule'] == 'fifo', 'the latency of one run is its makespan')
+    stg = write('tasks.stg', '3\n0 0 0\n1 2 1 0\n2 2 1 0\n3 2 1 0\n4 0 3 1 2 3\n')
+    r = rows('--workload', stg, '--platform', 'identical:2', '--partition', 'best', '--schedule', 'best')
+    check(r[0]['makespan'] == '4' and r[0]['status'] == 'optimal', f'three tasks of 2 on two processors take 4: {r}')
+    study = write('study.json', json.dumps({
+        'maxSizePerFPGA': 10, 'maxFPGAs': 2, 'maxCPUs': 1,
+        'nodes': [{'id': i, 'name': f'n{i}', 'supportedOnFpga': True, 'cpuLatency': 50, 'fpgaLatency': 4,
+                   'isBackwardNode': False, 'size': 5} for i in range(4)],
+        'edges': [{'sourceId': i, 'destId': i + 1, 'cost': 1} for i in range(3)]}))
+    placing = ('--workload', study, '--partition', 'best', '--schedule', 'best', '--budget', '5000moves')
+    r = rows(*placing, '--objective', 'period')
+    check(r[0]['makespan'] == '9' and r[0]['platform'] == 'own devices', f'two ops and a transfer each: {r}')
+    check(float(rows(*placing, '--objective', 'latency')[0]['makespan']) == 18, 'both accelerators, one after the other')
+    check('9.000 ms' in run(*placing, '--objective', 'period').stdout, 'the table says that these are milliseconds')
+    r = rows('--workload', 'suite:fft/ccr 1', '--partition', 'heft', '--schedule', 'static_order')
+    check(len(r) == 3 and r[0]['workload'] == 'suite:fft/ccr 1/identical/1', f'a part of the suite: {r}')
+    check('All 3 problems' in run('--workload', 'suite:fft/ccr 1', '--partition', 'heft', '--schedule', 'fifo').stdout,
+          'a summary over several problems')
 
     # Files, infeasibility, other formats
     graph, devices = write('graph.csv', GRAPH), write('devices.csv', DEVICES)
@@ -97,6 +145,15 @@ def main(folder):
     help_text = run('--help')
     check(help_text.returncode == 0 and 'iterated_critical_path' in help_text.stdout, '--help teaches')
 
+    both = os.path.join(folder, 'both.html')
+    r = run('--workload', 'suite:lu/ccr 1', '--partition', 'hash,heft,best', '--schedule', 'static_order,best',
+            '--refine', 'none,local_search', '--budget', '500moves', '--html', both)
+    with open(both) as f:
+        page = f.read()
+    check(r.returncode == 0 and 'Performance profile' in page and 'heft + local_search' in page, 'a report over the suite')
+    r = run(*placing, '--objective', 'period', '--html', both, '--trace', trace)
+    check(r.returncode == 0 and 'no trace written' in r.stderr, f'a period has no trace: {r.stderr}')
+
     # Mistakes
     refused(because='--workload is required')
     refused('--workload', NET, because='--platform is required')
@@ -108,6 +165,21 @@ def main(folder):
     refused(*using(NET, PLATFORM, '--contention', 'some'), because='--contention')
     refused('--workload', NET, '--platform', PLATFORM, '--partition', 'hsah', because='hash, batch_split')
     refused('--workload', NET, '--platform', PLATFORM, '--schedule', 'lifo', because='fifo, path_completion_time')
+    refused(*using(NET, PLATFORM, '--refine', 'polish'), because='local_search, tabu_search')
+    refused(*using(NET, PLATFORM, '--objective', 'speed'), because='--objective')
+    for budget in ('0', '-1', 'ten', '5 minutes', 'nan', '0moves', ''):
+        refused(*using(NET, PLATFORM, '--budget', budget), because='--budget')
+    refused('--workload', NET, '--platform', PLATFORM, '--partition', 'best', because='--schedule best')
+    refused('--workload', NET, '--platform', PLATFORM, '--schedule', 'best', because='--partition best')
+    refused('--workload', NET, '--platform', PLATFORM, '--partition', 'best,heft', '--schedule', 'best', because='no ready policy')
+    refused(*whole, '--refine', 'genetic', because='best refines by itself')
+    refused(*using(NET, PLATFORM, '--refine', 'genetic', '--objective', 'period'), because='--refine')
+    refused('--workload', study, because='--objective period')
+    refused('--workload', study, '--objective', 'period', '--partition', 'heft', because='--partition best')
+    refused(*placing, '--objective', 'period', '--platform', PLATFORM, because='leave --platform out')
+    refused('--workload', 'suite:nothing', because='fft, gauss')
+    for count in ('0', '-1', 'x', '2x', '', '5000'):
+        refused(*using(NET, f'identical:{count}'), because='identical')
     refused(*using(os.path.join(folder, 'missing.csv')), because='no such file')
     refused(*using(folder), because='folder')
     refused(*using(write('empty.csv', '')), because='format is not known')

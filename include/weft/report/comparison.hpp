@@ -24,7 +24,10 @@ inline double relative_gap(double makespan, double lower_bound) {
   return std::isfinite(makespan) && std::isfinite(lower_bound) && lower_bound > 0 ? makespan / lower_bound - 1 : absent;
 }
 
-/// One run of one partitioner with one ready policy: one row of the CSV file.
+/// What stands in place of a refiner or a ready policy where there is none.
+inline constexpr std::string_view no_strategy = "none";
+
+/// One run of one partitioner, perhaps a refiner, and a ready policy: one row of the CSV file.
 struct run_record {
   std::string workload = {};
   std::string platform = {};
@@ -33,7 +36,7 @@ struct run_record {
   int repeat = 0; ///< counted from 0
   std::uint64_t seed = 0;
   std::string status = {};           ///< `solved`, `infeasible`, …
-  double makespan = absent;          ///< seconds; `absent` unless there is a valid plan
+  double makespan = absent;          ///< seconds; `absent` unless there is a valid plan; or what `objective` says
   double lower_bound = absent;       ///< seconds
   double gap = absent;               ///< `relative_gap(makespan, lower_bound)`
   std::uint64_t transfer_bytes = 0;  ///< moved between devices
@@ -41,13 +44,18 @@ struct run_record {
   double partition_seconds = absent; ///< wall time
   double schedule_seconds = absent;
   double simulate_seconds = absent;
-  std::string reason = {};           ///< one line why there is no plan; not a CSV column
-  std::string lower_bound_name = {}; ///< which bound it is, e.g. `critical path`; not a CSV column
+  std::string reason = {};                       ///< one line why there is no plan; not a CSV column
+  std::string lower_bound_name = {};             ///< which bound it is, e.g. `critical path`; the column `bound`
+  std::string refine = std::string{no_strategy}; ///< the refiner
+  std::string objective = "makespan";            ///< `makespan`, or what stands in its place: `period`, `latency`
+  double refine_seconds = absent;
+  double unit_seconds = 1; ///< seconds per unit of makespan and bound, where files have another unit; not a CSV column
 
   bool solved() const { return std::isfinite(makespan); }
 };
 
-/// All repeats of one partitioner × ready policy on one workload and platform. Means are over the solved runs.
+/// All repeats of one partitioner × refiner × ready policy on one workload and platform. Means are over the solved
+/// runs.
 struct combination {
   std::string partition;
   std::string schedule;
@@ -60,10 +68,19 @@ struct combination {
   double gap = absent;              ///< of the mean makespan to the lower bound
   double transfer_bytes = absent;   ///< mean
   double peak_memory = absent;      ///< mean, bytes
-  double planning_seconds = absent; ///< mean wall time of partition and schedule together
+  double planning_seconds = absent; ///< mean wall time of partition, refinement and schedule together
   bool best = false;                ///< solved every run, and no combination that did has a smaller mean
   std::string status = {};          ///< of the first run that was not solved; of the first run if all were
   std::string reason = {};          ///< of the first run that was not solved
+  std::string refine = std::string{no_strategy};
+
+  /// Such as `heft + tabu_search`, or `heft` without a refiner.
+  std::string planner() const { return refine == no_strategy ? partition : partition + " + " + refine; }
+  /// Such as `heft + tabu_search + static_order`. Without the schedule if there is none, or if what partitions does
+  /// that, too, and stands for both.
+  std::string name() const {
+    return schedule == no_strategy || schedule == partition ? planner() : planner() + " + " + schedule;
+  }
 };
 
 /// One workload on one platform.
@@ -73,8 +90,15 @@ struct section {
   double lower_bound = absent; ///< seconds; the largest that a run reported
   std::string lower_bound_name = {};
   std::vector<combination> combinations = {}; ///< best first; those that failed in some runs, then in all, come last
+  std::string objective = "makespan";
+  double unit_seconds = 1; ///< seconds per unit of all times
 
   std::string title() const { return workload + " on " + platform; }
+  /// Whether some combination has a refiner.
+  bool refined() const {
+    return std::any_of(combinations.begin(), combinations.end(),
+                       [](const combination& c) { return c.refine != no_strategy; });
+  }
 };
 
 /// Runs in the order in which they were made.
@@ -114,8 +138,9 @@ inline void add(combination& c, tally& sum, const run_record& r) {
   sum.makespan += r.makespan;
   sum.transfer_bytes += static_cast<double>(r.transfer_bytes);
   sum.peak_memory += static_cast<double>(r.peak_memory);
-  sum.planning_seconds += (std::isfinite(r.partition_seconds) ? r.partition_seconds : 0) +
-                          (std::isfinite(r.schedule_seconds) ? r.schedule_seconds : 0);
+  for (const double seconds : {r.partition_seconds, r.refine_seconds, r.schedule_seconds}) {
+    sum.planning_seconds += std::isfinite(seconds) ? seconds : 0;
+  }
 }
 
 inline void finish(combination& c, const tally& sum) {
@@ -137,7 +162,7 @@ inline int failure_rank(const combination& c) {
 
 inline void rank(section& s) {
   const auto baseline = std::find_if(s.combinations.begin(), s.combinations.end(), [](const combination& c) {
-    return c.partition == "hash" && c.schedule == "fifo";
+    return c.partition == "hash" && c.schedule == "fifo" && c.refine == no_strategy;
   });
   const double reference = baseline == s.combinations.end() ? absent : baseline->makespan_mean;
   for (auto& c : s.combinations) {
@@ -159,19 +184,20 @@ inline std::vector<section> comparison::sections() const {
   std::vector<section> result;
   std::vector<std::vector<detail::tally>> sums;
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> section_of;
-  std::map<std::tuple<std::size_t, std::string_view, std::string_view>, std::size_t> combination_of;
+  std::map<std::tuple<std::size_t, std::string_view, std::string_view, std::string_view>, std::size_t> combination_of;
   for (const auto& r : runs) {
     const auto [at, new_section] = section_of.try_emplace({r.workload, r.platform}, result.size());
     const std::size_t i = at->second;
     if (new_section) {
-      result.push_back({.workload = r.workload, .platform = r.platform});
+      result.push_back(
+        {.workload = r.workload, .platform = r.platform, .objective = r.objective, .unit_seconds = r.unit_seconds});
       sums.emplace_back();
     }
     auto& s = result[i];
     const auto [at_combination, new_combination] =
-      combination_of.try_emplace({i, r.partition, r.schedule}, s.combinations.size());
+      combination_of.try_emplace({i, r.partition, r.refine, r.schedule}, s.combinations.size());
     if (new_combination) {
-      s.combinations.push_back({.partition = r.partition, .schedule = r.schedule});
+      s.combinations.push_back({.partition = r.partition, .schedule = r.schedule, .refine = r.refine});
       sums[i].emplace_back();
     }
     if (std::isfinite(r.lower_bound) && !(r.lower_bound <= s.lower_bound)) {

@@ -11,10 +11,11 @@
 
 namespace weft::report {
 
-/// The header row of `write_csv`, without the line end.
+/// The header row of `write_csv`, without the line end. `makespan` is what `objective` says; `bound` is the name of the
+/// rule that gave `lower_bound`.
 inline constexpr std::string_view csv_header =
   "workload,platform,partition,schedule,repeat,seed,status,makespan,lower_bound,gap,transfer_bytes,peak_memory,"
-  "partition_seconds,schedule_seconds,simulate_seconds";
+  "partition_seconds,schedule_seconds,simulate_seconds,refine,objective,bound,refine_seconds";
 
 namespace detail {
 
@@ -44,7 +45,8 @@ inline void write_csv_row(std::ostream& out, const run_record& r) {
       << quote_csv(r.status) << ',' << shortest(r.makespan) << ',' << shortest(r.lower_bound) << ',' << shortest(r.gap)
       << ',' << (r.solved() ? std::to_string(r.transfer_bytes) : "") << ','
       << (r.solved() ? std::to_string(r.peak_memory) : "") << ',' << shortest(r.partition_seconds) << ','
-      << shortest(r.schedule_seconds) << ',' << shortest(r.simulate_seconds) << '\n';
+      << shortest(r.schedule_seconds) << ',' << shortest(r.simulate_seconds) << ',' << quote_csv(r.refine) << ','
+      << quote_csv(r.objective) << ',' << quote_csv(r.lower_bound_name) << ',' << shortest(r.refine_seconds) << '\n';
 }
 
 /// Writes the header and one row per run, in their order. Complexity: O(runs).

@@ -10,6 +10,7 @@
 #include "weft/report/detail/html_tables.hpp"
 #include "weft/report/detail/html_timeline.hpp"
 #include "weft/report/gantt.hpp"
+#include "weft/report/quality.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -83,6 +84,10 @@ inline void write_html(std::ostream& out, const html_report& report, std::string
   if (!sections.empty()) {
     write_summary(out, sections);
   }
+  const quality over_all = sections.size() > 1 ? quality_of(sections) : quality{};
+  if (sections.size() > 1) {
+    write_quality_tables(out, over_all, sections.size());
+  }
   for (std::size_t i = 0; i < sections.size(); ++i) {
     write_comparison(out, sections[i], i);
   }
@@ -99,11 +104,11 @@ inline void write_html(std::ostream& out, const html_report& report, std::string
     out << "<p>Charts: Apache ECharts, © The Apache Software Foundation, Apache License 2.0.</p>";
   }
   out << "</footer>\n<div id=\"tip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"data\">";
-  write_chart_data(out, sections, report.runs);
+  write_chart_data(out, sections, over_all, report.runs);
   out << "</script>\n<script>";
   write_inline_script(out, chart_library);
   out << "</script>\n<script>";
-  out << html_script << html_gantt_script << html_timeline_script << html_start_script
+  out << html_script << html_profile_script << html_gantt_script << html_timeline_script << html_start_script
       << "</script>\n</body>\n</html>\n";
 }
 

@@ -4,6 +4,7 @@
 
 #include "weft/report/comparison.hpp"
 #include "weft/report/detail/text.hpp"
+#include "weft/report/quality.hpp"
 
 #include <ostream>
 #include <string>
@@ -21,17 +22,20 @@ inline void write_json_run(std::ostream& out, const run_record& r) {
       << ",\"peak_memory\":" << (r.solved() ? std::to_string(r.peak_memory) : "null")
       << ",\"partition_seconds\":" << json_number(r.partition_seconds)
       << ",\"schedule_seconds\":" << json_number(r.schedule_seconds)
-      << ",\"simulate_seconds\":" << json_number(r.simulate_seconds)
+      << ",\"simulate_seconds\":" << json_number(r.simulate_seconds) << ",\"refine\":" << quote_json(r.refine)
+      << ",\"objective\":" << quote_json(r.objective)
+      << ",\"bound\":" << (r.lower_bound_name.empty() ? "null" : quote_json(r.lower_bound_name))
+      << ",\"refine_seconds\":" << json_number(r.refine_seconds)
       << ",\"reason\":" << (r.reason.empty() ? "null" : quote_json(r.reason)) << '}';
 }
 
 inline void write_json_combination(std::ostream& out, const combination& c) {
-  out << "{\"partition\":" << quote_json(c.partition) << ",\"schedule\":" << quote_json(c.schedule)
-      << ",\"best\":" << (c.best ? "true" : "false") << ",\"runs\":" << std::to_string(c.runs)
-      << ",\"solved\":" << std::to_string(c.solved) << ",\"makespan_mean\":" << json_number(c.makespan_mean)
-      << ",\"makespan_min\":" << json_number(c.makespan_min) << ",\"makespan_max\":" << json_number(c.makespan_max)
-      << ",\"speed_up\":" << json_number(c.speed_up) << ",\"gap\":" << json_number(c.gap)
-      << ",\"transfer_bytes_mean\":" << json_number(c.transfer_bytes)
+  out << "{\"partition\":" << quote_json(c.partition) << ",\"refine\":" << quote_json(c.refine)
+      << ",\"schedule\":" << quote_json(c.schedule) << ",\"best\":" << (c.best ? "true" : "false")
+      << ",\"runs\":" << std::to_string(c.runs) << ",\"solved\":" << std::to_string(c.solved)
+      << ",\"makespan_mean\":" << json_number(c.makespan_mean) << ",\"makespan_min\":" << json_number(c.makespan_min)
+      << ",\"makespan_max\":" << json_number(c.makespan_max) << ",\"speed_up\":" << json_number(c.speed_up)
+      << ",\"gap\":" << json_number(c.gap) << ",\"transfer_bytes_mean\":" << json_number(c.transfer_bytes)
       << ",\"peak_memory_mean\":" << json_number(c.peak_memory)
       << ",\"planning_seconds_mean\":" << json_number(c.planning_seconds) << ",\"status\":" << quote_json(c.status)
       << ",\"reason\":" << (c.reason.empty() ? "null" : quote_json(c.reason)) << '}';
@@ -39,9 +43,10 @@ inline void write_json_combination(std::ostream& out, const combination& c) {
 
 } // namespace detail
 
-/// Writes `{"runs": […], "sections": […]}`. A run has the columns of the CSV file and a `reason`; a section has
-/// `workload`, `platform`, `lower_bound`, `lower_bound_name` and its `combinations`, best first, as
-/// `comparison::sections` gives them. Seconds, bytes, and shares of one; `null` for what does not exist.
+/// Writes `{"runs": […], "sections": […], "strategies": […]}`. A run has the columns of the CSV file and a `reason`; a
+/// section has `workload`, `platform`, `lower_bound`, `lower_bound_name` and its `combinations`, best first, as
+/// `comparison::sections` gives them; `strategies` are those of `quality_of`. Seconds (of makespan and bound: multiples
+/// of the section's `unit_seconds`), bytes, and shares of one; `null` for what does not exist.
 /// Complexity: O(r log r) for r runs.
 inline void write_json(std::ostream& out, const comparison& c) {
   out << "{\"runs\":[";
@@ -53,9 +58,11 @@ inline void write_json(std::ostream& out, const comparison& c) {
   }
   out << "\n],\"sections\":[";
   separator = "\n";
-  for (const auto& s : c.sections()) {
+  const auto sections = c.sections();
+  for (const auto& s : sections) {
     out << separator << "{\"workload\":" << detail::quote_json(s.workload)
-        << ",\"platform\":" << detail::quote_json(s.platform)
+        << ",\"platform\":" << detail::quote_json(s.platform) << ",\"objective\":" << detail::quote_json(s.objective)
+        << ",\"unit_seconds\":" << detail::json_number(s.unit_seconds)
         << ",\"lower_bound\":" << detail::json_number(s.lower_bound)
         << ",\"lower_bound_name\":" << (s.lower_bound_name.empty() ? "null" : detail::quote_json(s.lower_bound_name))
         << ",\"combinations\":[";
@@ -66,6 +73,16 @@ inline void write_json(std::ostream& out, const comparison& c) {
       comma = ",\n";
     }
     out << "\n]}";
+    separator = ",\n";
+  }
+  out << "\n],\"strategies\":[";
+  separator = "\n";
+  for (const auto& s : quality_of(sections).strategies) {
+    out << separator << "{\"partition\":" << detail::quote_json(s.partition)
+        << ",\"refine\":" << detail::quote_json(s.refine) << ",\"schedule\":" << detail::quote_json(s.schedule)
+        << ",\"problems\":" << std::to_string(s.problems) << ",\"solved\":" << std::to_string(s.solved)
+        << ",\"best\":" << std::to_string(s.best) << ",\"ratio\":" << detail::json_number(s.ratio)
+        << ",\"gap\":" << detail::json_number(s.gap) << '}';
     separator = ",\n";
   }
   out << "\n]}\n";

@@ -4,9 +4,9 @@
 
 #include "weft/report/comparison.hpp"
 #include "weft/report/detail/text.hpp"
+#include "weft/report/quality.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <ostream>
 #include <string>
@@ -35,7 +35,8 @@ struct makespan_format {
         largest = std::max(largest, c.makespan_max);
       }
     }
-    in = time_unit(smallest > 0 ? smallest : largest);
+    in = time_unit((smallest > 0 ? smallest : largest) * s.unit_seconds);
+    in.per_base *= s.unit_seconds;
     decimals = decimals_for(largest * in.per_base);
   }
   std::string operator()(double seconds) const { return fixed(seconds * in.per_base, decimals); }
@@ -52,27 +53,34 @@ inline std::string failure(const combination& c) {
   return printable(c.status) + (c.reason.empty() ? "" : ": " + printable(c.reason));
 }
 
-inline constexpr std::size_t table_columns = 11;
-using table_row = std::array<std::string, table_columns>;
+using table_row = std::vector<std::string>;
 
-inline table_row header_cells(const makespan_format& makespan) {
+inline table_row header_cells(const makespan_format& makespan, bool refined) {
   const std::string in = " [" + std::string{makespan.in.symbol} + "]";
-  return {"partition", "schedule", "runs",  "mean" + in,   "min" + in, "max" + in,
-          "speed-up",  "gap",      "moved", "peak memory", "planning"};
+  table_row row{"partition"};
+  if (refined) {
+    row.push_back("refine");
+  }
+  for (auto&& name :
+       {std::string{"schedule"}, std::string{"runs"}, "mean" + in, "min" + in, "max" + in, std::string{"speed-up"},
+        std::string{"gap"}, std::string{"moved"}, std::string{"peak memory"}, std::string{"planning"}}) {
+    row.push_back(name);
+  }
+  return row;
 }
 
-inline table_row cells(const combination& c, const makespan_format& makespan) {
-  return {printable(c.partition),
-          printable(c.schedule),
-          run_counts(c),
-          makespan(c.makespan_mean),
-          makespan(c.makespan_min),
-          makespan(c.makespan_max),
-          std::isfinite(c.speed_up) ? three_digits(c.speed_up) + " ×" : "",
-          percentage(c.gap),
-          amount(c.transfer_bytes),
-          amount(c.peak_memory),
-          duration(c.planning_seconds)};
+inline table_row cells(const combination& c, const makespan_format& makespan, bool refined) {
+  table_row row{printable(c.partition)};
+  if (refined) {
+    row.push_back(printable(c.refine));
+  }
+  for (auto&& cell :
+       {printable(c.schedule), run_counts(c), makespan(c.makespan_mean), makespan(c.makespan_min),
+        makespan(c.makespan_max), std::isfinite(c.speed_up) ? three_digits(c.speed_up) + " ×" : std::string{},
+        percentage(c.gap), amount(c.transfer_bytes), amount(c.peak_memory), duration(c.planning_seconds)}) {
+    row.push_back(cell);
+  }
+  return row;
 }
 
 /// One sentence: who wins, by how much, and how far from the bound.
@@ -81,7 +89,7 @@ inline std::string verdict(const section& s, const makespan_format& makespan) {
   if (best.solved == 0) {
     return "No combination found a plan.";
   }
-  std::string text = "Best: " + printable(best.partition) + " + " + printable(best.schedule) + ", " +
+  std::string text = "Best: " + printable(best.name()) + ", " + (s.objective == "makespan" ? "" : s.objective + " ") +
                      makespan.with_unit(best.makespan_mean);
   if (std::isfinite(best.speed_up)) {
     text += ", " + three_digits(best.speed_up) + " times as fast as hash + fifo";
@@ -104,13 +112,16 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
   constexpr std::string_view bold = "\x1b[1m", best_style = "\x1b[1;32m", faint = "\x1b[2m", plain = "\x1b[0m";
   const makespan_format makespan{s};
 
-  std::vector<table_row> rows{header_cells(makespan)};
+  const bool refined = s.refined();
+  const std::size_t names = refined ? 3 : 2; // columns of text, to the left
+  std::vector<table_row> rows{header_cells(makespan, refined)};
   for (const auto& c : s.combinations) {
-    rows.push_back(cells(c, makespan));
+    rows.push_back(cells(c, makespan, refined));
   }
-  std::array<std::size_t, table_columns> widths{};
+  const std::size_t columns = rows.front().size();
+  std::vector<std::size_t> widths(columns, 0);
   std::size_t total = 0;
-  for (std::size_t column = 0; column < table_columns; ++column) {
+  for (std::size_t column = 0; column < columns; ++column) {
     for (const auto& row : rows) {
       widths[column] = std::max(widths[column], display_width(row[column]));
     }
@@ -130,12 +141,12 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
     const std::string_view row_style = style(!c ? bold : c->best ? best_style : c->solved == 0 ? faint : "");
     out << row_style << (c && c->best && !options.colour ? "*" : " ");
     // Numbers that a failed combination does not have leave room for the reason.
-    const std::size_t filled = c && c->solved == 0 ? 3 : table_columns;
+    const std::size_t filled = c && c->solved == 0 ? names + 1 : columns;
     std::size_t owed = 0; // spaces are written only before text, so that no line ends with them
     for (std::size_t column = 0; column < filled; ++column) {
       const std::string& cell = rows[i][column];
       const std::size_t space = widths[column] - display_width(cell);
-      const bool left = column < 2;
+      const bool left = column < names;
       owed += (column == 0 ? 1 : 2) + (left ? 0 : space);
       if (!cell.empty()) {
         pad(out, owed);
@@ -159,18 +170,72 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
   out << '\n' << style(bold) << ' ' << verdict(s, makespan) << style(plain) << "\n";
 }
 
+/// The best strategies over all sections: problems solved, problems won, distance to the best and to the bound.
+inline void write_quality(std::ostream& out, const std::vector<section>& sections, table_options options) {
+  constexpr std::size_t most_strategies = 12, most_families = 8;
+  const quality q = quality_of(sections);
+  const bool by_family = q.families.size() > 1 && q.families.size() <= most_families;
+  std::vector<table_row> rows{{"strategy", "solved", "best", "to best", "gap"}};
+  if (by_family) {
+    for (const auto& family : q.families) {
+      rows.front().push_back(printable(family));
+    }
+  }
+  for (const auto& s : q.strategies) {
+    if (rows.size() > most_strategies) {
+      break;
+    }
+    rows.push_back({printable(s.name), std::to_string(s.solved), std::to_string(s.best),
+                    std::isfinite(s.ratio) ? fixed(s.ratio, 3) + " ×" : "", percentage(s.gap)});
+    for (std::size_t f = 0; by_family && f < q.families.size(); ++f) {
+      rows.back().push_back(percentage(s.family_gap[f]));
+    }
+  }
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+  }
+  out << "\n\n"
+      << (options.colour ? "\x1b[1m" : "") << "All " << sections.size() << " problems"
+      << (options.colour ? "\x1b[0m" : "");
+  if (q.strategies.size() > most_strategies) {
+    out << ", the best " << most_strategies << " of " << q.strategies.size() << " strategies";
+  }
+  out << (by_family ? "; gap to the lower bound, also by family\n\n" : "; gap to the lower bound\n\n");
+  for (const auto& row : rows) {
+    out << ' ' << row.front();
+    std::size_t owed = widths.front() - display_width(row.front());
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      owed += 2 + widths[i] - display_width(row[i]);
+      if (!row[i].empty()) {
+        pad(out, owed);
+        out << row[i];
+        owed = 0;
+      }
+    }
+    out << '\n';
+  }
+}
+
 } // namespace detail
 
 /// Writes a table per workload × platform: one row per combination, best first, with mean, minimum and maximum
 /// makespan, speed-up over `hash` + `fifo`, gap of the mean to the lower bound, mean bytes moved, mean peak memory and
-/// mean planning time. UTF-8; combinations without a plan show their status and reason.
+/// mean planning time. With several workloads or platforms, then the best strategies over all of them. UTF-8;
+/// combinations without a plan show their status and reason.
 /// Complexity: O(r log r) for r runs.
 inline void write_table(std::ostream& out, const comparison& c, table_options options = {}) {
+  const auto sections = c.sections();
   bool first = true;
-  for (const auto& s : c.sections()) {
+  for (const auto& s : sections) {
     out << (first ? "" : "\n\n");
     detail::write_section(out, s, options);
     first = false;
+  }
+  if (sections.size() > 1) {
+    detail::write_quality(out, sections, options);
   }
 }
 

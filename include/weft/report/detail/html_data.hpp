@@ -6,7 +6,9 @@
 #include "weft/report/detail/lanes.hpp"
 #include "weft/report/detail/text.hpp"
 #include "weft/report/gantt.hpp"
+#include "weft/report/quality.hpp"
 
+#include <algorithm>
 #include <map>
 #include <ostream>
 #include <string>
@@ -128,23 +130,41 @@ inline void write_gantt_data(std::ostream& out, const gantt_run& run, std::size_
   out << '}';
 }
 
-/// `partition, schedule, mean, min, max, runs, solved, reason` per combination.
+/// `partition` (and refiner), `schedule, mean, min, max, runs, solved, reason` per combination; times in seconds.
 inline void write_section_data(std::ostream& out, const section& s) {
-  out << "{\"title\":" << quote_json(s.title()) << ",\"bound\":" << compact(s.lower_bound)
-      << ",\"boundName\":" << quote_json(s.lower_bound_name) << ",\"rows\":";
+  const auto seconds = [&](double time) { return compact(time * s.unit_seconds); };
+  out << "{\"title\":" << quote_json(s.title()) << ",\"objective\":" << quote_json(s.objective)
+      << ",\"bound\":" << seconds(s.lower_bound) << ",\"boundName\":" << quote_json(s.lower_bound_name) << ",\"rows\":";
   write_array(out, s.combinations, [&](const combination& c) {
-    out << '[' << quote_json(c.partition) << ',' << quote_json(c.schedule) << ',' << compact(c.makespan_mean) << ','
-        << compact(c.makespan_min) << ',' << compact(c.makespan_max) << ',' << std::to_string(c.runs) << ','
+    out << '[' << quote_json(c.planner()) << ',' << quote_json(c.schedule) << ',' << seconds(c.makespan_mean) << ','
+        << seconds(c.makespan_min) << ',' << seconds(c.makespan_max) << ',' << std::to_string(c.runs) << ','
         << std::to_string(c.solved) << ',' << quote_json(c.reason.empty() ? c.status : c.reason) << ']';
   });
   out << '}';
 }
 
+/// A performance profile per strategy, of the first `most`: name, then factors and the shares within them by turns.
+inline void write_profile_data(std::ostream& out, const quality& q, std::size_t most = 10) {
+  const std::size_t count = std::min(most, q.strategies.size());
+  write_array(out, ids(count), [&](std::uint32_t k) {
+    const auto& s = q.strategies[k];
+    out << '[' << quote_json(s.name);
+    for (std::size_t i = 0; i < s.ratios.size(); ++i) {
+      if (i + 1 == s.ratios.size() || s.ratios[i + 1] > s.ratios[i] * (1 + 1e-9)) { // one step for equal ones
+        out << ',' << compact(s.ratios[i]) << ',' << significant(s.share_within(s.ratios[i]), 5);
+      }
+    }
+    out << ']';
+  });
+}
+
 /// Everything that the charts show. Runs of one workload share one list of op names.
-inline void write_chart_data(std::ostream& out, const std::vector<section>& sections,
+inline void write_chart_data(std::ostream& out, const std::vector<section>& sections, const quality& q,
                              const std::vector<gantt_run>& runs) {
   out << "{\"sections\":";
   write_array(out, sections, [&](const section& s) { write_section_data(out, s); });
+  out << ",\"profile\":";
+  write_profile_data(out, q);
   std::vector<const std::vector<std::string>*> names;
   std::vector<std::size_t> names_of;
   for (const auto& run : runs) {

@@ -122,7 +122,7 @@ function drawBars(element, section) {
       xAxis: {type: "category", data: partitions, axisTick: {show: false}, axisLine: {lineStyle: {color: theme.rule}},
               axisLabel: {color: theme.ink, interval: 0, lineHeight: 15, rotate: narrow ? 90 : 0, formatter: name =>
                 narrow ? name : name.replaceAll("_", "_\n").replace(/_\n(?=.{0,3}(_|$))/g, "_")}},
-      yAxis: {type: "value", min: 0, name: `mean makespan [${unit}]`, nameTextStyle: {color: theme.soft, align: "left"},
+      yAxis: {type: "value", min: 0, name: `mean ${section.objective} [${unit}]`, nameTextStyle: {color: theme.soft, align: "left"},
               axisLabel: {color: theme.soft}, splitLine: {lineStyle: {color: theme.grid}}},
       series: schedules.map((schedule, i) => ({
         type: "custom", name: schedule, renderItem, clip: false, encode: {x: 0, y: [1, 2]},
@@ -152,6 +152,59 @@ function drawBars(element, section) {
 }
 )js";
 
+/// The performance profiles: steps over a logarithmic axis of factors.
+inline constexpr std::string_view html_profile_script = R"js(
+function drawProfile(element) {
+  const lines = data.profile.map(([name, ...steps]) => {
+    const points = [];
+    for (let i = 0; i < steps.length; i += 2)
+      if (steps[i] !== null) points.push([steps[i], steps[i + 1]]);
+    return {name, points};
+  });
+  // Up to where 95 % of the steps are; beyond, few ask who is worse.
+  const factors = lines.flatMap(line => line.points.map(point => point[0])).sort((a, b) => a - b);
+  const right = Math.max(1.05, (factors[Math.floor(factors.length * .95)] ?? 1) * 1.02);
+  const scale = right > 4 ? {type: "log", logBase: 2} : {type: "value"};
+  const chart = echarts.init(element);
+  function draw() {
+    chart.setOption({
+      animation: false, textStyle: {fontFamily: font}, color: palette,
+      grid: {left: 8, right: 24, top: element.clientWidth < 700 ? 120 : 76, bottom: 26, containLabel: true},
+      legend: {top: 0, left: 0, itemWidth: 16, itemHeight: 3, itemGap: 14, textStyle: {color: theme.ink}, icon: "rect",
+               inactiveColor: theme.rule, data: lines.map(line => line.name)},
+      tooltip: {trigger: "axis", confine: true, backgroundColor: theme.paper, borderColor: theme.rule,
+                textStyle: {color: theme.ink, fontSize: 12}, axisPointer: {lineStyle: {color: theme.soft}},
+                renderMode: "richText",
+                formatter: items => {
+                  const factor = items[0].axisValue;
+                  const share = line => line.points.reduce((most, [x, y]) => x <= factor * (1 + 1e-9) ? y : most, 0);
+                  return [`within ${decimal(factor, 3)} × of the best`, ...lines.map(line => [share(line), line.name])
+                    .sort(([a], [b]) => b - a).map(([s, name]) => `${decimal(s * 100, 1)} %  ${name}`)].join("\n");
+                }},
+      xAxis: {...scale, min: 1, max: right, name: "factor of the best", nameLocation: "middle", nameGap: 28,
+              nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, showMaxLabel: false, formatter: x => decimal(x, 2) + " ×"},
+              axisLine: {lineStyle: {color: theme.rule}}, splitLine: {lineStyle: {color: theme.grid}}},
+      yAxis: {type: "value", min: 0, max: 1, name: "share of problems", nameTextStyle: {color: theme.soft, align: "left"},
+              axisLabel: {color: theme.soft, formatter: y => decimal(y * 100, 0) + " %"},
+              splitLine: {lineStyle: {color: theme.grid}}},
+      series: lines.map(({name, points}) => {
+        const first = points.length && points[0][0] <= 1 + 1e-9 ? [] : [[1, 0]];
+        const seen = points.filter(([x]) => x <= right);
+        const last = seen.length ? seen[seen.length - 1][1] : 0;
+        return {name, type: "line", step: "end", symbol: "none", lineStyle: {width: 2},
+                data: [...first, ...seen, [right, last]]};
+      }),
+    }, true);
+  }
+  draw();
+  redraw.push(draw);
+  new ResizeObserver(() => {
+    chart.resize();
+    draw();
+  }).observe(element);
+}
+)js";
+
 /// Puts everything to work, once the functions of the other scripts are there.
 inline constexpr std::string_view html_start_script = R"js(
 document.querySelectorAll("table.sortable").forEach(makeSortable);
@@ -160,6 +213,10 @@ if (globalThis.echarts) {
     element.append(document.createElement("div")); // an empty frame takes no space
     const section = data.sections[element.dataset.section];
     if (section.rows.some(row => row[6])) drawBars(element, section); else element.remove();
+  });
+  document.querySelectorAll(".profile").forEach(element => {
+    element.append(document.createElement("div"));
+    drawProfile(element);
   });
   // A timeline is drawn when it comes near the screen, so that a page with many of them opens at once.
   const near = new IntersectionObserver(entries => entries.forEach(entry => {

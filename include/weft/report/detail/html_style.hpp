@@ -75,6 +75,9 @@ summary { cursor: pointer; color: var(--soft); font-size: .9rem }
 
 .chart { width: 100%; margin-bottom: 1rem }
 .bars { height: 340px }
+.profile { height: 380px }
+.tall { max-height: 32rem; overflow-y: auto }
+.tall thead th { position: sticky; top: 0; z-index: 1 }
 .timeline { margin: 0; border-radius: 4px }
 .chart:empty { display: none }
 .tools, .legend { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; margin: .4rem 0; font-size: .85rem }

@@ -5,6 +5,7 @@
 #include "weft/report/comparison.hpp"
 #include "weft/report/detail/text.hpp"
 #include "weft/report/gantt.hpp"
+#include "weft/report/quality.hpp"
 #include "weft/report/table.hpp"
 
 #include <array>
@@ -61,11 +62,46 @@ inline void write_summary(std::ostream& out, const std::vector<section>& section
       out << "<td colspan=\"6\" class=\"failed\">" << escape_html(failure(best)) << "</td></tr>\n";
       continue;
     }
-    out << "<td>" << escape_html(best.partition) << "</td><td>" << escape_html(best.schedule) << "</td>";
+    out << "<td>" << escape_html(best.planner()) << "</td><td>" << escape_html(best.schedule) << "</td>";
     write_number(out, best.makespan_mean, makespan.with_unit(best.makespan_mean));
     write_number(out, s.lower_bound, makespan.with_unit(s.lower_bound));
     write_number(out, best.gap, percentage(best.gap));
     write_number(out, best.speed_up, times(best.speed_up));
+    out << "</tr>\n";
+  }
+  out << "</tbody>\n</table></div>\n</section>\n";
+}
+
+/// How good the strategies are over all problems: frame of the performance profile, and table.
+inline void write_quality_tables(std::ostream& out, const quality& q, std::size_t problems) {
+  out
+    << "<section aria-labelledby=\"quality\">\n<h2 id=\"quality\">All " << std::to_string(problems)
+    << " problems</h2>\n<p class=\"facts\">Performance profile: the share of problems that a strategy solves within a "
+       "factor of the best of all strategies; the higher, the better. On the left, how often it is the best.</p>\n"
+       "<div class=\"chart profile\" role=\"img\" aria-label=\"Performance profiles; the table below has the means"
+       "\"></div>\n<div class=\"scroll tall\" role=\"region\" tabindex=\"0\" aria-labelledby=\"quality\">"
+       "<table class=\"sortable\">\n<thead><tr><th scope=\"col\"><button type=\"button\">Strategy</button></th>";
+  const auto head = [&](const std::string& name, const std::string& help) {
+    out << "<th scope=\"col\" class=\"n\" title=\"" << escape_html(help) << "\"><button type=\"button\">"
+        << escape_html(name) << "</button></th>";
+  };
+  head("Solved", "problems that it found plans for");
+  head("Best", "problems where nothing is better");
+  head("To best", "geometric mean of makespan / the best of all strategies on the same problem");
+  head("Gap", "geometric mean of makespan / lower bound, minus 1");
+  for (const auto& family : q.families) {
+    head(family, "the gap on problems of this family");
+  }
+  out << "</tr></thead>\n<tbody>\n";
+  for (const auto& s : q.strategies) {
+    out << "<tr><th scope=\"row\">" << escape_html(s.name) << "</th>";
+    write_number(out, static_cast<double>(s.solved), std::to_string(s.solved));
+    write_number(out, static_cast<double>(s.best), std::to_string(s.best));
+    write_number(out, s.ratio, fixed(s.ratio, 3) + " ×");
+    write_number(out, s.gap, percentage(s.gap));
+    for (const double gap : s.family_gap) {
+      write_number(out, gap, percentage(gap));
+    }
     out << "</tr>\n";
   }
   out << "</tbody>\n</table></div>\n</section>\n";
@@ -91,14 +127,14 @@ inline void write_text_table(std::ostream& out, const std::string& title, const 
   out << "</tbody>\n</table></div>\n</section>\n";
 }
 
-inline void write_row(std::ostream& out, const combination& c, const makespan_format& makespan) {
+inline void write_row(std::ostream& out, const combination& c, const makespan_format& makespan, bool refined) {
   out << "<tr"
       << (c.best          ? " class=\"best\""
           : c.solved == 0 ? " class=\"failed\""
                           : "")
       << "><th scope=\"row\">" << escape_html(c.partition) << (c.best ? " <span class=\"badge\">best</span>" : "")
-      << "</th><td>" << escape_html(c.schedule) << "</td><td class=\"n\" data-v=\"" << std::to_string(c.solved) << "\">"
-      << run_counts(c) << "</td>";
+      << "</th><td>" << (refined ? escape_html(c.refine) + "</td><td>" : "") << escape_html(c.schedule)
+      << "</td><td class=\"n\" data-v=\"" << std::to_string(c.solved) << "\">" << run_counts(c) << "</td>";
   if (c.solved == 0) {
     out << "<td colspan=\"8\">" << escape_html(failure(c)) << "</td></tr>\n";
     return;
@@ -130,23 +166,25 @@ inline void write_comparison(std::ostream& out, const section& s, std::size_t in
     out << ".";
   }
   out << "</p>\n<div class=\"chart bars\" data-section=\"" << std::to_string(index)
-      << "\" role=\"img\" aria-label=\"Bar chart of the mean makespan of each combination; the table below has the "
+      << "\" role=\"img\" aria-label=\"Bar chart of the mean of each combination; the table below has the "
          "same numbers\"></div>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\""
       << id << "\"><table class=\"sortable\">\n<thead><tr>";
-  constexpr std::array<std::string_view, 2> names{"Partition", "Schedule"};
-  for (const auto name : names) {
-    out << "<th scope=\"col\"><button type=\"button\">" << name << "</button></th>";
+  const bool refined = s.refined();
+  for (const std::string_view name : {"Partition", "Refine", "Schedule"}) {
+    if (refined || name != "Refine") {
+      out << "<th scope=\"col\"><button type=\"button\">" << name << "</button></th>";
+    }
   }
-  const std::array<std::pair<std::string, std::string_view>, 9> numbers{{
+  const std::array<std::pair<std::string, std::string>, 9> numbers{{
     {"Runs", "runs that found a plan"},
-    {"Mean" + in, "mean makespan over the runs"},
-    {"Min" + in, "smallest makespan"},
-    {"Max" + in, "largest makespan"},
+    {"Mean" + in, "mean " + s.objective + " over the runs"},
+    {"Min" + in, "smallest " + s.objective},
+    {"Max" + in, "largest " + s.objective},
     {"Speed-up", "mean makespan of hash + fifo divided by this mean"},
-    {"Gap", "how far the mean makespan is above the lower bound"},
+    {"Gap", "how far the mean is above the lower bound"},
     {"Moved", "mean bytes moved between devices"},
     {"Peak memory", "mean of the largest memory use of a device"},
-    {"Planning", "mean wall time to partition and schedule"},
+    {"Planning", "mean wall time to partition, refine and schedule"},
   }};
   for (const auto& [name, help] : numbers) {
     const bool sorted = name.starts_with("Mean");
@@ -155,14 +193,13 @@ inline void write_comparison(std::ostream& out, const section& s, std::size_t in
   }
   out << "</tr></thead>\n<tbody>\n";
   for (const auto& c : s.combinations) {
-    write_row(out, c, makespan);
+    write_row(out, c, makespan, refined);
   }
   out << "</tbody>\n</table></div>\n";
   for (const auto& c : s.combinations) {
     if (c.solved != 0 && c.solved != c.runs) { // its row has the numbers of the runs that found a plan
-      out << "<p class=\"failed\">" << escape_html(c.partition + " + " + c.schedule) << ", "
-          << std::to_string(c.runs - c.solved) << " of " << std::to_string(c.runs)
-          << " runs: " << escape_html(failure(c)) << "</p>\n";
+      out << "<p class=\"failed\">" << escape_html(c.name()) << ", " << std::to_string(c.runs - c.solved) << " of "
+          << std::to_string(c.runs) << " runs: " << escape_html(failure(c)) << "</p>\n";
     }
   }
   out << "</section>\n";

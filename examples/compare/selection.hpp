@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Which strategies `compare` runs, after everything that does not go together was refused.
+#pragma once
+
+#include "options.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace compare {
+
+struct selection {
+  std::vector<std::string> partitions; ///< `best` among them stands for a partition and a schedule at once
+  std::vector<std::string> schedules;  ///< without `best`
+  std::vector<std::string> refiners;   ///< `none` for the plan as it is
+};
+
+inline bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Whether an objective looks at the placement alone.
+inline bool without_schedule(objective o, const setting& s) {
+  return o == objective::period || s.placement_study != nullptr;
+}
+
+/// Throws `error` with one line for unknown names and for what does not go together.
+inline selection select(const options& o, const registry& all, const std::vector<setting>& settings) {
+  const auto take_best = [](std::vector<std::string> names) {
+    names.erase(std::remove(names.begin(), names.end(), best), names.end());
+    return names;
+  };
+  selection chosen;
+  chosen.schedules = expand(take_best(o.schedules), all.policy_names(), "ready policy");
+  std::vector<std::string> known = all.partitioner_names();
+  for (const auto& name : o.partitions) {
+    if (name == best) {
+      chosen.partitions.emplace_back(best);
+    } else {
+      const auto more = expand({name}, known, "partitioner");
+      chosen.partitions.insert(chosen.partitions.end(), more.begin(), more.end());
+    }
+  }
+  known = all.refiner_names();
+  known.emplace(known.begin(), no_name);
+  chosen.refiners = expand(o.refiners, known, "refiner");
+  std::vector<std::string> once;
+  for (const auto& name : chosen.partitions) {
+    if (!has(once, name)) {
+      once.push_back(name);
+    }
+  }
+  chosen.partitions = once;
+
+  const bool whole = has(chosen.partitions, best);
+  const bool refined = chosen.refiners != std::vector<std::string>{std::string{no_name}};
+  const bool plans =
+    std::any_of(settings.begin(), settings.end(), [&](const setting& s) { return !without_schedule(o.objective, s); });
+  if (plans && whole != has(o.schedules, best)) {
+    throw weft::error(whole ? "--partition best decides the schedule, too; give --schedule best with it"
+                            : "--schedule best decides the placement, too; give --partition best with it");
+  }
+  if (plans && chosen.schedules.empty() && chosen.partitions.size() > 1) {
+    throw weft::error(
+      "there is no ready policy for the partitioners beside best; name one, as in --schedule static_order,best");
+  }
+  if (refined && o.objective == objective::period) {
+    throw weft::error("--refine makes schedules shorter, and --objective period has none; leave it out");
+  }
+  if (refined && take_best(chosen.partitions).empty()) {
+    throw weft::error("--refine goes with partitioners; best refines by itself");
+  }
+  for (const auto& s : settings) {
+    if (s.placement_study != nullptr &&
+        (o.objective == objective::makespan || refined || !take_best(chosen.partitions).empty())) {
+      throw weft::error(fmt::format("'{}' is a problem of the device-placement study: use --objective period or "
+                                    "--objective latency with --partition best --schedule best",
+                                    s.workload_name));
+    }
+  }
+  return chosen;
+}
+
+} // namespace compare

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The strategies of `compare`. What they are made of is compiled in strategies.cpp and throughput.cpp.
+#pragma once
+
+#include "setting.hpp"
+
+#include "weft/core/budget.hpp"
+#include "weft/solve/best.hpp"
+#include "weft/solve/registry.hpp"
+
+namespace compare {
+
+using registry = weft::registry<problem>;
+
+/// All strategies of the library.
+registry strategies();
+
+/// `weft::solve::best`.
+weft::solve::best_result best_plan(const problem& p, const weft::solve::best_options& o);
+
+/// A placement for pipelined runs or for one sample, judged by `objective::period` or `objective::latency`.
+struct placed {
+  weft::placement placement = {};
+  double value = 0; ///< of the objective
+  double bound = 0;
+};
+
+/// The best placement of low period, or of low latency for the problems of placement studies.
+weft::outcome<placed> best_period(const problem& p, const weft::budget& b, weft::rng& random);
+weft::outcome<placed> best_period(const study& s, const weft::budget& b, weft::rng& random);
+weft::outcome<placed> best_latency(const study& s, const weft::budget& b, weft::rng& random);
+
+/// The period of a placement.
+double period_of(const problem& p, const weft::placement& where);
+/// A bound on the period of all placements.
+double bound_of_period(const problem& p);
+
+} // namespace compare

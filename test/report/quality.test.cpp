@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/report/quality.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace weft::report;
+
+run_record run(const std::string& workload, const std::string& partition, double makespan, double bound = 10) {
+  return {.workload = workload,
+          .platform = "p",
+          .partition = partition,
+          .schedule = "fifo",
+          .status = std::isfinite(makespan) ? "solved" : "infeasible",
+          .makespan = makespan,
+          .lower_bound = bound};
+}
+
+} // namespace
+
+TEST_CASE("family_of: up to a slash, else up to what counts or qualifies") {
+  CHECK(family_of("suite:stencil_1d/ccr 0.1/related/1") == "suite:stencil_1d");
+  CHECK(family_of("rand0042") == "rand");
+  CHECK(family_of("zoo:lstm@32") == "zoo:lstm");
+  CHECK(family_of("zoo:mnist_conv") == "zoo:mnist");
+  CHECK(family_of("recurrent_network") == "recurrent");
+  CHECK(family_of("robot") == "robot");
+  CHECK(family_of("42") == "42");
+  CHECK(family_of("zoo:3") == "zoo:3");
+  CHECK(family_of("").empty());
+}
+
+TEST_CASE("quality: ratios to the best, gaps to the bound, and who wins how often") {
+  const comparison c{{run("a1", "x", 20), run("a1", "y", 40), run("a2", "x", 80), run("a2", "y", 20),
+                      run("b1", "x", 10), run("b1", "y", 10)}};
+  const auto q = quality_of(c.sections());
+  CHECK(q.families == std::vector<std::string>{"a", "b"});
+  REQUIRE(q.strategies.size() == 2);
+  const auto& y = q.strategies[0]; // ratios 2, 1, 1
+  const auto& x = q.strategies[1]; // ratios 1, 4, 1
+  CHECK(y.name == "y + fifo");
+  CHECK(y.solved == 3);
+  CHECK(y.problems == 3);
+  CHECK(y.best == 2);
+  CHECK(y.ratio == doctest::Approx(std::cbrt(2)));
+  CHECK(y.ratios == std::vector<double>{1, 1, 2});
+  CHECK(y.gap == doctest::Approx(std::cbrt(4. * 2 * 1) - 1));
+  CHECK(y.family_gap[0] == doctest::Approx(std::sqrt(8.) - 1));
+  CHECK(y.family_gap[1] == doctest::Approx(0));
+  CHECK(x.best == 2);
+  CHECK(x.ratio == doctest::Approx(std::cbrt(4)));
+  CHECK(y.share_within(1) == doctest::Approx(2. / 3));
+  CHECK(y.share_within(1.99) == doctest::Approx(2. / 3));
+  CHECK(y.share_within(2) == 1);
+  CHECK(x.share_within(2) == doctest::Approx(2. / 3));
+  CHECK(x.share_within(0.5) == 0);
+}
+
+TEST_CASE("quality: what fails or runs in part counts against a strategy") {
+  const comparison c{{run("a", "x", absent), run("a", "y", 20), run("b", "x", 10), run("b", "y", 20),
+                      run("a", "z", absent), run("b", "z", absent)}};
+  const auto q = quality_of(c.sections());
+  REQUIRE(q.strategies.size() == 3);
+  CHECK(q.strategies[0].partition == "y"); // it solved both, though x won where it solved
+  CHECK(q.strategies[1].partition == "x");
+  CHECK(q.strategies[1].share_within(100) == 0.5);
+  CHECK(q.strategies[1].ratio == 1);
+  CHECK(q.strategies[2].solved == 0);
+  CHECK(std::isnan(q.strategies[2].ratio));
+  CHECK(std::isnan(q.strategies[2].gap));
+  CHECK(q.strategies[2].share_within(1) == 0);
+}
+
+TEST_CASE("quality: nothing, no bound, and makespans of 0") {
+  CHECK(quality_of({}).strategies.empty());
+  const comparison c{{run("a", "x", 0, 0), run("a", "y", 3, 0), run("b", "x", 2, absent)}};
+  const auto q = quality_of(c.sections());
+  REQUIRE(q.strategies.size() == 2);
+  CHECK(q.strategies[0].partition == "x");
+  CHECK(q.strategies[0].ratio == 1);
+  CHECK(std::isnan(q.strategies[0].gap));
+  CHECK(std::isinf(q.strategies[1].ratio));
+  CHECK(q.strategies[1].share_within(1e300) == 0);
+}
+
+TEST_CASE("quality: refiners make strategies of their own") {
+  auto plain = run("a", "x", 20);
+  auto refined = run("a", "x", 10);
+  refined.refine = "tabu_search";
+  const auto q = quality_of(comparison{{plain, refined}}.sections());
+  REQUIRE(q.strategies.size() == 2);
+  CHECK(q.strategies[0].name == "x + tabu_search + fifo");
+  CHECK(q.strategies[1].name == "x + fifo");
+  CHECK(q.strategies[1].ratio == 2);
+}
