@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "partition/place.hpp"
+#include "refine/search_checks.hpp"
 #include "simulate/random_problem.hpp"
 
 #include "weft/partition/hash.hpp"
@@ -152,6 +153,39 @@ TEST_CASE("local_search: stops when it is asked to") {
   (void)endless(s.p, s.start, counting_policy{&runs, &later, 50}, random);
   CHECK(runs >= 50);
   CHECK(runs < 50 + 200); // the request is looked at now and then
+}
+
+local_search with(budget b) {
+  local_search search;
+  search.budget = b;
+  return search;
+}
+local_search with_moves(std::uint64_t moves) { return with({.moves = moves}); }
+
+TEST_CASE("local_search: under static_order, small problems, constraints, targets and progress") {
+  test::manages_small_problems(with_moves);
+  test::heeds_its_budget(with);
+}
+
+TEST_CASE("local_search: under static_order orders are searched, and a move is many changes") {
+  // Placement is fixed by kinds; 2 waits for 1, which waits for its turn.
+  const platform<uniform_links> pair{{{.kind = device_kind::cpu}, {.kind = device_kind::gpu}}, {{.latency = 0}}};
+  workload_builder b;
+  for (const double work : {3.0, 1.0}) {
+    b.add_op({.work = work, .bytes = 1, .kinds = device_kind::cpu});
+  }
+  b.add_op({.work = 3, .kinds = device_kind::gpu});
+  b.add_edge(1, 2);
+  const auto fixed = std::move(b).build();
+  const problem orders{fixed, pair};
+  const plan late{{0, 0, 1}, {step::run(0), step::run(1), step::run(2)}};
+  CHECK(makespan(orders, late, schedule::static_order{}) == 7);
+  rng random{0};
+  const auto found = local_search{.budget = {.moves = 20}}(orders, late, schedule::static_order{}, random);
+  CHECK(makespan(orders, found, schedule::static_order{}) == 4);
+  CHECK(found.placement == late.placement);
+  const local_search once{.budget = {.moves = 1}, .changes_per_move = 100};
+  CHECK(makespan(orders, once(orders, late, schedule::static_order{}, random), schedule::static_order{}) == 4);
 }
 
 TEST_CASE("iterated_local_search: at least as good as the plan that it starts from") {
