@@ -73,7 +73,8 @@ public:
     return d != s.device(v) && s.fits(c, d) && s.move(c, d);
   }
 
-  /// A device for v's component: half of the time that of a producer or consumer of a member, half of the time any.
+  /// A device for v's component: half of the time that of a producer or consumer of a member, half of the time that
+  /// of eight random ones on which v takes least.
   device_id draw_device(const schedule_type& s, op_id v, rng& random) const {
     if (random.below(2) == 0) {
       const auto members = p_->members(p_->component(v));
@@ -83,7 +84,7 @@ public:
       }
     }
     device_id best = random.below(p_->num_devices());
-    for (int k = 1; k < 3; ++k) {
+    for (int k = 1; k < 8; ++k) {
       const device_id d = random.below(p_->num_devices());
       if (p_->compute_time(v, d) < p_->compute_time(v, best)) {
         best = d;
