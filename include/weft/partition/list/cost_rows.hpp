@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -32,8 +33,7 @@ concept computes_linearly = platform_parts::has_speeds<P> && requires {
                           double (cost::linear::*)(const W&, op_id, const P&, device_id) const>;
 };
 
-/// Rows over devices are padded to whole blocks, so that the loops over a block have a constant length and become
-/// vector instructions.
+/// Rows over devices are padded to whole blocks, so that what looks for the least number can do so block by block.
 inline constexpr std::size_t row_block = 8;
 constexpr std::size_t padded(std::size_t num_devices) { return (num_devices + row_block - 1) / row_block * row_block; }
 
@@ -115,37 +115,61 @@ public:
     }
   }
 
-  /// Compute times on the devices of a block, which begins with device `first`.
-  constexpr void durations(device_id first, double* block) const {
+  /// Compute times on all devices; whatever behind the last one.
+  constexpr void durations(std::span<double> row) const {
     if constexpr (linear) {
       if (knows_speeds_) {
-        const double* const slowness = slowness_.data() + first;
-        for (std::size_t i = 0; i < row_block; ++i) {
-          block[i] = work_ * slowness[i];
+        const double* __restrict const slowness = slowness_.data();
+        double* __restrict const times = row.data();
+        for (std::size_t d = 0; d < stride_; ++d) {
+          times[d] = work_ * slowness[d];
         }
         return;
       }
     }
-    for (std::size_t i = 0; i < row_block; ++i) {
-      block[i] = first + i < p_->num_devices() ? p_->compute_time(op_, static_cast<device_id>(first + i)) : 0;
+    for (const device_id d : ids(p_->num_devices())) {
+      row[d] = p_->compute_time(op_, d);
     }
   }
 
-  /// When the last input is on each device of a block.
-  constexpr void arrivals(device_id first, double* block) const {
+  /// When the last input is on each device; whatever behind the last one.
+  constexpr void arrivals(std::span<double> row) const {
     if constexpr (over_links) {
       if (knows_links_) {
-        has_fixed_ ? latest<true>(first, block) : latest<false>(first, block);
+        has_fixed_ ? latest<true>(row.data()) : latest<false>(row.data());
         return;
       }
     }
-    for (std::size_t i = 0; i < row_block; ++i) {
-      block[i] = first + i < p_->num_devices() ? arrival(op_, static_cast<device_id>(first + i)) : 0;
+    for (const device_id d : ids(p_->num_devices())) {
+      row[d] = arrival(op_, d);
     }
   }
 
-  /// Has the processor fetch what `begin` and `set_times` will touch: the list of inputs of an op that comes a good deal later, the
-  /// inputs of one that comes soon.
+  /// Adds `weight` times the compute times of the others in the component of the op in hand to a row of lower bounds,
+  /// which it stays.
+  constexpr void add_others(double weight, std::span<double> row) const {
+    const component_id c = p_->component(op_);
+    if constexpr (linear) {
+      if (knows_speeds_ && weight >= 0) {
+        double others = 0;
+        for (const op_id u : p_->members(c)) {
+          others += u == op_ ? 0 : p_->workload().work(u);
+        }
+        // Less than the difference of two sums, whatever their roundings.
+        others -= (others + work_) * static_cast<double>(p_->members(c).size() + 8) * 0x1p-51;
+        for (std::size_t d = 0; d < stride_; ++d) {
+          row[d] = least(row[d] + weight * (others * slowness_[d]));
+        }
+        return;
+      }
+    }
+    for (const device_id d : ids(p_->num_devices())) {
+      row[d] += weight * (p_->component_time(c, d) - p_->compute_time(op_, d));
+    }
+  }
+
+  /// Has the processor fetch what `begin` and `set_times` will touch: the list of inputs of an op that comes a good deal
+  /// later, the inputs of one that comes soon.
 #ifdef __GNUC__ // g++ 12 takes a function that only prefetches for one without effect and drops its calls
   [[gnu::always_inline]]
 #endif
@@ -256,22 +280,19 @@ private:
     return true;
   }
 
-  /// `arrivals`, whose eight times stay in registers.
+  /// `arrivals`, input by input.
   template <bool HasFixed>
-  constexpr void latest(std::size_t first, double* row) const {
-    double ready[row_block] = {};
+  constexpr void latest(double* __restrict row) const {
+    std::fill(row, row + stride_, 0.0);
     for (std::size_t k = 0; k < num_inputs_; ++k) {
-      const input& t = inputs_[k];
-      const double* const inverse = inverse_.data() + t.from * stride_ + first;
-      const double* const fixed = fixed_.data() + t.from * stride_ + first;
-      for (std::size_t i = 0; i < row_block; ++i) {
-        const double way = HasFixed ? t.bytes * inverse[i] + fixed[i] : t.bytes * inverse[i];
-        const double time = t.finish + way;
-        ready[i] = ready[i] < time ? time : ready[i];
+      const double finish = inputs_[k].finish;
+      const double bytes = inputs_[k].bytes;
+      const double* __restrict const inverse = inverse_.data() + inputs_[k].from * stride_;
+      const double* __restrict const fixed = fixed_.data() + inputs_[k].from * stride_;
+      for (std::size_t d = 0; d < stride_; ++d) {
+        const double time = finish + (HasFixed ? bytes * inverse[d] + fixed[d] : bytes * inverse[d]);
+        row[d] = row[d] < time ? time : row[d];
       }
-    }
-    for (std::size_t i = 0; i < row_block; ++i) {
-      row[i] = ready[i];
     }
   }
 

@@ -38,12 +38,9 @@ public:
 
   constexpr explicit schedule_builder(const Problem& p)
       : p_{&p}, placed_{p}, rows_{p, placed_}, slots_(p.num_devices(), std::vector<Slot>{}),
-        available_(rows_.stride(), 0.0), last_gap_(rows_.stride(), -1.0), fence_(rows_.stride(), -infinity),
-        bound_(rows_.stride(), 0.0) {
+        available_(rows_.stride(), 0.0), last_gap_(rows_.stride(), -1.0), arrival_(rows_.stride(), 0.0),
+        duration_(rows_.stride(), 0.0), bound_(rows_.stride(), 0.0), least_of_(rows_.stride() / row_block, 0.0) {
     sequence_.reserve(p.num_ops());
-    for (std::size_t d = p.num_devices(); d < rows_.stride(); ++d) {
-      fence_[d] = infinity;
-    }
   }
   schedule_builder(const schedule_builder&) = delete; // the rows refer to the reservation
   schedule_builder& operator=(const schedule_builder&) = delete;
@@ -100,25 +97,31 @@ public:
     if (smallest == infinity) {
       return {};
     }
-    device_id first = 0;
+    std::size_t block = 0;
+    while (least_of_[block] != smallest) {
+      ++block;
+    }
+    auto first = static_cast<device_id>(block * row_block);
     while (bound_[first] != smallest) {
       ++first;
     }
     option chosen = exactly(v, first);
     double least = total(chosen);
+    double limit = could_be(least);
     bound_[first] = infinity;
-    for (std::size_t block = 0; block < bound_.size(); block += row_block) {
-      if (!any_below(block, least)) {
+    for (block = 0; block < least_of_.size(); ++block) {
+      if (least_of_[block] > limit) {
         continue;
       }
-      for (auto d = static_cast<device_id>(block); d < block + row_block; ++d) {
-        if (bound_[d] <= least) {
+      for (auto d = static_cast<device_id>(block * row_block); d < (block + 1) * row_block; ++d) {
+        if (bound_[d] <= limit) {
           const option o = exactly(v, d);
           if (const double value = total(o);
               value < least || (value == least && (o.finish != chosen.finish ? o.finish < chosen.finish
                                                                               : o.device < chosen.device))) {
             chosen = o;
             least = value;
+            limit = could_be(least);
           }
         }
       }
@@ -189,61 +192,67 @@ private:
     last_gap_[d] = gap * (1 + 0x1p-44) + 1e-300;
   }
 
-  /// Lower bounds of the objective on each device: behind the last gap an op starts when the device is free. Returns
-  /// the smallest.
+  /// The largest estimate of what may be `least` seconds or fewer; finite, so that what is infinite stays out.
+  static constexpr double could_be(double least) {
+    return std::min(least + (least < 0 ? -least : least) * 0x1p-43 + 1e-299, std::numeric_limits<double>::max());
+  }
+
+  /// Estimates the objective on each device, off by roundings: behind the last gap an op starts when the device is free,
+  /// before it at best when its inputs are there. Returns the smallest.
   template <class Objective>
   constexpr double fill_bounds(Objective objective) {
-    double least[row_block];
-    double arrival[row_block];
-    double duration[row_block];
-    for (std::size_t i = 0; i < row_block; ++i) {
-      least[i] = infinity;
+    rows_.arrivals(arrival_);
+    rows_.durations(duration_);
+    const std::size_t stride = bound_.size();
+    const double* __restrict const arrival = arrival_.data();
+    const double* __restrict const duration = duration_.data();
+    const double* __restrict const available = available_.data();
+    const double* __restrict const last_gap = last_gap_.data();
+    double* __restrict const bound = bound_.data();
+    for (std::size_t d = 0; d < stride; ++d) { // a loop of its own, with numbers for truth, becomes vector instructions
+      bound[d] = arrival[d] + duration[d] > last_gap[d] ? 1.0 : 0.0;
     }
-    for (std::size_t d = 0; d < bound_.size(); d += row_block) {
-      const auto first = static_cast<device_id>(d);
-      rows_.arrivals(first, arrival);
-      rows_.durations(first, duration);
-      const double* const available = available_.data() + d;
-      const double* const last_gap = last_gap_.data() + d;
-      const double* const fence = fence_.data() + d;
-      double* const bound = bound_.data() + d;
-      for (std::size_t i = 0; i < row_block; ++i) {
-        const double behind = arrival[i] < available[i] ? available[i] : arrival[i];
-        const double start = arrival[i] + duration[i] > last_gap[i] ? behind : arrival[i];
-        const option o{none, 0, available[i], start, duration[i], start + duration[i]};
-        const double least_value = cost_rows<Problem, Path>::least(objective(o));
-        bound[i] = fence[i] < least_value ? least_value : fence[i];
-        least[i] = bound[i] < least[i] ? bound[i] : least[i];
-      }
+    for (std::size_t d = 0; d < stride; ++d) {
+      const double from = bound[d] * available[d];
+      const double start = arrival[d] < from ? from : arrival[d];
+      bound[d] = objective(option{none, 0, available[d], start, duration[d], start + duration[d]});
     }
-    return *std::min_element(least, least + row_block);
+    std::fill(bound + p_->num_devices(), bound + stride, infinity);
+    return least_of_blocks();
   }
 
   /// What only some ops need: devices that take no more, the rest of the group, what comes beyond.
   constexpr double adjust_bounds(op_id v, bool fits_all, bool alone, std::span<const double> beyond,
                                  double group_weight) {
-    double smallest = infinity;
+    for (double& bound : bound_) {
+      bound = rows_.least(bound);
+    }
+    if (!alone) {
+      rows_.add_others(group_weight, bound_);
+    }
     for (const device_id d : ids(p_->num_devices())) {
       if (!fits_all && !placed_.fits(v, d)) {
         bound_[d] = infinity;
-        continue;
+      } else {
+        bound_[d] += beyond.empty() ? 0 : beyond[d]; // the same sum as of exact numbers, so it stays a bound
       }
-      if (!alone) {
-        bound_[d] += group_weight * (p_->component_time(p_->component(v), d) - p_->compute_time(v, d));
-      }
-      bound_[d] += beyond.empty() ? 0 : beyond[d]; // the same sum as of exact numbers, so it stays a bound
-      smallest = std::min(smallest, bound_[d]);
     }
-    return smallest;
+    return least_of_blocks();
   }
 
-  constexpr bool any_below(std::size_t block, double limit) const {
-    const double* const bound = bound_.data() + block;
-    double least = bound[0];
-    for (std::size_t i = 1; i < row_block; ++i) {
-      least = bound[i] < least ? bound[i] : least;
+  /// Fills `least_of_`; returns the smallest bound.
+  constexpr double least_of_blocks() {
+    double smallest = infinity;
+    for (std::size_t block = 0; block < least_of_.size(); ++block) {
+      const double* const bound = bound_.data() + block * row_block;
+      double half[row_block / 2];
+      for (std::size_t i = 0; i < row_block / 2; ++i) {
+        half[i] = std::min(bound[i], bound[i + row_block / 2]);
+      }
+      least_of_[block] = std::min(std::min(half[0], half[2]), std::min(half[1], half[3]));
+      smallest = std::min(smallest, least_of_[block]);
     }
-    return least <= limit;
+    return smallest;
   }
 
   const Problem* p_;
@@ -252,8 +261,10 @@ private:
   std::vector<std::vector<Slot>> slots_; // per device, those in use
   std::vector<double> available_;        // rows over devices
   std::vector<double> last_gap_;         // the last gap's end, and a little more
-  std::vector<double> fence_; // infinite behind the last device, so that it is never chosen
+  std::vector<double> arrival_;          // of the op in hand, as the following
+  std::vector<double> duration_;
   std::vector<double> bound_;
+  std::vector<double> least_of_; // per block of `bound_`
   std::vector<op_id> sequence_;
 };
 
