@@ -199,6 +199,7 @@
 #include "weft/simulate/manycore.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/observer.hpp"
+#include "weft/simulate/plan_of.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/run_policy.hpp"
 #include "weft/simulate/simulator.hpp"

@@ -2,7 +2,11 @@
 // Strategies, simulator and solvers ask no more of a problem than its concepts say.
 #include "weft/platform/archetype.hpp"
 #include "weft/refine/branch_and_bound.hpp"
+#include "weft/refine/genetic.hpp"
+#include "weft/refine/large_neighbourhood_search.hpp"
 #include "weft/refine/local_search.hpp"
+#include "weft/refine/simulated_annealing.hpp"
+#include "weft/refine/tabu_search.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/solve/pipeline.hpp"
 #include "weft/solve/registry.hpp"
@@ -31,6 +35,8 @@ using problem_archetype = problem<workload_archetype, platform_archetype, cost_a
     (void)(*all.find_partitioner(name))(p, random, scratch);
   }
   (void)pipeline(partition::hash{}, refine::local_search{}, schedule::fifo{})(p);
+  (void)pipeline(partition::hash{}, refine::tabu_search{}, refine::simulated_annealing{},
+                 refine::large_neighbourhood_search{}, refine::genetic{}, schedule::static_order{})(p);
   (void)pipeline(refine::branch_and_bound{}, schedule::static_order{})(p);
   simulate::memory_tracker memory{p};
   memory.follow(decided.placement, {});
