@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,42 @@ TEST_CASE("builder: a diamond with names, types and numbers") {
   CHECK(w.type(left) == "Conv");
   CHECK(w.type(right) == "Conv");
   CHECK(w.type(y) == "Add");
+}
+
+TEST_CASE("builder: a few names and types among many ops") {
+  workload_builder b;
+  for (op_id v = 0; v < 6; ++v) {
+    b.add_op({.work = 1.0 + v,
+              .bytes = v == 1 ? std::optional<byte_count>{7} : std::nullopt,
+              .resident_bytes = 10 * v,
+              .kinds = v == 4 ? kind_set{device_kind::gpu} : kind_set::all(),
+              .name = v == 2 ? "named" : "",
+              .type = v == 1 || v == 4 ? "b" : v == 3 ? "a" : ""});
+  }
+  CHECK(b.add_output(0, 9) == 0); // added later, so it is not what came with the op
+  CHECK_FALSE(b[0].bytes.has_value());
+  CHECK(b[1].bytes == byte_count{7});
+  CHECK(b[1].work == 2);
+  CHECK(b[4].resident_bytes == 40);
+  CHECK(b[4].kinds == kind_set{device_kind::gpu});
+  CHECK(b.kinds(4) == kind_set{device_kind::gpu});
+  CHECK(b[1].type == "b");
+  CHECK(b[3].type == "a");
+  CHECK(b[5].type.empty());
+  CHECK(b[2].name == "named");
+  CHECK(b[5].name.empty());
+  b.reserve_edges(1);
+  b.add_edge(1, 5);
+  const auto w = std::move(b).build();
+  const std::vector<std::string> types{"", "b", "", "a", "b", ""};
+  for (const op_id v : ids(6u)) {
+    CHECK(w.name(v) == (v == 2 ? "named" : ""));
+    CHECK(w.type(v) == types[v]);
+    CHECK(w.resident_bytes(v) == 10 * v);
+  }
+  CHECK(w.bytes(0) == 9);
+  CHECK(w.bytes(1) == 7);
+  CHECK(list(w.consumers(1)) == id_list{5});
 }
 
 TEST_CASE("builder: without names and types there are none") {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,7 +42,7 @@ public:
   /// Adds an op and returns its id: 0, 1, 2, …
   /// Throws `value_error` if a number is negative, not finite or too large.
   op_id add_op(op o) {
-    const auto v = static_cast<op_id>(ops_.size());
+    const auto v = static_cast<op_id>(num_ops());
     if (!(o.work >= 0 && o.work <= std::numeric_limits<double>::max())) {
       throw value_error(where(v, o.name) + ": work", "must be finite and not negative");
     }
@@ -53,25 +54,35 @@ public:
       check_bytes(where(v, o.name) + ": bytes", *o.bytes);
       tensors_.push_back({v, *o.bytes});
     }
-    num_outputs_.push_back(o.bytes ? 1u : 0u);
-    control_output_.push_back(none);
-    ops_.push_back(std::move(o));
+    outputs_.push_back({o.bytes ? static_cast<std::uint32_t>(tensors_.size() - 1) : none, o.bytes ? 1u : 0u, none});
+    if (!o.name.empty()) {
+      names_.resize(v);
+      names_.push_back(std::move(o.name));
+    }
+    if (!o.type.empty()) {
+      types_.resize(v, none);
+      const auto next = static_cast<std::uint32_t>(type_numbers_.size());
+      types_.push_back(type_numbers_.try_emplace(std::move(o.type), next).first->second);
+    }
+    columns_.resident_bytes_.push_back(o.resident_bytes);
+    columns_.kinds_.push_back(o.kinds);
+    columns_.work_.push_back(o.work);
     return v;
   }
 
   /// Adds a further output tensor to v and returns its number among v's outputs (0 for the first).
   std::uint32_t add_output(op_id v, byte_count bytes) {
     check_op(v, "add_output");
-    check_bytes(where(v) + ": output " + std::to_string(num_outputs_[v]), bytes);
+    check_bytes(where(v) + ": output " + std::to_string(outputs_[v].count), bytes);
     tensors_.push_back({v, bytes});
-    return num_outputs_[v]++;
+    return outputs_[v].count++;
   }
 
   /// `consumer` reads output number `output` of `producer`.
   void add_edge(op_id producer, op_id consumer, std::uint32_t output = 0) {
     check_op(producer, "add_edge");
     check_op(consumer, "add_edge");
-    if (output >= num_outputs_[producer]) {
+    if (output >= outputs_[producer].count) {
       throw dangling_id_error("edge " + where(producer) + " -> " + where(consumer),
                               "the producer has no output " + std::to_string(output) +
                                 ": give it `bytes` or call add_output first");
@@ -84,10 +95,10 @@ public:
   void add_control_edge(op_id before, op_id after) {
     check_op(before, "add_control_edge");
     check_op(after, "add_control_edge");
-    if (control_output_[before] == none) {
-      control_output_[before] = add_output(before, 0);
+    if (outputs_[before].control == none) {
+      outputs_[before].control = add_output(before, 0);
     }
-    edges_.push_back({before, control_output_[before], after});
+    edges_.push_back({before, outputs_[before].control, after});
   }
 
   /// a and b, and everything colocated with either, run on one device.
@@ -97,25 +108,50 @@ public:
     colocations_.emplace_back(a, b);
   }
 
-  std::size_t num_ops() const { return ops_.size(); }
-  const op& operator[](op_id v) const { return ops_[v]; }
+  /// Makes room for that many edges, which saves memory while a large workload is built.
+  void reserve_edges(std::size_t count) { edges_.reserve(count); }
+
+  std::size_t num_ops() const { return columns_.work_.size(); }
+  /// What was added as v.
+  op operator[](op_id v) const {
+    op o{.work = columns_.work_[v], .resident_bytes = columns_.resident_bytes_[v], .kinds = columns_.kinds_[v]};
+    if (outputs_[v].first != none) {
+      o.bytes = tensors_[outputs_[v].first].bytes;
+    }
+    o.name = name(v);
+    for (const auto& [type, number] : type_numbers_) {
+      if (v < types_.size() && types_[v] == number) {
+        o.type = type;
+      }
+    }
+    return o;
+  }
+  /// Where v may run, without a copy of the rest.
+  kind_set kinds(op_id v) const { return columns_.kinds_[v]; }
 
   /// Checks the whole and packs it; groups are numbered by their smallest member.
   /// Throws `duplicate_edge_error`, `cycle_error`, `constraint_error` (a group without a common kind), `value_error`
   /// (totals that overflow). Complexity: O(n + m log d).
   workload build() && {
-    workload w;
-    const auto n = ops_.size();
+    workload w = std::move(columns_);
+    w.work_.shrink_to_fit();
+    w.resident_bytes_.shrink_to_fit();
+    w.kinds_.shrink_to_fit();
     pack_tensors(w);
     pack_edges(w);
-    pack_ops(w);
     check_totals(w);
     check_acyclic(w);
-    pack_groups(w, n);
+    pack_groups(w, w.num_ops());
+    pack_names(w); // last, since errors tell them
     return w;
   }
 
 private:
+  struct outputs_of_op {
+    std::uint32_t first;   // where in `tensors_` the one that came with the op is, or `none`
+    std::uint32_t count;
+    std::uint32_t control; // number of the output for control edges, or `none`
+  };
   struct pending_tensor {
     op_id producer;
     byte_count bytes;
@@ -126,15 +162,16 @@ private:
     op_id consumer;
   };
 
+  std::string name(op_id v) const { return v < names_.size() ? names_[v] : std::string{}; }
   static std::string where(op_id v, const std::string& name) {
     return "op " + std::to_string(v) + (name.empty() ? "" : " '" + name + "'");
   }
-  std::string where(op_id v) const { return where(v, ops_[v].name); }
+  std::string where(op_id v) const { return where(v, name(v)); }
 
   void check_op(op_id v, const char* call) const {
-    if (v >= ops_.size()) {
+    if (v >= num_ops()) {
       throw dangling_id_error(call, "there is no op " + std::to_string(v) + ", only 0 to " +
-                                      std::to_string(ops_.size()) + " - 1");
+                                      std::to_string(num_ops()) + " - 1");
     }
   }
 
@@ -145,10 +182,12 @@ private:
   }
 
   void pack_tensors(workload& w) {
-    w.first_output_.assign(ops_.size() + 1, 0);
-    for (std::size_t v = 0; v < ops_.size(); ++v) {
-      w.first_output_[v + 1] = w.first_output_[v] + num_outputs_[v];
+    const auto n = w.num_ops();
+    w.first_output_.assign(n + 1, 0);
+    for (std::size_t v = 0; v < n; ++v) {
+      w.first_output_[v + 1] = w.first_output_[v] + outputs_[v].count;
     }
+    outputs_ = {};
     auto next = w.first_output_;
     w.producer_.resize(tensors_.size());
     w.bytes_.resize(tensors_.size());
@@ -156,22 +195,24 @@ private:
       w.producer_[next[producer]] = producer;
       w.bytes_[next[producer]++] = bytes;
     }
+    tensors_ = {};
   }
 
   void pack_edges(workload& w) {
     if (edges_.size() >= none) {
       throw value_error("workload", "has more than 2^32 - 1 edges");
     }
-    w.first_consumer_.assign(tensors_.size() + 1, 0);
-    w.first_input_.assign(ops_.size() + 1, 0);
+    const auto num_tensors = w.num_tensors();
+    w.first_consumer_.assign(num_tensors + 1, 0);
+    w.first_input_.assign(w.num_ops() + 1, 0);
     for (const auto& [producer, output, consumer] : edges_) {
       ++w.first_consumer_[w.first_output_[producer] + output + 1];
       ++w.first_input_[consumer + 1];
     }
-    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    for (std::size_t t = 0; t < num_tensors; ++t) {
       w.first_consumer_[t + 1] += w.first_consumer_[t];
     }
-    for (std::size_t v = 0; v < ops_.size(); ++v) {
+    for (std::size_t v = 0; v < w.num_ops(); ++v) {
       w.first_input_[v + 1] += w.first_input_[v];
     }
     w.consumers_.resize(edges_.size());
@@ -179,9 +220,10 @@ private:
     for (const auto& [producer, output, consumer] : edges_) {
       w.consumers_[next[w.first_output_[producer] + output]++] = consumer;
     }
-    w.inputs_.resize(edges_.size());
+    edges_ = {}; // the largest of what is pending
+    w.inputs_.resize(w.consumers_.size());
     next = w.first_input_;
-    for (const tensor_id t : ids(tensors_.size())) { // ascending tensors, so each op's inputs come out ascending
+    for (const tensor_id t : ids(num_tensors)) { // ascending tensors, so each op's inputs come out ascending
       const auto first = w.consumers_.begin() + static_cast<std::ptrdiff_t>(w.first_consumer_[t]);
       const auto last = w.consumers_.begin() + static_cast<std::ptrdiff_t>(w.first_consumer_[t + 1]);
       std::sort(first, last);
@@ -194,36 +236,32 @@ private:
     }
   }
 
-  void pack_ops(workload& w) {
-    const auto n = ops_.size();
-    w.work_.reserve(n);
-    w.resident_bytes_.reserve(n);
-    w.kinds_.reserve(n);
-    const bool named = std::any_of(ops_.begin(), ops_.end(), [](const op& o) { return !o.name.empty(); });
-    const bool typed = std::any_of(ops_.begin(), ops_.end(), [](const op& o) { return !o.type.empty(); });
-    for (auto& o : ops_) {
-      w.work_.push_back(o.work);
-      w.resident_bytes_.push_back(o.resident_bytes);
-      w.kinds_.push_back(o.kinds);
-      if (named) {
-        w.names_.push_back(o.name);
+  /// Types ascending, "" among them if some op has none; no columns where no op has a name or a type.
+  void pack_names(workload& w) {
+    if (!names_.empty()) {
+      names_.resize(w.num_ops());
+      w.names_ = std::move(names_);
+    }
+    if (types_.empty()) {
+      return;
+    }
+    types_.resize(w.num_ops(), none);
+    if (std::find(types_.begin(), types_.end(), none) != types_.end()) {
+      type_numbers_.try_emplace("", none);
+    }
+    std::vector<std::uint32_t> sorted(type_numbers_.size(), 0); // by number; that of "", if it is there, comes first
+    std::uint32_t position = 0;
+    for (const auto& [type, number] : type_numbers_) {
+      w.type_names_.push_back(type);
+      if (number != none) {
+        sorted[number] = position;
       }
+      ++position;
     }
-    if (typed) {
-      pack_types(w);
+    for (std::uint32_t& type : types_) {
+      type = type == none ? 0 : sorted[type];
     }
-  }
-
-  void pack_types(workload& w) const {
-    for (const auto& o : ops_) {
-      w.type_names_.push_back(o.type);
-    }
-    std::sort(w.type_names_.begin(), w.type_names_.end());
-    w.type_names_.erase(std::unique(w.type_names_.begin(), w.type_names_.end()), w.type_names_.end());
-    for (const auto& o : ops_) {
-      w.types_.push_back(static_cast<std::uint32_t>(
-        std::lower_bound(w.type_names_.begin(), w.type_names_.end(), o.type) - w.type_names_.begin()));
-    }
+    w.types_ = std::move(types_);
   }
 
   void check_totals(const workload& w) const {
@@ -292,7 +330,7 @@ private:
   void report_incompatible(const workload& w, graph::disjoint_sets& sets, op_id root) const {
     std::vector<op_id> members;
     std::string names;
-    for (const op_id v : ids(ops_.size())) {
+    for (const op_id v : ids(w.num_ops())) {
       if (sets.find(v) == root) {
         members.push_back(v);
         if (!w.kinds_[v].is_all()) {
@@ -303,9 +341,11 @@ private:
     throw constraint_error(std::move(members), "colocated ops allow no common device kind: " + names);
   }
 
-  std::vector<op> ops_;
-  std::vector<std::uint32_t> num_outputs_;
-  std::vector<std::uint32_t> control_output_;
+  workload columns_; // work, resident bytes and kinds, as they will stay
+  std::vector<outputs_of_op> outputs_;
+  std::vector<std::string> names_;                     // up to the last op with a name
+  std::vector<std::uint32_t> types_;                   // up to the last op with a type; `none` for ops without
+  std::map<std::string, std::uint32_t> type_numbers_;  // numbers in the order in which types came
   std::vector<pending_tensor> tensors_;
   std::vector<pending_edge> edges_;
   std::vector<std::pair<op_id, op_id>> colocations_;

@@ -57,7 +57,7 @@ inline void add_colocations(workload_builder& b, double share, rng& random) {
       kind_set allowed = kind_set::all();
       for (std::size_t i = free.size(); i-- > 0 && group.size() < size;) { // from the end: taken ones go cheaply
         const op_id v = free[i];
-        if (const auto common = allowed & b[v].kinds; !common.empty()) {
+        if (const auto common = allowed & b.kinds(v); !common.empty()) {
           allowed = common;
           group.push_back(v);
           free.erase(free.begin() + static_cast<std::ptrdiff_t>(i));
@@ -78,7 +78,7 @@ inline void add_colocations(workload_builder& b, double share, rng& random) {
 inline workload layered(const layered_dag_options& o = {}, std::uint64_t seed = 0) {
   detail::check(o);
   rng random{seed};
-  const auto g = layered_structure(o.shape, random);
+  auto g = layered_structure(o.shape, random);
   workload_builder b;
   for (std::size_t v = 0; v < g.num_ops(); ++v) {
     const auto draw = [&random](std::uint32_t low, std::uint32_t high) { return random.between(low, high); };
@@ -91,9 +91,11 @@ inline workload layered(const layered_dag_options& o = {}, std::uint64_t seed = 
                                                                        : kind_set::all();
     b.add_op(std::move(made));
   }
+  b.reserve_edges(g.arcs.size());
   for (const auto& [u, v] : g.arcs) {
     b.add_edge(u, v);
   }
+  g = {}; // before the builder needs room for as much again
   detail::add_colocations(b, o.colocation_share, random);
   return std::move(b).build();
 }
