@@ -2,6 +2,7 @@
 /// A problem as clustering sees it: on any number of devices, all alike, each like the mean of the real ones.
 #pragma once
 
+#include "weft/partition/list/mean_costs.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
@@ -11,19 +12,20 @@
 
 namespace weft::partition::cluster {
 
-/// Mean times in seconds, and what follows from them. Between members of one component nothing is transferred.
-/// Complexity: O(n · devices + m + tensors · min(devices, 9) · devices). Memory: 28 bytes per op, 8 per tensor.
+/// The mean times of `list::mean_costs`, and what follows from them. Between members of one component nothing is
+/// transferred. Complexity: O(m) and the means'. Memory: 28 bytes per op, 8 per tensor.
 template <class Problem>
 class mean_costs {
 public:
   constexpr explicit mean_costs(const Problem& p)
       : p_{&p}, compute_(p.num_ops(), 0.0), transfer_(p.num_tensors(), 0.0), bottom_level_(p.num_ops(), 0.0),
         position_(p.num_ops(), 0) {
+    const list::mean_costs mean{p};
     for (const op_id v : ids(p.num_ops())) {
-      compute_[v] = mean_compute(v);
+      compute_[v] = mean.compute(v);
     }
     for (const tensor_id t : ids(p.num_tensors())) {
-      transfer_[t] = std::ranges::empty(p.workload().consumers(t)) ? 0 : mean_transfer(t);
+      transfer_[t] = std::ranges::empty(p.workload().consumers(t)) ? 0 : mean.transfer(t);
     }
     for (const op_id v : p.topological_order() | std::views::reverse) {
       double rest = 0;
@@ -63,33 +65,6 @@ public:
   }
 
 private:
-  constexpr double mean_compute(op_id v) const {
-    double sum = 0;
-    std::size_t count = 0;
-    for (const device_id d : ids(p_->num_devices())) {
-      if (p_->allows(p_->component(v), d)) {
-        sum += p_->compute_time(v, d);
-        ++count;
-      }
-    }
-    return count == 0 ? 0 : sum / static_cast<double>(count);
-  }
-
-  /// Over all ordered pairs of up to 9 devices, over 8 partners of each for more; the same pairs as HEFT's.
-  constexpr double mean_transfer(tensor_id t) const {
-    const auto k = static_cast<device_id>(p_->num_devices());
-    const device_id partners = std::min<device_id>(k - 1, 8);
-    double sum = 0;
-    for (device_id i = 0; i < partners; ++i) {
-      const auto stride = 1 + static_cast<device_id>(std::uint64_t{i} * (k - 1) / partners);
-      for (const device_id from : ids(k)) {
-        const device_id to = from + stride < k ? from + stride : from + stride - k;
-        sum += p_->send_time(t, from, to) + p_->transfer_time(t, from, to);
-      }
-    }
-    return partners == 0 ? 0 : sum / (static_cast<double>(partners) * k);
-  }
-
   const Problem* p_;
   std::vector<double> compute_;      // per op
   std::vector<double> transfer_;     // per tensor
