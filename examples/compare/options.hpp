@@ -162,25 +162,26 @@ inline options parse(int argc, char** argv, const registry& all) {
     ->delimiter(',')
     ->type_name("FILE|zoo:NAME|suite:NAME");
   app
-    .add_option("--platform", o.platforms,
-                "Where to run it, separated by commas; not for workloads that bring their own devices")
+    .add_option("--platform", o.platforms, "Where to run it, separated by commas; not for workloads that bring devices")
     ->delimiter(',')
     ->type_name("FILE|preset:NAME|identical:P");
   names("--partition", o.partitions, "Partitioners, or all, or best");
   names("--schedule", o.schedules, "Ready policies, or all, or best");
   names("--refine", o.refiners,
-        "Refiners that improve every partitioner's plan, or none, or all, which is none and every refiner. Where "
-        "a refined plan is slower under a ready policy, the row shows the unrefined one");
+        "Refiners that improve every partitioner's plan, or none, or all, which is none and\n"
+        "every refiner. Where a refined plan is slower under a ready policy, the row shows the\n"
+        "plan that it came from");
   std::string objective{to_string(o.objective)};
   app.add_option("--objective", objective, "What to make small")
     ->check(CLI::IsMember({"makespan", "period", "latency"}).description(""))
     ->type_name("makespan|period|latency")
     ->capture_default_str();
   std::string budget;
-  auto* const budgeted = app.add_option(
-    "--budget", budget,
-    "What each refinement, and best, may spend: seconds, or moves, as in 5000moves. Without it, refiners "
-    "spend their own number of moves and best one second. Seconds make results depend on the machine");
+  auto* const budgeted =
+    app.add_option("--budget", budget,
+                   "What each refinement, and best, may spend: seconds, or moves, as in 5000moves.\n"
+                   "Without it, refiners spend their own number of moves and best one second.\n"
+                   "Seconds make results depend on the machine");
   budgeted->type_name("SECONDS|Nmoves");
   app.add_option("--repeat", o.repeat, "How often to run each, with the seeds seed, seed + 1, …")
     ->check(CLI::Range(1u, 1'000'000u))
@@ -206,8 +207,8 @@ inline options parse(int argc, char** argv, const registry& all) {
     ->type_name("FILE");
   app
     .add_option("--jobs", o.jobs,
-                "Threads to use: for several combinations at once, or for best if there is nothing else to run; "
-                "timings are cleanest with 1")
+                "Threads to use: for several combinations at once, or for best if there is nothing\n"
+                "else to run; timings are cleanest with 1")
     ->check(CLI::Range(1u, 1024u))
     ->type_name("N")
     ->capture_default_str();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "strategies.hpp"
 
+#include "weft/partition/heft.hpp"
+#include "weft/throughput/annealing.hpp"
 #include "weft/throughput/best.hpp"
 #include "weft/throughput/bound.hpp"
 #include "weft/throughput/loads.hpp"
@@ -23,7 +25,28 @@ weft::outcome<placed> period(const Problem& p, const weft::budget& b, weft::rng&
 } // namespace
 
 weft::outcome<placed> best_period(const problem& p, const weft::budget& b, weft::rng& random) {
-  return period(p, b, random);
+  const weft::stopwatch clock;
+  auto share = b;
+  share.moves /= 2;
+  share.seconds /= 2;
+  auto found = period(p, share, random);
+  if (!found) {
+    return found;
+  }
+  // Where transfers go over links of their own, what is good for the makespan is a good start, too.
+  weft::workspace scratch;
+  auto planned = weft::partition::run(weft::partition::heft{}, p, random, scratch);
+  if (!planned) {
+    return found;
+  }
+  share.seconds = b.seconds - clock.seconds();
+  auto placement =
+    weft::throughput::annealing{.budget = share, .goal = found->bound}(p, std::move(planned->plan.placement), random);
+  if (const double value = period_of(p, placement); value < found->value) {
+    found->placement = std::move(placement);
+    found->value = value;
+  }
+  return found;
 }
 
 weft::outcome<placed> best_period(const study& s, const weft::budget& b, weft::rng& random) {
