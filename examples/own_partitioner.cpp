@@ -7,7 +7,7 @@
 namespace {
 
 template <class Problem, class Partitioner, class Policy>
-void solve(const char* what, const Problem& p, const Partitioner& place, const Policy& policy) {
+void show(const char* what, const Problem& p, const Partitioner& place, const Policy& policy) {
   const weft::result result = weft::pipeline(place, policy)(p);
   std::printf("%-34s %6.1f ms, %5.1f MB moved\n", what, result.makespan * 1e3,
               static_cast<double>(result.stats.transfer_bytes) / 1e6);
@@ -44,10 +44,10 @@ int main() {
   // [ready_policy]
 
   using namespace weft;
-  solve("hash + fifo", problem, partition::hash{}, schedule::fifo{});
-  solve("least_loaded + fifo", problem, least_loaded, schedule::fifo{});
-  solve("least_loaded + sends_first", problem, least_loaded, sends_first);
-  solve("critical_path + sends_first", problem, partition::critical_path{}, sends_first);
-  solve("critical_path + pct", problem, partition::critical_path{}, schedule::path_completion_time{});
-  solve("heft + pct", problem, partition::heft{}, schedule::path_completion_time{});
+  show("hash + fifo", problem, partition::hash{}, schedule::fifo{});
+  show("least_loaded + fifo", problem, least_loaded, schedule::fifo{});
+  show("least_loaded + sends_first", problem, least_loaded, sends_first);
+  show("critical_path + sends_first", problem, partition::critical_path{}, sends_first);
+  show("critical_path + pct", problem, partition::critical_path{}, schedule::path_completion_time{});
+  show("heft + pct", problem, partition::heft{}, schedule::path_completion_time{});
 }
