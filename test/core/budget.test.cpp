@@ -15,6 +15,24 @@ int spent(weft::budget_meter& meter, int limit) {
   }
   return count;
 }
+TEST_CASE("budget_meter: of a budget in seconds the fraction rises to 1, whoever looks at it and when") {
+  for (const std::uint64_t begin : {0u, 1u, 2u, 63u}) { // moves spent before the loop that looks every 64 of its own
+    weft::budget_meter meter{{.seconds = 0.02}};
+    for (std::uint64_t k = 0; k < begin; ++k) {
+      CHECK(meter.spend());
+    }
+    double last = 0;
+    for (std::uint64_t k = 0; meter.spend(); ++k) {
+      if (k % 64 == 0) {
+        CHECK(meter.fraction() >= last);
+        last = meter.fraction();
+      }
+    }
+    CHECK(last > 0.5);
+    CHECK(meter.fraction() == 1);
+  }
+}
+
 } // namespace
 
 TEST_CASE("budget: moves are counted exactly") {

@@ -128,6 +128,40 @@ TEST_CASE("solve::best: nothing to do, nowhere to go, no time") {
   check_result(p, stopped);
 }
 
+TEST_CASE("solve::best: memory that only a search can fill") {
+  int heuristics_failed = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    rng random{seed};
+    workload_builder b;
+    std::vector<device> devices(4);
+    for (auto& d : devices) { // ten ops each fill it but for three bytes
+      byte_count sum = 0;
+      for (int i = 0; i < 10; ++i) {
+        const auto bytes = static_cast<byte_count>(random.between(5, 60));
+        b.add_op({.work = 1, .resident_bytes = bytes});
+        sum += bytes;
+      }
+      d.memory_capacity = sum + 3;
+    }
+    const auto w = std::move(b).build();
+    const platform<uniform_links> q{devices, {}};
+    const auto r = solve::best(problem{w, q}, {.moves = 100});
+    REQUIRE(r.has_plan());
+    heuristics_failed += r.tried.front().makespan == std::numeric_limits<double>::infinity();
+  }
+  CHECK(heuristics_failed > 5);
+}
+
+TEST_CASE("solve::best: no thread at all means one, and seconds are kept") {
+  const auto w = generate::layered_sized(120, 10, 2, 6);
+  const auto q = presets::make("paper_like_10");
+  const problem p{w, q};
+  const auto r = solve::best(p, {.seconds = 0.05, .threads = 0});
+  check_result(p, r);
+  CHECK(r.tried.back().name == "simulated_annealing");
+}
+
 TEST_CASE("solve::best: tells of every better plan") {
   const auto w = generate::layered_sized(120, 10, 2, 6);
   const auto q = presets::make("paper_like_10");

@@ -31,7 +31,8 @@ struct budget {
   const std::function<void(const progress&)>* on_progress = nullptr;
 };
 
-/// Counts what was spent of a budget. The clock is only read every `64` moves.
+/// Counts what was spent of a budget. Looks at the clock about every 100 microseconds, at least every 64 moves and at
+/// most at each.
 class budget_meter {
 public:
   explicit budget_meter(const budget& b) : budget_{b}, start_{clock::now()} {}
@@ -41,8 +42,7 @@ public:
     if (exhausted_ || used_ >= budget_.moves) {
       return exhausted_ = true, false;
     }
-    if ((used_ & 63) == 0 &&
-        (elapsed() >= budget_.seconds || (budget_.stop != nullptr && budget_.stop->stop_requested()))) {
+    if (used_ >= next_look_ && !look()) {
       return exhausted_ = true, false;
     }
     ++used_;
@@ -58,12 +58,9 @@ public:
   }
 
   /// How much of the budget is used up, 0 to 1; of seconds as of the last look at the clock.
-  double fraction() {
+  double fraction() const {
     const double moves = static_cast<double>(used_) / static_cast<double>(budget_.moves);
-    if (budget_.seconds < std::numeric_limits<double>::infinity() && (used_ & 63) == 1) {
-      spent_share_ = elapsed() / budget_.seconds;
-    }
-    return std::min(1.0, std::max(moves, spent_share_));
+    return std::min(1.0, timed() ? std::max(moves, last_look_ / budget_.seconds) : moves);
   }
 
   bool exhausted() const { return exhausted_; }
@@ -75,10 +72,28 @@ public:
 
 private:
   using clock = std::chrono::steady_clock;
+
+  /// False if time is over or a stop was requested. Says when to look again.
+  bool look() {
+    if (!timed() && budget_.stop == nullptr) {
+      next_look_ = std::numeric_limits<std::uint64_t>::max();
+      return true;
+    }
+    const double now = elapsed();
+    const auto moves = static_cast<double>(used_ - last_used_);
+    const double stride = now > last_look_ ? 1e-4 * moves / (now - last_look_) : 64;
+    next_look_ = used_ + static_cast<std::uint64_t>(std::clamp(stride, 1.0, 64.0));
+    last_look_ = now;
+    last_used_ = used_;
+    return now < budget_.seconds && (budget_.stop == nullptr || !budget_.stop->stop_requested());
+  }
+
   budget budget_;
   clock::time_point start_;
   std::uint64_t used_ = 0;
-  double spent_share_ = 0;
+  std::uint64_t last_used_ = 0;
+  std::uint64_t next_look_ = 0;
+  double last_look_ = 0; ///< seconds
   bool exhausted_ = false;
 };
 

@@ -106,7 +106,10 @@ public:
       }
     }
     std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) {
-      return a.start != b.start ? a.start < b.start : a.finish != b.finish ? a.finish < b.finish : a.position < b.position;
+      return a.start != b.start         ? a.start < b.start
+             : a.finish != b.finish     ? a.finish < b.finish
+             : a.position != b.position ? a.position < b.position
+                                        : a.item < b.item;
     });
     // This order is topological: what waits starts no sooner than what it waits for finishes, and of two that take no
     // time the position decides.

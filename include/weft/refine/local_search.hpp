@@ -106,7 +106,8 @@ private:
     double current = s.simulate({s.where, {}});
     double best = current;
     placement best_where = s.where;
-    for (std::uint64_t failures = 0; meter.spend();) {
+    bool good_enough = meter.improved(best);
+    for (std::uint64_t failures = 0; !good_enough && meter.spend();) {
       const auto [c, d] = s.propose(random);
       if (d == none) {
         ++failures;
@@ -124,6 +125,7 @@ private:
       if (current < best) {
         best = current;
         best_where = s.where;
+        good_enough = meter.improved(best);
       }
       if (failures >= patience) {
         failures = 0;

@@ -63,7 +63,12 @@ public:
     if (kind % 2 == 0) {
       return s.before(i) != none && s.put_before(i, s.before(i));
     }
-    return s.shift(i, random.below(2) == 0 ? s.ready(i) : s.start(i) * (1 - 0.1 * random.uniform() * random.uniform()));
+    if (random.below(2) == 0) {
+      return s.shift(i, s.ready(i));
+    }
+    const double earlier = random.uniform();
+    const double mostly_little = random.uniform();
+    return s.shift(i, s.start(i) * (1 - 0.1 * earlier * mostly_little));
   }
 
   /// Moves v's component to another device. False: it does not fit the one that was drawn; roll back.

@@ -11,7 +11,8 @@
 
 namespace weft::simulate {
 
-/// The placement and the order of a complete run: ops and sends by start, ties by finish, then topologically. Without
+/// The placement and the order of a complete run: ops and sends by start, ties by finish, then topologically, then by
+/// tensor and destination. Without
 /// contention, on devices of one slot, a run of it under `schedule::static_order` has the same times; with several
 /// slots it ends no later. Complexity: O((n + transfers) log).
 template <class Problem>
@@ -43,7 +44,8 @@ constexpr plan plan_of(const Problem& p, const trace& run) {
     return a.start != b.start       ? a.start < b.start
            : a.finish != b.finish ? a.finish < b.finish
            : a.position != b.position ? a.position < b.position
-                                      : a.step.to < b.step.to;
+           : a.step.tensor != b.step.tensor ? a.step.tensor < b.step.tensor
+                                            : a.step.to < b.step.to;
   });
   result.order.reserve(entries.size());
   for (const entry& e : entries) {

@@ -21,6 +21,7 @@
 #include "weft/solve/detail/chains.hpp"
 #include "weft/solve/pipeline.hpp"
 #include "weft/solve/result.hpp"
+#include "weft/throughput/detail/packing.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -86,6 +87,23 @@ struct one_device {
   }
 };
 
+/// Any placement that fits, for problems whose memory is too tight for heuristics.
+struct packing {
+  template <class Problem>
+  outcome<placement> operator()(const Problem& p) const {
+    const throughput::flow<Problem> f{p};
+    const auto device = throughput::detail::pack(f);
+    if (!device) {
+      return device.error();
+    }
+    placement where(p.num_ops(), none);
+    for (const op_id v : ids(p.num_ops())) {
+      where[v] = (*device)[p.component(v)];
+    }
+    return where;
+  }
+};
+
 template <class Problem>
 class portfolio {
 public:
@@ -94,6 +112,7 @@ public:
     if (o.moves == std::numeric_limits<std::uint64_t>::max() && !(o.seconds < std::numeric_limits<double>::infinity())) {
       options_.moves = best_options::default_moves;
     }
+    options_.threads = std::max(1u, o.threads);
     found_.bound = bound::best(p);
   }
 
@@ -108,7 +127,8 @@ public:
       heuristics();
       if (p_.num_ops() <= most_ops_for_exact && !done() && found_.bound.value < std::numeric_limits<double>::infinity()) {
         auto share = left(0.3);
-        share.moves = std::min<std::uint64_t>(share.moves, options_.moves / 4) * 50; // its moves are single ops
+        // Its moves are single ops.
+        share.moves = options_.moves < 100'000'000 ? options_.moves / 4 * 50 : share.moves;
         exact("branch_and_bound", refine::branch_and_bound{share});
       }
     }
@@ -146,6 +166,9 @@ private:
     attempt_partitioner("etf", partition::etf{});
     attempt_partitioner("dsc", partition::dsc{});
     attempt_partitioner("critical_path", partition::critical_path{});
+    if (!has_plan_) {
+      attempt_partitioner("packing", packing{});
+    }
   }
 
   /// Heuristics get a quarter of the seconds; HEFT always runs.
@@ -164,8 +187,8 @@ private:
     attempt a{.name = std::string{name}};
     if (decided) {
       a.makespan = consider(std::move(decided->plan));
-    } else if (!found_.reason) {
-      found_.reason = decided.error();
+    } else {
+      found_.reason = decided.error(); // the last one to try is the one that can prove it
     }
     a.seconds = watch.seconds();
     found_.tried.push_back(std::move(a));
@@ -223,11 +246,11 @@ private:
     if (timed && options_.seconds - clock_.seconds() < 2 * found_.tried.front().seconds) {
       return; // setting up the search would take longer than is left
     }
-    const unsigned chains = options_.chains > 0 ? options_.chains : timed ? std::max(1u, options_.threads) : 4;
+    const unsigned chains = options_.chains > 0 ? options_.chains : timed ? options_.threads : 4;
     auto share = left(1);
     share.moves /= chains;
     // With more chains than threads, the chains of a thread run one after the other.
-    share.seconds /= static_cast<double>((chains + options_.threads - 1) / std::max(1u, options_.threads));
+    share.seconds /= static_cast<double>((chains + options_.threads - 1) / options_.threads);
     std::vector<plan> plans(chains);
     std::vector<double> makespans(chains, found_.makespan);
     for_each_chain(chains, options_.threads, [&](unsigned k) {
@@ -287,7 +310,7 @@ private:
 /// Devices that are alike and transfers that cost nothing: exact search by windows. Else several heuristics, each run
 /// in its own order and by path completion time; up to 30 ops, branch and bound; then annealing from the best. Ends
 /// early when a plan meets the bound. The same problem, options and seed give the same result at any number of threads
-/// if the budget is in moves. Infeasible if no heuristic found a plan; `reason` is HEFT's.
+/// if the budget is in moves. Infeasible if there is no plan, or if none was found; `reason` tells which.
 template <class Problem>
 best_result best(const Problem& p, const best_options& options = {}) {
   return detail::portfolio<Problem>{p, options}.run();
