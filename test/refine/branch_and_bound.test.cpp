@@ -138,6 +138,25 @@ TEST_CASE("branch_and_bound: a device on which no op may run changes neither the
   CHECK(cut_off > 10);
 }
 
+TEST_CASE("branch_and_bound: of many devices that are alike, one unused one is tried") {
+  rng random{2};
+  workload_builder b;
+  for (op_id v = 0; v < 13; ++v) {
+    b.add_op({.work = 5.0 + random.below(11), .bytes = 8 * (1 + random.below(8))});
+    for (op_id u = 0; u < v; ++u) {
+      if (random.below(4) == 0) {
+        b.add_edge(u, v);
+      }
+    }
+  }
+  const auto w = std::move(b).build();
+  const platform<uniform_links> six{std::vector<device>(6), {{.latency = 1, .bandwidth = 2}}};
+  const problem p{w, six};
+  const auto found = test::decide(branch_and_bound{.budget = {.moves = 600'000}}, p);
+  REQUIRE(found);
+  CHECK(found->bound == run_in_order(p, found->plan));
+}
+
 TEST_CASE("branch_and_bound: stops when it is asked to") {
   const test::published_example s;
   std::stop_source stop;

@@ -239,12 +239,13 @@ private:
       }
     }
 
-    /// twin_[d]: an earlier device with the same kind, capacity, slots, times and links, if there is one.
+    /// twin_[d]: the nearest earlier device with the same kind, capacity, slots, times and links, if there is one; so
+    /// that twin_[twin_[d]] and so on are all of them.
     void find_twins() {
-      for (const device_id d : usable_) {
-        for (const device_id e : usable_) {
-          if (e < d && twin_[d] == none && interchangeable(e, d)) {
-            twin_[d] = e;
+      for (std::size_t i = 1; i < usable_.size(); ++i) {
+        for (std::size_t j = i; j-- > 0 && twin_[usable_[i]] == none;) {
+          if (interchangeable(usable_[j], usable_[i])) {
+            twin_[usable_[i]] = usable_[j];
           }
         }
       }

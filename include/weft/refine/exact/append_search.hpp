@@ -30,8 +30,8 @@ public:
   enum class answer : std::uint8_t { yes, no, unknown };
   static constexpr std::size_t max_ops = 64;
 
-  /// `twin[d]`: an earlier device that nothing tells from d, or `none`. Precondition: each component is allowed
-  /// somewhere.
+  /// `twin[d]`: the nearest earlier device that nothing tells from d, or `none`. Precondition: each component is
+  /// allowed somewhere.
   append_search(const Problem& p, const std::vector<device_id>& twin)
       : p_{p}, twin_{twin}, n_{p.num_ops()}, k_{p.num_devices()}, time_(n_ * k_, infinity), where_(n_, none),
         finish_(n_, 0.0), done_by_(n_, 0.0), missing_(n_, 0), consumers_left_(n_, 0), free_bytes_(k_, 0), used_(k_, 0),
