@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "small.hpp"
 
+#include "weft/throughput/best.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/throughput/split.hpp"
 
@@ -185,4 +186,66 @@ TEST_CASE("throughput: many different devices are taken in line") {
   const problem p{w, devices};
   const auto r = throughput::linear_split{}(p);
   CHECK(r.period == doctest::Approx(1.0).epsilon(0.01));
+}
+
+namespace {
+
+/// A chain whose first op runs on cores only, on 40 accelerators and 30 cores; the others take 100 times as long there.
+struct crowd {
+  workload ops;
+  platform<uniform_links> devices;
+  cost::staged times;
+
+  crowd(std::size_t n, double transfer)
+      : ops{make(n)}, devices{make_devices(), {}}, times{{host_times(n), std::vector<double>(n, 1),
+                                                          std::vector<double>(n, transfer)}} {}
+  problem<workload, platform<uniform_links>, cost::staged> task() const { return {ops, devices, times}; }
+
+private:
+  static std::vector<double> host_times(std::size_t n) {
+    std::vector<double> all(n, 100);
+    all[0] = 1;
+    return all;
+  }
+  static workload make(std::size_t n) {
+    workload_builder b;
+    for (op_id v = 0; v < n; ++v) {
+      b.add_op({.work = 1, .bytes = 0, .kinds = v == 0 ? kind_set{device_kind::cpu} : kind_set::all()});
+      if (v > 0) {
+        b.add_edge(v - 1, v);
+      }
+    }
+    return std::move(b).build();
+  }
+  static std::vector<device> make_devices() {
+    std::vector<device> all(40, device{.kind = device_kind::fpga});
+    all.resize(70, device{.kind = device_kind::cpu});
+    return all;
+  }
+};
+
+} // namespace
+
+TEST_CASE("throughput: many devices of two classes are counted up to the number of blocks") {
+  const crowd c{3, 0};
+  const auto r = throughput::downset_split{}(c.task());
+  CHECK(r.status == split_status::optimal);
+  CHECK(r.period == 1);
+  CHECK(throughput::linear_split{}(c.task()).period == 1);
+}
+
+TEST_CASE("throughput: a split with devices in line claims no optimum") {
+  const crowd c{40, 0.25};
+  const auto p = c.task();
+  const auto r = throughput::downset_split{}(p);
+  CHECK(r.status == split_status::feasible);
+  CHECK(r.has_split());
+  CHECK(throughput::downset_split{.below = 1e-3}(p).status == split_status::not_found);
+  CHECK(throughput::linear_split{.below = 1e-3}(p).status == split_status::not_found);
+  rng random{1};
+  const auto found = throughput::best{.rounds = 1, .moves_per_round = 100}(p, random);
+  REQUIRE(found);
+  CHECK(found->period > found->bound * 1.001);
+  CHECK(found->tried.back().method == "downset_split");
+  CHECK(!found->contiguous_optimum);
 }

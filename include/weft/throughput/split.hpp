@@ -22,6 +22,7 @@ enum class split_status : std::uint8_t {
   optimal,           ///< no contiguous split has a smaller largest load
   feasible,          ///< a split, and there may be a better one
   none_below,        ///< no contiguous split is below the limit that was asked for, or none exists at all
+  not_found,         ///< the program found none below the limit, and there may be one
   too_many_downsets, ///< the program was not run, since the graph has too many
   out_of_budget,     ///< ended before it was done
 };
@@ -31,6 +32,7 @@ constexpr std::string_view to_string(split_status s) {
   case split_status::optimal: return "optimal";
   case split_status::feasible: return "feasible";
   case split_status::none_below: return "none_below";
+  case split_status::not_found: return "not_found";
   case split_status::too_many_downsets: return "too_many_downsets";
   case split_status::out_of_budget: break;
   }
@@ -56,9 +58,11 @@ struct split_result {
   }
 };
 
-/// The contiguous split of smallest period, for staged costs: exact. Devices that cost the same are interchangeable;
-/// a device may stay empty. Ops of type "backward" go with their colocation group, and the loads of both passes add
-/// up (throughput/detail/blocks.hpp says what contiguous means then).
+/// The contiguous split of smallest period, for staged costs: exact, unless Π (min(devices, blocks) + 1) over classes of
+/// devices that cost the same is above 1024. Then the pieces take devices in ascending order of ids only, and the status
+/// is `feasible` or `not_found`, never `optimal` or `none_below`. Devices of a class are interchangeable; a device may
+/// stay empty. Ops of type "backward" go with their colocation group, and the loads of both passes add up
+/// (throughput/detail/blocks.hpp says what contiguous means then).
 ///
 /// Complexity: O(D² · (degree + device counts)) for D downsets of the blocks, of which there can be exponentially many;
 /// memory O(D · (blocks / 64 + device counts)). Source: Tarnawski et al., NeurIPS 2020, section 5.1.
@@ -82,9 +86,11 @@ struct downset_split {
     split_result r{.num_downsets = family->size()};
     detail::splitting<Problem> program{f, b};
     if (auto where = program(*family, below, budget)) {
-      r.status = split_status::optimal;
+      r.status = program.exact() ? split_status::optimal : split_status::feasible;
       r.period = ledger<Problem>{f, *where}.period();
       r.where = std::move(*where);
+    } else if (!program.exact()) {
+      r.status = split_status::not_found;
     }
     if (!program.complete()) {
       r.status = split_status::out_of_budget;
@@ -94,9 +100,10 @@ struct downset_split {
 };
 
 /// The best split along two orders, the topological one and a depth-first one: fast, for graphs of any size, and
-/// optimal for chains with staged costs. With other costs, links are only estimated while splitting
-/// (throughput/detail/piece.hpp); `period` is exact. Pieces are first cut from runs of blocks, to have a limit for the
-/// second pass, which can cut anywhere.
+/// optimal for chains with staged costs, but for the limit of `downset_split` on many devices of several classes. With
+/// other costs, links are only estimated while splitting (throughput/detail/piece.hpp); `period` is exact. Pieces are
+/// first cut from runs of blocks, to have a limit for the second pass, which can cut anywhere. The status is `feasible`
+/// or `not_found`.
 ///
 /// Complexity: O(b² · (degree + device counts) / devices) for b blocks, typically.
 /// Source: Tarnawski et al., NeurIPS 2020, section 5.1 (there called DPL).
@@ -116,7 +123,7 @@ struct linear_split {
     detail::splitting<Problem> program{f, b};
     std::vector<std::uint32_t> order(b.size());
     std::iota(order.begin(), order.end(), 0u);
-    split_result best;
+    split_result best{.status = split_status::not_found};
     stopwatch clock;
     const std::size_t long_stride = (order.size() + coarse - 1) / std::max<std::size_t>(1, coarse);
     for (int i = 0; i < 2; ++i) {

@@ -87,8 +87,9 @@ std::optional<downsets> all_downsets(const blocks<Problem>& b, std::size_t most)
 /// Cuts the blocks into pieces, one per device, so that the largest load is smallest among all ways in which the
 /// blocks of the first pieces form a downset of the family.
 ///
-/// A state is a downset and how many devices of each class its pieces take; where that would be too many states,
-/// devices are used in the order of their ids instead, some possibly not at all.
+/// A state is a downset and how many devices of each class its pieces take: no more than there are blocks. Where that
+/// would be more than 1024 per downset, devices are used in the order of their ids instead, some possibly not at all,
+/// and `exact()` is false: pieces in another order of devices may be better.
 /// Complexity: O(D² · (parcels of a block + states · classes)) for D downsets, less what `below` cuts off: a piece
 /// whose compute time alone is not below it is not enlarged.
 template <class Problem>
@@ -98,7 +99,7 @@ public:
     classes_ = device_classes(f.problem());
     std::size_t states = 1;
     for (const auto& c : classes_) {
-      states = std::min(most_states + 1, states * (c.devices.size() + 1));
+      states = std::min(most_states + 1, states * (countable(c) + 1));
     }
     if (states <= most_states) {
       count_devices(states);
@@ -165,6 +166,8 @@ public:
   double largest_load() const { return largest_load_; }
   /// Whether the last program came to its end.
   bool complete() const { return complete_; }
+  /// Whether a complete program leaves out no split along its downsets.
+  bool exact() const { return !in_line_; }
 
 private:
   static constexpr std::size_t most_states = 1024;
@@ -182,19 +185,23 @@ private:
     device_id device;
   };
 
+  /// How many devices of a class pieces can take: none of them is empty.
+  std::size_t countable(const device_class& c) const { return std::min(c.devices.size(), blocks_->size()); }
+
   void count_devices(std::size_t states) {
     num_states_ = states;
     transitions_.resize(classes_.size());
     std::size_t weight = 1;
     for (std::size_t x = 0; x < classes_.size(); ++x) {
       const auto& devices = classes_[x].devices;
+      const std::size_t most = countable(classes_[x]);
       for (std::size_t state = 0; state < states; ++state) {
-        if (const std::size_t used = state / weight % (devices.size() + 1); used < devices.size()) {
+        if (const std::size_t used = state / weight % (most + 1); used < most) {
           transitions_[x].push_back({static_cast<std::uint32_t>(state), static_cast<std::uint32_t>(state + weight),
                                      devices[used]});
         }
       }
-      weight *= devices.size() + 1;
+      weight *= most + 1;
     }
   }
 
