@@ -15,6 +15,7 @@ int spent(weft::budget_meter& meter, int limit) {
   }
   return count;
 }
+
 TEST_CASE("budget_meter: of a budget in seconds the fraction rises to 1, whoever looks at it and when") {
   for (const std::uint64_t begin : {0u, 1u, 2u, 63u}) { // moves spent before the loop that looks every 64 of its own
     weft::budget_meter meter{{.seconds = 0.02}};

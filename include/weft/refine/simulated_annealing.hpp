@@ -27,7 +27,7 @@ namespace weft::refine {
 struct simulated_annealing {
   weft::budget budget = {.moves = 200'000};
   double initial_temperature = 0; ///< in mean op times; 0: by the budget
-  double final_temperature = 0;   ///< in mean op times; 0: a thirtieth of the initial one
+  double final_temperature = 0;   ///< in mean op times; 0: a bit less than a third of the initial one
   double changes_per_round = 1000; ///< per op
   std::uint32_t focus = 8;        ///< items from which the one on the longest path is taken
 
@@ -48,7 +48,7 @@ struct simulated_annealing {
     const double unit = detail::mean_duration(s);
     const double hot = unit * (initial_temperature > 0 ? initial_temperature
                                                        : 0.35 * std::min(1.0, std::sqrt(changes / changes_per_round)));
-    const double cold = final_temperature > 0 ? unit * final_temperature : hot / 30;
+    const double cold = final_temperature > 0 ? unit * final_temperature : hot / 3.5;
     neighbourhood<Problem> moves{p, {.stretches = 0.6 * std::min(1.0, std::sqrt(changes / 2000))}};
     const double begun = meter.fraction();
     double temperature = hot;

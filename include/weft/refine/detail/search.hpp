@@ -2,6 +2,7 @@
 /// What all searches on an incremental schedule have in common: how they begin and end.
 #pragma once
 
+#include "weft/core/budget.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
