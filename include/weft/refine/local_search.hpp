@@ -223,8 +223,8 @@ private:
 template <class Start = partition::heft, class Policy = schedule::path_completion_time>
 struct iterated_local_search {
   local_search search{};
-  Start start{};
-  Policy policy{};
+  Start start = Start(); // clang 16 crashes on {} here when Start has empty members
+  Policy policy = Policy();
 
   template <class Problem>
     requires partitioner_for<Start, Problem>
