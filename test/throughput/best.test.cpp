@@ -3,6 +3,7 @@
 
 #include "weft/throughput/best.hpp"
 #include "weft/throughput/loads.hpp"
+#include "weft/throughput/lowest_latency.hpp"
 
 #include <doctest/doctest.h>
 
@@ -167,4 +168,48 @@ TEST_CASE("throughput: best stops when it is asked to, and counts moves") {
   REQUIRE((x && y));
   CHECK(x->placement == y->placement);
   CHECK(x->period <= stopped->period);
+}
+
+TEST_CASE("throughput: every search tells of better solutions and ends at its target") {
+  rng random{8};
+  const auto s = weft_test::random_small(random, {.max_ops = 30, .max_devices = 5, .limits = false});
+  const auto p = s.staged();
+  std::vector<progress> seen;
+  const std::function<void(const progress&)> listener = [&](const progress& x) {
+    CHECK((seen.empty() || x.best < seen.back().best));
+    CHECK((seen.empty() || (x.moves >= seen.back().moves && x.seconds >= seen.back().seconds)));
+    seen.push_back(x);
+  };
+  const budget told{.moves = 20'000, .on_progress = &listener};
+  const budget lenient{.moves = 20'000, .target = 1e9, .on_progress = &listener};
+
+  rng a{1};
+  const auto found = throughput::best{.budget = told}(p, a);
+  REQUIRE(found);
+  CHECK(seen.size() > 1);
+  CHECK(seen.back().best == doctest::Approx(found->period));
+  seen.clear();
+  const auto quick = throughput::best{.budget = lenient}(p, a);
+  REQUIRE(quick);
+  CHECK(quick->tried.size() == 1);
+  CHECK(seen.size() == 1);
+  CHECK(quick->bound <= quick->period * (1 + 1e-9));
+
+  seen.clear();
+  const auto& start = quick->placement;
+  const auto annealed = throughput::annealing{.budget = told}(p, start, a);
+  CHECK(!seen.empty());
+  CHECK(seen.back().best == doctest::Approx(throughput::period(p, annealed)));
+  seen.clear();
+  CHECK(throughput::annealing{.budget = lenient}(p, start, a) == start);
+  CHECK(seen.empty());
+
+  const auto latency = throughput::lowest_latency{.budget = told}(p, a);
+  REQUIRE(latency);
+  CHECK(!seen.empty());
+  CHECK(seen.back().best == doctest::Approx(latency->latency));
+  seen.clear();
+  CHECK(throughput::lowest_latency{.budget = lenient}(p, a));
+  CHECK(seen.size() == 1);
+  CHECK(seen[0].moves == 0);
 }

@@ -53,9 +53,11 @@ struct annealing {
     detail::proposals<Problem> draw{f};
     detail::proposal x;
     budget_meter meter{budget};
+    const double enough = std::max(goal, budget.target * (1 + 1e-12));
+    double told = r.best;
     const auto moves = std::max<std::uint64_t>(1, std::min(length, budget.moves));
     double heat = hot;
-    for (std::uint64_t i = 0; i < moves && r.best > goal && meter.spend(); ++i) {
+    for (std::uint64_t i = 0; i < moves && r.best > enough && meter.spend(); ++i) {
       if (i % 1024 == 0) {
         r.refresh();
         double left = 1 - static_cast<double>(i) / static_cast<double>(moves);
@@ -67,6 +69,10 @@ struct annealing {
       draw.draw(r.state, random, cluster_share, x);
       if (!x.moved.empty()) {
         r.attempt(x, 1 + heat * detail::patience(random));
+        if (r.best < told) {
+          told = r.best;
+          meter.improved(told);
+        }
       }
     }
     return std::move(r).result();

@@ -8,6 +8,8 @@
 #include "weft/throughput/split.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -38,7 +40,7 @@ struct best_result {
 /// `annealing`, `downset_split` for what is better still (staged costs), and further rounds of `annealing`, all from
 /// the best placement so far and by turns hot, warm and cool: hot ones find other regions, cool ones what is left to
 /// gain where large problems are already good. Ends when the period meets the bound, when `patience` rounds in a row
-/// found nothing better, or with the budget. Only annealing's moves are counted as moves. Deterministic for a seed,
+/// found nothing better, or with the budget or its target. Only annealing's moves are counted as moves. Deterministic for a seed,
 /// unless the budget is in seconds.
 ///
 /// Returns why there is no placement if memory or kinds allow none.
@@ -51,22 +53,43 @@ struct best {
 
   template <class Problem>
   outcome<best_result> operator()(const Problem& p, rng& random) const {
+    const stopwatch clock;
     const flow<Problem> f{p};
     auto packed = detail::pack(f);
     if (!packed) {
       return packed.error();
     }
     run<Problem> r{f, {}, {}};
+    std::uint64_t used = 0;
+    const std::function<void(const progress&)> tell = [&](const progress& x) {
+      (*budget.on_progress)({used + x.moves, clock.seconds(), x.best});
+    };
+    const auto left = [&] {
+      return weft::budget{.seconds = budget.seconds - clock.seconds(),
+                          .stop = budget.stop,
+                          .target = budget.target,
+                          .on_progress = budget.on_progress != nullptr ? &tell : nullptr};
+    };
+    const auto told = [&](double before) { // annealing tells by itself
+      if (budget.on_progress != nullptr && r.result.period < before) {
+        tell({0, 0, r.result.period});
+      }
+    };
+    const auto good = [&] { return r.result.period <= budget.target * (1 + 1e-12); };
     r.offer("packing", std::move(*packed));
-    stopwatch clock;
-    const auto left = [&] { return weft::budget{.seconds = budget.seconds - clock.seconds(), .stop = budget.stop}; };
-    if (auto split = linear_split{.budget = left()}(f); split.has_split()) {
-      r.offer("linear_split", std::move(split.where));
+    told(std::numeric_limits<double>::infinity());
+    if (!good()) {
+      if (auto split = linear_split{.budget = left()}(f); split.has_split()) {
+        const double before = r.result.period;
+        r.offer("linear_split", std::move(split.where));
+        told(before);
+      }
     }
     r.result.bound = period_bound(f, r.result.period);
     std::uint64_t moves = budget.moves;
     std::uint32_t failures = 0;
-    for (std::uint32_t i = 0; i < rounds && failures < patience && moves > 0 && !r.optimal() && !over(left()); ++i) {
+    const auto done = [&] { return r.optimal() || good() || over(left()); };
+    for (std::uint32_t i = 0; i < rounds && failures < patience && moves > 0 && !done(); ++i) {
       const double before = r.result.period;
       annealing a{.budget = left(),
                   .length = std::min({moves_per_round, moves, 2500 * std::uint64_t{f.num_components()} + 1}),
@@ -74,9 +97,12 @@ struct best {
       a.hot = i % 3 == 0 ? a.hot : i % 3 == 1 ? a.hot / 10 : a.hot / 100;
       moves -= a.length;
       r.offer("annealing", a(f, r.where, random));
+      used += a.length;
       if constexpr (staged_problem<Problem>) {
-        if (i == 0 && !r.optimal()) {
+        if (i == 0 && !r.optimal() && !good()) {
+          const double annealed = r.result.period;
           r.split(downset_split{.most_downsets = most_downsets, .below = r.result.period, .budget = left()});
+          told(annealed);
         }
       }
       failures = r.result.period < before ? 0 : failures + 1;

@@ -40,6 +40,7 @@ struct lowest_latency {
 
   template <staged_problem Problem>
   outcome<latency_result> operator()(const Problem& p, rng& random) const {
+    budget_meter meter{budget};
     const flow<Problem> f{p};
     auto packed = detail::pack(f);
     if (!packed) {
@@ -56,18 +57,19 @@ struct lowest_latency {
       }
     };
     offer(on_hosts(f, best_where));
-    if (auto split = linear_split{.budget = budget}(f); split.has_split()) {
+    const weft::budget rest{.seconds = budget.seconds - meter.elapsed(), .stop = budget.stop};
+    if (auto split = linear_split{.budget = rest}(f); split.has_split()) {
       offer(std::move(split.where));
     }
     const double bound = latency_bound(p);
-    budget_meter meter{budget};
+    bool good = best < std::numeric_limits<double>::infinity() && meter.improved(best);
     detail::proposals<Problem> draw{f};
     detail::proposal x;
     for (std::uint32_t round = 0; round < rounds && p.num_components() > 0 && p.num_devices() > 1; ++round) {
       s.restart(best_where);
       double current = s.value();
       const double start = round % 2 == 0 ? hot : hot / 10;
-      for (std::uint64_t i = 0; i < moves_per_round && best > bound && meter.spend(); ++i) {
+      for (std::uint64_t i = 0; i < moves_per_round && best > bound && !good && meter.spend(); ++i) {
         const double left = 1 - static_cast<double>(i) / static_cast<double>(moves_per_round);
         const double heat = start * left * left + cold * (1 - left);
         draw.draw(s, random, cluster_share, x);
@@ -81,6 +83,7 @@ struct lowest_latency {
           if (s.last < best) {
             best = s.last;
             best_where = s.where;
+            good = meter.improved(best);
           }
         } else {
           s.change(x, x.to, x.from);

@@ -78,6 +78,7 @@ struct downset_split {
   template <class Problem>
     requires staged_problem<Problem>
   split_result operator()(const flow<Problem>& f) const {
+    const stopwatch clock;
     const detail::blocks<Problem> b{f};
     const auto family = detail::all_downsets(b, most_downsets);
     if (!family) {
@@ -85,7 +86,7 @@ struct downset_split {
     }
     split_result r{.num_downsets = family->size()};
     detail::splitting<Problem> program{f, b};
-    if (auto where = program(*family, below, budget)) {
+    if (auto where = program(*family, below, {.seconds = budget.seconds - clock.seconds(), .stop = budget.stop})) {
       r.status = program.exact() ? split_status::optimal : split_status::feasible;
       r.period = ledger<Problem>{f, *where}.period();
       r.where = std::move(*where);
@@ -119,12 +120,12 @@ struct linear_split {
   }
   template <class Problem>
   split_result operator()(const flow<Problem>& f) const {
+    const stopwatch clock;
     const detail::blocks<Problem> b{f};
     detail::splitting<Problem> program{f, b};
     std::vector<std::uint32_t> order(b.size());
     std::iota(order.begin(), order.end(), 0u);
     split_result best{.status = split_status::not_found};
-    stopwatch clock;
     const std::size_t long_stride = (order.size() + coarse - 1) / std::max<std::size_t>(1, coarse);
     for (int i = 0; i < 2; ++i) {
       double limit = below;
