@@ -155,3 +155,21 @@ TEST_CASE("write_html: runs without ops, devices or results do no harm") {
   CHECK(data["gantts"][0]["devices"].empty());
   CHECK(data["sections"][0]["bound"].is_null());
 }
+
+TEST_CASE("html: periods are headed as such, and what nobody computed is not shown") {
+  html_report r;
+  r.results.runs = {run("w", "best", 12), run("v", "best", absent, "no room")};
+  for (auto& x : r.results.runs) {
+    x.schedule = "none";
+    x.objective = "period";
+  }
+  const auto html = page(r);
+  const auto summary = html.substr(html.find("Best of each"), html.find("</table>") - html.find("Best of each"));
+  CHECK(count(summary, ">Period</th>") == 1);
+  CHECK(count(summary, "Makespan") == 0);
+  CHECK(count(summary, "Speed-up") == 0);
+  CHECK(count(summary, "colspan=\"5\"") == 1);
+  CHECK(count(html, "0 B") == 0);
+  r.results.runs[1].objective = "latency";
+  CHECK(count(page(r), ">Objective</th>") == 1);
+}

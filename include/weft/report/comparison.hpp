@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -39,8 +40,8 @@ struct run_record {
   double makespan = absent;          ///< seconds; `absent` unless there is a valid plan; or what `objective` says
   double lower_bound = absent;       ///< seconds
   double gap = absent;               ///< `relative_gap(makespan, lower_bound)`
-  std::uint64_t transfer_bytes = 0;  ///< moved between devices
-  std::uint64_t peak_memory = 0;     ///< bytes, on the device where it is largest
+  std::optional<std::uint64_t> transfer_bytes = {}; ///< moved between devices; none where nothing was simulated
+  std::optional<std::uint64_t> peak_memory = {};    ///< bytes, on the device where it is largest; as above
   double partition_seconds = absent; ///< wall time
   double schedule_seconds = absent;
   double simulate_seconds = absent;
@@ -66,8 +67,8 @@ struct combination {
   double makespan_max = absent;
   double speed_up = absent;         ///< mean makespan of `hash` + `fifo` on the same workload and platform / own mean
   double gap = absent;              ///< of the mean makespan to the lower bound
-  double transfer_bytes = absent;   ///< mean
-  double peak_memory = absent;      ///< mean, bytes
+  double transfer_bytes = absent;   ///< mean; absent if one of the runs has none
+  double peak_memory = absent;      ///< mean, bytes; as above
   double planning_seconds = absent; ///< mean wall time of partition, refinement and schedule together
   bool best = false;                ///< solved every run, and no combination that did has a smaller mean
   std::string status = {};          ///< of the first run that was not solved; of the first run if all were
@@ -136,8 +137,8 @@ inline void add(combination& c, tally& sum, const run_record& r) {
   c.makespan_min = c.solved == 1 ? r.makespan : std::min(c.makespan_min, r.makespan);
   c.makespan_max = c.solved == 1 ? r.makespan : std::max(c.makespan_max, r.makespan);
   sum.makespan += r.makespan;
-  sum.transfer_bytes += static_cast<double>(r.transfer_bytes);
-  sum.peak_memory += static_cast<double>(r.peak_memory);
+  sum.transfer_bytes += r.transfer_bytes ? static_cast<double>(*r.transfer_bytes) : absent;
+  sum.peak_memory += r.peak_memory ? static_cast<double>(*r.peak_memory) : absent;
   for (const double seconds : {r.partition_seconds, r.refine_seconds, r.schedule_seconds}) {
     sum.planning_seconds += std::isfinite(seconds) ? seconds : 0;
   }

@@ -8,7 +8,9 @@
 #include "weft/report/quality.hpp"
 #include "weft/report/table.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -44,14 +46,30 @@ inline std::string times(double speed_up) {
   return three_digits(speed_up) + " ×";
 }
 
-/// One row per section: who wins, by how much, and how far from the bound.
+/// What the sections make small, as a heading.
+inline std::string objective_name(const std::vector<section>& sections) {
+  std::string name = sections.front().objective;
+  if (name.empty() || std::any_of(sections.begin(), sections.end(), [&](const section& s) { return s.objective != name; })) {
+    return "Objective";
+  }
+  if (name.front() >= 'a' && name.front() <= 'z') {
+    name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  }
+  return name;
+}
+
+/// One row per section: who wins, by how much, and how far from the bound. Precondition: there are sections.
 inline void write_summary(std::ostream& out, const std::vector<section>& sections) {
+  const bool speed_ups = std::any_of(sections.begin(), sections.end(), [](const section& s) {
+    return s.objective == "makespan" || std::isfinite(s.combinations.front().speed_up);
+  });
   out << "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Best of each</h2>\n"
          "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"summary\"><table>\n<thead><tr>"
          "<th scope=\"col\">Workload</th><th scope=\"col\">Platform</th><th scope=\"col\">Partition</th>"
-         "<th scope=\"col\">Schedule</th><th scope=\"col\" class=\"n\">Makespan</th>"
-         "<th scope=\"col\" class=\"n\">Lower bound</th><th scope=\"col\" class=\"n\">Gap</th>"
-         "<th scope=\"col\" class=\"n\">Speed-up over hash + fifo</th></tr></thead>\n<tbody>\n";
+         "<th scope=\"col\">Schedule</th><th scope=\"col\" class=\"n\">"
+      << escape_html(objective_name(sections))
+      << "</th><th scope=\"col\" class=\"n\">Lower bound</th><th scope=\"col\" class=\"n\">Gap</th>"
+      << (speed_ups ? "<th scope=\"col\" class=\"n\">Speed-up over hash + fifo</th>" : "") << "</tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const auto& s = sections[i];
     const auto& best = s.combinations.front();
@@ -59,14 +77,16 @@ inline void write_summary(std::ostream& out, const std::vector<section>& section
     out << "<tr><th scope=\"row\"><a href=\"#section-" << std::to_string(i) << "\">" << escape_html(s.workload)
         << "</a></th><td>" << escape_html(s.platform) << "</td>";
     if (best.solved == 0) {
-      out << "<td colspan=\"6\" class=\"failed\">" << escape_html(failure(best)) << "</td></tr>\n";
+      out << "<td colspan=\"" << (speed_ups ? "6" : "5") << "\" class=\"failed\">" << escape_html(failure(best)) << "</td></tr>\n";
       continue;
     }
     out << "<td>" << escape_html(best.planner()) << "</td><td>" << escape_html(best.schedule) << "</td>";
     write_number(out, best.makespan_mean, makespan.with_unit(best.makespan_mean));
     write_number(out, s.lower_bound, makespan.with_unit(s.lower_bound));
     write_number(out, best.gap, percentage(best.gap));
-    write_number(out, best.speed_up, times(best.speed_up));
+    if (speed_ups) {
+      write_number(out, best.speed_up, times(best.speed_up));
+    }
     out << "</tr>\n";
   }
   out << "</tbody>\n</table></div>\n</section>\n";
