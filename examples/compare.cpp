@@ -92,6 +92,18 @@ std::filesystem::path trace_path(const options& o, const setting& s, bool single
   return path;
 }
 
+/// Refuses files that cannot be written before anything runs.
+void check_outputs(const options& o, const std::vector<setting>& settings) {
+  if (!o.html.empty()) {
+    weft::io::require_writable(o.html);
+  }
+  if (!o.trace.empty()) {
+    for (const auto& s : settings) {
+      weft::io::require_writable(trace_path(o, s, settings.size() == 1));
+    }
+  }
+}
+
 std::vector<std::pair<std::string, std::string>> notes(const options& o, int argc, char** argv) {
   return {{"objective", std::string{to_string(o.objective)}},
           {"contention", std::string{to_string(o.contention)}},
@@ -111,6 +123,7 @@ int run(int argc, char** argv) {
     }
   }
 
+  check_outputs(o, b.settings);
   const auto rows = run_all(o, all, chosen, b.settings);
 
   weft::report::comparison results;

@@ -111,6 +111,7 @@ def main(folder):
         'edges': [{'sourceId': i, 'destId': i + 1, 'cost': 1} for i in range(3)]}))
     placing = ('--workload', study, '--partition', 'best', '--schedule', 'best', '--budget', '5000moves')
     r = rows(*placing, '--objective', 'period')
+    check(r[0]['transfer_bytes'] == r[0]['peak_memory'] == '', f'nothing is simulated for a period: {r}')
     check(r[0]['makespan'] == '9' and r[0]['platform'] == 'own devices', f'two ops and a transfer each: {r}')
     check(float(rows(*placing, '--objective', 'latency')[0]['makespan']) == 18, 'both accelerators, one after the other')
     check('9.000 ms' in run(*placing, '--objective', 'period').stdout, 'the table says that these are milliseconds')
@@ -153,6 +154,9 @@ def main(folder):
     check(r.returncode == 0 and 'Performance profile' in page and 'heft + local_search' in page, 'a report over the suite')
     r = run(*placing, '--objective', 'period', '--html', both, '--trace', trace)
     check(r.returncode == 0 and 'no trace written' in r.stderr, f'a period has no trace: {r.stderr}')
+    check(' 0 B' not in r.stdout, f'what was not computed is not shown: {r.stdout}')
+    with open(both) as f:
+        check('>Period</th>' in f.read(), 'the report says what is small')
 
     # Mistakes
     refused(because='--workload is required')
@@ -193,8 +197,13 @@ def main(folder):
     refused(*using(write('short.csv', GRAPH[:-12])), because='short.csv:3')
     refused(*using(write('broken.json', '{"format": "weft.workload", "version": 1, "ops": [{]}')), because='broken.json:1')
     refused(*using(NET, write('rates.csv', DEVICES.replace('10,5,CPU', '10,5;6,CPU'))), because='rates.csv:2')
-    r = run(*using(NET, PLATFORM, '--html', os.path.join(folder, 'no', 'r.html')))
-    check(r.returncode == 2 and len(r.stderr.splitlines()) == 1 and r.stdout, 'an unwritable report loses no results')
+    kept, fresh, missing = write('kept.html', 'kept'), os.path.join(folder, 'fresh.html'), os.path.join(folder, 'no', 'r')
+    refused(*using(NET, PLATFORM, '--html', missing), because='cannot write')
+    refused(*using(NET, PLATFORM, '--html', folder), because='cannot write')
+    refused(*using(NET, PLATFORM, '--html', kept, '--trace', missing), because='cannot write')
+    refused(*using(NET, PLATFORM, '--html', fresh, '--trace', missing), because='cannot write')
+    with open(kept) as f:
+        check(f.read() == 'kept' and not os.path.exists(fresh), 'looking whether a file can be written leaves no traces')
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -46,6 +46,20 @@ void write_file(const std::filesystem::path& path, Write&& write) {
   }
 }
 
+/// Throws what `write_file` would if the file cannot be opened; for programs that work long before they write. Leaves
+/// what the file holds, and leaves no file where there was none.
+inline void require_writable(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const bool existed = std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+  if (!std::ofstream{path, std::ios::binary | std::ios::app}) {
+    throw error("cannot write '" + path.string() +
+                "': it cannot be opened; check that its folder exists and is writable");
+  }
+  if (!existed) {
+    std::filesystem::remove(path, ignored);
+  }
+}
+
 /// Everything that is left in a stream. Throws `error` if reading fails; `name` says what was read.
 inline std::string read_all(std::istream& in, const std::string& name) {
   std::string text{std::istreambuf_iterator<char>{in}, {}};
