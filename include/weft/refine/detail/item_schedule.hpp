@@ -292,13 +292,16 @@ protected:
       auto at = std::partition_point(first, last, [&](const lane_entry& x) { return finish(x.item) <= ready; });
       const auto end = std::partition_point(at, last, [&](const lane_entry& x) { return tail_[x.item] > rest; });
       double least = infinity;
-      for (auto place = at; place <= end; ++place) {
+      for (auto place = at;; ++place) {
         const double begin = place == row.begin() ? ready : std::max(ready, finish((place - 1)->item));
         const double path = begin + std::max(rest, place == row.end() ? 0 : tail_[place->item]);
         if (path < least) {
           least = path;
           at = place;
           start = begin;
+        }
+        if (place == end) {
+          break;
         }
       }
       if (at != row.begin()) {
