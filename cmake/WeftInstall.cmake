@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# cmake --install: headers, licence, and a package that find_package(weft [COMPONENTS io report boost_graph onetbb openmp hwloc]) finds.
+# cmake --install: headers, licence, and a package that find_package(weft [COMPONENTS io report boost_graph onetbb openmp hwloc onnx tensorflow]) finds.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -22,9 +22,12 @@ demo header CLI/CLI.hpp                       libcli11-dev
 demo header oneapi/dnnl/dnnl.hpp              libdnnl-dev
 demo header oneapi/tbb/task_arena.h           libtbb-dev
 demo header hwloc.h                           libhwloc-dev
+demo header onnx/onnx_pb.h                    libonnx-dev
+demo header google/protobuf/message.h         libprotobuf-dev
 test tool   clang++-16                        clang-16
 test tool   python3                           python3
 test tool   valgrind                          valgrind
+test tool   chromium                          chromium
 test tool   ccache                            ccache
 test header doctest/doctest.h                 doctest-dev
 test header rapidcheck.h                      librapidcheck-dev

@@ -53,6 +53,7 @@
 #include "weft/workload/generate/stencil.hpp"
 #include "weft/workload/generate/suite.hpp"
 #include "weft/workload/generate/tiles.hpp"
+#include "weft/workload/model.hpp"
 #include "weft/workload/nn/conv.hpp"
 #include "weft/workload/nn/gradients.hpp"
 #include "weft/workload/nn/layers.hpp"
