@@ -32,7 +32,9 @@
 
 #include "weft/cost/compose.hpp"
 #include "weft/cost/concepts.hpp"
+#include "weft/cost/efficiency.hpp"
 #include "weft/cost/linear.hpp"
+#include "weft/cost/measured.hpp"
 #include "weft/cost/roofline.hpp"
 #include "weft/cost/staged.hpp"
 #include "weft/cost/table.hpp"
@@ -78,6 +80,8 @@
 
 #include "weft/plan/contention.hpp"
 #include "weft/plan/infeasibility.hpp"
+#include "weft/plan/memory_rule.hpp"
+#include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -171,6 +175,7 @@
 #include "weft/schedule/static_order.hpp"
 #include "weft/schedule/timeline.hpp"
 #include "weft/validate/memory.hpp"
+#include "weft/validate/memory_shortage.hpp"
 #include "weft/validate/order.hpp"
 #include "weft/validate/placement.hpp"
 #include "weft/validate/trace.hpp"

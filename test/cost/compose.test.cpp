@@ -94,6 +94,23 @@ TEST_CASE("cached cost: asks once per op and class and then never again") {
     }
   }
   CHECK(shared.send_time(w, 3, p, 0, 1) == base.send_time(w, 3, p, 0, 1));
+  for (const device_id d : ids(p.num_devices())) {
+    CHECK(shared.device_class(p, d) == base.device_class(p, d));
+  }
+}
+
+TEST_CASE("cached cost: devices with the same times are one class, whatever the base says") {
+  const workload w = test::diamond();
+  const platform<> p = test::three_devices();
+  const cost::from_function by_parity{[&](op_id v, device_id d) { return w.work(v) + (d % 2); }};
+  const cost::cached c{by_parity, w, p};
+  CHECK(c.device_class(p, 0) == 0);
+  CHECK(c.device_class(p, 1) == 1);
+  CHECK(c.device_class(p, 2) == 0);
+  CHECK(c.compute_time(w, 3, p, 2) == w.work(3));
+  CHECK(c.compute_time(w, 3, p, 1) == w.work(3) + 1);
+  const workload empty;
+  CHECK(cost::cached{by_parity, empty, p}.device_class(p, 2) == 0);
 }
 
 TEST_CASE("cost from a function: a lambda with captures is a cost model") {

@@ -65,6 +65,36 @@ TEST_CASE("presets: machines have the devices of their data sheets") {
   CHECK(desk.num_devices() == 3);
   CHECK(desk.bandwidth(1, 2) == 15.75e9);
 
+  CHECK(presets::make("workstation_1gpu").bandwidth(0, 1) == 31.5e9);
+
+  const auto four = presets::make("hgx_a100_4gpu");
+  CHECK(four.num_devices() == 5);
+  CHECK(four.speed(4) == 156e12);
+  CHECK(3 * four.bandwidth(1, 2) == a100.bandwidth(1, 2)); // its links are shared out among three others
+
+  const auto nodes = presets::make("dgx_a100_x2");
+  CHECK(nodes.num_devices() == 18);
+  CHECK(nodes.name(9) == "node1/cpu");
+  CHECK(nodes.kind(9) == device_kind::cpu);
+  CHECK(nodes.bandwidth(10, 17) == 300e9);
+  CHECK(nodes.bandwidth(9, 10) == 31.5e9);
+  CHECK(nodes.bandwidth(8, 10) == 25e9);
+
+  const auto pcie = presets::make("pcie_8gpu");
+  CHECK(pcie.num_devices() == 9);
+  CHECK(pcie.bandwidth(1, 4) == 31.5e9); // GPUs 0 and 3 at one socket
+  CHECK(pcie.bandwidth(4, 5) == 21e9);   // 3 and 4 across
+  CHECK(pcie.bandwidth(0, 5) == 31.5e9);
+  CHECK(presets::make("pcie_4gpu").bandwidth(2, 3) == 21e9);
+
+  const auto sockets = presets::make("cpu_2socket");
+  CHECK(sockets.num_devices() == 2);
+  CHECK(sockets.speed(1) == 7.168e12);
+
+  const auto board = presets::make("jetson_agx_orin");
+  CHECK(board.num_devices() == 2);
+  CHECK(board.memory_capacity(0) + board.memory_capacity(1) == 64ull << 30);
+
   const auto cluster = presets::make("cpu_cluster_16");
   CHECK(cluster.num_devices() == 16);
   CHECK(cluster.speed(3) == 4.096e12);
@@ -85,7 +115,8 @@ TEST_CASE("presets: paper_like platforms are always the same") {
 
 TEST_CASE("presets: an unknown name is an error that lists the names") {
   CHECK_THROWS_WITH_AS(presets::make("tpu_pod"),
-                       "presets: there is no platform 'tpu_pod'; choose one of cpu_cluster_16, dgx_a100, dgx_h100, "
-                       "p3_8xlarge, paper_like_10, paper_like_50, workstation_2gpu",
+                       "presets: there is no platform 'tpu_pod'; choose one of cpu_2socket, cpu_cluster_16, dgx_a100, "
+                       "dgx_a100_x2, dgx_h100, hgx_a100_4gpu, jetson_agx_orin, p3_8xlarge, paper_like_10, "
+                       "paper_like_50, pcie_4gpu, pcie_8gpu, workstation_1gpu, workstation_2gpu",
                        value_error);
 }

@@ -81,32 +81,42 @@ template <class Base>
 perturbed(Base, double, std::uint64_t) -> perturbed<Base>;
 
 /// Compute times of `base`, asked for once per op and device class and then read from memory: for models that are
-/// expensive to ask. Made for one workload and one platform. Memory: 8 bytes per op and class.
+/// expensive to ask. Devices whose times are all the same become one class, also where `base` has no classes. Made for
+/// one workload and one platform. Memory: 8 bytes per op and class.
 template <class Base>
 class cached {
 public:
   template <class W, class P>
     requires cost_model_for<Base, W, P>
-  constexpr cached(Base base, const W& w, const P& p) : base_{base} {
+  constexpr cached(Base base, const W& w, const P& p) : base_{base}, num_ops_{static_cast<std::size_t>(w.num_ops())} {
     for (const device_id d : ids(p.num_devices())) {
-      device_id representative = d;
       if constexpr (cost_parts::has_device_classes<Base, P>) {
-        representative = base.device_class(p, d);
-      }
-      if (representative == d) {
-        row_.push_back(seconds_.size());
-        for (const op_id v : ids(w.num_ops())) {
-          seconds_.push_back(base.compute_time(w, v, p, d));
+        if (const device_id first = base.device_class(p, d); first != d) {
+          class_.push_back(class_[first]);
+          continue;
         }
-      } else {
-        row_.push_back(row_[representative]);
       }
+      const auto begin = seconds_.size();
+      for (const op_id v : ids(num_ops_)) {
+        seconds_.push_back(base.compute_time(w, v, p, d));
+      }
+      device_id same = 0; // the first class with these times; at the latest, the one just made
+      while (!std::equal(row(same), row(same) + static_cast<std::ptrdiff_t>(num_ops_),
+                         seconds_.begin() + static_cast<std::ptrdiff_t>(begin))) {
+        ++same;
+      }
+      if (same < first_device_.size()) {
+        seconds_.resize(begin);
+      } else {
+        first_device_.push_back(d);
+      }
+      class_.push_back(same);
     }
   }
 
   template <class W, class P>
   constexpr double compute_time(const W&, op_id v, const P&, device_id d) const {
-    return seconds_[row_[d] + v];
+    return seconds_[class_[d] * num_ops_ + v];
   }
   template <class W, class P>
     requires cost_parts::has_transfer_time<Base, W, P>
@@ -117,11 +127,19 @@ public:
   constexpr double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
     return detail::send_time(base_, w, t, p, from, to);
   }
+  template <class P>
+  constexpr device_id device_class(const P&, device_id d) const {
+    return first_device_[class_[d]];
+  }
 
 private:
+  constexpr auto row(device_id c) const { return seconds_.begin() + static_cast<std::ptrdiff_t>(c * num_ops_); }
+
   Base base_;
-  std::vector<double> seconds_;  // one run of all ops per class
-  std::vector<std::size_t> row_; // where a device's run begins
+  std::size_t num_ops_;
+  std::vector<double> seconds_;         // one run of all ops per class
+  std::vector<device_id> class_;        // per device
+  std::vector<device_id> first_device_; // per class
 };
 
 /// Compute times from a function `(op_id, device_id) -> seconds`, transfers over the platform's links.

@@ -37,6 +37,17 @@ public:
   constexpr link_matrix() = default;
   constexpr explicit link_matrix(std::size_t num_devices, link all = {})
       : num_devices_{num_devices}, links_(num_devices * num_devices, all) {}
+  /// The links of any other model, written out.
+  template <link_model L>
+  constexpr link_matrix(std::size_t num_devices, const L& links) : link_matrix{num_devices} {
+    for (const device_id from : ids(num_devices)) {
+      for (const device_id to : ids(num_devices)) {
+        if (from != to) {
+          set(from, to, links(from, to));
+        }
+      }
+    }
+  }
 
   constexpr const link& operator()(device_id from, device_id to) const { return links_[from * num_devices_ + to]; }
 

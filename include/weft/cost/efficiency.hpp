@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What share of a device's peak rates ops of a type reach, and what they cost beside.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/platform/kinds.hpp"
+
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::cost {
+
+/// Which bytes of an op pass through its device's memory.
+enum class traffic : std::uint8_t {
+  all,     ///< inputs, outputs and resident bytes, each once
+  outputs, ///< twice the outputs: what is copied out of something larger, such as rows of an embedding
+  none,    ///< the result is another view of the input
+};
+
+/// How ops of one type use a device.
+struct efficiency {
+  double compute = 1;      ///< reached share of the device's speed, above 0, at most 1
+  double memory = 1;       ///< … of its memory bandwidth
+  double overhead = 0;     ///< seconds per op, e.g. 5e-6 to launch a kernel on a GPU
+  traffic moved = traffic::all;
+  friend constexpr bool operator==(const efficiency&, const efficiency&) = default;
+};
+
+/// Efficiencies by op type and device kind. What was set last wins; a type that was never set has its kind's default.
+/// ```
+/// auto table = cost::typical_efficiencies();
+/// table.set("Conv", {.compute = 0.6, .overhead = 4e-6}, device_kind::gpu);
+/// ```
+class efficiency_table {
+public:
+  /// Sets an op type on some kinds. Throws `value_error` for a share that is not above 0 and at most 1, or an overhead
+  /// that is negative or not finite.
+  void set(std::string type, efficiency e, kind_set kinds = kind_set::all()) {
+    check(e, "efficiency of op type '" + type + "'");
+    by_type_[std::move(type)].emplace_back(kinds, e);
+  }
+  /// Sets what ops of all other types reach on some kinds. Throws as above.
+  void set_default(efficiency e, kind_set kinds = kind_set::all()) {
+    check(e, "default efficiency");
+    others_.emplace_back(kinds, e);
+  }
+
+  /// Complexity: O(log types).
+  efficiency of(std::string_view type, device_kind k) const {
+    if (const auto at = by_type_.find(type); at != by_type_.end()) {
+      if (const auto* e = last(at->second, k)) {
+        return *e;
+      }
+    }
+    const auto* e = last(others_, k);
+    return e ? *e : efficiency{};
+  }
+
+private:
+  using entries = std::vector<std::pair<kind_set, efficiency>>;
+
+  static const efficiency* last(const entries& all, device_kind k) {
+    for (auto at = all.rbegin(); at != all.rend(); ++at) {
+      if (at->first.contains(k)) {
+        return &at->second;
+      }
+    }
+    return nullptr;
+  }
+
+  static void check(const efficiency& e, const std::string& where) {
+    const auto is_share = [](double x) { return x > 0 && x <= 1; };
+    if (!is_share(e.compute) || !is_share(e.memory)) {
+      throw value_error(where, "compute and memory are shares of a device's peak, above 0 and at most 1");
+    }
+    if (!(e.overhead >= 0 && e.overhead < std::numeric_limits<double>::infinity())) {
+      throw value_error(where, "overhead must be a finite number of seconds, not negative");
+    }
+  }
+
+  std::map<std::string, entries, std::less<>> by_type_;
+  entries others_;
+};
+
+/// Round figures for types as ONNX, TensorFlow and the bundled networks call them, for want of measurements: dense
+/// products reach 70 % of the peak, convolutions 60 %, all else a tenth (it does not run on matrix units, and is bound
+/// by memory anyway); 80 % of the memory bandwidth; 5 µs to launch a kernel on an accelerator, 1 µs to call one on a
+/// CPU; views are free. docs/costs.md says what they rest on. What was measured (cost/measured.hpp) goes before.
+inline efficiency_table typical_efficiencies() {
+  efficiency_table table;
+  for (const auto& [kinds, overhead] :
+       {std::pair{kind_set::all(), 5e-6}, std::pair{kind_set{device_kind::cpu}, 1e-6}}) {
+    const auto set = [&table, kinds = kinds](std::initializer_list<const char*> types, const efficiency& e) {
+      for (const char* type : types) {
+        table.set(type, e, kinds);
+      }
+    };
+    table.set_default({.compute = 0.1, .memory = 0.8, .overhead = overhead}, kinds);
+    set({"MatMul", "BatchMatMul", "BatchMatMulV2", "Gemm", "FusedMatMul", "MatMulInteger", "QLinearMatMul", "Einsum",
+         "Attention", "MultiHeadAttention", "MatMulGrad", "GemmGrad", "EinsumGrad", "AttentionGrad"},
+        {.compute = 0.7, .memory = 0.8, .overhead = overhead});
+    set({"Conv", "Conv2D", "Conv3D", "ConvTranspose", "FusedConv", "ConvInteger", "QLinearConv", "ConvGrad",
+         "Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv2DGrad", "ConvTransposeGrad"},
+        {.compute = 0.6, .memory = 0.8, .overhead = overhead});
+    set({"LSTM", "GRU", "RNN", "LSTMBlockCell", "LSTMGrad", "GRUGrad", "RNNGrad"},
+        {.compute = 0.4, .memory = 0.8, .overhead = overhead});
+    set({"Gather", "GatherV2", "GatherNd", "GatherElements", "Slice", "StridedSlice", "Embedding", "ResourceGather"},
+        {.compute = 0.1, .memory = 0.4, .overhead = overhead, .moved = traffic::outputs});
+    // The overhead of an op that only rewrites a description is that of calling it, wherever its tensor lives.
+    set({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Identity", "Shape", "Size", "Rank", "Const",
+         "Constant", "ConstantOfShape", "NoOp", "Variable", "VariableV2", "VarHandleOp", "ReadVariableOp", "Placeholder",
+         "Dropout", "StopGradient"},
+        {.compute = 1, .memory = 1, .overhead = 0, .moved = traffic::none});
+  }
+  return table;
+}
+
+} // namespace weft::cost

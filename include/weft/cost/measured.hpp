@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Measured compute times in place of a model's estimates.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/cost/compose.hpp"
+#include "weft/cost/concepts.hpp"
+#include "weft/platform/kinds.hpp"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::cost {
+
+/// Compute times of `base` where nothing was measured. A measured time holds for devices like the one it was measured
+/// on; for any other device it is scaled by what `base` thinks of the two: t(d) = t · base(d) / base(measured on). So
+/// one measured device calibrates the estimates for all, op by op. Transfers are `base`'s.
+/// ```
+/// cost::measured c{cost::roofline{}, platform};
+/// c.add(device_kind::gpu, profile_seconds); // per op; NaN where there is none
+/// ```
+template <class Base = linear>
+class measured {
+public:
+  template <class P>
+  measured(Base base, const P& p) : base_{std::move(base)} {
+    for (const device_id d : ids(p.num_devices())) {
+      kinds_.push_back(p.kind(d));
+    }
+  }
+
+  /// Times per op in seconds, NaN where an op was not measured, on devices of these kinds: on the first one of the
+  /// platform. If the platform has none of them, on its first device. For a device of a kind that was added, that
+  /// kind's times are used; else those added first. Throws `value_error` for a negative or infinite time.
+  void add(kind_set kinds, std::vector<double> seconds) {
+    device_id reference = 0;
+    while (reference < kinds_.size() && !kinds.contains(kinds_[reference])) {
+      ++reference;
+    }
+    for (std::size_t v = 0; v < seconds.size(); ++v) {
+      if (seconds[v] < 0 || std::isinf(seconds[v])) {
+        throw value_error("measured time of op " + std::to_string(v), "must be finite and not negative");
+      }
+    }
+    columns_.push_back({kinds, reference < kinds_.size() ? reference : 0, std::move(seconds)});
+  }
+
+  template <class W, class P>
+    requires cost_parts::has_compute_time<Base, W, P>
+  double compute_time(const W& w, op_id v, const P& p, device_id d) const {
+    const double estimate = base_.compute_time(w, v, p, d);
+    const column* used = nullptr;
+    for (const auto& c : columns_) {
+      if (v < c.seconds.size() && !std::isnan(c.seconds[v])) {
+        const bool same_kind = c.kinds.contains(kinds_[d]);
+        if (used == nullptr || same_kind) {
+          used = &c;
+        }
+        if (same_kind) {
+          break;
+        }
+      }
+    }
+    if (used == nullptr) {
+      return estimate;
+    }
+    const double there = used->reference == d ? estimate : base_.compute_time(w, v, p, used->reference);
+    return there > 0 && estimate > 0 ? used->seconds[v] * (estimate / there) : used->seconds[v];
+  }
+  template <class W, class P>
+    requires cost_parts::has_transfer_time<Base, W, P>
+  constexpr double transfer_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
+    return base_.transfer_time(w, t, p, from, to);
+  }
+  template <class W, class P>
+  constexpr double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
+    return detail::send_time(base_, w, t, p, from, to);
+  }
+
+private:
+  struct column {
+    kind_set kinds;
+    device_id reference;
+    std::vector<double> seconds;
+  };
+
+  Base base_;
+  std::vector<device_kind> kinds_; // per device
+  std::vector<column> columns_;
+};
+
+} // namespace weft::cost

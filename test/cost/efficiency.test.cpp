@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/cost/efficiency.hpp"
+
+#include "weft/cost/roofline.hpp"
+
+#include "support/small_problem.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+using namespace weft;
+
+namespace {
+
+workload typed(const char* type) {
+  workload_builder b;
+  const auto x = b.add_op({.bytes = 1000});
+  const auto y = b.add_op({.work = 80, .bytes = 40, .resident_bytes = 160, .type = type});
+  b.add_edge(x, y);
+  return std::move(b).build();
+}
+
+platform<uniform_links> devices() {
+  return {{{.kind = device_kind::cpu, .speed = 1, .memory_bandwidth = 10},
+           {.kind = device_kind::gpu, .speed = 10, .memory_bandwidth = 100}},
+          uniform_links{}};
+}
+
+} // namespace
+
+TEST_CASE("efficiencies: the last setting for a type and kind holds, then the kind's default, then the peak") {
+  cost::efficiency_table t;
+  CHECK(t.of("Conv", device_kind::gpu) == cost::efficiency{});
+  t.set_default({.compute = 0.5});
+  t.set_default({.compute = 0.25}, device_kind::gpu);
+  t.set("Conv", {.compute = 0.75});
+  t.set("Conv", {.compute = 0.625}, device_kind::cpu);
+  CHECK(t.of("MatMul", device_kind::cpu).compute == 0.5);
+  CHECK(t.of("MatMul", device_kind::gpu).compute == 0.25);
+  CHECK(t.of("Conv", device_kind::gpu).compute == 0.75);
+  CHECK(t.of("Conv", device_kind::cpu).compute == 0.625);
+  t.set("Relu", {.compute = 0.125}, device_kind::tpu);
+  CHECK(t.of("Relu", device_kind::gpu).compute == 0.25);
+}
+
+TEST_CASE("efficiencies: what cannot be is refused") {
+  cost::efficiency_table t;
+  CHECK_THROWS_WITH_AS(t.set("Conv", {.compute = 0}), doctest::Contains("'Conv'"), value_error);
+  CHECK_THROWS_AS(t.set("Conv", {.memory = 1.5}), value_error);
+  CHECK_THROWS_AS(t.set_default({.overhead = -1}), value_error);
+  CHECK_THROWS_AS(t.set_default({.compute = std::numeric_limits<double>::quiet_NaN()}), value_error);
+}
+
+TEST_CASE("roofline with efficiencies: rates, traffic and overhead of the type") {
+  const auto p = devices();
+  cost::efficiency_table t;
+  t.set("MatMul", {.compute = 0.5, .memory = 0.25, .overhead = 3}, device_kind::gpu);
+  t.set("Gather", {.moved = cost::traffic::outputs});
+  t.set("Reshape", {.moved = cost::traffic::none});
+  cost::roofline c;
+  c.efficiencies = &t;
+  // 1200 bytes at 25 bytes/s are slower than 80 FLOP at 5 FLOP/s.
+  CHECK(c.compute_time(typed("MatMul"), 1, p, 1) == 48 + 3);
+  CHECK(c.compute_time(typed("MatMul"), 1, p, 0) == 120); // peaks of the CPU
+  CHECK(c.compute_time(typed("Gather"), 1, p, 0) == 80);  // its work; 80 bytes take 8 s
+  CHECK(c.compute_time(typed("Reshape"), 1, p, 0) == 80);
+  c.launch_overhead = 1;
+  CHECK(c.compute_time(typed("Reshape"), 1, p, 0) == 81);
+}
+
+TEST_CASE("typical efficiencies: dense products before all else, views free, calls cheaper on a CPU") {
+  const auto t = cost::typical_efficiencies();
+  for (const auto k : {device_kind::cpu, device_kind::gpu, device_kind::tpu}) {
+    CHECK(t.of("MatMul", k).compute > t.of("Conv2D", k).compute);
+    CHECK(t.of("Conv2D", k).compute > t.of("Relu", k).compute);
+    CHECK(t.of("Reshape", k).moved == cost::traffic::none);
+    CHECK(t.of("GatherV2", k).moved == cost::traffic::outputs);
+  }
+  CHECK(t.of("Relu", device_kind::cpu).overhead < t.of("Relu", device_kind::gpu).overhead);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/cost/measured.hpp"
+
+#include "support/small_problem.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+using namespace weft;
+
+namespace {
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+platform<uniform_links> devices() {
+  return {{{.kind = device_kind::cpu, .speed = 1},
+           {.kind = device_kind::gpu, .speed = 10},
+           {.kind = device_kind::gpu, .speed = 20}},
+          uniform_links{{.bandwidth = 100}}};
+}
+} // namespace
+
+static_assert(cost_model_for<cost::measured<>, workload, platform<>>);
+
+TEST_CASE("measured: without times it is its base") {
+  const workload w = test::diamond();
+  const auto p = devices();
+  const cost::measured c{cost::linear{}, p};
+  CHECK(c.compute_time(w, 1, p, 1) == cost::linear{}.compute_time(w, 1, p, 1));
+  CHECK(c.transfer_time(w, 1, p, 0, 1) == cost::linear{}.transfer_time(w, 1, p, 0, 1));
+  CHECK(c.send_time(w, 1, p, 0, 1) == 0);
+}
+
+TEST_CASE("measured: a time holds for its kind and is scaled by the estimates elsewhere") {
+  const workload w = test::diamond();
+  const auto p = devices();
+  cost::measured c{cost::linear{}, p};
+  c.add(device_kind::gpu, {7, nothing, 3});
+  CHECK(c.compute_time(w, 0, p, 1) == 7);
+  CHECK(c.compute_time(w, 0, p, 2) == 3.5);
+  CHECK(c.compute_time(w, 0, p, 0) == 70);
+  CHECK(c.compute_time(w, 1, p, 1) == w.work(1) / 10); // not measured
+  CHECK(c.compute_time(w, 3, p, 1) == w.work(3) / 10); // beyond the list
+}
+
+TEST_CASE("measured: each kind has its own times, and the first fill in") {
+  const workload w = test::diamond();
+  const auto p = devices();
+  cost::measured c{cost::linear{}, p};
+  c.add(device_kind::gpu, {7, 5, nothing, nothing});
+  c.add(device_kind::cpu, {9, nothing, 4, nothing});
+  CHECK(c.compute_time(w, 0, p, 0) == 9);
+  CHECK(c.compute_time(w, 0, p, 1) == 7);
+  CHECK(c.compute_time(w, 1, p, 0) == 50);
+  CHECK(c.compute_time(w, 2, p, 2) == doctest::Approx(4.0 / 20));
+  c.add(device_kind::tpu, {1, 1, 1, 6}); // no such device: as if measured on the first
+  CHECK(c.compute_time(w, 3, p, 0) == 6);
+}
+
+TEST_CASE("measured: where the base expects no time, the measured one holds everywhere") {
+  workload_builder b;
+  b.add_op({.work = 0});
+  const workload w = std::move(b).build();
+  const auto p = devices();
+  cost::measured c{cost::linear{}, p};
+  c.add(device_kind::gpu, {2});
+  CHECK(c.compute_time(w, 0, p, 0) == 2);
+  CHECK(c.compute_time(w, 0, p, 2) == 2);
+}
+
+TEST_CASE("measured: times that cannot be are refused") {
+  const auto p = devices();
+  cost::measured c{cost::linear{}, p};
+  CHECK_THROWS_WITH_AS(c.add(device_kind::gpu, {1, -1}), doctest::Contains("op 1"), value_error);
+  CHECK_THROWS_AS(c.add(device_kind::gpu, {std::numeric_limits<double>::infinity()}), value_error);
+}
