@@ -52,9 +52,10 @@ public:
     check_bytes(where(v, o.name) + ": resident_bytes", o.resident_bytes);
     if (o.bytes) {
       check_bytes(where(v, o.name) + ": bytes", *o.bytes);
-      tensors_.push_back({v, *o.bytes});
+      add_tensor(v, *o.bytes);
     }
-    outputs_.push_back({o.bytes ? static_cast<std::uint32_t>(tensors_.size() - 1) : none, o.bytes ? 1u : 0u, none});
+    outputs_.push_back(
+      {o.bytes ? static_cast<std::uint32_t>(columns_.bytes_.size() - 1) : none, o.bytes ? 1u : 0u, none});
     if (!o.name.empty()) {
       names_.resize(v);
       names_.push_back(std::move(o.name));
@@ -74,7 +75,7 @@ public:
   std::uint32_t add_output(op_id v, byte_count bytes) {
     check_op(v, "add_output");
     check_bytes(where(v) + ": output " + std::to_string(outputs_[v].count), bytes);
-    tensors_.push_back({v, bytes});
+    add_tensor(v, bytes);
     return outputs_[v].count++;
   }
 
@@ -110,13 +111,23 @@ public:
 
   /// Makes room for that many edges, which saves memory while a large workload is built.
   void reserve_edges(std::size_t count) { edges_.reserve(count); }
+  /// The same for ops, tensors and edges. A control tensor, made on an op's first control edge, counts as well.
+  void reserve(std::size_t ops, std::size_t tensors, std::size_t edges) {
+    columns_.work_.reserve(ops);
+    columns_.resident_bytes_.reserve(ops);
+    columns_.kinds_.reserve(ops);
+    outputs_.reserve(ops);
+    columns_.producer_.reserve(tensors);
+    columns_.bytes_.reserve(tensors);
+    edges_.reserve(edges);
+  }
 
   std::size_t num_ops() const { return columns_.work_.size(); }
   /// What was added as v.
   op operator[](op_id v) const {
     op o{.work = columns_.work_[v], .resident_bytes = columns_.resident_bytes_[v], .kinds = columns_.kinds_[v]};
     if (outputs_[v].first != none) {
-      o.bytes = tensors_[outputs_[v].first].bytes;
+      o.bytes = columns_.bytes_[outputs_[v].first];
     }
     o.name = name(v);
     for (const auto& [type, number] : type_numbers_) {
@@ -148,13 +159,9 @@ public:
 
 private:
   struct outputs_of_op {
-    std::uint32_t first;   // where in `tensors_` the one that came with the op is, or `none`
+    std::uint32_t first;   // where the tensor that came with the op is, or `none`
     std::uint32_t count;
     std::uint32_t control; // number of the output for control edges, or `none`
-  };
-  struct pending_tensor {
-    op_id producer;
-    byte_count bytes;
   };
   struct pending_edge {
     op_id producer;
@@ -181,6 +188,11 @@ private:
     }
   }
 
+  void add_tensor(op_id v, byte_count bytes) {
+    columns_.producer_.push_back(v); // not grouped by producer yet
+    columns_.bytes_.push_back(bytes);
+  }
+
   void pack_tensors(workload& w) {
     const auto n = w.num_ops();
     w.first_output_.assign(n + 1, 0);
@@ -188,14 +200,19 @@ private:
       w.first_output_[v + 1] = w.first_output_[v] + outputs_[v].count;
     }
     outputs_ = {};
-    auto next = w.first_output_;
-    w.producer_.resize(tensors_.size());
-    w.bytes_.resize(tensors_.size());
-    for (const auto& [producer, bytes] : tensors_) { // an op's outputs were added in their order
-      w.producer_[next[producer]] = producer;
-      w.bytes_[next[producer]++] = bytes;
+    if (std::is_sorted(w.producer_.begin(), w.producer_.end())) {
+      w.producer_.shrink_to_fit();
+      w.bytes_.shrink_to_fit();
+      return;
     }
-    tensors_ = {};
+    auto next = w.first_output_;
+    const auto producer = std::exchange(w.producer_, std::vector<op_id>(w.producer_.size()));
+    const auto bytes = std::exchange(w.bytes_, std::vector<byte_count>(w.bytes_.size()));
+    for (std::size_t t = 0; t < producer.size(); ++t) { // an op's outputs were added in their order
+      const auto at = next[producer[t]]++;
+      w.producer_[at] = producer[t];
+      w.bytes_[at] = bytes[t];
+    }
   }
 
   void pack_edges(workload& w) {
@@ -346,7 +363,6 @@ private:
   std::vector<std::string> names_;                     // up to the last op with a name
   std::vector<std::uint32_t> types_;                   // up to the last op with a type; `none` for ops without
   std::map<std::string, std::uint32_t> type_numbers_;  // numbers in the order in which types came
-  std::vector<pending_tensor> tensors_;
   std::vector<pending_edge> edges_;
   std::vector<std::pair<op_id, op_id>> colocations_;
 };
