@@ -50,13 +50,14 @@ public:
     auto devices = read_devices();
     const auto nodes = root_.at("nodes");
     nodes.array("a list of nodes");
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      read_node(nodes[i]);
+    for (const json_value& node : nodes) {
+      read_node(node);
     }
     const auto edges = root_.at("edges");
     edges.array("a list of edges");
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      read_edge(edges[i], i);
+    std::size_t i = 0;
+    for (const json_value& edge : edges) {
+      read_edge(edge, i++);
     }
     std::vector<double> transfer; // tensors are numbered by producer
     for (const double cost : transfer_) {
@@ -88,20 +89,8 @@ private:
   }
 
   static bool flag(const json_value& value) {
-    value.expect(value->is_boolean() || (value->is_number() && (*value == 0 || *value == 1)), "true or false");
-    return value->is_boolean() ? value->get<bool>() : *value == 1;
-  }
-
-  static std::int64_t integer(const json_value& value) {
-    if (value->is_number_float()) {
-      const auto x = value->get<double>();
-      value.expect(x == std::floor(x) && std::abs(x) < 0x1p53, "a whole number");
-      return static_cast<std::int64_t>(x);
-    }
-    const bool fits = value->is_number_integer() &&
-                      (!value->is_number_unsigned() || value->get<std::uint64_t>() <= std::uint64_t{1} << 62);
-    value.expect(fits, "a whole number");
-    return value->get<std::int64_t>();
+    const bool number = value.token() == "0" || value.token() == "1";
+    return number ? value.token() == "1" : value.boolean();
   }
 
   void read_node(const json_value& node) {
@@ -109,29 +98,30 @@ private:
                  "layerId"});
     const auto v = static_cast<op_id>(ids_.size());
     const auto id = node.at("id");
-    if (const auto [other, is_new] = op_of_.emplace(integer(id), v); !is_new) {
+    if (const auto [other, is_new] = op_of_.emplace(id.integer(), v); !is_new) {
       id.fail("the id " + std::to_string(other->first) + " was given to /nodes/" + std::to_string(other->second) +
               "; ids must differ");
     }
-    ids_.push_back(integer(id));
+    ids_.push_back(id.integer());
     const auto size = node.at("size");
     const double bytes = std::ceil(size.number());
     size.expect(bytes < bytes_limit, "less than 2^62 bytes");
     times_.host.push_back(node.at("cpuLatency").number());
     times_.accelerator.push_back(node.at("fpgaLatency").number());
     op o{.work = times_.accelerator.back(), .resident_bytes = static_cast<byte_count>(bytes)};
-    if (node.has("name")) {
-      o.name = node.at("name").text();
+    if (const auto name = node.find("name")) {
+      o.name = name->text();
     }
     if (!flag(node.at("supportedOnFpga"))) {
       o.kinds = device_kind::cpu;
     }
-    o.type = node.has("isBackwardNode") && flag(node.at("isBackwardNode")) ? "backward" : "forward";
+    const auto backward = node.find("isBackwardNode");
+    o.type = backward && flag(*backward) ? "backward" : "forward";
     builder_.add_op(std::move(o));
     transfer_.push_back(-1);
     first_edge_.push_back(0);
-    if (node.has("colorClass") && !node.at("colorClass")->is_null()) {
-      const auto [first, is_new] = class_of_.emplace(integer(node.at("colorClass")), v);
+    if (const auto color = node.find("colorClass"); color && !color->is_null()) {
+      const auto [first, is_new] = class_of_.emplace(color->integer(), v);
       if (!is_new) {
         builder_.colocate(first->second, v);
       }
@@ -139,9 +129,9 @@ private:
   }
 
   op_id op_at(const json_value& id) const {
-    const auto found = op_of_.find(integer(id));
+    const auto found = op_of_.find(id.integer());
     if (found == op_of_.end()) {
-      id.fail("there is no node with the id " + std::to_string(integer(id)));
+      id.fail("there is no node with the id " + std::to_string(id.integer()));
     }
     return found->second;
   }
@@ -152,8 +142,8 @@ private:
     const auto to = op_at(edge.at("destId"));
     const auto cost = edge.at("cost");
     const double time = cost.number();
-    if (edge.has("size")) {
-      (void)edge.at("size").number();
+    if (const auto size = edge.find("size")) {
+      (void)size->number();
     }
     if (from == to) {
       edge.fail("goes from node " + std::to_string(ids_[from]) + " to itself");
@@ -201,6 +191,11 @@ private:
   std::map<std::pair<op_id, op_id>, std::size_t> edges_;
 };
 
+inline dnn_partitioning dnn_partitioning_from_json(const json_document& document) {
+  const json_value root{document};
+  return partitioning_reader{root.object()}.read();
+}
+
 } // namespace detail
 
 /// Whether a text is meant to be such a file, judged by the names of its settings.
@@ -215,10 +210,8 @@ inline bool is_dnn_partitioning(std::string_view text) {
 /// Throws `parse_error` with file, line and the path of the value; costs that differ among a node's out-edges are
 /// refused. `file` is what errors call the input.
 inline dnn_partitioning read_dnn_partitioning(std::istream& in, const std::string& file = "<stream>") {
-  const detail::json_document document{read_all(in, file), file};
-  const detail::json_value root{document};
-  root.expect(root->is_object(), "an object");
-  return detail::partitioning_reader{root}.read();
+  const std::string text = read_all(in, file);
+  return detail::dnn_partitioning_from_json({text, file});
 }
 /// The same from a file. Throws `error` if it cannot be opened.
 inline dnn_partitioning read_dnn_partitioning(const std::filesystem::path& path) {

@@ -22,7 +22,7 @@ inline std::uint32_t id_from_json(const json_value& value) {
 }
 
 inline std::uint32_t id_or_null_from_json(const json_value& value) {
-  return value->is_null() ? none : id_from_json(value);
+  return value.is_null() ? none : id_from_json(value);
 }
 
 /// An id, or null for `none`.
@@ -37,15 +37,15 @@ inline plan plan_from_json(const json_document& document) {
   plan result;
   const auto placement = root.at("placement");
   placement.array("a list with a device for each op");
-  for (std::size_t v = 0; v < placement.size(); ++v) {
-    result.placement.push_back(id_or_null_from_json(placement[v]));
+  for (const json_value& device : placement) {
+    result.placement.push_back(id_or_null_from_json(device));
   }
   if (!root.has("order")) {
     return result;
   }
   const auto order = root.at("order");
   order.array("a list of steps");
-  std::vector<bool> runs(placement.size(), false);
+  std::vector<bool> runs(result.placement.size(), false);
   const auto check_op = [&](const json_value& value) {
     const op_id v = id_from_json(value);
     if (v >= runs.size()) {
@@ -53,9 +53,8 @@ inline plan plan_from_json(const json_document& document) {
     }
     return v;
   };
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto entry = order[i];
-    if (entry->is_object()) {
+  for (const json_value& entry : order) {
+    if (entry.is_object()) {
       entry.object({"op", "tensor", "to"});
       const op_id v = check_op(entry.at("op"));
       result.order.push_back(step::send(v, id_from_json(entry.at("tensor")), id_from_json(entry.at("to"))));
@@ -84,8 +83,7 @@ inline trace trace_from_json(const json_document& document) {
   result.makespan = root.at("makespan").number();
   const auto ops = root.at("ops");
   ops.array("a list with a record for each op");
-  for (std::size_t v = 0; v < ops.size(); ++v) {
-    const auto r = ops[v];
+  for (const json_value& r : ops) {
     r.object({"device", "start", "finish", "threads"});
     const auto threads = r.has("threads") ? r.at("threads").whole(1, 1u << 20) : 1;
     result.ops.push_back({id_or_null_from_json(r.at("device")), r.at("start").number(), r.at("finish").number(),
@@ -93,8 +91,7 @@ inline trace trace_from_json(const json_document& document) {
   }
   const auto transfers = root.at("transfers");
   transfers.array("a list of transfers");
-  for (std::size_t i = 0; i < transfers.size(); ++i) {
-    const auto r = transfers[i];
+  for (const json_value& r : transfers) {
     r.object({"tensor", "from", "to", "send_start", "send_finish", "start", "arrival"});
     result.transfers.push_back({id_from_json(r.at("tensor")), id_from_json(r.at("from")), id_from_json(r.at("to")),
                                 r.at("send_start").number(), r.at("send_finish").number(), r.at("start").number(),
@@ -118,7 +115,8 @@ void write_list(std::ostream& out, const Range& range, std::size_t per_line, con
 /// Reads a plan. Ops, tensors and devices are numbers; whether they fit a problem is for validate/ to say.
 /// `file` is what errors call the input. Throws `parse_error` with file, line and the path of the value.
 inline plan read_plan_json(std::istream& in, const std::string& file = "<stream>") {
-  return detail::plan_from_json({read_all(in, file), file});
+  const std::string text = read_all(in, file);
+  return detail::plan_from_json({text, file});
 }
 /// The same from a file. Throws `error` if it cannot be opened.
 inline plan read_plan_json(const std::filesystem::path& path) {
@@ -144,7 +142,8 @@ inline void write_plan_json(std::ostream& out, const plan& p) {
 
 /// Reads a trace; times in seconds. Throws as `read_plan_json` does.
 inline trace read_trace_json(std::istream& in, const std::string& file = "<stream>") {
-  return detail::trace_from_json({read_all(in, file), file});
+  const std::string text = read_all(in, file);
+  return detail::trace_from_json({text, file});
 }
 /// The same from a file. Throws `error` if it cannot be opened.
 inline trace read_trace_json(const std::filesystem::path& path) {

@@ -17,8 +17,11 @@
 
 namespace weft::io {
 
-/// Platforms are read with one link for each pair of devices, so their number is limited (to 1.6 GB of links).
-inline constexpr std::size_t max_platform_devices = 10'000;
+/// Platforms are read with one link for each pair of devices, so their number is limited: to that many, or to as many
+/// as a file has a link written down for each pair of.
+inline constexpr std::size_t max_platform_devices = 1000;
+/// No file may have more devices than that.
+inline constexpr std::size_t max_listed_devices = 10'000;
 
 namespace detail {
 
@@ -43,44 +46,47 @@ void matrix_from_json(const json_value& value, std::size_t n, bool positive, con
       }
     }
   };
-  if (value->is_number()) {
+  if (value.is_number()) {
     const double x = value.number(positive);
     each_pair([&](device_id d, device_id e) { set(d, e, x); });
     return;
   }
   const auto check_size = [n](const json_value& list, const char* what) {
-    if (list.array(what).size() != n) {
-      list.fail("has " + std::to_string(list.size()) + " entries for " + std::to_string(n) + " devices");
+    if (const auto size = list.array(what).size(); size != n) {
+      list.fail("has " + std::to_string(size) + " entries for " + std::to_string(n) + " devices");
     }
   };
   check_size(value, "one number for all, or a row for each device");
-  for (const device_id d : ids(n)) {
-    const auto row = value[d];
+  device_id d = 0;
+  for (const json_value& row : value) {
     check_size(row, "a row with a number for each device");
-    for (const device_id e : ids(n)) {
-      if (const auto entry = row[e]; !entry->is_null() && d != e) {
+    device_id e = 0;
+    for (const json_value& entry : row) {
+      if (!entry.is_null() && d != e) {
         set(d, e, entry.number(positive));
       }
+      ++e;
     }
+    ++d;
   }
 }
 
 /// A hierarchy of enclosures, the innermost first.
 inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
   levels.array("a list of levels");
-  levels.expect(levels.size() > 0, "at least one level");
+  const auto count = levels.size();
+  levels.expect(count > 0, "at least one level");
   std::vector<link> links;
   std::vector<std::size_t> sizes;
   std::size_t span = 1;
-  for (std::size_t k = 0; k < levels.size(); ++k) {
-    const auto level = levels[k];
+  for (const json_value& level : levels) {
     level.object({"latency", "bandwidth", "size"});
     links.push_back(link_from_json(level));
-    if (k + 1 < levels.size()) {
-      sizes.push_back(static_cast<std::size_t>(level.at("size").whole(1, max_platform_devices)));
+    if (links.size() < count) {
+      sizes.push_back(static_cast<std::size_t>(level.at("size").whole(1, max_listed_devices)));
       span *= sizes.back();
-      if (span > max_platform_devices) {
-        level.fail("an enclosure of this level would hold more than " + std::to_string(max_platform_devices) +
+      if (span > max_listed_devices) {
+        level.fail("an enclosure of this level would hold more than " + std::to_string(max_listed_devices) +
                    " devices");
       }
     } else if (level.has("size")) {
@@ -88,18 +94,15 @@ inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
     }
   }
   const hierarchical_links hierarchy{std::move(links), std::move(sizes)};
-  link_matrix matrix{n};
-  for (const device_id d : ids(n)) {
-    for (const device_id e : ids(n)) {
-      if (d != e) {
-        matrix.set(d, e, hierarchy(d, e));
-      }
-    }
-  }
-  return matrix;
+  return {n, hierarchy};
 }
 
-inline link_matrix links_from_json(const json_value& root, std::size_t n) {
+inline link_matrix links_from_json(const json_value& root, std::size_t n, std::size_t text_size) {
+  if (n > max_platform_devices && n * n > text_size / 2) {
+    root.at("devices").fail(std::to_string(n) + " devices, but only up to " + std::to_string(max_platform_devices) +
+                            " can do without a matrix that lists the link of each pair; build larger platforms with "
+                            "hierarchical_links in code");
+  }
   if (!root.has("links")) {
     if (n > 1) {
       root.fail(R"(the key 'links' is missing; if moving data costs nothing, write "links": {"uniform": {}})");
@@ -118,18 +121,14 @@ inline link_matrix links_from_json(const json_value& root, std::size_t n) {
   }
   const auto matrix = links.at("matrix");
   matrix.object({"latency", "bandwidth"});
-  std::vector<link> all(n * n);
-  if (matrix.has("latency")) {
-    matrix_from_json(matrix.at("latency"), n, false, [&](auto d, auto e, double x) { all[d * n + e].latency = x; });
-  }
-  if (matrix.has("bandwidth")) {
-    matrix_from_json(matrix.at("bandwidth"), n, true, [&](auto d, auto e, double x) { all[d * n + e].bandwidth = x; });
-  }
   link_matrix result{n};
-  for (const device_id d : ids(n)) {
-    for (const device_id e : ids(n)) {
-      result.set(d, e, all[d * n + e]);
-    }
+  if (const auto latency = matrix.find("latency")) {
+    matrix_from_json(*latency, n, false,
+                     [&](auto d, auto e, double x) { result.set(d, e, {x, result(d, e).bandwidth}); });
+  }
+  if (const auto bandwidth = matrix.find("bandwidth")) {
+    matrix_from_json(*bandwidth, n, true,
+                     [&](auto d, auto e, double x) { result.set(d, e, {result(d, e).latency, x}); });
   }
   return result;
 }
@@ -166,12 +165,11 @@ inline platform<> platform_from_json(const json_document& document) {
   std::vector<device> devices;
   std::vector<std::string> names;
   bool named = false;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto entry = list[i];
+  for (const json_value& entry : list) {
     const device d = device_from_json(entry);
-    const std::size_t count = entry.has("count") ? entry.at("count").whole(1, max_platform_devices) : 1;
-    if (devices.size() + count > max_platform_devices) {
-      entry.fail("more than " + std::to_string(max_platform_devices) + " devices in all");
+    const std::size_t count = entry.has("count") ? entry.at("count").whole(1, max_listed_devices) : 1;
+    if (devices.size() + count > max_listed_devices) {
+      entry.fail("more than " + std::to_string(max_listed_devices) + " devices in all");
     }
     for (std::size_t k = 0; k < count; ++k) {
       devices.push_back(d);
@@ -182,7 +180,7 @@ inline platform<> platform_from_json(const json_document& document) {
   if (devices.empty()) {
     list.fail("there is no device: add at least one");
   }
-  auto links = links_from_json(root, devices.size());
+  auto links = links_from_json(root, devices.size(), document.text().size());
   const double send_work = root.has("send_work") ? root.at("send_work").number() : 0;
   try {
     platform<> p{std::move(devices), std::move(links), send_work};
@@ -268,7 +266,8 @@ void write_links(std::ostream& out, const P& p) {
 /// Reads a platform, whatever its links look like in the file, into one with a link for each pair of devices.
 /// `file` is what errors call the input. Throws `parse_error` with file, line and the path of the value.
 inline platform<> read_platform_json(std::istream& in, const std::string& file = "<stream>") {
-  return detail::platform_from_json({read_all(in, file), file});
+  const std::string text = read_all(in, file);
+  return detail::platform_from_json({text, file});
 }
 /// The same from a file. Throws `error` if it cannot be opened.
 inline platform<> read_platform_json(const std::filesystem::path& path) {

@@ -15,15 +15,15 @@ namespace weft::io {
 /// Reads a profile. `file` is what errors call the input. Throws `parse_error` with file, line and the path of the
 /// value. Whether it is of this machine is for `profile::warning_for` to say.
 inline concurrency::profile read_profile_json(std::istream& in, const std::string& file = "<stream>") {
-  const detail::json_document document{read_all(in, file), file};
+  const std::string text = read_all(in, file);
+  const detail::json_document document{text, file};
   const detail::json_value root{document};
   detail::check_format(root, "weft.profile");
   root.object({"$schema", "format", "version", "description", "entries"});
   concurrency::profile result;
   const auto entries = root.at("entries");
   entries.array("a list of measured ops");
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto e = entries[i];
+  for (const detail::json_value& e : entries) {
     e.object({"machine", "op", "threads", "affinity", "seconds"});
     concurrency::profile::key k;
     k.machine = e.at("machine").text();
@@ -36,8 +36,8 @@ inline concurrency::profile read_profile_json(std::istream& in, const std::strin
     k.affinity = a.text() == "packed" ? affinity::packed : affinity::spread;
     const auto seconds = e.at("seconds");
     seconds.array("a list of measured times");
-    for (std::size_t j = 0; j < seconds.size(); ++j) {
-      result.record(k, seconds[j].number(true));
+    for (const detail::json_value& s : seconds) {
+      result.record(k, s.number(true));
     }
   }
   return result;

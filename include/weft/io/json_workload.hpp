@@ -24,25 +24,27 @@ namespace detail {
 /// Finds ops by what an `inputs` entry calls them.
 class op_names {
 public:
-  explicit op_names(const json_value& ops) : num_ops_{ops.size()} {
-    for (const op_id v : ids(num_ops_)) {
-      if (const auto name = (*ops)[v].find("name"); name != (*ops)[v].end()) {
-        names_.emplace_back(name->get_ref<const std::string&>(), v);
+  explicit op_names(const json_value& ops) {
+    for (const json_value& o : ops) {
+      if (const auto name = o.find("name")) {
+        names_.emplace_back(name->text(), static_cast<op_id>(num_ops_));
       }
+      ++num_ops_;
     }
     std::sort(names_.begin(), names_.end());
   }
 
   /// The op that a string (its name) or a number (its position) stands for.
   op_id find(const json_value& reference) const {
-    if (reference->is_number()) {
-      if (num_ops_ == 0 || reference.whole(0, none) >= num_ops_) {
-        reference.fail("there is no op " + reference->dump() + ", only 0 to " + std::to_string(num_ops_) + " - 1");
+    if (reference.is_number()) {
+      const auto v = reference.whole(0, none);
+      if (v >= num_ops_) {
+        reference.fail("there is no op " + std::to_string(v) + ", only 0 to " + std::to_string(num_ops_) + " - 1");
       }
-      return static_cast<op_id>(reference.whole(0, none));
+      return static_cast<op_id>(v);
     }
-    reference.expect(reference->is_string(), "the name or the number of an op, or [op, number of its output]");
-    const std::string_view name = reference.text();
+    reference.expect(reference.is_string(), "the name or the number of an op, or [op, number of its output]");
+    const std::string name = reference.text();
     const auto at = std::lower_bound(names_.begin(), names_.end(), std::pair{name, op_id{0}});
     if (at == names_.end() || at->first != name) {
       reference.fail("there is no op called " + in_quotes(name));
@@ -55,15 +57,13 @@ public:
   }
 
 private:
-  std::size_t num_ops_;
-  std::vector<std::pair<std::string_view, op_id>> names_;
+  std::size_t num_ops_ = 0;
+  std::vector<std::pair<std::string, op_id>> names_;
 };
 
 inline kind_set kinds_from_json(const json_value& list) {
   kind_set kinds;
-  list.array("a list of device kinds");
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto entry = list[i];
+  for (const json_value& entry : list.array("a list of device kinds")) {
     const auto kind = parse_device_kind(entry.text());
     if (!kind) {
       entry.fail("unknown device kind " + in_quotes(entry.text()) +
@@ -77,68 +77,69 @@ inline kind_set kinds_from_json(const json_value& list) {
   return kinds;
 }
 
-/// Adds an op without its edges.
-inline void op_from_json(workload_builder& b, const json_value& o) {
+/// Adds an op without its edges; returns the number of its outputs.
+inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
   o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "inputs", "outputs"});
   op result;
-  if (o.has("name")) {
-    result.name = o.at("name").text();
+  if (const auto name = o.find("name")) {
+    result.name = name->text();
   }
-  if (o.has("type")) {
-    result.type = o.at("type").text();
+  if (const auto type = o.find("type")) {
+    result.type = type->text();
   }
-  if (o.has("kinds")) {
-    result.kinds = kinds_from_json(o.at("kinds"));
+  if (const auto kinds = o.find("kinds")) {
+    result.kinds = kinds_from_json(*kinds);
   }
-  if (o.has("work")) {
-    result.work = o.at("work").number();
+  if (const auto work = o.find("work")) {
+    result.work = work->number();
   }
-  if (o.has("resident_bytes")) {
-    result.resident_bytes = o.at("resident_bytes").whole(0, workload_builder::max_total_bytes);
+  if (const auto bytes = o.find("resident_bytes")) {
+    result.resident_bytes = bytes->whole(0, workload_builder::max_total_bytes);
   }
   const op_id v = b.add_op(std::move(result));
-  if (o.has("outputs")) {
-    const auto outputs = o.at("outputs");
-    outputs.array("a list of sizes in bytes");
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      b.add_output(v, outputs[k].whole(0, workload_builder::max_total_bytes));
+  std::uint32_t count = 0;
+  if (const auto outputs = o.find("outputs")) {
+    for (const json_value& bytes : outputs->array("a list of sizes in bytes")) {
+      b.add_output(v, bytes.whole(0, workload_builder::max_total_bytes));
+      ++count;
     }
   }
+  return count;
 }
 
 /// Adds the edges into v.
-inline void inputs_from_json(workload_builder& b, op_id v, const json_value& ops, const op_names& names) {
-  const auto o = ops[v];
-  if (!o.has("inputs")) {
-    return;
-  }
-  const auto inputs = o.at("inputs");
-  inputs.array("a list of inputs");
-  std::vector<std::tuple<op_id, std::uint32_t, std::size_t>> seen;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const auto input = inputs[i];
+inline void inputs_from_json(workload_builder& b, op_id v, const json_value& inputs, const op_names& names,
+                             const std::vector<std::uint32_t>& num_outputs) {
+  struct entry {
+    op_id producer;
+    std::uint32_t output;
+    std::uint32_t position;
+  };
+  std::vector<entry> seen;
+  seen.reserve(inputs.array("a list of inputs").size());
+  for (const json_value& input : inputs) {
     std::uint32_t output = 0;
     op_id producer = none;
-    if (input->is_array()) {
+    if (input.is_array()) {
       input.expect(input.size() == 2, "the name or the number of an op, or [op, number of its output]");
       producer = names.find(input[0]);
       output = static_cast<std::uint32_t>(input[1].whole(0, none));
     } else {
       producer = names.find(input);
     }
-    const auto& made = (*ops)[producer];
-    if (const auto count = made.contains("outputs") ? made["outputs"].size() : 0; output >= count) {
+    if (const auto count = num_outputs[producer]; output >= count) {
       input.fail("op " + std::to_string(producer) + " has no output " + std::to_string(output) + ", it has " +
                  std::to_string(count) + " outputs; list their sizes as its \"outputs\"");
     }
     b.add_edge(producer, v, output);
-    seen.emplace_back(producer, output, i);
+    seen.push_back({producer, output, static_cast<std::uint32_t>(seen.size())});
   }
-  std::sort(seen.begin(), seen.end());
+  std::sort(seen.begin(), seen.end(), [](const entry& x, const entry& y) {
+    return std::tie(x.producer, x.output, x.position) < std::tie(y.producer, y.output, y.position);
+  });
   for (std::size_t i = 1; i < seen.size(); ++i) {
-    const auto& [producer, output, position] = seen[i];
-    if (producer == std::get<0>(seen[i - 1]) && output == std::get<1>(seen[i - 1])) {
-      inputs[position].fail("this input is listed twice");
+    if (seen[i].producer == seen[i - 1].producer && seen[i].output == seen[i - 1].output) {
+      inputs[seen[i].position].fail("this input is listed twice");
     }
   }
 }
@@ -148,23 +149,41 @@ inline workload workload_from_json(const json_document& document) {
   check_format(root, "weft.workload");
   root.object({"$schema", "format", "version", "description", "ops"});
   const auto ops = root.at("ops");
-  ops.array("a list of ops");
+  std::size_t num_ops = 0;
+  std::size_t num_tensors = 0;
+  std::size_t num_edges = 0;
+  for (const json_value& o : ops.array("a list of ops")) {
+    const auto outputs = o.find("outputs");
+    const auto inputs = o.find("inputs");
+    num_tensors += outputs ? outputs->size() : 0;
+    num_edges += inputs ? inputs->size() : 0;
+    ++num_ops;
+  }
   workload_builder b;
-  for (std::size_t v = 0; v < ops.size(); ++v) {
-    op_from_json(b, ops[v]);
+  b.reserve(num_ops, num_tensors, num_edges);
+  std::vector<std::uint32_t> num_outputs;
+  num_outputs.reserve(num_ops);
+  for (const json_value& o : ops) {
+    num_outputs.push_back(op_from_json(b, o));
   }
   const op_names names{ops};
-  std::map<std::string, op_id> first_of_group; // by the JSON text of the label: 1 and "1" are different groups
-  for (const op_id v : ids(ops.size())) {
-    inputs_from_json(b, v, ops, names);
-    if (const auto o = ops[v]; o.has("group")) {
-      const auto label = o.at("group");
-      label.expect(label->is_string() || label->is_number_unsigned(), "a name or a number that is not negative");
-      const auto [at, is_new] = first_of_group.emplace(label->dump(), v);
+  std::map<std::string, op_id> first_of_group; // 1 and "1" are different groups
+  op_id v = 0;
+  for (const json_value& o : ops) {
+    if (const auto inputs = o.find("inputs")) {
+      inputs_from_json(b, v, *inputs, names, num_outputs);
+    }
+    if (const auto label = o.find("group")) {
+      label->expect(label->is_string() || (label->is_number() &&
+                                           label->token().find_first_not_of("0123456789") == std::string_view::npos),
+                    "a name or a number that is not negative");
+      const auto [at, is_new] =
+        first_of_group.emplace(label->is_string() ? '"' + label->text() : std::string{label->token()}, v);
       if (!is_new) {
         b.colocate(at->second, v);
       }
     }
+    ++v;
   }
   try {
     return std::move(b).build();
@@ -207,7 +226,8 @@ std::vector<nlohmann::ordered_json> op_references(const W& w) {
 /// value; when the graph as a whole is unusable (`cycle_error`, `constraint_error`, `value_error`), that error is
 /// nested in it.
 inline workload read_workload_json(std::istream& in, const std::string& file = "<stream>") {
-  return detail::workload_from_json({read_all(in, file), file});
+  const std::string text = read_all(in, file);
+  return detail::workload_from_json({text, file});
 }
 /// The same from a file. Throws `error` if it cannot be opened.
 inline workload read_workload_json(const std::filesystem::path& path) {

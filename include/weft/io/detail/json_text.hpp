@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Finds places in JSON texts, which the JSON library does not keep: duplicate keys, and the line of a value.
+/// The tokens of JSON texts, and what can be told from them without reading everything.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <set>
-#include <string>
 #include <string_view>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace weft::io::detail {
 
-/// Splits a text that is known to be valid JSON into tokens.
+/// Splits a text into the tokens of JSON. Of a text that is not JSON it gives some tokens, and then the end.
 class json_tokens {
 public:
   struct token {
@@ -28,15 +23,16 @@ public:
   token next() {
     at_ = text_.find_first_not_of(" \t\r\n", at_);
     if (at_ >= text_.size()) {
-      return {0, text_.size(), text_.size()};
+      at_ = text_.size();
+      return {0, at_, at_};
     }
     const auto begin = at_;
     const char c = text_[at_];
     if (c == '"') {
-      for (++at_; text_[at_] != '"'; ++at_) {
+      for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
         at_ += text_[at_] == '\\' ? 1u : 0u;
       }
-      ++at_;
+      at_ = std::min(at_ + 1, text_.size());
       return {'"', begin, at_};
     }
     if (std::string_view{"{}[]:,"}.find(c) != std::string_view::npos) {
@@ -60,85 +56,34 @@ inline std::size_t line_at(std::string_view text, std::size_t position) {
                text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size())), '\n'));
 }
 
-/// Where lists and objects are nested deeper than `most` in a valid JSON text.
-inline std::optional<json_tokens::token> find_deep_nesting(std::string_view text, std::size_t most) {
+/// The first token of the value of a key of the outermost object, as it is in the text; nothing if the text is no
+/// object or has no such key. For finding out what a text is meant to be: the rest of it need not be valid.
+inline std::optional<std::string_view> outermost_value(std::string_view text, std::string_view key) {
   json_tokens tokens{text};
-  std::size_t depth = 0;
-  for (auto t = tokens.next(); t.kind != 0; t = tokens.next()) {
+  if (tokens.next().kind != '{') {
+    return std::nullopt;
+  }
+  std::size_t depth = 1;
+  bool at_key = true; // what comes next in the outermost object is a key
+  for (auto t = tokens.next(); t.kind != 0 && depth > 0; t = tokens.next()) {
     depth += t.kind == '{' || t.kind == '[' ? 1u : 0u;
     depth -= t.kind == '}' || t.kind == ']' ? 1u : 0u;
-    if (depth > most) {
-      return t;
+    if (depth != 1) {
+      continue;
     }
+    const auto word = tokens.text(t);
+    if (at_key && t.kind == '"' && word.size() == key.size() + 2 && word.substr(1, key.size()) == key) {
+      return tokens.next().kind == ':' ? std::optional{tokens.text(tokens.next())} : std::nullopt;
+    }
+    at_key = t.kind == ',';
   }
   return std::nullopt;
 }
 
-/// Where a key is given twice in one object of a valid JSON text.
-inline std::optional<json_tokens::token> find_duplicate_key(std::string_view text) {
-  struct frame {
-    bool object;
-    std::set<std::string_view> keys = {};
-  };
-  json_tokens tokens{text};
-  std::vector<frame> frames;
-  auto last = tokens.next();
-  for (auto t = last; t.kind != 0; last = t, t = tokens.next()) {
-    if (t.kind == '{' || t.kind == '[') {
-      frames.push_back({t.kind == '{'});
-    } else if (t.kind == '}' || t.kind == ']') {
-      frames.pop_back();
-    } else if (t.kind == '"' && !frames.empty() && frames.back().object && last.kind != ':' &&
-               !frames.back().keys.insert(tokens.text(t)).second) {
-      return t;
-    }
-  }
-  return std::nullopt;
-}
-
-/// The line on which the value with that path (keys and positions) begins in a valid JSON text; if there is no such
-/// value, that of the innermost one around it.
-inline std::size_t line_of(std::string_view text, const std::vector<std::string>& path) {
-  json_tokens tokens{text};
-  auto t = tokens.next();
-  std::size_t found = t.begin;
-  const auto skip_value = [&](json_tokens::token first) {
-    std::size_t depth = 0;
-    for (auto u = first;; u = tokens.next()) {
-      depth += u.kind == '{' || u.kind == '[' ? 1u : 0u;
-      depth -= u.kind == '}' || u.kind == ']' ? 1u : 0u;
-      if (depth == 0) {
-        return;
-      }
-    }
-  };
-  for (const auto& step : path) {
-    const char open = t.kind;
-    bool inside = false;
-    for (std::size_t i = 0; (open == '{' || open == '[') && !inside; ++i) {
-      t = tokens.next();
-      if (t.kind == ',') {
-        t = tokens.next();
-      }
-      if (t.kind == '}' || t.kind == ']') {
-        break;
-      }
-      inside = open == '[' && step == std::to_string(i);
-      if (open == '{') {
-        inside = nlohmann::json::parse(tokens.text(t)).get<std::string>() == step;
-        tokens.next(); // the colon
-        t = tokens.next();
-      }
-      if (!inside) {
-        skip_value(t);
-      }
-    }
-    if (!inside) {
-      break;
-    }
-    found = t.begin;
-  }
-  return line_at(text, found);
+/// Whether a text is meant to be an object with that `"format"`, one of the native ones.
+inline bool has_json_format(std::string_view text, std::string_view format) {
+  const auto value = outermost_value(text, "format");
+  return value && value->size() == format.size() + 2 && value->substr(1, format.size()) == format;
 }
 
 } // namespace weft::io::detail
