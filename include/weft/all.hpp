@@ -104,6 +104,7 @@
 #include "weft/concurrency/op_classes.hpp"
 #include "weft/concurrency/op_graph.hpp"
 #include "weft/concurrency/profile.hpp"
+#include "weft/concurrency/profiled_times.hpp"
 #include "weft/concurrency/regression.hpp"
 #include "weft/concurrency/roofline.hpp"
 #include "weft/concurrency/sampled_curve.hpp"
