@@ -174,10 +174,5 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "compare: {}\n", e.what());
-    return 2;
-  }
+  return tool::main_of("compare", argc, argv, run);
 }

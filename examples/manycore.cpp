@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // How long training steps take on a manycore processor, simulated, under the settings that frameworks recommend, the
 // best ones a user could find by hand, and strategies that choose threads and co-runs op by op.
+#include "tool/command_line.hpp"
+
 #include "weft/concurrency/baselines.hpp"
 #include "weft/concurrency/hill_climbing.hpp"
 #include "weft/concurrency/moldable.hpp"
@@ -173,14 +175,7 @@ options parse(int argc, char** argv) {
     ->type_name("SHARE")
     ->capture_default_str();
   app.add_option("--seed", o.seed, "Seed of the noise")->type_name("S")->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) {
-      std::exit(app.exit(e)); // --help
-    }
-    throw weft::error(std::string{e.what()} + " (manycore --help says more)");
-  }
+  tool::parse(app, "manycore", argc, argv);
   return o;
 }
 
@@ -208,10 +203,5 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "manycore: {}\n", e.what());
-    return 2;
-  }
+  return tool::main_of("manycore", argc, argv, run);
 }

@@ -5,6 +5,7 @@
 #include "kernels/adversarial_networks.hpp"
 #include "kernels/networks.hpp"
 #include "kernels/sequence_networks.hpp"
+#include "tool/command_line.hpp"
 
 #include "weft/concurrency/baselines.hpp"
 #include "weft/concurrency/hill_climbing.hpp"
@@ -539,14 +540,7 @@ options parse(int argc, char** argv) {
     ->type_name("table|csv")
     ->capture_default_str();
   app.add_option("--html", o.html, "Also write a report with charts of predicted and measured runs")->type_name("FILE");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) {
-      std::exit(app.exit(e)); // --help
-    }
-    throw weft::error(std::string{e.what()} + " (train_step --help says more)");
-  }
+  tool::parse(app, "train_step", argc, argv);
   return o;
 }
 
@@ -611,10 +605,5 @@ int main(int argc, char** argv) {
     setenv("GOMP_SPINCOUNT", "5000", 1);
     execv("/proc/self/exe", argv);
   }
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "train_step: {}\n", e.what());
-    return 2;
-  }
+  return tool::main_of("train_step", argc, argv, run);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "strategies.hpp"
+#include "tool/command_line.hpp"
 
 #include "weft/core/budget.hpp"
 #include "weft/core/error.hpp"
@@ -14,8 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -130,22 +129,6 @@ inline std::string footer(const registry& all) {
   return text;
 }
 
-/// `10` or `10s`: seconds. `5000moves`: moves, so that results do not depend on the machine's speed.
-inline weft::budget parse_budget(const std::string& text) {
-  double amount = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, failed] = std::from_chars(text.data(), end, amount);
-  const std::string_view unit{rest, static_cast<std::size_t>(end - rest)};
-  const bool moves = unit == "moves";
-  if (failed != std::errc{} || !(amount > 0 && amount < 1e18) || !(moves || unit.empty() || unit == "s") ||
-      (moves && amount < 1)) {
-    throw weft::error(fmt::format(
-      "--budget: '{}' is no budget; write seconds, as in 10, or moves, as in 5000moves (compare --help says more)",
-      text));
-  }
-  return moves ? weft::budget{.moves = static_cast<std::uint64_t>(amount)} : weft::budget{.seconds = amount};
-}
-
 /// Reads the command line. Ends the program for `--help`.
 inline options parse(int argc, char** argv, const registry& all) {
   options o;
@@ -212,20 +195,13 @@ inline options parse(int argc, char** argv, const registry& all) {
     ->check(CLI::Range(1u, 1024u))
     ->type_name("N")
     ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) {
-      std::exit(app.exit(e)); // --help
-    }
-    throw weft::error(std::string{e.what()} + " (compare --help says more)");
-  }
+  tool::parse(app, "compare", argc, argv);
   o.contention = contention == "port" ? weft::contention_model::port : weft::contention_model::none;
   o.objective = objective == "period"    ? objective::period
                 : objective == "latency" ? objective::latency
                                          : objective::makespan;
   if (budgeted->count() > 0) {
-    o.budget = parse_budget(budget);
+    o.budget = tool::parse_budget(budget, "compare");
   }
   return o;
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What the tools have in common: reading the command line, and telling what went wrong.
+#pragma once
+
+#include "weft/core/budget.hpp"
+#include "weft/core/error.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace tool {
+
+/// Reads the command line. Ends the program for `--help`; throws `weft::error` of one line for what is wrong.
+inline void parse(CLI::App& app, const char* program, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) {
+      std::exit(app.exit(e)); // --help
+    }
+    throw weft::error(fmt::format("{} ({} --help says more)", e.what(), program));
+  }
+}
+
+/// `10` or `10s`: seconds. `5000moves`: moves, so that results do not depend on the machine's speed.
+inline weft::budget parse_budget(const std::string& text, const char* program) {
+  double amount = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failed] = std::from_chars(text.data(), end, amount);
+  const std::string_view unit{rest, static_cast<std::size_t>(end - rest)};
+  const bool moves = unit == "moves";
+  if (failed != std::errc{} || !(amount > 0 && amount < 1e18) || !(moves || unit.empty() || unit == "s") ||
+      (moves && amount < 1)) {
+    throw weft::error(fmt::format(
+      "--budget: '{}' is no budget; write seconds, as in 10, or moves, as in 5000moves ({} --help says more)", text,
+      program));
+  }
+  return moves ? weft::budget{.moves = static_cast<std::uint64_t>(amount)} : weft::budget{.seconds = amount};
+}
+
+/// The whole of `main`: what `run(argc, argv)` returns, or 2 after one line that says what is wrong.
+template <class Run>
+int main_of(const char* program, int argc, char** argv, Run run) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "{}: out of memory\n", program);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}: {}\n", program, e.what());
+  }
+  return 2;
+}
+
+} // namespace tool
