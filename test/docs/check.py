@@ -8,6 +8,9 @@ A comment right before a block says where the block comes from:
 
   <!-- FILE [marker] -->       a code block: the lines of FILE between two lines `// [marker]`, without indentation
   <!-- output of PROGRAM -->   a text block: what examples/PROGRAM prints (needs --programs, where they were built)
+  <!-- session -->             a console block: lines after `$ ` are commands, run one after the other in an empty folder
+                               that all sessions of a page share, with the programs in the PATH; the other lines are
+                               what they print. A line `…` stands for any lines (needs --programs)
   <!-- table NAME -->          a table that tables.py makes from results of `compare` or `manycore`; columns headed
                                `planning` are wall time and not compared, nor are cells for which tables.py has `…`
                                (needs --programs; some need --reference)
@@ -20,10 +23,12 @@ program or of reference data are listed. Exit status 1 if something does not hol
 """
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -46,6 +51,7 @@ class Checker:
         self.problems = []
         self.skipped = []
         self.checked = 0
+        self.folders = {}  # where the sessions of a page run
         headers = (ROOT / "include/weft").rglob("*.hpp")
         self.headers = {str(h.relative_to(ROOT / "include")): h.read_text() for h in headers}
 
@@ -63,12 +69,40 @@ class Checker:
         path = self.options.programs / name if self.options.programs else None
         return path if path and path.exists() else None
 
-    def expected(self, directive, shown):
+    def folder(self, path):
+        """Where the sessions of a page run."""
+        if path not in self.folders:
+            self.folders[path] = tempfile.TemporaryDirectory()
+        return self.folders[path].name
+
+    def session(self, path, shown):
+        """The commands of a session, each with what it printed; where `…` stands for some of that, as shown."""
+        if not (self.options.programs and self.options.programs.is_dir()):
+            return None
+        environment = {**os.environ, "PATH": f"{self.options.programs.resolve()}:{os.environ['PATH']}"}
+        wanted = []
+        begins = [i for i, line in enumerate(shown) if line.startswith("$ ")]
+        if not begins or begins[0] != 0:
+            raise ValueError("a session begins with a line `$ COMMAND`")
+        for begin, end in zip(begins, begins[1:] + [len(shown)]):
+            done = subprocess.run(["bash", "-c", shown[begin][2:]], cwd=self.folder(path), env=environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            printed = [line.rstrip() for line in done.stdout.splitlines()]
+            if done.returncode == 127:
+                return None  # a program that was not built
+            pattern = "\n".join(".*" if line == "…" else re.escape(line) for line in shown[begin + 1:end])
+            as_shown = re.fullmatch(pattern, "\n".join(printed), re.S)
+            wanted += shown[begin:end] if as_shown else [shown[begin], *printed]
+        return wanted
+
+    def expected(self, path, directive, shown):
         """The lines that the block must have; None if that cannot be found out here."""
         if directive.startswith("figures: "):
             return None
         if directive == "json":
             return self.valid(shown)
+        if directive == "session":
+            return self.session(path, shown)
         if match := re.fullmatch(r"output of (\S+)", directive):
             program = self.program(match[1])
             return program and subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -118,14 +152,14 @@ class Checker:
             match = DIRECTIVE.match(lines[i])
             if not match:
                 if lines[i].startswith("```"):
-                    if lines[i] == "```cpp":
-                        self.problem(path, i + 1, "a C++ block that is not taken from a source that is compiled")
+                    if lines[i] in ("```cpp", "```console"):
+                        self.problem(path, i + 1, "a block of code that is neither compiled nor run")
                     i = self.block(lines, i)[1]
                 i += 1
                 continue
             first, end = self.block(lines, i + 1)
             try:
-                wanted = self.expected(match[1], lines[first:end])
+                wanted = self.expected(path, match[1], lines[first:end])
             except (ValueError, OSError, subprocess.CalledProcessError) as e:
                 self.problem(path, i + 1, str(e))
                 wanted = None
