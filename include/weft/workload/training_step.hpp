@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Expands a network to the training step that TensorFlow 1.x would run: gradients, their accumulation, updates.
+/// Training steps: of a network as TensorFlow 1.x would run it (gradients, their accumulation, updates), and of any
+/// forward workload (graph_training_step.hpp).
 #pragma once
 
+#include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/nn/gradients.hpp"
 #include "weft/workload/nn/layers.hpp"
 #include "weft/workload/nn/loss.hpp"

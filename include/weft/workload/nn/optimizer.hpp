@@ -5,36 +5,23 @@
 #include "weft/workload/nn/loss.hpp"
 #include "weft/workload/nn/reduce.hpp"
 #include "weft/workload/nn/shape_ops.hpp"
+#include "weft/workload/optimizer.hpp"
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace weft {
+namespace weft::nn {
+namespace detail {
 
-/// How parameters are updated. Per parameter: `sgd` costs 2 FLOP and no state; `momentum` 4 FLOP and one slot
-/// variable; `rmsprop` 11 FLOP (mean square 4, momentum 6, step 1) and two slot variables; `adam` 12 FLOP and two.
-enum class optimizer { sgd, momentum, rmsprop, adam };
-
-namespace nn::detail {
-
-struct optimizer_traits {
-  const char* name;
-  const char* update_type;
-  double flop_per_parameter;
-  std::size_t slots;
-  std::vector<const char*> hyperparameters;
-};
-
-inline optimizer_traits traits_of(optimizer rule) {
+inline std::vector<const char*> hyperparameters(optimizer rule) {
   switch (rule) {
-  case optimizer::sgd: return {"GradientDescent", "ApplyGradientDescent", 2, 0, {"learning_rate"}};
-  case optimizer::momentum: return {"Momentum", "ApplyMomentum", 4, 1, {"learning_rate", "momentum"}};
-  case optimizer::rmsprop:
-    return {"RMSProp", "ApplyRMSProp", 11, 2, {"learning_rate", "decay", "momentum", "epsilon"}};
+  case optimizer::sgd: return {"learning_rate"};
+  case optimizer::momentum: return {"learning_rate", "momentum"};
+  case optimizer::rmsprop: return {"learning_rate", "decay", "momentum", "epsilon"};
   case optimizer::adam: break;
   }
-  return {"Adam", "ApplyAdam", 12, 2, {"learning_rate", "beta1", "beta2", "epsilon"}};
+  return {"learning_rate", "beta1", "beta2", "epsilon"};
 }
 
 inline tensor reference_to(network& net, op_id v) {
@@ -79,7 +66,7 @@ private:
 
 /// One update op per variable that has a gradient, with its slot variables, and a final op that waits for them.
 inline op_id add_updates(network& net, const std::vector<std::pair<variable, tensor>>& gradients, optimizer rule) {
-  const auto traits = traits_of(rule);
+  const auto traits = cost_of(rule);
   const std::string name = traits.name;
   std::vector<tensor> shared;
   std::vector<tensor> betas;
@@ -88,7 +75,7 @@ inline op_id add_updates(network& net, const std::vector<std::pair<variable, ten
     powers.emplace_back(net, gradients.front().first.op);
     shared = powers.front().values();
   }
-  for (const char* h : traits.hyperparameters) {
+  for (const char* h : hyperparameters(rule)) {
     shared.push_back(net.data("Const", name + "/" + h, {}));
   }
   std::vector<op_id> updates;
@@ -123,9 +110,7 @@ inline op_id add_updates(network& net, const std::vector<std::pair<variable, ten
   return all;
 }
 
-} // namespace nn::detail
-
-namespace nn {
+} // namespace detail
 
 /// Scales all gradients by one number, so that their joint Euclidean norm is at most a constant: a
 /// `training_options::transform`. FLOP: 3 per element, and some for the norm.
@@ -150,5 +135,4 @@ inline std::vector<tensor> clip_by_global_norm(std::vector<tensor> gradients) {
   return gradients;
 }
 
-} // namespace nn
-} // namespace weft
+} // namespace weft::nn

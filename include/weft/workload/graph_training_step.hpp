@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Expands any forward workload, such as one read from a model file, to its training step.
+#pragma once
+
+#include "weft/workload/builder.hpp"
+#include "weft/workload/op_gradients.hpp"
+#include "weft/workload/optimizer.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// How a forward workload becomes a training step.
+struct step_options {
+  optimizer rule = optimizer::adam;
+  bool colocate_gradients = false;    ///< gradient ops run where their forward op runs
+  std::vector<op_id> outputs = {};    ///< where the loss is; empty: all ops whose results no differentiable op reads
+  std::vector<op_id> recompute = {};  ///< their results are not kept for the backward pass but made again
+  std::uint64_t element_bytes = 4;    ///< of a parameter and of a number in a tensor; 4 for float32
+};
+
+/// A workload made of another one's ops, and per op of it the op of the other one that it came from.
+struct expanded_workload {
+  workload graph;
+  std::vector<op_id> origin;
+};
+
+namespace detail {
+
+/// Reverse accumulation over a workload that tells no shapes.
+class graph_backward_pass {
+public:
+  graph_backward_pass(const workload& forward, const step_options& options)
+      : f_{forward}, o_{options}, order_{graph::topological_order(forward)}, rules_(f_.num_ops()),
+        depends_(f_.num_ops(), false), only_parameters_(f_.num_ops(), false), copy_(f_.num_ops(), none),
+        segments_{f_.num_ops()}, triggers_(f_.num_ops()), recomputed_(f_.num_ops(), false), arrived_(f_.num_tensors()),
+        silent_(f_.num_ops(), none) {
+    if (o_.element_bytes == 0) {
+      throw value_error("training_step: element_bytes", "must be positive");
+    }
+    classify();
+    copy_forward();
+    const auto seeds = find_seeds();
+    find_segments();
+    for (const op_id v : seeds) {
+      add_loss(v);
+    }
+    for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
+      if (depends_[*v]) {
+        differentiate(*v);
+      }
+    }
+  }
+
+  expanded_workload finish() && { return {std::move(b_).build(), std::move(origin_)}; }
+
+private:
+  /// One output of an op of the step.
+  struct value {
+    op_id op;
+    std::uint32_t output;
+  };
+  using values = std::vector<value>;
+  using tensors = std::vector<tensor_id>;
+
+  bool trainable(op_id v) const { return rules_[v].differentiable && f_.resident_bytes(v) > 0; }
+  bool flows(tensor_id t) const { return f_.bytes(t) > 0 && depends_[f_.producer(t)]; }
+  /// The inputs that are not mere control edges.
+  tensors data_inputs(op_id v) const {
+    tensors list;
+    std::ranges::copy_if(f_.inputs(v), std::back_inserter(list), [this](tensor_id t) { return f_.bytes(t) > 0; });
+    return list;
+  }
+  double elements(byte_count bytes) const { return static_cast<double>(bytes) / static_cast<double>(o_.element_bytes); }
+  std::string name(op_id v) const { return f_.name(v).empty() ? "op_" + std::to_string(v) : std::string{f_.name(v)}; }
+  std::string type(op_id v) const { return f_.type(v).empty() ? "Op" : std::string{f_.type(v)}; }
+  void check(op_id v, const char* what) const {
+    if (v >= f_.num_ops()) {
+      throw dangling_id_error("training_step: " + std::string{what},
+                              "there is no op " + std::to_string(v) + " in the forward workload");
+    }
+  }
+
+  /// Which ops a gradient passes on its way to parameters.
+  void classify() {
+    for (const op_id v : order_) {
+      if (f_.name(v).starts_with("gradients/") || f_.type(v).starts_with("Apply") ||
+          f_.type(v).starts_with("ResourceApply")) {
+        throw value_error("training_step",
+                          "op " + std::to_string(v) + " '" + name(v) +
+                            "' belongs to a training step already; give the forward ops alone");
+      }
+      rules_[v] = gradient_rule_of(f_.type(v));
+      const auto inputs = data_inputs(v);
+      const auto is_parameter = [this](tensor_id t) { return bool{only_parameters_[f_.producer(t)]}; };
+      only_parameters_[v] = inputs.empty() ? trainable(v) : std::ranges::all_of(inputs, is_parameter);
+      depends_[v] = trainable(v) || (rules_[v].differentiable &&
+                                     std::ranges::any_of(inputs, [this](tensor_id t) { return flows(t); }));
+    }
+  }
+
+  /// The forward ops keep their ids.
+  void copy_forward() {
+    std::vector<op_id> first(f_.num_groups(), none);
+    for (const op_id v : ids(f_.num_ops())) {
+      b_.add_op({.work = f_.work(v), .resident_bytes = f_.resident_bytes(v), .kinds = f_.kinds(v),
+                 .name = std::string{f_.name(v)}, .type = std::string{f_.type(v)}});
+      origin_.push_back(v);
+      for (const tensor_id t : f_.outputs(v)) {
+        b_.add_output(v, f_.bytes(t));
+      }
+      if (const auto g = f_.group(v); g != none) {
+        first[g] == none ? void(first[g] = v) : b_.colocate(first[g], v);
+      }
+    }
+    for (const tensor_id t : ids(f_.num_tensors())) {
+      for (const op_id v : f_.consumers(t)) {
+        b_.add_edge(f_.producer(t), v, original(t).output);
+      }
+    }
+  }
+
+  /// The ops on which the loss is computed, ascending.
+  std::vector<op_id> find_seeds() const {
+    auto seeds = o_.outputs;
+    std::ranges::sort(seeds);
+    seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
+    for (const op_id v : seeds) {
+      check(v, "outputs");
+      if (!depends_[v]) {
+        throw value_error("training_step: outputs", "no gradient reaches parameters (resident bytes) from op " +
+                                                      std::to_string(v) + " '" + name(v) + "'");
+      }
+    }
+    for (op_id v = 0; o_.outputs.empty() && v < f_.num_ops(); ++v) {
+      const auto goes_on = [this](tensor_id t) {
+        return f_.bytes(t) > 0 && std::ranges::any_of(f_.consumers(t), [this](op_id c) { return bool{depends_[c]}; });
+      };
+      if (depends_[v] && std::ranges::none_of(f_.outputs(v), goes_on)) {
+        seeds.push_back(v);
+      }
+    }
+    if (seeds.empty()) {
+      throw value_error("training_step", "no differentiable op has parameters (resident bytes): nothing to train");
+    }
+    return seeds;
+  }
+
+  /// A segment: recomputed ops that hang together. It is made again when the gradient of its last op is there, which
+  /// depends on no gradient inside.
+  void find_segments() {
+    for (const op_id v : o_.recompute) {
+      check(v, "recompute");
+      recomputed_[v] = true;
+    }
+    for (const op_id v : ids(f_.num_ops())) {
+      for (const tensor_id t : f_.inputs(v)) {
+        if (recomputed_[v] && f_.bytes(t) > 0 && recomputed_[f_.producer(t)]) {
+          segments_.unite(v, f_.producer(t));
+        }
+      }
+    }
+  }
+
+  value original(tensor_id t) const {
+    const op_id v = f_.producer(t);
+    return {v, t - *f_.outputs(v).begin()};
+  }
+
+  /// What the gradient of `reader` gets for a tensor of the forward pass.
+  value saved(tensor_id t, op_id reader) {
+    const auto [v, output] = original(t);
+    return {recomputed_[v] && recomputed_[reader] && segments_.find(v) == segments_.find(reader) ? made_again(v) : v,
+            output};
+  }
+
+  op_id made_again(op_id wanted) {
+    std::vector<op_id> open;
+    const auto copy = [&](op_id v) {
+      if (copy_[v] == none) {
+        copy_[v] = b_.add_op({.work = f_.work(v), .kinds = f_.kinds(v), .name = "recompute/" + name(v),
+                              .type = std::string{f_.type(v)}});
+        origin_.push_back(v);
+        for (const tensor_id t : f_.outputs(v)) {
+          b_.add_output(copy_[v], f_.bytes(t));
+        }
+        if (f_.resident_bytes(v) > 0) {
+          b_.colocate(v, copy_[v]);
+        }
+        open.push_back(v);
+      }
+      return copy_[v];
+    };
+    copy(wanted);
+    while (!open.empty()) {
+      const op_id v = open.back();
+      open.pop_back();
+      bool first = true;
+      for (const tensor_id t : data_inputs(v)) {
+        const auto [from, output] = original(t);
+        first = first && !recomputed_[from];
+        b_.add_edge(recomputed_[from] ? copy(from) : from, copy_[v], output);
+      }
+      for (const op_id before : triggers_[segments_.find(v)]) {
+        if (first) { // the others follow
+          b_.add_control_edge(before, copy_[v]);
+        }
+      }
+    }
+    return copy_[wanted];
+  }
+
+  /// Adds an op that came from v, without outputs yet.
+  op_id add(op_id v, std::string op_name, std::string op_type, double work, const values& reads) {
+    const op_id made =
+      b_.add_op({.work = work, .kinds = f_.kinds(v), .name = std::move(op_name), .type = std::move(op_type)});
+    origin_.push_back(v);
+    for (const auto& [from, output] : reads) {
+      b_.add_edge(from, made, output);
+    }
+    return made;
+  }
+
+  /// The loss of what v makes: 1 FLOP per element, and 1 for its gradient.
+  void add_loss(op_id v) {
+    values reads;
+    double work = 0;
+    for (const tensor_id t : f_.outputs(v)) {
+      if (f_.bytes(t) > 0) {
+        reads.push_back(original(t));
+        work += elements(f_.bytes(t));
+      }
+    }
+    const op_id loss = add(v, "loss/" + name(v), "Loss", work, reads);
+    b_.add_output(loss, o_.element_bytes);
+    const bool silent = reads.empty(); // an op without results: the loss only waits for it
+    if (silent) {
+      b_.add_control_edge(v, loss);
+    }
+    reads.push_back({loss, 0});
+    const op_id gradient = add(v, "gradients/loss/" + name(v), "LossGrad", work, reads);
+    if (o_.colocate_gradients) {
+      b_.colocate(loss, gradient);
+    }
+    for (const tensor_id t : f_.outputs(v)) {
+      if (f_.bytes(t) > 0) {
+        arrived_[t].push_back({gradient, b_.add_output(gradient, f_.bytes(t))});
+      }
+    }
+    if (silent) {
+      b_.add_output(gradient, o_.element_bytes);
+      silent_[v] = gradient;
+    }
+  }
+
+  /// The gradient of a variable's reference is as large as the variable.
+  byte_count gradient_bytes(tensor_id t) const {
+    const op_id v = f_.producer(t);
+    const bool variable = f_.inputs(v).empty() && f_.outputs(v).size() == 1;
+    return variable && f_.resident_bytes(v) > 0 ? f_.resident_bytes(v) : f_.bytes(t);
+  }
+
+  /// The gradients of v's outputs, those of several consumers added up.
+  values arrived_at(op_id v) {
+    values all;
+    for (const tensor_id t : f_.outputs(v)) {
+      auto& terms = arrived_[t];
+      if (terms.size() > 1) {
+        const auto bytes = gradient_bytes(t);
+        const op_id sum = add(v, "gradients/" + name(v) + "/AddN", "AddN",
+                              static_cast<double>(terms.size() - 1) * elements(bytes), terms);
+        b_.add_output(sum, bytes);
+        colocate_gradient(v, sum);
+        terms = {{sum, 0}};
+      }
+      all.insert(all.end(), terms.begin(), terms.end());
+    }
+    if (silent_[v] != none) {
+      all.push_back({silent_[v], 0});
+    }
+    return all;
+  }
+
+  void colocate_gradient(op_id v, op_id made) {
+    if (o_.colocate_gradients) {
+      b_.colocate(v, made);
+    }
+  }
+
+  /// A gradient op of v that makes the gradients of some inputs.
+  op_id add_gradient(op_id v, const char* part, double work, values dy, const tensors& of) {
+    for (const tensor_id t : reads(v, of)) {
+      dy.push_back(saved(t, v));
+    }
+    const op_id made = add(v, "gradients/" + name(v) + part, type(v) + "Grad", work, dy);
+    for (const tensor_id t : of) {
+      arrived_[t].push_back({made, b_.add_output(made, gradient_bytes(t))});
+    }
+    colocate_gradient(v, made);
+    return made;
+  }
+
+  /// What a gradient op of v reads of the forward pass to make the gradients of the inputs `of`, or of v's own
+  /// parameters if there are none.
+  tensors reads(op_id v, const tensors& of) const {
+    const auto rule = rules_[v];
+    tensors list;
+    for (const tensor_id t : data_inputs(v)) {
+      const bool own_operand = rule.product && of.size() == 1 && of.front() == t; // a factor's gradient needs the others
+      if (rule.reads == gradient_reads::both || (rule.reads == gradient_reads::inputs && !own_operand) ||
+          (rule.reads == gradient_reads::selectors && !flows(t))) {
+        list.push_back(t);
+      }
+    }
+    for (const tensor_id t : f_.outputs(v)) {
+      if (f_.bytes(t) > 0 && (rule.reads == gradient_reads::outputs || rule.reads == gradient_reads::both)) {
+        list.push_back(t);
+      }
+    }
+    return list;
+  }
+
+  void differentiate(op_id v) {
+    const auto dy = arrived_at(v);
+    if (dy.empty()) {
+      return;
+    }
+    if (auto& trigger = triggers_[segments_.find(v)]; recomputed_[v] && trigger.empty()) {
+      for (const auto& g : dy) {
+        trigger.push_back(g.op);
+      }
+      std::ranges::sort(trigger);
+      trigger.erase(std::unique(trigger.begin(), trigger.end()), trigger.end());
+    }
+    const bool product = rules_[v].product;
+    tensors data, weights; // inputs that have a gradient; of a product's, those that are parameters
+    for (const tensor_id t : f_.inputs(v)) {
+      if (flows(t)) {
+        (product && only_parameters_[f_.producer(t)] ? weights : data).push_back(t);
+      }
+    }
+    if (product && !trainable(v) && weights.empty() && data.size() > 1) { // two factors, whatever they are
+      weights.assign(data.begin() + 1, data.end());
+      data.resize(1);
+    }
+    const bool two = trainable(v) || !weights.empty();
+    op_id reader = none; // of v's own parameters
+    if (!data.empty()) {
+      reader = add_gradient(v, two ? "/input" : "", f_.work(v), dy, data);
+    }
+    if (!weights.empty()) {
+      add_gradient(v, trainable(v) ? "/operand" : "/weights", f_.work(v), dy, weights);
+    }
+    if (trainable(v)) {
+      add_update(v, dy, reader);
+    }
+  }
+
+  /// What changes v's own parameters. Whatever reads or writes them runs where they are.
+  void add_update(op_id v, const values& dy, op_id reader) {
+    const auto bytes = f_.resident_bytes(v);
+    auto gradient = dy; // of a variable: what arrived
+    if (!data_inputs(v).empty()) {
+      byte_count arrived = 0;
+      for (const tensor_id t : f_.outputs(v)) {
+        arrived += arrived_[t].empty() ? 0 : f_.bytes(t);
+      }
+      const double work = std::max(f_.work(v), elements(arrived)); // at least each number is added to some gradient
+      const op_id made = add_gradient(v, "/weights", work, dy, {});
+      gradient = {{made, b_.add_output(made, bytes)}};
+    }
+    const auto cost = cost_of(o_.rule);
+    const op_id update = b_.add_op({.work = cost.flop_per_parameter * elements(bytes),
+                                    .resident_bytes = cost.slots * bytes,
+                                    .kinds = f_.kinds(v),
+                                    .name = std::string{cost.name} + "/update_" + name(v),
+                                    .type = cost.update_type});
+    origin_.push_back(v);
+    b_.colocate(v, update);
+    for (const auto& [from, output] : gradient) {
+      b_.add_edge(from, update, output);
+    }
+    if (reader != none) {
+      b_.colocate(v, reader);
+      b_.add_control_edge(reader, update);
+    }
+  }
+
+  const workload& f_;
+  const step_options& o_;
+  std::vector<op_id> order_;
+  std::vector<gradient_rule> rules_;
+  std::vector<bool> depends_;         // gradients pass it on their way to parameters
+  std::vector<bool> only_parameters_; // made of parameters alone, such as what reads a variable
+  std::vector<op_id> copy_;           // per recomputed op the one that makes it again, once there is one
+  graph::disjoint_sets segments_;
+  std::vector<std::vector<op_id>> triggers_; // per segment, at its root: what is awaited before it is made again
+  std::vector<bool> recomputed_;
+  std::vector<values> arrived_; // gradients per forward tensor
+  std::vector<op_id> silent_;   // per op without results the gradient of its loss
+  workload_builder b_;
+  std::vector<op_id> origin_;
+};
+
+} // namespace detail
+
+/// The training step of any forward workload, and per op of it the forward op that it came from; the forward ops come
+/// first and keep their ids, names and groups.
+///
+/// Parameters are the resident bytes of differentiable ops (op_gradients.hpp lists those that are not, by type). A
+/// loss (`loss/…`) is added to each output, and from there, backward, per op on a way to parameters:
+/// - a gradient op `gradients/<name>` of type `<Type>Grad` with the work of the op. Products and ops with parameters
+///   have two, `…/input` and `…/weights`, so that the backward pass of a product costs twice its forward pass.
+///   A gradient op reads what op_gradients.hpp says of the op's inputs and outputs, which stay alive until then.
+/// - an AddN op where gradients of several consumers arrive at one tensor,
+/// - an update `<Optimiser>/update_<name>`, with the optimiser's slots as its resident bytes, on the device of the op
+///   whose parameters it changes. The `…/input` gradient is there too, since it reads them.
+/// An op that holds parameters and reads nothing is a variable: what arrives at it is their gradient.
+///
+/// Results of ops in `recompute` are made again (`recompute/<name>`) for the gradients of ops that hang together with
+/// them in `recompute`; what other ops read is kept.
+/// Source: Chen, Xu, Zhang, Guestrin, *Training Deep Nets with Sublinear Memory Cost*, arXiv 1604.06174.
+///
+/// Throws `value_error` if nothing can be trained or the workload is a training step already, `dangling_id_error` for
+/// ids that do not exist. Complexity: O((n + m) log n).
+inline expanded_workload training_step_with_origins(const workload& forward, const step_options& options = {}) {
+  return detail::graph_backward_pass{forward, options}.finish();
+}
+
+/// The same workload alone.
+/// ```
+/// const workload step = training_step(forward, {.rule = optimizer::momentum});
+/// ```
+inline workload training_step(const workload& forward, const step_options& options = {}) {
+  return training_step_with_origins(forward, options).graph;
+}
+
+} // namespace weft
