@@ -63,18 +63,94 @@ TEST_CASE("read: other content is refused with a line that says what is understo
     CHECK(e.line == 1);
     return std::string{e.what()};
   };
-  for (const auto& text : {std::string{}, std::string{"node {\n name: \"x\"\n}"}, std::string{"\x08\x01\x12\x00", 4},
-                           std::string{"[1]"}}) {
+  for (const auto& text : {std::string{"hello"}, std::string{"[1]"}, std::string{"1 2 3 4"}, std::string{"Ide,x\n"}}) {
     const auto what = message(text, true);
-    CHECK(what.find("not a workload: its format is not known") != std::string::npos);
-    CHECK(what.find("\"weft.workload\"") != std::string::npos);
-    CHECK(what.find("Id,(Outgoing) node") != std::string::npos);
+    CHECK(what.find("not a model: its format is not known; it begins with '") != std::string::npos);
+    CHECK(what.find("; understood are weft JSON, ") != std::string::npos);
+    CHECK(what.find("Standard Task Graph") != std::string::npos);
     CHECK(message(text, false).find("not a platform: its format is not known") != std::string::npos);
   }
-  CHECK(message(device_csv, true).find("not a workload: it is a CSV of devices") != std::string::npos);
-  CHECK(message(graph_csv, false).find("not a platform: it is a CSV of a graph") != std::string::npos);
-  CHECK(message(platform_json, true).find("this is a 'weft.platform' file, expected 'weft.workload'") !=
+  CHECK(message(device_csv, true).find("not a model: it is a platform; read it with io::read_platform") !=
         std::string::npos);
+  CHECK(message(graph_csv, false).find("not a platform: it is a model; read it with io::read_model") !=
+        std::string::npos);
+  CHECK(message(platform_json, true).find("it is a platform; read it with io::read_platform (weft JSON)") !=
+        std::string::npos);
+}
+
+TEST_CASE("read: what no reader takes is told by sight, with a way out") {
+  const auto told = [](std::string_view bytes) {
+    const auto e = weft_test::parse_error_of([&] { (void)io::model_from(bytes, "x"); });
+    CHECK(e.file == "x");
+    return std::string{e.what()};
+  };
+  struct sample {
+    std::string bytes;
+    const char* part;
+  };
+  using namespace std::string_literals;
+  for (const auto& [bytes, part] : {
+         sample{"", "it is empty"},
+         sample{" \r\n", "it is empty"},
+         sample{"\x08\x07\x12\x07pytorch", "it is an ONNX model; pass weft::onnx::reader{} (component weft::onnx)"},
+         sample{"\n\x0e\n\x05" "const\x12\x05" "Const", "it is a TensorFlow graph; pass weft::tensorflow::reader{}"},
+         sample{"# a\n\nnode {\n  name: \"x\"\n}", "it is a TensorFlow graph as text; pass weft::tensorflow::reader{}"},
+         sample{"library: {", "it is a TensorFlow graph as text"},
+         sample{"\x08\x01\x12\x10", "it is a TensorFlow SavedModel"},
+         sample{"\x1c\0\0\0TFL3"s, "it is a TensorFlow Lite model"},
+         sample{"\x89HDF\r\n", "it is an HDF5 file"},
+         sample{"PK\x03\x04", "it is a zip archive"},
+         sample{"\x1f\x8b\x08", "it is compressed by gzip"},
+         sample{R"({"version": 1, "format": "weft.plan"})", "io::read_plan_json"},
+         sample{R"({"format": "weft.trace"})", "io::read_trace_json"},
+         sample{R"({"format": "weft.profile"})", "io::read_profile_json"},
+         sample{R"({"format": "other"})", "its \"format\" is none that is known"},
+         sample{R"({"cpus": [], "fpgas": []})", "not a problem"},
+         sample{R"({"ops": {"format": "weft.workload"}})", "it is JSON, but without"},
+         sample{"{", "it is JSON, but without"},
+         sample{"\x7f" "ELF\0"s, "it is no text"},
+       }) {
+    CAPTURE(part);
+    CHECK(told(bytes).starts_with("x:1: not a model: "));
+    CHECK(told(bytes).find(part) != std::string::npos);
+    CHECK(told(bytes).find('\n') == std::string::npos);
+  }
+}
+
+namespace {
+
+/// Takes what begins with its mark; the name is in the model.
+struct marked_reader {
+  char mark = '!';
+  std::string_view name = "marked";
+  std::string_view format() const { return name; }
+  bool recognises(std::string_view bytes) const { return bytes.starts_with(mark); }
+  weft::model read(std::string_view bytes, const std::string& file) const {
+    if (bytes.size() > 1) {
+      throw weft::parse_error(file, 1, "more than the mark");
+    }
+    weft::model m;
+    m.format = name;
+    return m;
+  }
+};
+
+} // namespace
+
+TEST_CASE("read: further readers come first, in their order") {
+  static_assert(io::model_reader<marked_reader> && !io::platform_reader<marked_reader>);
+  CHECK(io::model_from("!", "f", marked_reader{}).format == "marked");
+  CHECK(io::model_from("?", "f", marked_reader{}, marked_reader{'?', "second"}).format == "second");
+  CHECK(io::model_from("!", "f", marked_reader{'!', "a"}, marked_reader{'!', "b"}).format == "a");
+  CHECK(io::model_from("3", "f", marked_reader{'3', "digit"}).format == "digit"); // else a standard task graph
+  CHECK(io::model_from(workload_json, "f", marked_reader{}).format == "weft JSON");
+  CHECK(weft_test::parse_error_of([] { (void)io::model_from("!!", "f", marked_reader{}); }).what() ==
+        std::string{"f:1: more than the mark"});
+  CHECK(std::string{weft_test::parse_error_of([] { (void)io::model_from("?", "f", marked_reader{}); }).what()}.find(
+          "understood are marked, weft JSON") != std::string::npos);
+  const temporary_file file{"!"};
+  CHECK(io::read_model(file.path(), marked_reader{}).format == "marked");
+  CHECK(io::read_workload(file.path(), marked_reader{}).num_ops() == 0);
 }
 
 TEST_CASE("read: files that cannot be opened or written") {
@@ -118,22 +194,22 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
                                          "profile of 2", "workload of 4", "platform of 3"});
 }
 
-TEST_CASE("read: standard task graphs are workloads, problems of the placement study are more than that") {
+TEST_CASE("read: standard task graphs and problems of the placement study are models") {
   const std::string stg = "# two tasks\n 2\n0 0 0\n1 3 1 0\n2 4 1 0\n3 0 2 1 2\n";
-  CHECK(io::read_workload(temporary_file{stg}.path()).num_ops() == 4);
-  const std::string study = "{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 1, \"nodes\": [], \"edges\": []}";
+  const auto tasks = io::model_from(stg, "s");
+  CHECK(tasks.ops.num_ops() == 4);
+  CHECK(tasks.seconds.empty());
+  const std::string study = R"({"maxSizePerFPGA": 1, "maxFPGAs": 1, "maxCPUs": 1, "edges": [], "nodes": [
+    {"id": 7, "supportedOnFpga": true, "cpuLatency": 20, "fpgaLatency": 3, "size": 5},
+    {"id": 8, "supportedOnFpga": false, "cpuLatency": 20, "fpgaLatency": 3, "size": 5}]})";
+  const auto m = io::model_from(study, "s");
+  CHECK(m.ops.work(0) == 0.003);
+  CHECK(m.seconds.at(0) == 0.003);
+  CHECK(m.seconds.at(1) != m.seconds.at(1));
+  CHECK(m.measured_on == weft::kind_set{weft::device_kind::fpga});
+  CHECK(m.notes.size() == 2);
   CHECK(io::holds_dnn_partitioning(temporary_file{study}.path()));
   CHECK_FALSE(io::holds_dnn_partitioning(temporary_file{stg}.path()));
   CHECK_FALSE(io::holds_dnn_partitioning(temporary_file{workload_json}.path()));
   CHECK_THROWS_AS((void)io::holds_dnn_partitioning("/nonexistent/s.json"), weft::error);
-  const auto message = [](const std::string& text, bool workload) {
-    const temporary_file file{text};
-    return std::string{weft_test::parse_error_of([&] {
-                         workload ? (void)io::read_workload(file.path()) : (void)io::read_platform(file.path());
-                       }).what()};
-  };
-  CHECK(message(study, true).find("not a workload: it is a problem of the device-placement study") !=
-        std::string::npos);
-  CHECK(message(stg, false).find("not a platform: it is a standard task graph") != std::string::npos);
-  CHECK(message("node", true).find("standard task graphs, which start with a number") != std::string::npos);
 }

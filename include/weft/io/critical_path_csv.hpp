@@ -4,6 +4,7 @@
 
 #include "weft/io/detail/csv_graph.hpp"
 #include "weft/io/files.hpp"
+#include "weft/io/reader.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/workload/workload.hpp"
 
@@ -68,6 +69,22 @@ inline workload workload_from_csv(std::string_view text, const std::string& file
   } catch (const error& e) {
     std::throw_with_nested(parse_error(file, 0, e.what()));
   }
+}
+
+/// What a text is meant to be, told by its header.
+enum class csv_kind { graph, devices, other };
+
+inline csv_kind csv_kind_of(std::string_view text) {
+  line_reader lines{text, ""};
+  auto line = lines.next();
+  if (line && split(*line, ',', 2).front() == "Meta") {
+    line = lines.next();
+  }
+  const auto columns = line ? split(*line, ',', 3) : std::vector<std::string_view>{};
+  if (columns.size() < 2 || lower(columns[0]) != "id") {
+    return csv_kind::other;
+  }
+  return lower(columns[1]) == "ram" ? csv_kind::devices : csv_kind::graph;
 }
 
 inline platform<> platform_from_csv(std::string_view text, const std::string& file) {
@@ -172,6 +189,27 @@ inline platform<> read_platform_csv(const std::filesystem::path& path) {
   auto in = open_for_reading(path);
   return read_platform_csv(in, path.string());
 }
+
+/// Reads the paper's graphs for `read_model`.
+struct critical_path_csv_reader {
+  static constexpr std::string_view format() { return "critical-path CSV"; }
+  static bool recognises(std::string_view bytes) { return detail::csv_kind_of(bytes) == detail::csv_kind::graph; }
+  static model read(std::string_view bytes, const std::string& file) {
+    model m;
+    m.ops = detail::workload_from_csv(bytes, file);
+    m.format = format();
+    return m;
+  }
+};
+
+/// Reads the paper's devices for `read_platform`.
+struct critical_path_csv_platform_reader {
+  static constexpr std::string_view format() { return "critical-path CSV"; }
+  static bool recognises(std::string_view bytes) { return detail::csv_kind_of(bytes) == detail::csv_kind::devices; }
+  static platform<> read(std::string_view bytes, const std::string& file) {
+    return detail::platform_from_csv(bytes, file);
+  }
+};
 
 /// What a CSV writer does when the format cannot hold something that changes the problem. Labels that it cannot hold
 /// (op types, device names) are always dropped.

@@ -5,6 +5,7 @@
 #include "weft/cost/staged.hpp"
 #include "weft/io/detail/json_document.hpp"
 #include "weft/io/files.hpp"
+#include "weft/io/reader.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/builder.hpp"
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <exception>
 #include <istream>
+#include <limits>
 #include <map>
 #include <ostream>
 #include <string>
@@ -43,7 +45,9 @@ namespace detail {
 /// The nodes and edges of a file, checked one by one and as a whole.
 class partitioning_reader {
 public:
-  explicit partitioning_reader(const json_value& root) : root_{root} {}
+  /// The work of an op is its time on accelerators, in milliseconds over `milliseconds_per_work`.
+  explicit partitioning_reader(const json_value& root, double milliseconds_per_work = 1)
+      : root_{root}, milliseconds_per_work_{milliseconds_per_work} {}
 
   dnn_partitioning read() {
     root_.object({"maxSizePerFPGA", "maxFPGAs", "maxCPUs", "nodes", "edges"});
@@ -108,7 +112,7 @@ private:
     size.expect(bytes < bytes_limit, "less than 2^62 bytes");
     times_.host.push_back(node.at("cpuLatency").number());
     times_.accelerator.push_back(node.at("fpgaLatency").number());
-    op o{.work = times_.accelerator.back(), .resident_bytes = static_cast<byte_count>(bytes)};
+    op o{.work = times_.accelerator.back() / milliseconds_per_work_, .resident_bytes = static_cast<byte_count>(bytes)};
     if (const auto name = node.find("name")) {
       o.name = name->text();
     }
@@ -181,6 +185,7 @@ private:
   }
 
   const json_value& root_;
+  double milliseconds_per_work_;
   workload_builder builder_;
   cost::staged::columns times_;
   std::vector<double> transfer_;         // per op; negative without an out-edge
@@ -191,16 +196,16 @@ private:
   std::map<std::pair<op_id, op_id>, std::size_t> edges_;
 };
 
-inline dnn_partitioning dnn_partitioning_from_json(const json_document& document) {
+inline dnn_partitioning dnn_partitioning_from_json(const json_document& document, double milliseconds_per_work = 1) {
   const json_value root{document};
-  return partitioning_reader{root.object()}.read();
+  return partitioning_reader{root.object(), milliseconds_per_work}.read();
 }
 
 } // namespace detail
 
 /// Whether a text is meant to be such a file, judged by the names of its settings.
 inline bool is_dnn_partitioning(std::string_view text) {
-  return text.find("\"maxSizePerFPGA\"") != text.npos && text.find("\"maxFPGAs\"") != text.npos;
+  return detail::outermost_value(text, "maxSizePerFPGA") && detail::outermost_value(text, "maxFPGAs");
 }
 
 /// Reads a file. Nodes become ops in their order; `size` is resident bytes, rounded up; `supportedOnFpga: false`
@@ -218,6 +223,32 @@ inline dnn_partitioning read_dnn_partitioning(const std::filesystem::path& path)
   auto in = open_for_reading(path);
   return read_dnn_partitioning(in, path.string());
 }
+
+/// Reads the ops of such a file for `read_model`: work is seconds on the accelerators, which are the devices that
+/// times are of. Where a transfer goes and how long it takes is in the file, but not in a workload.
+struct dnn_partitioning_reader {
+  static constexpr std::string_view format() { return "dnn-partitioning JSON"; }
+  static bool recognises(std::string_view bytes) { return is_dnn_partitioning(bytes); }
+  static model read(std::string_view bytes, const std::string& file) {
+    auto x = detail::dnn_partitioning_from_json({bytes, file}, 1000);
+    model m;
+    m.ops = std::move(x.ops);
+    m.format = format();
+    m.measured_on = device_kind::fpga;
+    std::size_t elsewhere = 0;
+    for (const op_id v : weft::ids(m.ops.num_ops())) {
+      const bool here = m.ops.kinds(v).contains(device_kind::fpga);
+      m.seconds.push_back(here ? m.ops.work(v) : std::numeric_limits<double>::quiet_NaN());
+      elsewhere += here ? 0 : 1;
+    }
+    m.notes.push_back("the file gives transfers as times, not sizes, so tensors have no bytes here; "
+                      "io::read_dnn_partitioning reads the exact problem with its devices and both columns of times");
+    if (elsewhere > 0) {
+      m.notes.push_back(std::to_string(elsewhere) + " ops run on CPU cores only and have no time here");
+    }
+    return m;
+  }
+};
 
 /// Writes a file that reads back as the same problem.
 inline void write_dnn_partitioning(std::ostream& out, const dnn_partitioning& x) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <string>
 #include <system_error>
@@ -58,6 +59,26 @@ inline void require_writable(const std::filesystem::path& path) {
   if (!existed) {
     std::filesystem::remove(path, ignored);
   }
+}
+
+/// Everything that is in a file, in a string of its size. Throws `error` if it cannot be read.
+inline std::string read_file(const std::filesystem::path& path) {
+  auto in = open_for_reading(path);
+  std::error_code unknown; // of what is no plain file, such as a pipe
+  const auto size = std::filesystem::file_size(path, unknown);
+  std::string text;
+  if (!unknown && size > 0) {
+    text.resize(static_cast<std::size_t>(size));
+    in.read(text.data(), static_cast<std::streamsize>(size));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+  }
+  if (in) {
+    text.append(std::istreambuf_iterator<char>{in}, {}); // it may have grown
+  }
+  if (in.bad()) {
+    throw error("cannot read '" + path.string() + "': reading stopped with an error");
+  }
+  return text;
 }
 
 /// Everything that is left in a stream. Throws `error` if reading fails; `name` says what was read.

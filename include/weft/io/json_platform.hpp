@@ -4,6 +4,7 @@
 
 #include "weft/io/detail/json_document.hpp"
 #include "weft/io/files.hpp"
+#include "weft/io/reader.hpp"
 #include "weft/platform/platform.hpp"
 
 #include <cmath>
@@ -274,6 +275,15 @@ inline platform<> read_platform_json(const std::filesystem::path& path) {
   auto in = open_for_reading(path);
   return read_platform_json(in, path.string());
 }
+
+/// Reads native platforms for `read_platform`.
+struct json_platform_reader {
+  static constexpr std::string_view format() { return "weft JSON"; }
+  static bool recognises(std::string_view bytes) { return detail::has_json_format(bytes, "weft.platform"); }
+  static platform<> read(std::string_view bytes, const std::string& file) {
+    return detail::platform_from_json({bytes, file});
+  }
+};
 
 /// Writes a platform with uniform links, or a matrix of them. Reading it back gives an equal platform; a link from a
 /// device to itself means nothing and is not kept. Complexity: O(devices²).

@@ -4,6 +4,7 @@
 
 #include "weft/io/detail/json_document.hpp"
 #include "weft/io/files.hpp"
+#include "weft/io/reader.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
@@ -234,6 +235,18 @@ inline workload read_workload_json(const std::filesystem::path& path) {
   auto in = open_for_reading(path);
   return read_workload_json(in, path.string());
 }
+
+/// Reads native workloads for `read_model`. There are no measured times in them.
+struct json_workload_reader {
+  static constexpr std::string_view format() { return "weft JSON"; }
+  static bool recognises(std::string_view bytes) { return detail::has_json_format(bytes, "weft.workload"); }
+  static model read(std::string_view bytes, const std::string& file) {
+    model m;
+    m.ops = detail::workload_from_json({bytes, file});
+    m.format = format();
+    return m;
+  }
+};
 
 /// Writes a workload, one op per line. Reading it back gives an equal workload. Complexity: O(n log n + m).
 template <dataflow_workload W>

@@ -1,94 +1,123 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Reads workloads and platforms from files of any format that is known, recognised by content.
+/// Reads models and platforms from files of any format that is known, recognised by content.
 #pragma once
 
 #include "weft/io/critical_path_csv.hpp"
+#include "weft/io/detail/foreign_formats.hpp"
 #include "weft/io/dnn_partitioning.hpp"
 #include "weft/io/json_platform.hpp"
 #include "weft/io/json_workload.hpp"
 #include "weft/io/stg.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
 namespace weft::io {
 
+/// The readers of model files that `read_model` asks, in this order, after those that it is given. No two of them take
+/// the same bytes for theirs, except that any text that starts with a number alone on a line passes for a task graph.
+inline constexpr std::tuple<json_workload_reader, dnn_partitioning_reader, critical_path_csv_reader, stg_reader>
+  model_readers{};
+
+/// The readers of platform files that `read_platform` asks, in this order, after those that it is given.
+inline constexpr std::tuple<json_platform_reader, critical_path_csv_platform_reader> platform_readers{};
+
 namespace detail {
 
-enum class file_format { json, partitioning_json, graph_csv, device_csv, stg, unknown };
-
-/// Looks at the first lines of a text, and in JSON for the names of settings.
-inline file_format recognise(std::string_view text) {
-  line_reader lines{text, ""};
-  auto line = lines.next();
-  if (line && line->front() == '{') {
-    return is_dnn_partitioning(text) ? file_format::partitioning_json : file_format::json;
-  }
-  auto number = line;
-  while (number && number->front() == '#') { // a comment
-    number = lines.next();
-  }
-  if (number && number->find_first_not_of("0123456789") == std::string_view::npos) {
-    return file_format::stg;
-  }
-  if (line && split(*line, ',').front() == "Meta") {
-    line = lines.next();
-  }
-  const auto columns = line ? split(*line, ',') : std::vector<std::string_view>{};
-  if (columns.size() < 2 || lower(columns[0]) != "id") {
-    return file_format::unknown;
-  }
-  return lower(columns[1]) == "ram" ? file_format::device_csv : file_format::graph_csv;
+/// Calls `found(reader)` with the first reader that recognises the bytes; whether there was one.
+template <class Readers, class Found>
+bool with_reader_of(std::string_view bytes, const Readers& readers, const Found& found) {
+  const auto ask = [&](const auto& reader) { return reader.recognises(bytes) && (found(reader), true); };
+  return std::apply([&](const auto&... reader) { return (ask(reader) || ...); }, readers);
 }
 
-[[noreturn]] inline void refuse_format(const std::string& file, const char* what, const char* format, const char* csv,
-                                       const char* more, file_format found) {
-  const char* instead = found == file_format::graph_csv           ? "it is a CSV of a graph"
-                        : found == file_format::device_csv        ? "it is a CSV of devices"
-                        : found == file_format::stg               ? "it is a standard task graph"
-                        : found == file_format::partitioning_json ? "it is a problem of the device-placement study"
-                                                                  : "its format is not known";
-  throw parse_error(file, 1,
-                    std::string{"not a "} + what + ": " + instead + "; understood are JSON with \"format\": \"" +
-                      format + "\", the critical-path paper's CSV, which starts with '" + csv + "'" + more);
+template <class... Readers>
+std::string formats_of(const std::tuple<Readers...>& readers) {
+  std::string list;
+  const auto add = [&](std::string_view name) {
+    if ((", " + list + ", ").find(", " + std::string{name} + ", ") == std::string::npos) {
+      list += (list.empty() ? "" : ", ") + std::string{name};
+    }
+  };
+  std::apply([&](const auto&... reader) { (add(reader.format()), ...); }, readers);
+  return list;
+}
+
+/// Says what bytes are that none of `asked` takes: something for `others`, of which `instead` is the reader, or of a
+/// format that is known by sight, or unknown.
+template <class Asked, class Others>
+[[noreturn]] void refuse(std::string_view bytes, const std::string& file, const char* what, const Asked& asked,
+                         const Others& others, const char* instead) {
+  std::string problem;
+  const auto other = [&](const auto& reader) {
+    problem = "it is " + std::string{instead} + " (" + std::string{reader.format()} + ")";
+  };
+  if (!with_reader_of(bytes, others, other)) {
+    problem = what_it_looks_like(bytes) + "; understood are " + formats_of(asked);
+  }
+  throw parse_error(file, 1, std::string{"not a "} + what + ": " + problem);
+}
+
+/// What the first reader makes of bytes that recognises them: those given are asked first.
+template <class T, class Given, class Own, class Others>
+T read_any(std::string_view bytes, const std::string& file, const char* what, const Given& given, const Own& own,
+           const Others& others, const char* instead) {
+  std::optional<T> result;
+  const auto readers = std::tuple_cat(given, own);
+  if (!with_reader_of(bytes, readers, [&](const auto& reader) { result.emplace(reader.read(bytes, file)); })) {
+    refuse(bytes, file, what, readers, others, instead);
+  }
+  return *std::move(result);
 }
 
 } // namespace detail
 
-/// Reads a workload from native JSON, the critical-path paper's CSV, or a file of the Standard Task Graph Set; the
-/// content decides, not the name. A problem of the device-placement study is more than a workload and is refused: read
-/// it with `read_dnn_partitioning`.
+/// The model that bytes describe. Asks `readers` in their order and then `model_readers`; the first that recognises
+/// the content reads it, so a reader with other options than the default ones is given to be taken instead of its
+/// like. `file` is what errors call the input. Throws `parse_error` for everything that is wrong, and if no reader
+/// recognises the bytes: it says then what they look like, and which reader to give.
+template <model_reader... Readers>
+model model_from(std::string_view bytes, const std::string& file, const Readers&... readers) {
+  return detail::read_any<model>(bytes, file, "model", std::tuple{readers...}, model_readers, platform_readers,
+                                 "a platform; read it with io::read_platform");
+}
+
+/// Reads a model from a file of any format for which there is a reader (see `model_from`); the content decides, not
+/// the name. For formats of other libraries give their readers:
+/// ```
+/// const model m = io::read_model("net.onnx", onnx::reader{.batch = 8}, tensorflow::reader{});
+/// ```
 /// Throws `error` if the file cannot be opened, `parse_error` for everything that is wrong in it.
-inline workload read_workload(const std::filesystem::path& path) {
-  auto in = open_for_reading(path);
-  std::string text = read_all(in, path.string());
-  switch (const auto format = detail::recognise(text)) {
-  case detail::file_format::json: return detail::workload_from_json({std::move(text), path.string()});
-  case detail::file_format::graph_csv: return detail::workload_from_csv(text, path.string());
-  case detail::file_format::stg: return detail::workload_from_stg(text, path.string());
-  default:
-    detail::refuse_format(path.string(), "workload", "weft.workload", "Id,(Outgoing) node,...",
-                          ", and standard task graphs, which start with a number", format);
-  }
+template <model_reader... Readers>
+model read_model(const std::filesystem::path& path, const Readers&... readers) {
+  return model_from(read_file(path), path.string(), readers...);
+}
+
+/// The same without measured times and notes.
+template <model_reader... Readers>
+workload read_workload(const std::filesystem::path& path, const Readers&... readers) {
+  return read_model(path, readers...).ops;
+}
+
+/// The platform that bytes describe, found as `model_from` finds models.
+template <platform_reader... Readers>
+platform<> platform_from(std::string_view bytes, const std::string& file, const Readers&... readers) {
+  return detail::read_any<platform<>>(bytes, file, "platform", std::tuple{readers...}, platform_readers, model_readers,
+                                      "a model; read it with io::read_model");
+}
+
+/// Reads a platform from a file of any format for which there is a reader; the content decides, not the name.
+/// Throws `error` if the file cannot be opened, `parse_error` for everything that is wrong in it.
+template <platform_reader... Readers>
+platform<> read_platform(const std::filesystem::path& path, const Readers&... readers) {
+  return platform_from(read_file(path), path.string(), readers...);
 }
 
 /// Whether a file holds a problem of the device-placement study (io/dnn_partitioning.hpp), see
 /// `is_dnn_partitioning`. Throws `error` if it cannot be opened.
-inline bool holds_dnn_partitioning(const std::filesystem::path& path) {
-  auto in = open_for_reading(path);
-  return detail::recognise(read_all(in, path.string())) == detail::file_format::partitioning_json;
-}
-
-/// Reads a platform from native JSON, or from the critical-path paper's CSV; the content decides, not the name.
-/// Throws `error` if the file cannot be opened, `parse_error` for everything that is wrong in it.
-inline platform<> read_platform(const std::filesystem::path& path) {
-  auto in = open_for_reading(path);
-  std::string text = read_all(in, path.string());
-  switch (const auto format = detail::recognise(text)) {
-  case detail::file_format::json: return detail::platform_from_json({std::move(text), path.string()});
-  case detail::file_format::device_csv: return detail::platform_from_csv(text, path.string());
-  default: detail::refuse_format(path.string(), "platform", "weft.platform", "Id,RAM,...", "", format);
-  }
-}
+inline bool holds_dnn_partitioning(const std::filesystem::path& path) { return is_dnn_partitioning(read_file(path)); }
 
 } // namespace weft::io

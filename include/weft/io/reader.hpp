@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a reader of model files is.
+/// What a reader of model files is, and one of platform files.
 #pragma once
 
+#include "weft/platform/platform.hpp"
 #include "weft/workload/model.hpp"
 
 #include <concepts>
@@ -10,14 +11,32 @@
 
 namespace weft::io {
 
+namespace reader_parts {
+
+/// R tells from the content whether bytes are meant to be its format, looking at little of them. `format()` is what
+/// people call the format.
+template <class R>
+concept knows_a_format = requires(const R& r, std::string_view bytes) {
+  { r.format() } -> std::convertible_to<std::string_view>;
+  { r.recognises(bytes) } -> std::same_as<bool>;
+};
+
+} // namespace reader_parts
+
 /// Reads models of one format. `recognises(bytes)` tells from the content whether bytes are meant to be that format,
 /// looking at little of them; `read(bytes, file)` gives the model or throws `parse_error` that calls the input `file`;
 /// `format()` is what people call the format. Readers of foreign libraries are in interop/.
 template <class R>
-concept model_reader = requires(const R& r, std::string_view bytes, const std::string& file) {
-  { r.format() } -> std::convertible_to<std::string_view>;
-  { r.recognises(bytes) } -> std::same_as<bool>;
-  { r.read(bytes, file) } -> std::same_as<model>;
-};
+concept model_reader =
+  reader_parts::knows_a_format<R> && requires(const R& r, std::string_view bytes, const std::string& file) {
+    { r.read(bytes, file) } -> std::same_as<model>;
+  };
+
+/// The same for platforms.
+template <class R>
+concept platform_reader =
+  reader_parts::knows_a_format<R> && requires(const R& r, std::string_view bytes, const std::string& file) {
+    { r.read(bytes, file) } -> std::same_as<platform<>>;
+  };
 
 } // namespace weft::io

@@ -4,6 +4,7 @@
 
 #include "weft/io/detail/text.hpp"
 #include "weft/io/files.hpp"
+#include "weft/io/reader.hpp"
 #include "weft/platform/identical.hpp" // IWYU pragma: export
 #include "weft/workload/builder.hpp"
 #include "weft/workload/workload.hpp"
@@ -138,6 +139,27 @@ inline workload read_workload_stg(const std::filesystem::path& path) {
   auto in = open_for_reading(path);
   return read_workload_stg(in, path.string());
 }
+
+/// Reads standard task graphs for `read_model`. Work is the time of a task, in whatever unit the file means.
+struct stg_reader {
+  static constexpr std::string_view format() { return "Standard Task Graph"; }
+  /// The first line that is no comment is a number and nothing else.
+  static bool recognises(std::string_view bytes) {
+    detail::line_reader lines{bytes, ""};
+    auto line = lines.next();
+    while (line && line->front() == '#') {
+      line = lines.next();
+    }
+    return line && line->find_first_not_of("0123456789") == std::string_view::npos;
+  }
+  static model read(std::string_view bytes, const std::string& file) {
+    model m;
+    m.ops = detail::workload_from_stg(bytes, file);
+    m.format = format();
+    m.notes.push_back("work is the processing time of a task, in the file's unit; edges carry no bytes");
+    return m;
+  }
+};
 
 /// Writes a workload as a task graph: its ops in topological order of their ids, their work as times, and an edge where
 /// at least one tensor connects two ops. Where op 0 is no dummy or the last op none, dummies are added, which shifts

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Formats that are known by sight, so that a file that no reader takes is refused with a way out.
+#pragma once
+
+#include "weft/io/detail/json_text.hpp"
+#include "weft/io/detail/text.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace weft::io::detail {
+
+/// A model in the binary format of ONNX: a protocol buffer that begins with a small version number, then a producer,
+/// the graph, or the versions of its operators.
+inline bool looks_like_onnx(std::string_view bytes) {
+  return bytes.size() > 4 && bytes[0] == '\x08' && bytes[1] >= 2 && bytes[1] < 64 &&
+         std::string_view{"\x12\x1a\x22\x28\x32\x3a\x42"}.find(bytes[2]) != std::string_view::npos;
+}
+
+/// A GraphDef in the binary format of TensorFlow: a node, which begins with its name.
+inline bool looks_like_graph_def(std::string_view bytes) {
+  std::size_t at = 1;
+  for (std::size_t k = 0; k < 5 && at < bytes.size() && static_cast<unsigned char>(bytes[at]) >= 128; ++k) {
+    ++at; // the length of the node
+  }
+  if (bytes.size() < at + 4 || bytes[0] != '\n' || bytes[at + 1] != '\n') {
+    return false;
+  }
+  const auto length = static_cast<unsigned char>(bytes[at + 2]);
+  const auto name = bytes.substr(at + 3, length);
+  return length > 0 && length < 128 && name.size() == length &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-^:") == name.npos;
+}
+
+/// A GraphDef or CostGraphDef as text: the first line that is no comment opens a node or a library.
+inline bool looks_like_graph_def_text(std::string_view bytes) {
+  line_reader lines{bytes, ""};
+  auto line = lines.next();
+  while (line && line->front() == '#') {
+    line = lines.next();
+  }
+  if (!line || line->find('{') == line->npos) {
+    return false;
+  }
+  const auto word = line->substr(0, line->find_first_of(" :{"));
+  return word == "node" || word == "library" || word == "versions";
+}
+
+struct known_format {
+  bool (*recognises)(std::string_view bytes);
+  std::string_view what;
+};
+
+template <char... Begin>
+constexpr bool begins_with(std::string_view bytes) {
+  constexpr char magic[]{Begin...};
+  return bytes.starts_with(std::string_view{magic, sizeof magic});
+}
+
+/// The first that fits counts.
+inline constexpr known_format known_formats[]{
+  {[](std::string_view b) { return b.find_first_not_of(" \t\r\n") == b.npos; }, "it is empty"},
+  {looks_like_onnx, "it is an ONNX model; pass weft::onnx::reader{} (component weft::onnx)"},
+  {looks_like_graph_def, "it is a TensorFlow graph; pass weft::tensorflow::reader{} (component weft::tensorflow)"},
+  {looks_like_graph_def_text,
+   "it is a TensorFlow graph as text; pass weft::tensorflow::reader{} (component weft::tensorflow)"},
+  {[](std::string_view b) { return b.starts_with(std::string_view{"\x08\x01\x12", 3}); },
+   "it is a TensorFlow SavedModel; freeze it into a GraphDef"},
+  {[](std::string_view b) { return b.size() >= 8 && b.substr(4, 4) == "TFL3"; },
+   "it is a TensorFlow Lite model; convert it to ONNX"},
+  {begins_with<'\x89', 'H', 'D', 'F'>, "it is an HDF5 file, perhaps of Keras; convert it to ONNX"},
+  {begins_with<'P', 'K', '\x03', '\x04'>, "it is a zip archive, perhaps of PyTorch or Keras; convert it to ONNX"},
+  {begins_with<'\x1f', '\x8b'>, "it is compressed by gzip; decompress it first"},
+  {[](std::string_view b) { return has_json_format(b, "weft.plan"); }, "it is a plan; read it with io::read_plan_json"},
+  {[](std::string_view b) { return has_json_format(b, "weft.trace"); },
+   "it is a trace; read it with io::read_trace_json"},
+  {[](std::string_view b) { return has_json_format(b, "weft.profile"); },
+   "it is a profile; read it with io::read_profile_json"},
+  {[](std::string_view b) { return outermost_value(b, "format").has_value(); },
+   "it is JSON, but its \"format\" is none that is known here"},
+  {[](std::string_view b) { return outermost_value(b, "fpgas") && outermost_value(b, "cpus"); },
+   "it is a placement of the device-placement study, not a problem"},
+  {[](std::string_view b) { return json_tokens{b}.next().kind == '{'; },
+   "it is JSON, but without \"format\": \"weft.workload\" or the keys of another format"},
+  {[](std::string_view b) { return b.find('\0') != b.npos; }, "it is no text, and its format is not known"},
+};
+
+/// A few words on what bytes are that no reader takes, with what to do about it if that is known.
+inline std::string what_it_looks_like(std::string_view bytes) {
+  for (const auto& [recognises, what] : known_formats) {
+    if (recognises(bytes)) {
+      return std::string{what};
+    }
+  }
+  const auto line = line_reader{bytes, ""}.next();
+  return "its format is not known; it begins with " + in_quotes(line.value_or(""));
+}
+
+} // namespace weft::io::detail
