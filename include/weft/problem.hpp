@@ -80,6 +80,24 @@ public:
   constexpr kind_set kinds(component_id c) const { return kinds_[c]; }
   /// Bytes to reserve on a device: Σ over the members of resident bytes + outputs + inputs. [CP] §2
   constexpr byte_count demand(component_id c) const { return demand_[c]; }
+  /// Σ over the members of resident bytes: what a component holds all the time, wherever it is.
+  constexpr byte_count resident_bytes(component_id c) const {
+    byte_count sum = 0;
+    for (const op_id v : members(c)) {
+      sum += workload_->resident_bytes(v);
+    }
+    return sum;
+  }
+
+  /// The same problem with other demands, one per component, in bytes. What the default demands reserve is never
+  /// exceeded in a run; others are for solvers that check by running. With `resident_bytes` as demands, every plan that
+  /// keeps to the capacity in a run keeps to the reservation, too, so that what is proven of all plans holds for these.
+  constexpr problem reserving(std::vector<byte_count> demand) const {
+    WEFT_ASSERT(demand.size() == num_components());
+    problem other = *this;
+    other.demand_ = std::move(demand);
+    return other;
+  }
   /// Σ of the members' compute times on d.
   constexpr double component_time(component_id c, device_id d) const {
     double sum = 0;

@@ -243,6 +243,26 @@ public:
     assign(run);
   }
 
+  /// Where everything is and when it happens, changes that were evaluated included. Allocates only the first time.
+  void record(trace& into) const {
+    into.ops.resize(n_);
+    into.transfers.clear();
+    into.makespan = 0;
+    for (const op_id v : ids(n_)) {
+      into.ops[v] = {device_[v], start_[v], start_[v] + duration_[v]};
+      into.makespan = std::max(into.makespan, into.ops[v].finish);
+    }
+    for (item_id i = n_; i < num_items(); ++i) {
+      if (is_live(i)) {
+        const double sent = start_[i] + duration_[i];
+        const double arrival = sent + travel_[i - n_];
+        into.transfers.push_back(
+          {tensor_of_[i - n_], device_[producer(i)], dest_[i - n_], start_[i], sent, sent, arrival});
+        into.makespan = std::max(into.makespan, arrival);
+      }
+    }
+  }
+
   /// The saved state as a plan: placement, and every op and send in the order of its start.
   plan to_plan(const snapshot& s) const {
     std::vector<item_id> order;

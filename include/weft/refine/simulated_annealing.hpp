@@ -3,12 +3,14 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/plan/memory_rule.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/detail/search.hpp"
 #include "weft/refine/neighbourhood.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace weft::refine {
 
@@ -30,13 +32,16 @@ struct simulated_annealing {
   double final_temperature = 0;   ///< in mean op times; 0: a bit less than a third of the initial one
   double changes_per_round = 1000; ///< per op
   std::uint32_t focus = 8;        ///< items from which the one on the longest path is taken
+  /// Reserved: no change breaks the reservations. Over time: nor does any better schedule exceed the capacity in its
+  /// run, if the given one does not (on devices of several slots: in the run that was planned).
+  memory_limit memory = {};
 
   template <class Problem, class Policy>
     requires ready_policy_for<Policy, Problem>
   plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
     return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
       run(p, s, found, meter, random);
-    });
+    }, memory);
   }
 
   /// Anneals from the schedule's present state until the meter's budget is spent.
@@ -62,6 +67,9 @@ struct simulated_annealing {
         }
         temperature = hot * std::pow(cold / hot, done - round);
       }
+      if (found.is_lost()) {
+        s.restore(found.best());
+      }
       step(s, found, moves, random, temperature);
     }
   }
@@ -72,7 +80,8 @@ private:
             rng& random, double temperature) const {
     const item_id i = neighbourhood<Problem>::near_critical(s, random, focus);
     const double limit = s.makespan() - temperature * std::log(1 - random.uniform());
-    if (moves.change(s, i, random) && s.evaluate(limit) <= limit) {
+    const double makespan = moves.change(s, i, random) ? s.evaluate(limit) : std::numeric_limits<double>::infinity();
+    if (makespan <= limit && found.admits(s, makespan)) {
       s.commit();
       found.look_at(s);
     } else {

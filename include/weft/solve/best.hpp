@@ -9,9 +9,13 @@
 #include "weft/partition/critical_path.hpp"
 #include "weft/partition/etf.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/partition/layer_split.hpp"
 #include "weft/partition/peft.hpp"
+#include "weft/plan/memory_rule.hpp"
+#include "weft/plan/memory_shortage.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/identical_devices.hpp"
+#include "weft/refine/memory_descent.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -19,9 +23,10 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/solve/detail/chains.hpp"
+#include "weft/solve/detail/fallbacks.hpp"
+#include "weft/solve/detail/memory_guard.hpp"
 #include "weft/solve/pipeline.hpp"
 #include "weft/solve/result.hpp"
-#include "weft/throughput/detail/packing.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -55,82 +60,62 @@ struct best_options {
   unsigned chains = 0;
   const std::stop_token* stop = nullptr;
   const std::function<void(const progress&)>* on_progress = nullptr; ///< of better plans; one call at a time
+  /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
+  memory_limit memory = {};
 };
 
 /// A plan, its quality, and what was tried in which order.
 struct best_result : result {
   std::vector<attempt> tried = {};
+  std::vector<byte_count> peaks = {}; ///< memory over time: bytes per device at its worst moment
+  /// Memory over time, without a plan: what the run of the plan that came nearest lacks.
+  std::optional<memory_shortage> shortage = {};
 };
 
 namespace detail {
 
-/// Everything on the device where it takes least in all, as far as it fits; where communication is dear, nothing
-/// better may exist. Ties: the smaller id.
-struct one_device {
-  template <class Problem>
-  constexpr outcome<placement> operator()(const Problem& p) const {
-    std::vector<double> load(p.num_devices(), 0.0);
-    for (const op_id v : ids(p.num_ops())) {
-      for (const device_id d : ids(p.num_devices())) {
-        load[d] += p.compute_time(v, d);
-      }
-    }
-    partition::assignment<Problem> made{p};
-    for (component_id c = 0; c < p.num_components(); ++c) {
-      const device_id d = made.best_fit(c, [&](device_id x) { return load[x]; });
-      if (d == none) {
-        return made.why_unplaced(c);
-      }
-      made.place(c, d);
-    }
-    return std::move(made).take();
-  }
-};
-
-/// Any placement that fits, for problems whose memory is too tight for heuristics.
-struct packing {
-  template <class Problem>
-  outcome<placement> operator()(const Problem& p) const {
-    const throughput::flow<Problem> f{p};
-    const auto device = throughput::detail::pack(f);
-    if (!device) {
-      return device.error();
-    }
-    placement where(p.num_ops(), none);
-    for (const op_id v : ids(p.num_ops())) {
-      where[v] = (*device)[p.component(v)];
-    }
-    return where;
-  }
-};
-
 template <class Problem>
 class portfolio {
 public:
+  /// Under `memory_rule::over_time` the demands of the problem must be those that every plan keeps to; see
+  /// `resident_demands`.
   portfolio(const Problem& p, const best_options& o)
       : p_{p}, options_{o}, by_order_{p}, by_path_{p}, listener_{o.on_progress} {
     if (o.moves == std::numeric_limits<std::uint64_t>::max() && !(o.seconds < std::numeric_limits<double>::infinity())) {
       options_.moves = best_options::default_moves;
     }
     options_.threads = std::max(1u, o.threads);
+    if (o.memory.rule == memory_rule::over_time) {
+      guard_.emplace(p, o.memory);
+    }
     found_.bound = bound::best(p);
   }
 
-  best_result run() && {
+  /// `strictest`: the problem with demands that no run exceeds.
+  best_result run(const Problem& strictest) && {
     if (p_.num_ops() == 0) {
       found_.status = status::optimal;
+      found_.peaks.assign(guard_ ? p_.num_devices() : 0, 0);
       return std::move(found_);
     }
-    if (refine::identical_devices::applies(p_)) {
+    if (guard_ && (found_.reason = why_impossible(p_, options_.memory))) {
+      return std::move(found_);
+    }
+    const bool alike = refine::identical_devices::applies(p_);
+    if (alike) {
       exact("identical_devices", refine::identical_devices{left(1)});
-    } else {
-      heuristics();
+    }
+    if (!alike || (guard_ && !has_plan_)) {
+      heuristics(strictest);
       if (p_.num_ops() <= most_ops_for_exact && !done() && found_.bound.value < std::numeric_limits<double>::infinity()) {
         auto share = left(0.3);
         // Its moves are single ops.
         share.moves = options_.moves < 100'000'000 ? options_.moves / 4 * 50 : share.moves;
         exact("branch_and_bound", refine::branch_and_bound{share});
       }
+    }
+    if (guard_ && !has_plan_ && !stopped()) {
+      relieve();
     }
     if (has_plan_ && !done()) {
       anneal();
@@ -142,6 +127,8 @@ private:
   static constexpr std::size_t most_ops_for_exact = 30;
   /// Estimates of an op on a device that heuristics beside HEFT may take when the budget is in moves.
   static constexpr std::size_t most_pairs = 20'000'000;
+  /// How often a heuristic tries again with what was learned from its last plan, which needed too much memory.
+  static constexpr int most_lessons = 12;
 
   weft::budget left(double share) const {
     return {.moves = options_.moves,
@@ -156,7 +143,7 @@ private:
     return has_plan_ && (found_.makespan <= found_.bound.value * (1 + 1e-12) || stopped());
   }
 
-  void heuristics() {
+  void heuristics(const Problem& strictest) {
     attempt_partitioner("heft", partition::heft{});
     if (found_.bound.value == std::numeric_limits<double>::infinity()) {
       return; // some component is allowed nowhere
@@ -166,8 +153,15 @@ private:
     attempt_partitioner("etf", partition::etf{});
     attempt_partitioner("dsc", partition::dsc{});
     attempt_partitioner("critical_path", partition::critical_path{});
+    if (guard_ && guard_->nearest()) { // memory binds
+      attempt_partitioner("layer_split", partition::layer_split{});
+      attempt_within("heft, reserved", partition::heft{}, strictest);
+    }
     if (!has_plan_) {
       attempt_partitioner("packing", packing{});
+    }
+    if (guard_ && !has_plan_) {
+      attempt_within("packing, reserved", packing{}, strictest);
     }
   }
 
@@ -181,14 +175,28 @@ private:
     if (has_plan_ && !first && (done() || too_large)) {
       return;
     }
+    attempt_within(name, s, p_);
+  }
+
+  /// Under memory over time, plans that need too much are made again under reservations that were learned from them.
+  template <class S>
+  void attempt_within(std::string_view name, const S& s, const Problem& reserved) {
     const stopwatch watch;
-    rng random{options_.seed};
-    auto decided = partition::run(s, p_, random, scratch_);
     attempt a{.name = std::string{name}};
-    if (decided) {
-      a.makespan = consider(std::move(decided->plan));
-    } else {
-      found_.reason = decided.error(); // the last one to try is the one that can prove it
+    const Problem* in = &reserved;
+    for (int lesson = 0;; ++lesson) {
+      rng random{options_.seed};
+      auto decided = partition::run(s, *in, random, scratch_);
+      if (!decided) {
+        found_.reason = decided.error(); // the last one to try is the one that can prove it
+        break;
+      }
+      a.makespan = std::min(a.makespan, consider(std::move(decided->plan)));
+      if (!guard_ || a.makespan < std::numeric_limits<double>::infinity() || lesson == most_lessons || stopped() ||
+          !guard_->learn()) {
+        break;
+      }
+      in = &guard_->reserved();
     }
     a.seconds = watch.seconds();
     found_.tried.push_back(std::move(a));
@@ -200,6 +208,10 @@ private:
     trace other;
     const auto ordered = by_order_.run(candidate, simulate::recorder{run});
     const auto ready = by_path_.run(candidate, simulate::recorder{other});
+    if (guard_) {
+      const double first = ordered.complete ? take_if_admitted(candidate, run) : no_plan;
+      return std::min(first, admit(simulate::plan_of(p_, other)));
+    }
     const bool by_path = !ordered.complete || ready.makespan < ordered.makespan;
     const double makespan = by_path ? ready.makespan : ordered.makespan;
     if (!has_plan_ || makespan < found_.makespan) {
@@ -209,6 +221,24 @@ private:
       take(std::move(candidate), makespan);
     }
     return makespan;
+  }
+
+  /// The makespan of a plan with an order if its run keeps to the memory, else infinity.
+  double admit(plan candidate) {
+    trace run;
+    if (!by_order_.run(candidate, simulate::recorder{run}).complete) {
+      return no_plan;
+    }
+    return take_if_admitted(std::move(candidate), run);
+  }
+  double take_if_admitted(plan candidate, const trace& run) {
+    if (!guard_->admits(candidate, run)) {
+      return no_plan;
+    }
+    if (!has_plan_ || run.makespan < found_.makespan) {
+      take(std::move(candidate), run.makespan);
+    }
+    return run.makespan;
   }
 
   void take(plan better, double makespan) {
@@ -225,16 +255,41 @@ private:
     const auto decided = partition::run(s, p_, random, scratch_);
     attempt a{.name = std::string{name}};
     if (decided) {
-      const auto run = by_order_.run(decided->plan);
-      a.makespan = run.makespan;
-      if (!has_plan_ || run.makespan < found_.makespan) {
-        take(decided->plan, run.makespan);
+      if (guard_) {
+        a.makespan = admit(decided->plan);
+      } else {
+        const auto run = by_order_.run(decided->plan);
+        a.makespan = run.makespan;
+        if (!has_plan_ || run.makespan < found_.makespan) {
+          take(decided->plan, run.makespan);
+        }
       }
       if (decided->bound > found_.bound.value) {
         found_.bound = {decided->bound, lower_bound::rule::search};
       }
     } else if (!has_plan_) {
       found_.reason = decided.error();
+    }
+    a.seconds = watch.seconds();
+    found_.tried.push_back(std::move(a));
+  }
+
+  /// From the plan that came nearest to one whose memory is enough.
+  void relieve() {
+    if (!guard_->nearest()) {
+      return;
+    }
+    const stopwatch watch;
+    attempt a{.name = "memory_descent"};
+    auto share = left(0.5);
+    share.target = 0;
+    // A move is a run of everything.
+    share.moves = std::clamp<std::uint64_t>(most_run_ops / p_.num_ops(), 50, 20'000);
+    const refine::memory_descent s{.budget = share, .enough = options_.memory.capacity_share};
+    const auto start = *guard_->nearest();
+    for (std::uint64_t k = 0; k < 3 && !has_plan_ && !stopped(); ++k) {
+      rng random{rng::mix(options_.seed + k)};
+      a.makespan = admit(s(p_, start, schedule::static_order{}, random));
     }
     a.seconds = watch.seconds();
     found_.tried.push_back(std::move(a));
@@ -260,10 +315,15 @@ private:
         listener_.tell(x.moves, clock_.seconds(), x.best);
       };
       mine.on_progress = &tell;
-      const refine::simulated_annealing s{.budget = mine};
+      const refine::simulated_annealing s{.budget = mine, .memory = options_.memory};
       plans[k] = s(p_, found_.plan, schedule::static_order{}, random);
       makespans[k] = simulator<Problem, schedule::static_order>{p_}.run(plans[k]).makespan;
     });
+    if (guard_) { // with several slots, runs may differ from what was planned
+      for (std::size_t k = 0; k < chains; ++k) {
+        makespans[k] = admit(plans[k]);
+      }
+    }
     const auto best = static_cast<std::size_t>(std::min_element(makespans.begin(), makespans.end()) - makespans.begin());
     found_.tried.push_back({"simulated_annealing", makespans[best], watch.seconds()});
     if (makespans[best] < found_.makespan) {
@@ -275,18 +335,39 @@ private:
     found_.stats.partition_seconds = clock_.seconds();
     if (!has_plan_) {
       found_.status = status::infeasible;
+      if (guard_) {
+        explain();
+      }
       return std::move(found_);
     }
     const stopwatch running;
-    const auto run = by_order_.run(found_.plan);
+    trace run;
+    const auto simulated = by_order_.run(found_.plan, simulate::recorder{run});
     found_.stats.simulate_seconds = running.seconds();
-    found_.stats.transfer_bytes = run.transfer_bytes;
-    found_.stats.num_events = run.num_events;
-    found_.makespan = run.makespan;
+    found_.stats.transfer_bytes = simulated.transfer_bytes;
+    found_.stats.num_events = simulated.num_events;
+    found_.makespan = simulated.makespan;
     found_.reason.reset();
-    found_.status = judge(run, found_.bound);
+    found_.status = judge(simulated, found_.bound);
+    if (guard_) {
+      simulate::memory_tracker<Problem> memory{p_};
+      memory.follow(found_.plan.placement, run);
+      found_.peaks = memory.peaks();
+    }
     return std::move(found_);
   }
+
+  /// What heuristics say of reservations that were learned proves nothing; only what is always held does.
+  void explain() {
+    if (guard_->nearest()) {
+      found_.shortage = guard_->shortage();
+    }
+    const auto packed = packing{}(p_);
+    found_.reason = packed ? infeasibility{} : packed.error();
+  }
+
+  static constexpr double no_plan = std::numeric_limits<double>::infinity();
+  static constexpr std::uint64_t most_run_ops = 4'000'000; ///< that memory descent may spend on runs
 
   const Problem& p_;
   best_options options_;
@@ -295,6 +376,7 @@ private:
   simulator<Problem, schedule::path_completion_time> by_path_;
   progress_listener listener_;
   workspace scratch_;
+  std::optional<memory_guard<Problem>> guard_; // memory over time only
   best_result found_;
   bool has_plan_ = false;
 };
@@ -311,9 +393,18 @@ private:
 /// in its own order and by path completion time; up to 30 ops, branch and bound; then annealing from the best. Ends
 /// early when a plan meets the bound. The same problem, options and seed give the same result at any number of threads
 /// if the budget is in moves. Infeasible if there is no plan, or if none was found; `reason` tells which.
+///
+/// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, and
+/// `peaks` says how much; plans that reservations would refuse are found. Where memory binds, heuristics run again under
+/// reservations learned from plans that needed too much, plans are repaired, and annealing accepts no better plan that
+/// needs too much. Where it does not, plans are those of unlimited memory. See docs/memory.md.
 template <class Problem>
 best_result best(const Problem& p, const best_options& options = {}) {
-  return detail::portfolio<Problem>{p, options}.run();
+  if (options.memory.rule == memory_rule::over_time) {
+    const Problem relaxed = p.reserving(detail::resident_demands(p, options.memory.capacity_share));
+    return detail::portfolio<Problem>{relaxed, options}.run(p);
+  }
+  return detail::portfolio<Problem>{p, options}.run(p);
 }
 
 } // namespace weft::solve

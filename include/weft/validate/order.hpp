@@ -155,8 +155,9 @@ struct order_checker {
 /// of it has finished, not before it has started. A listed send that takes no time is no item of the compute queue
 /// and holds nobody up. Complexity: O((n + m) log (n + m)).
 template <class W, class P, class C>
-constexpr std::vector<violation> validate(const problem<W, P, C>& p, const plan& decided) {
-  auto found = validate(p, decided.placement);
+constexpr std::vector<violation> validate(const problem<W, P, C>& p, const plan& decided,
+                                          memory_rule rule = memory_rule::reserved) {
+  auto found = validate(p, decided.placement, rule);
   if (decided.order.empty() || !detail::is_complete(found)) {
     return found;
   }

@@ -2,6 +2,7 @@
 /// Checks a placement against a problem, independently of everything that makes placements.
 #pragma once
 
+#include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 #include "weft/validate/violation.hpp"
@@ -47,9 +48,11 @@ constexpr std::vector<tensor_and_device> required_transfers(const problem<W, P, 
 
 /// Everything that is wrong with a placement; empty if it keeps all rules: every op on a device that exists and is of
 /// an allowed kind, colocation groups together, and on no device more demand (Σ over its ops of resident bytes +
-/// outputs + inputs, [CP] §2) than memory. Complexity: O(n + m).
+/// outputs + inputs, [CP] §2) than memory; under `memory_rule::over_time` only not more resident bytes, as the rest
+/// depends on the run (`validate_options::check_memory`). Complexity: O(n + m).
 template <class W, class P, class C>
-constexpr std::vector<violation> validate(const problem<W, P, C>& p, const placement& where) {
+constexpr std::vector<violation> validate(const problem<W, P, C>& p, const placement& where,
+                                          memory_rule rule = memory_rule::reserved) {
   using kind = violation::kind;
   const W& w = p.workload();
   std::vector<violation> found;
@@ -84,6 +87,9 @@ constexpr std::vector<violation> validate(const problem<W, P, C>& p, const place
     }
     const auto add = [&](byte_count bytes) { demand[d] = bytes > most - demand[d] ? most : demand[d] + bytes; };
     add(w.resident_bytes(v));
+    if (rule == memory_rule::over_time) {
+      continue;
+    }
     for (const tensor_id t : w.outputs(v)) {
       add(w.bytes(t));
     }

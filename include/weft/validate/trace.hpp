@@ -18,6 +18,7 @@ struct validate_options {
   contention_model contention = contention_model::none; ///< what the run was made with
   double tolerance = 1e-9;   ///< relative: two instants a and b are the same if |a - b| <= tolerance * max(|a|, |b|)
   bool check_memory = false; ///< report `out_of_memory`; only for traces that are right in all other respects
+  memory_rule memory = memory_rule::reserved; ///< over time: reservations need not hold, and `out_of_memory` is reported
 };
 
 namespace detail {
@@ -296,7 +297,7 @@ struct trace_checker {
 template <class W, class P, class C>
 constexpr std::vector<violation> validate(const problem<W, P, C>& p, const placement& where, const trace& run,
                                           validate_options options = {}) {
-  auto found = validate(p, where);
+  auto found = validate(p, where, options.memory);
   if (!detail::is_complete(found)) {
     return found;
   }
@@ -312,7 +313,7 @@ constexpr std::vector<violation> validate(const problem<W, P, C>& p, const place
   check.check_inputs();
   check.check_sharing();
   check.check_makespan();
-  if (options.check_memory && check.found.size() == of_placement) {
+  if ((options.check_memory || options.memory == memory_rule::over_time) && check.found.size() == of_placement) {
     check.check_memory();
   }
   return std::move(check.found);

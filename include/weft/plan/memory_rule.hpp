@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What it means that a plan keeps to the memory of its devices.
+#pragma once
+
+#include "weft/core/ids.hpp"
+
+#include <cstdint>
+
+namespace weft {
+
+/// Which plans have enough memory; docs/memory.md compares the two.
+enum class memory_rule : std::uint8_t {
+  reserved,  ///< what components demand (`problem::demand`) fits on their device; holds for every order and policy
+  over_time, ///< what is alive on a device fits at each moment of the run under `schedule::static_order`
+};
+
+/// How much memory a plan may use.
+struct memory_limit {
+  memory_rule rule = memory_rule::reserved;
+  double capacity_share = 1; ///< over time: of the capacity of each device; above 0, at most 1
+
+  /// The bytes that a device of that capacity may hold at a time.
+  constexpr byte_count of(byte_count capacity) const {
+    return capacity_share == 1 ? capacity : static_cast<byte_count>(static_cast<double>(capacity) * capacity_share);
+  }
+};
+
+} // namespace weft

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Where a run needs more memory than there is, and what fills it.
+#pragma once
+
+#include "weft/core/ids.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+/// The moment at which a run holds most on a device that cannot hold as much.
+struct memory_shortage {
+  /// A tensor that is there at that moment.
+  struct live_tensor {
+    tensor_id tensor = none;
+    op_id producer = none;
+    byte_count bytes = 0;
+    op_id keeper = none; ///< the op there that needs it last; `none`: a send or nothing does
+    bool received = false; ///< whether it is a copy of what another device made
+    friend constexpr bool operator==(const live_tensor&, const live_tensor&) = default;
+  };
+
+  device_id device = none;
+  double time = 0;         ///< seconds: the first moment at which the device holds as much as `peak`
+  byte_count peak = 0;     ///< bytes held then
+  byte_count capacity = 0; ///< bytes that it can hold
+  byte_count resident = 0; ///< of the peak, what the ops of the device hold all the time
+  std::vector<live_tensor> alive = {}; ///< of the peak, the rest: largest first, ties by id
+
+  constexpr byte_count excess() const { return peak - capacity; }
+};
+
+/// Bytes in a unit in which people count memory, to three digits: `812 B`, `1.50 GiB`.
+inline std::string readable_bytes(byte_count bytes) {
+  constexpr std::array<const char*, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  auto amount = static_cast<double>(bytes);
+  while (amount >= 1000 && unit + 1 < units.size()) {
+    amount /= 1024;
+    ++unit;
+  }
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*f %s", unit == 0 || amount >= 100 ? 0 : amount >= 10 ? 1 : 2, amount, units[unit]);
+  return text;
+}
+
+/// What is short, on one line, and below it the `most` largest tensors, a line each. `op_name(v)` and `device_name(d)`
+/// may return empty names.
+template <class OpName, class DeviceName>
+std::string to_string(const memory_shortage& s, OpName op_name, DeviceName device_name, std::size_t most = 10) {
+  const auto named = [](const char* what, std::uint32_t id, std::string_view name) {
+    return what + std::to_string(id) + (name.empty() ? "" : " '" + std::string{name} + "'");
+  };
+  char time[40];
+  std::snprintf(time, sizeof time, "%.6g", s.time);
+  byte_count tensors = 0;
+  for (const auto& t : s.alive) {
+    tensors += t.bytes;
+  }
+  std::string text = named("device ", s.device, device_name(s.device)) + " lacks " + readable_bytes(s.excess()) +
+                     " at " + time + " s: it needs " + readable_bytes(s.peak) + " and has " +
+                     readable_bytes(s.capacity) + "; " + readable_bytes(s.resident) + " are resident and " +
+                     readable_bytes(tensors) + " are " + std::to_string(s.alive.size()) +
+                     (s.alive.size() == 1 ? " tensor" : " tensors");
+  for (std::size_t i = 0; i < std::min(most, s.alive.size()); ++i) {
+    const auto& t = s.alive[i];
+    text += "\n  " + readable_bytes(t.bytes) + "  " + (t.received ? "a copy of what " : "made by ") +
+            named("op ", t.producer, op_name(t.producer)) + (t.received ? " made" : "") +
+            (t.keeper == none ? "" : ", kept for " + named("op ", t.keeper, op_name(t.keeper)));
+  }
+  if (s.alive.size() > most) {
+    text += "\n  and " + std::to_string(s.alive.size() - most) + " smaller ones";
+  }
+  return text;
+}
+
+/// The same with ids only.
+inline std::string to_string(const memory_shortage& s, std::size_t most = 10) {
+  const auto nameless = [](std::uint32_t) { return std::string_view{}; };
+  return to_string(s, nameless, nameless, most);
+}
+
+} // namespace weft

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Partitioners for what good heuristics miss: dear communication, and tight memory.
+#pragma once
+
+#include "weft/partition/assignment.hpp"
+#include "weft/partition/concepts.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/throughput/detail/packing.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace weft::solve::detail {
+
+/// Everything on the device where it takes least in all, as far as it fits; where communication is dear, nothing
+/// better may exist. Ties: the smaller id.
+struct one_device {
+  template <class Problem>
+  constexpr outcome<placement> operator()(const Problem& p) const {
+    std::vector<double> load(p.num_devices(), 0.0);
+    for (const op_id v : ids(p.num_ops())) {
+      for (const device_id d : ids(p.num_devices())) {
+        load[d] += p.compute_time(v, d);
+      }
+    }
+    partition::assignment<Problem> made{p};
+    for (component_id c = 0; c < p.num_components(); ++c) {
+      const device_id d = made.best_fit(c, [&](device_id x) { return load[x]; });
+      if (d == none) {
+        return made.why_unplaced(c);
+      }
+      made.place(c, d);
+    }
+    return std::move(made).take();
+  }
+};
+
+/// Any placement that fits, for problems whose memory is too tight for heuristics.
+struct packing {
+  template <class Problem>
+  outcome<placement> operator()(const Problem& p) const {
+    const throughput::flow<Problem> f{p};
+    const auto device = throughput::detail::pack(f);
+    if (!device) {
+      return device.error();
+    }
+    placement where(p.num_ops(), none);
+    for (const op_id v : ids(p.num_ops())) {
+      where[v] = (*device)[p.component(v)];
+    }
+    return where;
+  }
+};
+
+} // namespace weft::solve::detail
