@@ -23,24 +23,9 @@ namespace weft::io {
 
 namespace detail {
 
-/// The numbers of one line of an STG file.
-inline std::vector<std::string_view> stg_fields(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (;;) {
-    line = trim(line);
-    if (line.empty()) {
-      return fields;
-    }
-    const auto end = line.find_first_of(" \t");
-    fields.push_back(line.substr(0, end));
-    line.remove_prefix(end == std::string_view::npos ? line.size() : end);
-  }
-}
-
 inline workload workload_from_stg(std::string_view text, const std::string& file) {
   struct edge {
     std::uint32_t from, to;
-    std::size_t line;
   };
   line_reader lines{text, file};
   const auto fail = [&lines](const std::string& problem) { lines.fail(problem); };
@@ -55,34 +40,34 @@ inline workload workload_from_stg(std::string_view text, const std::string& file
   if (!first) {
     lines.fail("the number of tasks is missing: an STG file starts with it");
   }
-  const auto header = stg_fields(*first);
-  if (header.size() != 1) {
+  if (count_words(*first) != 1) {
     lines.fail("expected the number of tasks alone on the first line, got " + in_quotes(*first));
   }
-  const auto inner = parse_number<std::uint32_t>(header[0], "number of tasks", fail);
+  const auto inner = parse_number<std::uint32_t>(*first, "number of tasks", fail);
   workload_builder b;
   std::vector<edge> edges;
-  std::vector<std::size_t> line_of;
+  std::vector<std::uint32_t> line_of;
   while (const auto line = next_line()) {
-    const auto fields = stg_fields(*line);
     const auto id = b.num_ops();
-    if (fields.size() < 3) {
+    const auto words = count_words(*line);
+    if (words < 3) {
       lines.fail("expected 'id time number_of_predecessors predecessors...', got " + in_quotes(*line));
     }
-    if (parse_number<std::uint32_t>(fields[0], "task id", fail) != id) {
-      lines.fail("expected task " + std::to_string(id) + ", got " + in_quotes(fields[0]) +
+    auto rest = *line;
+    const auto first_word = next_word(rest);
+    if (parse_number<std::uint32_t>(first_word, "task id", fail) != id) {
+      lines.fail("expected task " + std::to_string(id) + ", got " + in_quotes(first_word) +
                  "; tasks are listed in the order of their ids, from 0");
     }
-    const auto count = parse_number<std::uint32_t>(fields[2], "number of predecessors", fail);
-    if (count != fields.size() - 3) {
+    b.add_op({.work = parse_number<double>(next_word(rest), "time", fail)});
+    line_of.push_back(static_cast<std::uint32_t>(lines.line()));
+    const auto count = parse_number<std::uint32_t>(next_word(rest), "number of predecessors", fail);
+    if (count != words - 3) {
       lines.fail("task " + std::to_string(id) + " says " + std::to_string(count) + " predecessors, but " +
-                 std::to_string(fields.size() - 3) + " follow");
+                 std::to_string(words - 3) + " follow");
     }
-    b.add_op({.work = parse_number<double>(fields[1], "time", fail)});
-    line_of.push_back(lines.line());
-    for (std::size_t i = 3; i < fields.size(); ++i) {
-      edges.push_back({parse_number<std::uint32_t>(fields[i], "predecessor", fail), static_cast<std::uint32_t>(id),
-                       lines.line()});
+    for (auto word = next_word(rest); !word.empty(); word = next_word(rest)) {
+      edges.push_back({parse_number<std::uint32_t>(word, "predecessor", fail), static_cast<std::uint32_t>(id)});
     }
   }
   const std::uint64_t said = inner;
@@ -90,9 +75,10 @@ inline workload workload_from_stg(std::string_view text, const std::string& file
     lines.fail("the first line says " + std::to_string(said) + " tasks, so " + std::to_string(said + 2) +
                " lines with the two dummies must follow, but there are " + std::to_string(b.num_ops()));
   }
-  for (const auto& [from, to, line] : edges) {
+  b.reserve_edges(edges.size());
+  for (const auto& [from, to] : edges) {
     if (from >= b.num_ops()) {
-      throw parse_error(file, line, "predecessor " + std::to_string(from) + " does not exist; the last task is " +
+      throw parse_error(file, line_of[to], "predecessor " + std::to_string(from) + " does not exist; the last task is " +
                                       std::to_string(b.num_ops() - 1));
     }
     b.add_control_edge(from, to);

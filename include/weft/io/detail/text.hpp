@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -38,6 +39,24 @@ inline std::vector<std::string_view> split(std::string_view text, char separator
     }
     text.remove_prefix(end + 1);
   }
+}
+
+/// Takes the next word, up to a blank, off the front of a line; empty at its end.
+inline std::string_view next_word(std::string_view& line) {
+  constexpr std::string_view blanks = " \t\r\f\v";
+  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+  const auto word = line.substr(0, line.find_first_of(blanks));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+/// The number of words in a line.
+inline std::size_t count_words(std::string_view line) {
+  std::size_t count = 0;
+  while (!next_word(line).empty()) {
+    ++count;
+  }
+  return count;
 }
 
 /// In lower case (ASCII).
