@@ -9,10 +9,13 @@
 #include "weft/report/quality.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,6 +77,55 @@ struct gantt_lanes {
   }
 };
 
+/// Appends a column of numbers as a JSON string: a letter for the type, then the little-endian bytes in base 64.
+/// `Number` is one of the types that `columnTypes` of the script knows.
+template <class Number>
+void append_column(std::string& out, const std::vector<Number>& numbers) {
+  static_assert(std::is_same_v<Number, std::uint8_t> || std::is_same_v<Number, std::uint16_t> ||
+                std::is_same_v<Number, std::uint32_t> || std::is_same_v<Number, float> || std::is_same_v<Number, double>);
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  using bits = std::conditional_t<sizeof(Number) == 1, std::uint8_t,
+                                  std::conditional_t<sizeof(Number) == 2, std::uint16_t,
+                                                     std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>>>;
+  out += '"';
+  out += std::is_same_v<Number, float> ? 'f' : sizeof(Number) == 8 ? 'd' : sizeof(Number) == 4 ? 'i' : sizeof(Number) == 2 ? 'h' : 'b';
+  const std::size_t size = numbers.size() * sizeof(Number);
+  const auto byte = [&](std::size_t i) -> std::uint32_t {
+    return i < size ? static_cast<std::uint32_t>(std::bit_cast<bits>(numbers[i / sizeof(Number)]) >> (8 * (i % sizeof(Number)))) & 0xffu
+                    : 0u;
+  };
+  for (std::size_t i = 0; i < size; i += 3) {
+    const std::uint32_t three = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    out += {digits[three >> 18], digits[three >> 12 & 63], i + 1 < size ? digits[three >> 6 & 63] : '=',
+            i + 2 < size ? digits[three & 63] : '='};
+  }
+  out += '"';
+}
+
+/// Writes `,"name":` and a column of `count` numbers, `value(i)` each.
+template <class Number, class Value>
+void write_column_as(std::ostream& out, std::string_view name, std::size_t count, Value value) {
+  std::vector<Number> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    numbers[i] = static_cast<Number>(value(i));
+  }
+  std::string text;
+  append_column(text, numbers);
+  out << ",\"" << name << "\":" << text;
+}
+
+/// The same for whole numbers up to 2^32 − 1, in as few bytes as the largest needs.
+template <class Value>
+void write_column(std::ostream& out, std::string_view name, std::size_t count, Value value) {
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    largest = std::max(largest, static_cast<std::uint32_t>(value(i)));
+  }
+  largest < 0x100     ? write_column_as<std::uint8_t>(out, name, count, value)
+  : largest < 0x10000 ? write_column_as<std::uint16_t>(out, name, count, value)
+                      : write_column_as<std::uint32_t>(out, name, count, value);
+}
+
 /// `types`: the type names; `type`: one index per op.
 inline void write_types(std::ostream& out, const std::vector<std::string>& types) {
   std::map<std::string_view, std::size_t> index;
@@ -87,47 +139,54 @@ inline void write_types(std::ostream& out, const std::vector<std::string>& types
   }
   out << ",\"types\":";
   write_strings(out, names);
-  out << ",\"type\":";
-  write_array(out, types, [&](const std::string& t) { out << std::to_string(index.at(t)); });
+  write_column(out, "type", types.size(), [&](std::size_t v) { return index.at(types[v]); });
 }
 
-/// `ops`: device, lane, start, finish per op (device −1 if it did not run); `transfers`: producer, from, to, lane of
-/// the send, send start, send finish, start, arrival, bytes (−1 where unknown).
-inline void write_gantt_data(std::ostream& out, const gantt_run& run, std::size_t names) {
-  const gantt_lanes lanes{run};
-  out << "{\"title\":" << quote_json(run.title) << ",\"makespan\":" << compact(run.trace.makespan)
-      << ",\"bound\":" << compact(run.lower_bound) << ",\"boundName\":" << quote_json(run.lower_bound_name)
-      << ",\"names\":" << std::to_string(names) << ",\"devices\":";
+/// The names of a run's devices; those that have none go by their number.
+inline std::vector<std::string> device_names(const gantt_run& run) {
   auto devices = run.device_names;
   for (std::size_t d = devices.size(); d < run.num_devices(); ++d) {
     devices.push_back("device " + std::to_string(d));
   }
+  return devices;
+}
+
+/// The members of an object that describes a run: columns by op (`device`, which is the number of devices if the op did
+/// not run, `lane`, `start`, `length`) and by transfer (`producer`, `from`, `to`, `bytes` (−1 where unknown),
+/// `moveStart`, `moveLength`; with sends also `sendLane`, `sendStart`, `sendLength`). Times in seconds.
+inline void write_run_data(std::ostream& out, const gantt_run& run, std::size_t names) {
+  const gantt_lanes lanes{run};
+  const auto& ops = run.trace.ops;
+  const auto& moves = run.trace.transfers;
+  const auto devices = device_names(run);
+  out << "\"title\":" << quote_json(run.title) << ",\"makespan\":" << compact(run.trace.makespan)
+      << ",\"bound\":" << compact(run.lower_bound) << ",\"boundName\":" << quote_json(run.lower_bound_name)
+      << ",\"names\":" << std::to_string(names) << ",\"devices\":";
   write_strings(out, devices);
   out << ",\"lanes\":";
   write_array(out, lanes.count, [&](std::size_t n) { out << std::to_string(n); });
   out << ",\"load\":";
   write_array(out, device_loads(run), [&](const device_load& l) { out << fixed(l.utilisation, 4); });
   write_types(out, run.op_types);
-  out << ",\"ops\":";
-  write_array(out, ids(run.trace.ops.size()), [&](op_id v) {
-    const auto& r = run.trace.ops[v];
-    if (r.device == none) {
-      out << "-1,0,0,0";
-    } else {
-      out << std::to_string(r.device) << ',' << std::to_string(lanes.op[v]) << ',' << compact(r.start) << ','
-          << compact(r.finish);
-    }
+  const auto ran = [&](std::size_t v) { return ops[v].device != none; };
+  write_column(out, "device", ops.size(), [&](std::size_t v) { return ran(v) ? ops[v].device : devices.size(); });
+  write_column(out, "lane", ops.size(), [&](std::size_t v) { return lanes.op[v]; });
+  write_column_as<double>(out, "start", ops.size(), [&](std::size_t v) { return ran(v) ? ops[v].start : 0; });
+  write_column_as<float>(out, "length", ops.size(), [&](std::size_t v) { return ran(v) ? ops[v].finish - ops[v].start : 0; });
+  const auto known = [&](std::size_t k) { return moves[k].tensor < run.producers.size(); };
+  write_column(out, "producer", moves.size(), [&](std::size_t k) { return known(k) ? run.producers[moves[k].tensor] : ops.size(); });
+  write_column(out, "from", moves.size(), [&](std::size_t k) { return moves[k].from; });
+  write_column(out, "to", moves.size(), [&](std::size_t k) { return moves[k].to; });
+  write_column_as<float>(out, "bytes", moves.size(), [&](std::size_t k) {
+    return moves[k].tensor < run.tensor_bytes.size() ? static_cast<double>(run.tensor_bytes[moves[k].tensor]) : -1.0;
   });
-  out << ",\"transfers\":";
-  write_array(out, ids(run.trace.transfers.size()), [&](std::uint32_t i) {
-    const auto& r = run.trace.transfers[i];
-    out << (r.tensor < run.producers.size() ? std::to_string(run.producers[r.tensor]) : "-1") << ','
-        << std::to_string(r.from) << ',' << std::to_string(r.to) << ',' << std::to_string(lanes.send[i]) << ','
-        << compact(r.send_start) << ',' << compact(r.send_finish) << ',' << compact(r.start) << ','
-        << compact(r.arrival) << ','
-        << (r.tensor < run.tensor_bytes.size() ? std::to_string(run.tensor_bytes[r.tensor]) : "-1");
-  });
-  out << '}';
+  write_column_as<double>(out, "moveStart", moves.size(), [&](std::size_t k) { return moves[k].start; });
+  write_column_as<float>(out, "moveLength", moves.size(), [&](std::size_t k) { return moves[k].arrival - moves[k].start; });
+  if (std::any_of(moves.begin(), moves.end(), [](const auto& x) { return x.send_finish > x.send_start; })) {
+    write_column(out, "sendLane", moves.size(), [&](std::size_t k) { return lanes.send[k]; });
+    write_column_as<double>(out, "sendStart", moves.size(), [&](std::size_t k) { return moves[k].send_start; });
+    write_column_as<float>(out, "sendLength", moves.size(), [&](std::size_t k) { return moves[k].send_finish - moves[k].send_start; });
+  }
 }
 
 /// `partition` (and refiner), `schedule, mean, min, max, runs, solved, reason` per combination; times in seconds.
@@ -180,7 +239,11 @@ inline void write_chart_data(std::ostream& out, const std::vector<section>& sect
   out << ",\"names\":";
   write_array(out, names, [&](const std::vector<std::string>* list) { write_strings(out, *list); });
   out << ",\"gantts\":";
-  write_array(out, ids(runs.size()), [&](std::uint32_t i) { write_gantt_data(out, runs[i], names_of[i]); });
+  write_array(out, ids(runs.size()), [&](std::uint32_t i) { 
+    out << '{';
+    write_run_data(out, runs[i], names_of[i]);
+    out << '}';
+  });
   out << '}';
 }
 

@@ -1,149 +1,190 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The Gantt chart of the HTML report: what it draws, and where.
+/// The Gantt chart of the HTML reports: what it does with pointer, keyboard, search and controls.
 #pragma once
 
 #include <string_view>
 
 namespace weft::report::detail {
 
-/// A chart element per op would take seconds to zoom at some thousand ops. Here there is one per colour, whose path
-/// holds the bars that are in view, and bars that share half a pixel are drawn once.
+/// Uses the functions of `html_chart_script`, `html_run_script` and `html_paint_script`. `drawTimeline` returns what
+/// other charts need to show the same op: `select(op, reveal)`.
 inline constexpr std::string_view html_gantt_script = R"js(
-const maxRows = 64; // more devices than that scroll
-const rowHeight = run => Math.min(64, Math.max(17, 8 * Math.max(1, ...run.lanes) + 5));
-const timelineHeight = run => Math.min(run.devices.length, maxRows) * rowHeight(run) + 96;
+function drawTimeline(element, run, view, onSelect = () => {}) {
+  const frame = element.closest("section"), json = run.json;
+  const tools = frame.querySelector(".tools"), legend = frame.querySelector(".legend"), status = frame.querySelector(".found");
+  const look = classesOf(run), shown = make("span", {className: "window"});
+  let at = null, first = 0, onPath = false, selected = -1, hovered = -1;
 
-// The ops of a run as bars per device and lane, and what their colours stand for.
-function timelineModel(run) {
-  const [scale, unit] = timeUnit(run.makespan);
-  const names = data.names[run.names];
-  const lanes = run.lanes.map(count => Array.from({length: count}, () => []));
-  const arriving = run.devices.map(() => []);
-  const leaving = new Map();
-  const transfers = [];
-  const ops = [];
-  for (let i = 0; i < run.ops.length; i += 4) {
-    const [device, lane, start, finish] = run.ops.slice(i, i + 4);
-    const op = {id: i / 4, device, start: start * scale, finish: finish * scale};
-    ops.push(op);
-    if (device >= 0) lanes[device][lane].push(op);
-  }
-  for (let i = 0; i < run.transfers.length; i += 9) {
-    const [op, from, to, lane, sendStart, sendFinish, start, arrival, bytes] = run.transfers.slice(i, i + 9);
-    const transfer = {op, from, to, bytes, device: to, start: start * scale, finish: arrival * scale,
-                      leave: sendFinish * scale};
-    transfers.push(transfer);
-    arriving[to].push(transfer);
-    if (leaving.has(op)) leaving.get(op).push(transfer); else leaving.set(op, [transfer]);
-    if (sendFinish > sendStart)
-      lanes[from][lane].push({transfer, device: from, start: sendStart * scale, finish: sendFinish * scale});
-  }
-  const byStart = (a, b) => a.start - b.start || a.finish - b.finish;
-  lanes.flat().forEach(list => list.sort(byStart));
-  arriving.forEach(list => list.sort(byStart));
-
-  const name = id => names[id] ?? (id >= 0 ? `op ${id}` : "a tensor");
-  // Without types, the last part of a name such as `gradients/add_1_grad/Sum_1` comes closest: `Sum`.
-  const type = run.type.length ? id => run.types[run.type[id]] || "no type"
-    : id => name(id).replace(/^.*\//, "").replace(/[_ ]?\d+$/, "") || "op";
-  const busy = new Map();
-  ops.forEach(op => op.device >= 0 && busy.set(type(op.id), (busy.get(type(op.id)) ?? 0) + op.finish - op.start));
-  const ranked = [...busy].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([key]) => key);
-  return {run, scale, unit, names, lanes, arriving, leaving, transfers, ops, name, type, busy, ranked,
-          hasTypes: run.type.length > 0, end: run.makespan * scale || 1};
-}
-
-// What the colours stand for: types by time spent, as many as there are colours, or ops, sends and transfers.
-function timelineClasses(model, byType) {
-  const total = [...model.busy.values()].reduce((a, b) => a + b, 0) || 1;
-  const sum = keys => keys.reduce((a, key) => a + model.busy.get(key), 0) / total;
-  const shown = model.ranked.length > palette.length ? model.ranked.slice(0, palette.length - 1) : model.ranked;
-  const rest = model.ranked.slice(shown.length);
-  const classes = !byType ? [{label: "ops", colour: () => palette[0]}]
-    : [...shown.map((key, i) => ({label: key, note: `${decimal(sum([key]) * 100, 1)} %`, colour: () => palette[i]})),
-       ...(rest.length ? [{label: `${rest.length} other types`, note: `${decimal(sum(rest) * 100, 1)} %`,
-                           colour: () => palette[palette.length - 1]}] : [])];
-  const index = new Map(shown.map((key, i) => [key, i]));
-  const opClass = Int32Array.from(model.ops, op => byType ? index.get(model.type(op.id)) ?? shown.length : 0);
-  const send = classes.push({label: "sends", colour: () => theme.send}) - 1;
-  const transfer = classes.push({label: "transfers", colour: () => theme.transfer}) - 1;
-  const ghost = classes.push({colour: () => theme.ghost}) - 1;
-  classes.forEach(one => { one.on = true; });
-  return {classes, opClass, send, transfer, ghost};
-}
-
-// The number of items whose start is at most t.
-function countUntil(list, t) {
-  let low = 0, high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle].start <= t) low = middle + 1; else high = middle;
-  }
-  return low;
-}
-
-// Where devices and times are on the screen; `rows` in pixels from the top of a row.
-function timelineLayout(model, area, a, b, first, band) {
-  const pad = band > 12 ? 1.5 : .5;
-  const strip = model.transfers.length ? Math.min(4, Math.max(2.5, band * .2)) : 0;
-  return {area, a, b, first, band, pad, strip, x: t => a + b * t, t: x => (x - a) / b, from: (area.x - a) / b,
-          to: (area.x + area.width - a) / b, top: d => first + (d - .5) * band + pad,
-          laneHeight: d => (band - 2 * pad - strip) / model.lanes[d].length};
-}
-
-// The bars in view, four numbers each, per class; and names for the bars that are wide enough.
-function timelineBars(model, look, at) {
-  const bars = look.classes.map(() => []), labels = [];
-  const last = model.run.devices.length - 1;
-  const firstRow = Math.max(0, Math.floor((at.area.y - at.first) / at.band));
-  const lastRow = Math.min(last, Math.ceil((at.area.y + at.area.height - at.first) / at.band));
-  const put = (kind, item, y, height, seen) => {
-    const left = Math.max(at.x(item.start), at.area.x - 9);
-    const right = Math.min(at.x(item.finish), at.area.x + at.area.width + 9);
-    const cell = Math.floor(left * 2);
-    if (right - left < .5 && seen.get(kind) === cell) return 0;
-    seen.set(kind, cell);
-    const width = right - left;
-    bars[kind].push(left, y, width > 3 ? width - .7 : Math.max(width, .8), height);
-    return width;
-  };
-  for (let d = firstRow; d <= lastRow; ++d) {
-    const height = at.laneHeight(d), top = at.top(d);
-    model.lanes[d].forEach((list, lane) => {
-      const seen = new Map(), y = top + lane * height;
-      // Within a lane, finishes ascend with starts: only the item before the window can reach into it.
-      for (let i = Math.max(0, countUntil(list, at.from) - 1); i < list.length && list[i].start <= at.to; ++i) {
-        const item = list[i];
-        if (item.finish < at.from) continue;
-        const kind = item.transfer ? look.send : look.opClass[item.id];
-        const width = put(look.classes[kind].on ? kind : look.ghost, item, y, height - .5, seen);
-        if (width > 40 && height >= 10 && !item.transfer && look.classes[kind].on && labels.length < 400)
-          labels.push([item, kind, Math.max(at.x(item.start), at.area.x), y + height / 2, width]);
+  const chart = canvasIn(element, () => Math.min(run.devices.length, maxRows) * bandOf(run) + (json.bound ? 20 : 6) + axisHeight,
+                         (pen, width) => {
+    at = layoutOf(run, view, pen, width, first);
+    const {area} = at, bottom = area.y + area.height;
+    pen.font = fontOf(12);
+    for (let d = first; d < first + at.rows; ++d) {
+      const middle = area.y + (d - first + .5) * at.band;
+      if ((d - first) % 2 === 0) {
+        pen.fillStyle = theme.raised;
+        pen.fillRect(0, middle - at.band / 2, width, at.band);
       }
-    });
-    const seen = new Map(), y = top + at.band - 2 * at.pad - at.strip + .5;
-    for (const item of model.arriving[d]) {
-      if (item.start > at.to) break;
-      if (item.finish >= at.from)
-        put(look.classes[look.transfer].on ? look.transfer : look.ghost, item, y, at.strip - .5, seen);
+      pen.fillStyle = theme.ink;
+      pen.textAlign = "left";
+      pen.font = fontOf(at.band < 20 ? 11 : 12);
+      pen.fillText(fitted(pen, run.devices[d], area.x - 10), 2, middle);
+      pen.fillStyle = theme.soft;
+      pen.textAlign = "right";
+      pen.fillText(`${Math.round(json.load[d] * 100)} %`, width - 4, middle);
     }
-  }
-  return {bars, labels};
-}
+    paintTimeAxis(pen, view, run.unit, area, bottom);
+    paintRun(pen, run, look, at, onPath, selected >= 0 ? selected : -1);
+    if (hovered >= 0 && hovered !== selected) paintSelected(pen, run, at, hovered);
+    paintBound(pen);
+    if (run.devices.length > maxRows) { // which rows are in view
+      pen.fillStyle = theme.rule;
+      pen.fillRect(width - 3, area.y, 3, area.height);
+      pen.fillStyle = theme.accent;
+      pen.fillRect(width - 3, area.y + first / run.devices.length * area.height, 3, at.rows / run.devices.length * area.height);
+    }
+    shown.textContent = `${six(view.from)} to ${six(view.to)} ${run.unit}`;
+    element.dataset.window = `${view.from / view.end} ${view.to / view.end}`;
+  });
+  view.charts.push(chart.later);
 
-// What is under the pointer: an op or send, or the transfers that arrive there.
-function timelineHit(model, at, x, y) {
-  const {area} = at, d = Math.round((y - at.first) / at.band);
-  if (x < area.x || x > area.x + area.width || y < area.y || y > area.y + area.height || !model.lanes[d]) return null;
-  const inside = y - at.top(d), t = at.t(x), slack = 2.5 / at.b, height = at.laneHeight(d);
-  if (inside >= model.lanes[d].length * height) {
-    const items = model.arriving[d].filter(item => item.start <= t + slack && item.finish >= t - slack);
-    return items.length ? {items, y: at.top(d) + at.band - 2 * at.pad - at.strip, height: at.strip} : null;
+  function paintBound(pen) {
+    const bound = json.bound * run.scale, x = at.x(bound), {area} = at;
+    if (!json.bound || bound > run.end * (1 + 1e-9) || bound < at.from || bound > at.to) return;
+    pen.fillStyle = theme.bound;
+    for (let y = area.y - 6; y < area.y + area.height; y += 8) pen.fillRect(x - .75, y, 1.5, 5);
+    pen.font = fontOf(11);
+    const text = `lower bound ${six(bound)} ${run.unit}`, half = pen.measureText(text).width / 2;
+    pen.textAlign = "center";
+    pen.fillText(text, Math.min(Math.max(x, area.x + half), area.x + area.width - half), 8);
   }
-  const lane = Math.max(0, Math.floor(inside / height)), list = model.lanes[d][lane];
-  const i = countUntil(list, t), near = [list[i - 1], list[i]].filter(Boolean)
-    .map(item => [Math.max(item.start - t, t - item.finish, 0), item]).sort(([a], [b]) => a - b)[0];
-  return near && near[0] <= slack ? {items: [near[1]], y: at.top(d) + lane * height, height} : null;
+
+  // What is under the pointer: an op or send, or a list of transfers.
+  function hit(x, y) {
+    const {area} = at, d = Math.floor((y - area.y) / at.band) + at.first;
+    if (x < area.x || x > area.x + area.width || y < area.y || y > area.y + area.height || !run.lanes[d]) return null;
+    const inside = y - at.top(d), t = control.timeAt(x), slack = 2.5 / at.scale, height = at.laneHeight(d);
+    if (inside >= run.lanes[d].length * height) {
+      const moves = run.arriving[d].filter(k => run.moveStart[k] <= t + slack && run.moveFinish[k] >= t - slack);
+      return moves.length ? moves : null;
+    }
+    const list = run.lanes[d][Math.max(0, Math.floor(inside / height))], k = countUntil(list, run.start, t);
+    const near = [list[k - 1], list[k]].filter(i => i !== undefined)
+      .map(i => [Math.max(run.start[i] - t, t - run.finish[i], 0), i]).sort(([a], [b]) => a - b)[0];
+    return near && near[0] <= slack ? near[1] : null;
+  }
+  const control = controlTime(element, view, () => at.area);
+  const hover = i => {
+    if (hovered !== i) chart.later();
+    hovered = i;
+  };
+  const inside = event => [event.clientX - element.getBoundingClientRect().left, event.clientY - element.getBoundingClientRect().top];
+  element.addEventListener("pointermove", event => {
+    if (control.dragging()) return;
+    const found = hit(...inside(event));
+    hover(typeof found === "number" ? found : -1);
+    if (found === null) hideTip(); else showTip(describeItem(run, found), event.clientX, event.clientY);
+  });
+  element.addEventListener("pointerleave", () => {
+    hover(-1);
+    hideTip();
+  });
+  let pressed = null;
+  element.addEventListener("pointerdown", event => { pressed = [event.clientX, event.clientY]; });
+  element.addEventListener("click", event => {
+    if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;
+    const found = hit(...inside(event));
+    if (typeof found === "number" && found < run.n) select(found, false); else if (found === null) select(-1, false);
+  });
+  const scroll = rows => {
+    first = Math.min(Math.max(0, first + rows), Math.max(0, run.devices.length - maxRows));
+    chart.later();
+  };
+  if (run.devices.length > maxRows) onKeys(element, {ArrowUp: () => scroll(-8), ArrowDown: () => scroll(8)});
+  onKeys(element, {"/": () => search.focus(), Escape: () => select(-1, false)});
+
+  // Selects an op, or none; `reveal` moves the window to it.
+  function select(i, reveal) {
+    selected = i;
+    if (i >= 0 && run.opDevice[i] < run.devices.length && reveal) {
+      const length = run.finish[i] - run.start[i], middle = (run.start[i] + run.finish[i]) / 2;
+      const span = Math.min(view.to - view.from, Math.max(length * 12, run.end * 1e-7));
+      view.show(middle - span / 2, middle + span / 2);
+      const d = run.opDevice[i];
+      if (d < first || d >= first + maxRows) scroll(d - (maxRows >> 1) - first);
+    }
+    element.dataset.selected = i;
+    status.textContent = i < 0 ? "" : describeItem(run, i).join(" · ");
+    chart.later();
+    onSelect(i);
+  }
+
+  const search = make("input", {type: "search", placeholder: "Find an op…", size: 18, autocomplete: "off", spellcheck: false});
+  search.setAttribute("aria-label", "Find an op by a part of its name; Enter goes to the next");
+  const matches = make("span", {className: "matches"});
+  let found = [], which = 0;
+  const goTo = k => {
+    which = (k + found.length) % found.length;
+    matches.textContent = `${which + 1} of ${found.length.toLocaleString("en")}`;
+    select(found[which], true);
+  };
+  search.addEventListener("input", () => {
+    const wanted = search.value.toLowerCase();
+    found = [];
+    if (wanted) for (let i = 0; i < run.n; ++i) if (run.name(i).toLowerCase().includes(wanted)) found.push(i);
+    found.sort((a, b) => run.start[a] - run.start[b] || a - b);
+    matches.textContent = wanted ? "none" : "";
+    if (found.length) goTo(0); else select(-1, false);
+  });
+  search.addEventListener("keydown", event => {
+    if (event.key === "Enter" && found.length) goTo(which + (event.shiftKey ? -1 : 1));
+    if (event.key === "Escape") element.focus();
+  });
+  addEventListener("keydown", event => {
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName ?? "");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.defaultPrevented && frame === document.querySelector(".timeline").closest("section")) {
+      event.preventDefault();
+      search.focus();
+      frame.scrollIntoView({block: "nearest"});
+    }
+  });
+
+  legend.replaceChildren(...look.list.filter(one => !one.absent).map(one => {
+    const swatch = make("i"), press = make("button", {type: "button"}, swatch, one.label.slice(0, 60));
+    press.setAttribute("aria-pressed", true);
+    if (one.note) press.append(make("span", {textContent: one.note}));
+    const paint = () => { swatch.style.background = one.colour(); };
+    paint();
+    redraw.push(paint);
+    press.addEventListener("click", () => {
+      one.on = !one.on;
+      press.setAttribute("aria-pressed", one.on);
+      chart.later();
+    });
+    return press;
+  }));
+  legend.hidden = false;
+  const group = (...children) => make("span", {className: "group"}, ...children);
+  tools.replaceChildren(group(search, matches),
+                        group(button("+", "Zoom in", () => view.zoom(.5)), button("−", "Zoom out", () => view.zoom(2)),
+                              button("←", "Earlier", () => view.pan(-.25)), button("→", "Later", () => view.pan(.25)),
+                              button("Everything", "Show the whole run", view.all)));
+  if (run.path) {
+    const toggle = button("Critical path", "Show what made the run end when it did", () => {
+      onPath = !onPath;
+      toggle.setAttribute("aria-pressed", onPath);
+      chart.later();
+      onSelect(selected, onPath);
+    });
+    toggle.setAttribute("aria-pressed", false);
+    toggle.className = "toggle path";
+    tools.append(toggle);
+  }
+  tools.append(shown);
+  tools.hidden = false;
+  frame.querySelector(".help").hidden = false;
+  return {select};
 }
 )js";
 

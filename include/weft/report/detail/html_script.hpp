@@ -1,73 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The script of the HTML report: sorting tables, themes, the bar chart.
+/// The script of the comparison report: bar charts and performance profiles.
 #pragma once
 
 #include <string_view>
 
 namespace weft::report::detail {
 
-inline constexpr std::string_view html_script = R"js(
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const tip = document.getElementById("tip");
-const palette = ["#4269d0", "#efb118", "#e8604c", "#5bb8a4", "#3ca951", "#ef7fae", "#9a5fe0", "#8bb3ee", "#9c6b4e",
-                 "#8b9096"];
-
-function colours() {
-  const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(["paper", "ink", "soft", "rule", "grid", "accent", "bound", "send", "transfer", "ghost",
-                             "warn"].map(name => [name, style.getPropertyValue("--" + name).trim()]));
-}
-const theme = colours();
-const font = getComputedStyle(document.body).fontFamily;
-const redraw = []; // what to call when the theme changes
-
-function timeUnit(seconds) {
-  return seconds >= 1 || !(seconds > 0) ? [1, "s"] : seconds >= 1e-3 ? [1e3, "ms"]
-       : seconds >= 1e-6 ? [1e6, "µs"] : [1e9, "ns"];
-}
-const decimal = (x, decimals) => String(+x.toFixed(decimals));
-const six = x => String(+x.toPrecision(6));
-function amount(bytes) {
-  let i = 0;
-  for (; bytes >= 999.5 && i < 6; ++i) bytes /= 1000;
-  return +bytes.toPrecision(3) + " " + ["B", "kB", "MB", "GB", "TB", "PB", "EB"][i];
-}
-
-// Shows lines of text next to the pointer; the first is a heading. Names go in as text, never as markup.
-function showTip(lines, x, y) {
-  tip.replaceChildren(...lines.map((line, i) => {
-    const element = document.createElement(i ? "span" : "b");
-    element.textContent = line;
-    return element;
-  }));
-  tip.hidden = false;
-  const box = tip.getBoundingClientRect();
-  const left = x + 14 + box.width > innerWidth ? x - 14 - box.width : x + 14;
-  const top = y + 14 + box.height > innerHeight ? y - 14 - box.height : y + 14;
-  tip.style.transform = `translate(${Math.max(4, left)}px, ${Math.max(4, top)}px)`;
-}
-const hideTip = () => { tip.hidden = true; };
-
-function makeSortable(table) {
-  const heads = [...table.tHead.rows[0].cells];
-  const body = table.tBodies[0];
-  const key = (row, column) => {
-    const cell = row.cells[column];
-    return !cell ? null : heads[column].classList.contains("n")
-      ? (cell.dataset.v === undefined ? null : +cell.dataset.v) : cell.firstChild.textContent.trim();
-  };
-  heads.forEach((head, column) => head.firstElementChild.addEventListener("click", () => {
-    const up = head.getAttribute("aria-sort") !== "ascending";
-    heads.forEach(other => other.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", up ? "ascending" : "descending");
-    const rows = [...body.rows].map(row => [key(row, column), row]);
-    rows.sort(([a], [b]) => a === null || b === null ? (a === null) - (b === null) // what is missing comes last
-      : (up ? 1 : -1) * (typeof a === "number" ? a - b : a.localeCompare(b)));
-    body.append(...rows.map(([, row]) => row));
-  }));
-}
-
+inline constexpr std::string_view html_bars_script = R"js(
 // Bars grouped by partitioner, one colour per ready policy, whiskers from min to max, the lower bound as a line.
 function drawBars(element, section) {
   const rows = section.rows.map(([partition, schedule, mean, min, max, runs, solved, reason]) =>
@@ -218,24 +157,12 @@ if (globalThis.echarts) {
     element.append(document.createElement("div"));
     drawProfile(element);
   });
-  // A timeline is drawn when it comes near the screen, so that a page with many of them opens at once.
-  const near = new IntersectionObserver(entries => entries.forEach(entry => {
-    if (entry.isIntersecting) {
-      near.unobserve(entry.target);
-      drawTimeline(entry.target, data.gantts[entry.target.dataset.run]);
-    }
-  }), {rootMargin: "400px"});
-  document.querySelectorAll(".timeline").forEach(element => {
-    element.style.height = timelineHeight(data.gantts[element.dataset.run]) + "px";
-    element.append(document.createElement("div"));
-    near.observe(element);
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    Object.assign(theme, colours());
-    redraw.forEach(draw => draw());
-  });
-  addEventListener("scroll", hideTip, {passive: true, capture: true});
 }
+// A timeline is drawn when it comes near the screen, so that a page with many of them opens at once.
+document.querySelectorAll(".timeline").forEach(element => whenNear(element, () => {
+  const run = readRun(data.gantts[element.dataset.run]);
+  drawTimeline(element, run, timeView(run.end));
+}));
 )js";
 
 } // namespace weft::report::detail

@@ -225,6 +225,18 @@ inline void write_comparison(std::ostream& out, const section& s, std::size_t in
   out << "</section>\n";
 }
 
+/// The frame of a Gantt chart, which a script fills; `id` is that of its section's heading.
+inline void write_timeline(std::ostream& out, const std::string& id, const std::string& title, std::size_t index) {
+  out << "<div class=\"tools\" hidden></div>\n<div class=\"legend\" role=\"group\" "
+         "aria-label=\"Colours; press one to fade it out\" hidden></div>\n<div class=\"chart timeline\" data-run=\""
+      << std::to_string(index)
+      << "\" role=\"application\" aria-roledescription=\"Gantt chart\" tabindex=\"0\" aria-label=\""
+      << escape_html(title) << "\" aria-describedby=\"" << id
+      << "-help\"></div>\n<p class=\"found\" role=\"status\"></p>\n<p class=\"help\" id=\"" << id
+      << "-help\" hidden>Drag to pan, Ctrl + wheel or pinch to zoom, double-click to see everything, / to search; or "
+         "focus the chart and use the arrow keys, + and −, and 0.</p>\n";
+}
+
 /// A run's heading, facts, frame of the Gantt chart, and the loads of its devices as a table.
 inline void write_gantt_frame(std::ostream& out, const gantt_run& run, std::size_t index) {
   const std::string id = "run-" + std::to_string(index);
@@ -243,12 +255,10 @@ inline void write_gantt_frame(std::ostream& out, const gantt_run& run, std::size
   out
     << "; " << std::to_string(ops) << " ops and " << std::to_string(run.trace.transfers.size()) << " transfers on "
     << std::to_string(loads.size()) << " devices, which were busy " << percentage(mean)
-    << " of their time.</p>\n<div class=\"tools\" hidden></div>\n<div class=\"legend\" role=\"group\" "
-       "aria-label=\"Colours; press one to fade it out\" hidden></div>\n<div class=\"chart timeline\" data-run=\""
-    << std::to_string(index) << "\" role=\"img\" tabindex=\"0\" aria-label=\"Gantt chart of " << escape_html(run.title)
-    << "\" aria-describedby=\"" << id << "-help\"></div>\n<p class=\"help\" id=\"" << id
-    << "-help\" hidden>Drag to pan, Ctrl + wheel or pinch to zoom, double-click to see everything; or focus the chart "
-       "and use the arrow keys, + and −, and 0.</p>\n<details><summary>Devices as a table</summary>"
+    << " of their time.</p>\n";
+  write_timeline(out, id, run.title, index);
+  out
+    << "<details><summary>Devices as a table</summary>"
        "<div class=\"scroll\"><table class=\"sortable\"><thead><tr><th scope=\"col\"><button "
        "type=\"button\">Device</button></th>";
   for (const char* name : {"Busy", "Ops", "Sent", "Received"}) {

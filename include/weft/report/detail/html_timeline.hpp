@@ -1,245 +1,260 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The Gantt chart of the HTML report: drawing it, and what it does with pointer, keyboard and controls.
+/// The Gantt chart of the HTML reports: what there is to draw, and drawing it.
 #pragma once
 
 #include <string_view>
 
 namespace weft::report::detail {
 
-/// Uses the functions of `html_script` and `html_gantt_script`.
-inline constexpr std::string_view html_timeline_script = R"js(
-function registerTimelineShapes() {
-  const shape = (name, buildPath) => {
-    if (!echarts.graphic.getShapeClass(name))
-      echarts.graphic.registerShape(name, echarts.graphic.extendShape({shape: {points: []}, buildPath}));
+/// Reads a run, and finds what is where. Uses the functions of `html_base_script`.
+inline constexpr std::string_view html_run_script = R"js(
+// A run as columns of numbers, times in its unit. Item i < n is op i, item n + k the send of transfer k.
+function readRun(json) {
+  const [scale, unit] = timeUnit(json.makespan);
+  const numbers = key => column(json[key]), n = numbers("device").length;
+  const run = {json, scale, unit, n, names: data.names[json.names], devices: json.devices, end: json.makespan * scale || 1};
+  for (const key of ["producer", "from", "to", "bytes"]) run[key] = numbers(key);
+  const scaled = key => Float64Array.from(numbers(key), t => t * scale);
+  run.moveStart = scaled("moveStart");
+  run.moveFinish = scaled("moveLength").map((length, k) => run.moveStart[k] + length);
+  const m = run.producer.length, sends = json.sendStart ? m : 0, both = (a, b) => {
+    const all = new Float64Array(n + sends);
+    all.set(a);
+    all.set(b, n);
+    return all;
   };
-  shape("weftBars", (path, {points}) => {
-    for (let i = 0; i < points.length; i += 4) path.rect(points[i], points[i + 1], points[i + 2], points[i + 3]);
-  });
-  shape("weftLinks", (path, {points}) => {
-    for (let i = 0; i < points.length; i += 4) {
-      const [x1, y1, x2, y2] = points.slice(i, i + 4), bend = Math.max(12, (x2 - x1) / 3);
-      path.moveTo(x1, y1);
-      path.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
-    }
-  });
+  run.start = both(scaled("start"), sends ? scaled("sendStart") : []);
+  run.finish = both(scaled("length"), sends ? scaled("sendLength") : []).map((length, i) => run.start[i] + length);
+  run.device = i => i < n ? run.opDevice[i] : run.from[i - n];
+  run.opDevice = numbers("device");
+  const lane = numbers("lane"), sendLane = sends ? numbers("sendLane") : [];
+  run.lanes = json.lanes.map(size => Array.from({length: size}, () => []));
+  const sorted = (size, start) => Uint32Array.from({length: size}, (_, i) => i).sort((a, b) => start[a] - start[b] || a - b);
+  for (const i of sorted(n + sends, run.start)) {
+    if (i >= n && run.finish[i] <= run.start[i]) continue;
+    run.lanes[run.device(i)]?.[i < n ? lane[i] : sendLane[i - n]].push(i); // an op that did not run has no device
+  }
+  run.arriving = run.devices.map(() => []);
+  run.longestMove = run.devices.map(() => 0);
+  for (const k of sorted(m, run.moveStart)) {
+    run.arriving[run.to[k]].push(k);
+    run.longestMove[run.to[k]] = Math.max(run.longestMove[run.to[k]], run.moveFinish[k] - run.moveStart[k]);
+  }
+  run.name = i => run.names[i] ?? "a tensor";
+  run.hasTypes = json.types.length > 0;
+  const type = run.hasTypes ? numbers("type") : null;
+  // Without types, the last part of a name such as `gradients/add_1_grad/Sum_1` comes closest: `Sum`.
+  run.type = type ? i => json.types[type[i]] || "no type"
+    : i => run.name(i).slice(-80).replace(/^.*\//s, "").replace(/[_ ]?\d+$/, "") || "op";
+  const busy = new Map();
+  for (let i = 0; i < n; ++i) {
+    const key = run.type(i);
+    busy.set(key, (busy.get(key) ?? 0) + run.finish[i] - run.start[i]);
+  }
+  run.ranked = [...busy].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  run.path = json.path ? readPath(run) : null;
+  return run;
 }
 
-function drawTimeline(element, run) {
-  registerTimelineShapes();
-  const model = timelineModel(run), {unit, end} = model;
-  const frame = element.closest("section");
-  const tools = frame.querySelector(".tools"), legend = frame.querySelector(".legend");
-  let look = timelineClasses(model, true);
-  let at = null, painted = null; // layout and bars of the last drawing
-  const chart = echarts.init(element), zr = chart.getZr();
-  const time = t => `${six(t)} ${unit}`;
-  const shownWindow = document.createElement("span");
-  shownWindow.className = "window";
-
-  function renderItem(params, api) {
-    const kind = api.value(2);
-    if (kind === 0) { // the first item of each drawing
-      const [a, first] = api.coord([0, 0]), area = params.coordSys;
-      at = timelineLayout(model, {x: area.x, y: area.y, width: area.width, height: area.height}, a,
-                          api.coord([1, 0])[0] - a, first, api.size([0, 1])[1]);
-      painted = timelineBars(model, look, at);
-      shownWindow.textContent = `${six(Math.max(0, at.from))} to ${time(Math.min(end, at.to))}`;
-    }
-    if (kind < look.classes.length)
-      return {type: "weftBars", silent: true, z2: kind, shape: {points: painted.bars[kind]},
-              style: {fill: look.classes[kind].colour()}};
-    return {type: "group", silent: true, children: painted.labels.map(([item, cls, x, y, width]) => {
-      const name = model.name(item.id), fits = Math.floor((width - 8) / 5.6);
-      return {type: "text", z2: 99, silent: true, style: {
-        text: name.length <= fits ? name : name.replace(/^.*\//, ""), x: x + 4, y, width: width - 7,
-        overflow: "truncate", ellipsis: "…", verticalAlign: "middle", fontSize: 10, fontFamily: font,
-        fill: inkOn(look.classes[cls].colour())}};
-    })};
-  }
-
-  const mark = (value, label, colour, position) => ({xAxis: value, lineStyle: {color: colour, type: [5, 4], width: 1.5},
-    label: {formatter: label, color: colour, position: "start", align: position, distance: 4, fontSize: 11}});
-  function draw() {
-    clear();
-    const bound = run.bound !== null && run.bound <= run.makespan * (1 + 1e-9);
-    const crowded = bound && run.bound > .75 * run.makespan;
-    const axis = {type: "category", inverse: true, data: run.devices, axisTick: {show: false},
-                  axisLine: {lineStyle: {color: theme.rule}}};
-    const scrolls = run.devices.length > maxRows;
-    const slider = {borderColor: theme.rule, fillerColor: theme.accent + "2a", backgroundColor: "transparent"};
-    chart.setOption({
-      animation: false, textStyle: {fontFamily: font}, backgroundColor: "transparent",
-      grid: {left: 4, right: scrolls ? 26 : 4, top: 22, bottom: 34, containLabel: true},
-      xAxis: {type: "value", min: 0, max: end, name: "", axisLine: {show: true, lineStyle: {color: theme.rule}},
-              axisTick: {show: true, lineStyle: {color: theme.rule}}, splitLine: {lineStyle: {color: theme.grid}},
-              // The ends of the window are labelled only where they are round numbers, as the other ticks are.
-              axisLabel: {color: theme.soft, hideOverlap: true, formatter: value => {
-                const text = String(+value.toPrecision(11));
-                return text.replace(/^0?\.0*|\D/g, "").length > 8 ? "" : `${text} ${unit}`;
-              }}},
-      yAxis: [{...axis, axisLabel: {color: theme.ink, interval: 0, fontSize: 11, width: 160, overflow: "truncate"},
-               splitLine: {show: true, interval: 0, lineStyle: {color: theme.grid}}},
-              {...axis, position: "right", data: run.load.map(load => `${Math.round(load * 100)} %`),
-               axisLabel: {color: theme.soft, interval: 0, fontSize: 11}, axisPointer: {show: false}}],
-      dataZoom: [
-        {type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: "shift",
-         minValueSpan: end * 1e-6},
-        {type: "slider", xAxisIndex: 0, filterMode: "none", height: 16, bottom: 6, showDataShadow: false,
-         ...slider, moveHandleSize: 0, textStyle: {color: theme.soft}, labelFormatter: value => time(value),
-         handleStyle: {color: theme.paper, borderColor: theme.accent},
-         emphasis: {handleStyle: {borderColor: theme.accent}}, minValueSpan: end * 1e-6},
-        ...(scrolls ? [{type: "slider", yAxisIndex: [0, 1], filterMode: "none", width: 14, right: 4, startValue: 0,
-                        endValue: maxRows - 1, zoomLock: true, brushSelect: false, showDetail: false,
-                        showDataShadow: false, ...slider}] : [])],
-      series: [{type: "custom", renderItem, clip: true, encode: {x: 0, y: 1},
-        data: Array.from({length: look.classes.length + 1}, (_, kind) => [0, 0, kind]),
-        markLine: {silent: true, symbol: "none", animation: false, data: [
-          ...(bound ? [mark(run.bound / run.makespan * end, `lower bound ${time(run.bound * model.scale)}`, theme.bound,
-                            crowded ? "right" : "center")] : [])]}}],
-    }, {replaceMerge: ["series", "dataZoom"]});
-  }
-
-  // The hovered bar gets an outline, and its tensors lines to where they arrive.
-  const overlay = new echarts.graphic.Group({silent: true});
-  zr.add(overlay);
-  let hovered = null;
-  function clear() {
-    overlay.removeAll();
-    hovered = null;
-    element.style.cursor = "";
-    hideTip();
-  }
-  function link(transfer) {
-    const middle = device => at.first + device * at.band;
-    return [at.x(transfer.leave), middle(transfer.from), at.x(transfer.finish), middle(transfer.to) + at.band * .4];
-  }
-  function highlight({items, y, height}) {
-    overlay.removeAll();
-    const {area} = at, left = Math.max(area.x, Math.min(...items.map(item => at.x(item.start))));
-    const right = Math.min(area.x + area.width, Math.max(...items.map(item => at.x(item.finish))));
-    const [item] = items, sent = item.id !== undefined ? model.leaving.get(item.id) ?? []
-      : item.transfer ? [item.transfer] : items;
-    overlay.setClipPath(new echarts.graphic.Rect({shape: area}));
-    overlay.add(new (echarts.graphic.getShapeClass("weftLinks"))({
-      silent: true, z: 90, shape: {points: sent.flatMap(link)},
-      style: {fill: "none", stroke: theme.ink, lineWidth: 1.2, opacity: .75}}));
-    overlay.add(new echarts.graphic.Rect({
-      silent: true, z: 91, shape: {x: left - .5, y: y - .5, width: right - left + 1, height},
-      style: {fill: "none", stroke: theme.ink, lineWidth: 1.6}}));
-  }
-  function describe(items) {
-    const [item] = items;
-    const length = seconds => (([scale, symbol]) => `${six(seconds * scale)} ${symbol}`)(timeUnit(seconds));
-    const span = one => `${six(one.start)} to ${time(one.finish)} (${length((one.finish - one.start) / model.scale)})`;
-    const device = d => run.devices[d], several = items.length > 1;
-    const size = one => one.bytes >= 0 ? `, ${amount(one.bytes)}` : "";
-    if (item.transfer)
-      return [`Send of ${model.name(item.transfer.op)}`,
-              `${device(item.transfer.from)} → ${device(item.transfer.to)}${size(item.transfer)}`, span(item)];
-    if (item.id === undefined)
-      return [several ? `${items.length} transfers to ${device(item.to)}` : `Transfer of ${model.name(item.op)}`,
-              ...items.slice(0, 6).map(one =>
-                `${several ? model.name(one.op) + ": " : ""}from ${device(one.from)}${size(one)}, ${span(one)}`),
-              ...(items.length > 6 ? ["…"] : [])];
-    const sent = model.leaving.get(item.id)?.length ?? 0;
-    return [model.name(item.id), ...(model.hasTypes ? [model.type(item.id)] : []),
-            `op ${item.id} on ${device(item.device)}`, span(item),
-            ...(sent ? [`sent to ${sent} other device${sent > 1 ? "s" : ""}`] : [])];
-  }
-  zr.on("mousemove", event => {
-    const hit = at && !(event.event.buttons & 1) ? timelineHit(model, at, event.offsetX, event.offsetY) : null;
-    if (!hit) {
-      if (hovered) clear();
-      return;
-    }
-    if (hovered !== hit.items[0]) highlight(hit);
-    hovered = hit.items[0];
-    element.style.cursor = "default";
-    showTip(describe(hit.items), event.event.clientX, event.event.clientY);
+// The critical path: items, transfers as n + m + k, and what each waited for.
+function readPath(run) {
+  const steps = column(run.json.path.step), cause = column(run.json.path.cause), m = run.producer.length, path = {steps: []};
+  path.ops = new Set();
+  path.moves = new Set();
+  steps.forEach((step, i) => {
+    const move = step >= run.n + m ? step - run.n - m : -1;
+    (move < 0 ? path.ops : path.moves).add(move < 0 ? step : move);
+    path.steps.push({item: move < 0 ? step : -1, move, cause: cause[i],
+                     start: move < 0 ? run.start[step] : run.moveStart[move],
+                     finish: move < 0 ? run.finish[step] : run.moveFinish[move],
+                     device: move < 0 ? run.device(step) : run.to[move]});
   });
-  zr.on("globalout", clear);
-  chart.on("datazoom", clear);
+  return path;
+}
 
-  // Shows the window [from, to] of time, as far as there is any.
-  function show(from, to) {
-    const span = Math.min(to - from, end), start = Math.min(Math.max(from, 0), end - span);
-    chart.dispatchAction({type: "dataZoom", dataZoomIndex: 0, startValue: start, endValue: start + span});
-  }
-  const zoom = factor => {
-    const middle = (at.from + at.to) / 2, half = (at.to - at.from) / 2 * factor;
-    show(middle - half, middle + half);
-  };
-  const pan = share => show(at.from + share * (at.to - at.from), at.to + share * (at.to - at.from));
-  const keys = {"+": () => zoom(.6), "=": () => zoom(.6), "-": () => zoom(1 / .6), "0": () => show(0, end),
-                Home: () => show(0, end), ArrowLeft: () => pan(-.2), ArrowRight: () => pan(.2)};
-  element.addEventListener("keydown", event => {
-    if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      event.preventDefault();
-      keys[event.key]();
-    }
-  });
-  element.addEventListener("dblclick", () => show(0, end));
+// What the colours stand for: the types with most time, then all other types, sends and transfers.
+function classesOf(run) {
+  const total = run.ranked.reduce((sum, [, time]) => sum + time, 0) || 1;
+  const shown = run.ranked.slice(0, run.ranked.length > palette.length ? palette.length - 1 : palette.length);
+  const rest = run.ranked.slice(shown.length), share = list => `${decimal(list.reduce((s, [, t]) => s + t, 0) / total * 100, 1)} %`;
+  const list = shown.map((one, i) => ({label: one[0], note: share([one]), colour: () => palette[i]}));
+  if (rest.length) list.push({label: `${rest.length} other types`, note: share(rest), colour: () => palette.at(-1)});
+  const index = new Map(shown.map(([key], i) => [key, i]));
+  const of = Uint8Array.from({length: run.start.length}, (_, i) => i < run.n ? index.get(run.type(i)) ?? shown.length : list.length);
+  const send = list.push({label: "sends", colour: () => theme.send, absent: run.start.length === run.n}) - 1;
+  const move = list.push({label: "transfers", colour: () => theme.transfer, absent: !run.producer.length}) - 1;
+  list.forEach(one => { one.on = true; });
+  return {list, of, send, move};
+}
 
-  function drawLegend() {
-    legend.replaceChildren(...look.classes.slice(0, -1).filter(one => one.label !== "transfers" && one.label !== "sends"
-        || model.transfers.length).map(one => {
-      const button = document.createElement("button"), swatch = document.createElement("i");
-      button.type = "button";
-      button.setAttribute("aria-pressed", one.on);
-      swatch.style.background = one.colour();
-      button.append(swatch, one.label);
-      if (one.note) button.append(Object.assign(document.createElement("span"), {textContent: one.note}));
-      button.addEventListener("click", () => {
-        one.on = !one.on;
-        button.setAttribute("aria-pressed", one.on);
-        chart.setOption({series: [{renderItem: (params, api) => renderItem(params, api)}]}); // new, so it is called
-      });
-      return button;
-    }));
-    legend.hidden = false;
+// How many of a list of items, by start, begin at t or before.
+function countUntil(list, start, t) {
+  let low = 0, high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (start[list[middle]] <= t) low = middle + 1; else high = middle;
   }
-  function drawTools() {
-    const label = document.createElement("label"), select = document.createElement("select");
-    for (const [value, text] of [["type", model.hasTypes ? "op type" : "name"], ["kind", "op, send, transfer"]])
-      select.append(new Option(text, value));
-    select.addEventListener("change", () => {
-      look = timelineClasses(model, select.value === "type");
-      drawLegend();
-      const window = [at.from, at.to];
-      draw();
-      show(...window);
+  return low;
+}
+
+function describeItem(run, i) {
+  const t = value => `${six(value)} ${run.unit}`;
+  const length = value => (([scale, unit]) => `${six(value / run.scale * scale)} ${unit}`)(timeUnit(value / run.scale));
+  const span = (from, to) => `${six(from)} to ${t(to)} (${length(to - from)})`, device = d => run.devices[d];
+  const short = text => text.length > 300 ? text.slice(0, 150) + "…" + text.slice(-150) : text;
+  const move = k => `${device(run.from[k])} → ${device(run.to[k])}${run.bytes[k] >= 0 ? ", " + amount(run.bytes[k]) : ""}`;
+  if (typeof i === "object")
+    return [i.length > 1 ? `${i.length} transfers to ${device(run.to[i[0]])}` : `Transfer of ${short(run.name(run.producer[i[0]]))}`,
+            ...i.slice(0, 6).map(k => `${i.length > 1 ? short(run.name(run.producer[k])) + ": " : ""}${move(k)}, ` +
+                                      span(run.moveStart[k], run.moveFinish[k])), ...(i.length > 6 ? ["…"] : [])];
+  if (i >= run.n) return [`Send of ${short(run.name(run.producer[i - run.n]))}`, move(i - run.n), span(run.start[i], run.finish[i])];
+  if (run.opDevice[i] >= run.devices.length) return [short(run.name(i)), "did not run"];
+  return [short(run.name(i)), ...(run.hasTypes ? [run.type(i)] : []), `op ${i} on ${device(run.opDevice[i])}`,
+          span(run.start[i], run.finish[i]), ...(run.path?.ops.has(i) ? ["on the critical path"] : [])];
+}
+)js";
+
+/// Draws a run: bars in lanes, a strip of arriving transfers per device, the critical path. Of bars narrower than a
+/// pixel, those of a pixel are drawn as one: as high as the pixel is busy, in the colour of most of its time.
+inline constexpr std::string_view html_paint_script = R"js(
+const maxRows = 64; // more devices than that scroll
+function bandOf(run) {
+  const devices = run.devices.length, base = devices <= 4 ? 46 : devices <= 10 ? 36 : devices <= 24 ? 26 : 17;
+  return Math.min(72, Math.max(base, 8 * Math.max(1, ...run.json.lanes) + 7));
+}
+
+// Where devices and times are on the screen, in pixels.
+function layoutOf(run, view, pen, width, first) {
+  const gutter = gutterFor(pen, run.devices, width), band = bandOf(run), rows = Math.min(run.devices.length, maxRows);
+  const area = {x: gutter, y: run.json.bound ? 20 : 6, width: Math.max(40, width - gutter - 46), height: rows * band};
+  const scale = area.width / (view.to - view.from), strip = run.producer.length ? Math.min(5, Math.max(3, band * .14)) : 0;
+  const pad = band > 20 ? 3 : 1;
+  return {area, band, rows, first, strip, pad, from: view.from, to: view.to, scale,
+          x: t => area.x + (t - view.from) * scale, top: d => area.y + (d - first) * band + pad,
+          laneHeight: d => (band - 2 * pad - strip - (strip ? 1 : 0)) / run.lanes[d].length};
+}
+
+function paintRun(pen, run, look, at, onPath, selected) {
+  const {area} = at, last = Math.min(run.devices.length, at.first + at.rows), labels = [];
+  const right = area.x + area.width, faded = i => onPath && !run.path.ops.has(i);
+  const weights = new Float64Array(look.list.length);
+  const colours = look.list.map(one => one.on ? one.colour() : theme.ghost);
+  for (let d = at.first; d < last; ++d) {
+    const height = at.laneHeight(d);
+    run.lanes[d].forEach((list, lane) => {
+      const y = at.top(d) + lane * height, tall = height - (run.lanes[d].length > 1 ? .6 : 0);
+      let pixel = -1, busy = 0;
+      const flush = () => {
+        if (pixel < 0) return;
+        const most = weights.indexOf(Math.max(...weights)), part = Math.max(.18, Math.min(1, busy)) * tall;
+        pen.globalAlpha = onPath ? .22 : 1;
+        pen.fillStyle = colours[most];
+        pen.fillRect(pixel, y + tall - part, 1, part);
+        weights.fill(0);
+        pixel = -1;
+        busy = 0;
+      };
+      for (let k = Math.max(0, countUntil(list, run.start, at.from) - 1); k < list.length && run.start[list[k]] <= at.to; ++k) {
+        const i = list[k], begin = Math.max(at.x(run.start[i]), area.x), end = Math.min(at.x(run.finish[i]), right);
+        if (run.finish[i] < at.from) continue;
+        const kind = look.of[i];
+        if (end - begin < 1.5) {
+          if (Math.floor(begin) !== pixel) flush();
+          pixel = Math.floor(begin);
+          weights[kind] += end - begin + 1e-9;
+          busy += end - begin;
+          continue;
+        }
+        flush();
+        pen.globalAlpha = faded(i) ? .22 : 1;
+        pen.fillStyle = colours[kind];
+        pen.fillRect(begin, y, Math.max(end - begin - (end - begin > 4 ? .8 : .2), 1), tall);
+        if (end - begin > 34 && tall >= 11 && i < run.n && look.list[kind].on && labels.length < 400)
+          labels.push([i, kind, begin, y + tall / 2, end - begin]);
+      }
+      flush();
     });
-    label.append("Colour by ", select);
-    const button = (text, help, action) => {
-      const one = Object.assign(document.createElement("button"), {type: "button", textContent: text, title: help});
-      one.setAttribute("aria-label", help);
-      one.addEventListener("click", action);
-      return one;
-    };
-    tools.replaceChildren(label, button("+", "Zoom in", () => zoom(.5)), button("−", "Zoom out", () => zoom(2)),
-                          button("←", "Earlier", () => pan(-.25)), button("→", "Later", () => pan(.25)),
-                          button("Everything", "Show the whole run", () => show(0, end)), shownWindow);
-    tools.hidden = false;
-    frame.querySelector(".help").hidden = false;
+    if (at.strip) paintArrivals(pen, run, look, at, d, onPath);
   }
-  drawTools();
-  drawLegend();
-  draw();
-  redraw.push(() => {
-    drawLegend();
-    draw();
-  });
-  new ResizeObserver(() => {
-    clear();
-    chart.resize();
-  }).observe(element);
+  pen.globalAlpha = 1;
+  pen.font = fontOf(10.5);
+  pen.textAlign = "left";
+  for (const [i, kind, x, y, width] of labels) {
+    if (faded(i)) continue;
+    pen.fillStyle = inkOn(colours[kind]);
+    const name = run.name(i), tail = name.slice(name.lastIndexOf("/") + 1) || name;
+    pen.fillText(fitted(pen, name.length * 5.4 < width ? name : tail, width - 8), x + 4, y + .5);
+  }
+  if (onPath) paintPath(pen, run, at);
+  if (selected >= 0) paintSelected(pen, run, at, selected);
 }
 
-// Black or white, whichever reads better on a colour of the palette.
-function inkOn(colour) {
-  const [r, g, b] = [1, 3, 5].map(i => parseInt(colour.slice(i, i + 2), 16));
-  return .299 * r + .587 * g + .114 * b > 140 ? "#15181c" : "#fff";
+function paintArrivals(pen, run, look, at, d, onPath) {
+  const list = run.arriving[d], y = at.top(d) + at.band - 2 * at.pad - at.strip;
+  const right = at.area.x + at.area.width;
+  let painted = -1;
+  pen.fillStyle = look.list[look.move].on ? theme.transfer : theme.ghost;
+  pen.globalAlpha = onPath ? .3 : 1;
+  for (let k = countUntil(list, run.moveStart, at.from - run.longestMove[d]); k < list.length; ++k) {
+    const move = list[k];
+    if (run.moveStart[move] > at.to) break;
+    if (run.moveFinish[move] < at.from) continue;
+    const begin = Math.max(at.x(run.moveStart[move]), at.area.x, painted), end = Math.min(at.x(run.moveFinish[move]), right);
+    if (end - begin < .5 && end <= painted) continue;
+    painted = Math.max(begin + .8, end);
+    pen.fillRect(begin, y, painted - begin, at.strip);
+  }
+}
+
+// The ops of the path were left in full colour; here are its transfers, and lines from step to step.
+function paintPath(pen, run, at) {
+  const {area} = at, middle = d => at.top(d) + (at.band - 2 * at.pad - at.strip) / 2;
+  const row = step => step.device - at.first, seen = step => row(step) >= 0 && row(step) < at.rows;
+  pen.save();
+  pen.beginPath();
+  pen.rect(area.x, area.y, area.width, area.height);
+  pen.clip();
+  pen.strokeStyle = pen.fillStyle = theme.path;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  let before = null;
+  for (const step of run.path.steps) {
+    if (step.finish >= at.from && step.start <= at.to && seen(step)) {
+      if (step.move >= 0)
+        pen.fillRect(at.x(step.start), at.top(step.device) + at.band - 2 * at.pad - at.strip, Math.max(1, (step.finish - step.start) * at.scale), at.strip);
+      else {
+        const y = at.top(step.device) + at.band - 2 * at.pad - at.strip;
+        pen.fillRect(at.x(step.start), y - 2, Math.max(.8, (step.finish - step.start) * at.scale), 2);
+      }
+    }
+    if (before && before.device !== step.device && step.start >= at.from && before.finish <= at.to) {
+      const from = at.x(step.move >= 0 ? step.start : before.finish), to = at.x(step.move >= 0 ? step.finish : step.start);
+      pen.moveTo(from, middle(before.device));
+      pen.lineTo(to, middle(step.device));
+    }
+    before = step;
+  }
+  pen.globalAlpha = .75;
+  pen.stroke();
+  pen.restore();
+}
+
+function paintSelected(pen, run, at, i) {
+  const d = run.device(i);
+  if (!(d >= at.first && d < at.first + at.rows)) return;
+  const lane = Math.max(0, run.lanes[d].findIndex(list => list.includes(i))), y = at.top(d) + lane * at.laneHeight(d);
+  const x = at.x(run.start[i]), width = Math.max(3, (run.finish[i] - run.start[i]) * at.scale);
+  pen.save();
+  pen.beginPath();
+  pen.rect(at.area.x - 3, at.area.y - 3, at.area.width + 6, at.area.height + 6);
+  pen.clip();
+  pen.lineWidth = 4;
+  pen.strokeStyle = theme.paper;
+  pen.strokeRect(x - 1.5, y - 1.5, width + 3, at.laneHeight(d) + 3);
+  pen.lineWidth = 2;
+  pen.strokeStyle = theme.ink;
+  pen.strokeRect(x - 1.5, y - 1.5, width + 3, at.laneHeight(d) + 3);
+  pen.restore();
 }
 )js";
 

@@ -145,12 +145,17 @@ constexpr bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0);
 }
 
+/// Characters that turn the direction of all text that follows.
+constexpr bool is_direction(char32_t c) {
+  return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
 /// Valid UTF-8 on one line: control characters, which could drive a terminal, and stray bytes become U+FFFD.
 inline std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const char32_t c = take_code_point(text);
-    append_utf8(out, is_control(c) ? replacement_character : c);
+    append_utf8(out, is_control(c) || is_direction(c) ? replacement_character : c);
   }
   return out;
 }

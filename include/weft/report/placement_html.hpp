@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Writes the report of one placed model as one HTML page that needs nothing else: no network, no other files.
+#pragma once
+
+#include "weft/report/detail/graph_drawing.hpp"
+#include "weft/report/detail/html_base.hpp"
+#include "weft/report/detail/html_chart.hpp"
+#include "weft/report/detail/html_gantt.hpp"
+#include "weft/report/detail/html_page.hpp"
+#include "weft/report/detail/html_placement.hpp"
+#include "weft/report/detail/html_placement_script.hpp"
+#include "weft/report/detail/html_timeline.hpp"
+#include "weft/report/placed_model.hpp"
+
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace weft::report {
+
+/// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, devices, traffic, the
+/// graph coloured by device, notes. Tables need no script; charts do, and the page carries it. Names may contain
+/// anything. Graphs of more than 2,000 ops are drawn grouped by device and ranges of layers.
+/// Size: 60 kB, the names, and about 25 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
+/// Complexity: O(k log k) for k ops, transfers and edges.
+inline void write_placement_html(std::ostream& out, const placed_model& m) {
+  using namespace detail;
+  write_page_begin(out, m.about.model + " on " + m.about.platform);
+  out << "<p class=\"facts\">" << plural(m.run.trace.ops.size(), "op") << ", " << plural(m.devices.size(), "device") << ", "
+      << plural(m.run.trace.transfers.size(), "transfer")
+      << (m.about.strategy.empty() ? "" : "; placed by " + escape_html(m.about.strategy)) << "</p>\n";
+  const bool compared = !m.about.strategies.empty() || !m.about.baselines.empty();
+  const auto link = [&](bool there, std::string_view id, std::string_view text) {
+    if (there) {
+      out << "<a href=\"#" << id << "\">" << text << "</a>";
+    }
+  };
+  out << "<nav aria-label=\"Sections\">";
+  link(compared, "strategies", "Strategies");
+  link(true, "run-0", "Timeline");
+  link(!m.memory.empty(), "memory", "Memory");
+  link(!m.path.empty(), "path", "Critical path");
+  link(true, "devices", "Devices");
+  link(true, "traffic", "Traffic");
+  link(true, "graph", "Graph");
+  link(!m.about.notes.empty(), "notes", "Notes");
+  out << "</nav>\n</header>\n<main>\n";
+  write_cards(out, m);
+  write_strategies(out, m);
+
+  begin_section(out, "run-0", "Timeline");
+  if (m.run.trace.ops.empty()) {
+    out << "<p class=\"facts\">There are no ops.</p>\n";
+  } else {
+    out << "<p class=\"facts\">Each row is a device, each bar an op; the thin strip below the bars shows tensors that arrive. "
+           "At the right, the share of time that the device is busy.</p>\n";
+  }
+  write_timeline(out, "run-0", "Ops of each device over time", 0);
+  out << "</section>\n";
+
+  if (!m.memory.empty()) {
+    begin_section(out, "memory", "Memory over time");
+    out << "<p class=\"facts\">What each device holds: parameters and state of its ops, and the tensors alive there. Same "
+           "window of time as above. At the right, the peak as a part of the capacity.</p>\n<div class=\"tools\" hidden></div>\n"
+           "<div class=\"chart plot memory\" role=\"application\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"Memory of each "
+           "device over time; the table of devices has the peaks\"></div>\n";
+    if (m.memory.size() > 64) {
+      out << "<p class=\"help\">The first 64 devices; the table below has the peaks of all.</p>\n";
+    }
+    out << "</section>\n";
+  }
+  write_path(out, m);
+  write_devices(out, m);
+  write_traffic(out, m);
+
+  const graph_drawing g = draw_graph(m);
+  begin_section(out, "graph", "Graph");
+  if (g.x.empty()) {
+    out << "<p class=\"facts\">There is nothing to draw.</p>\n</section>\n";
+  } else {
+    out << "<p class=\"facts\">"
+        << (g.grouped ? std::string{"There are too many ops to draw each. A box stands for all ops of one device, its row, in "} +
+                          (g.layers == g.columns ? "one layer" : "a few successive layers") +
+                          " of the graph, and says how many they are."
+                      : std::string{"Each box is an op, to the right of what it needs, in the colour of its device."})
+        << " Blue lines are tensors that move to another device.</p>\n<div class=\"tools\" hidden></div>\n<div class=\"legend\" "
+           "hidden></div>\n<div class=\"chart plot graph\" role=\"application\" aria-roledescription=\"graph\" tabindex=\"0\" "
+           "aria-label=\"The graph, coloured by device\" aria-describedby=\"graph-help\"></div>\n<p class=\"help\" id=\"graph-help\">Drag to "
+           "move, Ctrl + wheel to zoom, double-click to see everything; or focus the graph and use the arrow keys, + and −, and "
+           "0.</p>\n</section>\n";
+  }
+  if (!m.about.notes.empty()) {
+    begin_section(out, "notes", "Notes");
+    out << "<ul>";
+    for (const auto& note : m.about.notes) {
+      out << "<li>" << escape_html(note) << "</li>";
+    }
+    out << "</ul>\n</section>\n";
+  }
+  out << "</main>\n<footer></footer>\n";
+  write_page_end(out, [&] { write_placement_data(out, m, g); }, {},
+                 {html_base_script, html_chart_script, html_run_script, html_paint_script, html_gantt_script,
+                  html_memory_script, html_graph_script, html_placement_start_script});
+}
+
+} // namespace weft::report

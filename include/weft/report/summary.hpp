@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Writes the summary of a placed model for a terminal: at most 80 columns, no colours.
+#pragma once
+
+#include "weft/report/detail/text.hpp"
+#include "weft/report/placed_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::report {
+
+namespace detail {
+
+inline constexpr std::size_t summary_width = 80;
+
+/// The text in so many columns: cut in the middle, since the ends of names tell more, and filled with spaces.
+inline std::string in_columns(std::string_view text, std::size_t columns, bool right = false) {
+  std::string line = printable(text);
+  if (display_width(line) > columns) {
+    std::vector<char32_t> points;
+    for (std::string_view rest = line; !rest.empty();) {
+      points.push_back(take_code_point(rest));
+    }
+    std::string head, tail;
+    std::size_t first = 0, last = points.size(), used = 1;
+    while (first < last) {
+      const bool left = display_width(head) <= display_width(tail);
+      const char32_t c = left ? points[first] : points[last - 1];
+      if (used + width(c) > columns) {
+        break;
+      }
+      used += width(c);
+      if (left) {
+        append_utf8(head, c), ++first;
+      } else {
+        std::string with;
+        append_utf8(with, c);
+        tail.insert(0, with), --last;
+      }
+    }
+    line = head + "…" + tail;
+  }
+  const std::string space(columns - std::min(columns, display_width(line)), ' ');
+  return right ? space + line : line + space;
+}
+
+/// Breaks a line at spaces so that it fits, the first line after `first`, the others after as many spaces.
+inline void write_wrapped(std::ostream& out, std::string_view first, std::string_view text) {
+  const std::size_t indent = display_width(first), room = summary_width - indent;
+  std::string line, all = printable(text);
+  std::string lead{first};
+  const auto flush = [&] {
+    out << lead << line << '\n';
+    lead.assign(indent, ' ');
+    line.clear();
+  };
+  for (std::string_view rest = all; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > room) {
+      flush();
+    }
+    const std::string fitting = display_width(word) > room ? in_columns(word, room) : std::string{word};
+    line += (line.empty() ? "" : " ") + fitting;
+  }
+  flush();
+}
+
+/// A bar of so many columns; what is not empty has at least an eighth of one.
+inline std::string bar(double share, std::size_t columns) {
+  constexpr std::string_view parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+  const double eighths = std::clamp(share, 0.0, 1.0) * 8 * static_cast<double>(columns);
+  auto left = static_cast<std::size_t>(std::lround(eighths));
+  left = left == 0 && share > 0 ? 1 : left;
+  std::string text;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const std::size_t part = std::min<std::size_t>(left, 8);
+    text += part == 0 ? " " : parts[part];
+    left -= part;
+  }
+  return text;
+}
+
+inline std::string plural(std::size_t n, std::string_view noun) {
+  std::string digits = std::to_string(n);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) {
+    digits.insert(i - 3, ",");
+  }
+  return digits + " " + std::string{noun} + (n == 1 ? "" : "s");
+}
+
+/// Names of cells of a placed model, for both of its reports.
+inline std::string step_name(const placed_model& m, const path_step& s) {
+  if (s.what == path_step::kind::op) {
+    return m.run.op_names[s.index];
+  }
+  return m.run.op_names[m.run.producers[m.run.trace.transfers[s.index].tensor]];
+}
+
+/// What is wrong with another plan, or how much slower than it this one is not.
+inline std::string compared_with(const placed_model& m, const alternative& other) {
+  std::string text;
+  if (std::isfinite(m.speed_up(other))) {
+    text = three_digits(m.speed_up(other)) + " × " + other.name + " (" + duration(other.step_seconds) + ")";
+  } else {
+    text = "–  " + other.name;
+  }
+  return text + (other.status.empty() ? "" : ": " + other.status);
+}
+
+/// What the critical path consists of, such as `41 steps: 93.1 % in ops, 6.9 % in transfers`.
+inline std::string path_sentence(const placed_model& m) {
+  const double all = m.shares.ops + m.shares.sends + m.shares.transfers + m.shares.idle;
+  std::string text = plural(m.path.size(), "step");
+  const char* separator = ": ";
+  const std::pair<double, const char*> parts[] = {{m.shares.ops, "in ops"},
+                                                  {m.shares.sends, "in sends"},
+                                                  {m.shares.transfers, "in transfers"},
+                                                  {m.shares.idle, "idle"}};
+  for (const auto& [seconds, where] : parts) {
+    if (seconds > 0 && all > 0) {
+      text += separator + percentage(seconds / all) + " " + where;
+      separator = ", ";
+    }
+  }
+  const auto waits = [&](path_step::cause c) {
+    return static_cast<std::size_t>(
+      std::count_if(m.path.begin(), m.path.end(), [&](const path_step& s) { return s.after == c; }));
+  };
+  if (const auto n = waits(path_step::cause::device); n > 0) {
+    text += "; " + plural(n, "step") + " waited for a busy device";
+  }
+  if (const auto n = waits(path_step::cause::link); n > 0) {
+    text += "; " + plural(n, "step") + " for a busy link";
+  }
+  return text;
+}
+
+/// How far from the bound, such as `4.2 % above the lower bound of 11.8 ms (area)`; empty without one.
+inline std::string gap_sentence(const placed_model& m) {
+  if (!std::isfinite(m.gap())) {
+    return {};
+  }
+  const std::string bound = "the lower bound of " + duration(m.run.lower_bound) + " (" + m.run.lower_bound_name + ")";
+  return m.gap() < 5e-7 ? "optimal: it meets " + bound : percentage(m.gap()) + " above " + bound;
+}
+
+/// What the fullest device holds, such as `3.2 GB of 85.9 GB on gpu0`.
+inline std::string memory_sentence(const placed_model& m) {
+  const device_id d = m.fullest_device();
+  if (d == none || m.memory.empty()) {
+    return {};
+  }
+  const placed_device& x = m.devices[d];
+  std::string text = amount(static_cast<double>(x.peak_bytes)) + " on " + x.name;
+  if (x.limited() && x.capacity > 0) {
+    text += ", " + percentage(static_cast<double>(x.peak_bytes) / static_cast<double>(x.capacity)) + " of its " +
+            amount(static_cast<double>(x.capacity));
+  }
+  return text;
+}
+
+} // namespace detail
+
+/// Writes what a person wants to know first: step time, distance to the bound, speed-ups, devices, critical path, what
+/// is wrong. At most `most_devices` devices have a line each. Complexity: O(path + devices log devices).
+inline void write_summary(std::ostream& out, const placed_model& m, std::size_t most_devices = 16) {
+  using namespace detail;
+  const auto heading = [&](std::string_view text) { out << '\n' << text << '\n'; };
+  write_wrapped(out, "", m.about.model + " on " + m.about.platform);
+  write_wrapped(out, "",
+                plural(m.run.trace.ops.size(), "op") + ", " + plural(m.devices.size(), "device") + ", " +
+                  plural(m.run.trace.transfers.size(), "transfer") +
+                  (m.about.strategy.empty() ? "" : "; placed by " + m.about.strategy));
+  out << '\n';
+  const std::string gap = gap_sentence(m);
+  write_wrapped(out, "  Step time    ", duration(m.step_seconds()) + (gap.empty() ? "" : ", " + gap));
+  bool first = true;
+  for (const auto& other : m.about.baselines) {
+    write_wrapped(out, first ? "  Speed-up     " : "               ", compared_with(m, other));
+    first = false;
+  }
+  if (const std::string memory = memory_sentence(m); !memory.empty()) {
+    write_wrapped(out, "  Peak memory  ", memory);
+  }
+  if (!m.path.empty()) {
+    write_wrapped(out, "  Critical     ", path_sentence(m));
+  }
+  if (!m.violations.empty()) {
+    write_wrapped(out, "  Not valid    ",
+                  plural(m.violations.size(), "violation") + " of the execution model, the first: " + m.violations.front());
+  }
+
+  if (!m.devices.empty()) {
+    out << '\n' << in_columns("  Device", 18) << in_columns("busy", 24) << "     ops  resident      peak  of memory\n";
+    for (std::size_t d = 0; d < std::min(m.devices.size(), most_devices); ++d) {
+      const placed_device& x = m.devices[d];
+      const double part = x.capacity > 0 ? static_cast<double>(x.peak_bytes) / static_cast<double>(x.capacity) : 0;
+      out << "  " << in_columns(x.name, 15) << ' ' << bar(x.load.utilisation, 16)
+          << in_columns(fixed(x.load.utilisation * 100, 1) + " %", 8, true)
+          << in_columns(std::to_string(x.load.ops), 8, true)
+          << in_columns(amount(static_cast<double>(x.resident_bytes)), 10, true)
+          << in_columns(amount(static_cast<double>(x.peak_bytes)), 10, true)
+          << in_columns(x.limited() && x.capacity > 0 ? percentage(part) : "–", 9, true)
+          << (x.peak_bytes > x.capacity ? "!" : "") << '\n';
+    }
+    if (m.devices.size() > most_devices) {
+      out << "  … and " << m.devices.size() - most_devices << " more\n";
+    }
+  }
+  if (!m.largest_ops.empty()) {
+    heading("Longest ops on the critical path");
+    for (std::size_t i = 0; i < std::min<std::size_t>(m.largest_ops.size(), 5); ++i) {
+      const op_id v = m.largest_ops[i];
+      const auto& r = m.run.trace.ops[v];
+      out << in_columns(duration(r.finish - r.start), 11, true) << "  " << in_columns(m.run.op_names[v], 50) << "  "
+          << in_columns(m.devices[r.device].name, 12) << '\n';
+    }
+  }
+  if (!m.largest_transfers.empty()) {
+    heading("Largest transfers");
+    for (std::size_t i = 0; i < std::min<std::size_t>(m.largest_transfers.size(), 3); ++i) {
+      const auto& x = m.run.trace.transfers[m.largest_transfers[i]];
+      out << in_columns(amount(static_cast<double>(m.run.tensor_bytes[x.tensor])), 11, true) << "  "
+          << in_columns(m.run.op_names[m.run.producers[x.tensor]], 38) << "  "
+          << in_columns(m.devices[x.from].name + " → " + m.devices[x.to].name, 26) << '\n';
+    }
+  }
+  if (!m.about.strategies.empty()) {
+    heading("Strategies");
+    for (const auto& s : m.about.strategies) {
+      out << in_columns(std::isfinite(s.step_seconds) ? duration(s.step_seconds) : "no plan", 11, true) << "  "
+          << in_columns(s.name, 28) << in_columns(std::isfinite(s.peak_memory) ? amount(s.peak_memory) + " peak" : "", 16, true)
+          << in_columns(std::isfinite(s.planning_seconds) ? "in " + duration(s.planning_seconds) : "", 15, true) << '\n';
+      if (!s.status.empty()) {
+        write_wrapped(out, "             ", s.status);
+      }
+    }
+  }
+  if (!m.about.notes.empty()) {
+    heading("Notes");
+    for (const auto& note : m.about.notes) {
+      write_wrapped(out, "  ", note);
+    }
+  }
+}
+
+} // namespace weft::report
