@@ -35,7 +35,7 @@ struct forward_pass {
 
 std::size_t count_objectives(const zoo::entry& e) {
   nn::network net;
-  return e.define(net, 1).objectives.size();
+  return e.define(net, {1, 1}).objectives.size();
 }
 
 std::size_t ops_in_scope(const workload& w, std::string_view scope) {
@@ -219,15 +219,79 @@ TEST_CASE("zoo: names, batch sizes and errors") {
   CHECK(test::fingerprint(zoo::make("lstm@32")) != test::fingerprint(zoo::make("lstm")));
   CHECK(std::ranges::is_sorted(zoo::entries, {}, &zoo::entry::name));
   CHECK_THROWS_WITH_AS(zoo::make("vgg"),
-                       "zoo: there is no network 'vgg'; choose one of dcgan, dynamic_rnn, inception_v3, lstm, "
-                       "mnist_conv, ptb_lstm, ptb_lstm_fused, resnet50, resnet50_cifar10, with a batch size if you "
-                       "like, such as lstm@32",
+                       "zoo: there is no network 'vgg'; choose one of bert_base, bert_large, dcgan, dynamic_rnn, gnmt, "
+                       "gpt2_medium, gpt2_small, gpt2_xl, inception_v3, lstm, mnist_conv, ptb_lstm, ptb_lstm_fused, "
+                       "resnet50, resnet50_cifar10, switch_base, with a batch size if you like, such as lstm@32",
                        value_error);
-  for (const char* spec : {"lstm@", "lstm@0", "lstm@-1", "lstm@3x", "lstm@1000001", "lstm@99999999999999999999"}) {
+  for (const char* spec : {"lstm@", "lstm@0", "lstm@-1", "lstm@3y", "lstm@1000001", "lstm@99999999999999999999"}) {
     CAPTURE(spec);
     CHECK_THROWS_WITH_AS(zoo::make(spec), doctest::Contains("is not a batch size"), value_error);
   }
   CHECK_THROWS_AS(zoo::make("@3"), value_error);
+}
+
+TEST_CASE("zoo: texts may also give a length and a mode") {
+  const auto all = zoo::parse("bert_large@8x512:inference");
+  CHECK(all.network == &zoo::find("bert_large"));
+  CHECK(all.size.batch == 8);
+  CHECK(all.size.length == 512);
+  CHECK(!all.training);
+  const auto nothing = zoo::parse("bert_large");
+  CHECK(nothing.size.batch == 4);
+  CHECK(nothing.size.length == 128);
+  CHECK(nothing.training);
+  CHECK(!zoo::parse("resnet50:inference").training);
+  CHECK(zoo::parse("lstm@2:training").size.length == 28);
+  CHECK(test::fingerprint(zoo::make("lstm@2x3")) == test::fingerprint(zoo::lstm(2, {.steps = 3})));
+  CHECK(test::fingerprint(zoo::make("lstm@2:inference")) == test::fingerprint(zoo::make_inference("lstm@2")));
+  CHECK(test::fingerprint(zoo::make_inference("lstm@2:training")) == test::fingerprint(zoo::make_inference("lstm@2")));
+  CHECK_THROWS_WITH_AS(zoo::make("resnet50@2x3"),
+                       "zoo: resnet50 has no sequences, so 'resnet50@2x3' can have a batch size only", value_error);
+  CHECK_THROWS_WITH_AS(zoo::make("lstm:"), doctest::Contains("is not a mode"), value_error);
+  CHECK_THROWS_WITH_AS(zoo::make("lstm:fast"), doctest::Contains("write training or inference"), value_error);
+  for (const char* spec : {"lstm@2x", "lstm@2x0", "lstm@2x-1", "lstm@2x100001", "lstm@2x3x4"}) {
+    CAPTURE(spec);
+    CHECK_THROWS_WITH_AS(zoo::make(spec), doctest::Contains("is not a length"), value_error);
+  }
+  nn::network training;
+  CHECK_THROWS_WITH_AS(zoo::define(training, "lstm:inference"), doctest::Contains(".training = false"), value_error);
+}
+
+TEST_CASE("zoo: inference has the forward ops of the outputs, nothing random, and only parameters") {
+  for (const auto& e : zoo::entries) {
+    CAPTURE(e.name);
+    const auto w = zoo::make_inference(e.name);
+    const forward_pass forward{e.name};
+    CHECK(test::total_work(w) < forward.work());
+    CHECK(ops_in_scope(w, "gradients") == 0);
+    CHECK(test::count_type(w, "RandomUniform") == 0);
+    CHECK(test::count_type(w, "SparseSoftmaxCrossEntropyWithLogits") == 0);
+    CHECK(test::total_resident_bytes(w) > 0);
+    std::size_t ends = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      ends += w.out_edges(v).begin() == w.out_edges(v).end();
+    }
+    CHECK(ends == (e.name.starts_with("bert") ? 2 : 1)); // BERT has two heads
+  }
+  // Batch normalisation keeps two averages per channel besides its parameters.
+  CHECK(test::total_resident_bytes(zoo::make_inference("resnet50")) == 4 * (25'557'032 + 2 * 26'560));
+}
+
+TEST_CASE("zoo: the generic training step of an inference costs what the network's own step does") {
+  for (const auto& e : zoo::entries) {
+    if (count_objectives(e) > 1) {
+      continue;
+    }
+    CAPTURE(e.name);
+    nn::network net;
+    const auto rule = e.define(net, e.size).options.rule;
+    const auto own = zoo::make(e.name, {.bookkeeping = false});
+    const auto forward = zoo::make_inference(e.name, {.bookkeeping = false});
+    const auto w = training_step(forward, {.rule = rule});
+    CHECK(test::total_work(w) == doctest::Approx(test::total_work(own)).epsilon(0.015));
+    CHECK(w.num_ops() < own.num_ops());
+    CHECK(test::total_resident_bytes(w) == (1 + cost_of(rule).slots) * test::total_resident_bytes(forward));
+  }
 }
 
 TEST_CASE("zoo: options change the networks") {
@@ -247,7 +311,7 @@ TEST_CASE("zoo: the table in docs/workloads.md is up to date") {
     const auto w = zoo::make(e.name);
     char text[256];
     std::snprintf(text, sizeof text, "| `%s` | %u | %zu | %zu | %zu | %u | %.3f | %.3f | %.3f | %.1f |",
-                  std::string{e.name}.c_str(), static_cast<unsigned>(e.batch), w.num_ops(), w.num_edges(),
+                  std::string{e.name}.c_str(), static_cast<unsigned>(e.size.batch), w.num_ops(), w.num_edges(),
                   w.num_groups(), static_cast<unsigned>(count), forward / 1e9, test::total_work(w) / 1e9,
                   static_cast<double>(test::total_resident_bytes(w)) / 1e6,
                   static_cast<double>(test::total_tensor_bytes(w)) / 1e6);

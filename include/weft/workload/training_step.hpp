@@ -132,4 +132,10 @@ inline workload inference(const nn::network& net, std::span<const nn::tensor> ou
   return net.build(roots);
 }
 
+/// The workload of the forward ops that the outputs depend on which the network marked (`nn::network::output`). Make
+/// the network with `{.training = false}`, so that nothing is dropped.
+inline workload inference(const nn::network& net) {
+  return inference(net, net.outputs());
+}
+
 } // namespace weft

@@ -2,13 +2,17 @@
 /// The bundled networks by name.
 #pragma once
 
+#include "weft/workload/zoo/bert.hpp"
 #include "weft/workload/zoo/dcgan.hpp"
 #include "weft/workload/zoo/dynamic_rnn.hpp"
+#include "weft/workload/zoo/gnmt.hpp"
+#include "weft/workload/zoo/gpt2.hpp"
 #include "weft/workload/zoo/inception_v3.hpp"
 #include "weft/workload/zoo/lstm.hpp"
 #include "weft/workload/zoo/mnist_conv.hpp"
 #include "weft/workload/zoo/ptb_lstm.hpp"
 #include "weft/workload/zoo/resnet50.hpp"
+#include "weft/workload/zoo/switch_transformer.hpp"
 
 #include <array>
 #include <charconv>
@@ -17,34 +21,74 @@
 
 namespace weft::zoo {
 
+/// How large the input of a network is.
+struct input_size {
+  std::uint64_t batch = 0;  ///< examples
+  std::uint64_t length = 0; ///< steps, words or tokens of an example; 0 for networks that have no such thing
+};
+
 /// A bundled network.
 struct entry {
   std::string_view name;
-  std::string_view description;                                   ///< one line
-  std::uint64_t batch;                                            ///< the batch size of its source
-  training_task (*define)(nn::network& net, std::uint64_t batch); ///< adds its forward ops, and says what to minimise
+  std::string_view description; ///< one line
+  input_size size;              ///< those of its source
+  training_task (*define)(nn::network& net, input_size size); ///< adds its forward ops, and says what to minimise
 };
 
+namespace detail {
+/// Versions of one network that differ in their options.
+template <bert_options Sizes>
+training_task bert_of(nn::network& net, input_size s) {
+  auto o = Sizes;
+  o.length = s.length;
+  return bert_task(net, s.batch, o);
+}
+template <gpt2_options Sizes>
+training_task gpt2_of(nn::network& net, input_size s) {
+  auto o = Sizes;
+  o.length = s.length;
+  return gpt2_task(net, s.batch, o);
+}
+} // namespace detail
+
 /// All bundled networks, by name.
-inline constexpr std::array<entry, 9> entries{{
-  {"dcgan", "generator and discriminator for 28x28 images, Adam (8,818,818 parameters)", 64,
-   [](nn::network& net, std::uint64_t batch) { return dcgan_task(net, batch); }},
-  {"dynamic_rnn", "LSTM of 64 over up to 20 masked steps, gradient descent (17,026 parameters)", 128,
-   [](nn::network& net, std::uint64_t batch) { return dynamic_rnn_task(net, batch); }},
-  {"inception_v3", "94 convolutions in parallel branches for 299x299 images, RMSProp (27,161,264 parameters)", 16,
-   [](nn::network& net, std::uint64_t batch) { return inception_v3_task(net, batch); }},
-  {"lstm", "LSTM of 128 over 28 steps, the rows of an image, Adam (81,674 parameters)", 128,
-   [](nn::network& net, std::uint64_t batch) { return lstm_task(net, batch); }},
-  {"mnist_conv", "two 5x5 convolutions and two dense layers for 28x28 images, Adam (3,274,634 parameters)", 50,
-   [](nn::network& net, std::uint64_t batch) { return mnist_conv_task(net, batch); }},
-  {"ptb_lstm", "two LSTMs of 200 over 20 words out of 10,000, clipped gradient descent (4,651,600 parameters)", 20,
-   [](nn::network& net, std::uint64_t batch) { return ptb_lstm_task(net, batch); }},
-  {"ptb_lstm_fused", "the same with a fused op per step of a cell", 20,
-   [](nn::network& net, std::uint64_t batch) { return ptb_lstm_task(net, batch, {.fused_cell = true}); }},
-  {"resnet50", "53 convolutions with shortcuts for 224x224 images, momentum (25,557,032 parameters)", 64,
-   [](nn::network& net, std::uint64_t batch) { return resnet50_task(net, batch); }},
-  {"resnet50_cifar10", "the same for 32x32 images and 10 classes (23,528,522 parameters)", 64,
-   [](nn::network& net, std::uint64_t batch) { return resnet50_task(net, batch, {.image_size = 32, .classes = 10}); }},
+inline constexpr std::array<entry, 16> entries{{
+  {"bert_base", "12 transformer encoders of 768, masked words and pairs of sentences, Adam (110,106,428 parameters)",
+   {16, 128}, detail::bert_of<bert_base_sizes>},
+  {"bert_large", "24 transformer encoders of 1024, the same (336,226,108 parameters)", {4, 128},
+   detail::bert_of<bert_large_sizes>},
+  {"dcgan", "generator and discriminator for 28x28 images, Adam (8,818,818 parameters)", {64},
+   [](nn::network& net, input_size s) { return dcgan_task(net, s.batch); }},
+  {"dynamic_rnn", "LSTM of 64 over up to 20 masked steps, gradient descent (17,026 parameters)", {128, 20},
+   [](nn::network& net, input_size s) { return dynamic_rnn_task(net, s.batch, {.max_steps = s.length}); }},
+  {"gnmt", "8 + 8 LSTMs of 1024 with attention over 20 words out of 32,000, Adam (280,858,880 parameters)", {64, 20},
+   [](nn::network& net, input_size s) { return gnmt_task(net, s.batch, {.length = s.length}); }},
+  {"gpt2_medium", "24 transformer decoders of 1024, Adam (354,823,168 parameters)", {2, 1024},
+   detail::gpt2_of<gpt2_medium_sizes>},
+  {"gpt2_small", "12 transformer decoders of 768, Adam (124,439,808 parameters)", {4, 1024},
+   detail::gpt2_of<gpt2_small_sizes>},
+  {"gpt2_xl", "48 transformer decoders of 1600, Adam (1,557,611,200 parameters)", {1, 1024},
+   detail::gpt2_of<gpt2_xl_sizes>},
+  {"inception_v3", "94 convolutions in parallel branches for 299x299 images, RMSProp (27,161,264 parameters)", {16},
+   [](nn::network& net, input_size s) { return inception_v3_task(net, s.batch); }},
+  {"lstm", "LSTM of 128 over 28 steps, the rows of an image, Adam (81,674 parameters)", {128, 28},
+   [](nn::network& net, input_size s) { return lstm_task(net, s.batch, {.steps = s.length}); }},
+  {"mnist_conv", "two 5x5 convolutions and two dense layers for 28x28 images, Adam (3,274,634 parameters)", {50},
+   [](nn::network& net, input_size s) { return mnist_conv_task(net, s.batch); }},
+  {"ptb_lstm", "two LSTMs of 200 over 20 words out of 10,000, clipped gradient descent (4,651,600 parameters)",
+   {20, 20}, [](nn::network& net, input_size s) { return ptb_lstm_task(net, s.batch, {.steps = s.length}); }},
+  {"ptb_lstm_fused", "the same with a fused op per step of a cell", {20, 20},
+   [](nn::network& net, input_size s) {
+     return ptb_lstm_task(net, s.batch, {.steps = s.length, .fused_cell = true});
+   }},
+  {"resnet50", "53 convolutions with shortcuts for 224x224 images, momentum (25,557,032 parameters)", {64},
+   [](nn::network& net, input_size s) { return resnet50_task(net, s.batch); }},
+  {"resnet50_cifar10", "the same for 32x32 images and 10 classes (23,528,522 parameters)", {64},
+   [](nn::network& net, input_size s) {
+     return resnet50_task(net, s.batch, {.image_size = 32, .classes = 10});
+   }},
+  {"switch_base", "12 + 12 transformer layers of 768, each other one with 8 experts, Adam (619,339,008 parameters)",
+   {8, 512}, [](nn::network& net, input_size s) { return switch_task(net, s.batch, {.length = s.length}); }},
 }};
 
 /// The network of that name. Throws `value_error` that lists the names if there is none.
@@ -60,30 +104,75 @@ inline const entry& find(std::string_view name) {
                              ", with a batch size if you like, such as lstm@32");
 }
 
-/// Adds the forward ops of the network that `name` or `name@batch` describes, and returns what its training step
-/// minimises; without a batch size, it has that of its source. For `training_step` and `training_step_with_origins`.
-/// Throws `value_error` for an unknown name or a batch size that is not an integer from 1 to 1,000,000.
-inline training_task define(nn::network& net, std::string_view spec) {
-  const auto at = spec.find('@');
-  const auto& e = find(spec.substr(0, at));
-  if (at == spec.npos) {
-    return e.define(net, e.batch);
+/// What a text asks for.
+struct request {
+  const entry* network = nullptr;
+  input_size size = {};
+  bool training = true;
+};
+
+/// Reads `NAME`, `NAME@BATCH` or `NAME@BATCHxLENGTH`, and `:inference` or `:training` after any of them, such as
+/// `bert_large@8x512:inference`. What is not there is as in the network's source, and training.
+/// Throws `value_error` for an unknown name or mode, a batch size that is not an integer from 1 to 1,000,000, a length
+/// that is not one from 1 to 100,000, and a length for a network that has none.
+inline request parse(std::string_view spec) {
+  request r;
+  auto rest = spec;
+  if (const auto colon = rest.find(':'); colon != rest.npos) {
+    const auto mode = rest.substr(colon + 1);
+    if (mode != "inference" && mode != "training") {
+      throw value_error("zoo", "'" + std::string{mode} + "' in '" + std::string{spec} +
+                                 "' is not a mode; write training or inference after the colon");
+    }
+    r.training = mode == "training";
+    rest = rest.substr(0, colon);
   }
-  const auto digits = spec.substr(at + 1);
-  std::uint64_t batch = 0;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), batch);
-  if (problem != std::errc{} || end != digits.data() + digits.size() || batch == 0 || batch > 1'000'000) {
-    throw value_error("zoo", "'" + std::string{digits} + "' in '" + std::string{spec} +
-                               "' is not a batch size; write an integer from 1 to 1000000 after the @");
+  const auto at = rest.find('@');
+  r.network = &find(rest.substr(0, at));
+  r.size = r.network->size;
+  if (at == rest.npos) {
+    return r;
   }
-  return e.define(net, batch);
+  const auto number = [spec](std::string_view digits, const char* what, std::uint64_t largest, const char* where) {
+    std::uint64_t value = 0;
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (problem != std::errc{} || end != digits.data() + digits.size() || value == 0 || value > largest) {
+      throw value_error("zoo", "'" + std::string{digits} + "' in '" + std::string{spec} + "' is not a " + what +
+                                 "; write an integer from 1 to " + std::to_string(largest) + " after the " + where);
+    }
+    return value;
+  };
+  rest = rest.substr(at + 1);
+  const auto cross = rest.find('x');
+  r.size.batch = number(rest.substr(0, cross), "batch size", 1'000'000, "@");
+  if (cross != rest.npos) {
+    if (r.size.length == 0) {
+      throw value_error("zoo", std::string{r.network->name} + " has no sequences, so '" + std::string{spec} +
+                                 "' can have a batch size only");
+    }
+    r.size.length = number(rest.substr(cross + 1), "length", 100'000, "x");
+  }
+  return r;
 }
 
-/// The training step that `name` or `name@batch` describes, e.g. `lstm@32`. Throws as `define` does.
-inline workload make(std::string_view spec, const nn::network_options& options = {}) {
+/// Adds the forward ops of the network that a text describes (see `parse`), and returns what its training step
+/// minimises. For `training_step`, `training_step_with_origins` and `inference`. Throws as `parse` does, and if the text
+/// asks for inference and the network was made for training.
+inline training_task define(nn::network& net, std::string_view spec) {
+  const auto r = parse(spec);
+  nn::detail::require(r.training || !net.training(), "zoo",
+                      "'" + std::string{spec} + "' needs a network that is made with {.training = false}");
+  return r.network->define(net, r.size);
+}
+
+/// The step that a text describes (see `parse`), e.g. `lstm@32` or `bert_large:inference`: a training step, or the
+/// forward ops that the network's outputs depend on. Throws as `parse` does.
+inline workload make(std::string_view spec, nn::network_options options = {}) {
+  const auto r = parse(spec);
+  options.training = options.training && r.training;
   nn::network net{options};
-  const auto task = define(net, spec);
-  return training_step(net, task.objectives, task.options);
+  const auto task = r.network->define(net, r.size);
+  return options.training ? training_step(net, task.objectives, task.options) : inference(net);
 }
 
 /// The training step of the network of that name; batch 0 means the batch size of its source.
@@ -91,8 +180,15 @@ inline workload make(std::string_view spec, const nn::network_options& options =
 inline workload make(std::string_view name, std::uint64_t batch) {
   const auto& e = find(name);
   nn::network net;
-  const auto task = e.define(net, batch == 0 ? e.batch : batch);
+  const auto task = e.define(net, {batch == 0 ? e.size.batch : batch, e.size.length});
   return training_step(net, task.objectives, task.options);
+}
+
+/// The forward ops that the network's outputs depend on, without dropout and normalised by known statistics, whatever
+/// mode the text has. Throws as `parse` does.
+inline workload make_inference(std::string_view spec, nn::network_options options = {}) {
+  options.training = false;
+  return make(spec, options);
 }
 
 } // namespace weft::zoo

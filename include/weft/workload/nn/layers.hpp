@@ -7,11 +7,14 @@
 
 namespace weft::nn {
 
-/// x · W + b for a matrix x with one row per example.
-inline tensor dense(const std::string& name, const tensor& x, std::uint64_t units) {
+/// x · W + b for a matrix x with one row per example; without b if `bias` is false.
+inline tensor dense(const std::string& name, const tensor& x, std::uint64_t units, bool bias = true) {
   auto& net = x.net();
   const auto scope = net.scope(name);
   const auto weights = net.make_variable("weights", {x.dims().at(1), units});
+  if (!bias) {
+    return matmul(x, weights);
+  }
   const auto biases = net.make_variable("biases", {units});
   return matmul(x, weights) + biases;
 }
@@ -45,13 +48,19 @@ inline tensor conv_transpose_layer(const std::string& name, const tensor& x, std
   return o.bias ? bias_add(y, net.make_variable("biases", {o.filters})) : y;
 }
 
-/// Batch normalisation with trainable scale and offset, and moving averages that are updated beside the step.
+/// Batch normalisation with trainable scale and offset, and moving averages that are updated beside the step; a
+/// network that is not trained normalises with them.
 inline tensor batch_norm(const std::string& name, const tensor& x) {
   auto& net = x.net();
   const auto scope = net.scope(name);
   const extents channels{x.dims().back()};
   const auto gamma = net.make_variable("gamma", channels);
   const auto beta = net.make_variable("beta", channels);
+  if (!net.training()) {
+    const auto mean = net.make_variable("moving_mean", channels, false);
+    const auto variance = net.make_variable("moving_variance", channels, false);
+    return detail::known_batch_norm(x, gamma, beta, mean, variance);
+  }
   const auto out = fused_batch_norm(x, gamma, beta);
   const auto track = [&](const std::string& average_name, const tensor& statistic) {
     const auto state = net.add_variable(average_name, channels, false);
@@ -79,9 +88,12 @@ inline tensor conv_norm(const std::string& name, const tensor& x, conv_options o
 }
 
 /// Zeroes a random part of x and scales the rest, as tf.nn.dropout does: the mask is the floor of a uniform number
-/// plus the share that is kept. Drawing a number counts as 1 FLOP.
+/// plus the share that is kept. Drawing a number counts as 1 FLOP. In a network that is not trained, x itself.
 inline tensor dropout(const std::string& name, const tensor& x) {
   auto& net = x.net();
+  if (!net.training()) {
+    return x;
+  }
   const auto scope = net.scope(name);
   const auto keep = net.data("Const", "keep_prob", {});
   const auto random = [&] {

@@ -84,6 +84,8 @@ struct network_options {
   /// BroadcastGradientArgs, Sum and Reshape of every broadcast, tuple barriers around gradients). Without them an op
   /// has a quarter of the company, and gradients that nobody needs are not computed.
   bool bookkeeping = true;
+  /// Off for inference: layers drop nothing and normalise with the averages that training left.
+  bool training = true;
 };
 
 /// A workload made of a network's ops, and per op of the workload the network's op that it came from, ascending. So
@@ -201,6 +203,11 @@ public:
   const std::vector<variable>& variables() const { return variables_; }
   const std::vector<op_id>& updates() const { return updates_; }
   bool bookkeeping() const { return options_.bookkeeping; }
+  bool training() const { return options_.training; }
+
+  /// Marks what inference computes, and returns it.
+  tensor output(const tensor& t) { return outputs_.emplace_back(t); }
+  const std::vector<tensor>& outputs() const { return outputs_; }
 
   /// The number of trainable parameters.
   std::uint64_t num_parameters() const {
@@ -301,6 +308,7 @@ private:
   std::deque<node> nodes_; // so that references to shapes outlive the adding of ops
   std::vector<variable> variables_;
   std::vector<op_id> updates_;
+  std::vector<tensor> outputs_;
   std::vector<std::pair<op_id, op_id>> colocations_;
   detail::name_table names_;
   std::string scope_;

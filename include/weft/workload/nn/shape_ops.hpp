@@ -145,17 +145,34 @@ inline std::vector<tensor> unstack(const tensor& x, std::size_t axis) {
   return detail::outputs_of(x.net(), v);
 }
 
-/// The rows of x (along its outermost extent) that a vector of indices names. The gradient adds rows up: 1 FLOP per
-/// element of what was gathered.
+inline tensor gather(const tensor& x, const tensor& indices);
+
+/// The rows of x (along its outermost extents, as many as `segments` has) added up by the segment that each belongs to,
+/// from 0 to count - 1: 1 FLOP per element of x.
+inline tensor unsorted_segment_sum(const tensor& x, const tensor& segments, std::uint64_t count) {
+  const auto rank = static_cast<std::ptrdiff_t>(segments.dims().size());
+  const bool fits = x.dims().size() >= segments.dims().size() &&
+                    std::equal(segments.dims().begin(), segments.dims().end(), x.dims().begin());
+  detail::require(fits, "UnsortedSegmentSum", "each row needs a segment");
+  extents dims{count};
+  dims.insert(dims.end(), x.dims().begin() + rank, x.dims().end());
+  const auto gradient = [](const gradient_call& call) -> std::vector<tensor> {
+    return {gather(call.dy[0], call.input(1))};
+  };
+  const auto number = x.net().constant("strided_slice");
+  return x.net().add_tensor({.type = "UnsortedSegmentSum",
+                             .inputs = {x, segments, number},
+                             .outputs = {{std::move(dims)}},
+                             .work = detail::flop(x.elements()),
+                             .gradient = gradient});
+}
+
+/// The rows of x (along its outermost extent) that a tensor of indices names. The gradient adds rows up.
 inline tensor gather(const tensor& x, const tensor& indices) {
   auto dims = indices.dims();
   dims.insert(dims.end(), x.dims().begin() + 1, x.dims().end());
   const auto gradient = [](const gradient_call& call) -> std::vector<tensor> {
-    const auto count = call.net.constant("strided_slice");
-    return {call.net.add_tensor({.type = "UnsortedSegmentSum",
-                                 .inputs = {call.dy[0], call.input(1), count},
-                                 .outputs = {{call.input().dims()}},
-                                 .work = detail::flop(call.dy[0].elements())})};
+    return {unsorted_segment_sum(call.dy[0], call.input(1), call.input().dims()[0])};
   };
   return detail::data_op("Gather", {x, indices}, dims, gradient);
 }

@@ -85,7 +85,7 @@ inline std::vector<nn::tensor> trainable_since(const nn::network& net, std::size
 /// labels.
 inline training_task dcgan_task(nn::network& net, std::uint64_t batch, const dcgan_options& o = {}) {
   const auto fed = net.input_pipeline({{{batch, o.image_size, o.image_size, o.channels}}, {{batch, o.latent}}});
-  const auto generated = detail::dcgan_generator(fed[1], o);
+  const auto generated = net.output(detail::dcgan_generator(fed[1], o));
   const auto generator_variables = detail::trainable_since(net, 0);
   const auto first = net.variables().size();
   const auto real_logits = detail::dcgan_discriminator(fed[0], o);

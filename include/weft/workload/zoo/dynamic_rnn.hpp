@@ -46,7 +46,7 @@ inline nn::tensor dynamic_rnn_loss(nn::network& net, std::uint64_t batch, const 
   const auto start = numbers * net.data("Const", "mul/y", {});
   const auto last = length - net.data("Const", "sub/y", {});
   const auto relevant = gather(flat, start + last);
-  return reduce_mean(softmax_cross_entropy(nn::dense("out", relevant, o.classes), fed[1]));
+  return reduce_mean(softmax_cross_entropy(net.output(nn::dense("out", relevant, o.classes)), fed[1]));
 }
 
 /// What its training minimises: the loss, with gradient descent. Adds the forward ops to the network.

@@ -142,7 +142,7 @@ inline nn::tensor inception_v3_loss(nn::network& net, std::uint64_t batch, const
   x = detail::inception_d(middle, "mixed_7a");
   x = detail::inception_e(x, "mixed_7b");
   x = detail::inception_e(x, "mixed_7c");
-  const auto logits = nn::dense("out", nn::dropout("dropout", global_avg_pool(x)), o.classes);
+  const auto logits = net.output(nn::dense("out", nn::dropout("dropout", global_avg_pool(x)), o.classes));
   const auto loss = reduce_mean(softmax_cross_entropy(logits, fed[1]));
   if (!o.auxiliary) {
     return loss;

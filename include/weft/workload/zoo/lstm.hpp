@@ -30,7 +30,7 @@ inline nn::tensor lstm_loss(nn::network& net, std::uint64_t batch, const lstm_op
     }
     return state.h;
   }();
-  return reduce_mean(softmax_cross_entropy(nn::dense("out", output, o.classes), fed[1]));
+  return reduce_mean(softmax_cross_entropy(net.output(nn::dense("out", output, o.classes)), fed[1]));
 }
 
 /// What its training minimises: the loss, with Adam. Adds the forward ops to the network.

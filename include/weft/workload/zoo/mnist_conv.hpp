@@ -20,7 +20,7 @@ inline nn::tensor mnist_conv_loss(nn::network& net, std::uint64_t batch) {
   x = reshape(x, {batch, 7 * 7 * 64});
   x = relu(nn::dense("fc1", x, 1024));
   x = nn::dropout("dropout", x);
-  return reduce_mean(softmax_cross_entropy(nn::dense("fc2", x, 10), fed[1]));
+  return reduce_mean(softmax_cross_entropy(net.output(nn::dense("fc2", x, 10)), fed[1]));
 }
 
 /// What its training minimises: the loss, with Adam. Adds the forward ops to the network.

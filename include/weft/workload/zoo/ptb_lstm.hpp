@@ -47,7 +47,7 @@ inline nn::tensor ptb_lstm_loss(nn::network& net, std::uint64_t batch, const ptb
     }
   }
   const auto outputs = nn::reshape(nn::concat(sequence, 1), {batch * o.steps, o.hidden});
-  const auto logits = nn::dense("softmax", outputs, o.vocabulary);
+  const auto logits = net.output(nn::dense("softmax", outputs, o.vocabulary));
   const auto losses = sparse_softmax_cross_entropy(logits, nn::reshape(fed[1], {batch * o.steps}));
   const auto sum = reduce_sum(losses);
   return sum / net.data("Const", "batch_size", {});

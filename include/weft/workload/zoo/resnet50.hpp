@@ -60,7 +60,8 @@ inline nn::tensor resnet50_loss(nn::network& net, std::uint64_t batch, const res
     }
     filters *= 2;
   }
-  const auto loss = reduce_mean(sparse_softmax_cross_entropy(nn::dense("out", global_avg_pool(x), o.classes), fed[1]));
+  const auto logits = net.output(nn::dense("out", global_avg_pool(x), o.classes));
+  const auto loss = reduce_mean(sparse_softmax_cross_entropy(logits, fed[1]));
   return o.weight_decay ? loss + nn::weight_decay(net) : loss;
 }
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What transformers are made of: batched matrix products, softmax, GELU, normalisation of rows, attention.
+///
+/// FLOP: batched products 2 m n k per matrix; GELU and its gradient 1 per element; softmax 5 per element (maximum,
+/// difference, exponential, sum, quotient), its gradient 4; layer normalisation 8 and 11 as batch normalisation; RMS
+/// normalisation 4 (square and mean 2, scale 2), its gradient 9 (two reductions 2 + 3, the combination 4).
+#pragma once
+
+#include "weft/workload/nn/layers.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::nn {
+
+/// Products of the matrices in the innermost two extents, either transposed first; the other extents are the same.
+/// Throws `value_error` for extents that do not fit.
+inline tensor batch_matmul(const tensor& a, const tensor& b, bool adjoint_a = false, bool adjoint_b = false) {
+  const auto rank = a.dims().size();
+  detail::require(rank >= 2 && b.dims().size() == rank, "BatchMatMulV2", "takes two tensors of matrices of one rank");
+  auto dims = a.dims();
+  auto others = b.dims();
+  const auto rows = dims[rank - (adjoint_a ? 1 : 2)];
+  const auto inner = dims[rank - (adjoint_a ? 2 : 1)];
+  const auto columns = others[rank - (adjoint_b ? 2 : 1)];
+  const auto inner_of_b = others[rank - (adjoint_b ? 1 : 2)];
+  dims[rank - 2] = others[rank - 2] = rows;
+  dims[rank - 1] = others[rank - 1] = columns;
+  detail::require(inner == inner_of_b && dims == others, "BatchMatMulV2",
+                  detail::text(a.dims()) + " and " + detail::text(b.dims()) + " do not fit together");
+  const auto gradient = [adjoint_a, adjoint_b](const gradient_call& call) -> std::vector<tensor> {
+    const auto& x = call.input(0);
+    const auto& y = call.input(1);
+    const auto& g = call.dy[0];
+    tensor dx, dy;
+    if (call.wanted[0]) {
+      dx = adjoint_a ? batch_matmul(y, g, adjoint_b, true) : batch_matmul(g, y, false, !adjoint_b);
+    }
+    if (call.wanted[1]) {
+      dy = adjoint_b ? batch_matmul(g, x, true, adjoint_a) : batch_matmul(x, g, !adjoint_a, false);
+    }
+    return {dx, dy};
+  };
+  const double work = 2 * detail::flop(element_count(dims)) * detail::flop(inner);
+  return a.net().add_tensor(
+    {.type = "BatchMatMulV2", .inputs = {a, b}, .outputs = {{std::move(dims)}}, .work = work, .gradient = gradient});
+}
+
+/// Exponentials along the innermost extent, scaled to sum up to 1. The gradient reads the result.
+inline tensor softmax(const tensor& x) {
+  detail::require(!x.dims().empty(), "Softmax", "needs an extent to sum over");
+  const auto gradient = [](const gradient_call& call) -> std::vector<tensor> {
+    return {call.net.add_tensor({.type = "SoftmaxGrad",
+                                 .inputs = {call.dy[0], call.output()},
+                                 .outputs = {{call.output().dims()}},
+                                 .work = 4 * detail::flop(call.output().elements())})};
+  };
+  return x.net().add_tensor({.type = "Softmax",
+                             .inputs = {x},
+                             .outputs = {{x.dims()}},
+                             .work = 5 * detail::flop(x.elements()),
+                             .gradient = gradient});
+}
+
+/// x times the share of normal random numbers below it. The gradient reads x.
+/// Source: Hendrycks, Gimpel, *Gaussian Error Linear Units*, arXiv 1606.08415.
+inline tensor gelu(const tensor& x) {
+  return detail::elementwise("Gelu", {x}, x.dims(), [](const gradient_call& call) -> std::vector<tensor> {
+    return {detail::elementwise("GeluGrad", {call.dy[0], call.input()}, call.input().dims())};
+  });
+}
+
+namespace detail {
+/// Normalises the rows along the innermost extent; `parameters` are scale and, if there are two, offset. A number per
+/// statistic and row goes to the gradient, which makes those of x and of all parameters.
+inline tensor row_norm(const std::string& type, const tensor& x, const std::vector<tensor>& parameters, double work,
+                       double gradient_work) {
+  require(!x.dims().empty(), type.c_str(), "needs an extent to normalise along");
+  const extents width{x.dims().back()};
+  const auto rows = x.elements() / width[0];
+  std::vector<tensor> inputs{x};
+  std::vector<tensor_type> outputs{{x.dims()}};
+  for (const auto& parameter : parameters) {
+    require(parameter.dims() == width, type.c_str(), "scale and offset have one number per element of a row");
+    inputs.push_back(parameter);
+    outputs.push_back({{rows}});
+  }
+  const auto gradient = [type, gradient_work](const gradient_call& call) -> std::vector<tensor> {
+    op_spec o{.type = type + "Grad",
+              .inputs = {call.dy[0], call.input(0), call.input(1)},
+              .outputs = {},
+              .work = gradient_work * flop(call.input(0).elements())};
+    const auto& forward = call.net[call.op].op;
+    for (std::uint32_t i = 0; i < forward.inputs.size(); ++i) {
+      o.outputs.push_back(forward.inputs[i].type());
+      if (i > 0) {
+        o.inputs.push_back(call.output(i));
+      }
+    }
+    return outputs_of(call.net, call.net.add(std::move(o)));
+  };
+  return x.net().add_tensor({.type = type,
+                             .inputs = std::move(inputs),
+                             .outputs = std::move(outputs),
+                             .work = work * flop(x.elements()),
+                             .gradient = gradient});
+}
+} // namespace detail
+
+/// Each row along the innermost extent, less its mean and divided by its deviation, with trainable scale and offset.
+/// Source: Ba, Kiros, Hinton, *Layer Normalization*, arXiv 1607.06450.
+inline tensor layer_norm(const std::string& name, const tensor& x) {
+  const auto scope = x.net().scope(name);
+  const auto gamma = x.net().make_variable("gamma", {x.dims().back()});
+  const auto beta = x.net().make_variable("beta", {x.dims().back()});
+  return detail::row_norm("LayerNorm", x, {gamma, beta}, 8, 11);
+}
+
+/// Each row divided by the root of the mean of its squares, with a trainable scale.
+/// Source: Zhang, Sennrich, *Root Mean Square Layer Normalization*, arXiv 1910.07467.
+inline tensor rms_norm(const std::string& name, const tensor& x) {
+  const auto scope = x.net().scope(name);
+  return detail::row_norm("RMSNorm", x, {x.net().make_variable("gamma", {x.dims().back()})}, 4, 9);
+}
+
+/// Sizes and habits of an attention layer.
+struct attention_options {
+  std::uint64_t heads = 1;
+  std::uint64_t head_size = 64;
+  bool bias = true;    ///< in the four projections
+  bool scale = true;   ///< scores are divided by the root of the head size
+  bool dropout = true; ///< on the weights
+  tensor mask = {};    ///< added to the scores, of extents that broadcast to batch × heads × queries × keys
+};
+
+/// Scaled dot-product attention with several heads: `x` asks (a row per batch and query), `memory` answers (a row per
+/// batch and key; x itself for self-attention). Projections `query`, `key`, `value` and `output` of the scope `name`.
+/// Returns as many rows as x has, each as wide as those of x.
+/// Throws `value_error` if the rows do not divide by the batch.
+/// Source: Vaswani et al., *Attention Is All You Need*, arXiv 1706.03762, section 3.2.
+inline tensor attention(const std::string& name, const tensor& x, const tensor& memory, std::uint64_t batch,
+                        const attention_options& o) {
+  auto& net = x.net();
+  const auto scope = net.scope(name);
+  const auto rows = x.dims().at(0);
+  const auto width = o.heads * o.head_size;
+  const auto by_head = [&](const char* part, const tensor& from) {
+    detail::require(batch > 0 && from.dims().at(0) % batch == 0, "attention", "the rows do not divide by the batch");
+    const auto projected = dense(part, from, width, o.bias);
+    const auto inner = net.scope(part);
+    const auto heads = reshape(projected, {batch, from.dims()[0] / batch, o.heads, o.head_size});
+    return transpose(heads, {0, 2, 1, 3});
+  };
+  const auto query = by_head("query", x);
+  const auto key = by_head("key", memory);
+  const auto value = by_head("value", memory);
+  auto scores = batch_matmul(query, key, false, true);
+  if (o.scale) {
+    scores = scores * net.data("Const", "scale", {});
+  }
+  if (o.mask) {
+    scores = scores + o.mask;
+  }
+  auto weights = softmax(scores);
+  if (o.dropout) {
+    weights = dropout("dropout", weights);
+  }
+  const auto context = transpose(batch_matmul(weights, value), {0, 2, 1, 3});
+  return dense("output", reshape(context, {rows, width}), x.dims().at(1), o.bias);
+}
+
+} // namespace weft::nn

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+/// GPT-2: a stack of transformer decoders that predicts the next token.
+#pragma once
+
+#include "weft/workload/nn/attention.hpp"
+#include "weft/workload/training_step.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace weft::zoo {
+
+/// Sizes of a GPT-2; the defaults are those of its small version.
+struct gpt2_options {
+  std::uint64_t layers = 12;
+  std::uint64_t hidden = 768;
+  std::uint64_t heads = 12;
+  std::uint64_t length = 1024;    ///< tokens per sequence
+  std::uint64_t vocabulary = 50'257;
+  std::uint64_t positions = 1024; ///< the longest sequence
+  bool dropout = true;
+};
+
+/// The versions of the source: 124, 355, 774 and 1558 million parameters.
+inline constexpr gpt2_options gpt2_small_sizes{};
+inline constexpr gpt2_options gpt2_medium_sizes{.layers = 24, .hidden = 1024, .heads = 16};
+inline constexpr gpt2_options gpt2_large_sizes{.layers = 36, .hidden = 1280, .heads = 20};
+inline constexpr gpt2_options gpt2_xl_sizes{.layers = 48, .hidden = 1600, .heads = 25};
+
+/// Embeddings of tokens and positions; decoder layers (`layer_0/attention/…`, `layer_0/ffn/…`, `layer_1/…`), each of
+/// whose two parts is normalised before and added to what went in; a last normalisation, and the product with the token
+/// embeddings (`head/…`). 124,439,808 parameters with the default sizes. Returns the loss, the mean cross entropy
+/// against the next tokens; the output is the logits. The three projections of an attention are products of their own,
+/// where the source has one and splits it.
+/// Throws `value_error` for extents of zero, heads that do not divide the hidden units, sequences that are too long.
+/// Source: Radford, Wu, Child, Luan, Amodei, Sutskever, *Language Models are Unsupervised Multitask Learners*, 2019;
+/// `openai/gpt-2`, `model.py`.
+inline nn::tensor gpt2_loss(nn::network& net, std::uint64_t batch, const gpt2_options& o = {}) {
+  nn::detail::require(o.heads > 0 && o.hidden % o.heads == 0, "gpt2", "the heads do not divide the hidden units");
+  nn::detail::require(o.length <= o.positions, "gpt2",
+                      "sequences have at most " + std::to_string(o.positions) + " tokens");
+  const auto fed = net.input_pipeline({{{batch, o.length}}, {{batch * o.length}}}); // tokens, and the next ones
+  const auto dropped = [&o](const nn::tensor& x) { return o.dropout ? nn::dropout("dropout", x) : x; };
+  nn::tensor tokens;
+  auto x = [&] {
+    const auto scope = net.scope("embeddings");
+    tokens = net.make_variable("token", {o.vocabulary, o.hidden});
+    const auto of_tokens = gather(tokens, fed[0]);
+    const auto table = net.make_variable("position", {o.positions, o.hidden});
+    const auto of_positions = gather(table, net.data("Const", "positions", {{o.length}}));
+    return dropped(nn::reshape(of_tokens + of_positions, {batch * o.length, o.hidden}));
+  }();
+  const nn::attention_options attention{.heads = o.heads,
+                                        .head_size = o.hidden / o.heads,
+                                        .dropout = o.dropout,
+                                        .mask = net.data("Const", "mask/past", {{1, 1, o.length, o.length}})};
+  for (std::uint64_t i = 0; i < o.layers; ++i) {
+    const auto layer = net.scope("layer_" + std::to_string(i));
+    const auto seen = nn::layer_norm("attention/norm", x);
+    const auto attended = nn::attention("attention", seen, seen, batch, attention);
+    {
+      const auto scope = net.scope("attention/output");
+      x = x + dropped(attended);
+    }
+    const auto scope = net.scope("ffn");
+    const auto hidden = gelu(nn::dense("hidden", nn::layer_norm("norm", x), 4 * o.hidden));
+    x = x + dropped(nn::dense("output", hidden, o.hidden));
+  }
+  const auto scope = net.scope("head");
+  const auto logits = net.output(matmul(nn::layer_norm("norm", x), tokens, false, true));
+  return reduce_mean(sparse_softmax_cross_entropy(logits, fed[1]));
+}
+
+/// What its training minimises: the loss, with Adam. Adds the forward ops to the network.
+inline training_task gpt2_task(nn::network& net, std::uint64_t batch, const gpt2_options& o = {}) {
+  return {{{gpt2_loss(net, batch, o)}}, {.rule = optimizer::adam}};
+}
+
+/// One training step of it on a batch of sequences.
+inline workload gpt2(std::uint64_t batch = 4, const gpt2_options& o = {}, const nn::network_options& n = {}) {
+  nn::network net{n};
+  const auto task = gpt2_task(net, batch, o);
+  return training_step(net, task.objectives, task.options);
+}
+
+} // namespace weft::zoo

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/workload/zoo/bert.hpp"
+#include "weft/workload/zoo/gpt2.hpp"
+#include "weft/workload/zoo/switch_transformer.hpp"
+
+#include "workload/summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+using namespace weft;
+
+namespace {
+template <class Loss>
+std::uint64_t parameters(Loss loss) {
+  nn::network net;
+  (void)loss(net);
+  return net.num_parameters();
+}
+std::uint64_t parameters(const zoo::bert_options& o) {
+  return parameters([&](nn::network& net) { return zoo::bert_loss(net, 1, o); });
+}
+std::uint64_t parameters(const zoo::gpt2_options& o) {
+  return parameters([&](nn::network& net) { return zoo::gpt2_loss(net, 1, o); });
+}
+std::uint64_t parameters(const zoo::switch_options& o) {
+  return parameters([&](nn::network& net) { return zoo::switch_loss(net, 1, o); });
+}
+double products(const workload& w) {
+  return test::work_of_types(w, {"MatMul", "BatchMatMulV2"});
+}
+std::size_t in_scope(const workload& w, const std::string& scope) {
+  std::size_t count = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    count += w.name(v).starts_with(scope);
+  }
+  return count;
+}
+} // namespace
+
+TEST_CASE("bert: parameters are those of the published models, with both heads") {
+  // V·H + 512·H + 2·H + 2H; per layer 4 (H² + H) + 2·4H² + 5H + 4H; pooler H² + H; heads H² + H + 2H + V and 2H + 2
+  const auto by_hand = [](std::uint64_t layers, std::uint64_t h) {
+    const std::uint64_t v = 30'522;
+    return v * h + 512 * h + 2 * h + 2 * h + layers * (12 * h * h + 13 * h) + 2 * (h * h + h) + 2 * h + v + 2 * h + 2;
+  };
+  CHECK(parameters(zoo::bert_base_sizes) == by_hand(12, 768));
+  CHECK(parameters(zoo::bert_large_sizes) == by_hand(24, 1024));
+  CHECK(parameters(zoo::bert_base_sizes) == 110'106'428);  // "110M"
+  CHECK(parameters(zoo::bert_large_sizes) == 336'226'108); // "340M"
+}
+
+TEST_CASE("bert: FLOP of the products are those computed by hand, and three times that in a training step") {
+  const double N = 2, S = 20, H = 32, L = 3, V = 100, P = 3; // 15 % of 20
+  const zoo::bert_options o{.layers = 3, .hidden = 32, .heads = 4, .length = 20, .vocabulary = 100};
+  nn::network net{{.training = false}};
+  (void)zoo::bert_loss(net, 2, o);
+  const double layer = 2 * 12 * H * H * N * S + 2 * 2 * N * S * S * H;
+  const double heads = 2 * N * P * (H * H + H * V) + 2 * N * (H * H + 2 * H);
+  CHECK(products(inference(net)) == L * layer + heads);
+  const auto w = zoo::bert(2, o, {.bookkeeping = false});
+  CHECK(products(w) == 3 * (L * layer + heads));
+  CHECK(test::count_type(w, "RandomUniform") == 1 + 3 * L);
+  CHECK(test::count_type(zoo::bert(2, {.layers = 3, .hidden = 32, .heads = 4, .dropout = false}), "RandomUniform") == 0);
+}
+
+TEST_CASE("bert: layers are recognised by their scopes, and their gradients too") {
+  const auto w = zoo::bert(2, {.layers = 3, .hidden = 32, .heads = 4, .length = 8, .vocabulary = 100},
+                           {.bookkeeping = false});
+  for (const char* scope : {"embeddings/", "layer_0/attention/query/", "layer_2/ffn/hidden/", "layer_1/attention/output/norm/",
+                            "mlm/", "pooler/", "nsp/", "gradients/layer_2/ffn/", "gradients/layer_0/attention/key/"}) {
+    CAPTURE(scope);
+    CHECK(in_scope(w, scope) > 0);
+  }
+  CHECK(in_scope(w, "layer_0/") == in_scope(w, "layer_1/"));
+  CHECK(in_scope(w, "gradients/layer_1/") == in_scope(w, "gradients/layer_2/"));
+  CHECK(in_scope(w, "layer_3/") == 0);
+  CHECK(test::find_op(w, "Adam/update_layer_2/ffn/hidden/weights/ApplyAdam") != none);
+  // The word embeddings are used twice: their gradients are added up.
+  const op_id update = test::find_op(w, "Adam/update_embeddings/word/ApplyAdam");
+  REQUIRE(update != none);
+  CHECK(std::ranges::any_of(w.inputs(update), [&](tensor_id t) { return w.type(w.producer(t)) == "AddN"; }));
+}
+
+TEST_CASE("bert: a training step of the large version has some thousand ops") {
+  const auto w = zoo::bert(4, zoo::bert_large_sizes, {.bookkeeping = false});
+  CHECK(w.num_ops() > 3000);
+  CHECK(w.num_ops() < 6000);
+  CHECK(test::total_resident_bytes(w) == 3 * 4 * 336'226'108ull + 8);
+}
+
+TEST_CASE("bert: sizes that do not fit are errors") {
+  CHECK_THROWS_AS(zoo::bert(1, {.hidden = 100, .heads = 3}), value_error);
+  CHECK_THROWS_AS(zoo::bert(1, {.heads = 0}), value_error);
+  CHECK_THROWS_WITH_AS(zoo::bert(1, {.length = 513}), doctest::Contains("at most 512"), value_error);
+  CHECK_THROWS_AS(zoo::bert(0), value_error);
+  CHECK_THROWS_AS(zoo::bert(1, {.length = 0}), value_error);
+}
+
+TEST_CASE("gpt2: parameters are those of the published models") {
+  CHECK(parameters(zoo::gpt2_small_sizes) == 124'439'808);
+  CHECK(parameters(zoo::gpt2_medium_sizes) == 354'823'168);
+  CHECK(parameters(zoo::gpt2_large_sizes) == 774'030'080);
+  CHECK(parameters(zoo::gpt2_xl_sizes) == 1'557'611'200);
+}
+
+TEST_CASE("gpt2: FLOP of the products are those computed by hand, and three times that in a training step") {
+  const double N = 2, S = 16, H = 32, L = 2, V = 50;
+  const zoo::gpt2_options o{.layers = 2, .hidden = 32, .heads = 4, .length = 16, .vocabulary = 50};
+  nn::network net{{.training = false}};
+  (void)zoo::gpt2_loss(net, 2, o);
+  const double forward = L * (2 * 12 * H * H * N * S + 2 * 2 * N * S * S * H) + 2 * N * S * H * V;
+  CHECK(products(inference(net)) == forward);
+  const auto w = zoo::gpt2(2, o, {.bookkeeping = false});
+  CHECK(products(w) == 3 * forward);
+  CHECK(in_scope(w, "layer_1/attention/") == in_scope(w, "layer_0/attention/"));
+  CHECK(test::count_type(w, "RandomUniform") == 1 + 3 * L);
+  CHECK_THROWS_AS(zoo::gpt2(1, {.length = 1025}), value_error);
+  CHECK_THROWS_AS(zoo::gpt2(1, {.heads = 7}), value_error);
+}
+
+TEST_CASE("switch transformer: parameters are those of the published models") {
+  CHECK(parameters(zoo::switch_options{}) == 619'339'008);
+  // 7.4 billion with 128 experts, table 9 of the source
+  CHECK(static_cast<double>(parameters(zoo::switch_options{.experts = 128})) == doctest::Approx(7.4e9).epsilon(0.005));
+  // without experts' multiplicity it is T5's base version, but for the routers
+  CHECK(parameters(zoo::switch_options{.experts = 1}) == 222'903'552 + 12 * 768);
+}
+
+TEST_CASE("switch transformer: every other layer has experts, each with its share of the tokens") {
+  const zoo::switch_options o{.layers = 4, .hidden = 32, .heads = 4, .head_size = 8, .ffn = 64, .experts = 4,
+                              .length = 32, .vocabulary = 50};
+  const auto w = zoo::switch_transformer(2, o, {.bookkeeping = false});
+  CHECK(in_scope(w, "encoder/layer_0/ffn/") > 0);
+  CHECK(in_scope(w, "encoder/layer_0/moe/") == 0);
+  CHECK(in_scope(w, "decoder/layer_3/moe/expert_3/") == in_scope(w, "decoder/layer_1/moe/expert_0/"));
+  CHECK(in_scope(w, "decoder/layer_1/cross_attention/") > 0);
+  CHECK(in_scope(w, "encoder/layer_1/cross_attention/") == 0);
+  CHECK(test::count_type(w, "TopKV2") == 4);
+  const op_id expert = test::find_op(w, "encoder/layer_1/moe/expert_2/hidden/MatMul");
+  REQUIRE(expert != none);
+  CHECK(w.work(expert) == 2.0 * std::ceil(1.25 * 64 / 4) * 32 * 64);
+  const op_id late = test::find_op(w, "decoder/layer_1/moe/expert_2/hidden/MatMul");
+  CHECK(w.work(late) == 2.0 * std::ceil(1.25 * 16 / 4) * 32 * 64); // 8 targets per 32 tokens
+  std::set<group_id> groups; // experts can be placed apart
+  for (int e = 0; e < 4; ++e) {
+    groups.insert(w.group(test::find_op(w, "encoder/layer_1/moe/expert_" + std::to_string(e) + "/hidden/weights")));
+  }
+  CHECK(groups.size() == 4);
+  CHECK(groups.count(none) == 0);
+  // The balance of each router is a part of the loss.
+  CHECK(test::find_op(w, "gradients/encoder/layer_1/moe/router/mul_1_grad/mul") != none);
+}
