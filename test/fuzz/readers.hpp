@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 /// One function per file format that takes any bytes: it returns if they are read or refused as they should be, and
-/// throws anything but a `weft::error` if not.
+/// throws anything but a `weft::error` if not. The build makes a fuzzer of each.
 #pragma once
 
 #include "io/support.hpp"
-#include "weft/io/critical_path_csv.hpp"
 #include "weft/io/json.hpp"
 #include "weft/io/read.hpp"
 
-#include <array>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -25,10 +27,12 @@ inline void expect(bool holds, const char* what) {
 /// Reads the bytes; if that works, writes what came out, which must read back as the same.
 template <class Read, class Write, class Same>
 void read_and_write(std::string_view bytes, const Read& read, const Write& write, const Same& same) {
+  bool written = false; // from then on nothing may be refused
   try {
     std::istringstream in{std::string{bytes}};
     const auto value = read(in);
     const auto text = weft_test::text_of([&](std::ostream& out) { write(out, value); });
+    written = true;
     std::istringstream again{text};
     const auto copy = read(again);
     expect(same(value, copy), "what was written does not read back as the same");
@@ -36,6 +40,7 @@ void read_and_write(std::string_view bytes, const Read& read, const Write& write
   } catch (const error& e) {
     const std::string_view what = e.what();
     expect(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
+    expect(!written, "what was written is refused");
   }
 }
 
@@ -91,17 +96,135 @@ inline void profile_json(std::string_view bytes) {
     std::equal_to<concurrency::profile>{});
 }
 
+/// What every reader of models promises beside the workload.
+inline model checked(model m) {
+  expect(!m.format.empty(), "a model has no format");
+  expect(m.seconds.empty() || m.seconds.size() == m.ops.num_ops(), "not every op has a time");
+  expect(m.seconds.empty() == m.measured_on.empty(), "times are measured nowhere");
+  for (const double x : m.seconds) {
+    expect(std::isnan(x) || (x >= 0 && std::isfinite(x)), "a time is negative or infinite");
+  }
+  for (const auto& note : m.notes) {
+    expect(!note.empty() && note.find_first_of("\r\n") == note.npos, "a note is not one line");
+  }
+  return m;
+}
+
+/// Reads the bytes as a model, whether or not the reader recognises them.
+template <io::model_reader Reader>
+model model_of(std::istream& in, const Reader& reader = {}) {
+  const std::string bytes = io::read_all(in, "input");
+  static_cast<void>(reader.recognises(bytes));
+  return checked(reader.read(bytes, "input"));
+}
+
+inline void workload_stg(std::string_view bytes) {
+  read_and_write(
+    bytes, [](std::istream& in) { return model_of<io::stg_reader>(in).ops; },
+    [](std::ostream& out, const workload& w) { io::write_workload_stg(out, w); },
+    [](const workload& a, const workload& b) { return a.num_ops() != b.num_ops() || weft_test::same(a, b); }); // dummies
+}
+
+inline void dnn_partitioning(std::string_view bytes) {
+  read_and_write(
+    bytes,
+    [](std::istream& in) {
+      const std::string text = io::read_all(in, "input");
+      std::istringstream again{text};
+      auto problem = io::read_dnn_partitioning(again);
+      expect(checked(io::dnn_partitioning_reader::read(text, "input")).ops.num_ops() == problem.ops.num_ops(),
+             "the model is another one than the problem");
+      return problem;
+    },
+    [](std::ostream& out, const io::dnn_partitioning& x) { io::write_dnn_partitioning(out, x); },
+    [](const io::dnn_partitioning& a, const io::dnn_partitioning& b) {
+      return weft_test::same(a.ops, b.ops) && weft_test::same_platform(a.devices, b.devices) && a.ids == b.ids &&
+             a.cost.times().host == b.cost.times().host && a.cost.times().accelerator == b.cost.times().accelerator &&
+             a.cost.times().transfer == b.cost.times().transfer;
+    });
+}
+
+/// The same ops, tensors and times.
+inline bool same_model(const model& a, const model& b) {
+  return weft_test::same(a.ops, b.ops) &&
+         std::equal(a.seconds.begin(), a.seconds.end(), b.seconds.begin(), b.seconds.end(),
+                    [](double x, double y) { return x == y || (x != x && y != y); });
+}
+
+inline void wfformat(std::string_view bytes) {
+  read_and_write(
+    bytes,
+    [](std::istream& in) {
+      auto m = model_of<io::wfformat_reader>(in);
+      m.seconds.resize(m.ops.num_ops(), std::numeric_limits<double>::quiet_NaN()); // as the writer takes them
+      return m;
+    },
+    [](std::ostream& out, const model& m) { io::write_wfformat(out, m.ops, m.seconds); }, same_model);
+}
+
+inline void hyperdag(std::string_view bytes) {
+  read_and_write(
+    bytes, [](std::istream& in) { return model_of<io::hyperdag_reader>(in); },
+    [](std::ostream& out, const model& m) { io::write_hyperdag(out, m.ops); }, same_model);
+}
+
+inline void bsp_machine(std::string_view bytes) {
+  read_and_write(
+    bytes,
+    [](std::istream& in) {
+      const std::string text = io::read_all(in, "input");
+      static_cast<void>(io::bsp_machine_reader::recognises(text));
+      return text.starts_with('{') ? io::json_platform_reader::read(text, "input") // as it was written
+                                   : io::bsp_machine_reader::read(text, "input");
+    },
+    [](std::ostream& out, const platform<>& p) { io::write_platform_json(out, p); },
+    weft_test::same_platform<platform<>, platform<>>);
+}
+
+/// Reads what must not be written, since no writer is there.
+template <class Read>
+void read_only(std::string_view bytes, const Read& read) {
+  try {
+    read(std::string{bytes});
+  } catch (const error& e) {
+    const std::string_view what = e.what();
+    expect(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
+  }
+}
+
+inline void pipedream(std::string_view bytes) {
+  for (const bool backward : {false, true}) {
+    read_only(bytes, [&](const std::string& text) {
+      std::istringstream in{text};
+      static_cast<void>(model_of(in, io::pipedream_reader{.backward_ops = backward}));
+    });
+  }
+}
+
+/// Finding out what bytes are, for models and platforms.
+inline void recognition(std::string_view bytes) {
+  read_only(bytes, [](const std::string& text) { static_cast<void>(checked(io::model_from(text, "input"))); });
+  read_only(bytes, [](const std::string& text) { static_cast<void>(io::platform_from(text, "input")); });
+}
+
 struct named_reader {
   const char* name; ///< of the function, and of the folder with its corpus
   void (*read)(std::string_view bytes);
 };
 
-inline constexpr std::array<named_reader, 7> readers{{{"workload_csv", workload_csv},
-                                                      {"platform_csv", platform_csv},
-                                                      {"workload_json", workload_json},
-                                                      {"platform_json", platform_json},
-                                                      {"plan_json", plan_json},
-                                                      {"trace_json", trace_json},
-                                                      {"profile_json", profile_json}}};
+inline constexpr named_reader readers[]{{"workload_csv", workload_csv},
+                                        {"platform_csv", platform_csv},
+                                        {"workload_json", workload_json},
+                                        {"platform_json", platform_json},
+                                        {"plan_json", plan_json},
+                                        {"trace_json", trace_json},
+                                        {"profile_json", profile_json},
+                                        {"workload_stg", workload_stg},
+                                        {"dnn_partitioning", dnn_partitioning},
+                                        {"wfformat", wfformat},
+                                        {"hyperdag", hyperdag},
+                                        {"bsp_machine", bsp_machine},
+                                        {"pipedream", pipedream},
+                                        {"recognition", recognition}};
 
 } // namespace weft::test::fuzz

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The entry point of libFuzzer for one reader, WEFT_FUZZ_READER; see README.md.
-#include "fuzz/readers.hpp"
+// The entry point of libFuzzer for one reader, WEFT_FUZZ_READER of WEFT_FUZZ_HEADER; see README.md.
+#include WEFT_FUZZ_HEADER
 
 #include <cstddef>
 #include <cstdint>
