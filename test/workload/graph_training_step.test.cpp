@@ -107,6 +107,14 @@ TEST_CASE("graph training step: a chain of convolutions costs three times its fo
   CHECK(origin[test::find_op(w, "loss/layer_4")] == 5);
 }
 
+TEST_CASE("graph training step: one line makes one of any workload") {
+  const auto forward = chain(3, "Gemm", 40);
+  // [step]
+  const workload step = training_step(forward, {.rule = optimizer::momentum});
+  // [step]
+  CHECK(step.num_ops() == 4 + 2 + 5 + 3);
+}
+
 TEST_CASE("graph training step: optimisers differ in slots and FLOP") {
   const auto forward = chain(3, "Conv", 400);
   const auto resident = [&](optimizer rule) { return test::total_resident_bytes(training_step(forward, {.rule = rule})); };

@@ -343,3 +343,30 @@ TEST_CASE("training_step: an op of one's own, with its gradient") {
   CHECK_THROWS_WITH_AS(training_step(wrong, reduce_mean(own_op(y, {4}))),
                        "gradient: of 'Swish' for input 0 has shape [4] instead of [5]", value_error);
 }
+
+TEST_CASE("training_step: a network for inference drops nothing and computes its outputs alone") {
+  // [inference]
+  nn::network net{{.training = false}};
+  const auto batch = net.input_pipeline({{{64, 784}}});
+  const auto hidden = nn::dropout("dropout", relu(nn::dense("hidden", batch[0], 500))); // drops nothing
+  net.output(nn::dense("out", hidden, 10));
+  const workload forward = inference(net);
+  // [inference]
+  CHECK(forward.num_ops() == 1 + 2 * (4 + 2) + 1); // input; per layer two variables with reads, product, sum; ReLU
+  CHECK(count_sinks(forward) == 1);
+  CHECK(test::total_resident_bytes(forward) == 4 * (784 * 500 + 500 + 500 * 10 + 10));
+}
+
+TEST_CASE("training_step: a network for inference normalises with known statistics") {
+  nn::network net{{.training = false}};
+  const auto batch = net.input_pipeline({{{2, 8, 8, 3}}});
+  net.output(nn::batch_norm("norm", batch[0]));
+  const auto w = inference(net);
+  const op_id v = test::find_op(w, "norm/FusedBatchNorm");
+  REQUIRE(v != none);
+  CHECK(w.inputs(v).size() == 5);
+  CHECK(w.outputs(v).size() == 1);
+  CHECK(w.work(v) == 4 * 2 * 8 * 8 * 3);
+  CHECK(test::total_resident_bytes(w) == 4 * 4 * 3);
+  CHECK(test::count_type(w, "AssignSub") == 0);
+}
