@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The reader of ONNX models with its options; reader.hpp has the rest of it.
+#pragma once
+
+#include "weft/interop/onnx/wire.hpp"
+#include "weft/io/reader.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace weft::onnx {
+
+/// Reads ONNX models (a `io::model_reader`). One op per node of the main graph, in the order of the file, with the
+/// node's name (that of its first output if it has none) and its op type, with the domain in front if it is not ONNX's.
+/// Work is FLOP by `op_costs`, from the shapes that inference finds. Initialisers and constants are resident bytes of
+/// the ops that read them and are not transferred: one of up to 4 KiB is kept by each of its readers, a larger one by
+/// the first, with all of them in one colocation group. Weights need not be in the file; external data is not opened.
+/// What was assumed is in the notes. docs/onnx.md has the details.
+///
+/// Throws `parse_error`; for a cycle, or totals that overflow, the underlying error is nested in it.
+/// Complexity: O(n + m log d) beside ONNX's shape inference. Memory: up to 20 times the size of the file.
+struct reader {
+  /// Extent 0 of the model's inputs, as far as they share the extent 0 of the first one; 0: what the model says, and 1
+  /// where it leaves that open.
+  std::uint64_t batch = 0;
+  std::map<std::string, std::uint64_t, std::less<>> dimensions = {}; ///< extents of named dimensions, e.g. `seq_len`
+  std::uint64_t unknown_dimension = 1;                               ///< every other extent that is not known
+  double unknown_flop_per_element = 1; ///< FLOP per output element of ops without a rule in `op_costs`
+
+  std::string_view format() const { return "ONNX"; }
+  bool recognises(std::string_view bytes) const { return wire::is_model(bytes); }
+  model read(std::string_view bytes, const std::string& file) const;
+};
+static_assert(io::model_reader<reader>);
+
+} // namespace weft::onnx

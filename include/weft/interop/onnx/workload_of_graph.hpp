@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Makes the workload of a model's main graph.
+#pragma once
+
+#include "weft/interop/onnx/analysis.hpp"
+#include "weft/interop/onnx/wire.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <limits>
+
+namespace weft::onnx {
+
+namespace detail {
+
+/// Decodes a model. Throws `parse_error` for what is none, and for what would take far more memory than it has bytes.
+inline ::onnx::ModelProto decode(std::string_view bytes, const std::string& file) {
+  if (!wire::is_model(bytes)) {
+    throw parse_error(file, 0,
+                      bytes.empty() ? "the file is empty, not an ONNX model"
+                                    : "not an ONNX model: it does not start like a ModelProto with a graph");
+  }
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw parse_error(file, 0,
+                      "larger than 2 GiB, which ONNX cannot hold in one file; keep the weights in external data");
+  }
+  const std::uint64_t most = 16 * std::uint64_t{bytes.size()} + (std::uint64_t{64} << 20);
+  if (wire::decoded_bytes(bytes, most) > most) {
+    throw parse_error(file, 0,
+                      "decoding it would take over 16 times its size: it has millions of tiny parts, as no model has");
+  }
+  ::onnx::ModelProto m;
+  if (!m.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    throw parse_error(file, 0, "the model is damaged or truncated: its bytes are no complete ModelProto");
+  }
+  if (m.graph().node_size() == 0) {
+    throw parse_error(file, 0, "the model's graph has no nodes");
+  }
+  return m;
+}
+
+/// Makes the workload of a model's main graph.
+class workload_of_graph {
+public:
+  workload_of_graph(const ::onnx::ModelProto& m, const reader& options, const std::string& file)
+      : g_{m.graph()}, file_{file}, analysis_{m, options, file}, count_{static_cast<std::size_t>(
+                                                                   m.graph().node_size())},
+        inputs_(count_), costs_(count_) {}
+
+  model operator()() && {
+    resolve_names();
+    for (const op_id v : visiting_order()) {
+      costs_[v] = analysis_.visit(node(v));
+    }
+    place_parameters();
+    add_ops();
+    connect();
+    colocate_parameters();
+    model result{.format = "ONNX"};
+    try {
+      result.ops = std::move(builder_).build();
+    } catch (const cycle_error& e) {
+      std::throw_with_nested(parse_error(file_, 0, "the nodes wait for each other in a cycle: " + path(e.ops)));
+    } catch (const error& e) {
+      std::throw_with_nested(parse_error(file_, 0, one_line(e.what())));
+    }
+    result.notes = analysis_.notes();
+    if (folded_ != 0) {
+      result.notes.push_back(std::to_string(folded_) +
+                             " ops make parameters from parameters alone: no work, their results " +
+                             "are resident with what reads them");
+    }
+    return result;
+  }
+
+private:
+  static constexpr byte_count copied = 4096; // a parameter up to that size is kept by each of its readers
+
+  struct origin {
+    op_id op = none;
+    std::uint32_t output = 0; ///< counted without outputs that have no name
+  };
+  struct parameter {
+    std::string_view name;
+    std::vector<op_id> readers;
+  };
+
+  const ::onnx::NodeProto& node(op_id v) const { return g_.node(static_cast<int>(v)); }
+  std::string name(op_id v) const {
+    const auto& n = node(v);
+    return !n.name().empty() ? n.name() : n.output_size() > 0 ? n.output(0) : std::string{};
+  }
+  std::string where(op_id v) const { return "node " + std::to_string(v) + " " + io::detail::in_quotes(name(v)); }
+  static std::string one_line(std::string text) {
+    std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, '?');
+    return text;
+  }
+  std::string path(const std::vector<op_id>& cycle) const {
+    std::string text;
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      if (i == 8) {
+        return text + "... (" + std::to_string(cycle.size()) + " nodes)";
+      }
+      text += where(cycle[i]) + " -> ";
+    }
+    return text + where(cycle.front());
+  }
+
+  /// Who makes which tensor, and what each node reads, once each.
+  void resolve_names() {
+    std::uint32_t v = 0;
+    for (const auto& n : g_.node()) {
+      if (n.op_type().empty()) {
+        throw parse_error(file_, 0, where(v) + " has no op type");
+      }
+      std::uint32_t output = 0;
+      for (const auto& x : n.output()) {
+        if (x.empty()) {
+          continue;
+        }
+        const bool known = analysis_.main().values.contains(x);
+        if (const auto [at, is_new] = made_by_.try_emplace(x, origin{v, output}); !is_new || known) {
+          throw parse_error(file_, 0,
+                            "tensor " + io::detail::in_quotes(x) + " is an output of " + where(v) + " and " +
+                              (known ? "an input or initializer of the graph" : "of " + where(at->second.op)) +
+                              "; names of tensors must differ");
+        }
+        ++output;
+      }
+      ++v;
+    }
+    for (v = 0; v < count_; ++v) {
+      const auto& n = node(v);
+      std::set<std::string_view> names(n.input().begin(), n.input().end());
+      for (const auto& a : n.attribute()) {
+        if (a.has_g()) {
+          add_captures(a.g(), names);
+        }
+        for (const auto& body : a.graphs()) {
+          add_captures(body, names);
+        }
+      }
+      names.erase("");
+      for (const auto x : names) {
+        if (!made_by_.contains(x) && !analysis_.main().values.contains(x)) {
+          throw parse_error(file_, 0,
+                            where(v) + " reads tensor " + io::detail::in_quotes(x) +
+                              ", which no node makes and which is no input or initializer");
+        }
+      }
+      inputs_[v].assign(names.begin(), names.end());
+    }
+  }
+
+  /// As in the file, if that is topological; else the first one that is ready, and members of cycles at the end.
+  std::vector<op_id> visiting_order() const {
+    std::vector<std::uint32_t> missing(count_, 0);
+    std::vector<std::vector<op_id>> readers(count_);
+    bool sorted = true;
+    for (const op_id v : ids(count_)) {
+      for (const auto x : inputs_[v]) {
+        if (const auto made = made_by_.find(x); made != made_by_.end()) {
+          readers[made->second.op].push_back(v);
+          ++missing[v];
+          sorted = sorted && made->second.op < v;
+        }
+      }
+    }
+    std::vector<op_id> order;
+    for (const op_id v : ids(count_)) {
+      if (sorted || missing[v] == 0) {
+        order.push_back(v);
+      }
+    }
+    for (std::size_t i = 0; !sorted && i < order.size(); ++i) {
+      for (const op_id v : readers[order[i]]) {
+        if (--missing[v] == 0) {
+          order.push_back(v);
+        }
+      }
+    }
+    for (const op_id v : ids(sorted ? 0 : count_)) {
+      if (missing[v] != 0) {
+        order.push_back(v);
+      }
+    }
+    return order;
+  }
+
+  /// Which ops read which parameter's storage; a view counts as what it shows.
+  void place_parameters() {
+    std::unordered_map<const value*, std::size_t> number;
+    for (const op_id v : ids(count_)) {
+      for (const auto x : inputs_[v]) {
+        const value& read = analysis_.main().values.at(x);
+        if (!read.parameter || costs_[v].parameter) {
+          continue;
+        }
+        const value* storage = read.storage != nullptr ? read.storage : &read;
+        const auto [at, is_new] = number.try_emplace(storage, parameters_.size());
+        if (is_new) {
+          parameters_.push_back({x, {}});
+        }
+        auto& readers = parameters_[at->second].readers;
+        if (readers.empty() || readers.back() != v) {
+          readers.push_back(v);
+        }
+      }
+    }
+    for (const auto& p : parameters_) {
+      const auto bytes = analysis_.bytes_of(analysis_.main().values.at(p.name), p.name);
+      for (const op_id v : p.readers) {
+        if (bytes <= copied || v == p.readers.front()) {
+          add_resident(v, bytes);
+        }
+        if (bytes > copied && v != p.readers.front()) {
+          together_.emplace_back(p.readers.front(), v);
+        }
+      }
+    }
+  }
+
+  void add_resident(op_id v, byte_count bytes) {
+    if (costs_[v].resident_bytes > workload_builder::max_total_bytes - bytes) {
+      throw parse_error(file_, 0, where(v) + " reads more than 2^62 bytes of parameters: their shapes must be damaged");
+    }
+    costs_[v].resident_bytes += bytes;
+  }
+
+  void add_ops() {
+    for (const op_id v : ids(count_)) {
+      const auto& n = node(v);
+      auto& cost = costs_[v];
+      folded_ += cost.parameter && n.op_type() != "Constant" && n.op_type() != "ConstantOfShape" ? 1u : 0u;
+      op o{.work = cost.flop, .resident_bytes = cost.resident_bytes, .name = name(v), .type = detail::type_of(n)};
+      if (n.domain() == "ai.weft") {
+        restore(o, n, v);
+      }
+      try {
+        builder_.add_op(std::move(o));
+        for (const auto& x : n.output()) {
+          if (!x.empty()) {
+            builder_.add_output(v, cost.parameter ? 0 : analysis_.bytes_of(analysis_.main().values.at(x), x));
+          }
+        }
+      } catch (const parse_error&) {
+        throw;
+      } catch (const error& e) {
+        std::throw_with_nested(parse_error(file_, 0, one_line(e.what())));
+      }
+    }
+  }
+
+  /// What `write_network` kept of an op.
+  void restore(op& o, const ::onnx::NodeProto& n, op_id v) {
+    const auto bytes = number_attribute(n, "weft_resident_bytes", 0);
+    if (bytes < 0) {
+      throw parse_error(file_, 0, where(v) + ": weft_resident_bytes is negative");
+    }
+    o.resident_bytes += static_cast<byte_count>(bytes);
+    if (const auto* kinds = attribute(n, "weft_kinds"); kinds != nullptr) {
+      o.kinds = {};
+      for (const auto field : io::detail::split(kinds->s(), '|')) {
+        const auto kind = parse_device_kind(field);
+        if (!kind) {
+          throw parse_error(file_, 0,
+                            where(v) + ": weft_kinds names " + io::detail::in_quotes(field) + ", no kind of device");
+        }
+        o.kinds = o.kinds | *kind;
+      }
+    }
+    if (const auto* group = attribute(n, "weft_group"); group != nullptr) {
+      if (const auto [at, is_new] = groups_.try_emplace(group->i(), v); !is_new) {
+        together_.emplace_back(at->second, v);
+      }
+    }
+  }
+
+  void connect() {
+    for (const op_id v : ids(count_)) {
+      for (const auto x : inputs_[v]) {
+        if (const auto made = made_by_.find(x); made != made_by_.end()) {
+          builder_.add_edge(made->second.op, v, made->second.output);
+        }
+      }
+    }
+    for (const auto& [a, b] : together_) {
+      builder_.colocate(a, b);
+    }
+  }
+
+  /// An op that makes a parameter for one reader is with it: nothing is to be sent.
+  void colocate_parameters() {
+    std::vector<op_id> reader(count_, none);
+    std::vector<bool> several(count_, false);
+    for (const op_id v : ids(count_)) {
+      for (const auto x : inputs_[v]) {
+        if (const auto made = made_by_.find(x); made != made_by_.end()) {
+          const op_id from = made->second.op;
+          several[from] = several[from] || (reader[from] != none && reader[from] != v);
+          reader[from] = v;
+        }
+      }
+    }
+    for (const op_id v : ids(count_)) {
+      if (costs_[v].parameter && reader[v] != none && reader[v] != v && !several[v]) {
+        builder_.colocate(v, reader[v]);
+      }
+    }
+  }
+
+  const ::onnx::GraphProto& g_;
+  const std::string& file_;
+  analysis analysis_;
+  std::size_t count_;
+  std::unordered_map<std::string_view, origin> made_by_;
+  std::vector<std::vector<std::string_view>> inputs_; // names per node, each once
+  std::vector<node_cost> costs_;
+  std::vector<parameter> parameters_;
+  std::vector<std::pair<op_id, op_id>> together_;
+  std::map<std::int64_t, op_id> groups_; // of what `write_network` wrote
+  std::size_t folded_ = 0;
+  workload_builder builder_;
+};
+
+} // namespace detail
+} // namespace weft::onnx

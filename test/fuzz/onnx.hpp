@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Any bytes as an ONNX model: returns if they are read or refused as they should be, see readers.hpp.
+#pragma once
+
+#include "weft/interop/onnx.hpp"
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::test::fuzz {
+
+/// A model that is read has a placement that can be written into it and reads back as the same graph; one that is not
+/// read is refused in one line.
+inline void onnx(std::string_view bytes) {
+  const auto expect = [](bool holds, const char* what) {
+    if (!holds) {
+      throw std::logic_error{what};
+    }
+  };
+  const weft::onnx::reader read{.batch = 2};
+  static_cast<void>(read.recognises(bytes));
+  try {
+    const auto m = read.read(bytes, "<bytes>");
+    expect(read.recognises(bytes), "a model is read but not recognised");
+    placement p(m.ops.num_ops());
+    for (std::size_t v = 0; v < p.size(); ++v) {
+      p[v] = v % 3 == 2 ? none : static_cast<device_id>(v % 2);
+    }
+    std::ostringstream out;
+    weft::onnx::write_placed(out, bytes, p, std::vector<std::string>{"gpu0", "gpu1"});
+    const auto copy = read.read(out.str(), "<copy>");
+    expect(copy.ops.num_ops() == m.ops.num_ops() && copy.ops.num_edges() == m.ops.num_edges() && copy.notes == m.notes,
+           "a placed model does not read back as the same graph");
+    for (const op_id v : ids(m.ops.num_ops())) {
+      expect(copy.ops.work(v) == m.ops.work(v) && copy.ops.resident_bytes(v) == m.ops.resident_bytes(v),
+             "a placed model does not read back with the same costs");
+    }
+    for (const auto& note : m.notes) {
+      expect(note.find_first_of("\r\n") == note.npos, "a note is not one line");
+    }
+  } catch (const error& e) {
+    const std::string_view what = e.what();
+    expect(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
+  }
+}
+
+} // namespace weft::test::fuzz
