@@ -36,9 +36,10 @@ class graph_backward_pass {
 public:
   graph_backward_pass(const workload& forward, const step_options& options)
       : f_{forward}, o_{options}, order_{graph::topological_order(forward)}, rules_(f_.num_ops()),
-        depends_(f_.num_ops(), false), only_parameters_(f_.num_ops(), false), copy_(f_.num_ops(), none),
-        segments_{f_.num_ops()}, triggers_(f_.num_ops()), recomputed_(f_.num_ops(), false), arrived_(f_.num_tensors()),
-        silent_(f_.num_ops(), none) {
+        depends_(f_.num_ops(), false), only_parameters_(f_.num_ops(), false),
+        parameters_of_(f_.num_ops(), none), copy_(f_.num_ops(), none), segments_{f_.num_ops()},
+        triggers_(f_.num_ops()), recomputed_(f_.num_ops(), false), arrived_(f_.num_tensors()),
+        silent_(f_.num_ops(), none), changes_(f_.num_ops()) {
     if (o_.element_bytes == 0) {
       throw value_error("training_step: element_bytes", "must be positive");
     }
@@ -54,6 +55,9 @@ public:
         differentiate(*v);
       }
     }
+    for (const op_id v : ids(f_.num_ops())) {
+      add_update(v);
+    }
   }
 
   expanded_workload finish() && { return {std::move(b_).build(), std::move(origin_)}; }
@@ -67,7 +71,10 @@ private:
   using values = std::vector<value>;
   using tensors = std::vector<tensor_id>;
 
-  bool trainable(op_id v) const { return rules_[v].differentiable && f_.resident_bytes(v) > 0; }
+  /// A number or two beside an op's inputs are a constant, such as the root of a head's size.
+  static constexpr byte_count largest_constant = 8;
+
+  bool trainable(op_id v) const { return parameters_of_[v] == v; }
   bool flows(tensor_id t) const { return f_.bytes(t) > 0 && depends_[f_.producer(t)]; }
   /// The inputs that are not mere control edges.
   tensors data_inputs(op_id v) const {
@@ -87,7 +94,36 @@ private:
 
   /// Which ops a gradient passes on its way to parameters.
   void classify() {
+    const auto holders = find_holders();
     for (const op_id v : order_) {
+      const auto inputs = data_inputs(v);
+      const bool reached = std::ranges::any_of(inputs, [this](tensor_id t) { return flows(t); });
+      const bool holds_indices = rules_[v].reads == gradient_reads::selectors && reached;
+      if (may_hold_parameters(v) && !holds_indices) {
+        parameters_of_[v] = v;
+      } else if (rules_[v].product && inputs.size() == 1 && f_.resident_bytes(v) <= largest_constant &&
+                 f_.group(v) != none) {
+        parameters_of_[v] = holders[f_.group(v)];
+      }
+      const auto is_parameter = [this](tensor_id t) { return bool{only_parameters_[f_.producer(t)]}; };
+      only_parameters_[v] = inputs.empty() ? trainable(v) : std::ranges::all_of(inputs, is_parameter);
+      depends_[v] = parameters_of_[v] != none || (rules_[v].differentiable && reached);
+    }
+  }
+
+  /// By type and size. What has no inputs is a variable.
+  bool may_hold_parameters(op_id v) const {
+    const auto bytes = f_.resident_bytes(v);
+    return rules_[v].differentiable && bytes > 0 &&
+           (data_inputs(v).empty() || (rules_[v].parameters && bytes > largest_constant));
+  }
+
+  /// Finds the rules, and per group the one op that may hold parameters. Products of the group that read one tensor and
+  /// hold nothing have their other factor from there, such as the logits that are made with the matrix of embeddings.
+  std::vector<op_id> find_holders() {
+    std::vector<op_id> holder(f_.num_groups(), none);
+    std::vector<bool> several(f_.num_groups(), false);
+    for (const op_id v : ids(f_.num_ops())) {
       if (f_.name(v).starts_with("gradients/") || f_.type(v).starts_with("Apply") ||
           f_.type(v).starts_with("ResourceApply")) {
         throw value_error("training_step",
@@ -95,12 +131,12 @@ private:
                             "' belongs to a training step already; give the forward ops alone");
       }
       rules_[v] = gradient_rule_of(f_.type(v));
-      const auto inputs = data_inputs(v);
-      const auto is_parameter = [this](tensor_id t) { return bool{only_parameters_[f_.producer(t)]}; };
-      only_parameters_[v] = inputs.empty() ? trainable(v) : std::ranges::all_of(inputs, is_parameter);
-      depends_[v] = trainable(v) || (rules_[v].differentiable &&
-                                     std::ranges::any_of(inputs, [this](tensor_id t) { return flows(t); }));
+      if (const auto g = f_.group(v); g != none && may_hold_parameters(v)) {
+        several[g] = several[g] || holder[g] != none;
+        holder[g] = several[g] ? none : v;
+      }
     }
+    return holder;
   }
 
   /// The forward ops keep their ids.
@@ -268,21 +304,24 @@ private:
   values arrived_at(op_id v) {
     values all;
     for (const tensor_id t : f_.outputs(v)) {
-      auto& terms = arrived_[t];
-      if (terms.size() > 1) {
-        const auto bytes = gradient_bytes(t);
-        const op_id sum = add(v, "gradients/" + name(v) + "/AddN", "AddN",
-                              static_cast<double>(terms.size() - 1) * elements(bytes), terms);
-        b_.add_output(sum, bytes);
-        colocate_gradient(v, sum);
-        terms = {{sum, 0}};
-      }
+      const auto terms = sum(v, "/AddN", gradient_bytes(t), arrived_[t]);
       all.insert(all.end(), terms.begin(), terms.end());
     }
     if (silent_[v] != none) {
       all.push_back({silent_[v], 0});
     }
     return all;
+  }
+
+  values sum(op_id v, const char* suffix, byte_count bytes, const values& terms) {
+    if (terms.size() < 2) {
+      return terms;
+    }
+    const op_id made = add(v, "gradients/" + name(v) + suffix, "AddN",
+                           static_cast<double>(terms.size() - 1) * elements(bytes), terms);
+    b_.add_output(made, bytes);
+    colocate_gradient(v, made);
+    return {{made, 0}};
   }
 
   void colocate_gradient(op_id v, op_id made) {
@@ -329,6 +368,10 @@ private:
     if (dy.empty()) {
       return;
     }
+    double arriving = 0;
+    for (const tensor_id t : f_.outputs(v)) {
+      arriving += arrived_[t].empty() ? 0 : elements(f_.bytes(t));
+    }
     if (auto& trigger = triggers_[segments_.find(v)]; recomputed_[v] && trigger.empty()) {
       for (const auto& g : dy) {
         trigger.push_back(g.op);
@@ -337,41 +380,45 @@ private:
       trigger.erase(std::unique(trigger.begin(), trigger.end()), trigger.end());
     }
     const bool product = rules_[v].product;
+    const op_id holder = parameters_of_[v];
     tensors data, weights; // inputs that have a gradient; of a product's, those that are parameters
     for (const tensor_id t : f_.inputs(v)) {
       if (flows(t)) {
         (product && only_parameters_[f_.producer(t)] ? weights : data).push_back(t);
       }
     }
-    if (product && !trainable(v) && weights.empty() && data.size() > 1) { // two factors, whatever they are
+    if (product && holder == none && weights.empty() && data.size() > 1) { // two factors, whatever they are
       weights.assign(data.begin() + 1, data.end());
       data.resize(1);
     }
-    const bool two = trainable(v) || !weights.empty();
-    op_id reader = none; // of v's own parameters
     if (!data.empty()) {
-      reader = add_gradient(v, two ? "/input" : "", f_.work(v), dy, data);
+      const op_id made = add_gradient(v, holder != none || !weights.empty() ? "/input" : "", f_.work(v), dy, data);
+      if (holder != none) { // it reads the parameters
+        b_.colocate(v, made);
+        changes_[holder].readers.push_back(made);
+      }
     }
     if (!weights.empty()) {
-      add_gradient(v, trainable(v) ? "/operand" : "/weights", f_.work(v), dy, weights);
+      add_gradient(v, holder != none ? "/operand" : "/weights", f_.work(v), dy, weights);
     }
-    if (trainable(v)) {
-      add_update(v, dy, reader);
+    if (holder != none && data_inputs(v).empty()) { // a variable
+      changes_[holder].gradients.insert(changes_[holder].gradients.end(), dy.begin(), dy.end());
+    } else if (holder != none) {
+      const double work = std::max(f_.work(v), arriving); // at least each number is added to some gradient
+      const op_id made = add_gradient(v, "/weights", work, dy, {});
+      changes_[holder].gradients.push_back({made, b_.add_output(made, f_.resident_bytes(holder))});
     }
   }
 
-  /// What changes v's own parameters. Whatever reads or writes them runs where they are.
-  void add_update(op_id v, const values& dy, op_id reader) {
+  /// What changes the parameters that v holds, where they are, when all who read them are done.
+  void add_update(op_id v) {
+    auto gradients = changes_[v].gradients;
+    if (gradients.empty()) {
+      return;
+    }
     const auto bytes = f_.resident_bytes(v);
-    auto gradient = dy; // of a variable: what arrived
-    if (!data_inputs(v).empty()) {
-      byte_count arrived = 0;
-      for (const tensor_id t : f_.outputs(v)) {
-        arrived += arrived_[t].empty() ? 0 : f_.bytes(t);
-      }
-      const double work = std::max(f_.work(v), elements(arrived)); // at least each number is added to some gradient
-      const op_id made = add_gradient(v, "/weights", work, dy, {});
-      gradient = {{made, b_.add_output(made, bytes)}};
+    if (!data_inputs(v).empty() || f_.outputs(v).size() == 1) { // outputs of one variable are parts of it
+      gradients = sum(v, "/weights/AddN", bytes, gradients);
     }
     const auto cost = cost_of(o_.rule);
     const op_id update = b_.add_op({.work = cost.flop_per_parameter * elements(bytes),
@@ -381,14 +428,19 @@ private:
                                     .type = cost.update_type});
     origin_.push_back(v);
     b_.colocate(v, update);
-    for (const auto& [from, output] : gradient) {
+    for (const auto& [from, output] : gradients) {
       b_.add_edge(from, update, output);
     }
-    if (reader != none) {
-      b_.colocate(v, reader);
+    for (const op_id reader : changes_[v].readers) {
       b_.add_control_edge(reader, update);
     }
   }
+
+  /// What becomes of an op's parameters.
+  struct change {
+    values gradients = {};
+    std::vector<op_id> readers = {}; ///< gradient ops that read the parameters
+  };
 
   const workload& f_;
   const step_options& o_;
@@ -396,12 +448,14 @@ private:
   std::vector<gradient_rule> rules_;
   std::vector<bool> depends_;         // gradients pass it on their way to parameters
   std::vector<bool> only_parameters_; // made of parameters alone, such as what reads a variable
+  std::vector<op_id> parameters_of_;  // who holds the parameters that the op reads beside its inputs
   std::vector<op_id> copy_;           // per recomputed op the one that makes it again, once there is one
   graph::disjoint_sets segments_;
   std::vector<std::vector<op_id>> triggers_; // per segment, at its root: what is awaited before it is made again
   std::vector<bool> recomputed_;
   std::vector<values> arrived_; // gradients per forward tensor
   std::vector<op_id> silent_;   // per op without results the gradient of its loss
+  std::vector<change> changes_;
   workload_builder b_;
   std::vector<op_id> origin_;
 };
@@ -411,15 +465,16 @@ private:
 /// The training step of any forward workload, and per op of it the forward op that it came from; the forward ops come
 /// first and keep their ids, names and groups.
 ///
-/// Parameters are the resident bytes of differentiable ops (op_gradients.hpp lists those that are not, by type). A
-/// loss (`loss/…`) is added to each output, and from there, backward, per op on a way to parameters:
+/// Parameters are the resident bytes of differentiable ops; op_gradients.hpp knows those that are not differentiable or
+/// hold something else, by type, and up to 8 bytes are a constant. A loss (`loss/…`) is added to each output, and from there, backward, per op on a way to parameters:
 /// - a gradient op `gradients/<name>` of type `<Type>Grad` with the work of the op. Products and ops with parameters
 ///   have two, `…/input` and `…/weights`, so that the backward pass of a product costs twice its forward pass.
 ///   A gradient op reads what op_gradients.hpp says of the op's inputs and outputs, which stay alive until then.
 /// - an AddN op where gradients of several consumers arrive at one tensor,
 /// - an update `<Optimiser>/update_<name>`, with the optimiser's slots as its resident bytes, on the device of the op
 ///   whose parameters it changes. The `…/input` gradient is there too, since it reads them.
-/// An op that holds parameters and reads nothing is a variable: what arrives at it is their gradient.
+/// An op that holds parameters and reads nothing is a variable: what arrives at it is their gradient. A product that
+/// lacks a factor has it from the one op of its colocation group that holds parameters, and adds to their gradient.
 ///
 /// Results of ops in `recompute` are made again (`recompute/<name>`) for the gradients of ops that hang together with
 /// them in `recompute`; what other ops read is kept.
