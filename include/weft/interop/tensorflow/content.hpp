@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Which of TensorFlow's files some bytes are, and their binary encoding.
+#pragma once
+
+#include "weft/interop/tensorflow/graph.hpp"
+#include "weft/interop/tensorflow/text_format.hpp"
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::tensorflow::detail {
+
+/// A message, as text or binary.
+struct content {
+  schema::message_id message = schema::message_id::none; ///< none: not a file of TensorFlow's that is known
+  bool is_text = false;
+};
+
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// The next name in a text, behind blanks and comments; and what follows it.
+inline std::string_view first_name(std::string_view text, std::string_view& rest) {
+  for (;;) {
+    const auto at = text.find_first_not_of(" \t\r\n");
+    text.remove_prefix(at == text.npos ? text.size() : at);
+    if (!text.starts_with('#')) {
+      break;
+    }
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  const auto end = std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), text.size());
+  rest = text.substr(end);
+  while (!rest.empty() && is_blank(rest.front())) {
+    rest.remove_prefix(1);
+  }
+  return text.substr(0, end);
+}
+
+/// A text is told by the name of its first field, followed by a brace, bracket or colon; a `node` by whether an `op:`
+/// comes before its first inner brace, for a CostGraphDef's has none.
+inline schema::message_id text_content(std::string_view text) {
+  using enum schema::message_id;
+  if (text.starts_with("\xef\xbb\xbf")) {
+    text.remove_prefix(3);
+  }
+  std::string_view rest;
+  const auto name = first_name(text, rest);
+  if (name.empty() || rest.empty() || (rest.front() != '{' && rest.front() != ':' && rest.front() != '<')) {
+    return none;
+  }
+  if (name == "node") {
+    const auto body = rest.substr(0, 1 << 16);
+    const auto open = body.find_first_of("{<");
+    const auto inner = open == body.npos ? std::string_view{} : body.substr(open + 1);
+    const auto head = inner.substr(0, inner.find_first_of("{}<>"));
+    std::string_view behind;
+    for (std::size_t at = head.find("op"); at != head.npos; at = head.find("op", at + 1)) {
+      const bool whole = at == 0 || is_blank(head[at - 1]) || head[at - 1] == ',' || head[at - 1] == ';' ||
+                         head[at - 1] == '"' || head[at - 1] == '\'';
+      if (whole && first_name(head.substr(at), behind) == "op" && behind.starts_with(':')) {
+        return graph_def;
+      }
+    }
+    return inner.find("id:") == inner.npos && inner.find("compute_cost") == inner.npos ? graph_def : cost_graph_def;
+  }
+  for (const auto& [first, message] : {std::pair{"library", graph_def}, {"versions", graph_def}, {"version", graph_def},
+                                       {"cost", cost_graph_def}, {"dev_stats", step_stats},
+                                       {"step_stats", run_metadata}, {"cost_graph", run_metadata},
+                                       {"partition_graphs", run_metadata}, {"function_graphs", run_metadata}}) {
+    if (name == first) {
+      return message;
+    }
+  }
+  return none;
+}
+
+/// Whether bytes look like the name of an op or a node: printable, without blanks.
+inline bool is_printable(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c > 32 && c < 127; });
+}
+
+/// What the first field of a binary message says, which may have been cut off behind.
+inline schema::message_id binary_content(std::string_view bytes) {
+  using enum schema::message_id;
+  try {
+    auto rest = bytes;
+    std::string_view first;
+    const auto tag = wire::detail::take_varint(rest);
+    const auto size = tag == 0x0a ? wire::detail::take_varint(rest) : 0;
+    first = rest.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(size, rest.size())));
+    if (tag != 0x0a) { // no nodes: only versions and a library, and nothing else
+      std::size_t fields = 0;
+      for (const auto& f : wire::fields{bytes}) {
+        if (f.number < 2 || f.number > 4 || (f.kind == wire::kind::bytes) == (f.number == 3)) {
+          return none;
+        }
+        for (const auto& inner : wire::fields{f.number == 3 ? std::string_view{} : f.bytes}) {
+          if (inner.number > 3) {
+            return none;
+          }
+        }
+        ++fields;
+      }
+      return fields > 0 ? graph_def : none;
+    }
+    bool named = false;
+    bool op = false;
+    int seen = 0;
+    while (!first.empty() && seen++ < 8) {
+      auto head = first;
+      const auto number = wire::detail::take_varint(head);
+      if ((number & 7) == 2) {
+        const auto length = wire::detail::take_varint(head);
+        const auto text = head.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(length, head.size())));
+        if (number == 0x0a && seen == 1) {
+          if (is_printable(text)) {
+            named = true;
+          } else { // dev_stats {device} within step_stats
+            const auto device = text.size() > 2 && text[0] == 0x0a ? text.substr(2) : std::string_view{};
+            return device.starts_with('/') ? run_metadata : none;
+          }
+          if (text.starts_with('/') && text.find(':') != text.npos) {
+            return step_stats; // a node's name has no colon
+          }
+        } else if (number == 0x12) {
+          op = is_printable(text) && text.find_first_of("/:") == text.npos;
+        }
+      } else if (named && (number >> 3) >= 3) {
+        return cost_graph_def; // a NodeDef has no numbers
+      }
+      if (op && named) {
+        return graph_def;
+      }
+      (void)wire::detail::take_field(first);
+    }
+    return named && seen > 1 ? cost_graph_def : none;
+  } catch (const error&) {
+    return none;
+  }
+}
+
+inline content content_of(std::string_view bytes) {
+  if (const auto text = text_content(bytes); text != schema::message_id::none) {
+    return {text, true};
+  }
+  return {binary_content(bytes), false};
+}
+
+/// Without control characters, which names may have.
+inline std::string one_line(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }, '?');
+  return text;
+}
+
+/// Calls read() and gives every error the file's name, and the line of the node that it is about if there is one.
+template <class Read>
+auto in_file(const std::string& file, std::string_view bytes, const std::vector<device_place>& places,
+             const Read& read) {
+  try {
+    return read();
+  } catch (const parse_error&) {
+    throw;
+  } catch (const node_error& e) {
+    std::size_t line = 0;
+    if (e.node < places.size()) {
+      const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(places[e.node].first);
+      line = static_cast<std::size_t>(1 + std::count(bytes.begin(), end, '\n'));
+    }
+    throw parse_error(file, line, one_line(e.what()));
+  } catch (const error& e) {
+    std::throw_with_nested(parse_error(file, 0, one_line(e.what())));
+  }
+}
+
+} // namespace weft::tensorflow::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+/// TensorFlow's names of devices, such as `/job:worker/task:1/device:GPU:0`, and edges as both graph files have them.
+#pragma once
+
+#include "weft/io/detail/text.hpp"
+#include "weft/platform/kinds.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::tensorflow::detail {
+
+/// What a device field says.
+struct device_name {
+  kind_set kinds = {};    ///< of its type; empty if it names none
+  bool known = true;      ///< false if it names a type that is no kind of ours
+  bool particular = false; ///< whether it says more than a type: a job, a task or a number other than 0
+};
+
+/// Source: tensorflow/core/util/device_name_utils.cc; XLA_CPU and XLA_GPU are the compiled forms of both.
+inline device_name parse_device(std::string_view field) {
+  device_name d;
+  std::string_view type = field.starts_with('/') || field.empty() ? std::string_view{} : field;
+  for (const auto part : io::detail::split(field, '/')) {
+    const auto key = io::detail::lower(part.substr(0, part.find(':')));
+    const auto value = part.find(':') == part.npos ? std::string_view{} : part.substr(part.find(':') + 1);
+    if (key == "device") {
+      type = value;
+    } else if (field.starts_with('/') && (key == "cpu" || key == "gpu" || key == "tpu")) {
+      type = part;
+    } else if (key == "task" || key == "replica") {
+      d.particular = d.particular || (value != "0" && !value.empty());
+    } else if (key == "job") {
+      d.particular = d.particular || value != "localhost";
+    }
+  }
+  auto name = io::detail::lower(type.substr(0, type.find(':')));
+  const auto number = type.find(':') == type.npos ? std::string_view{} : type.substr(type.find(':') + 1);
+  d.particular = d.particular || (!number.empty() && number != "0" && number != "*");
+  name = name.starts_with("xla_") ? name.substr(4) : name;
+  if (const auto kind = parse_device_kind(name)) {
+    d.kinds = *kind;
+  } else {
+    d.known = name.empty() || name == "*";
+  }
+  return d;
+}
+
+/// Adds edges to v once each: per producer and port, and a control edge only where no tensor comes from there anyway.
+/// `number(producer, port)` is the output's number in the builder.
+template <class Port, class Number>
+void add_edges(workload_builder& b, op_id v, std::vector<std::pair<op_id, Port>> read, std::vector<op_id> awaited,
+               const Number& number) {
+  std::sort(read.begin(), read.end());
+  read.erase(std::unique(read.begin(), read.end()), read.end());
+  std::sort(awaited.begin(), awaited.end());
+  awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
+  for (const auto& [from, port] : read) {
+    b.add_edge(from, v, number(from, port));
+  }
+  for (const op_id from : awaited) {
+    const auto at = std::lower_bound(read.begin(), read.end(), std::pair{from, Port{}});
+    if (at == read.end() || at->first != from) {
+      b.add_control_edge(from, v);
+    }
+  }
+}
+
+} // namespace weft::tensorflow::detail

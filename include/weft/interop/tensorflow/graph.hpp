@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The nodes of a GraphDef or of a function's body, with their inputs resolved; a view of its binary encoding.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/interop/tensorflow/data_type.hpp"
+#include "weft/interop/tensorflow/wire.hpp"
+#include "weft/io/detail/text.hpp"
+
+#include <bit>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace weft::tensorflow {
+
+/// Something wrong with one node; readers add the file and, in texts, the line.
+struct node_error : error {
+  node_error(op_id v, const std::string& problem) : error{problem}, node{v} {}
+  op_id node;
+};
+
+/// A NodeDef. Views into the bytes that were read.
+struct node {
+  std::string_view name = {};
+  std::string_view op = {};
+  std::string_view device = {};
+  std::string_view body = {}; ///< the encoded NodeDef
+};
+
+/// Where an input comes from: output `port` of `from`; a control input has no port.
+struct source {
+  op_id from = none;
+  std::uint32_t port = none;
+  bool is_control() const { return port == none; }
+};
+
+/// A shape as a file has it: -1 for an extent that is not known; nothing if not even their number is.
+using partial_shape = std::optional<std::vector<std::int64_t>>;
+
+namespace detail {
+
+/// The last field of that number in a message, which is the one that counts.
+inline std::optional<wire::field> last_field(std::string_view message, std::uint32_t number) {
+  std::optional<wire::field> found;
+  for (const auto& f : wire::fields{message}) {
+    if (f.number == number) {
+      found = f;
+    }
+  }
+  return found;
+}
+inline std::string_view text_field(std::string_view message, std::uint32_t number) {
+  const auto f = last_field(message, number);
+  return f ? f->bytes : std::string_view{};
+}
+inline std::int64_t integer_field(std::string_view message, std::uint32_t number) {
+  const auto f = last_field(message, number);
+  return f ? f->integer() : 0;
+}
+
+/// What a key maps to among a message's entries of that number.
+inline std::optional<std::string_view> entry(std::string_view message, std::uint32_t number, std::string_view key) {
+  std::optional<std::string_view> found;
+  for (const auto& f : wire::fields{message}) {
+    if (f.number == number && text_field(f.bytes, 1) == key) {
+      found = text_field(f.bytes, 2);
+    }
+  }
+  return found;
+}
+
+/// Reads a TensorShapeProto. More than 32 extents count as an unknown number, as no op has so many.
+inline partial_shape shape_of(std::string_view bytes) {
+  std::vector<std::int64_t> dims;
+  for (const auto& f : wire::fields{bytes}) {
+    if (f.number == 3 && f.value != 0) {
+      return std::nullopt;
+    }
+    if (f.number == 2) {
+      dims.push_back(std::max<std::int64_t>(-1, integer_field(f.bytes, 1)));
+      if (dims.size() > 32) {
+        return std::nullopt;
+      }
+    }
+  }
+  return dims;
+}
+
+} // namespace detail
+
+/// The value of an attribute of a node, or nothing.
+inline std::optional<std::string_view> attribute(const node& v, std::string_view key) {
+  return detail::entry(v.body, 5, key);
+}
+inline std::int64_t integer_attribute(const node& v, std::string_view key, std::int64_t otherwise = 0) {
+  const auto value = attribute(v, key);
+  const auto f = value ? detail::last_field(*value, 3) : std::nullopt;
+  return f ? f->integer() : otherwise;
+}
+inline bool bool_attribute(const node& v, std::string_view key) {
+  const auto value = attribute(v, key);
+  return value && detail::integer_field(*value, 5) != 0;
+}
+inline std::string_view text_attribute(const node& v, std::string_view key) {
+  const auto value = attribute(v, key);
+  return value ? detail::text_field(*value, 2) : std::string_view{};
+}
+/// A type, or entry `i` of a list of types.
+inline std::optional<data_type> type_attribute(const node& v, std::string_view key, std::uint32_t i = 0) {
+  const auto value = attribute(v, key);
+  if (!value) {
+    return std::nullopt;
+  }
+  if (const auto f = detail::last_field(*value, 6)) {
+    return static_cast<data_type>(f->value);
+  }
+  std::optional<data_type> found;
+  std::uint32_t at = 0;
+  for (const auto& f : wire::fields{detail::text_field(*value, 1)}) {
+    if (f.number == 6) {
+      wire::for_each_integer(f, [&](std::uint64_t type) {
+        found = at == i ? static_cast<data_type>(type) : found;
+        return at++ < i;
+      });
+    }
+  }
+  return found;
+}
+/// A list of integers, at most 32 of them.
+inline std::vector<std::int64_t> integers_attribute(const node& v, std::string_view key) {
+  std::vector<std::int64_t> list;
+  const auto value = attribute(v, key);
+  for (const auto& f : wire::fields{value ? detail::text_field(*value, 1) : std::string_view{}}) {
+    if (f.number == 3) {
+      wire::for_each_integer(f, [&](std::uint64_t i) {
+        list.push_back(static_cast<std::int64_t>(i));
+        return list.size() < 32;
+      });
+    }
+  }
+  return list;
+}
+/// The encoded shapes of a list, or the one shape of an attribute that is no list.
+inline std::vector<std::string_view> shapes_attribute(const node& v, std::string_view key) {
+  std::vector<std::string_view> list;
+  if (const auto value = attribute(v, key)) {
+    for (const auto& f : wire::fields{*value}) {
+      if (f.number == 7) {
+        list.push_back(f.bytes);
+      }
+    }
+    for (const auto& f : wire::fields{detail::text_field(*value, 1)}) {
+      if (f.number == 7) {
+        list.push_back(f.bytes);
+      }
+    }
+  }
+  return list;
+}
+
+/// Nodes and who feeds whom. The bytes must outlive it. Memory: about 110 bytes per node and 12 per input.
+class graph {
+public:
+  /// A GraphDef. Throws `error` for bytes that are none, `node_error` for a node without a name or type, for a name
+  /// given twice, and for an input that does not exist. Complexity: O(size).
+  static graph of_graph_def(std::string_view bytes) {
+    graph g;
+    for (const auto& f : wire::fields{bytes}) {
+      if (f.number == 1) {
+        g.add_node(f.bytes);
+      } else if (f.number == 2) {
+        g.add_library(f.bytes);
+      } else if (f.number == 3) {
+        g.producer_ = f.integer();
+      } else if (f.number == 4) {
+        g.producer_ = detail::integer_field(f.bytes, 1);
+      }
+    }
+    g.resolve_inputs();
+    return g;
+  }
+
+  /// The body of a function; its arguments come first, as nodes of type `_Arg`. Throws as above.
+  static graph of_function(std::string_view bytes) {
+    graph g;
+    for (const auto& f : wire::fields{detail::text_field(bytes, 1)}) {
+      if (f.number == 2) { // an argument is not a node, but has its name in the same place
+        g.add({detail::text_field(f.bytes, 1), "_Arg", {}, {}});
+        ++g.num_arguments_;
+      }
+    }
+    for (const auto& f : wire::fields{bytes}) {
+      if (f.number == 3) {
+        g.add_node(f.bytes);
+      }
+    }
+    g.resolve_inputs();
+    return g;
+  }
+
+  std::size_t num_nodes() const { return nodes_.size(); }
+  std::size_t num_arguments() const { return num_arguments_; }
+  const node& operator[](op_id v) const { return nodes_[v]; }
+  /// What v reads and waits for, as the file lists it.
+  std::span<const source> inputs(op_id v) const {
+    return std::span{sources_}.subspan(first_source_[v], first_source_[v + 1] - first_source_[v]);
+  }
+  std::optional<op_id> find(std::string_view name) const {
+    const auto at = ids_.find(name);
+    return at == ids_.end() ? std::nullopt : std::optional{at->second};
+  }
+  /// The encoded FunctionDef of that name, or nothing.
+  std::optional<std::string_view> function(std::string_view name) const {
+    const auto at = functions_.find(name);
+    return at == functions_.end() ? std::nullopt : std::optional{at->second};
+  }
+  std::size_t num_functions() const { return functions_.size(); }
+  /// The version of GraphDef that the file was written for; 0 if it does not say.
+  std::int64_t producer() const { return producer_; }
+
+private:
+  void add(const node& n) {
+    const auto v = static_cast<op_id>(nodes_.size());
+    const auto problem = [&](const char* what) {
+      return node_error(v, "node " + std::to_string(v) + " " + io::detail::in_quotes(n.name) + " " + what);
+    };
+    nodes_.push_back(n);
+    if (n.name.empty() || n.op.empty()) {
+      throw problem(n.name.empty() ? "has no name" : "has no op");
+    }
+    if (!ids_.try_emplace(n.name, v).second) {
+      throw problem("has a name that another node has already: names must differ");
+    }
+  }
+  void add_node(std::string_view body) {
+    node n{.body = body};
+    for (const auto& f : wire::fields{body}) {
+      auto* const member = f.number == 1 ? &n.name : f.number == 2 ? &n.op : f.number == 4 ? &n.device : nullptr;
+      if (member != nullptr) {
+        *member = f.bytes;
+      }
+    }
+    add(n);
+  }
+  void add_library(std::string_view bytes) {
+    for (const auto& f : wire::fields{bytes}) {
+      if (f.number == 1) {
+        functions_.try_emplace(detail::text_field(detail::text_field(f.bytes, 1), 1), f.bytes);
+      }
+    }
+  }
+
+  void resolve_inputs() {
+    first_source_.push_back(0);
+    for (op_id v = 0; v < nodes_.size(); ++v) {
+      for (const auto& f : wire::fields{nodes_[v].body}) {
+        if (f.number == 3) {
+          sources_.push_back(resolve(v, f.bytes));
+        }
+      }
+      if (sources_.size() >= none) {
+        throw node_error(v, "there are more than 2^32 - 2 inputs");
+      }
+      first_source_.push_back(static_cast<std::uint32_t>(sources_.size()));
+    }
+  }
+
+  /// `^node`, `node`, `node:port`, or in functions `node:output:index`, whose index is taken for the port.
+  source resolve(op_id v, std::string_view input) const {
+    const bool control = input.starts_with('^');
+    const auto text = control ? input.substr(1) : input;
+    const auto colon = control ? text.npos : text.find(':');
+    const auto from = find(text.substr(0, colon));
+    const auto refuse = [&](const char* what) {
+      return node_error(v, "node " + io::detail::in_quotes(nodes_[v].name) + " has input " +
+                             io::detail::in_quotes(input) + what);
+    };
+    if (!from) {
+      throw refuse(", but there is no node of that name");
+    }
+    if (control) {
+      return {*from, none};
+    }
+    std::uint32_t port = 0;
+    if (colon != text.npos) {
+      const auto digits = text.substr(text.rfind(':') + 1);
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+      const bool whole = status == std::errc{} && end == digits.data() + digits.size() && port <= 0xffff;
+      const bool named = text.rfind(':') == colon && !digits.empty() && (digits[0] < '0' || digits[0] > '9');
+      if (!whole && !named) {
+        throw refuse(": after the colon comes the number of an output, from 0 to 65535");
+      }
+      port = whole ? port : 0;
+    }
+    return {*from, port};
+  }
+
+  std::vector<node> nodes_;
+  std::unordered_map<std::string_view, op_id> ids_;
+  std::vector<std::uint32_t> first_source_; // per node, plus the end
+  std::vector<source> sources_;
+  std::unordered_map<std::string_view, std::string_view> functions_;
+  std::size_t num_arguments_ = 0;
+  std::int64_t producer_ = 0;
+};
+
+} // namespace weft::tensorflow

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Shapes of all tensors of a graph, and the work of its ops.
+#pragma once
+
+#include "weft/interop/tensorflow/shape_rules.hpp"
+#include "weft/interop/tensorflow/work.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::tensorflow {
+
+/// What a file leaves open.
+struct shape_options {
+  std::uint64_t batch = 1;                                ///< for unknown outermost extents
+  std::uint64_t extent = 1;                               ///< for all other unknown extents
+  std::map<std::string, nn::extents, std::less<>> shapes = {}; ///< of inputs, by the names of their nodes
+};
+
+namespace detail {
+
+/// What had to be assumed, for notes.
+struct assumptions {
+  std::size_t batches = 0;                                   ///< unknown outermost extents
+  std::size_t extents = 0;                                   ///< unknown other extents
+  std::vector<std::string> deduced = {};                     ///< inputs whose shapes come from their readers
+  std::vector<std::string> guessed = {};                     ///< inputs whose shapes nothing tells
+  std::size_t unknown_shapes = 0;                            ///< other outputs of which nothing is known
+  std::map<std::string, std::size_t, std::less<>> no_formula = {}; ///< ops per type that is not known
+  std::set<std::string, std::less<>> bad_functions = {};     ///< functions that could not be looked into
+};
+
+/// What a call of a function gives and costs.
+struct called {
+  std::vector<tensor_info> outputs = {};
+  double work = 0;
+};
+
+/// Infers shapes front to back. Edges that close a loop are left out: what a loop does is counted once.
+class inference {
+public:
+  inference(const graph& g, const shape_options& options, assumptions& assumed)
+      : inference(g, options, assumed, nullptr, g, {}) {}
+
+  const graph& nodes() const { return g_; }
+  std::size_t num_loops() const { return num_loops_; } ///< how many edges lead back
+
+  /// Whether an input is the edge that closes a loop.
+  bool leads_back(op_id v, const source& s) const {
+    return !s.is_control() && g_[s.from].op.ends_with("NextIteration") && g_[v].op.ends_with("Merge");
+  }
+  /// The numbers of v's outputs that exist in the workload, ascending.
+  std::span<const std::uint32_t> ports(op_id v) const {
+    return std::span{ports_}.subspan(first_[v], first_[v + 1] - first_[v]);
+  }
+  const tensor_info& output(op_id v, std::size_t i) const { return tensors_[first_[v] + i]; }
+  /// Where output number `port` is among `ports(v)`.
+  std::size_t position(op_id v, std::uint32_t port) const {
+    const auto all = ports(v);
+    return static_cast<std::size_t>(std::ranges::lower_bound(all, port) - all.begin());
+  }
+  double work(op_id v) const { return work_[v]; }
+  double total_work() const {
+    double sum = 0;
+    for (const double w : work_) {
+      sum += w;
+    }
+    return sum;
+  }
+
+private:
+  inference(const graph& g, const shape_options& options, assumptions& assumed, inference* caller, const graph& top,
+            std::span<const tensor_info> arguments)
+      : g_{g}, options_{options}, assumed_{assumed}, caller_{caller}, top_{top}, arguments_{arguments} {
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      families_.push_back(find_op(g_[v].op));
+    }
+    number_outputs();
+    sort();
+    given_.resize(g_.num_nodes());
+    work_.assign(g_.num_nodes(), 0);
+    for (int round = 0; round < 4; ++round) { // each may tell more about inputs without a shape
+      run();
+      if (!deduce()) {
+        break;
+      }
+    }
+    guess_ = true;
+    run();
+    count_assumptions();
+  }
+
+  std::size_t usual_outputs(op_id v) const {
+    if (updates_resource(g_[v].op)) {
+      return 0;
+    }
+    const auto* const family = families_[v];
+    std::size_t count = family == nullptr                            ? 1
+                        : family->shape == shape_rule::no_output     ? 0
+                                                                     : std::max<std::size_t>(1, family->outputs);
+    const auto declared = shapes_attribute(g_[v], "_output_shapes").size();
+    return declared == 0 ? count : std::min<std::size_t>(declared, 16);
+  }
+
+  /// An output exists if it is read; also if it is known to be there, up to the sixteenth.
+  void number_outputs() {
+    std::vector<std::pair<op_id, std::uint32_t>> all;
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      for (const auto& s : g_.inputs(v)) {
+        if (!s.is_control()) {
+          all.emplace_back(s.from, s.port);
+        }
+      }
+      for (std::uint32_t i = 0; i < usual_outputs(v); ++i) {
+        all.emplace_back(v, i);
+      }
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    first_.assign(g_.num_nodes() + 1, 0);
+    for (const auto& [v, port] : all) {
+      ++first_[v + 1];
+      ports_.push_back(port);
+    }
+    for (std::size_t v = 0; v < g_.num_nodes(); ++v) {
+      first_[v + 1] += first_[v];
+    }
+    tensors_.resize(all.size());
+  }
+
+  /// Kahn's algorithm in the order of ids; nodes on cycles are left out, and refused when the workload is built.
+  void sort() {
+    std::vector<std::uint32_t> waits(g_.num_nodes(), 0);
+    std::vector<std::uint32_t> first_reader(g_.num_nodes() + 1, 0);
+    const auto for_edges = [&](const auto& take) {
+      for (op_id v = 0; v < g_.num_nodes(); ++v) {
+        for (const auto& s : g_.inputs(v)) {
+          if (!leads_back(v, s)) {
+            take(s.from, v);
+          }
+        }
+      }
+    };
+    for_edges([&](op_id from, op_id to) {
+      ++first_reader[from + 1];
+      ++waits[to];
+    });
+    for (std::size_t v = 0; v < g_.num_nodes(); ++v) {
+      first_reader[v + 1] += first_reader[v];
+    }
+    std::vector<op_id> readers(first_reader.back());
+    auto next = first_reader;
+    for_edges([&](op_id from, op_id to) { readers[next[from]++] = to; });
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      if (waits[v] == 0) {
+        order_.push_back(v);
+      }
+    }
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      for (auto r = first_reader[order_[at]]; r < first_reader[order_[at] + 1]; ++r) {
+        if (--waits[readers[r]] == 0) {
+          order_.push_back(readers[r]);
+        }
+      }
+    }
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      for (const auto& s : g_.inputs(v)) {
+        num_loops_ += leads_back(v, s) ? 1u : 0u;
+      }
+    }
+  }
+
+  void run() {
+    calls_.clear();
+    batches_ = extents_ = unknown_ = 0;
+    for (const op_id v : order_) {
+      infer(v);
+    }
+  }
+
+  /// The data inputs of v, in order; those that close a loop are unknown.
+  void gather_inputs(op_id v) {
+    static const tensor_info unknown{};
+    inputs_.clear();
+    sources_.clear();
+    for (const auto& s : g_.inputs(v)) {
+      if (!s.is_control()) {
+        inputs_.push_back(leads_back(v, s) ? &unknown : &output(s.from, position(s.from, s.port)));
+        sources_.push_back(s);
+      }
+    }
+  }
+
+  void infer(op_id v) {
+    gather_inputs(v);
+    const auto& n = g_[v];
+    const auto outputs = ports(v);
+    const auto* const family = families_[v];
+    auto proposals = family != nullptr ? shape_rules{g_, v, *family, inputs_, sources_, outputs}.apply()
+                                       : std::vector<proposal>(outputs.size());
+    std::optional<called> call;
+    if (family != nullptr && family->shape == shape_rule::call) {
+      call = call_attributes(n);
+    } else if (family == nullptr && top_.function(n.op)) {
+      call = call_function(n.op, inputs_);
+    }
+    const auto declared = shapes_attribute(n, "_output_shapes");
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto port = outputs[i];
+      tensor_info result;
+      if (call && port < call->outputs.size()) {
+        result = call->outputs[port];
+      }
+      own_shape(v, port, proposals[i], result);
+      settle(v, proposals[i], port < declared.size() ? shape_of(declared[port]) : std::nullopt, result);
+      if (!result.known && guess_) {
+        if (family == nullptr && !inputs_.empty() && inputs_[0]->known) {
+          result.dims = inputs_[0]->dims; // as most ops do
+        } else {
+          result.dims = {options_.batch};
+        }
+        result.known = true;
+        if (family != nullptr && family->shape == shape_rule::placeholder) {
+          assumed_.guessed.push_back(io::detail::in_quotes(n.name));
+        } else {
+          ++unknown_;
+        }
+      }
+      result.type = type_of_output(n, family, port, inputs_, result.type);
+      tensors_[first_[v] + i] = std::move(result);
+    }
+    if (guess_) {
+      work_[v] =
+        call ? call->work : work_of(n, family, inputs_, std::span{tensors_}.subspan(first_[v], outputs.size()));
+    }
+  }
+
+  /// Shapes that come from the node itself, or from outside.
+  void own_shape(op_id v, std::uint32_t port, proposal& p, tensor_info& result) const {
+    const auto& n = g_[v];
+    const auto rule = families_[v] != nullptr ? families_[v]->shape : shape_rule::no_output;
+    if (rule == shape_rule::constant) {
+      if (const auto value = attribute(n, "value"); value && port == 0) {
+        result = read_tensor(text_field(*value, 8)).info;
+      }
+    } else if (rule == shape_rule::argument && v < arguments_.size()) {
+      result = arguments_[v];
+    } else if (rule == shape_rule::variable || rule == shape_rule::handle) {
+      const auto shapes = shapes_attribute(n, "shape");
+      p.dims = shapes.empty() ? partial_shape{std::vector<std::int64_t>{}} : shape_of(shapes.front());
+    } else if (rule == shape_rule::placeholder) {
+      if (const auto given = options_.shapes.find(n.name); given != options_.shapes.end()) {
+        result.dims = given->second;
+        result.known = true;
+      } else if (given_[v].known) {
+        result = given_[v];
+      } else if (const auto shapes = shapes_attribute(n, "shape"); !shapes.empty()) {
+        const auto dims = shape_of(shapes.front());
+        // Before version 24, no extents meant that nothing is known. Source: tensorflow/core/ops/array_ops.cc.
+        if (dims && (!dims->empty() || top_.producer() >= 24)) {
+          p.dims = dims;
+        }
+      }
+    }
+  }
+
+  /// Takes each extent from the first that knows it: the file's declaration, the rule, the options.
+  void settle(op_id v, const proposal& p, const partial_shape& declared, tensor_info& result) {
+    const bool fed = families_[v] != nullptr && families_[v]->shape == shape_rule::placeholder && result.known;
+    if (result.known && (!declared || fed)) {
+      return;
+    }
+    const auto proposed =
+      result.known ? partial_shape{std::vector<std::int64_t>(result.dims.begin(), result.dims.end())} : p.dims;
+    if (!declared && !proposed) {
+      return;
+    }
+    const auto& base = declared ? *declared : *proposed;
+    const bool both = declared && proposed && declared->size() == proposed->size();
+    if (base.size() > max_values) {
+      return;
+    }
+    nn::extents dims;
+    for (std::size_t i = 0; i < base.size(); ++i) {
+      const auto known = base[i] >= 0 ? base[i] : both ? (*proposed)[i] : -1;
+      if (known < 0 && i > 0 && !guess_) {
+        return; // another round may know it
+      }
+      if (known < 0) {
+        ++(i == 0 ? batches_ : extents_);
+      }
+      dims.push_back(known >= 0 ? static_cast<std::uint64_t>(known) : i == 0 ? options_.batch : options_.extent);
+    }
+    result.dims = std::move(dims);
+    result.known = true;
+    auto values = result.values ? result.values : p.values;
+    const bool fits = values && static_cast<double>(values->size()) == elements(result.dims);
+    result.values = fits ? std::move(values) : nullptr;
+  }
+
+  /// Finds shapes of inputs that say nothing themselves, from the ops that read them. Returns whether it found some.
+  bool deduce() {
+    bool found = false;
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      for (const auto& s : g_.inputs(v)) {
+        if (s.is_control() || s.port != 0 || leads_back(v, s)) {
+          continue;
+        }
+        op_id from = s.from;
+        const bool reshaped = g_[from].op == "Reshape" && !g_.inputs(from).empty() && !g_.inputs(from)[0].is_control();
+        from = reshaped ? g_.inputs(from)[0].from : from;
+        const auto* const family = families_[from];
+        if (family == nullptr || family->shape != shape_rule::placeholder || ports(from).empty() ||
+            output(from, 0).known || given_[from].known) {
+          continue;
+        }
+        if (auto dims = wanted(v, s, reshaped)) {
+          given_[from] = {.known = true, .dims = std::move(*dims)};
+          found = true;
+        }
+      }
+    }
+    return found;
+  }
+
+  /// The shape that v needs of an input: one row per example where it is reshaped or multiplied with a matrix, the
+  /// shape of the other operand where both must agree, else, for elementwise ops, a scalar.
+  std::optional<nn::extents> wanted(op_id v, const source& s, bool reshaped) {
+    gather_inputs(v);
+    const auto& n = g_[v];
+    const auto other = [&]() -> const tensor_info* {
+      for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        if (sources_[i].from != s.from && inputs_[i]->known) {
+          return inputs_[i];
+        }
+      }
+      return nullptr;
+    }();
+    if (n.op == "SoftmaxCrossEntropyWithLogits" && other != nullptr) {
+      return other->dims;
+    }
+    if (reshaped) {
+      return std::nullopt;
+    }
+    if (n.op == "Reshape" && inputs_.size() > 1 && inputs_[1]->values) {
+      std::uint64_t row = 1;
+      const auto& target = *inputs_[1]->values;
+      for (std::size_t i = 0; i < target.size(); ++i) {
+        row = i > 0 || target[i] > 0 ? row * static_cast<std::uint64_t>(std::clamp<std::int64_t>(target[i], 1, 1 << 15))
+                                     : row;
+      }
+      const bool rows = !target.empty() && target.front() == -1;
+      const bool open = std::ranges::find(target, -1) != target.end();
+      return rows && row > 1 ? std::optional{nn::extents{options_.batch, row}}
+             : open          ? std::nullopt
+                             : std::optional{nn::extents{row}};
+    }
+    if (n.op == "MatMul" && other != nullptr && other->dims.size() == 2 && inputs_[1] == other) {
+      return nn::extents{options_.batch, other->dims[bool_attribute(n, "transpose_b") ? 1 : 0]};
+    }
+    const auto* const family = families_[v];
+    const bool elementwise = family != nullptr && family->shape == shape_rule::broadcast;
+    return elementwise && other != nullptr ? std::optional{nn::extents{}} : std::nullopt;
+  }
+
+  /// Ops that call functions: one function, the dearer of two branches, or the condition and the body of a loop, once.
+  std::optional<called> call_attributes(const node& n) {
+    std::span<const tensor_info* const> arguments = inputs_;
+    const auto named = [&](std::string_view key) {
+      const auto value = attribute(n, key);
+      const auto function = value ? last_field(*value, 10) : std::nullopt;
+      return function ? text_field(function->bytes, 1) : std::string_view{};
+    };
+    if (n.op.ends_with("If")) {
+      arguments = arguments.subspan(std::min<std::size_t>(1, arguments.size())); // the condition
+      const auto yes = call_function(named("then_branch"), arguments);
+      const auto no = call_function(named("else_branch"), arguments);
+      return yes && no && no->work > yes->work ? no : yes;
+    }
+    if (n.op.ends_with("While")) {
+      const auto condition = call_function(named("cond"), arguments);
+      auto body = call_function(named("body"), arguments);
+      if (body && condition) {
+        body->work += condition->work;
+      }
+      return body;
+    }
+    return call_function(named("f"), arguments);
+  }
+
+  /// Each function is looked into once, with the arguments of its first call, and not from within itself.
+  std::optional<called> call_function(std::string_view name, std::span<const tensor_info* const> arguments) {
+    auto& root = outermost();
+    const auto body = top_.function(name);
+    if (const auto done = root.calls_.find(name); done != root.calls_.end()) {
+      return done->second;
+    }
+    if (!body || depth() >= 16) {
+      return std::nullopt;
+    }
+    root.calls_.try_emplace(std::string{name}); // a call of itself costs nothing
+    try {
+      const auto inner = graph::of_function(*body);
+      std::vector<tensor_info> given;
+      for (std::size_t i = 0; i < inner.num_arguments(); ++i) {
+        given.push_back(i < arguments.size() ? *arguments[i] : tensor_info{});
+      }
+      const std::vector<const tensor_info*> kept_inputs = inputs_; // the inner run has its own
+      assumptions ignored;
+      const inference run{inner, options_, guess_ ? assumed_ : ignored, this, top_, given};
+      inputs_ = kept_inputs;
+      called result{.work = run.total_work()};
+      for (const auto& f : wire::fields{text_field(*body, 1)}) {
+        if (f.number == 3) {
+          result.outputs.push_back(run.returned(entry(*body, 4, text_field(f.bytes, 1)).value_or(std::string_view{})));
+        }
+      }
+      return root.calls_[std::string{name}] = std::move(result);
+    } catch (const error&) {
+      assumed_.bad_functions.emplace(name);
+      return std::nullopt;
+    }
+  }
+  /// What a return value refers to: an argument, or `node:output:index`.
+  tensor_info returned(std::string_view where) const {
+    const auto v = g_.find(where.substr(0, where.find(':')));
+    return v && !ports(*v).empty() ? output(*v, 0) : tensor_info{};
+  }
+  inference& outermost() { return caller_ == nullptr ? *this : caller_->outermost(); }
+  int depth() const { return caller_ == nullptr ? 0 : 1 + caller_->depth(); }
+
+  void count_assumptions() {
+    assumed_.batches += batches_;
+    assumed_.extents += extents_;
+    assumed_.unknown_shapes += unknown_;
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      const auto* const family = families_[v];
+      if (family == nullptr && !only_on_cpu(g_[v].op) && !top_.function(g_[v].op)) {
+        const auto type = g_[v].op.substr(0, 60);
+        if (assumed_.no_formula.contains(type) || assumed_.no_formula.size() < 1000) {
+          ++assumed_.no_formula[std::string{type}];
+        }
+      }
+      if (family != nullptr && family->shape == shape_rule::placeholder && !ports(v).empty()) {
+        if (given_[v].known) {
+          assumed_.deduced.push_back(io::detail::in_quotes(g_[v].name) + " " + text(given_[v].dims));
+        }
+      }
+    }
+  }
+
+  static std::string text(const nn::extents& dims) {
+    std::string s = "[";
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      s += (i == 0 ? "" : ", ") + std::to_string(dims[i]);
+    }
+    return s + "]";
+  }
+
+  const graph& g_;
+  const shape_options& options_;
+  assumptions& assumed_;
+  inference* caller_;
+  const graph& top_;
+  std::span<const tensor_info> arguments_;
+  std::vector<const op_family*> families_;
+  std::vector<std::uint32_t> first_; // per node where its outputs begin, plus the end
+  std::vector<std::uint32_t> ports_;
+  std::vector<tensor_info> tensors_;
+  std::vector<op_id> order_;
+  std::vector<tensor_info> given_; // shapes of inputs that were deduced
+  std::vector<double> work_;
+  std::map<std::string, called, std::less<>> calls_;
+  std::vector<const tensor_info*> inputs_; // of the node at hand
+  std::vector<source> sources_;
+  std::size_t num_loops_ = 0;
+  std::size_t batches_ = 0;
+  std::size_t extents_ = 0;
+  std::size_t unknown_ = 0;
+  bool guess_ = false;
+};
+
+} // namespace detail
+} // namespace weft::tensorflow

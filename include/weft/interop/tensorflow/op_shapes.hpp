@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+/// One op whose outputs' shapes are wanted: its inputs, and what is proposed for its outputs.
+#pragma once
+
+#include "weft/interop/tensorflow/ops.hpp"
+#include "weft/interop/tensorflow/tensor_info.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace weft::tensorflow::detail {
+
+/// What a rule proposes for one output; extents of -1 are not known.
+struct proposal {
+  partial_shape dims = {};
+  values_of values = {};
+};
+
+/// What the rules of all ops need.
+class op_shapes {
+public:
+  using list = std::vector<std::int64_t>;
+
+  op_shapes(const graph& g, op_id v, const op_family& family, std::span<const tensor_info* const> inputs,
+            std::span<const source> sources, std::span<const std::uint32_t> ports)
+      : g_{g}, n_{g[v]}, family_{family}, in_{inputs}, sources_{sources}, ports_{ports}, out_(ports.size()) {}
+
+protected:
+  bool has(std::size_t i) const { return i < in_.size() && in_[i]->known; }
+  partial_shape dims(std::size_t i) const {
+    return has(i) ? partial_shape{list(in_[i]->dims.begin(), in_[i]->dims.end())} : std::nullopt;
+  }
+  const list* values(std::size_t i) const { return i < in_.size() ? in_[i]->values.get() : nullptr; }
+  std::optional<std::int64_t> scalar(std::size_t i) const {
+    const auto* const v = values(i);
+    return v != nullptr && v->size() == 1 ? std::optional{v->front()} : std::nullopt;
+  }
+  /// An axis counted from the end if negative; nothing if there is none.
+  static std::optional<std::size_t> axis(std::int64_t a, std::size_t rank) {
+    const auto n = static_cast<std::int64_t>(rank);
+    return a >= -n && a < n ? std::optional{static_cast<std::size_t>(a < 0 ? a + n : a)} : std::nullopt;
+  }
+  std::int64_t rank_of(std::size_t i) const { return has(i) ? static_cast<std::int64_t>(in_[i]->dims.size()) : -1; }
+
+  void all(const partial_shape& shape) {
+    for (auto& o : out_) {
+      o.dims = shape;
+    }
+  }
+  /// For the output with that number, if anybody reads it.
+  void set(std::uint32_t port, partial_shape shape, values_of values = {}) {
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      if (ports_[i] == port) {
+        out_[i] = {std::move(shape), std::move(values)};
+        return;
+      }
+    }
+  }
+  void known(std::uint32_t port, list shape, list values) {
+    const bool sure = std::ranges::all_of(values, [](std::int64_t v) { return v >= 0; });
+    set(port, std::move(shape), sure ? make_values(std::move(values)) : nullptr);
+  }
+
+  const graph& g_;
+  const node& n_;
+  const op_family& family_;
+  std::span<const tensor_info* const> in_;
+  std::span<const source> sources_;
+  std::span<const std::uint32_t> ports_;
+  std::vector<proposal> out_;
+};
+
+} // namespace weft::tensorflow::detail

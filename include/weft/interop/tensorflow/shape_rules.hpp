@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Shapes, types and small values of an op's outputs from those of its inputs.
+#pragma once
+
+#include "weft/interop/tensorflow/movement_rules.hpp"
+
+#include <string>
+#include <vector>
+
+namespace weft::tensorflow::detail {
+
+/// Applies the rule of one op. Inputs that are not known leave outputs unknown; nothing throws on inputs that do not
+/// fit together, since a graph may never have run.
+class shape_rules : public movement_rules {
+public:
+  using movement_rules::movement_rules;
+
+  /// A proposal per port.
+  std::vector<proposal> apply() {
+    switch (family_.shape) {
+    case shape_rule::like_first: all(dims(0)); break;
+    case shape_rule::identity: identity(0); break;
+    case shape_rule::each: each(); break;
+    case shape_rule::like_second: all(dims(1)); break;
+    case shape_rule::broadcast: elementwise(); break;
+    case shape_rule::select: all(dims(1)); break;
+    case shape_rule::scalar: all(list{}); break;
+    case shape_rule::channels: channels(); break;
+    case shape_rule::cross_entropy: cross_entropy(); break;
+    case shape_rule::reduce: reduce(); break;
+    case shape_rule::arg_reduce: remove_axis(0, scalar(1).value_or(0)); break;
+    case shape_rule::top_k: top_k(); break;
+    case shape_rule::matmul: matmul(); break;
+    case shape_rule::batch_matmul: batch_matmul(); break;
+    case shape_rule::einsum: einsum(); break;
+    case shape_rule::conv: window(true, false); break;
+    case shape_rule::depthwise: window(true, true); break;
+    case shape_rule::pool: window(false, false); break;
+    case shape_rule::conv_input_grad: shape_from(0, 0); break;
+    case shape_rule::conv_filter_grad: shape_from(1, 1); break;
+    case shape_rule::batch_norm: batch_norm(); break;
+    case shape_rule::batch_norm_grad: batch_norm(); break;
+    case shape_rule::lstm: all(dims(1)); break;
+    case shape_rule::lstm_grad: lstm_grad(); break;
+    case shape_rule::reference: all(dims(0)); break;
+    case shape_rule::read_variable: all(dims(0)); break;
+    case shape_rule::resource_gather: gather(); break;
+    case shape_rule::shape: shape(); break;
+    case shape_rule::shape_n: shape_n(); break;
+    case shape_rule::rank: known(0, {}, {rank_of(0)}); break;
+    case shape_rule::size: size(); break;
+    case shape_rule::reshape: reshape(); break;
+    case shape_rule::fill: fill(); break;
+    case shape_rule::from_values: shape_from(0, 0); break;
+    case shape_rule::from_second_values: shape_from(1, 0); break;
+    case shape_rule::from_third_values: shape_from(2, in_.size()); break;
+    case shape_rule::concat_first: concat(0, 1, in_.size()); break;
+    case shape_rule::concat_last: concat(in_.empty() ? 0 : in_.size() - 1, 0, in_.empty() ? 0 : in_.size() - 1); break;
+    case shape_rule::pack: pack(); break;
+    case shape_rule::unpack: unpack(); break;
+    case shape_rule::split: split(); break;
+    case shape_rule::split_v: split_v(); break;
+    case shape_rule::slice: slice(); break;
+    case shape_rule::strided_slice: strided_slice(); break;
+    case shape_rule::transpose: transpose(); break;
+    case shape_rule::gather: gather(); break;
+    case shape_rule::gather_nd: gather_nd(); break;
+    case shape_rule::tile: tile(); break;
+    case shape_rule::expand_dims: expand_dims(); break;
+    case shape_rule::squeeze: squeeze(); break;
+    case shape_rule::pad: pad(); break;
+    case shape_rule::one_hot: one_hot(); break;
+    case shape_rule::range: range(); break;
+    case shape_rule::broadcast_args: broadcast_args(); break;
+    case shape_rule::concat_offset: all(dims(1)); break;
+    case shape_rule::segment_sum: segment_sum(); break;
+    case shape_rule::resize: resize(); break;
+    case shape_rule::switch_: identity(0); break;
+    case shape_rule::merge: merge(); break;
+    case shape_rule::dequeue: dequeue(); break;
+    case shape_rule::iterator: listed("output_shapes", std::nullopt); break;
+    default: break; // found by whoever knows the whole graph
+    }
+    return std::move(out_);
+  }
+
+private:
+  void elementwise() {
+    partial_shape shape = dims(0);
+    for (std::size_t i = 1; shape && i < in_.size(); ++i) {
+      const auto other = dims(i);
+      shape = other ? broadcast(*shape, *other) : std::nullopt;
+    }
+    all(shape);
+    const auto* const a = values(0);
+    const auto* const b = values(1);
+    if (!shape || a == nullptr || b == nullptr || a->empty() || b->empty() ||
+        (a->size() != b->size() && a->size() != 1 && b->size() != 1)) {
+      return;
+    }
+    list result;
+    for (std::size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
+      const auto r = integer_arithmetic(n_.op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
+      if (!r) {
+        return;
+      }
+      result.push_back(*r);
+    }
+    set(0, shape, make_values(std::move(result)));
+  }
+
+  void channels() {
+    if (const auto d = dims(0); d && !d->empty()) {
+      const bool first = text_attribute(n_, "data_format").starts_with("NC");
+      all(list{(*d)[first && d->size() > 2 ? 1 : d->size() - 1]});
+    }
+  }
+  void cross_entropy() {
+    if (const auto d = dims(0); d && !d->empty()) {
+      set(0, list{d->front()});
+      set(1, d);
+    }
+  }
+  void top_k() {
+    if (auto d = dims(0); d && !d->empty()) {
+      d->back() = scalar(1).value_or(integer_attribute(n_, "k", -1));
+      all(d);
+    }
+  }
+
+  void reduce() {
+    const auto d = dims(0);
+    const auto* const axes = values(1);
+    if (!d || axes == nullptr) {
+      return;
+    }
+    std::vector<bool> gone(d->size(), false);
+    for (const auto a : *axes) {
+      if (const auto at = axis(a, d->size())) {
+        gone[*at] = true;
+      }
+    }
+    const bool keep = bool_attribute(n_, "keep_dims") || bool_attribute(n_, "keepdims");
+    list shape;
+    for (std::size_t i = 0; i < d->size(); ++i) {
+      if (!gone[i] || keep) {
+        shape.push_back(gone[i] ? 1 : (*d)[i]);
+      }
+    }
+    values_of result;
+    if (const auto* const v = values(0); v != nullptr && d->size() == 1 && gone[0]) {
+      std::optional<std::int64_t> sum = n_.op == "Prod" ? 1 : 0;
+      for (std::size_t i = 0; i < v->size() && sum; ++i) {
+        sum = i == 0 && n_.op != "Prod" && n_.op != "Sum" ? (*v)[0] : integer_arithmetic(n_.op, *sum, (*v)[i]);
+      }
+      result = sum && n_.op != "Mean" ? make_values({*sum}) : nullptr;
+    }
+    set(0, std::move(shape), std::move(result));
+  }
+
+  void matmul() {
+    const auto a = dims(0);
+    const auto b = dims(1);
+    if (a && b && a->size() == 2 && b->size() == 2) {
+      set(0, list{(*a)[bool_attribute(n_, "transpose_a") ? 1 : 0], (*b)[bool_attribute(n_, "transpose_b") ? 0 : 1]});
+    }
+  }
+  void batch_matmul() {
+    const auto a = dims(0);
+    const auto b = dims(1);
+    if (!a || !b || a->size() < 2 || b->size() < 2) {
+      return;
+    }
+    auto shape = broadcast({a->begin(), a->end() - 2}, {b->begin(), b->end() - 2});
+    if (shape) {
+      shape->push_back((*a)[a->size() - (bool_attribute(n_, "adj_x") ? 1 : 2)]);
+      shape->push_back((*b)[b->size() - (bool_attribute(n_, "adj_y") ? 2 : 1)]);
+      set(0, shape);
+    }
+  }
+  /// Labels are single letters; those of an ellipsis are not known.
+  void einsum() {
+    const auto equation = text_attribute(n_, "equation");
+    const auto arrow = equation.find("->");
+    list size(128, -1);
+    const auto terms = io::detail::split(equation.substr(0, arrow), ',');
+    if (arrow == equation.npos || equation.find('.') != equation.npos || terms.size() != in_.size()) {
+      return;
+    }
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const auto d = dims(i);
+      for (std::size_t k = 0; d && d->size() == terms[i].size() && k < d->size(); ++k) {
+        size[static_cast<unsigned char>(terms[i][k]) & 127] = (*d)[k];
+      }
+    }
+    list shape;
+    for (const char label : equation.substr(arrow + 2)) {
+      shape.push_back(size[static_cast<unsigned char>(label) & 127]);
+    }
+    if (shape.size() <= max_values) {
+      set(0, std::move(shape));
+    }
+  }
+
+  /// A window that slides over all extents but batch and channels: a convolution (the kernel's last extent gives the
+  /// channels; times those of the image if it works on each alone) or pooling.
+  void window(bool convolves, bool each_channel) {
+    const auto x = dims(0);
+    const auto k = convolves ? dims(1) : integers_attribute(n_, "ksize");
+    if (!x || !k || x->size() < 3 || k->size() != x->size()) {
+      return;
+    }
+    const bool channels_first = text_attribute(n_, "data_format").starts_with("NC");
+    const auto strides = integers_attribute(n_, "strides");
+    const auto dilations = integers_attribute(n_, "dilations");
+    const auto padding = text_attribute(n_, "padding");
+    const auto explicit_pads = integers_attribute(n_, "explicit_paddings");
+    auto shape = *x;
+    for (std::size_t i = 0; i + 2 < x->size(); ++i) {
+      const auto at = i + (channels_first ? 2 : 1);
+      const auto stride = std::max<std::int64_t>(1, at < strides.size() ? strides[at] : 1);
+      const auto dilation = std::max<std::int64_t>(1, at < dilations.size() ? dilations[at] : 1);
+      const auto width = std::clamp<std::int64_t>((*k)[convolves ? i : at], 1, 1 << 30);
+      const auto reach = (width - 1) * std::min<std::int64_t>(dilation, 1 << 30) + 1;
+      auto extent = std::min<std::int64_t>((*x)[at], std::int64_t{1} << 60);
+      if (padding == "EXPLICIT" && 2 * at + 1 < explicit_pads.size()) {
+        extent += std::clamp<std::int64_t>(explicit_pads[2 * at], 0, 1 << 30) +
+                  std::clamp<std::int64_t>(explicit_pads[2 * at + 1], 0, 1 << 30);
+      }
+      shape[at] =
+        padding == "SAME" ? (extent - 1) / stride + 1 : std::max<std::int64_t>(0, extent - reach) / stride + 1;
+    }
+    if (convolves) {
+      const auto at = channels_first ? 1 : x->size() - 1;
+      const auto c = std::min<std::int64_t>((*x)[at], 1 << 30);
+      shape[at] = each_channel ? c * std::clamp<std::int64_t>(k->back(), 0, 1 << 30) : k->back();
+    }
+    set(0, std::move(shape));
+  }
+
+  /// x and vectors over its channels, or the gradients of that.
+  void batch_norm() {
+    const bool gradient = family_.shape == shape_rule::batch_norm_grad;
+    all(dims(gradient ? 2 : 1));
+    set(0, dims(0));
+  }
+  void lstm_grad() {
+    set(0, dims(1));
+    if (auto d = dims(1); d && d->size() == 2) {
+      d->back() = std::min<std::int64_t>(d->back(), std::int64_t{1} << 60) * 4;
+      set(1, d);
+    }
+    for (std::uint32_t i = 2; i < 5; ++i) {
+      set(i, dims(i + 2));
+    }
+  }
+};
+
+} // namespace weft::tensorflow::detail

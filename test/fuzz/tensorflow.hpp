@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Any bytes as TensorFlow's graph files: returns if they are read or refused as they should be, see readers.hpp.
+#pragma once
+
+#include "weft/interop/tensorflow.hpp"
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::test::fuzz {
+
+namespace detail {
+
+inline void require(bool holds, const char* what) {
+  if (!holds) {
+    throw std::logic_error{what};
+  }
+}
+
+/// Calls try_it(); an `error` must be one line.
+template <class Try>
+void refused_in_one_line(const Try& try_it) {
+  try {
+    try_it();
+  } catch (const error& e) {
+    const std::string_view what = e.what();
+    require(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
+  }
+}
+
+/// What is read must be whole; a placement that is written into it must leave everything else as it was.
+inline void read_graph(std::string_view bytes) {
+  const tensorflow::reader read{.batch = 2};
+  const auto m = read.read(bytes, "<bytes>");
+  require(read.recognises(bytes), "a graph is read but not recognised");
+  require(m.seconds.empty() || m.seconds.size() == m.ops.num_ops(), "there is not a time per op");
+  for (const double s : m.seconds) {
+    require(std::isnan(s) || (s >= 0 && std::isfinite(s)), "a time is negative or infinite");
+  }
+  for (const auto& note : m.notes) {
+    require(note.find_first_of("\r\n") == note.npos, "a note is not one line");
+  }
+  if (m.format != "TensorFlow GraphDef") {
+    return;
+  }
+  std::vector<device_id> placement(m.ops.num_ops());
+  for (std::size_t v = 0; v < placement.size(); ++v) {
+    placement[v] = v % 3 == 2 ? none : static_cast<device_id>(v % 2);
+  }
+  const std::vector<std::string> names{"/device:CPU:0", "/device:GPU:0"};
+  std::ostringstream placed;
+  tensorflow::write_placed(placed, bytes, placement, names);
+  std::ostringstream again;
+  tensorflow::write_placed(again, placed.str(), placement, names);
+  require(placed.str() == again.str(), "a placement is written differently the second time");
+  const auto what = tensorflow::detail::content_of(placed.str());
+  const auto encoded = what.is_text ? tensorflow::from_text(placed.str(), what.message, "<placed>") : placed.str();
+  const auto copy = tensorflow::graph::of_graph_def(encoded);
+  require(copy.num_nodes() == m.ops.num_ops(), "a placed graph has another number of nodes");
+  for (op_id v = 0; v < copy.num_nodes(); ++v) {
+    require(copy[v].name == m.ops.name(v) && copy[v].op == m.ops.type(v), "a placed node is another one");
+    require(placement[v] == none || copy[v].device == names[placement[v]], "a node is not where it was placed");
+  }
+}
+
+} // namespace detail
+
+/// Texts are read as graphs, and as the binary encoding of what they say.
+inline void tensorflow_text(std::string_view bytes) {
+  detail::refused_in_one_line([&] { detail::read_graph(bytes); });
+  detail::refused_in_one_line([&] {
+    const auto encoded = tensorflow::from_text(bytes, tensorflow::schema::message_id::graph_def, "<bytes>");
+    const auto text = tensorflow::to_text(encoded, tensorflow::schema::message_id::graph_def);
+    std::string copy;
+    try {
+      copy = tensorflow::from_text(text, tensorflow::schema::message_id::graph_def, "<copy>");
+    } catch (const error&) {
+      throw std::logic_error{"a text that was written is refused"};
+    }
+    const auto nan_free = text.find("nan") == text.npos; // of which there are many
+    detail::require(!nan_free || copy == encoded, "a text that was written says something else");
+  });
+}
+
+inline void tensorflow_binary(std::string_view bytes) {
+  detail::refused_in_one_line([&] { detail::read_graph(bytes); });
+}
+
+/// Files with times, as text or binary; also as workloads.
+inline void tensorflow_costs(std::string_view bytes) {
+  detail::refused_in_one_line([&] {
+    for (const auto& [name, seconds] : tensorflow::read_costs(bytes, "<bytes>").seconds) {
+      detail::require(seconds >= 0 && std::isfinite(seconds), "a time is negative or infinite");
+    }
+  });
+  detail::refused_in_one_line([&] { detail::read_graph(bytes); });
+}
+
+} // namespace weft::test::fuzz
