@@ -18,6 +18,7 @@ struct infeasibility {
   enum class reason : std::uint8_t {
     no_device_of_kind, ///< the platform has no device that the component allows
     out_of_memory,     ///< no allowed device had enough memory left when the component's turn came
+    out_of_all_memory, ///< while the op runs, more is alive in every plan than all devices together can hold
     not_found,         ///< a search ended without a plan and without a proof that there is none
   };
 
@@ -25,8 +26,8 @@ struct infeasibility {
   op_id op = none;             ///< the component's smallest op
   std::size_t num_members = 1; ///< how many ops the component has
   kind_set kinds = {};         ///< what it allows
-  byte_count demand = 0;       ///< bytes it needs
-  byte_count largest_free = 0; ///< the most that was left on an allowed device
+  byte_count demand = 0;       ///< bytes it needs; of all memory: that all ops need
+  byte_count largest_free = 0; ///< the most that was left on an allowed device; of all memory: that there is
 
   friend constexpr bool operator==(const infeasibility&, const infeasibility&) = default;
 };
@@ -46,6 +47,10 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
   case infeasibility::reason::out_of_memory:
     return who + " fits nowhere: it needs " + std::to_string(i.demand) + " bytes and the most that is left on an " +
            "allowed device (" + to_string(i.kinds) + ") is " + std::to_string(i.largest_free);
+  case infeasibility::reason::out_of_all_memory:
+    return "in every plan at least " + std::to_string(i.demand) + " bytes are needed at once" +
+           (i.op == none ? "" : ", while " + who + " runs,") + " and all devices together have " +
+           std::to_string(i.largest_free);
   case infeasibility::reason::not_found: break;
   }
   return "no plan was found within the budget, and none was proven impossible";

@@ -34,8 +34,9 @@ namespace weft::refine {
 /// Complexity: O((n + m) log(n + m)) per move.
 struct memory_descent {
   weft::budget budget = {.moves = 2000};
-  double enough = 0;     ///< share of the capacities
+  double enough = 0;      ///< share of the capacities
   double threshold = 0.2; ///< in the beginning, relative, of the share
+  bool keep_kinds = false; ///< components go only to devices of the kind on which they are
 
   template <class Problem>
   plan operator()(const Problem& p, plan start, const schedule::static_order&, rng& random) const {
@@ -162,8 +163,8 @@ private:
       } else {
         return false;
       }
-      const device_id to = random_.below(2) == 0 ? roomiest(c, full->device) : random_.below(p_.num_devices());
-      if (to == none || to == x.placement[p_.members(c).front()] || !p_.kinds(c).contains(p_.platform().kind(to))) {
+      const device_id to = random_.below(2) == 0 ? roomiest(c, x.placement) : random_.below(p_.num_devices());
+      if (to == none || to == x.placement[p_.members(c).front()] || !takes(to, c, x.placement)) {
         return false;
       }
       for (const op_id v : p_.members(c)) {
@@ -173,14 +174,20 @@ private:
       return true;
     }
 
-    /// The device of an allowed kind, other than `from`, with the most bytes never used; ties: the smaller id.
-    device_id roomiest(component_id c, device_id from) const {
+    bool takes(device_id d, component_id c, const placement& where) const {
+      const device_kind k = p_.platform().kind(d);
+      return p_.kinds(c).contains(k) &&
+             (!options_.keep_kinds || k == p_.platform().kind(where[p_.members(c).front()]));
+    }
+
+    /// The other device for c with the most bytes never used; ties: the smaller id.
+    device_id roomiest(component_id c, const placement& where) const {
       device_id best = none;
       byte_count most = 0;
       for (const device_id d : ids(p_.num_devices())) {
         const auto capacity = static_cast<byte_count>(p_.platform().memory_capacity(d));
         const byte_count room = capacity - std::min(capacity, memory_peak(d));
-        if (d != from && p_.kinds(c).contains(p_.platform().kind(d)) && (best == none || room > most)) {
+        if (d != where[p_.members(c).front()] && takes(d, c, where) && (best == none || room > most)) {
           best = d;
           most = room;
         }

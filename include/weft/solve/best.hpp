@@ -91,8 +91,9 @@ public:
     found_.bound = bound::best(p);
   }
 
-  /// `strictest`: the problem with demands that no run exceeds.
-  best_result run(const Problem& strictest) && {
+  /// `strictest`: the problem with demands that no run exceeds. With `repair`, plans that need too much memory are
+  /// repaired if no heuristic finds one that does not.
+  best_result run(const Problem& strictest, bool repair = true) && {
     if (p_.num_ops() == 0) {
       found_.status = status::optimal;
       found_.peaks.assign(guard_ ? p_.num_devices() : 0, 0);
@@ -114,7 +115,7 @@ public:
         exact("branch_and_bound", refine::branch_and_bound{share});
       }
     }
-    if (guard_ && !has_plan_ && !stopped()) {
+    if (guard_ && repair && !has_plan_ && !stopped()) {
       relieve();
     }
     if (has_plan_ && !done()) {
@@ -153,7 +154,7 @@ private:
     attempt_partitioner("etf", partition::etf{});
     attempt_partitioner("dsc", partition::dsc{});
     attempt_partitioner("critical_path", partition::critical_path{});
-    if (guard_ && guard_->nearest()) { // memory binds
+    if (!near_.empty()) { // memory binds
       attempt_partitioner("layer_split", partition::layer_split{});
       attempt_within("heft, reserved", partition::heft{}, strictest);
     }
@@ -184,19 +185,32 @@ private:
     const stopwatch watch;
     attempt a{.name = std::string{name}};
     const Problem* in = &reserved;
+    double charged = 1;
+    placement last;
     for (int lesson = 0;; ++lesson) {
       rng random{options_.seed};
       auto decided = partition::run(s, *in, random, scratch_);
-      if (!decided) {
+      bool again = guard_ && lesson < most_lessons && !stopped();
+      if (decided) {
+        again = again && decided->plan.placement != last;
+        last = guard_ ? decided->plan.placement : placement{};
+        a.makespan = std::min(a.makespan, consider(std::move(decided->plan)));
+      } else {
         found_.reason = decided.error(); // the last one to try is the one that can prove it
+        again = again && lesson > 0;     // else nothing was learned that could be too much
+      }
+      if (!again || a.makespan < no_plan) {
         break;
       }
-      a.makespan = std::min(a.makespan, consider(std::move(decided->plan)));
-      if (!guard_ || a.makespan < std::numeric_limits<double>::infinity() || lesson == most_lessons || stopped() ||
-          !guard_->learn()) {
-        break;
+      if (const bool learned = guard_->learn(); !learned) {
+        charged *= 0.85;
       }
-      in = &guard_->reserved();
+      in = &guard_->reserved(charged);
+    }
+    if (guard_) {
+      if (auto near = guard_->start_anew(); near.excess < no_plan) {
+        near_.push_back(std::move(near));
+      }
     }
     a.seconds = watch.seconds();
     found_.tried.push_back(std::move(a));
@@ -274,25 +288,21 @@ private:
     found_.tried.push_back(std::move(a));
   }
 
-  /// From the plan that came nearest to one whose memory is enough.
+  /// From the plans that came nearest to plans whose memory is enough.
   void relieve() {
-    if (!guard_->nearest()) {
-      return;
+    std::stable_sort(near_.begin(), near_.end(), [](const auto& a, const auto& b) { return a.excess < b.excess; });
+    near_.resize(std::min<std::size_t>(near_.size(), most_relieved));
+    for (const auto& near : near_) {
+      const stopwatch watch;
+      auto share = left(1.0 / most_relieved);
+      share.target = 0;
+      // A move is a run of everything.
+      share.moves = std::clamp<std::uint64_t>(most_run_ops / p_.num_ops(), 50, 5'000);
+      const refine::memory_descent s{.budget = share, .enough = options_.memory.capacity_share};
+      rng random{rng::mix(options_.seed + found_.tried.size())};
+      const double makespan = admit(s(p_, near.decided, schedule::static_order{}, random));
+      found_.tried.push_back({"memory_descent", makespan, watch.seconds()});
     }
-    const stopwatch watch;
-    attempt a{.name = "memory_descent"};
-    auto share = left(0.5);
-    share.target = 0;
-    // A move is a run of everything.
-    share.moves = std::clamp<std::uint64_t>(most_run_ops / p_.num_ops(), 50, 20'000);
-    const refine::memory_descent s{.budget = share, .enough = options_.memory.capacity_share};
-    const auto start = *guard_->nearest();
-    for (std::uint64_t k = 0; k < 3 && !has_plan_ && !stopped(); ++k) {
-      rng random{rng::mix(options_.seed + k)};
-      a.makespan = admit(s(p_, start, schedule::static_order{}, random));
-    }
-    a.seconds = watch.seconds();
-    found_.tried.push_back(std::move(a));
   }
 
   void anneal() {
@@ -359,15 +369,21 @@ private:
 
   /// What heuristics say of reservations that were learned proves nothing; only what is always held does.
   void explain() {
-    if (guard_->nearest()) {
-      found_.shortage = guard_->shortage();
+    if (auto last = guard_->start_anew(); last.excess < no_plan) {
+      near_.push_back(std::move(last));
+    }
+    if (!near_.empty()) {
+      found_.shortage = std::min_element(near_.begin(), near_.end(), [](const auto& a, const auto& b) {
+                          return a.excess < b.excess;
+                        })->shortage;
     }
     const auto packed = packing{}(p_);
     found_.reason = packed ? infeasibility{} : packed.error();
   }
 
   static constexpr double no_plan = std::numeric_limits<double>::infinity();
-  static constexpr std::uint64_t most_run_ops = 4'000'000; ///< that memory descent may spend on runs
+  static constexpr std::uint64_t most_run_ops = 3'000'000; ///< that a memory descent may spend on runs
+  static constexpr std::size_t most_relieved = 4;
 
   const Problem& p_;
   best_options options_;
@@ -377,6 +393,7 @@ private:
   progress_listener listener_;
   workspace scratch_;
   std::optional<memory_guard<Problem>> guard_; // memory over time only
+  std::vector<typename memory_guard<Problem>::near_miss> near_; // of each heuristic that needed too much
   best_result found_;
   bool has_plan_ = false;
 };

@@ -2,6 +2,7 @@
 /// Judges runs by the memory that they need over time, and learns reservations from those that need too much.
 #pragma once
 
+#include "weft/bound/live_memory.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
@@ -32,8 +33,9 @@ std::vector<byte_count> resident_demands(const Problem& p, double capacity_share
   return demand;
 }
 
-/// The first component of which an op needs more than any device has: its component's resident bytes, its inputs and
-/// its outputs are there while it runs, if it takes time. Nothing if there is none. Complexity: O((n + m) devices).
+/// Why no plan keeps to the memory, if that is easy to see: the first component of which an op needs more than any device has: its component's resident bytes, its inputs and
+/// its outputs are there while it runs, if it takes time. Or why all devices together have too little. Nothing if
+/// neither is so. Complexity: O((n + m) devices), and that of `bound::live_memory`.
 template <class Problem>
 std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit) {
   const auto& w = p.workload();
@@ -78,6 +80,14 @@ std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit
       return best;
     }
   }
+  byte_count all = 0;
+  for (const device_id d : ids(p.num_devices())) {
+    const byte_count capacity = limit.of(static_cast<byte_count>(p.platform().memory_capacity(d)));
+    all = capacity > std::numeric_limits<byte_count>::max() - all ? std::numeric_limits<byte_count>::max() : all + capacity;
+  }
+  if (const auto least = bound::live_memory(p); least.bytes > all) {
+    return infeasibility{infeasibility::reason::out_of_all_memory, least.op, 1, {}, least.bytes, all};
+  }
   return std::nullopt;
 }
 
@@ -90,7 +100,8 @@ template <class Problem>
 class memory_guard {
 public:
   memory_guard(const Problem& p, memory_limit limit)
-      : p_{&p}, limit_{limit}, demand_{resident_demands(p, limit.capacity_share)}, reserved_{p.reserving(demand_)} {}
+      : p_{&p}, limit_{limit}, resident_{resident_demands(p, limit.capacity_share)}, charge_(p.num_components(), 0),
+        reserved_{p.reserving(resident_)} {}
 
   /// Whether the run of the plan keeps to the memory. If not, `learn` can learn from it.
   bool admits(const plan& x, const trace& run) {
@@ -106,12 +117,10 @@ public:
       excess_ = excess;
       pending_ = shortages;
     }
-    if (excess < least_excess_) {
-      least_excess_ = excess;
-      nearest_ = x;
-      shortage_ = *std::max_element(shortages.begin(), shortages.end(), [](const auto& a, const auto& b) {
-        return a.excess() < b.excess();
-      });
+    if (excess < nearest_.excess) {
+      nearest_ = {x, excess, *std::max_element(shortages.begin(), shortages.end(), [](const auto& l, const auto& r) {
+                    return l.excess() < r.excess();
+                  })};
     }
     return false;
   }
@@ -126,38 +135,55 @@ public:
         const std::uint64_t key = std::uint64_t{t.tensor} << 32 | (t.received ? c : none);
         if (charged_.insert(key).second) {
           learned = true;
-          const double scaled = static_cast<double>(t.bytes) / limit_.capacity_share;
-          demand_[c] += limit_.capacity_share == 1 ? t.bytes : static_cast<byte_count>(scaled);
+          charge_[c] += t.bytes;
         }
       }
     }
     pending_.clear();
     excess_ = std::numeric_limits<double>::infinity();
-    if (learned) {
-      reserved_ = p_->reserving(demand_);
-    }
     return learned;
   }
 
-  /// The problem with the reservations that were learned so far.
-  const Problem& reserved() const { return reserved_; }
+  /// The problem with the reservations that were learned so far, of which only a share is charged if it is below 1: what
+  /// was there at different moments need not fit at once.
+  const Problem& reserved(double share = 1) {
+    const double factor = share / limit_.capacity_share;
+    auto demand = resident_;
+    for (component_id c = 0; c < p_->num_components(); ++c) {
+      demand[c] += factor == 1 ? charge_[c] : static_cast<byte_count>(static_cast<double>(charge_[c]) * factor);
+    }
+    reserved_ = p_->reserving(std::move(demand));
+    return reserved_;
+  }
+
   memory_limit limit() const { return limit_; }
-  /// Of the runs that were not admitted, the plan that came nearest; empty if all were admitted.
-  const std::optional<plan>& nearest() const { return nearest_; }
-  /// What was missing most in its run.
-  const memory_shortage& shortage() const { return shortage_; }
+
+  /// A plan whose run needed too much, and what was missing most.
+  struct near_miss {
+    plan decided = {};
+    double excess = std::numeric_limits<double>::infinity(); ///< Σ over devices, in capacities
+    memory_shortage shortage = {};
+  };
+
+  /// Forgets what was learned and what was not admitted; returns of the latter the plan that came nearest, with an
+  /// infinite excess if all were admitted.
+  near_miss start_anew() {
+    learn();
+    charged_.clear();
+    charge_.assign(charge_.size(), 0);
+    return std::exchange(nearest_, {});
+  }
 
 private:
   const Problem* p_;
   memory_limit limit_;
-  std::vector<byte_count> demand_;
+  std::vector<byte_count> resident_;
+  std::vector<byte_count> charge_; // per component, beyond what is resident
   Problem reserved_;
   std::unordered_set<std::uint64_t> charged_;
   std::vector<memory_shortage> pending_;
   double excess_ = std::numeric_limits<double>::infinity(); // of the pending ones
-  double least_excess_ = std::numeric_limits<double>::infinity();
-  std::optional<plan> nearest_;
-  memory_shortage shortage_;
+  near_miss nearest_;
 };
 
 } // namespace weft::solve::detail

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+/// How much memory every plan needs at some moment, on all devices together.
+#pragma once
+
+#include "weft/problem.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace weft::bound {
+
+/// Bytes that are held at one moment.
+struct live_memory_result {
+  byte_count bytes = 0;
+  op_id op = none; ///< while this op runs; `none`: all the time
+};
+
+namespace detail {
+
+/// Marks what can be reached from v along or against the edges, v included.
+template <class Problem>
+void mark_reachable(const Problem& p, op_id v, bool forward, std::vector<std::uint8_t>& marked,
+                    std::vector<op_id>& stack) {
+  const auto& w = p.workload();
+  std::fill(marked.begin(), marked.end(), std::uint8_t{0});
+  const auto visit = [&](op_id u) {
+    if (!marked[u]) {
+      marked[u] = 1;
+      stack.push_back(u);
+    }
+  };
+  visit(v);
+  while (!stack.empty()) {
+    const op_id u = stack.back();
+    stack.pop_back();
+    if (forward) {
+      for (const tensor_id t : w.outputs(u)) {
+        for (const op_id c : w.consumers(t)) {
+          visit(c);
+        }
+      }
+    } else {
+      for (const tensor_id t : w.inputs(u)) {
+        visit(w.producer(t));
+      }
+    }
+  }
+}
+
+/// The ops of a path with the most ops.
+template <class Problem>
+std::vector<op_id> most_ops_path(const Problem& p) {
+  const auto& w = p.workload();
+  std::vector<std::uint32_t> depth(p.num_ops(), 0);
+  std::vector<op_id> before(p.num_ops(), none);
+  op_id last = none;
+  for (const op_id v : p.topological_order()) {
+    for (const tensor_id t : w.inputs(v)) {
+      if (const op_id u = w.producer(t); depth[u] + 1 > depth[v]) {
+        depth[v] = depth[u] + 1;
+        before[v] = u;
+      }
+    }
+    last = last == none || depth[v] > depth[last] ? v : last;
+  }
+  std::vector<op_id> path;
+  for (op_id v = last; v != none; v = before[v]) {
+    path.push_back(v);
+  }
+  return path;
+}
+
+} // namespace detail
+
+/// A number of bytes that every plan holds at some moment, on all devices together: what is resident, and, while an op
+/// runs that takes time wherever it is, its outputs and every tensor that is made before it, or by it, and is consumed
+/// after it, or by it. For a training step that is, at the loss, all that the backward pass needs of the forward pass.
+/// Looks at up to `most_ops` ops, evenly along a path with the most ops, and takes the largest number.
+/// Complexity: O(most_ops (n + m)).
+template <class Problem>
+live_memory_result live_memory(const Problem& p, std::size_t most_ops = 64) {
+  const auto& w = p.workload();
+  byte_count resident = 0;
+  for (const op_id v : ids(p.num_ops())) {
+    resident += w.resident_bytes(v);
+  }
+  live_memory_result most{resident, none};
+  if (p.num_ops() == 0) {
+    return most;
+  }
+  const auto path = detail::most_ops_path(p);
+  std::vector<std::uint8_t> before(p.num_ops());
+  std::vector<std::uint8_t> after(p.num_ops());
+  std::vector<op_id> stack;
+  const std::size_t count = std::min(most_ops, path.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    const op_id x = path[count < 2 ? 0 : k * (path.size() - 1) / (count - 1)];
+    if (std::ranges::any_of(ids(p.num_devices()), [&](device_id d) { return !(p.compute_time(x, d) > 0); })) {
+      continue;
+    }
+    detail::mark_reachable(p, x, false, before, stack);
+    detail::mark_reachable(p, x, true, after, stack);
+    byte_count bytes = resident;
+    for (const tensor_id t : ids(p.num_tensors())) {
+      const op_id u = w.producer(t);
+      if (before[u] && (u == x || std::ranges::any_of(w.consumers(t), [&](op_id c) { return after[c] != 0; }))) {
+        bytes += w.bytes(t);
+      }
+    }
+    if (bytes > most.bytes) {
+      most = {bytes, x};
+    }
+  }
+  return most;
+}
+
+} // namespace weft::bound

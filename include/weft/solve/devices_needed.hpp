@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSL-1.0
+/// How many devices of one class a workload needs to fit into memory.
+#pragma once
+
+#include "weft/bound/live_memory.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/solve/best.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::solve {
+
+/// The platform with `count` devices like `like` instead of those that it has: the other devices first, in their order.
+/// Two of the new ones are linked as those of the same numbers are, counted in rounds of how many there were; two of the
+/// same number in different rounds as the first two. Where there is one such device only, `between` links the new ones;
+/// without it, they are linked as the device is to the one to which it has the fastest link.
+/// Precondition: the device exists. Complexity: O(devices²).
+template <link_model Links>
+platform<> with_devices_like(const platform<Links>& q, device_id like, std::size_t count,
+                             std::optional<link> between = std::nullopt) {
+  std::vector<device_id> alike;
+  std::vector<device_id> origin; // of the new devices
+  for (const device_id d : ids(q.num_devices())) {
+    (q.devices()[d] == q.devices()[like] ? alike : origin).push_back(d);
+  }
+  const std::size_t others = origin.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    origin.push_back(alike[i % alike.size()]);
+  }
+  if (!between && alike.size() > 1) {
+    between = q.links()(alike[0], alike[1]);
+  }
+  for (std::size_t k = 0; !between && k < others; ++k) {
+    const link l = q.links()(like, origin[k]);
+    between = std::all_of(origin.begin(), origin.begin() + static_cast<std::ptrdiff_t>(others),
+                          [&](device_id d) { return q.links()(like, d).bandwidth <= l.bandwidth; })
+                ? std::optional{l}
+                : std::nullopt;
+  }
+  std::vector<device> devices;
+  link_matrix links{origin.size(), between.value_or(link{})};
+  bool named = false;
+  for (const device_id a : ids(origin.size())) {
+    devices.push_back(q.devices()[origin[a]]);
+    named = named || !q.name(origin[a]).empty();
+    for (const device_id b : ids(origin.size())) {
+      if (origin[a] != origin[b]) {
+        links.set(a, b, q.links()(origin[a], origin[b]));
+      }
+    }
+  }
+  platform<> made{std::move(devices), std::move(links), q.send_work()};
+  if (named) {
+    std::vector<std::string> names;
+    std::string stem{q.name(alike.front())};
+    stem.erase(stem.find_last_not_of("0123456789") + 1);
+    for (std::size_t i = 0; i < origin.size(); ++i) {
+      names.push_back(i < others + alike.size() ? std::string{q.name(origin[i])} : stem + std::to_string(i - others));
+    }
+    made.set_names(std::move(names));
+  }
+  return made;
+}
+
+namespace detail {
+
+/// A lower bound on the number of devices like the last one, `d`, with all others full: by what only they may hold all
+/// the time, and by what every plan holds at some moment; at least 1.
+template <class Problem>
+std::size_t least_devices(const Problem& p, device_id d, memory_limit limit) {
+  kind_set others;
+  double elsewhere = 0;
+  for (const device_id e : ids(d)) {
+    others = others | p.platform().kind(e);
+    elsewhere += static_cast<double>(limit.of(static_cast<byte_count>(p.platform().memory_capacity(e))));
+  }
+  double only_here = 0;
+  for (component_id c = 0; c < p.num_components(); ++c) {
+    only_here += (p.kinds(c) & others).empty() ? static_cast<double>(p.resident_bytes(c)) : 0;
+  }
+  const double at_once = static_cast<double>(bound::live_memory(p).bytes) - elsewhere;
+  const auto capacity = static_cast<double>(limit.of(static_cast<byte_count>(p.platform().memory_capacity(d))));
+  const double bytes = std::max(only_here, at_once) * (1 - 1e-9); // the sums are rounded
+  return static_cast<std::size_t>(std::clamp(bytes > 0 ? std::ceil(bytes / capacity) : 1.0, 1.0, 1e9));
+}
+
+} // namespace detail
+
+/// How many devices it takes.
+struct devices_result {
+  std::size_t devices = 0;  ///< the smallest number for which a plan was found; 0: for none
+  std::size_t at_least = 1; ///< proven: fewer would not do
+  best_result best = {};    ///< the plan for that many
+  platform<> on = {};       ///< what the plan is for
+  std::optional<infeasibility> reason = {}; ///< proven: no number would do
+  std::vector<std::pair<std::size_t, bool>> tried = {}; ///< numbers, and whether a plan was found
+
+  bool minimal() const { return devices != 0 && devices == at_least; }
+};
+
+/// One line that says how many. `op_name` is that of the reason's op, and may be empty.
+inline std::string to_string(const devices_result& r, std::string_view op_name = {}) {
+  if (r.reason) {
+    return "no number of such devices would do: " + to_string(*r.reason, op_name);
+  }
+  const auto at_least = "it takes at least " + std::to_string(r.at_least);
+  if (r.devices == 0) {
+    return r.tried.empty() ? at_least + " such devices, more than were to be tried"
+                           : "no plan was found for " + std::to_string(r.tried.back().first) +
+                               " such devices or fewer; " + at_least;
+  }
+  return std::to_string(r.devices) + (r.devices == 1 ? " such device does" : " such devices do") +
+         (r.minimal() ? ", and no fewer" : "; " + at_least);
+}
+
+/// The smallest number of devices like `like`, beside the other devices of the platform, for which a plan is found that
+/// keeps to the memory over time. From a lower bound up, steps double until there is a plan, then bisection. What every
+/// plan holds at some moment (`bound::live_memory`) proves the bound; that heuristics find no plan for a number proves nothing, so `minimal` says whether
+/// the number is known to be the smallest. An op that needs more than any device has is a proof that no number would do.
+///
+/// The cost model must not depend on which devices there are (cost::table does). `options.moves` counts for each number
+/// tried; 0 by default, as plans are to be found, not improved. Complexity: that of O(log most) runs of `best`.
+template <class Workload, link_model Links, class Cost>
+devices_result devices_needed(const Workload& w, const platform<Links>& q, const Cost& cost, device_id like,
+                              std::optional<link> between = std::nullopt, std::size_t most = 256,
+                              best_options options = {.moves = 0}) {
+  options.memory = {memory_rule::over_time, options.memory.capacity_share};
+  devices_result r;
+  const auto enough = [&](std::size_t count) {
+    platform<> on = with_devices_like(q, like, count, between);
+    const problem<Workload, platform<>, Cost> p{w, on, cost};
+    auto found = best(p, options);
+    const bool has_plan = found.has_plan();
+    r.tried.emplace_back(count, has_plan);
+    if (has_plan) {
+      r.devices = count;
+      r.best = std::move(found);
+      r.on = std::move(on);
+    } else if (found.reason && found.reason->why != infeasibility::reason::not_found) {
+      r.at_least = std::max(r.at_least, count + 1); // what does not fit on these does not fit on fewer
+    }
+    return has_plan;
+  };
+  {
+    const platform<> on = with_devices_like(q, like, 1, between);
+    const problem<Workload, platform<>, Cost> p{w, on, cost};
+    r.reason = detail::why_impossible(p, options.memory);
+    if (r.reason && r.reason->why != infeasibility::reason::out_of_all_memory) {
+      return r;
+    }
+    r.reason.reset();
+    r.at_least = detail::least_devices(p, static_cast<device_id>(on.num_devices() - 1), options.memory);
+  }
+  std::size_t too_few = r.at_least - 1;
+  std::size_t count = r.at_least;
+  for (std::size_t step = 1; count <= most && !enough(count); step *= 2) {
+    too_few = count;
+    count = count == most ? most + 1 : std::min(most, count + step);
+  }
+  while (r.devices > too_few + 1) {
+    const std::size_t half = too_few + (r.devices - too_few) / 2;
+    if (!enough(half)) {
+      too_few = half;
+    }
+  }
+  return r;
+}
+
+} // namespace weft::solve

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Plans that need as small a share of the memory as can be found.
+#pragma once
+
+#include "weft/refine/memory_descent.hpp"
+#include "weft/solve/best.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace weft::solve {
+
+/// The largest share of its capacity that a device needs; infinite if one without memory needs some.
+template <class Problem>
+double largest_share(const Problem& p, const std::vector<byte_count>& peaks) {
+  double largest = 0;
+  for (const device_id d : ids(peaks.size())) {
+    const auto capacity = static_cast<double>(static_cast<byte_count>(p.platform().memory_capacity(d)));
+    largest = std::max(largest, peaks[d] == 0 ? 0 : static_cast<double>(peaks[d]) / capacity);
+  }
+  return largest;
+}
+
+namespace detail {
+
+/// Heuristics under memory over time, without repairs and annealing.
+template <class Problem>
+best_result heuristics_within(const Problem& p, best_options options, double share) {
+  options.moves = 0;
+  options.seconds = std::numeric_limits<double>::infinity();
+  options.memory = {memory_rule::over_time, share};
+  const Problem relaxed = p.reserving(resident_demands(p, share));
+  return portfolio<Problem>{relaxed, options}.run(p, false);
+}
+
+} // namespace detail
+
+/// A plan whose devices need little memory at their worst moment in the run under `schedule::static_order`: as small a
+/// largest share of the capacities as is found. `peaks` has the bytes per device; of plans within that share, the
+/// makespan decides.
+///
+/// First heuristics run in smaller and smaller shares of the memory, then a search lowers the worst moment; in both,
+/// components stay on the kind of device on which the fastest plan has them, or else everything would go to the host,
+/// whose memory is largest. Then annealing shortens the makespan within the share that was reached. Infeasible as `best`
+/// says. The budget in moves is that of annealing; a budget in seconds is shared by all. The result is not
+/// proven to be the least. Deterministic for a seed when the budget is in moves.
+template <class Problem>
+best_result least_memory(const Problem& p, const best_options& options = {}) {
+  constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+  constexpr int most_shrinks = 16;
+  constexpr std::uint64_t most_run_ops = 10'000'000; // that the search may spend on runs
+  const stopwatch clock;
+  const bool timed = options.seconds < std::numeric_limits<double>::infinity();
+  auto first = options;
+  first.moves = 0;
+  first.memory = {memory_rule::over_time, 1};
+  auto least = best(p, first);
+  if (!least.has_plan() || p.num_ops() == 0) {
+    return least;
+  }
+  const auto left = [&](double share) {
+    return timed ? std::max(0.0, options.seconds - clock.seconds()) * share : options.seconds;
+  };
+  const auto fastest = least.plan.placement;
+  const auto same_kinds = [&](const placement& where) {
+    return std::equal(where.begin(), where.end(), fastest.begin(), [&](device_id a, device_id b) {
+      return p.platform().kind(a) == p.platform().kind(b);
+    });
+  };
+  double share = largest_share(p, least.peaks);
+  double factor = 0.7;
+  for (int k = 0; k < most_shrinks && factor < 0.99 && share > 0 && share <= 1 && left(1) > 0; ++k) {
+    auto r = detail::heuristics_within(p, options, share * factor);
+    if (r.has_plan() && same_kinds(r.plan.placement)) {
+      share = largest_share(p, r.peaks);
+      std::swap(least, r);
+    } else {
+      factor = (1 + factor) / 2;
+    }
+  }
+
+  const auto relaxed = p.reserving(detail::resident_demands(p, 1));
+  rng random{rng::mix(options.seed)};
+  const refine::memory_descent lower{
+    .budget = {.moves = timed ? unlimited : std::clamp<std::uint64_t>(most_run_ops / p.num_ops(), 50, 20'000),
+               .seconds = left(0.5),
+               .stop = options.stop},
+    .keep_kinds = true};
+  simulator<Problem, schedule::static_order> run{p};
+  simulate::memory_tracker<Problem> memory{p};
+  trace record;
+  const auto consider = [&](plan x) {
+    const auto simulated = run.run(x, simulate::recorder{record});
+    memory.follow(x.placement, record);
+    const double needs = largest_share(p, memory.peaks());
+    if (simulated.complete && (needs < share || (needs <= share && simulated.makespan < least.makespan))) {
+      share = needs;
+      least.plan = std::move(x);
+      least.makespan = simulated.makespan;
+      least.peaks = memory.peaks();
+      least.stats.transfer_bytes = simulated.transfer_bytes;
+      least.stats.num_events = simulated.num_events;
+      least.status = judge(simulated, least.bound);
+    }
+  };
+  consider(lower(relaxed, least.plan, schedule::static_order{}, random));
+  const refine::simulated_annealing shorten{
+    .budget = {.moves = options.moves == unlimited && !timed ? best_options::default_moves / 4 : options.moves,
+               .seconds = left(1),
+               .stop = options.stop,
+               .target = least.bound.value},
+    .memory = {memory_rule::over_time, share}};
+  consider(shorten(relaxed, least.plan, schedule::static_order{}, random));
+  least.stats.partition_seconds = clock.seconds();
+  return least;
+}
+
+} // namespace weft::solve

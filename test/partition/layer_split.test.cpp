@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/partition/layer_split.hpp"
+
+#include "partition/place.hpp"
+#include "simulate/random_problem.hpp"
+
+#include "weft/partition/first_device.hpp"
+#include "weft/validate/placement.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace weft;
+using partition::detail::op_name;
+
+static_assert(partitioner_for<partition::layer_split, test::drawn_problem>);
+static_assert(partitioner_for<partition::first_device, test::drawn_problem>);
+
+TEST_CASE("layer_split: what names say") {
+  CHECK(op_name{"encoder/layer_3/attention/query/MatMul"}.layer(true) == "encoder/layer_3");
+  CHECK(op_name{"encoder/layer_3/ffn_1/MatMul"}.layer(false) == "encoder/layer_3/ffn_1");
+  CHECK(op_name{"model.layers.7.mlp.up"}.layer(true) == "model.layers.7");
+  CHECK(op_name{"MatMul_3"}.layer(true).empty()); // an op's own number
+  CHECK(op_name{"head/MatMul_3"}.layer(true).empty());
+  CHECK(op_name{""}.layer(true).empty());
+  const op_name g{"gradients/h12/dense/MatMul_grad/MatMul_1"};
+  CHECK(g.is_gradient);
+  CHECK(g.layer(true) == "h12");
+  CHECK(g.origin() == "h12/dense/MatMul");
+  CHECK(op_name{"gradients_1/h12/x_grad/y"}.origin() == "h12/x");
+  CHECK_FALSE(op_name{"gradients_of/h12/x_grad/y"}.is_gradient);
+  CHECK(op_name{"h12/x_grad/y"}.origin().empty());
+}
+
+/// Layers 0 … count - 1 of a weight and an op, between an embedding and a head, with the backward pass and updates.
+workload training(int count, const std::string& layer = "net/layer_") {
+  workload_builder b;
+  const auto op = [&](const std::string& name, std::initializer_list<op_id> inputs) {
+    const op_id v = b.add_op({.work = 1, .bytes = 4, .name = name});
+    for (const op_id u : inputs) {
+      b.add_edge(u, v);
+    }
+    return v;
+  };
+  std::vector<op_id> weight;
+  const op_id table = op("embedding/table", {});
+  for (int k = count; k-- > 0;) { // in the order of no layer
+    weight.insert(weight.begin(), op(layer + std::to_string(k) + "/weight", {}));
+  }
+  std::vector<op_id> out{op("embedding/lookup", {table})};
+  for (int k = 0; k < count; ++k) {
+    out.push_back(op(layer + std::to_string(k) + "/matmul",
+                     {out.back(), weight[static_cast<std::size_t>(k)]}));
+  }
+  const op_id loss = op("loss", {out.back()});
+  op_id g = op("gradients/ones", {});
+  g = op("gradients/loss_grad/x", {g, loss});
+  for (int k = count; k-- > 0;) {
+    const std::string at = "gradients/" + layer + std::to_string(k) + "/matmul_grad/";
+    const op_id dw = op(at + "w", {g, out[static_cast<std::size_t>(k)]});
+    g = op(at + "x", {g, weight[static_cast<std::size_t>(k)]});
+    b.colocate(weight[static_cast<std::size_t>(k)], op("sgd/update_" + std::to_string(k) + "/apply", {dw}));
+  }
+  op("gradients/embedding/lookup_grad/x", {g});
+  return std::move(b).build();
+}
+
+device_id device_of(const workload& w, const placement& where, const std::string& name) {
+  for (const op_id v : ids(w.num_ops())) {
+    if (w.name(v) == name) {
+      return where[v];
+    }
+  }
+  return none;
+}
+
+TEST_CASE("layer_split: blocks of layers, gradients and updates with them, embeddings first, the loss last") {
+  const auto w = training(7);
+  std::vector<device> devices(4, {.kind = device_kind::gpu});
+  devices[0].kind = device_kind::cpu;
+  const platform<uniform_links> q{devices, {}};
+  const auto where = test::place(partition::layer_split{}, problem{w, q});
+  REQUIRE(where.size() == w.num_ops());
+  const device_id expected[] = {1, 1, 1, 2, 2, 3, 3}; // 3 + 2 + 2 layers on three gpus
+  for (int k = 0; k < 7; ++k) {
+    CAPTURE(k);
+    const auto layer = "net/layer_" + std::to_string(k);
+    const device_id d = expected[k];
+    CHECK(device_of(w, where, layer + "/weight") == d);
+    CHECK(device_of(w, where, layer + "/matmul") == d);
+    CHECK(device_of(w, where, "gradients/" + layer + "/matmul_grad/w") == d);
+    CHECK(device_of(w, where, "gradients/" + layer + "/matmul_grad/x") == d);
+    CHECK(device_of(w, where, "sgd/update_" + std::to_string(k) + "/apply") == d);
+  }
+  for (const char* first : {"embedding/table", "embedding/lookup", "gradients/embedding/lookup_grad/x"}) {
+    CHECK(device_of(w, where, first) == 1);
+  }
+  for (const char* last : {"loss", "gradients/loss_grad/x", "gradients/ones"}) {
+    CHECK(device_of(w, where, last) == 3);
+  }
+  const auto one = test::place(partition::first_device{}, problem{w, q});
+  CHECK(one == placement(w.num_ops(), 1));
+}
+
+TEST_CASE("layer_split: inner scopes if the outer ones are too few, equal work without names") {
+  const auto w = training(8, "net_1/layer_");
+  const platform<uniform_links> q{std::vector<device>(8), {}};
+  const auto where = test::place(partition::layer_split{}, problem{w, q});
+  for (device_id k = 0; k < 8; ++k) {
+    CHECK(device_of(w, where, "net_1/layer_" + std::to_string(k) + "/matmul") == k);
+  }
+  const auto chain = test::ops_of({2, 2, 2, 2, 2, 2}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}).build();
+  const platform<uniform_links> three{std::vector<device>(3), {}};
+  CHECK(test::place(partition::layer_split{}, problem{chain, three}) == placement{0, 0, 1, 1, 2, 2});
+}
+
+TEST_CASE("layer_split, first_device: kinds and groups, whatever memory there is") {
+  rng random{5};
+  for (int round = 0; round < 300; ++round) {
+    CAPTURE(round);
+    const test::drawn s{random};
+    const auto wrong = [&](const placement& where) { return validate(s.p, where, memory_rule::over_time).size(); };
+    const auto split = test::place(partition::layer_split{}, s.p);
+    const auto one = test::place(partition::first_device{}, s.p);
+    if (!split.empty()) {
+      CHECK(wrong(split) == 0);
+      CHECK(wrong(one) == 0);
+    }
+    CHECK(split.empty() == one.empty());
+  }
+  workload_builder b;
+  b.add_op({.work = 1, .kinds = device_kind::tpu});
+  const auto w = std::move(b).build();
+  const platform<uniform_links> q{std::vector<device>(2), {}};
+  const problem p{w, q};
+  CHECK(partition::layer_split{}(p).error().why == infeasibility::reason::no_device_of_kind);
+  CHECK(partition::first_device{}(p).error().why == infeasibility::reason::no_device_of_kind);
+}
+
+} // namespace

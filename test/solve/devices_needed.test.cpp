@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/solve/devices_needed.hpp"
+
+#include "weft/cost/linear.hpp"
+#include "weft/platform/presets.hpp"
+#include "weft/validate/validate.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace weft;
+
+/// Ops of 10 bytes side by side; a host too small for any.
+workload ops_of_ten(int count) {
+  workload_builder b;
+  for (int i = 0; i < count; ++i) {
+    b.add_op({.work = 1, .resident_bytes = 10, .name = "op" + std::to_string(i)});
+  }
+  return std::move(b).build();
+}
+
+platform<> host_and_gpus(std::size_t gpus, byte_count capacity, byte_count host = 0) {
+  std::vector<device> devices(gpus + 1, {.kind = device_kind::gpu, .speed = 2, .memory_capacity = capacity});
+  devices[0] = {.kind = device_kind::cpu, .memory_capacity = host};
+  link_matrix links{gpus + 1, {.latency = 1, .bandwidth = 8}};
+  for (device_id d = 1; d <= gpus; ++d) {
+    links.connect(0, d, {.latency = 2, .bandwidth = 4});
+  }
+  platform<> q{std::move(devices), std::move(links)};
+  std::vector<std::string> names{"host"};
+  for (std::size_t i = 0; i < gpus; ++i) {
+    names.push_back("gpu" + std::to_string(i));
+  }
+  q.set_names(std::move(names));
+  return q;
+}
+
+TEST_CASE("with_devices_like: more and fewer, linked and named like those that are there") {
+  const auto q = host_and_gpus(2, 30);
+  const auto five = solve::with_devices_like(q, 1, 5);
+  REQUIRE(five.num_devices() == 6);
+  CHECK(five.kind(0) == device_kind::cpu);
+  for (device_id d = 1; d < 6; ++d) {
+    CHECK(five.devices()[d] == q.devices()[1]);
+    CHECK(five.name(d) == "gpu" + std::to_string(d - 1));
+    CHECK(five.latency(0, d) == 2);
+    CHECK(five.bandwidth(d, 0) == 4);
+    for (device_id e = 1; e < 6; ++e) {
+      CHECK((d == e || five.bandwidth(d, e) == 8));
+    }
+  }
+  const auto one = solve::with_devices_like(q, 2, 1);
+  CHECK(one.num_devices() == 2);
+  CHECK(one.bandwidth(0, 1) == 4);
+  // A mesh with different links keeps them, round by round.
+  const auto mesh = presets::p3_8xlarge();
+  const auto eight = solve::with_devices_like(mesh, 1, 8);
+  CHECK(eight.bandwidth(1, 4) == mesh.bandwidth(1, 4));
+  CHECK(eight.bandwidth(5, 8) == mesh.bandwidth(1, 4));
+  CHECK(eight.bandwidth(1, 5) == mesh.bandwidth(1, 2));
+  // A single one: as told, or by its fastest link.
+  const auto single = host_and_gpus(1, 30);
+  CHECK(solve::with_devices_like(single, 1, 2).bandwidth(1, 2) == 4);
+  CHECK(solve::with_devices_like(single, 1, 2, weft::link{.latency = 0, .bandwidth = 99}).bandwidth(1, 2) == 99);
+}
+
+TEST_CASE("devices_needed: the bound is met") {
+  const auto w = ops_of_ten(20); // three fit on a gpu, in whole
+  const auto r = solve::devices_needed(w, host_and_gpus(2, 30), cost::linear{}, 1);
+  CHECK(r.devices == 7);
+  CHECK(r.tried.back() == std::pair<std::size_t, bool>{7, true});
+  CHECK(r.on.num_devices() == 8);
+  REQUIRE(r.best.has_plan());
+  const problem p{w, r.on};
+  CHECK(validate(p, r.best.plan).empty());
+  CHECK(r.minimal());
+  CHECK(to_string(r) == "7 such devices do, and no fewer");
+  const auto hosted = solve::devices_needed(w, host_and_gpus(2, 30, 500), cost::linear{}, 1);
+  CHECK(hosted.devices == 1);
+  CHECK(to_string(hosted) == "1 such device does, and no fewer");
+}
+
+TEST_CASE("devices_needed: what is alive counts, not what ever was") {
+  workload_builder b; // 12 forward, 12 back, each output of 100 needed again on the way back
+  for (op_id v = 0; v < 24; ++v) {
+    b.add_op({.work = 1, .bytes = v < 12 ? byte_count{100} : 1});
+    if (v > 0) {
+      b.add_edge(v - 1, v);
+    }
+    if (v > 12) {
+      b.add_edge(23 - v, v);
+    }
+  }
+  const auto w = std::move(b).build();
+  const auto r = solve::devices_needed(w, host_and_gpus(1, 450), cost::linear{}, 1);
+  CHECK(r.at_least == 3); // 1,201 bytes at once
+  CHECK(r.devices >= 3);
+  CHECK(r.devices <= 4); // a copy is needed wherever the chain crosses
+  for (const byte_count peak : r.best.peaks) {
+    CHECK(peak <= 450);
+  }
+}
+
+TEST_CASE("devices_needed: no number would do, or none up to the largest that may be tried") {
+  const auto w = ops_of_ten(20);
+  const auto never = solve::devices_needed(w, host_and_gpus(2, 9), cost::linear{}, 1);
+  CHECK(never.devices == 0);
+  REQUIRE(never.reason);
+  CHECK(to_string(never, w.name(never.reason->op)).starts_with(
+    "no number of such devices would do: op 0 'op0' fits nowhere: it needs 10 bytes"));
+  CHECK(never.tried.empty());
+  const auto few = solve::devices_needed(w, host_and_gpus(2, 30), cost::linear{}, 1, std::nullopt, 5);
+  CHECK(few.devices == 0);
+  CHECK_FALSE(few.reason);
+  CHECK(few.at_least == 7);
+  CHECK_FALSE(few.minimal());
+  CHECK(to_string(few) == "it takes at least 7 such devices, more than were to be tried");
+}
+
+} // namespace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/solve/least_memory.hpp"
+
+#include "simulate/random_problem.hpp"
+
+#include "weft/validate/validate.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace weft;
+
+template <class Problem>
+void check_result(const Problem& p, const solve::best_result& r) {
+  REQUIRE(r.has_plan());
+  trace run;
+  simulator<Problem, schedule::static_order> sim{p};
+  CHECK(sim.run(r.plan, simulate::recorder{run}).complete);
+  CHECK(run.makespan == r.makespan);
+  CHECK(validate(p, r.plan.placement, run, {.memory = memory_rule::over_time}).empty());
+  CHECK(peak_memory_of(p, r.plan.placement, run) == r.peaks);
+}
+
+TEST_CASE("least_memory: needs no more than the fastest plan, and less where that is possible") {
+  rng random{31};
+  int less = 0;
+  int solved = 0;
+  for (int round = 0; round < 40; ++round) {
+    CAPTURE(round);
+    const test::drawn s{random, {.max_ops = 20, .capacity = 60 + random.below(100)}};
+    const auto fast = solve::best(s.p, {.moves = 0, .memory = {memory_rule::over_time}});
+    const auto r = solve::least_memory(s.p, {.moves = 500});
+    REQUIRE(r.has_plan() == fast.has_plan());
+    if (!r.has_plan()) {
+      continue;
+    }
+    ++solved;
+    check_result(s.p, r);
+    const double before = solve::largest_share(s.p, fast.peaks);
+    const double after = solve::largest_share(s.p, r.peaks);
+    CHECK(after <= before);
+    less += after < before;
+  }
+  CHECK(solved > 20);
+  CHECK(less * 2 > solved);
+}
+
+TEST_CASE("least_memory: parameters spread evenly, the makespan decides between equals") {
+  workload_builder b; // eight ops of 10 bytes side by side, and a long one without any
+  for (int i = 0; i < 8; ++i) {
+    b.add_op({.work = 1, .resident_bytes = 10});
+  }
+  b.add_op({.work = 5});
+  const auto w = std::move(b).build();
+  const platform<> q{std::vector<device>(4, {.memory_capacity = 100}), link_matrix{4}};
+  const problem p{w, q};
+  const auto r = solve::least_memory(p, {.moves = 4000});
+  check_result(p, r);
+  CHECK(r.peaks == std::vector<byte_count>(4, 20));
+  CHECK(r.makespan == 7); // 8 + 5 units of work, but each device has two of the small ones
+  const auto again = solve::least_memory(p, {.moves = 4000});
+  CHECK(again.plan == r.plan);
+}
+
+TEST_CASE("least_memory: a large host is no way out") {
+  workload_builder b;
+  for (int i = 0; i < 8; ++i) {
+    b.add_op({.work = 1, .resident_bytes = 10});
+  }
+  const auto w = std::move(b).build();
+  std::vector<device> devices(3, {.kind = device_kind::gpu, .speed = 100, .memory_capacity = 100});
+  devices[0] = {.kind = device_kind::cpu, .memory_capacity = 100'000};
+  const platform<> q{devices, link_matrix{3}};
+  const problem p{w, q};
+  const auto r = solve::least_memory(p, {.moves = 100});
+  check_result(p, r);
+  CHECK(r.peaks == std::vector<byte_count>{0, 40, 40});
+}
+
+TEST_CASE("least_memory: nothing to place, and nowhere") {
+  const platform<> q{std::vector<device>(2, {.memory_capacity = 5}), link_matrix{2}};
+  workload_builder empty;
+  const auto nothing = std::move(empty).build();
+  CHECK(solve::least_memory(problem{nothing, q}).status == status::optimal);
+  workload_builder b;
+  b.add_op({.work = 1, .resident_bytes = 6});
+  const auto large = std::move(b).build();
+  const auto r = solve::least_memory(problem{large, q});
+  CHECK(r.status == status::infeasible);
+  REQUIRE(r.reason);
+  CHECK(r.reason->why == infeasibility::reason::out_of_memory);
+}
+
+} // namespace

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSL-1.0
+// solve::best when memory is a limit at each moment.
+#include "weft/solve/best.hpp"
+
+#include "simulate/random_problem.hpp"
+
+#include "weft/platform/presets.hpp"
+#include "weft/validate/validate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace weft;
+using test::drawn;
+using test::drawn_problem;
+
+constexpr memory_limit over_time{memory_rule::over_time};
+
+/// That the validator agrees with what a result says of memory.
+template <class Problem>
+void check_memory(const Problem& p, const solve::best_result& r) {
+  REQUIRE(r.has_plan());
+  trace run;
+  simulator<Problem, schedule::static_order> sim{p};
+  CHECK(sim.run(r.plan, simulate::recorder{run}).complete);
+  CHECK(run.makespan == r.makespan);
+  const auto wrong = validate(p, r.plan.placement, run, {.memory = memory_rule::over_time});
+  CHECK_MESSAGE(wrong.empty(), (wrong.empty() ? "" : to_string(wrong.front())));
+  CHECK(validate(p, r.plan, memory_rule::over_time).empty());
+  CHECK(peak_memory_of(p, r.plan.placement, run) == r.peaks);
+  CHECK(r.bound.value <= r.makespan * (1 + 1e-9));
+}
+
+/// Tries every placement and every order of the ops.
+class every_plan {
+public:
+  explicit every_plan(const drawn_problem& p) : p_{p}, sim_{p}, run_(p.num_ops(), false) {
+    x_.placement.assign(p.num_ops(), none);
+    place(0);
+  }
+  bool feasible() const { return feasible_; }
+  double best() const { return best_; }
+
+private:
+  void place(component_id c) {
+    if (c == p_.num_components()) {
+      order();
+      return;
+    }
+    for (const device_id d : ids(p_.num_devices())) {
+      if (p_.kinds(c).contains(p_.platform().kind(d))) {
+        for (const op_id v : p_.members(c)) {
+          x_.placement[v] = d;
+        }
+        place(c + 1);
+      }
+    }
+  }
+  void order() {
+    if (x_.order.size() == p_.num_ops()) {
+      judge_plan();
+      return;
+    }
+    for (const op_id v : ids(p_.num_ops())) {
+      const auto made = [&](tensor_id t) { return static_cast<bool>(run_[p_.workload().producer(t)]); };
+      if (!run_[v] && std::ranges::all_of(p_.workload().inputs(v), made)) {
+        run_[v] = true;
+        x_.order.push_back(step::run(v));
+        order();
+        x_.order.pop_back();
+        run_[v] = false;
+      }
+    }
+  }
+  void judge_plan() {
+    trace run;
+    if (!sim_.run(x_, simulate::recorder{run}).complete) {
+      return;
+    }
+    const auto peak = peak_memory_of(p_, x_.placement, run);
+    for (const device_id d : ids(p_.num_devices())) {
+      if (peak[d] > p_.platform().memory_capacity(d)) {
+        return;
+      }
+    }
+    feasible_ = true;
+    best_ = std::min(best_, run.makespan);
+  }
+
+  const drawn_problem& p_;
+  simulator<drawn_problem, schedule::static_order> sim_;
+  plan x_;
+  std::vector<bool> run_;
+  bool feasible_ = false;
+  double best_ = std::numeric_limits<double>::infinity();
+};
+
+TEST_CASE("memory over time: small problems, against all placements and orders") {
+  rng random{11};
+  int feasible = 0;
+  int found = 0;
+  int best_found = 0;
+  int refused = 0; // by reservations
+  int infeasible = 0;
+  int proven = 0;
+  for (int round = 0; round < 400; ++round) {
+    CAPTURE(round);
+    const drawn s{random, {.max_ops = 5, .max_devices = 3, .sends = false, .capacity = 6 + random.below(28)}};
+    const every_plan all{s.p};
+    const auto r = solve::best(s.p, {.moves = 2000, .memory = over_time});
+    if (!all.feasible()) {
+      ++infeasible;
+      CHECK_FALSE(r.has_plan());
+      REQUIRE(r.reason);
+      proven += r.reason->why != infeasibility::reason::not_found;
+      continue;
+    }
+    ++feasible;
+    if (r.has_plan()) {
+      ++found;
+      best_found += r.makespan <= all.best() * (1 + 1e-9);
+      CHECK(r.bound.value <= all.best() * (1 + 1e-9));
+      check_memory(s.p, r);
+    } else {
+      CHECK(r.reason->why == infeasibility::reason::not_found);
+    }
+    refused += !solve::best(s.p, {.moves = 2000}).has_plan();
+  }
+  MESSAGE(found << " of " << feasible << " feasible problems solved, " << best_found << " as well as possible, "
+                << refused << " of them refused by reservations; " << proven << " of " << infeasible
+                << " others proven infeasible");
+  CHECK(feasible > 200);
+  CHECK(found == feasible);
+  CHECK(best_found * 100 >= feasible * 95);
+  CHECK(refused * 10 >= feasible);
+  CHECK(proven * 10 >= infeasible * 8);
+}
+
+TEST_CASE("memory over time: whatever a reservation admits keeps to the memory") {
+  rng random{3};
+  int placed = 0;
+  for (int round = 0; round < 1000; ++round) {
+    const drawn s{random, {.capacity = 30 + random.below(80)}};
+    const auto where = test::random_placement(random, s.p);
+    if (!validate(s.p, where).empty()) {
+      continue;
+    }
+    ++placed;
+    trace run;
+    simulator<drawn_problem, schedule::static_order>{s.p}.run({where, {}}, simulate::recorder{run});
+    CHECK(memory_shortages(s.p, where, run).empty());
+  }
+  CHECK(placed > 200);
+}
+
+TEST_CASE("memory over time: where memory does not bind, nothing changes") {
+  rng random{29};
+  int same = 0;
+  for (int round = 0; round < 40; ++round) {
+    CAPTURE(round);
+    const drawn s{random, {.slots = 0}};
+    const auto plain = solve::best(s.p, {.moves = 1000, .seed = 5});
+    const auto limited = solve::best(s.p, {.moves = 1000, .seed = 5, .memory = over_time});
+    CHECK(limited.makespan == plain.makespan);
+    CHECK(limited.status == plain.status);
+    CHECK(limited.tried.size() == plain.tried.size());
+    same += limited.plan == plain.plan;
+    check_memory(s.p, limited);
+  }
+  CHECK(same >= 36); // a tie may be run in its own order or by path completion time
+}
+
+/// A chain forward and back: k ops, each output needed again on the way back.
+workload there_and_back(std::uint32_t k, byte_count bytes, byte_count resident) {
+  workload_builder b;
+  for (op_id v = 0; v < 2 * k; ++v) {
+    b.add_op({.work = 1, .bytes = v < k ? bytes : 1, .resident_bytes = resident, .name = "op" + std::to_string(v)});
+    if (v > 0) {
+      b.add_edge(v - 1, v);
+    }
+    if (v > k) {
+      b.add_edge(2 * k - 1 - v, v);
+    }
+  }
+  return std::move(b).build();
+}
+
+platform<> devices_of(std::size_t count, byte_count capacity) {
+  return {std::vector<device>(count, {.memory_capacity = capacity}), link_matrix{count, {.latency = 0.1, .bandwidth = 1e4}}};
+}
+
+TEST_CASE("memory over time: training steps that reservations refuse") {
+  const auto w = there_and_back(12, 100, 10);
+  // 12 · 100 + 24 · 10 = 1,440 bytes are needed at least; reservations count each stored output up to three times.
+  const auto q = devices_of(4, 520);
+  const problem p{w, q};
+  CHECK_FALSE(solve::best(p, {.moves = 1000}).has_plan());
+  const auto r = solve::best(p, {.moves = 4000, .memory = over_time});
+  check_memory(p, r);
+  CHECK(r.makespan < 24 + 1);
+  const auto again = solve::best(p, {.moves = 4000, .memory = over_time});
+  CHECK(again.plan == r.plan);
+  const auto threads = solve::best(p, {.moves = 4000, .threads = 2, .memory = over_time});
+  CHECK(threads.plan == r.plan);
+  // Half of the memory on twice as many devices.
+  const auto large = devices_of(4, 1040);
+  const problem p2{w, large};
+  const auto half = solve::best(p2, {.moves = 4000, .memory = {memory_rule::over_time, 0.5}});
+  check_memory(p2, half);
+  for (const byte_count peak : half.peaks) {
+    CHECK(peak <= 520);
+  }
+}
+
+TEST_CASE("memory over time: what is short, and what cannot be") {
+  const auto w = there_and_back(12, 100, 10);
+  const auto with = [&](std::size_t devices, byte_count capacity) {
+    const auto q = devices_of(devices, capacity);
+    return solve::best(problem{w, q}, {.moves = 100, .memory = over_time});
+  };
+  const auto all = with(2, 700);
+  REQUIRE(all.reason);
+  CHECK(all.reason->why == infeasibility::reason::out_of_all_memory);
+  CHECK(to_string(*all.reason, w.name(all.reason->op)) ==
+        "in every plan at least 1441 bytes are needed at once, while op 12 'op12' runs, and all devices together have 1400");
+  const auto one = with(100, 209); // an op, its input and its output need 210
+  REQUIRE(one.reason);
+  CHECK(one.reason->why == infeasibility::reason::out_of_memory);
+  CHECK(one.reason->demand >= 210);
+  CHECK(one.reason->largest_free == 209);
+  CHECK_FALSE(one.shortage);
+  const auto barely = with(6, 241); // 1,446 in all, and copies are needed
+  CHECK(barely.status == status::infeasible);
+  REQUIRE(barely.reason);
+  CHECK(barely.reason->why == infeasibility::reason::not_found);
+  REQUIRE(barely.shortage);
+  CHECK(barely.shortage->capacity == 241);
+  CHECK(barely.shortage->peak > 241);
+  byte_count sum = barely.shortage->resident;
+  for (const auto& t : barely.shortage->alive) {
+    sum += t.bytes;
+  }
+  CHECK(sum == barely.shortage->peak);
+
+  workload_builder b;
+  b.add_op({.work = 1, .kinds = device_kind::tpu});
+  const auto tpu = std::move(b).build();
+  const auto q = presets::make("paper_like_10");
+  const auto nowhere = solve::best(problem{tpu, q}, {.memory = over_time});
+  REQUIRE(nowhere.reason);
+  CHECK(nowhere.reason->why == infeasibility::reason::no_device_of_kind);
+  workload_builder empty;
+  const auto nothing = std::move(empty).build();
+  CHECK(solve::best(problem{nothing, q}, {.memory = over_time}).status == status::optimal);
+}
+
+} // namespace
