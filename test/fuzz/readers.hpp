@@ -181,6 +181,12 @@ inline void bsp_machine(std::string_view bytes) {
     weft_test::same_platform<platform<>, platform<>>);
 }
 
+inline void dot(std::string_view bytes) {
+  read_and_write(
+    bytes, [](std::istream& in) { return model_of<io::dot_reader>(in); },
+    [](std::ostream& out, const model& m) { io::write_dot(out, m.ops); }, same_model);
+}
+
 /// Reads what must not be written, since no writer is there.
 template <class Read>
 void read_only(std::string_view bytes, const Read& read) {
@@ -225,6 +231,7 @@ inline constexpr named_reader readers[]{{"workload_csv", workload_csv},
                                         {"hyperdag", hyperdag},
                                         {"bsp_machine", bsp_machine},
                                         {"pipedream", pipedream},
+                                        {"dot", dot},
                                         {"recognition", recognition}};
 
 } // namespace weft::test::fuzz

@@ -33,7 +33,7 @@ bool has(const std::string& text, const std::string& part) {
 } // namespace
 
 TEST_CASE("dot: ops, edges, sizes and control edges; names are escaped") {
-  const auto text = text_of([](std::ostream& out) { io::write_dot(out, small()); });
+  const auto text = text_of([](std::ostream& out) { io::write_dot(out, small(), {.weights = false}); });
   CHECK(has(text, "digraph \"workload\" {\n"));
   CHECK(has(text, R"(n0 [label="a \"b\" \\n\nMat\nMul"];)"));
   CHECK(has(text, "n1 [label=\"1\"];"));
@@ -45,6 +45,13 @@ TEST_CASE("dot: ops, edges, sizes and control edges; names are escaped") {
     text_of([](std::ostream& out) { io::write_dot(out, small(), {.bytes = false, .name = "g \"1\""}); });
   CHECK(has(plain, "digraph \"g \\\"1\\\"\" {\n"));
   CHECK(has(plain, "n0 -> n1;\n"));
+}
+
+TEST_CASE("dot: weights are attributes that Graphviz does not look at") {
+  const auto text = text_of([](std::ostream& out) { io::write_dot(out, small()); });
+  CHECK(has(text, R"(n0 [label="a \"b\" \\n\nMat\nMul", work="0", name="a \"b\" \\n", type="Mat\nMul", outputs="1536 0"];)"));
+  CHECK(has(text, R"(n1 [label="1", work="0", name="", outputs="3"];)"));
+  CHECK(has(text, "n0 -> n2 [style=dashed, tensor=1];"));
 }
 
 TEST_CASE("dot: a placement colours ops by device and boxes them on request") {
@@ -59,7 +66,7 @@ TEST_CASE("dot: a placement colours ops by device and boxes them on request") {
   CHECK(has(text, "tooltip=\"device 7\""));
   CHECK_FALSE(has(text, "cluster"));
   CHECK(has(text, "n0 -> n1 [label=\"1.5 KiB\"];"));
-  CHECK(has(text, "n0 -> n2 [style=dashed];"));
+  CHECK(has(text, "n0 -> n2 [style=dashed, tensor=1];"));
   CHECK(has(text_of([&](std::ostream& out) { io::write_dot(out, small(), {}, apart); }),
             "n0 -> n1 [style=bold, label=\"1.5 KiB\"];"));
   const auto boxes = text_of([&](std::ostream& out) { io::write_dot(out, small(), {.cluster = true}, placed); });

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Draws workloads, with or without a placement, as Graphviz DOT.
+/// Draws workloads, with or without a placement, as Graphviz DOT, and reads graphs in DOT.
 #pragma once
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/io/detail/dot_model.hpp"
+#include "weft/io/files.hpp"
+#include "weft/io/reader.hpp"
 #include "weft/workload/concepts.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <istream>
 #include <ostream>
 #include <span>
 #include <string>
@@ -20,11 +24,12 @@ struct dot_options {
   bool bytes = true;             ///< label edges with the size of their tensor
   bool cluster = false;          ///< with a placement: draw a box around the ops of each device
   std::string name = "workload"; ///< name of the graph
+  bool weights = true;           ///< attributes that Graphviz does not look at, from which `dot_reader` gets w back
 };
 
 namespace detail {
 
-/// In double quotes, as DOT wants it.
+/// In double quotes, as DOT wants it. Bytes of zero are left out.
 inline std::string dot_quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -32,7 +37,7 @@ inline std::string dot_quoted(std::string_view text) {
       result += "\\n";
     } else if (c == '"' || c == '\\') {
       result += {'\\', c};
-    } else if (static_cast<unsigned char>(c) >= 32) {
+    } else if (c != '\0') {
       result += c;
     }
   }
@@ -62,10 +67,82 @@ inline std::string device_color(device_id d) {
   return '"' + short_number(hue - static_cast<double>(static_cast<std::uint64_t>(hue))) + " 0.35 0.95\"";
 }
 
+/// The attributes from which an op comes back, each with a comma in front.
+template <class W>
+std::string dot_weights(const W& w, op_id v, const std::string& label) {
+  std::string text = ", work=" + dot_quoted(number_text(w.work(v)));
+  if constexpr (requires { std::string{w.name(v)}; }) {
+    text += label == w.name(v) ? "" : ", name=" + dot_quoted(std::string{w.name(v)});
+  }
+  if constexpr (requires { std::string{w.type(v)}; }) {
+    text += w.type(v).empty() ? "" : ", type=" + dot_quoted(std::string{w.type(v)});
+  }
+  if (w.resident_bytes(v) != 0) {
+    text += ", resident_bytes=" + std::to_string(w.resident_bytes(v));
+  }
+  if (!w.kinds(v).is_all()) {
+    text += ", kinds=" + dot_quoted(to_string(w.kinds(v)));
+  }
+  if (w.group(v) != none) {
+    text += ", colocation=" + std::to_string(w.group(v));
+  }
+  std::string outputs;
+  for (const tensor_id t : w.outputs(v)) {
+    outputs += (outputs.empty() ? "" : " ") + std::to_string(w.bytes(t));
+  }
+  return text + (outputs.empty() ? "" : ", outputs=" + dot_quoted(outputs));
+}
+
 } // namespace detail
 
+/// Reads directed graphs in the DOT language: those of `write_dot`, and what else is common. Nodes become ops in the
+/// order in which they are first mentioned, named by their `name`, their label or their id.
+///
+/// | attribute of a node | becomes |
+/// |---|---|
+/// | `work`, `work_weight`, `weight`, `comp`, `computation`, `cost` or `size`, the first that is there | work; without any it is 1 |
+/// | `bytes`, `comm_weight` or `comm` | size of one tensor for all its edges that have no size |
+/// | `outputs`, sizes with blanks between them | its tensors; an edge's `tensor` says which it carries, 0 unless stated |
+/// | `resident_bytes`, `kinds`, `colocation`, `type` | the columns of these names |
+///
+/// An edge with `bytes`, `comm_weight`, `comm`, `size` or `weight`, the first that is there, carries a tensor of its
+/// own of that size, rounded up to whole bytes; one without any size is a control edge. All other attributes, ports,
+/// HTML labels and the nesting of subgraphs are skipped. Undirected graphs are refused, and so are several graphs in
+/// one file.
+///
+/// Throws `parse_error` with file and line; when the graph as a whole is unusable (a cycle, colocated ops without a
+/// common device kind), the underlying error is nested in it. Complexity: O(n + m log m).
+/// Source: the grammar at graphviz.org/doc/info/lang.html.
+struct dot_reader {
+  static constexpr std::string_view format() { return "DOT"; }
+  /// The first words are `graph` or `digraph`, perhaps after `strict`, and a name or a brace follows.
+  static bool recognises(std::string_view bytes) {
+    try {
+      detail::dot_lexer lexer{bytes.substr(0, 4096), ""};
+      auto word = lexer.next();
+      word = lexer.is_word(word, "strict") ? lexer.next() : word;
+      if (!lexer.is_word(word, "digraph") && !lexer.is_word(word, "graph")) {
+        return false;
+      }
+      const auto next = lexer.next();
+      return next.kind == '{' || (next.is_id() && lexer.next().kind == '{');
+    } catch (const parse_error&) {
+      return false;
+    }
+  }
+  static model read(std::string_view bytes, const std::string& file) { return detail::dot_model{bytes, file}.read(); }
+};
+
+/// The same from a stream. `file` is what errors call the input.
+inline model read_dot(std::istream& in, const std::string& file = "<stream>") {
+  return dot_reader::read(read_all(in, file), file);
+}
+/// The same from a file. Throws `error` if it cannot be opened.
+inline model read_dot(const std::filesystem::path& path) { return dot_reader::read(read_file(path), path.string()); }
+
 /// Writes a directed graph with a node per op and an edge per input; edges on tensors of zero bytes (control edges)
-/// are dashed. With a placement (the device of every op, `none` where undecided), nodes are coloured by device and
+/// are dashed. With `weights`, reading it back gives an equal workload, as long as `cluster` does not reorder it.
+/// With a placement (the device of every op, `none` where undecided), nodes are coloured by device and
 /// edges between devices are bold. Throws `value_error` if the placement does not have an entry per op.
 /// Complexity: O(n + m).
 template <dataflow_workload W>
@@ -88,6 +165,9 @@ void write_dot(std::ostream& out, const W& w, const dot_options& options = {}, s
       label += w.type(v).empty() ? "" : '\n' + std::string{w.type(v)};
     }
     out << indent << 'n' + std::to_string(v) + " [label=" + detail::dot_quoted(label);
+    if (options.weights) {
+      out << detail::dot_weights(w, v, label);
+    }
     if (device(v) != none) {
       out << ", fillcolor=" + detail::device_color(device(v)) + ", tooltip=\"device " + std::to_string(device(v)) + '"';
     }
@@ -115,8 +195,11 @@ void write_dot(std::ostream& out, const W& w, const dot_options& options = {}, s
     }
   }
   for (const op_id v : ids(n)) {
+    std::uint32_t output = 0;
     for (const tensor_id t : w.outputs(v)) {
       const byte_count bytes = w.bytes(t);
+      const std::string tensor = options.weights && output > 0 ? "tensor=" + std::to_string(output) : "";
+      ++output;
       for (const op_id c : w.consumers(t)) {
         std::string style;
         if (bytes == 0) {
@@ -127,6 +210,7 @@ void write_dot(std::ostream& out, const W& w, const dot_options& options = {}, s
         if (options.bytes && bytes != 0) {
           style += (style.empty() ? "label=\"" : ", label=\"") + detail::short_bytes(bytes) + '"';
         }
+        style += (style.empty() || tensor.empty() ? "" : ", ") + tensor;
         out << "  n" + std::to_string(v) + " -> n" + std::to_string(c) +
                  (style.empty() ? ";\n" : " [" + style + "];\n");
       }

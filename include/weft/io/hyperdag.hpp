@@ -116,6 +116,10 @@ public:
                   " without lines for hyperedges, " + std::to_string(p) + " with pins only), but " +
                   std::to_string(header->lines) + " follow");
     }
+    if (header->lines == p && n > p) {
+      lines_.fail(std::to_string(n) + " nodes have only " + std::to_string(p) +
+                  " pins; without lines for nodes, each needs one");
+    }
     work_.assign(n, 1);
     type_.assign(n, 0);
     if (header->lines == m + n + p) {
@@ -284,7 +288,7 @@ private:
 /// from the communication weight is not kept (a tensor has one size), which a note tells.
 ///
 /// Understood are files with lines for hyperedges, nodes and pins; the older ones with pins first and then nodes with
-/// work and communication weights; and those with pins only.
+/// work and communication weights; and those with pins only, in which each node has one.
 ///
 /// Throws `parse_error` with file and line; when the graph as a whole is unusable (a cycle, a pin twice), the
 /// underlying error is nested in it. Complexity: O(nodes + pins · log(largest hyperedge)).

@@ -25,14 +25,6 @@
 
 namespace weft::io::detail {
 
-/// With blanks for control characters, so that it is one line.
-inline std::string on_one_line(std::string_view text) {
-  std::string result{text};
-  std::replace_if(
-    result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
-  return result;
-}
-
 /// A JSON text and where its values are: 8 bytes for each value and key, whatever it holds, since numbers and strings
 /// stay in the text, which must outlive the document. Throws `parse_error` for what is not JSON, for nesting that no
 /// format here needs and that recursive functions may not survive, and for a key given twice.

@@ -86,6 +86,14 @@ inline std::string in_quotes(std::string_view text) {
   return result + (text.size() > 60 ? "...'" : "'");
 }
 
+/// With blanks for control characters, so that it is one line.
+inline std::string on_one_line(std::string_view text) {
+  std::string result{text};
+  std::replace_if(
+    result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
+  return result;
+}
+
 /// The lines of a text that are not blank, trimmed and numbered; skips a byte order mark.
 class line_reader {
 public:

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Makes a workload of a graph in the DOT language.
+#pragma once
+
+#include "weft/io/detail/dot_graph.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::io::detail {
+
+/// Makes a workload of a graph.
+class dot_model {
+public:
+  dot_model(std::string_view text, const std::string& file) : graph_{text, file} {
+    if (const auto zero = text.find('\0'); zero != text.npos) {
+      graph_.lexer.fail(zero, "this is no text: there is a byte of zero");
+    }
+  }
+
+  model read() && {
+    if (graph_.strict) {
+      keep_last_of_each_edge();
+    }
+    builder_.reserve(graph_.nodes.size(), 0, graph_.edges.size());
+    for (const auto& node : graph_.nodes) {
+      add_op(node);
+    }
+    std::stable_sort(graph_.edges.begin(), graph_.edges.end(),
+                     [](const auto& a, const auto& b) { return a.from < b.from; });
+    for (auto first = graph_.edges.begin(); first != graph_.edges.end();) {
+      const auto last = std::find_if(first, graph_.edges.end(), [&](const auto& e) { return e.from != first->from; });
+      add_edges({first, last});
+      first = last;
+    }
+    model m;
+    m.format = "DOT";
+    try {
+      m.ops = std::move(builder_).build();
+    } catch (const cycle_error& e) {
+      fail_nested(e.ops.front(), e);
+    } catch (const constraint_error& e) {
+      fail_nested(e.ops.front(), e);
+    } catch (const error& e) {
+      std::throw_with_nested(parse_error(graph_.lexer.file(), 0, e.what()));
+    }
+    const auto note = [&m](std::size_t count, const char* what) {
+      if (count > 0) {
+        m.notes.push_back(std::to_string(count) + what);
+      }
+    };
+    note(num_without_work_, " nodes have no weight; their work is 1");
+    note(num_without_bytes_, " edges have no weight; they are control edges");
+    return m;
+  }
+
+private:
+  using key = dot_node_key;
+  using edge = dot_graph::edge;
+
+  const dot_lexer::token& value(const dot_graph::node& n, key k) const {
+    return graph_.node_sets[n.attributes].values[static_cast<std::size_t>(k)];
+  }
+  const dot_lexer::token& value(const edge& e, dot_edge_key k) const {
+    return graph_.edge_sets[e.attributes].values[static_cast<std::size_t>(k)];
+  }
+
+  [[noreturn]] void fail_nested(op_id v, const error& e) const {
+    std::throw_with_nested(
+      parse_error(graph_.lexer.file(), graph_.lexer.line(graph_.nodes[v].id.begin), on_one_line(e.what())));
+  }
+
+  template <class T>
+  T number(const dot_lexer::token& t, std::string_view text, const char* what) const {
+    return parse_number<T>(trim(text), what, [&](const std::string& problem) { graph_.lexer.fail(t.begin, problem); });
+  }
+
+  /// A whole number, or another one rounded up.
+  byte_count bytes(const dot_lexer::token& t, std::string_view text, const char* what) const {
+    text = trim(text);
+    if (!text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == text.npos) {
+      const auto whole = number<byte_count>(t, text, what);
+      if (whole <= workload_builder::max_total_bytes) {
+        return whole;
+      }
+    }
+    const double x = std::ceil(number<double>(t, text, what));
+    if (x > static_cast<double>(workload_builder::max_total_bytes)) {
+      graph_.lexer.fail(t.begin, std::string{what} + " " + in_quotes(text) + " is too large");
+    }
+    return static_cast<byte_count>(x);
+  }
+
+  /// A label as it is drawn: with line breaks, and the id where it stands for that.
+  std::string drawn(const dot_lexer::token& t, const dot_lexer::token& id) const {
+    const auto text = graph_.lexer.value(t);
+    if (t.kind != '"') {
+      return text;
+    }
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '\\' || i + 1 == text.size()) {
+        result += text[i];
+      } else if (const char c = text[++i]; c == 'n' || c == 'l' || c == 'r') {
+        result += '\n';
+      } else if (c == 'N') {
+        result += graph_.lexer.value(id);
+      } else {
+        result += c;
+      }
+    }
+    return result;
+  }
+
+  void add_op(const dot_graph::node& n) {
+    const auto& lexer = graph_.lexer;
+    op o;
+    o.work = 1;
+    if (const auto& t = value(n, key::work); t.kind != 0) {
+      o.work = number<double>(t, lexer.value(t), "work");
+    } else {
+      ++num_without_work_;
+    }
+    if (const auto& t = value(n, key::resident_bytes); t.kind != 0) {
+      o.resident_bytes = bytes(t, lexer.value(t), "resident_bytes");
+    }
+    const auto& name = value(n, key::name);
+    const auto& label = value(n, key::label);
+    o.name = name.kind != 0                          ? drawn(name, n.id)
+             : label.kind != 0 && label.kind != '<' ? drawn(label, n.id)
+                                                    : lexer.value(n.id);
+    if (const auto& t = value(n, key::type); t.kind != 0) {
+      o.type = drawn(t, n.id);
+    }
+    if (const auto& t = value(n, key::kinds); t.kind != 0) {
+      o.kinds = {};
+      const auto text = lexer.value(t);
+      for (const auto kind : split(text, '|')) {
+        const auto parsed = parse_device_kind(kind);
+        if (!parsed) {
+          lexer.fail(t.begin, "unknown device kind " + in_quotes(kind) +
+                                ": use cpu, gpu, tpu, npu, fpga, dsp or kind8 to kind63");
+        }
+        o.kinds = o.kinds | *parsed;
+      }
+    }
+    const op_id v = builder_.add_op(std::move(o));
+    if (const auto& t = value(n, key::colocation); t.kind != 0) {
+      const auto [first, is_new] = first_of_group_.emplace(lexer.value(t), v);
+      if (!is_new) {
+        builder_.colocate(first->second, v);
+      }
+    }
+    if (const auto& t = value(n, key::outputs); t.kind != 0) {
+      const auto text = lexer.value(t);
+      std::string_view rest = text;
+      for (auto word = next_word(rest); !word.empty(); word = next_word(rest)) {
+        builder_.add_output(v, bytes(t, word, "outputs"));
+      }
+    }
+  }
+
+  /// The edges from one node. Which tensor an edge carries: one of those that the node lists, or one of the edge's own
+  /// size, or that of the node for all edges without a size, or none. The same edge without a tensor of its own is
+  /// added once.
+  void add_edges(std::span<const edge> edges) {
+    const auto from = edges.front().from;
+    const auto& node = graph_.nodes[from];
+    const auto& listed = value(node, key::outputs);
+    const auto& shared = value(node, key::bytes);
+    const std::string outputs = listed.kind != 0 ? graph_.lexer.value(listed) : std::string{};
+    const auto num_listed = count_words(outputs);
+    std::uint32_t next = static_cast<std::uint32_t>(num_listed);
+    std::uint32_t of_node = none; // number of the output for all edges without a size
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> carried; // output and consumer; `none` for control edges
+    carried.reserve(edges.size());
+    for (const auto& e : edges) {
+      const auto& tensor = value(e, dot_edge_key::tensor);
+      const auto& size = value(e, dot_edge_key::bytes);
+      if (listed.kind != 0) {
+        const auto k = tensor.kind == 0 ? 0 : number<std::uint32_t>(tensor, graph_.lexer.value(tensor), "tensor");
+        if (k >= num_listed) {
+          graph_.lexer.fail(e.position, "the node has no output " + std::to_string(k) + ", it lists " +
+                                          std::to_string(num_listed));
+        }
+        carried.emplace_back(k, e.to);
+      } else if (size.kind != 0) {
+        builder_.add_output(from, bytes(size, graph_.lexer.value(size), "bytes"));
+        builder_.add_edge(from, e.to, next++);
+      } else if (shared.kind != 0) {
+        if (of_node == none) {
+          builder_.add_output(from, bytes(shared, graph_.lexer.value(shared), "bytes"));
+          of_node = next++;
+        }
+        carried.emplace_back(of_node, e.to);
+      } else {
+        ++num_without_bytes_;
+        carried.emplace_back(none, e.to);
+      }
+    }
+    std::sort(carried.begin(), carried.end());
+    carried.erase(std::unique(carried.begin(), carried.end()), carried.end());
+    for (const auto& [output, to] : carried) {
+      output == none ? builder_.add_control_edge(from, to) : builder_.add_edge(from, to, output);
+    }
+  }
+
+  void keep_last_of_each_edge() {
+    auto& edges = graph_.edges;
+    std::stable_sort(edges.begin(), edges.end(),
+                     [](const auto& a, const auto& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+    auto kept = edges.begin();
+    for (auto e = edges.begin(); e != edges.end(); ++e) {
+      if (e + 1 == edges.end() || e[1].from != e->from || e[1].to != e->to) {
+        *kept++ = *e;
+      }
+    }
+    edges.erase(kept, edges.end());
+  }
+
+  dot_graph graph_;
+  workload_builder builder_;
+  std::map<std::string, op_id> first_of_group_;
+  std::size_t num_without_work_ = 0;
+  std::size_t num_without_bytes_ = 0;
+};
+
+} // namespace weft::io::detail
