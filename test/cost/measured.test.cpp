@@ -53,8 +53,13 @@ TEST_CASE("measured: each kind has its own times, and the first fill in") {
   CHECK(c.compute_time(w, 0, p, 1) == 7);
   CHECK(c.compute_time(w, 1, p, 0) == 50);
   CHECK(c.compute_time(w, 2, p, 2) == doctest::Approx(4.0 / 20));
-  c.add(device_kind::tpu, {1, 1, 1, 6}); // no such device: as if measured on the first
-  CHECK(c.compute_time(w, 3, p, 0) == 6);
+  c.add(device_kind::tpu, {1, 1, 1, 6}); // no such device: as if measured on the first accelerator
+  CHECK(c.compute_time(w, 3, p, 1) == 6);
+  cost::measured cpu_times{cost::linear{}, platform<uniform_links>{{{.kind = device_kind::gpu, .speed = 2},
+                                                                    {.kind = device_kind::gpu, .speed = 4}},
+                                                                   uniform_links{}}};
+  cpu_times.add(device_kind::cpu, {1, 1, 1, 6}); // no CPU: as if measured on the first device
+  CHECK(cpu_times.compute_time(w, 3, p, 0) == 6);
 }
 
 TEST_CASE("measured: where the base expects no time, the measured one holds everywhere") {

@@ -7,6 +7,7 @@
 #include "weft/cost/concepts.hpp"
 #include "weft/platform/kinds.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -32,12 +33,16 @@ public:
   }
 
   /// Times per op in seconds, NaN where an op was not measured, on devices of these kinds: on the first one of the
-  /// platform. If the platform has none of them, on its first device. For a device of a kind that was added, that
-  /// kind's times are used; else those added first. Throws `value_error` for a negative or infinite time.
+  /// platform. If the platform has none of them, times of accelerators hold for its first accelerator, and all others
+  /// for its first device. For a device of a kind that was added, that kind's times are used; else those added first.
+  /// Throws `value_error` for a negative or infinite time.
   void add(kind_set kinds, std::vector<double> seconds) {
-    device_id reference = 0;
-    while (reference < kinds_.size() && !kinds.contains(kinds_[reference])) {
-      ++reference;
+    const auto first_of = [this](auto matches) {
+      return static_cast<device_id>(std::find_if(kinds_.begin(), kinds_.end(), matches) - kinds_.begin());
+    };
+    device_id reference = first_of([&](device_kind k) { return kinds.contains(k); });
+    if (reference == kinds_.size() && !kinds.contains(device_kind::cpu)) {
+      reference = first_of([](device_kind k) { return k != device_kind::cpu; });
     }
     for (std::size_t v = 0; v < seconds.size(); ++v) {
       if (seconds[v] < 0 || std::isinf(seconds[v])) {

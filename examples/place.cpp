@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSL-1.0
+// From a model file to a placed model: where each op runs, how long a step takes, whether it fits, and why it is not
+// faster.
+#include "place/costs.hpp"
+#include "place/model_file.hpp"
+#include "place/options.hpp"
+#include "place/search.hpp"
+
+#include "weft/io/json_plan.hpp"
+#include "weft/io/read.hpp"
+#include "weft/platform/presets.hpp"
+#include "weft/report/chrome_trace.hpp"
+#include "weft/report/placed_model.hpp"
+#include "weft/report/placement_html.hpp"
+#include "weft/report/summary.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+std::string_view weft_echarts_js();
+
+namespace {
+
+using place::options;
+
+/// A line on the terminal that says what is being done; silent elsewhere.
+class status_line {
+public:
+  status_line() : shown_{isatty(STDERR_FILENO) != 0} {}
+  status_line(const status_line&) = delete;
+  ~status_line() { clear(); }
+
+  void show(const std::string& text) {
+    if (shown_) {
+      fmt::print(stderr, "\r\x1b[K{} …", text);
+      std::fflush(stderr);
+    }
+  }
+  /// At most ten times a second.
+  void show_progress(const std::string& text) {
+    if (clock_.seconds() >= next_) {
+      next_ = clock_.seconds() + 0.1;
+      show(text);
+    }
+  }
+  void clear() const {
+    if (shown_) {
+      fmt::print(stderr, "\r\x1b[K");
+    }
+  }
+
+private:
+  bool shown_;
+  weft::stopwatch clock_;
+  double next_ = 0;
+};
+
+/// A preset by its name, with or without `preset:`, or a file.
+weft::platform<> load_platform(const std::string& spec) {
+  const std::string_view preset = "preset:";
+  const auto name = spec.starts_with(preset) ? spec.substr(preset.size()) : spec;
+  const bool is_name = std::any_of(weft::presets::entries.begin(), weft::presets::entries.end(),
+                                   [&](const auto& e) { return e.name == name; });
+  if (is_name || spec.starts_with(preset) || !std::filesystem::exists(spec)) {
+    if (!is_name && !spec.starts_with(preset) && spec.find_first_of("./") != spec.npos) {
+      return weft::io::read_platform(spec); // says that there is no such file
+    }
+    return weft::presets::make(name);
+  }
+  return weft::io::read_platform(spec);
+}
+
+void check_outputs(const options& o, const place::input& in) {
+  place::check_output(o, in);
+  for (const auto* file : {&o.out, &o.plan, &o.html, &o.trace}) {
+    if (!file->empty()) {
+      weft::io::require_writable(*file);
+    }
+  }
+}
+
+int run(int argc, char** argv) {
+  const options o = place::parse(argc, argv);
+  status_line line;
+  const auto devices = load_platform(o.platform);
+  line.show("reading " + o.model);
+  const auto in = place::load(o);
+  check_outputs(o, in);
+
+  line.show("estimating costs");
+  auto notes = in.model.notes;
+  const auto table = weft::cost::typical_efficiencies();
+  const auto base = place::make_estimate(o, in.model, table);
+  const place::problem problem{in.model.ops, devices, place::make_costs(o, in, devices, base, notes)};
+
+  line.show("searching");
+  const auto found = place::search(o, problem, base, [&](const weft::progress& x) {
+    line.show_progress(fmt::format("searching: {:.4g} ms after {:.1f} s", x.best * 1e3, x.seconds));
+  });
+  if (!found.found) {
+    line.clear();
+    fmt::print(stderr, "place: {} does not fit on {}: {}\n", in.name, o.platform, found.why);
+    return 1;
+  }
+
+  line.show("analysing the run");
+  notes.insert(notes.end(), found.notes.begin(), found.notes.end());
+  const auto placed = weft::report::make_placed_model(problem, found.plan.placement, found.run,
+                                                      {.model = in.name,
+                                                       .platform = o.platform,
+                                                       .strategy = found.strategy,
+                                                       .bound = found.bound,
+                                                       .baselines = found.baselines,
+                                                       .strategies = found.tried,
+                                                       .notes = std::move(notes)});
+  line.clear();
+  weft::report::write_summary(std::cout, placed);
+  std::cout.flush();
+
+  const auto wrote = [](const char* what, const std::string& file) { fmt::print("{} written to {}\n", what, file); };
+  if (!o.out.empty()) {
+    place::write_placed(o, in, found.plan.placement, devices);
+    wrote("model", o.out);
+  }
+  if (!o.plan.empty()) {
+    weft::io::write_file(o.plan, [&](std::ostream& out) { weft::io::write_plan_json(out, found.plan); });
+    wrote("plan", o.plan);
+  }
+  if (!o.html.empty()) {
+    weft::io::write_file(o.html,
+                         [&](std::ostream& out) { weft::report::write_placement_html(out, placed); });
+    wrote("report", o.html);
+  }
+  if (!o.trace.empty()) {
+    weft::io::write_file(o.trace, [&](std::ostream& out) {
+      weft::report::write_chrome_trace(out, found.run, in.model.ops, devices, {});
+    });
+    wrote("trace", o.trace);
+  }
+  if (!std::cout) {
+    throw weft::error("cannot write the summary to standard output");
+  }
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return tool::main_of("place", argc, argv, run);
+}

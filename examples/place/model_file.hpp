@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The model that `place` is given, and writing it again with devices.
+#pragma once
+
+#include "options.hpp"
+
+#include "weft/plan/plan.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/workload/model.hpp"
+#include "weft/workload/nn/network.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace place {
+
+/// A model, and where it came from.
+struct input {
+  std::string name;
+  weft::model model;
+  enum class source { onnx, tensorflow, network, other } from = source::other;
+  std::string bytes = {};                        ///< of the file, for formats that are written again
+  std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
+  std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
+  std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
+};
+
+/// Reads the model, or makes the bundled network, and expands it to a training step if that is wanted.
+/// Throws `weft::error` of one line for everything that is wrong.
+input load(const options& o);
+
+/// Refuses an output file whose format the model cannot be written in.
+void check_output(const options& o, const input& in);
+
+/// Writes the model again with the device of each op.
+void write_placed(const options& o, const input& in, const weft::placement& where, const weft::platform<>& devices);
+
+} // namespace place

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "search.hpp"
+
+#include "weft/bound/best.hpp"
+#include "weft/partition/first_device.hpp"
+#include "weft/partition/layer_split.hpp"
+#include "weft/schedule/path_completion_time.hpp"
+#include "weft/simulate/memory.hpp"
+#include "weft/simulate/plan_of.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/solve/best.hpp"
+#include "weft/solve/devices_needed.hpp"
+#include "weft/solve/least_memory.hpp"
+#include "weft/throughput/best.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace place {
+namespace {
+
+using namespace weft;
+
+/// A placement as a framework runs it: whatever is ready, the longest way to the end first.
+trace run_of(const problem& p, const placement& where) {
+  trace run;
+  simulator<problem, schedule::path_completion_time>{p}.run(plan{.placement = where}, simulate::recorder{run});
+  return run;
+}
+
+/// How a placement does, and whether it fits.
+report::alternative assess(const options& o, const problem& p, std::string name, const placement& where) {
+  const auto run = run_of(p, where);
+  simulate::memory_tracker<problem> memory{p};
+  memory.follow(where, run);
+  report::alternative a{.name = std::move(name),
+                        .step_seconds = run.makespan,
+                        .peak_memory = static_cast<double>(memory.largest_peak())};
+  for (const device_id d : ids(p.num_devices())) {
+    const auto capacity = memory_limit{.capacity_share = o.memory_share}.of(p.platform().memory_capacity(d));
+    if (memory.peaks()[d] > capacity) {
+      a.status = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(memory.peaks()[d]),
+                             readable_bytes(capacity), p.platform().name(d));
+      break;
+    }
+  }
+  return a;
+}
+
+/// Everything on the device that takes least, of those that every op may run on.
+std::optional<placement> on_one_device(const problem& p) {
+  std::vector<double> load(p.num_devices(), 0.0);
+  for (component_id c = 0; c < p.num_components(); ++c) {
+    for (const device_id d : ids(p.num_devices())) {
+      load[d] += p.kinds(c).contains(p.platform().kind(d)) ? p.component_time(c, d)
+                                                           : std::numeric_limits<double>::infinity();
+    }
+  }
+  const auto least = std::min_element(load.begin(), load.end());
+  if (!(*least < std::numeric_limits<double>::infinity())) {
+    return std::nullopt;
+  }
+  return placement(p.num_ops(), static_cast<device_id>(least - load.begin()));
+}
+
+std::vector<report::alternative> baselines(const options& o, const problem& p) {
+  std::vector<report::alternative> found;
+  if (const auto one = on_one_device(p)) {
+    found.push_back(assess(o, p, fmt::format("everything on {}", p.platform().name((*one)[0])), *one));
+  }
+  if (const auto first = partition::first_device{}(p)) {
+    found.push_back(assess(o, p, "framework default (first accelerator)", *first));
+  }
+  const auto is_cpu = [&](device_id d) { return p.platform().kind(d) == device_kind::cpu; };
+  const auto devices = ids(p.num_devices());
+  if (std::count_if(devices.begin(), devices.end(), [&](device_id d) { return !is_cpu(d); }) > 1) {
+    if (const auto layers = partition::layer_split{}(p)) {
+      found.push_back(assess(o, p, "equal blocks of layers", *layers));
+    }
+  }
+  return found;
+}
+
+std::string op_name(const problem& p, op_id v) { return std::string{p.workload().name(v)}; }
+
+/// The device of which there should be more: the first accelerator, or else the first device.
+device_id scarce_device(const problem& p) { return partition::accelerators(p).front(); }
+
+/// What lacks, and how many devices would do.
+std::string explain(const options& o, const problem& p, const estimate& base, const solve::best_result& r) {
+  std::string why;
+  if (r.shortage) {
+    why = to_string(*r.shortage, [&](op_id v) { return p.workload().name(v); },
+                    [&](device_id d) { return p.platform().name(d); });
+  } else if (r.reason) {
+    why = to_string(*r.reason, r.reason->op == none ? "" : op_name(p, r.reason->op));
+  } else {
+    why = "no plan was found";
+  }
+  if (r.reason && r.reason->why == infeasibility::reason::no_device_of_kind) {
+    return why;
+  }
+  const device_id like = scarce_device(p);
+  const auto needed = solve::devices_needed(p.workload(), p.platform(), base, like, std::nullopt, 256,
+                                            {.moves = 0, .memory = {.capacity_share = o.memory_share}});
+  return why + fmt::format("\n  with more devices like {}: {}", p.platform().name(like),
+                           to_string(needed, needed.reason && needed.reason->op != none ? op_name(p, needed.reason->op)
+                                                                                       : std::string{}));
+}
+
+solve::best_options budget_of(const options& o, const std::function<void(const progress&)>& on_progress) {
+  return {.seconds = o.budget.seconds,
+          .moves = o.budget.moves,
+          .seed = o.seed,
+          .threads = o.jobs,
+          .on_progress = &on_progress,
+          .memory = {memory_rule::over_time, o.memory_share}};
+}
+
+/// The plan and the run that a search over schedules found.
+answer from(const problem& p, solve::best_result r, std::string strategy) {
+  answer a{.found = true, .plan = std::move(r.plan), .bound = r.bound, .strategy = std::move(strategy)};
+  simulator<problem, schedule::static_order>{p}.run(a.plan, simulate::recorder{a.run});
+  for (const auto& t : r.tried) {
+    a.tried.push_back({.name = t.name,
+                       .step_seconds = t.makespan < std::numeric_limits<double>::infinity() ? t.makespan : report::absent,
+                       .planning_seconds = t.seconds,
+                       .status = t.makespan < std::numeric_limits<double>::infinity() ? "" : "found no plan"});
+  }
+  return a;
+}
+
+answer by_period(const options& o, const problem& p, const std::function<void(const progress&)>& on_progress) {
+  throughput::best s{.budget = o.budget};
+  s.budget.on_progress = &on_progress;
+  rng random{o.seed};
+  auto r = s(p, random);
+  std::vector<std::string> notes;
+  if (!r) { // reservations of all tensors refuse what runs in less
+    std::vector<byte_count> resident;
+    for (component_id c = 0; c < p.num_components(); ++c) {
+      resident.push_back(p.resident_bytes(c));
+    }
+    r = s(p.reserving(std::move(resident)), random);
+    notes.emplace_back("memory: parameters and state fit, and one step does as the run shows; several steps in flight "
+                       "need more");
+  }
+  if (!r) {
+    answer none_found{.why = to_string(r.error(), r.error().op == none ? "" : op_name(p, r.error().op))};
+    return none_found;
+  }
+  answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period", .notes = std::move(notes)};
+  a.run = run_of(p, r->placement);
+  a.plan = simulate::plan_of(p, a.run);
+  a.notes.push_back(fmt::format("period of a pipelined run: {:.4g} ms, at most {:.1f} % above the smallest possible "
+                                "({:.4g} ms); the step time below is that of one step alone",
+                                r->period * 1e3, r->gap() * 100, r->bound * 1e3));
+  for (const auto& t : r->tried) {
+    a.tried.push_back({.name = std::string{t.method} + " (period)", .step_seconds = t.period});
+  }
+  return a;
+}
+
+} // namespace
+
+answer search(const options& o, const problem& p, const estimate& base,
+              const std::function<void(const progress&)>& on_progress) {
+  answer a;
+  if (o.objective == objective::period) {
+    a = by_period(o, p, on_progress);
+  } else {
+    const auto budget = budget_of(o, on_progress);
+    auto r = o.objective == objective::memory ? solve::least_memory(p, budget) : solve::best(p, budget);
+    if (!r.has_plan()) {
+      a.why = explain(o, p, base, r);
+      return a;
+    }
+    a = from(p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");
+  }
+  if (a.found) {
+    a.baselines = baselines(o, p);
+  }
+  return a;
+}
+
+} // namespace place

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The search for a plan, whatever is to be made small.
+#pragma once
+
+#include "costs.hpp"
+#include "options.hpp"
+
+#include "weft/core/budget.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/report/placed_model.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace place {
+
+/// A plan with its run, or why there is none.
+struct answer {
+  bool found = false;
+  weft::plan plan = {};
+  weft::trace run = {};
+  weft::lower_bound bound = {};
+  std::string strategy = {};
+  std::vector<weft::report::alternative> baselines = {};
+  std::vector<weft::report::alternative> tried = {};
+  std::vector<std::string> notes = {}; ///< about the result
+  std::string why = {};                ///< no plan: what lacks, on one or more lines
+};
+
+/// Searches within the budget; `on_progress` hears of better plans. `base` is what the costs of `p` rest on.
+answer search(const options& o, const problem& p, const estimate& base,
+              const std::function<void(const weft::progress&)>& on_progress);
+
+} // namespace place
