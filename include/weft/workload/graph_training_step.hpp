@@ -224,7 +224,7 @@ private:
         for (const tensor_id t : f_.outputs(v)) {
           b_.add_output(copy_[v], f_.bytes(t));
         }
-        if (f_.resident_bytes(v) > 0) {
+        if (f_.resident_bytes(v) > 0 || parameters_of_[v] != none) {
           b_.colocate(v, copy_[v]);
         }
         open.push_back(v);

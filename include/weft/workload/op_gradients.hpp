@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -30,239 +31,92 @@ struct gradient_rule {
 
 namespace detail {
 
-inline constexpr gradient_rule stops{.differentiable = false, .reads = gradient_reads::nothing};
-inline constexpr gradient_rule adds{.reads = gradient_reads::nothing};
-inline constexpr gradient_rule rearranges{.parameters = false, .reads = gradient_reads::nothing};
-inline constexpr gradient_rule reduces{.parameters = false};
-inline constexpr gradient_rule limits{.parameters = false, .reads = gradient_reads::inputs};
-inline constexpr gradient_rule drops{.parameters = false, .reads = gradient_reads::outputs};
-inline constexpr gradient_rule selects{.reads = gradient_reads::selectors};
-inline constexpr gradient_rule from_inputs{.reads = gradient_reads::inputs};
-inline constexpr gradient_rule from_outputs{.reads = gradient_reads::outputs};
-inline constexpr gradient_rule multiplies{.product = true, .reads = gradient_reads::inputs};
-inline constexpr gradient_rule recurs{.product = true, .reads = gradient_reads::both};
+struct gradient_rule_of_types {
+  gradient_rule rule;
+  std::string_view types; // with spaces between them
+};
+
+/// Types that are not here have the rule of `gradient_rule`'s defaults.
+inline constexpr gradient_rule_of_types gradient_rules[] = {
+  // Comparisons, shapes, indices, integers, constants, random numbers, what has effects only.
+  {{.differentiable = false, .reads = gradient_reads::nothing},
+   "All And Any ArgMax ArgMin Assert Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp "
+   "AssignVariableOp AudioSummary Bernoulli BitShift BroadcastGradientArgs Bucketize Ceil ConcatOffset Const "
+   "Constant ConstantOfShape ConvInteger DynamicQuantizeLinear Equal EyeLike Fill Floor FloorDiv FloorMod Greater "
+   "GreaterEqual GreaterOrEqual HistogramSummary ImageSummary InTopK InvertPermutation IsFinite IsInf IsNaN IsNan "
+   "IsVariableInitialized Iterator IteratorGetNext Less LessEqual LessOrEqual LinSpace LogicalAnd LogicalNot "
+   "LogicalOr LogicalXor MatMulInteger MergeSummary Mod Multinomial NoOp NonMaxSuppression NonZero Not NotEqual "
+   "OneHot OnesLike Or ParameterizedTruncatedNormal ParseExample Placeholder PreventGradient Print QuantizeLinear "
+   "QueueDequeue QueueDequeueMany RandomNormal RandomNormalLike RandomStandardNormal RandomUniform RandomUniformInt "
+   "RandomUniformLike Range Rank Restore Rint Round Save ScalarSummary Shape ShapeN ShardedFilename Sign Size "
+   "StopGradient TruncatedNormal Unique VarIsInitializedOp VariableShape Xor ZerosLike"},
+  // Sums, and variables.
+  {{.reads = gradient_reads::nothing},
+   "Add AddN BiasAdd Neg Sub Sum VarHandleOp Variable"},
+  // Linear ops that hold axes, shapes or sizes.
+  {{.parameters = false, .reads = gradient_reads::nothing},
+   "AveragePool AvgPool AvgPool3D BatchToSpaceND BroadcastTo Cast Concat CumSum Cumsum DepthToSpace "
+   "DequantizeLinear Expand ExpandDims Flatten GlobalAveragePool Identity IdentityN Mean MirrorPad Pack Pad "
+   "ReadVariableOp ReduceMean ReduceSum Reshape Resize ResizeBilinear ResizeNearestNeighbor Reverse ReverseSequence "
+   "Slice SpaceToBatchND SpaceToDepth Split SplitV Squeeze StridedSlice Tile Transpose Unpack Unsqueeze Upsample"},
+  // What finds some of its inputs again in its outputs.
+  {{.parameters = false},
+   "MaxPool Prod ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMin ReduceProd ReduceSumSquare TopK"},
+  {{.parameters = false, .reads = gradient_reads::inputs},
+   "Clip"},
+  {{.parameters = false, .reads = gradient_reads::outputs},
+   "Dropout"},
+  {{.reads = gradient_reads::selectors},
+   "DynamicStitch EmbeddingLookup Gather GatherElements GatherND GatherNd ResourceGather ScatterElements ScatterND "
+   "ScatterNd Select UnsortedSegmentSum Where"},
+  {{.reads = gradient_reads::inputs},
+   "Abs BatchNormalization BiasGelu BiasSplitGelu Celu Cos Div Erf FastGelu FusedBatchNorm Gelu GroupNormalization "
+   "HardSwish InstanceNormalization L2Loss LayerNorm LayerNormalization LeakyRelu Log Log1p Max Maximum Min Minimum "
+   "Mish Mul PRelu Pow QuickGelu RMSNorm RMSNormalization RealDiv Silu SimplifiedLayerNormalization Sin "
+   "SkipLayerNormalization SkipSimplifiedLayerNormalization Softplus Softsign Square SquaredDifference Swish "
+   "ThresholdedRelu"},
+  {{.reads = gradient_reads::outputs},
+   "Elu Exp Expm1 HardSigmoid Inv LogSoftmax Reciprocal Relu Relu6 Rsqrt Selu Sigmoid Softmax "
+   "SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits Sqrt Tanh"},
+  {{.product = true, .reads = gradient_reads::inputs},
+   "BatchMatMul Conv Conv1D Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D ConvTranspose DeformConv "
+   "DepthwiseConv2d DepthwiseConv2dNative Einsum FusedConv FusedConv2D FusedGemm FusedMatMul Gemm MatMul "
+   "SparseMatMul SparseTensorDenseMatMul"},
+  // Several products in one op.
+  {{.product = true, .reads = gradient_reads::both},
+   "Attention BlockLSTM CudnnRNN GRU GRUBlockCell GroupQueryAttention LSTM LSTMBlockCell MultiHeadAttention "
+   "PackedAttention QAttention RNN"},
+};
 
 struct named_gradient_rule {
   std::string_view type;
   gradient_rule rule;
 };
 
-/// Types that are not here have the rule of `gradient_rule`'s defaults. Ascending, in ASCII order.
-inline constexpr auto gradient_rules = std::to_array<named_gradient_rule>({
-  {"Add", adds},
-  {"AddN", adds},
-  {"All", stops},
-  {"And", stops},
-  {"Any", stops},
-  {"ArgMax", stops},
-  {"ArgMin", stops},
-  {"Assert", stops},
-  {"Attention", recurs},
-  {"AveragePool", rearranges},
-  {"AvgPool", rearranges},
-  {"AvgPool3D", rearranges},
-  {"BatchMatMul", multiplies},
-  {"BatchNormalization", from_inputs},
-  {"BatchToSpaceND", rearranges},
-  {"Bernoulli", stops},
-  {"BiasAdd", adds},
-  {"BiasGelu", from_inputs},
-  {"BlockLSTM", recurs},
-  {"BroadcastGradientArgs", stops},
-  {"BroadcastTo", rearranges},
-  {"Cast", rearranges},
-  {"Ceil", stops},
-  {"Clip", limits},
-  {"Concat", rearranges},
-  {"ConcatOffset", stops},
-  {"Const", stops},
-  {"Constant", stops},
-  {"ConstantOfShape", stops},
-  {"Conv", multiplies},
-  {"Conv1D", multiplies},
-  {"Conv2D", multiplies},
-  {"Conv2DBackpropFilter", multiplies},
-  {"Conv2DBackpropInput", multiplies},
-  {"Conv3D", multiplies},
-  {"ConvTranspose", multiplies},
-  {"CudnnRNN", recurs},
-  {"CumSum", rearranges},
-  {"Cumsum", rearranges},
-  {"DepthToSpace", rearranges},
-  {"DepthwiseConv2dNative", multiplies},
-  {"DequantizeLinear", rearranges},
-  {"Dropout", drops},
-  {"DynamicQuantizeLinear", stops},
-  {"DynamicStitch", selects},
-  {"Einsum", multiplies},
-  {"Elu", from_outputs},
-  {"EmbeddingLookup", selects},
-  {"Equal", stops},
-  {"Erf", from_inputs},
-  {"Exp", from_outputs},
-  {"Expand", rearranges},
-  {"ExpandDims", rearranges},
-  {"EyeLike", stops},
-  {"FastGelu", from_inputs},
-  {"Fill", stops},
-  {"Flatten", rearranges},
-  {"Floor", stops},
-  {"FloorDiv", stops},
-  {"FloorMod", stops},
-  {"FusedBatchNorm", from_inputs},
-  {"FusedConv", multiplies},
-  {"FusedConv2D", multiplies},
-  {"FusedGemm", multiplies},
-  {"FusedMatMul", multiplies},
-  {"GRU", recurs},
-  {"GRUBlockCell", recurs},
-  {"Gather", selects},
-  {"GatherElements", selects},
-  {"GatherND", selects},
-  {"GatherNd", selects},
-  {"Gelu", from_inputs},
-  {"Gemm", multiplies},
-  {"GlobalAveragePool", rearranges},
-  {"Greater", stops},
-  {"GreaterEqual", stops},
-  {"GreaterOrEqual", stops},
-  {"GroupNormalization", from_inputs},
-  {"HardSigmoid", from_outputs},
-  {"HardSwish", from_inputs},
-  {"Identity", rearranges},
-  {"IdentityN", rearranges},
-  {"InstanceNormalization", from_inputs},
-  {"InvertPermutation", stops},
-  {"IsFinite", stops},
-  {"IsInf", stops},
-  {"IsNaN", stops},
-  {"IsNan", stops},
-  {"Iterator", stops},
-  {"IteratorGetNext", stops},
-  {"L2Loss", from_inputs},
-  {"LSTM", recurs},
-  {"LSTMBlockCell", recurs},
-  {"LayerNorm", from_inputs},
-  {"LayerNormalization", from_inputs},
-  {"LeakyRelu", from_inputs},
-  {"Less", stops},
-  {"LessEqual", stops},
-  {"LessOrEqual", stops},
-  {"LinSpace", stops},
-  {"Log", from_inputs},
-  {"Log1p", from_inputs},
-  {"LogSoftmax", from_outputs},
-  {"LogicalAnd", stops},
-  {"LogicalNot", stops},
-  {"LogicalOr", stops},
-  {"MatMul", multiplies},
-  {"MatMulInteger", stops},
-  {"MaxPool", reduces},
-  {"Mean", rearranges},
-  {"MirrorPad", rearranges},
-  {"Mish", from_inputs},
-  {"Mod", stops},
-  {"Mul", from_inputs},
-  {"MultiHeadAttention", recurs},
-  {"Multinomial", stops},
-  {"Neg", adds},
-  {"NoOp", stops},
-  {"NonMaxSuppression", stops},
-  {"NonZero", stops},
-  {"Not", stops},
-  {"NotEqual", stops},
-  {"OneHot", stops},
-  {"OnesLike", stops},
-  {"Or", stops},
-  {"Pack", rearranges},
-  {"Pad", rearranges},
-  {"Placeholder", stops},
-  {"Pow", from_inputs},
-  {"PreventGradient", stops},
-  {"Print", stops},
-  {"Prod", reduces},
-  {"QuantizeLinear", stops},
-  {"RMSNorm", from_inputs},
-  {"RNN", recurs},
-  {"RandomNormal", stops},
-  {"RandomNormalLike", stops},
-  {"RandomStandardNormal", stops},
-  {"RandomUniform", stops},
-  {"RandomUniformInt", stops},
-  {"RandomUniformLike", stops},
-  {"Range", stops},
-  {"Rank", stops},
-  {"ReadVariableOp", rearranges},
-  {"Reciprocal", from_outputs},
-  {"ReduceL1", reduces},
-  {"ReduceL2", reduces},
-  {"ReduceLogSum", reduces},
-  {"ReduceLogSumExp", reduces},
-  {"ReduceMax", reduces},
-  {"ReduceMean", rearranges},
-  {"ReduceMin", reduces},
-  {"ReduceProd", reduces},
-  {"ReduceSum", rearranges},
-  {"ReduceSumSquare", reduces},
-  {"Relu", from_outputs},
-  {"Relu6", from_outputs},
-  {"Reshape", rearranges},
-  {"Resize", rearranges},
-  {"ResizeBilinear", rearranges},
-  {"ResizeNearestNeighbor", rearranges},
-  {"ResourceGather", selects},
-  {"Reverse", rearranges},
-  {"ReverseSequence", rearranges},
-  {"Rint", stops},
-  {"Round", stops},
-  {"Rsqrt", from_outputs},
-  {"ScatterElements", selects},
-  {"ScatterND", selects},
-  {"ScatterNd", selects},
-  {"Select", selects},
-  {"Selu", from_outputs},
-  {"Shape", stops},
-  {"ShapeN", stops},
-  {"Sigmoid", from_outputs},
-  {"Sign", stops},
-  {"Silu", from_inputs},
-  {"SimplifiedLayerNormalization", from_inputs},
-  {"Size", stops},
-  {"SkipLayerNormalization", from_inputs},
-  {"Slice", rearranges},
-  {"Softmax", from_outputs},
-  {"SoftmaxCrossEntropyWithLogits", from_outputs},
-  {"Softplus", from_inputs},
-  {"SpaceToBatchND", rearranges},
-  {"SpaceToDepth", rearranges},
-  {"SparseMatMul", multiplies},
-  {"SparseSoftmaxCrossEntropyWithLogits", from_outputs},
-  {"Split", rearranges},
-  {"SplitV", rearranges},
-  {"Sqrt", from_outputs},
-  {"Square", from_inputs},
-  {"Squeeze", rearranges},
-  {"StopGradient", stops},
-  {"StridedSlice", rearranges},
-  {"Sub", adds},
-  {"Sum", adds},
-  {"Swish", from_inputs},
-  {"Tanh", from_outputs},
-  {"Tile", rearranges},
-  {"TopK", reduces},
-  {"Transpose", rearranges},
-  {"Unique", stops},
-  {"Unpack", rearranges},
-  {"UnsortedSegmentSum", selects},
-  {"Unsqueeze", rearranges},
-  {"Upsample", rearranges},
-  {"VarHandleOp", adds},
-  {"Variable", adds},
-  {"Where", selects},
-  {"Xor", stops},
-  {"ZerosLike", stops},
-});
-static_assert(std::ranges::is_sorted(gradient_rules, {}, &named_gradient_rule::type));
+constexpr std::size_t count_gradient_rules() {
+  std::size_t count = 0;
+  for (const auto& [rule, types] : gradient_rules) {
+    count += 1 + static_cast<std::size_t>(std::ranges::count(types, ' '));
+  }
+  return count;
+}
+
+/// The same by type, ascending.
+inline constexpr auto gradient_rules_by_type = [] {
+  std::array<named_gradient_rule, count_gradient_rules()> all;
+  auto next = all.begin();
+  for (const auto& [rule, types] : gradient_rules) {
+    for (auto rest = types; !rest.empty();) {
+      const auto end = std::min(rest.find(' '), rest.size());
+      *next++ = {rest.substr(0, end), rule};
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  std::ranges::sort(all, {}, &named_gradient_rule::type);
+  return all;
+}();
+static_assert(std::ranges::adjacent_find(gradient_rules_by_type, {}, &named_gradient_rule::type) ==
+              gradient_rules_by_type.end());
 
 /// The type without what comes before its last '.', ':' or '_' at the front (a domain, a mark of fused ops), and
 /// without a version such as V2 at its end.
@@ -286,8 +140,8 @@ constexpr std::string_view plain_type(std::string_view type) {
 /// gradients read what they read and what they made. Complexity: O(log of the number of known types).
 constexpr gradient_rule gradient_rule_of(std::string_view type) {
   const auto name = detail::plain_type(type);
-  const auto at = std::ranges::lower_bound(detail::gradient_rules, name, {}, &detail::named_gradient_rule::type);
-  return at != detail::gradient_rules.end() && at->type == name ? at->rule : gradient_rule{};
+  const auto at = std::ranges::lower_bound(detail::gradient_rules_by_type, name, {}, &detail::named_gradient_rule::type);
+  return at != detail::gradient_rules_by_type.end() && at->type == name ? at->rule : gradient_rule{};
 }
 
 } // namespace weft
