@@ -33,8 +33,7 @@ void refused_in_one_line(const Try& try_it) {
 }
 
 /// What is read must be whole; a placement that is written into it must leave everything else as it was.
-inline void read_graph(std::string_view bytes) {
-  const tensorflow::reader read{.batch = 2};
+inline void check_graph(const tensorflow::reader& read, std::string_view bytes) {
   const auto m = read.read(bytes, "<bytes>");
   require(read.recognises(bytes), "a graph is read but not recognised");
   require(m.seconds.empty() || m.seconds.size() == m.ops.num_ops(), "there is not a time per op");
@@ -71,7 +70,7 @@ inline void read_graph(std::string_view bytes) {
 
 /// Texts are read as graphs, and as the binary encoding of what they say.
 inline void tensorflow_text(std::string_view bytes) {
-  detail::refused_in_one_line([&] { detail::read_graph(bytes); });
+  detail::refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
   detail::refused_in_one_line([&] {
     const auto encoded = tensorflow::from_text(bytes, tensorflow::schema::message_id::graph_def, "<bytes>");
     const auto text = tensorflow::to_text(encoded, tensorflow::schema::message_id::graph_def);
@@ -87,7 +86,7 @@ inline void tensorflow_text(std::string_view bytes) {
 }
 
 inline void tensorflow_binary(std::string_view bytes) {
-  detail::refused_in_one_line([&] { detail::read_graph(bytes); });
+  detail::refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
 }
 
 /// Files with times, as text or binary; also as workloads.
@@ -97,7 +96,7 @@ inline void tensorflow_costs(std::string_view bytes) {
       detail::require(seconds >= 0 && std::isfinite(seconds), "a time is negative or infinite");
     }
   });
-  detail::refused_in_one_line([&] { detail::read_graph(bytes); });
+  detail::refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
 }
 
 } // namespace weft::test::fuzz

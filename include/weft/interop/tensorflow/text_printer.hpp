@@ -19,14 +19,15 @@ namespace detail {
 
 /// A text in quotes, for Protocol Buffers' text format.
 inline std::string quoted(std::string_view text) {
-  constexpr std::string_view octal = "01234567";
+  using namespace std::string_view_literals;
+  constexpr auto octal = "01234567"sv;
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
+    if (const auto named = "\n\r\t"sv.find(c); named != std::string_view::npos) {
+      result += {'\\', "nrt"[named]};
+    } else if (c == '"' || c == '\'' || c == '\\') {
       result += {'\\', c};
-    } else if (c == '\n') {
-      result += "\\n";
     } else if (byte < 32 || byte >= 127) {
       result += {'\\', octal[byte >> 6], octal[byte >> 3 & 7], octal[byte & 7]};
     } else {
