@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSL-1.0
+// Graphs in text and binary as workloads: inputs, devices, colocations, variables, constants, loops, functions, errors.
+#include "weft/interop/tensorflow.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace weft;
+
+model read(const std::string& text, const tensorflow::reader& r = {}) {
+  const auto m = r.read(text, "net.pbtxt");
+  const auto bytes = tensorflow::from_text(text, tensorflow::schema::message_id::graph_def, "net.pbtxt");
+  const auto again = r.read(bytes, "net.pb"); // both encodings say the same
+  REQUIRE(again.ops.num_edges() == m.ops.num_edges());
+  CHECK(again.notes == m.notes);
+  return m;
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    (void)tensorflow::reader{}.read(text, "net.pbtxt");
+  } catch (const parse_error& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+
+bool noted(const model& m, const std::string& part) {
+  return std::ranges::any_of(m.notes, [&](const std::string& n) { return n.find(part) != n.npos; });
+}
+
+std::vector<byte_count> outputs(const model& m, op_id v) {
+  std::vector<byte_count> bytes;
+  for (const tensor_id t : m.ops.outputs(v)) {
+    bytes.push_back(m.ops.bytes(t));
+  }
+  return bytes;
+}
+
+const std::string placeholder = R"(node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+  attr { key: "shape" value { shape { dim { size: -1 } dim { size: 784 } } } } }
+)";
+
+std::string variable(const std::string& name, const std::string& shape) {
+  return "node { name: '" + name + "' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' " +
+         "value { shape { " + shape + " } } } }\nnode { name: '" + name + "/read' op: 'Identity' input: '" + name +
+         "' attr { key: 'T' value { type: DT_FLOAT } } attr { key: '_class' value { list { s: 'loc:@" + name +
+         "' } } } }\n";
+}
+
+TEST_CASE("nodes become ops in their order, with shapes, work and edges") {
+  const auto m = read(placeholder + variable("w", "dim { size: 784 } dim { size: 10 }") + R"(
+    node { name: "y" op: "MatMul" input: "x" input: "w/read" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "s" op: "Split" input: "axis" input: "y" attr { key: "num_split" value { i: 2 } } }
+    node { name: "axis" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+           attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 1 } } } }
+    node { name: "sum" op: "Add" input: "s:1" input: "s" input: "^y" }
+    node { name: "square" op: "Mul" input: "sum" input: "sum:0" input: "^sum" input: "^x" input: "^x" }
+    versions { producer: 27 })",
+                      {.batch = 64});
+  const auto& w = m.ops;
+  CHECK(m.format == "TensorFlow GraphDef");
+  REQUIRE(w.num_ops() == 8);
+  CHECK(w.name(3) == "y");
+  CHECK(w.type(3) == "MatMul");
+  CHECK(w.work(3) == 2.0 * 64 * 784 * 10);
+  CHECK(outputs(m, 0) == std::vector<byte_count>{64 * 784 * 4, 0}); // and one for control edges
+  CHECK(outputs(m, 1) == std::vector<byte_count>{8});
+  CHECK(w.resident_bytes(1) == 784 * 10 * 4);
+  CHECK(outputs(m, 2) == std::vector<byte_count>{784 * 10 * 4});
+  CHECK(outputs(m, 4) == std::vector<byte_count>{64 * 5 * 4, 64 * 5 * 4});
+  CHECK(w.inputs(6).size() == 3);
+  CHECK(w.inputs(7).size() == 2); // each producer once, and no control edge where a tensor comes from it
+  CHECK(w.group(1) == w.group(2));
+  CHECK(w.num_groups() == 1);
+  CHECK(noted(m, "unknown outermost extent"));
+}
+
+TEST_CASE("devices and ops without kernels for other kinds constrain where an op runs") {
+  const auto kinds = [](const std::string& op, const std::string& device) {
+    return read("node { name: 'a' op: '" + op + "' device: '" + device + "' }").ops.kinds(0);
+  };
+  const kind_set cpu = device_kind::cpu, gpu = device_kind::gpu, tpu = device_kind::tpu;
+  CHECK(kinds("NoOp", "").is_all());
+  for (const char* const name : {"/gpu:0", "/device:GPU:3", "/job:w/replica:0/task:1/device:GPU:0", "GPU", "gpu:1",
+                                 "/job:localhost/replica:0/task:0/device:XLA_GPU:0", "/job:a/gpu:*"}) {
+    CAPTURE(name);
+    CHECK(kinds("NoOp", name) == gpu);
+  }
+  CHECK(kinds("NoOp", "/job:localhost/replica:0/task:0/cpu:0") == cpu);
+  CHECK(kinds("NoOp", "/device:TPU:0") == tpu);
+  CHECK(kinds("NoOp", "/job:worker/task:3").is_all());
+  CHECK(kinds("NoOp", "/device:ABACUS:0").is_all());
+  CHECK(kinds("QueueDequeueManyV2", "") == cpu);
+  CHECK(kinds("RestoreV2", "/device:GPU:0") == cpu);
+  CHECK(read("node { name: 'a' op: 'Identity' attr { key: 'T' value { type: DT_STRING } } }").ops.kinds(0) == cpu);
+  CHECK(noted(read("node { name: 'a' op: 'NoOp' device: '/device:ABACUS:0' }"), "kind of device that is not known"));
+  CHECK(noted(read("node { name: 'a' op: 'NoOp' device: '/gpu:1' }"), "only the kind of device is kept"));
+  CHECK_FALSE(noted(read("node { name: 'a' op: 'NoOp' device: '/gpu:0' }"), "only the kind"));
+  CHECK(noted(read("node { name: 'a' op: 'SaveV2' device: '/gpu:0' }"), "the CPU is taken"));
+}
+
+TEST_CASE("colocation is transitive; a missing partner is noted; references keep their readers") {
+  const auto at = [](const char* name) {
+    return std::string{"attr { key: '_class' value { list { s: 'loc:@"} + name + "' } } }";
+  };
+  const auto m = read("node { name: 'a' op: 'NoOp' " + at("b") + " } node { name: 'b' op: 'NoOp' " + at("c") +
+                      " } node { name: 'c' op: 'NoOp' } node { name: 'd' op: 'NoOp' " + at("gone") + " }" +
+                      "node { name: 'v' op: 'VarHandleOp' attr { key: 'shape' value { shape { dim { size: 3 } } } } }" +
+                      "node { name: 'r' op: 'ReadVariableOp' input: 'v' }" +
+                      "node { name: 'u' op: 'ResourceApplyGradientDescent' input: 'v' input: 'r' input: 'r' }");
+  CHECK(m.ops.group(0) == m.ops.group(2));
+  CHECK(m.ops.group(3) == none);
+  CHECK(noted(m, "1 colocations name a node that is not in the file"));
+  CHECK(m.ops.group(4) == m.ops.group(6));
+  CHECK(m.ops.group(4) == m.ops.group(5));
+  CHECK(m.ops.resident_bytes(4) == 12);
+  CHECK(outputs(m, 4) == std::vector<byte_count>{8});
+  CHECK(outputs(m, 5) == std::vector<byte_count>{12});
+  CHECK(outputs(m, 6).empty());
+  CHECK(m.ops.work(6) == 6);
+}
+
+/// A constant of that many floats, all stored or one for all.
+std::string constant(const std::string& name, std::size_t count, bool stored) {
+  std::string content;
+  for (std::size_t i = 0; i < 4 * count; ++i) {
+    content += "\\001";
+  }
+  return "node { name: '" + name + "' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { " +
+         "tensor { dtype: DT_FLOAT tensor_shape { dim { size: " + std::to_string(count) + " } } " +
+         (stored ? "tensor_content: '" + content + "'" : std::string{"float_val: 0"}) + " } } } }\n";
+}
+
+TEST_CASE("large constants are parameters and stay with those that read them") {
+  const std::string reader = "node { name: 'r' op: 'Neg' input: 'i' } ";
+  const std::string identity = "node { name: 'i' op: 'Identity' input: 'c' } ";
+  SUBCASE("one reader, through an Identity") {
+    const auto m = read(constant("c", 2000, true) + identity + reader);
+    CHECK(outputs(m, 0) == std::vector<byte_count>{0});
+    CHECK(outputs(m, 1) == std::vector<byte_count>{0});
+    CHECK(outputs(m, 2) == std::vector<byte_count>{8000});
+    CHECK(m.ops.resident_bytes(0) == 0);
+    CHECK(m.ops.resident_bytes(2) == 8000);
+    CHECK(m.ops.num_groups() == 0);
+    CHECK(noted(m, "1 constants are parameters"));
+  }
+  SUBCASE("several readers stay together, whatever the order of nodes") {
+    const auto m = read(reader + "node { name: 's' op: 'Neg' input: 'c' } " + identity + constant("c", 2000, true));
+    CHECK(m.ops.resident_bytes(0) == 8000);
+    CHECK(m.ops.resident_bytes(1) == 0);
+    CHECK(m.ops.group(0) == m.ops.group(1));
+    CHECK(m.ops.group(0) != none);
+    CHECK(m.ops.group(3) == none);
+  }
+  SUBCASE("small ones and repeated values are data") {
+    CHECK(outputs(read(constant("c", 1024, true) + identity), 0) == std::vector<byte_count>{4096});
+    CHECK(outputs(read(constant("c", 100000, false) + identity), 0) == std::vector<byte_count>{400000});
+  }
+  SUBCASE("nobody reads it") { CHECK(read(constant("c", 2000, true)).ops.resident_bytes(0) == 8000); }
+}
+
+TEST_CASE("inputs without a shape get that of what reads them, or what the caller says") {
+  const std::string old = "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { } } } }"
+                          "node { name: 'to' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32 "
+                          "tensor_shape { dim { size: 4 } } int_val: [-1, 28, 28, 1] } } } }"
+                          "node { name: 'image' op: 'Reshape' input: 'x' input: 'to' } ";
+  const auto m = read(old, {.batch = 32});
+  CHECK(outputs(m, 0) == std::vector<byte_count>{32 * 784 * 4});
+  CHECK(outputs(m, 2) == std::vector<byte_count>{32 * 784 * 4});
+  CHECK(noted(m, "'x' [32, 784]"));
+  CHECK(outputs(read(old + "versions { producer: 24 }"), 0) == std::vector<byte_count>{4}); // since then: a scalar
+  const auto given = read(old, {.shapes = {{"x", {7, 28, 28}}}});
+  CHECK(outputs(given, 0) == std::vector<byte_count>{7 * 784 * 4});
+  CHECK(outputs(given, 2) == std::vector<byte_count>{7 * 784 * 4});
+  const auto guessed = read("node { name: 'x' op: 'Placeholder' } node { name: 'y' op: 'Neg' input: 'x' }", {.batch = 5});
+  CHECK(outputs(guessed, 1) == std::vector<byte_count>{20});
+  CHECK(noted(guessed, "nothing tells it"));
+}
+
+TEST_CASE("loops count once, conditionals with both branches") {
+  const auto m = read("node { name: 'c' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_FLOAT } } } }"
+                      "node { name: 'e' op: 'Enter' input: 'c' } node { name: 'm' op: 'Merge' input: 'e' input: 'n' }"
+                      "node { name: 's' op: 'Switch' input: 'm' input: 'p' } node { name: 'p' op: 'LoopCond' input: 'm' }"
+                      "node { name: 'n' op: 'NextIteration' input: 's:1' } node { name: 'x' op: 'Exit' input: 's' }");
+  CHECK(m.ops.num_edges() == 7);
+  CHECK(noted(m, "1 loops: what is inside counts once"));
+  CHECK(noted(m, "1 conditionals"));
+}
+
+const std::string functions = R"(
+  library { function { signature { name: "twice" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
+      node_def { name: "s" op: "Square" input: "a" } node_def { name: "t" op: "Square" input: "s:y:0" }
+      ret { key: "r" value: "t:y:0" } }
+    function { signature { name: "self" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
+      node_def { name: "s" op: "PartitionedCall" input: "a" attr { key: "f" value { func { name: "self" } } } } ret { key: "r" value: "s:output:0" } }
+    function { signature { name: "broken" } node_def { name: "s" op: "Neg" input: "gone" } } } versions { producer: 27 })";
+
+TEST_CASE("calls cost what the function's body costs") {
+  const auto call = [](const std::string& op, const std::string& function) {
+    return placeholder + "node { name: 'c' op: '" + op + "' input: 'x' " + function + " } " + functions;
+  };
+  const auto f = [](const std::string& key, const std::string& name) {
+    return "attr { key: '" + key + "' value { func { name: '" + name + "' } } }";
+  };
+  const auto m = read(call("StatefulPartitionedCall", f("f", "twice")), {.batch = 2});
+  CHECK(m.ops.work(1) == 2 * 2 * 784);
+  CHECK(outputs(m, 1) == std::vector<byte_count>{2 * 784 * 4});
+  CHECK(read(call("twice", ""), {.batch = 2}).ops.work(1) == 2 * 2 * 784);
+  CHECK(read(call("While", f("cond", "twice") + f("body", "twice"))).ops.work(1) == 4 * 784);
+  CHECK(noted(read(call("While", f("cond", "twice") + f("body", "twice"))), "1 loops"));
+  CHECK(read(call("PartitionedCall", f("f", "self"))).ops.work(1) == 0);
+  CHECK(noted(read(call("PartitionedCall", f("f", "broken"))), "'broken' cannot be looked into"));
+  CHECK(read(call("PartitionedCall", f("f", "gone"))).ops.work(1) > 0);
+}
+
+TEST_CASE("ops without a formula are told") {
+  const auto m = read(placeholder + "node { name: 'y' op: 'Frobnicate' input: 'x' } node { name: 'z' op: 'Neg' input: 'y' }",
+                      {.batch = 3});
+  CHECK(m.ops.work(1) == 3 * 784);
+  CHECK(outputs(m, 1) == std::vector<byte_count>{3 * 784 * 4});
+  CHECK(noted(m, "1 ops of type 'Frobnicate' have no formula"));
+}
+
+TEST_CASE("what the file declares of shapes comes first, what the caller says of inputs before that") {
+  const auto m = read(placeholder + R"(node { name: "y" op: "Frobnicate" input: "x" attr { key: "T" value { type: DT_HALF } }
+    attr { key: "_output_shapes" value { list { shape { dim { size: -1 } dim { size: 7 } } shape { unknown_rank: true } } } } })",
+                      {.batch = 3});
+  CHECK(outputs(m, 1).size() == 2);
+  CHECK(outputs(m, 1)[0] == 3 * 7 * 2);
+}
+
+TEST_CASE("what is wrong is said in one line") {
+  CHECK(refusal("node { name: 'a' op: 'NoOp' }\nnode { name: 'a' op: 'NoOp' }") ==
+        "net.pbtxt:2: node 1 'a' has a name that another node has already: names must differ");
+  CHECK(refusal("node { op: 'NoOp' }") == "net.pbtxt:1: node 0 '' has no name");
+  CHECK(refusal("node { name: 'a' }") == "net.pbtxt:1: node 0 'a' has no op");
+  CHECK(refusal("node { name: 'a' op: 'Neg'\ninput: 'b' }") ==
+        "net.pbtxt:2: node 'a' has input 'b', but there is no node of that name");
+  CHECK(refusal("node { name: 'a' op: 'Neg' input: 'a:x1y:z' }").find("the number of an output") != std::string::npos);
+  CHECK(refusal("node { name: 'a' op: 'Neg' input: 'a:70000' }").find("from 0 to 65535") != std::string::npos);
+  CHECK(refusal("node { name: 'a' op: 'Neg' input: 'a' }").find("the graph has a cycle: op 0 'a' -> op 0 'a'") !=
+        std::string::npos);
+  CHECK(refusal("node { name: 'a\\nb' op: 'Neg' input: 'a\\nb' }").find('\n') == std::string::npos);
+  CHECK(refusal("") == "net.pbtxt: not a graph of TensorFlow's: understood are GraphDef and CostGraphDef, as text or binary");
+  CHECK(refusal("{}").find("not a graph") != std::string::npos);
+  const auto huge = placeholder + "node { name: 'y' op: 'Fill' input: 'n' input: 'x' } node { name: 'n' op: 'Const' attr { "
+                                  "key: 'value' value { tensor { dtype: DT_INT64 tensor_shape { dim { size: 3 } } int64_val: "
+                                  "9223372036854775807 } } } }";
+  CHECK(refusal(huge).find("is too large") != std::string::npos);
+  try {
+    (void)tensorflow::reader{}.read("node { name: 'a' op: 'Neg' device: '/gpu:0' } node { name: 'b' op: 'Neg' device: "
+                                    "'/cpu:0' attr { key: '_class' value { list { s: 'loc:@a' } } } }",
+                                    "net.pbtxt");
+    FAIL("a group without a common kind was read");
+  } catch (const parse_error& e) {
+    CHECK_THROWS_AS(std::rethrow_if_nested(e), constraint_error);
+  }
+}
+
+TEST_CASE("graphs are recognised by their content") {
+  const tensorflow::reader r;
+  const auto bytes = tensorflow::from_text(placeholder, tensorflow::schema::message_id::graph_def, "x");
+  CHECK(r.recognises(placeholder));
+  CHECK(r.recognises(bytes));
+  CHECK(r.recognises(bytes.substr(0, bytes.size() / 2)));
+  CHECK(r.recognises("# comment\n\n  node {"));
+  CHECK(r.recognises("library {} versions { producer: 1 }"));
+  CHECK(r.recognises(tensorflow::from_text("library {} versions { producer: 1 }", tensorflow::schema::message_id::graph_def, "x")));
+  for (const std::string other : {"", "{\"format\": \"weft.workload\"}", "Id,(Outgoing) node", "50\n", "nodes", "node",
+                                  "node1 -- a -- b", "% hyperdag\n1 2 3", "\x08\x07\x12\x07pytorch:", "<html>", "layer { name: 'x' }",
+                                  "ir_version: 7 graph { node { } }"}) {
+    CAPTURE(other);
+    CHECK_FALSE(r.recognises(other));
+  }
+}
+
+} // namespace
