@@ -32,7 +32,7 @@ public:
       functions_[{f.domain(), f.name()}] = &f;
       budget_ += static_cast<std::size_t>(f.node_size());
     }
-    budget_ = 1'000'000 + 10 * (budget_ + static_cast<std::size_t>(m.graph().node_size()));
+    budget_ = 200'000 + 10 * (budget_ + static_cast<std::size_t>(m.graph().node_size()));
     add_definitions(m.graph(), main_);
     for (const auto& x : m.graph().input()) {
       if (!main_.values.contains(x.name())) {
@@ -257,6 +257,9 @@ private:
       if (!refused.empty()) {
         refused_.add(n.op_type());
       }
+      if (n.op_type() == "Loop" && bodies.size() == 1) {
+        complete_loop(n, inputs, bodies.begin()->second, types);
+      }
     }
     for (int i = 0; i < n.output_size(); ++i) {
       auto& type = types[static_cast<std::size_t>(i)];
@@ -362,9 +365,18 @@ private:
   }
 
   double iterations(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
+    const auto known = known_iterations(n, inputs);
+    if (!known) {
+      unknown_trips_.add(n.op_type());
+    }
+    return static_cast<double>(known.value_or(1));
+  }
+
+  static std::optional<std::int64_t> known_iterations(const ::onnx::NodeProto& n,
+                                                      std::span<const value* const> inputs) {
     if (n.op_type() == "Loop" && !inputs.empty() && inputs[0] != nullptr && inputs[0]->integers &&
         inputs[0]->integers->size() == 1) {
-      return static_cast<double>(std::max<std::int64_t>(inputs[0]->integers->front(), 0));
+      return std::max<std::int64_t>(inputs[0]->integers->front(), 0);
     }
     if (n.op_type() == "Scan") {
       const auto scanned = number_attribute(n, "num_scan_inputs", 0);
@@ -376,12 +388,32 @@ private:
         const auto rank = dims ? static_cast<std::int64_t>(dims->size()) : 0;
         axis += axis < 0 ? rank : 0;
         if (axis >= 0 && axis < rank) {
-          return static_cast<double>((*dims)[static_cast<std::size_t>(axis)]);
+          return (*dims)[static_cast<std::size_t>(axis)];
         }
       }
     }
-    unknown_trips_.add(n.op_type());
-    return 1;
+    return std::nullopt;
+  }
+
+  /// What a Loop gives has the shapes that its body gives: inference leaves them open, since they might change from
+  /// iteration to iteration. What a body gives besides its state is stacked.
+  static void complete_loop(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const body_cost& b,
+                            std::vector<::onnx::TypeProto>& types) {
+    for (std::size_t i = 0; i < types.size() && i + 1 < b.outputs.size(); ++i) {
+      const auto& given = b.outputs[i + 1];
+      const bool is_state = i + 2 < inputs.size();
+      const auto stacked = is_state ? std::nullopt : known_iterations(n, inputs);
+      if (extents_of(types[i]) || !extents_of(given) || !(is_state || stacked)) {
+        continue;
+      }
+      types[i] = given;
+      if (!is_state) {
+        auto& shape = *types[i].mutable_tensor_type()->mutable_shape();
+        shape.clear_dim();
+        shape.add_dim()->set_dim_value(*stacked);
+        shape.MergeFrom(given.tensor_type().shape());
+      }
+    }
   }
 
   /// A body of a control-flow op, which sees the tensors around it.

@@ -116,7 +116,7 @@ public:
   bool operator()() const {
     return n_.op_type() != "STFT" && // reads elements of its inputs even if they are not known
            std::all_of(n_.attribute().begin(), n_.attribute().end(), [](const auto& a) { return in_range(a); }) &&
-           has_extents() && axis_exists();
+           has_types() && has_extents() && axis_exists();
   }
 
 private:
@@ -132,6 +132,19 @@ private:
     const std::int64_t least = above_zero ? 1 : a.name() == "batch_dims" ? 0 : -large;
     const auto within = [least](std::int64_t x) { return x >= least && x <= large; };
     return std::all_of(a.ints().begin(), a.ints().end(), within) && (!a.has_i() || within(a.i()));
+  }
+
+  bool has_types() const {
+    const auto known = [this](std::size_t i) {
+      return inputs_[i] != nullptr && inputs_[i]->type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET;
+    };
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const bool optional = n_.input(static_cast<int>(i)).empty() && (i > 0 || n_.op_type() == "Loop");
+      if (!optional && !known(i)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// The rank of an input; nothing if it is absent or not known.
@@ -378,7 +391,7 @@ inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::spa
   }
   try {
     if (!plausibility{node, inputs}()) {
-      throw std::runtime_error{"an attribute or a rank is out of its range"};
+      throw std::runtime_error{"a type is not known, or an attribute or a rank is out of its range"};
     }
     schema->Verify(node);
     node_context context{node, inputs, infer_body};

@@ -62,7 +62,7 @@ public:
     }
     nlohmann::json places = nlohmann::json::array();
     for (const device_id d : p_) {
-      places.push_back(d == none ? nlohmann::json{} : nlohmann::json{d});
+      places.push_back(d == none ? nlohmann::json() : nlohmann::json(d));
     }
     const auto text = [](const nlohmann::json& j) {
       return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

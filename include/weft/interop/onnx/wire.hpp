@@ -203,7 +203,7 @@ inline std::optional<message> held_in(message m, std::uint64_t f) {
 inline std::uint64_t decoded_bytes(std::string_view bytes, std::uint64_t most,
                                    detail::message m = detail::message::model, unsigned depth = 0) {
   using detail::message;
-  std::uint64_t total = m == message::node ? 700 : m == message::leaf ? 100 : 250;
+  std::uint64_t total = m == message::node ? 330 : m == message::tensor ? 400 : m == message::leaf ? 100 : 200;
   reader fields{bytes};
   while (const auto f = fields.next()) {
     if (total > most || depth > 100) {
@@ -216,7 +216,7 @@ inline std::uint64_t decoded_bytes(std::string_view bytes, std::uint64_t most,
     const auto inner = detail::held_in(m, f->number);
     const bool output = m == message::node && f->number == 2; // makes a tensor with a shape
     total +=
-      inner ? decoded_bytes(f->content, most - total, *inner, depth + 1) : f->content.size() + (output ? 500 : 64);
+      inner ? decoded_bytes(f->content, most - total, *inner, depth + 1) : f->content.size() + (output ? 400 : 48);
     if (m == message::tensor && (f->number == 5 || f->number == 7 || f->number == 1 || f->number == 11)) {
       total += 7 * f->content.size(); // packed varints, a byte each at the least
     }

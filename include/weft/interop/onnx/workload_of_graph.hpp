@@ -23,10 +23,10 @@ inline ::onnx::ModelProto decode(std::string_view bytes, const std::string& file
     throw parse_error(file, 0,
                       "larger than 2 GiB, which ONNX cannot hold in one file; keep the weights in external data");
   }
-  const std::uint64_t most = 16 * std::uint64_t{bytes.size()} + (std::uint64_t{64} << 20);
+  const std::uint64_t most = 20 * std::uint64_t{bytes.size()} + (std::uint64_t{64} << 20);
   if (wire::decoded_bytes(bytes, most) > most) {
     throw parse_error(file, 0,
-                      "decoding it would take over 16 times its size: it has millions of tiny parts, as no model has");
+                      "decoding it would take over 20 times its size: it has millions of tiny parts, as no model has");
   }
   ::onnx::ModelProto m;
   if (!m.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
