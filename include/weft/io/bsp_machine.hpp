@@ -6,6 +6,8 @@
 #include "weft/io/json_platform.hpp"
 #include "weft/platform/platform.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -25,8 +27,12 @@ namespace weft::io {
 struct bsp_machine_reader {
   static constexpr std::string_view format() { return "BSP machine"; }
   static bool recognises(std::string_view bytes) {
-    const auto header = detail::read_numbered_header(bytes);
-    return header && detail::is_bsp_machine(*header);
+    if (const auto header = detail::read_numbered_header(bytes)) {
+      return detail::is_bsp_machine(*header);
+    }
+    detail::number_lines lines{bytes, ""}; // costs need not be whole
+    const auto first = lines.next();
+    return first && detail::lower(lines.first_comment()).starts_with("% bsp") && detail::count_words(*first) >= 3;
   }
   static platform<> read(std::string_view bytes, const std::string& file) {
     detail::number_lines lines{bytes, file};
@@ -48,8 +54,10 @@ struct bsp_machine_reader {
       }
       processor.memory_capacity = kind == 0 ? processor.memory_capacity : limit;
     }
-    const auto header = detail::read_numbered_header(bytes);
-    const std::uint64_t pairs = header ? header->lines : 0;
+    std::uint64_t pairs = 0;
+    for (auto rows = lines; rows.next();) {
+      ++pairs;
+    }
     if (p == 0 || (pairs == 0 && p > max_platform_devices) || p > max_listed_devices) {
       lines.fail("expected 1 to " + std::to_string(pairs == 0 ? max_platform_devices : max_listed_devices) +
                  " processors, got " + std::to_string(p));

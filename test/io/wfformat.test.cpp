@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "support.hpp"
+
+#include "weft/io/wfformat.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace weft;
+
+const std::string forked = R"({"name": "fork", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
+  {"name": "split", "id": "t1", "parents": [], "children": ["t2", "t3"], "inputFiles": ["in"], "outputFiles": ["a", "b"]},
+  {"name": "work", "id": "t2", "parents": ["t1"], "children": ["t4"], "inputFiles": ["a", "a"], "outputFiles": ["c"]},
+  {"name": "work", "id": "t3", "parents": ["t1"], "children": ["t4"], "inputFiles": ["a", "b"], "outputFiles": []},
+  {"name": "join", "id": "t4", "parents": ["t2", "t3"], "children": [], "inputFiles": ["c", "out"], "outputFiles": ["out"]}],
+ "files": [{"id": "in", "sizeInBytes": 100}, {"id": "a", "sizeInBytes": 2e3}, {"id": "b", "sizeInBytes": 3},
+  {"id": "c", "sizeInBytes": 7}, {"id": "out", "sizeInBytes": 12}]},
+ "execution": {"makespanInSeconds": 9.5, "tasks": [
+  {"id": "t1", "runtimeInSeconds": 1.25, "coreCount": 2, "command": {"program": "cut"}},
+  {"id": "t4", "runtimeInSeconds": 0}, {"id": "t2", "runtimeInSeconds": 3}],
+  "machines": [{"nodeName": "m"}, {"nodeName": "n"}]}}})";
+
+model read(const std::string& text) {
+  return io::wfformat_reader::read(text, "w.json");
+}
+
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+/// `producer>consumer:bytes` in the order of the tensors.
+std::string edges_of(const workload& w) {
+  std::string text;
+  for (const tensor_id t : ids(w.num_tensors())) {
+    for (const op_id c : w.consumers(t)) {
+      text += (text.empty() ? "" : " ") + std::string{w.name(w.producer(t))} + ">" + std::string{w.name(c)} + ":" +
+              std::to_string(w.bytes(t));
+    }
+  }
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("wfformat: tasks, files and times of version 1.5") {
+  CHECK(io::wfformat_reader::recognises(forked));
+  const auto m = read(forked);
+  CHECK(m.format == "WfFormat");
+  CHECK(edges_of(m.ops) == "t1>t2:2000 t1>t3:2000 t1>t3:3 t2>t4:7 t3>t4:0"); // the last is a control edge
+  CHECK(m.ops.num_tensors() == 5); // the file that nobody reads, too
+  CHECK(m.ops.type(0) == "cut");
+  CHECK(m.ops.work(0) == 1.25);
+  REQUIRE(m.seconds.size() == 4);
+  CHECK(m.seconds[1] == 3);
+  CHECK(m.seconds[2] != m.seconds[2]);
+  CHECK(m.seconds[3] == 0);
+  CHECK(m.measured_on == kind_set{device_kind::cpu});
+  const auto has = [&](const std::string& part) {
+    return std::ranges::any_of(m.notes, [&](const auto& note) { return note.find(part) != std::string::npos; });
+  };
+  CHECK(has("the recorded makespan of 9.5 s"));
+  CHECK(has("1 tasks have no recorded time"));
+  CHECK(has("2 machines"));
+  CHECK(has("1 tasks ran on several cores"));
+  CHECK(has("1 files of 100 bytes in all come from outside"));
+  CHECK(has("1 files are read by the task that writes them"));
+  CHECK(m.notes.size() == 6);
+}
+
+TEST_CASE("wfformat: older versions have files and times inside tasks, and names for ids") {
+  const auto m = read(R"({"schemaVersion": "1.3", "workflow": {"makespan": 4, "tasks": [
+    {"name": "a_1", "runtime": 2.5, "category": "a", "parents": [], "children": ["b \u0041"],
+     "files": [{"link": "output", "name": "x", "size": 5}, {"link": "input", "name": "raw", "size": 1}]},
+    {"name": "b A", "id": "ID2", "runtimeInSeconds": 1, "parents": ["a_1"], "cores": 4,
+     "files": [{"link": "input", "name": "x", "sizeInBytes": 5}]}]}})");
+  CHECK(edges_of(m.ops) == "a_1>ID2:5");
+  CHECK(m.ops.type(0) == "a");
+  CHECK(m.seconds == std::vector<double>{2.5, 1});
+}
+
+TEST_CASE("wfformat: one direction is enough if the other is not used at all; shared files are edges anyway") {
+  const std::string tasks = R"({"workflow": {"specification": {"tasks": [
+    {"id": "a", "outputFiles": ["f"]}, {"id": "b", "parents": ["a", "a"]}, {"id": "c", "inputFiles": ["f"], "parents": ["b"]}],
+    "files": [{"id": "f", "sizeInBytes": 6}]}}})";
+  const auto m = read(tasks);
+  CHECK(edges_of(m.ops) == "a>c:6 a>b:0 b>c:0");
+  CHECK(m.seconds.empty());
+  CHECK(m.measured_on.empty());
+  CHECK(m.notes == std::vector<std::string>{"no times are recorded: work is 0",
+                                            "1 pairs of tasks share a file without being listed as parent and child; "
+                                            "the file counts"});
+}
+
+TEST_CASE("wfformat: what is written reads back as the same ops and tensors") {
+  rng random{5};
+  for (int i = 0; i < 60; ++i) {
+    const auto w = weft_test::random_workload(random, {.kind_sets = false});
+    std::vector<double> seconds;
+    for (const op_id v : ids(w.num_ops())) {
+      seconds.push_back(v % 3 == 0 ? std::numeric_limits<double>::quiet_NaN() : random.uniform(0, 9));
+    }
+    const auto write = [](const workload& x, const std::vector<double>& times) {
+      return weft_test::text_of([&](std::ostream& out) { io::write_wfformat(out, x, times); });
+    };
+    const auto text = write(w, seconds);
+    CHECK(io::wfformat_reader::recognises(text));
+    auto copy = read(text);
+    REQUIRE(copy.ops.num_ops() == w.num_ops());
+    REQUIRE(copy.ops.num_tensors() == w.num_tensors());
+    for (const tensor_id t : ids(w.num_tensors())) {
+      CHECK(copy.ops.bytes(t) == w.bytes(t));
+      CHECK(std::ranges::equal(copy.ops.consumers(t), w.consumers(t)));
+    }
+    copy.seconds.resize(w.num_ops(), std::numeric_limits<double>::quiet_NaN());
+    for (const op_id v : ids(w.num_ops())) {
+      CHECK(copy.ops.type(v) == w.type(v));
+      CHECK((copy.seconds[v] == seconds[v] || (v % 3 == 0 && copy.seconds[v] != copy.seconds[v])));
+    }
+    CHECK(write(copy.ops, copy.seconds) == text);
+    const auto by_work = read(write(w, {}));
+    for (const op_id v : ids(w.num_ops())) {
+      CHECK(by_work.ops.work(v) == w.work(v));
+    }
+  }
+  CHECK_THROWS_AS(io::write_wfformat(std::cout, workload{}, std::vector<double>(2)), value_error);
+}
+
+TEST_CASE("wfformat: what cannot be read says where and why") {
+  struct sample {
+    std::string text;
+    std::string error;
+  };
+  for (const auto& [text, error] : {
+         sample{"[]", "w.json:1: expected an object, found []"},
+         sample{R"({"workflow": []})", "w.json:1: /workflow: expected an object"},
+         sample{R"({"workflow": {}})", "/workflow: the key 'tasks' is missing"},
+         sample{R"({"workflow": {"tasks": [{"id": ""}]}})", "/workflow/tasks/0/id: is empty"},
+         sample{R"({"workflow": {"tasks": [{}]}})", "/workflow/tasks/0: the key 'name' is missing"},
+         sample{changed(forked, "\"id\": \"t2\", \"p", "\"id\": \"t1\", \"p"), "/tasks/1: the id 't1' was given to /tasks/0"},
+         sample{changed(forked, "\"parents\": [\"t1\"]", "\"parents\": [\"t9\"]"),
+                "w.json:3: /workflow/specification/tasks/1/parents/0: there is no task called 't9'"},
+         sample{changed(forked, "\"parents\": [\"t1\"]", "\"parents\": []"),
+                "w.json:3: /workflow/specification/tasks/1: parents lacks /tasks/0, which lists this task as its child"},
+         sample{changed(forked, "\"children\": [\"t2\", \"t3\"]", "\"children\": [\"t3\"]"),
+                "w.json:2: /workflow/specification/tasks/0: children lacks /tasks/1"},
+         sample{changed(forked, "\"inputFiles\": [\"in\"]", "\"inputFiles\": [\"on\"]"), "the file 'on' is not in the list of files"},
+         sample{changed(forked, "{\"id\": \"b\",", "{\"id\": \"a\","), "files/2: the file is the same as /files/1"},
+         sample{changed(forked, "\"outputFiles\": []", "\"outputFiles\": [\"a\"]"), "the file is also written by another task, /tasks/0"},
+         sample{changed(forked, "\"sizeInBytes\": 3", "\"sizeInBytes\": -3"), "/files/2/sizeInBytes: expected a whole number"},
+         sample{changed(forked, "\"runtimeInSeconds\": 3", "\"runtimeInSeconds\": -3"), "expected a number that is not negative"},
+         sample{changed(forked, "\"id\": \"t4\", \"runtime", "\"id\": \"t1\", \"runtime"), "there is another record of task 't1'"},
+         sample{changed(forked, "\"inputFiles\": [\"in\"]", "\"inputFiles\": [\"out\"]"), "the graph has a cycle"},
+         sample{forked.substr(0, 700), "not valid JSON"},
+       }) {
+    CAPTURE(error);
+    const std::string what = weft_test::parse_error_of([&] { (void)read(text); }).what();
+    CHECK_MESSAGE(what.find(error) != std::string::npos, what);
+    CHECK(what.find('\n') == std::string::npos);
+  }
+  for (const char* text : {"", "{}", R"({"workflow": 1})", R"({"x": {"workflow": {}}})", R"(["workflow", {}])"}) {
+    CHECK_FALSE(io::wfformat_reader::recognises(text));
+  }
+}
