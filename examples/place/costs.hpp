@@ -36,23 +36,10 @@ struct estimate : weft::cost::link_transfers {
 using costs = weft::cost::cached<weft::cost::measured<estimate>>;
 using problem = weft::problem<weft::workload, weft::platform<>, costs>;
 
-/// The format knows times and no FLOP: every op has a measured time and its work is that time.
-inline bool work_is_time(const weft::model& m) {
-  if (m.seconds.empty()) {
-    return false;
-  }
-  for (const weft::op_id v : weft::ids(m.ops.num_ops())) {
-    if (!(m.seconds[v] == m.ops.work(v))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// What is thought of ops that were not measured. `table` must outlive the result.
 inline estimate make_estimate(const options& o, const weft::model& m, const weft::cost::efficiency_table& table) {
   estimate base;
-  base.work_is_time = work_is_time(m);
+  base.work_is_time = m.work_is_time();
   base.by_shape.efficiencies = o.peak_rates ? nullptr : &table;
   return base;
 }

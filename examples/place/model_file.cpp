@@ -84,13 +84,25 @@ std::string zoo_spec(const options& o) {
 }
 
 void expand(const options& o, input& in) {
-  auto step = training_step_with_origins(in.model.ops, {.rule = *o.train});
-  in.model.ops = std::move(step.graph);
-  if (!in.model.seconds.empty()) { // of the forward ops
-    in.model.seconds.resize(in.model.ops.num_ops(), std::numeric_limits<double>::quiet_NaN());
+  auto& m = in.model;
+  if (m.work_is_time()) {
+    throw error(fmt::format("--train: '{}' ({}) tells times and no FLOP, so nobody knows how long updates would take", o.model,
+                            m.format));
   }
-  in.model.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates",
-                                       in.num_own_ops, in.model.ops.num_ops() - in.num_own_ops));
+  auto step = training_step_with_origins(m.ops, {.rule = *o.train});
+  if (!m.seconds.empty()) { // of the forward ops; what came from them takes as long per FLOP
+    std::vector<double> seconds;
+    for (const op_id v : ids(step.graph.num_ops())) {
+      const op_id from = step.origin[v];
+      seconds.push_back(v == from              ? m.seconds[v]
+                        : m.ops.work(from) > 0 ? m.seconds[from] * (step.graph.work(v) / m.ops.work(from))
+                                               : std::numeric_limits<double>::quiet_NaN());
+    }
+    m.seconds = std::move(seconds);
+  }
+  m.ops = std::move(step.graph);
+  m.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates", in.num_own_ops,
+                                m.ops.num_ops() - in.num_own_ops));
 }
 
 } // namespace
