@@ -224,7 +224,7 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
   placed_model m{.about = std::move(about)};
   const auto& w = p.workload();
   for (const violation& v : validate(p, where, run, {.contention = m.about.contention, .check_memory = true})) {
-    m.violations.push_back(to_string(v));
+    m.violations.push_back(to_string(v) + (v.op < p.num_ops() ? "; op " + std::to_string(v.op) + " is " + op_name(w, v.op) : ""));
   }
   const bool whole = detail::drop_what_does_not_exist(p, where, run);
   m.run = make_gantt_run(m.about.model, std::move(run), w, p.platform(), m.about.bound.value > 0 ? m.about.bound.value : absent,

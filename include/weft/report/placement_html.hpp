@@ -20,7 +20,7 @@ namespace weft::report {
 
 /// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, devices, traffic, the
 /// graph coloured by device, notes. Tables need no script; charts do, and the page carries it. Names may contain
-/// anything. Graphs of more than 2,000 ops are drawn grouped by device and ranges of layers.
+/// anything. Graphs of more than 6,000 ops are drawn grouped by device and ranges of layers.
 /// Size: 60 kB, the names, and about 25 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
 /// Complexity: O(k log k) for k ops, transfers and edges.
 inline void write_placement_html(std::ostream& out, const placed_model& m) {
@@ -60,8 +60,9 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
 
   if (!m.memory.empty()) {
     begin_section(out, "memory", "Memory over time");
-    out << "<p class=\"facts\">What each device holds: parameters and state of its ops, and the tensors alive there. Same "
-           "window of time as above. At the right, the peak as a part of the capacity.</p>\n<div class=\"tools\" hidden></div>\n"
+    out << "<p class=\"facts\">What each device holds: parameters and state of its ops, and the tensors alive there. The "
+           "dashed line is its capacity, if that is not far above; the number at the right, the peak as a part of it. The "
+           "window of time is that of the timeline.</p>\n<div class=\"tools\" hidden></div>\n"
            "<div class=\"chart plot memory\" role=\"application\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"Memory of each "
            "device over time; the table of devices has the peaks\"></div>\n";
     if (m.memory.size() > 64) {

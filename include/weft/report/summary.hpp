@@ -50,6 +50,11 @@ inline std::string in_columns(std::string_view text, std::size_t columns, bool r
   return right ? space + line : line + space;
 }
 
+/// Writes a line without the spaces at its end.
+inline void write_line(std::ostream& out, const std::string& line) {
+  out << std::string_view{line}.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+}
+
 /// Breaks a line at spaces so that it fits, the first line after `first`, the others after as many spaces.
 inline void write_wrapped(std::ostream& out, std::string_view first, std::string_view text) {
   const std::size_t indent = display_width(first), room = summary_width - indent;
@@ -96,15 +101,7 @@ inline std::string plural(std::size_t n, std::string_view noun) {
   return digits + " " + std::string{noun} + (n == 1 ? "" : "s");
 }
 
-/// Names of cells of a placed model, for both of its reports.
-inline std::string step_name(const placed_model& m, const path_step& s) {
-  if (s.what == path_step::kind::op) {
-    return m.run.op_names[s.index];
-  }
-  return m.run.op_names[m.run.producers[m.run.trace.transfers[s.index].tensor]];
-}
-
-/// What is wrong with another plan, or how much slower than it this one is not.
+/// How much slower another plan is, and what is wrong with it.
 inline std::string compared_with(const placed_model& m, const alternative& other) {
   std::string text;
   if (std::isfinite(m.speed_up(other))) {
@@ -199,7 +196,7 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
   }
 
   if (!m.devices.empty()) {
-    out << '\n' << in_columns("  Device", 18) << in_columns("busy", 24) << "     ops  resident      peak  of memory\n";
+    out << '\n' << in_columns("  Device", 18) << in_columns("busy", 24, true) << "     ops  resident      peak   of all\n";
     for (std::size_t d = 0; d < std::min(m.devices.size(), most_devices); ++d) {
       const placed_device& x = m.devices[d];
       const double part = x.capacity > 0 ? static_cast<double>(x.peak_bytes) / static_cast<double>(x.capacity) : 0;
@@ -220,25 +217,26 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
     for (std::size_t i = 0; i < std::min<std::size_t>(m.largest_ops.size(), 5); ++i) {
       const op_id v = m.largest_ops[i];
       const auto& r = m.run.trace.ops[v];
-      out << in_columns(duration(r.finish - r.start), 11, true) << "  " << in_columns(m.run.op_names[v], 50) << "  "
-          << in_columns(m.devices[r.device].name, 12) << '\n';
+      write_line(out, in_columns(duration(r.finish - r.start), 11, true) + "  " + in_columns(m.run.op_names[v], 50) + "  " +
+                        in_columns(m.devices[r.device].name, 12));
     }
   }
   if (!m.largest_transfers.empty()) {
     heading("Largest transfers");
     for (std::size_t i = 0; i < std::min<std::size_t>(m.largest_transfers.size(), 3); ++i) {
       const auto& x = m.run.trace.transfers[m.largest_transfers[i]];
-      out << in_columns(amount(static_cast<double>(m.run.tensor_bytes[x.tensor])), 11, true) << "  "
-          << in_columns(m.run.op_names[m.run.producers[x.tensor]], 38) << "  "
-          << in_columns(m.devices[x.from].name + " → " + m.devices[x.to].name, 26) << '\n';
+      write_line(out, in_columns(amount(static_cast<double>(m.run.tensor_bytes[x.tensor])), 11, true) + "  " +
+                        in_columns(m.run.op_names[m.run.producers[x.tensor]], 38) + "  " +
+                        in_columns(m.devices[x.from].name + " → " + m.devices[x.to].name, 26));
     }
   }
   if (!m.about.strategies.empty()) {
     heading("Strategies");
     for (const auto& s : m.about.strategies) {
-      out << in_columns(std::isfinite(s.step_seconds) ? duration(s.step_seconds) : "no plan", 11, true) << "  "
-          << in_columns(s.name, 28) << in_columns(std::isfinite(s.peak_memory) ? amount(s.peak_memory) + " peak" : "", 16, true)
-          << in_columns(std::isfinite(s.planning_seconds) ? "in " + duration(s.planning_seconds) : "", 15, true) << '\n';
+      write_line(out, in_columns(std::isfinite(s.step_seconds) ? duration(s.step_seconds) : "no plan", 11, true) + "  " +
+                        in_columns(s.name, 28) +
+                        in_columns(std::isfinite(s.peak_memory) ? amount(s.peak_memory) + " peak" : "", 16, true) +
+                        in_columns(std::isfinite(s.planning_seconds) ? "in " + duration(s.planning_seconds) : "", 15, true));
       if (!s.status.empty()) {
         write_wrapped(out, "             ", s.status);
       }

@@ -25,6 +25,7 @@ struct graph_drawing {
   std::vector<std::uint32_t> ops = {};     ///< by node: how many there are
   std::vector<node> node_of = {};          ///< by op
   std::vector<std::pair<node, node>> edges = {}; ///< each once, ascending
+  std::vector<std::uint32_t> weight = {};  ///< by edge: how many edges between ops it stands for
 };
 
 /// Lists of neighbours.
@@ -49,9 +50,11 @@ struct neighbours {
   auto end(std::uint32_t v) const { return list.begin() + first[v + 1]; }
 };
 
-/// The layer of each op: after all of its inputs' and as early as that allows; what has no inputs, such as a parameter,
-/// right before the first that uses it. Complexity: O(ops + edges).
+/// The layer of each op, after those of all its inputs: right before the first op that needs it, so that parameters and
+/// constants are beside their use; as early as possible if nothing does, or only what gathers the ends of many ops, such
+/// as the op that stands for the whole training step. Complexity: O(ops + edges).
 inline std::vector<std::uint32_t> layers_of(std::size_t n, const neighbours& in, const neighbours& out) {
+  constexpr std::size_t many = 16;
   std::vector<std::uint32_t> layer(n, 0), waiting(n), order;
   for (std::uint32_t v = 0; v < n; ++v) {
     waiting[v] = static_cast<std::uint32_t>(in.size(v));
@@ -67,14 +70,12 @@ inline std::vector<std::uint32_t> layers_of(std::size_t n, const neighbours& in,
       }
     }
   }
-  for (std::uint32_t v = 0; v < n; ++v) {
-    if (in.size(v) == 0 && out.size(v) > 0) {
-      std::uint32_t nearest = layer[*out.begin(v)];
-      for (auto c = out.begin(v); c != out.end(v); ++c) {
-        nearest = std::min(nearest, layer[*c]);
-      }
-      layer[v] = nearest - 1;
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    std::uint32_t first = none;
+    for (auto c = out.begin(*v); c != out.end(*v); ++c) {
+      first = in.size(*c) <= many || in.size(*v) == 0 ? std::min(first, layer[*c]) : first;
     }
+    layer[*v] = first == none ? layer[*v] : first - 1;
   }
   return layer;
 }
@@ -142,7 +143,7 @@ inline std::vector<double> places_of(const std::vector<std::uint32_t>& layer, co
 
 /// Draws every op of a graph of at most `most` ops; else groups them by device and ranges of layers, so that there are
 /// at most `most` groups. Complexity: O((ops + edges) log ops).
-inline graph_drawing draw_graph(const placed_model& m, std::size_t most = 2000) {
+inline graph_drawing draw_graph(const placed_model& m, std::size_t most = 6000) {
   const std::size_t n = m.run.trace.ops.size();
   const neighbours in{n, m.edges, false}, out{n, m.edges, true};
   const auto layer = layers_of(n, in, out);
@@ -158,11 +159,12 @@ inline graph_drawing draw_graph(const placed_model& m, std::size_t most = 2000) 
     }
     g.ops.assign(n, 1);
     g.edges = m.edges;
+    g.weight.assign(g.edges.size(), 1);
     return g;
   }
   g.grouped = true;
   const std::size_t rows = m.devices.size() + 1; // the last for what did not run
-  const std::size_t ranges = std::clamp<std::size_t>(most / rows, 1, std::min<std::size_t>(g.layers, 100));
+  const std::size_t ranges = std::clamp<std::size_t>(most / rows, 1, std::min<std::size_t>(g.layers, 80));
   g.columns = ranges;
   std::vector<std::uint32_t> node(ranges * rows, none);
   for (std::size_t v = 0; v < n; ++v) {
@@ -185,7 +187,15 @@ inline graph_drawing draw_graph(const placed_model& m, std::size_t most = 2000) 
     }
   }
   std::sort(g.edges.begin(), g.edges.end());
-  g.edges.erase(std::unique(g.edges.begin(), g.edges.end()), g.edges.end());
+  std::size_t count = 0;
+  for (const auto& e : g.edges) {
+    if (count == 0 || g.edges[count - 1] != e) {
+      g.edges[count++] = e;
+      g.weight.push_back(0);
+    }
+    ++g.weight.back();
+  }
+  g.edges.resize(count);
   return g;
 }
 

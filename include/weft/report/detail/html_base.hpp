@@ -90,6 +90,16 @@ function column(text) {
   return new columnTypes[text[0]](raw.buffer);
 }
 
+// A colour for each device: those of the palette, then hues as far apart as may be.
+function deviceColour(d) {
+  if (d < palette.length - 1) return palette[d];
+  const hue = d * 137.508 % 360, light = d % 2 ? .45 : .62, chroma = .5 * (1 - Math.abs(2 * light - 1));
+  return "#" + [0, 8, 4].map(k => {
+    const at = (k + hue / 30) % 12, part = light - chroma * Math.max(-1, Math.min(at - 3, 9 - at, 1));
+    return Math.round(part * 255).toString(16).padStart(2, "0");
+  }).join("");
+}
+
 // Black or white, whichever reads better on a colour of the palette.
 function inkOn(colour) {
   const [r, g, b] = [1, 3, 5].map(i => parseInt(colour.slice(i, i + 2), 16));

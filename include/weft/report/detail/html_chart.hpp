@@ -27,7 +27,7 @@ function canvasIn(element, height, paint) {
   redraw.push(draw);
   new ResizeObserver(later).observe(element);
   draw();
-  return {canvas, later};
+  return {draw, later};
 }
 const fontOf = size => `${size}px ${font}`;
 

@@ -55,7 +55,7 @@ function drawTimeline(element, run, view, onSelect = () => {}) {
     pen.fillStyle = theme.bound;
     for (let y = area.y - 6; y < area.y + area.height; y += 8) pen.fillRect(x - .75, y, 1.5, 5);
     pen.font = fontOf(11);
-    const text = `lower bound ${six(bound)} ${run.unit}`, half = pen.measureText(text).width / 2;
+    const [scale, unit] = timeUnit(json.bound), text = `lower bound ${six(json.bound * scale)} ${unit}`, half = pen.measureText(text).width / 2;
     pen.textAlign = "center";
     pen.fillText(text, Math.min(Math.max(x, area.x + half), area.x + area.width - half), 8);
   }
@@ -166,8 +166,7 @@ function drawTimeline(element, run, view, onSelect = () => {}) {
   }));
   legend.hidden = false;
   const group = (...children) => make("span", {className: "group"}, ...children);
-  tools.replaceChildren(group(search, matches),
-                        group(button("+", "Zoom in", () => view.zoom(.5)), button("−", "Zoom out", () => view.zoom(2)),
+  tools.replaceChildren(group(button("+", "Zoom in", () => view.zoom(.5)), button("−", "Zoom out", () => view.zoom(2)),
                               button("←", "Earlier", () => view.pan(-.25)), button("→", "Later", () => view.pan(.25)),
                               button("Everything", "Show the whole run", view.all)));
   if (run.path) {
@@ -181,7 +180,7 @@ function drawTimeline(element, run, view, onSelect = () => {}) {
     toggle.className = "toggle path";
     tools.append(toggle);
   }
-  tools.append(shown);
+  tools.append(group(search, matches), shown);
   tools.hidden = false;
   frame.querySelector(".help").hidden = false;
   return {select};

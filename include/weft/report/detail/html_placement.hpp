@@ -294,6 +294,7 @@ inline void write_placement_data(std::ostream& out, const placed_model& m, const
   write_column(out, "ops", nodes, [&](std::size_t i) { return g.ops[i]; });
   write_column(out, "from", g.edges.size(), [&](std::size_t i) { return g.edges[i].first; });
   write_column(out, "to", g.edges.size(), [&](std::size_t i) { return g.edges[i].second; });
+  write_column(out, "weight", g.edges.size(), [&](std::size_t i) { return g.weight[i]; });
   if (g.grouped) {
     write_column(out, "nodeOf", n, [&](std::size_t i) { return g.node_of[i]; });
   }

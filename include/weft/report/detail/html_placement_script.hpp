@@ -14,10 +14,11 @@ function drawMemory(element, run, view) {
   const tops = curves.map(one => one.bytes.reduce((a, b) => Math.max(a, b), 0)), most = Math.max(1, ...tops);
   const limited = one => one.capacity !== null;
   let toCapacity = curves.some((one, d) => limited(one) && tops[d] > .2 * one.capacity), at = null, pointer = null;
-  const rows = Math.min(curves.length, maxRows), band = curves.length <= 4 ? 74 : curves.length <= 12 ? 52 : 30;
+  const rows = Math.min(curves.length, maxRows), band = curves.length <= 4 ? 84 : curves.length <= 12 ? 60 : 30;
+  const head = band > 40 ? 16 : 3; // a line of text above the curve
 
   // Up to which level a row shows.
-  const roof = (one, d) => toCapacity && limited(one) ? Math.max(one.capacity, tops[d]) * 1.06 : most * 1.12;
+  const roof = (one, d) => toCapacity && limited(one) ? Math.max(one.capacity, tops[d]) * 1.02 : most;
   const level = (one, t) => {
     let low = 0, high = one.time.length;
     while (low < high) {
@@ -29,6 +30,8 @@ function drawMemory(element, run, view) {
   const chart = canvasIn(element, () => rows * band + 4 + axisHeight, (pen, width) => {
     const gutter = gutterFor(pen, run.devices, width), area = {x: gutter, y: 4, width: Math.max(40, width - gutter - 46), height: rows * band};
     at = {area, x: t => area.x + (t - view.from) / (view.to - view.from) * area.width};
+    pen.fillStyle = theme.raised;
+    for (let d = 0; d < rows; d += 2) pen.fillRect(0, area.y + d * band, width, band);
     paintTimeAxis(pen, view, run.unit, area, area.y + area.height);
     for (let d = 0; d < rows; ++d) paintCurve(pen, curves[d], d, area, width);
     if (pointer !== null && pointer >= area.x && pointer <= area.x + area.width) {
@@ -39,8 +42,8 @@ function drawMemory(element, run, view) {
   view.charts.push(chart.later);
 
   function paintCurve(pen, one, d, area, width) {
-    const bottom = area.y + (d + 1) * band - 5, tall = band - 12, top = roof(one, d), y = bytes => bottom - bytes / top * tall;
-    const colour = palette[d % (palette.length - 1)], right = area.x + area.width;
+    const bottom = area.y + (d + 1) * band - 5, tall = band - 5 - head, top = roof(one, d), y = bytes => bottom - bytes / top * tall;
+    const colour = deviceColour(d), right = area.x + area.width;
     const over = limited(one) && tops[d] > one.capacity;
     pen.beginPath();
     pen.moveTo(area.x, bottom);
@@ -74,21 +77,14 @@ function drawMemory(element, run, view) {
     pen.textAlign = "right";
     pen.fillStyle = over ? theme.warn : theme.soft;
     if (limited(one) && one.capacity > 0) pen.fillText(`${decimal(tops[d] / one.capacity * 100, tops[d] < .1 * one.capacity ? 1 : 0)} %`, width - 4, bottom - tall / 2);
-    const line = limited(one) && one.capacity <= top;
-    const label = (line ? `capacity ${amount(one.capacity)}, ` : limited(one) ? `capacity ${amount(one.capacity)} is off the scale, ` : "") +
-                  `peak ${amount(tops[d])}`;
-    if (line) {
+    if (limited(one) && one.capacity <= top) {
       pen.fillStyle = theme.bound;
       for (let x = area.x; x < right; x += 8) pen.fillRect(x, y(one.capacity) - .75, Math.min(5, right - x), 1.5);
     }
     if (band < 40) return;
-    // Beside the lines where there is room, with some paper behind.
-    const down = y(Math.max(line ? one.capacity : 0, 0)), row = line && down + 14 < bottom ? down + 9 : bottom - tall + 4;
-    pen.lineWidth = 3;
-    pen.strokeStyle = theme.paper;
-    pen.strokeText(label, right - 3, row);
     pen.fillStyle = over ? theme.warn : theme.soft;
-    pen.fillText(label, right - 3, row);
+    pen.textAlign = "left";
+    pen.fillText(`peak ${amount(tops[d])}${limited(one) ? ` of ${amount(one.capacity)}` : ""}`, area.x + 4, bottom - tall - 8);
   }
 
   const control = controlTime(element, view, () => at.area);
@@ -163,14 +159,17 @@ function drawTraffic(element, run) {
 inline constexpr std::string_view html_graph_script = R"js(
 function drawGraph(element, run, onSelect) {
   const json = data.graph, x = column(json.x), y = column(json.y), device = column(json.device), ops = column(json.ops);
-  const from = column(json.from), to = column(json.to), nodeOf = json.nodeOf ? column(json.nodeOf) : null;
+  const from = column(json.from), to = column(json.to), weight = column(json.weight), nodeOf = json.nodeOf ? column(json.nodeOf) : null;
   const frame = element.closest("section"), tools = frame.querySelector(".tools"), legend = frame.querySelector(".legend");
   const n = x.length, wide = x.reduce((a, b) => Math.max(a, b), 0) + 1;
   const low = y.reduce((a, b) => Math.min(a, b), 0), tall = y.reduce((a, b) => Math.max(a, b), 0) - low + 1;
-  const colour = i => device[i] < run.devices.length ? palette[device[i] % (palette.length - 1)] : theme.ghost;
+  const colour = i => device[i] < run.devices.length ? deviceColour(device[i]) : theme.ghost;
+  const heaviest = weight.reduce((a, b) => Math.max(a, b), 1);
+  const classOf = Uint8Array.from(weight, (one, e) => json.grouped ? (one >= .3 * heaviest ? 2 : one >= .06 * heaviest ? 1 : 0)
+    : x[to[e]] - x[from[e]] > 12 ? 0 : 1); // lines across the whole picture would hide all others
   const node = op => nodeOf ? nodeOf[op] : op;
   const onPath = new Uint8Array(n), pathEdges = new Set();
-  let before = -1, shownPath = false, selected = -1, hovered = -1, at = null;
+  let before = -1, shownPath = false, selected = -1, hovered = -1, at = null, largest = 1;
   for (const step of run.path?.steps ?? []) {
     if (step.item < 0 || step.item >= run.n) continue;
     const here = node(step.item);
@@ -181,7 +180,7 @@ function drawGraph(element, run, onSelect) {
   // The part of the graph in view: its middle, in layers and places, and how much it is magnified.
   const view = {x: wide / 2, y: low + tall / 2 - .5, zoom: 1};
   const show = (nx, ny, zoom) => {
-    view.zoom = Math.min(Math.max(zoom, 1), 4 * Math.max(wide, tall));
+    view.zoom = Math.min(Math.max(zoom, 1), largest);
     view.x = Math.min(Math.max(nx, 0), wide);
     view.y = Math.min(Math.max(ny, low - .5), low + tall);
     hideTip();
@@ -190,16 +189,18 @@ function drawGraph(element, run, onSelect) {
   const fit = () => show(wide / 2, low + tall / 2 - .5, 1);
 
   const chart = canvasIn(element, () => Math.min(520, Math.max(160, tall * 34 + 20)), (pen, width, height) => {
-    const sx = width / wide * view.zoom, sy = (height - 12) / tall * view.zoom;
-    // Nodes that are alone in a large picture need not be as large.
+    const fitX = width / wide, fitY = (height - 12) / tall;
+    // Beyond the size at which names are legible, magnifying would only add empty space.
+    largest = Math.max(1, 230 / fitX, 34 / fitY);
+    const sx = Math.min(fitX * view.zoom, Math.max(fitX, 230)), sy = Math.min(fitY * view.zoom, Math.max(fitY, 34));
     const w = Math.min(sx * .68, 170), h = Math.max(1.5, Math.min(sy * .66, 22));
     at = {sx, sy, w, h, px: i => width / 2 + (x[i] + .5 - view.x) * sx, py: i => height / 2 + (y[i] - view.y) * sy};
     const seen = i => at.px(i) > -w && at.px(i) < width + w && at.py(i) > -h && at.py(i) < height + h;
-    const edges = (test, style, line, alpha) => {
+    const edges = (style, line, alpha, test) => {
       pen.beginPath();
       for (let e = 0; e < from.length; ++e) {
         const u = from[e], v = to[e];
-        if (!test(u, v)) continue;
+        if (!test(u, v, e)) continue;
         const x1 = at.px(u) + w / 2, y1 = at.py(u), x2 = at.px(v) - w / 2, y2 = at.py(v);
         if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > width || Math.max(y1, y2) < 0 || Math.min(y1, y2) > height) continue;
         const bend = Math.max(6, Math.abs(x2 - x1) * .4);
@@ -212,11 +213,15 @@ function drawGraph(element, run, onSelect) {
       pen.stroke();
       pen.globalAlpha = 1;
     };
-    const dense = Math.max(.1, Math.min(.8, 500 / from.length)) * (shownPath ? .5 : 1), lit = selected >= 0 ? selected : hovered;
-    edges((u, v) => device[u] === device[v], theme.soft, .8, dense);
-    edges((u, v) => device[u] !== device[v], theme.accent, 1, Math.min(1, dense * 1.3));
-    if (shownPath) edges((u, v) => pathEdges.has(u * n + v), theme.path, 2.2, 1);
-    if (lit >= 0) edges((u, v) => u === lit || v === lit, theme.ink, 1.6, 1);
+    // The more lines there are, and the fewer tensors a line stands for, the fainter it is.
+    const dense = Math.max(.08, Math.min(.8, 500 / from.length)) * (shownPath ? .5 : 1), lit = selected >= 0 ? selected : hovered;
+    const strength = [[.7, dense], [1.1, Math.min(.9, dense * 2.5 * Math.sqrt(view.zoom))], [1.8, Math.min(1, dense * 5)]];
+    strength.forEach(([line, alpha], class_) => {
+      edges(theme.soft, line, alpha, (u, v, e) => classOf[e] === class_ && device[u] === device[v]);
+      edges(theme.accent, line, alpha, (u, v, e) => classOf[e] === class_ && device[u] !== device[v]);
+    });
+    if (shownPath) edges(theme.path, 2.2, 1, (u, v) => pathEdges.has(u * n + v));
+    if (lit >= 0) edges(theme.ink, 1.6, 1, (u, v) => u === lit || v === lit);
     pen.font = fontOf(11);
     pen.textAlign = "center";
     for (let i = 0; i < n; ++i) {
@@ -233,7 +238,7 @@ function drawGraph(element, run, onSelect) {
         pen.stroke();
       }
       if (w > 30 && h > 11) {
-        pen.fillStyle = inkOn(colour(i)[0] === "#" && colour(i).length === 7 ? colour(i) : "#888888");
+        pen.fillStyle = inkOn(colour(i));
         const label = json.grouped ? ops[i].toLocaleString("en") : run.name(i);
         const short = label.slice(label.lastIndexOf("/") + 1) || label;
         pen.fillText(fitted(pen, pen.measureText(label.slice(0, 100)).width < w - 8 ? label : short, w - 8), at.px(i), at.py(i) + .5);
@@ -288,11 +293,14 @@ function drawGraph(element, run, onSelect) {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     const [px, py] = place(event), factor = Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) * .008);
-    const zoom = Math.max(1, view.zoom * factor), kept = 1 - view.zoom / zoom;
-    show(view.x + (px - element.clientWidth / 2) / at.sx * kept, view.y + (py - element.clientHeight / 2) / at.sy * kept, zoom);
+    const before = {...at};
+    show(view.x, view.y, view.zoom * factor);
+    chart.draw(); // so that `at` is the new scale: what is under the pointer stays there
+    show(view.x + (px - element.clientWidth / 2) * (1 / before.sx - 1 / at.sx),
+         view.y + (py - element.clientHeight / 2) * (1 / before.sy - 1 / at.sy), view.zoom);
   }, {passive: false});
   element.addEventListener("dblclick", fit);
-  const pan = (dx, dy) => show(view.x + dx * wide / view.zoom, view.y + dy * tall / view.zoom, view.zoom);
+  const pan = (dx, dy) => show(view.x + dx * element.clientWidth / at.sx, view.y + dy * element.clientHeight / at.sy, view.zoom);
   const zoom = factor => show(view.x, view.y, view.zoom * factor);
   onKeys(element, {"+": () => zoom(1.5), "=": () => zoom(1.5), "-": () => zoom(1 / 1.5), "_": () => zoom(1 / 1.5), "0": fit, Home: fit,
                    ArrowLeft: () => pan(-.2, 0), ArrowRight: () => pan(.2, 0), ArrowUp: () => pan(0, -.2), ArrowDown: () => pan(0, .2)});
@@ -301,7 +309,7 @@ function drawGraph(element, run, onSelect) {
   tools.hidden = false;
   const used = new Set(device);
   legend.replaceChildren(...run.devices.flatMap((name, d) => used.has(d) && legend.childElementCount < 40
-    ? [make("span", {className: "key"}, Object.assign(make("i"), {style: `background: ${palette[d % (palette.length - 1)]}`}), name.slice(0, 40))] : []));
+    ? [make("span", {className: "key"}, Object.assign(make("i"), {style: `background: ${deviceColour(d)}`}), name.slice(0, 40))] : []));
   legend.hidden = false;
   return (op, path) => {
     selected = op >= 0 ? node(op) : -1;

@@ -29,7 +29,7 @@ body {
   color: var(--ink); font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
   overflow-wrap: break-word;
 }
-h1 { margin: 0 0 .75rem; font-size: 1.85rem; line-height: 1.2; letter-spacing: -.015em; font-weight: 650 }
+h1 { margin: 0 0 .75rem; font-size: clamp(1.35rem, 4.5vw, 1.85rem); line-height: 1.2; letter-spacing: -.015em; font-weight: 650 }
 h2 { margin: 0 0 .25rem; font-size: 1.25rem; line-height: 1.3; letter-spacing: -.01em; font-weight: 650 }
 h2 .on { color: var(--soft); font-weight: 400 }
 section { margin-top: 3rem }
@@ -86,7 +86,7 @@ summary { cursor: pointer; color: var(--soft); font-size: .9rem }
 .tools, .legend { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; margin: .4rem 0; font-size: .85rem }
 .tools[hidden], .legend[hidden] { display: none }
 .tools .group { display: inline-flex; gap: .3rem; align-items: center }
-.tools .matches { color: var(--soft); min-width: 4.5em; font-variant-numeric: tabular-nums }
+.tools .matches { color: var(--soft); font-variant-numeric: tabular-nums }
 .title { display: flex; gap: 1rem; align-items: flex-start; justify-content: space-between }
 .title h1 { min-width: 0 }
 .tools button, .tools input, .tools select, .legend button, #theme {
@@ -111,7 +111,7 @@ summary { cursor: pointer; color: var(--soft); font-size: .9rem }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; font-size: .9rem; margin: .2rem 0 1rem }
 h3 { margin: 1.6rem 0 .5rem; font-size: 1rem; font-weight: 650 }
 section ul { margin: .4rem 0; padding-left: 1.2rem }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(12.5rem, 1fr)); gap: .8rem; margin: 0 }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(11.5rem, 46%), 1fr)); gap: .8rem; margin: 0 }
 .cards div { padding: .8rem 1rem; background: var(--raised); border: 1px solid var(--rule); border-radius: 8px }
 .cards dt { color: var(--soft); font-size: .8rem }
 .cards dd { margin: 0 }

@@ -143,16 +143,17 @@ function paintRun(pen, run, look, at, onPath, selected) {
     const height = at.laneHeight(d);
     run.lanes[d].forEach((list, lane) => {
       const y = at.top(d) + lane * height, tall = height - (run.lanes[d].length > 1 ? .6 : 0);
-      let pixel = -1, busy = 0;
+      let pixel = -1, busy = 0, lit = false; // whether the path goes through the pixel
       const flush = () => {
         if (pixel < 0) return;
         const most = weights.indexOf(Math.max(...weights)), part = Math.max(.18, Math.min(1, busy)) * tall;
-        pen.globalAlpha = onPath ? .22 : 1;
+        pen.globalAlpha = onPath && !lit ? .22 : 1;
         pen.fillStyle = colours[most];
         pen.fillRect(pixel, y + tall - part, 1, part);
         weights.fill(0);
         pixel = -1;
         busy = 0;
+        lit = false;
       };
       for (let k = Math.max(0, countUntil(list, run.start, at.from) - 1); k < list.length && run.start[list[k]] <= at.to; ++k) {
         const i = list[k], begin = Math.max(at.x(run.start[i]), area.x), end = Math.min(at.x(run.finish[i]), right);
@@ -163,6 +164,7 @@ function paintRun(pen, run, look, at, onPath, selected) {
           pixel = Math.floor(begin);
           weights[kind] += end - begin + 1e-9;
           busy += end - begin;
+          lit ||= onPath && !faded(i);
           continue;
         }
         flush();

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/report/placement_html.hpp"
+
+#include "report/columns.hpp"
+#include "support/small_problem.hpp"
+#include "weft/schedule/path_completion_time.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/workload/generate/layered.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace weft;
+using namespace weft::report;
+using json = nlohmann::json;
+
+template <class Problem>
+placed_model placed(const Problem& p, const placement& where, placed_model_options about = {}) {
+  trace run;
+  simulator<Problem, schedule::path_completion_time>{p}.run({where}, simulate::recorder{run});
+  return make_placed_model(p, where, std::move(run), std::move(about));
+}
+
+std::string page(const placed_model& m) {
+  std::ostringstream out;
+  write_placement_html(out, m);
+  return out.str();
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) {
+    ++n;
+  }
+  return n;
+}
+
+json data_of(const std::string& html) {
+  const std::string start = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t from = html.find(start) + start.size();
+  return json::parse(html.substr(from, html.find("</script", from) - from));
+}
+
+std::vector<double> numbers(const json& column) { return test::numbers_in(column.get<std::string>()); }
+
+} // namespace
+
+TEST_CASE("write_placement_html: the tables say what the analysis says, without a script") {
+  const auto w = test::diamond();
+  const auto platform = test::three_devices();
+  const problem p{w, platform};
+  const auto html = page(placed(p, {0, 0, 1, 1},
+                                {.model = "diamond", .platform = "three", .bound = {5, lower_bound::rule::area},
+                                 .baselines = {{"one device", 40}}, .strategies = {{"dfs", absent, absent, absent, "no room"}},
+                                 .notes = {"an assumption"}}));
+  CHECK(html.starts_with("<!doctype html>\n<html lang=\"en\">"));
+  CHECK(html.ends_with("</html>\n"));
+  CHECK(html.find("<title>diamond on three</title>") != std::string::npos);
+  CHECK(html.find("above the lower bound of 5.00 s (area)") != std::string::npos);
+  CHECK(html.find("350 B<small>3 ×</small>") != std::string::npos); // from 0 to 1
+  CHECK(html.find("<li>an assumption</li>") != std::string::npos);
+  CHECK(html.find("no room") != std::string::npos);
+  CHECK(count(html, "<tr class=\"best\">") == 1);
+  CHECK(count(html, "role=\"alert\"") == 0);
+  CHECK(count(html, "<section") == count(html, "</section>"));
+  CHECK(count(html, "<table") == count(html, "</table>"));
+  CHECK(count(html, "http://") + count(html, "https://") + count(html, " src=") + count(html, "<link") + count(html, "url(") == 0);
+}
+
+TEST_CASE("write_placement_html: data of the charts") {
+  const auto w = test::diamond();
+  const auto platform = test::three_devices();
+  const problem p{w, platform};
+  const auto m = placed(p, {0, 0, 1, 1});
+  const auto data = data_of(page(m));
+  CHECK(data["names"][0] == json::parse(R"(["a","b","c","d"])"));
+  CHECK(numbers(data["run"]["device"]) == std::vector<double>{0, 0, 1, 1});
+  for (std::size_t v = 0; v < 4; ++v) {
+    CHECK(numbers(data["run"]["start"])[v] == m.run.trace.ops[v].start);
+  }
+  const auto steps = numbers(data["run"]["path"]["step"]);
+  REQUIRE(steps.size() == m.path.size());
+  CHECK(steps.back() == 3); // op d; a transfer is 4 ops + 3 transfers + its position
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto& s = m.path[i];
+    CHECK(steps[i] == s.index + (s.what == path_step::kind::op ? 0u : s.what == path_step::kind::send ? 4u : 7u));
+  }
+  REQUIRE(data["memory"].size() == 3);
+  CHECK(numbers(data["memory"][1]["bytes"]).size() == m.memory[1].bytes.size());
+  CHECK(data["memory"][0]["capacity"].is_null()); // without a limit
+  CHECK(data["graph"]["grouped"] == false);
+  CHECK(numbers(data["graph"]["x"]) == std::vector<double>{0, 1, 1, 2});
+  CHECK(numbers(data["graph"]["from"]).size() == 4);
+}
+
+TEST_CASE("write_placement_html: no name can leave its place") {
+  const std::string evil = "</script><script>alert(1)</script><img src=x onerror=\"alert(2)\">'&\xff\x01</title><!--";
+  const auto make_page = [](const std::string& name) {
+    workload_builder b;
+    b.add_op({.work = 1, .bytes = 10, .name = name, .type = name});
+    b.add_op({.work = 1, .name = name + "2"});
+    b.add_edge(0, 1);
+    const auto w = std::move(b).build();
+    platform<> machine{std::vector<device>(2), link_matrix{2, {1, 1}}};
+    machine.set_names({name, name + "2"});
+    const problem p{w, machine};
+    return page(placed(p, {0, 1},
+                       {.model = name, .platform = name, .strategy = name, .baselines = {{name, 1, 1, 1, name}},
+                        .strategies = {{name, absent, absent, absent, name}}, .notes = {name}}));
+  };
+  const auto html = make_page(evil), harmless = make_page("x");
+  for (const char* tag : {"<script", "</script", "</title", "<img", "<!--", "<b>"}) {
+    CAPTURE(tag);
+    CHECK(count(html, tag) == count(harmless, tag));
+  }
+  CHECK(html.find("onerror=\"") == std::string::npos);
+  CHECK(data_of(html)["names"][0][0].get<std::string>().starts_with("</script><script>alert(1)"));
+}
+
+TEST_CASE("write_placement_html: empty models, many devices, runs that are not valid") {
+  const auto platform = test::three_devices();
+  const auto nothing = workload_builder{}.build();
+  const problem none_to_run{nothing, platform};
+  const auto empty = page(placed(none_to_run, {}));
+  CHECK(empty.find("There are no ops.") != std::string::npos);
+  CHECK(empty.find("Nothing moves between devices.") != std::string::npos);
+  CHECK(empty.find("nan") == std::string::npos);
+  (void)data_of(empty);
+
+  const auto w = test::diamond();
+  const problem p{w, platform};
+  const auto broken = page(make_placed_model(p, {0, 0, 1, 1}, {}));
+  CHECK(count(broken, "role=\"alert\"") == 1);
+  (void)data_of(broken);
+
+  const weft::platform wide{std::vector<device>(40), uniform_links{}};
+  const problem q{w, wide};
+  const auto many = data_of(page(placed(q, {0, 20, 30, 39})));
+  CHECK(numbers(many["traffic"]).size() == 1600);
+}
+
+TEST_CASE("write_placement_html: large graphs are grouped, and the page stays small") {
+  const auto w = generate::layered_sized(20'000, 50, 2, 1);
+  const platform machine{std::vector<device>(4), uniform_links{}};
+  const problem p{w, machine};
+  placement where(p.num_ops());
+  for (const op_id v : ids(p.num_ops())) {
+    where[v] = v % 4;
+  }
+  const auto html = page(placed(p, where));
+  const auto data = data_of(html);
+  CHECK(data["graph"]["grouped"] == true);
+  CHECK(numbers(data["graph"]["nodeOf"]).size() == 20'000);
+  double ops = 0;
+  for (const double n : numbers(data["graph"]["ops"])) {
+    ops += n;
+  }
+  CHECK(ops == 20'000);
+  CHECK(html.size() < 4'000'000);
+}
