@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+// Measured times: CostGraphDef, StepStats and RunMetadata, alone and with a graph.
+#include "weft/interop/tensorflow.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace weft;
+using tensorflow::schema::message_id;
+
+const std::string cost_graph = R"(
+node { name: "_SOURCE" compute_cost: 3 }
+node { name: "a" device: "/job:localhost/replica:0/task:0/cpu:0" id: 1 control_input: 0
+       output_info { size: 400 } output_info { size: -1 } compute_cost: 250 }
+node { name: "b" device: "/job:localhost/replica:0/task:0/gpu:0" id: 5 input_info { preceding_node: 1 preceding_port: 1 }
+       input_info { preceding_node: 1 preceding_port: 1 } control_input: 1 persistent_memory_size: 64 compute_cost: -1 }
+)";
+
+std::string refusal(const std::string& text) {
+  try {
+    (void)tensorflow::reader{}.read(text, "c.pbtxt");
+  } catch (const parse_error& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+
+TEST_CASE("a cost graph is a workload with times") {
+  for (const auto& bytes : {cost_graph, tensorflow::from_text(cost_graph, message_id::cost_graph_def, "c")}) {
+    CHECK(tensorflow::reader{}.recognises(bytes));
+    const auto m = tensorflow::reader{}.read(bytes, "c.pbtxt");
+    CHECK(m.format == "TensorFlow CostGraphDef");
+    REQUIRE(m.ops.num_ops() == 3);
+    CHECK(m.ops.num_edges() == 2);
+    CHECK(m.seconds == std::vector<double>{3e-6, 250e-6, 0});
+    CHECK(m.ops.kinds(0).is_all());
+    CHECK(m.ops.kinds(1) == device_kind::cpu);
+    CHECK(m.ops.kinds(2) == device_kind::gpu);
+    CHECK(m.measured_on == (kind_set{device_kind::cpu} | device_kind::gpu));
+    CHECK(m.ops.bytes(*m.ops.outputs(1).begin()) == 400);
+    CHECK(m.ops.resident_bytes(2) == 64);
+  }
+}
+
+TEST_CASE("cost graphs that are wrong are refused in one line") {
+  CHECK(refusal("node { name: 'a' compute_cost: 1 } node { name: 'b' compute_cost: 1 }") ==
+        "c.pbtxt: node 1 'b' has id 0, which another node has already");
+  CHECK(refusal("node { name: 'a' id: 1 } node { name: 'a' id: 2 }").find("a name that another node has") != std::string::npos);
+  CHECK(refusal("node { id: 1 }") == "c.pbtxt: node 0 '' has no name");
+  CHECK(refusal("node { name: 'a' id: 1 control_input: 9 }").find("from node id 9, but there is no such node") !=
+        std::string::npos);
+  CHECK(refusal("node { name: 'a' id: 1 } node { name: 'b' id: 2 input_info { preceding_node: 1 } }")
+          .find("reads output 0 of 'a', which has 0") != std::string::npos);
+  CHECK(refusal("node { name: 'a' id: 1 control_input: 1 }").find("has a cycle") != std::string::npos);
+}
+
+const std::string run = R"(
+step_stats {
+  dev_stats { device: "/job:localhost/replica:0/task:0/device:CPU:0"
+    node_stats { node_name: "x" op_start_rel_micros: 2 op_end_rel_micros: 12 }
+    node_stats { node_name: "fine" op_start_rel_micros: 1 op_end_rel_micros: 2 op_start_rel_nanos: 1000 op_end_rel_nanos: 1500 } }
+  dev_stats { device: "/job:localhost/replica:0/task:0/device:GPU:0"
+    node_stats { node_name: "y" op_start_rel_micros: 0 op_end_rel_micros: 3 } }
+  dev_stats { device: "/device:GPU:0/stream:all"
+    node_stats { node_name: "y:MatMul" all_end_rel_micros: 40 } node_stats { node_name: "y:MatMul" all_end_rel_micros: 20 } }
+  dev_stats { device: "/device:GPU:0/stream:13" node_stats { node_name: "y:MatMul" all_end_rel_micros: 40 } }
+  dev_stats { device: "/device:GPU:0/memcpy" node_stats { node_name: "edge" all_end_rel_micros: 9 } }
+})";
+
+TEST_CASE("step statistics: kernels on streams count, not their launch") {
+  const auto text = run.substr(run.find("{") + 1, run.rfind("}") - run.find("{") - 1);
+  for (const auto& bytes : {run, tensorflow::from_text(run, message_id::run_metadata, "r"), text,
+                            tensorflow::from_text(text, message_id::step_stats, "s")}) {
+    const auto c = tensorflow::read_costs(bytes, "r");
+    REQUIRE(c.seconds.size() == 3);
+    CHECK(c.seconds.at("x") == doctest::Approx(10e-6));
+    CHECK(c.seconds.at("fine") == doctest::Approx(0.5e-6));
+    CHECK(c.seconds.at("y") == doctest::Approx(60e-6));
+    CHECK(c.measured_on == (kind_set{device_kind::cpu} | device_kind::gpu));
+  }
+}
+
+TEST_CASE("a run's cost graph counts where it has no statistics") {
+  const auto c = tensorflow::read_costs("cost_graph {" + cost_graph + "}", "r");
+  CHECK(c.seconds.at("a") == doctest::Approx(250e-6));
+  CHECK(c.seconds.at("b") == 0);
+}
+
+TEST_CASE("a graph takes the times of its nodes by name") {
+  const auto costs = tensorflow::read_costs(cost_graph, "c");
+  const auto m = tensorflow::reader{.costs = costs}.read("node { name: 'b' op: 'NoOp' } node { name: 'z' op: 'NoOp' } "
+                                                         "node { name: 'a' op: 'NoOp' }", "g");
+  REQUIRE(m.seconds.size() == 3);
+  CHECK(m.seconds[0] == 0);
+  CHECK(std::isnan(m.seconds[1]));
+  CHECK(m.seconds[2] == doctest::Approx(250e-6));
+  CHECK(m.notes.front() == "2 of 3 ops have a measured time (cpu|gpu); 1 measured times belong to no op of this graph");
+  CHECK(tensorflow::reader{.costs = costs}.read("node { name: 'q' op: 'NoOp' }", "g").seconds.empty());
+}
+
+TEST_CASE("other files are no costs") {
+  CHECK_THROWS_AS(tensorflow::read_costs("node { name: 'a' op: 'NoOp' }", "g"), parse_error);
+  CHECK_THROWS_AS(tensorflow::read_costs("", "g"), parse_error);
+  CHECK_THROWS_AS(tensorflow::read_costs("step_stats { dev_stats {", "g"), parse_error);
+  CHECK_THROWS_AS(tensorflow::read_costs(std::filesystem::path{"/nowhere/at/all"}), error);
+}
+
+} // namespace

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+// Bundled networks written as graphs and read again.
+#include "weft/interop/tensorflow.hpp"
+#include "weft/workload/zoo.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace weft;
+
+std::vector<byte_count> outputs(const workload& w, op_id v) {
+  std::vector<byte_count> bytes;
+  for (const tensor_id t : w.outputs(v)) {
+    bytes.push_back(w.bytes(t));
+  }
+  return bytes;
+}
+
+std::vector<op_id> sources(const workload& w, op_id v) {
+  std::vector<op_id> from;
+  for (const tensor_id t : w.inputs(v)) {
+    from.push_back(w.producer(t));
+  }
+  return from;
+}
+
+/// Everything but work is the same; work, computed from types and shapes alone, within 1 %.
+void check_copy(const workload& w, const workload& copy) {
+  REQUIRE(copy.num_ops() == w.num_ops());
+  CHECK(copy.num_edges() == w.num_edges());
+  CHECK(copy.num_groups() == w.num_groups());
+  std::size_t different = 0;
+  double work = 0;
+  double work_of_copy = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    const bool same = copy.name(v) == w.name(v) && copy.type(v) == w.type(v) && copy.kinds(v) == w.kinds(v) &&
+                      copy.group(v) == w.group(v) && copy.resident_bytes(v) == w.resident_bytes(v) &&
+                      outputs(copy, v) == outputs(w, v) && sources(copy, v) == sources(w, v);
+    if (!same && different++ == 0) {
+      FAIL_CHECK("op " << v << " '" << w.name(v) << "' of type " << w.type(v) << " is another one");
+    }
+    work += w.work(v);
+    work_of_copy += copy.work(v);
+  }
+  CHECK(different == 0);
+  CHECK(work_of_copy == doctest::Approx(work).epsilon(0.01));
+}
+
+/// The ops of a forward and backward pass.
+std::vector<op_id> roots_of(nn::network& net, const training_task& task) {
+  std::vector<op_id> roots;
+  for (const auto& o : task.objectives) {
+    const auto trained = nn::detail::trained_gradients(net, o, task.options);
+    roots.push_back(nn::detail::add_updates(net, trained, task.options.rule));
+    roots.push_back(o.loss.op());
+  }
+  return roots;
+}
+
+TEST_CASE("every bundled network reads back as it is") {
+  for (const auto& e : zoo::entries) {
+    CAPTURE(e.name);
+    nn::network net;
+    const auto task = zoo::define(net, std::string{e.name} + "@2");
+    const auto roots = roots_of(net, task);
+    const auto w = net.build(roots);
+    std::ostringstream out;
+    tensorflow::write_network(out, net, roots);
+    const auto m = tensorflow::reader{}.read(out.str(), "network.pb");
+    check_copy(w, m.ops);
+    CHECK(m.notes.empty());
+  }
+}
+
+TEST_CASE("texts say the same, without bookkeeping ops too, and placements are kept") {
+  nn::network net{{.bookkeeping = false}};
+  const auto task = zoo::define(net, "mnist_conv@4");
+  const auto roots = roots_of(net, task);
+  const auto w = net.build(roots);
+  std::ostringstream binary;
+  tensorflow::write_network(binary, net, roots);
+  std::ostringstream text;
+  tensorflow::write_network(text, net, roots, {.text = true});
+  CHECK(tensorflow::from_text(text.str(), tensorflow::schema::message_id::graph_def, "text") == binary.str());
+  check_copy(w, tensorflow::reader{}.read(text.str(), "network.pbtxt").ops);
+
+  std::vector<device_id> placement(w.num_ops(), 1);
+  for (const op_id v : ids(w.num_ops())) {
+    placement[v] = w.kinds(v).contains(device_kind::gpu) ? 1 : 0;
+  }
+  const std::vector<std::string> names{"/device:CPU:0", "/device:GPU:0"};
+  std::ostringstream placed;
+  tensorflow::write_network(placed, net, roots, {.placement = placement, .names = names});
+  const auto copy = tensorflow::reader{}.read(placed.str(), "placed.pb").ops;
+  for (const op_id v : ids(w.num_ops())) {
+    CHECK(copy.kinds(v) == (placement[v] == 1 ? device_kind::gpu : device_kind::cpu));
+  }
+  placement.pop_back();
+  CHECK_THROWS_AS(tensorflow::write_network(placed, net, roots, {.placement = placement, .names = names}), error);
+  placement.push_back(2);
+  CHECK_THROWS_AS(tensorflow::write_network(placed, net, roots, {.placement = placement, .names = names}), error);
+}
+
+} // namespace
