@@ -92,7 +92,7 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
     std::int64_t id;
     std::size_t line;
     device what;
-    std::vector<double> rates;
+    std::string_view rates; // read when there is a place for them
   };
   line_reader lines{text, file};
   const auto fail = [&lines](const std::string& problem) { lines.fail(problem); };
@@ -103,19 +103,11 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
     if (fields.size() != 5) {
       lines.fail("expected 5 columns as in the header, got " + std::to_string(fields.size()));
     }
-    row r{parse_number<std::int64_t>(fields[0], "id", fail), lines.line(), {}, {}};
+    row r{parse_number<std::int64_t>(fields[0], "id", fail), lines.line(), {}, fields[3]};
     r.what.memory_capacity = parse_number<byte_count>(fields[1], "RAM", fail);
     r.what.speed = parse_number<double>(fields[2], "operations per time unit", fail);
     if (r.what.speed == 0) {
       lines.fail("operations per time unit must not be 0");
-    }
-    if (!fields[3].empty()) {
-      for (const auto entry : split(fields[3], ';')) {
-        r.rates.push_back(parse_number<double>(entry, "transfer rate", fail));
-        if (r.rates.back() == 0) {
-          lines.fail("a transfer rate must not be 0");
-        }
-      }
     }
     const auto kind = parse_device_kind(fields[4]);
     if (!kind) {
@@ -135,11 +127,13 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
                         "id " + std::to_string(id) + " was given to another device on line " +
                           std::to_string(rows[d - 1].line) + "; ids must differ");
     }
-    if (rates.size() != rows.size() - d - 1) {
+    const auto count =
+      rates.empty() ? 0 : 1 + static_cast<std::size_t>(std::count(rates.begin(), rates.end(), ';'));
+    if (count != rows.size() - d - 1) {
       throw parse_error(file, line,
                         "device " + std::to_string(id) + " needs " + std::to_string(rows.size() - d - 1) +
                           " transfer rates, one for each device with a larger id, but lists " +
-                          std::to_string(rates.size()));
+                          std::to_string(count));
     }
   }
   std::vector<device> devices;
@@ -148,8 +142,17 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
   bool numbered = true; // the ids are 0, 1, 2, …
   for (const device_id d : ids(rows.size())) {
     const auto& [id, line, what, rates] = rows[d];
-    for (std::size_t i = 0; i < rates.size(); ++i) {
-      links.connect(d, static_cast<device_id>(d + 1 + i), {.latency = 0, .bandwidth = rates[i]});
+    auto rest = rates;
+    for (device_id e = d + 1; e < rows.size(); ++e) {
+      const auto at_line = rows[d].line;
+      const auto fail_there = [&](const std::string& problem) { throw parse_error(file, at_line, problem); };
+      const auto entry = trim(rest.substr(0, rest.find(';')));
+      rest.remove_prefix(std::min(rest.find(';'), rest.size() - 1) + 1);
+      const auto rate = parse_number<double>(entry, "transfer rate", fail_there);
+      if (rate == 0) {
+        fail_there("a transfer rate must not be 0");
+      }
+      links.connect(d, e, {.latency = 0, .bandwidth = rate});
     }
     devices.push_back(what);
     names.push_back(std::to_string(id));

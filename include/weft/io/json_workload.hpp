@@ -186,6 +186,7 @@ inline workload workload_from_json(const json_document& document) {
     }
     ++v;
   }
+  num_outputs = {};
   try {
     return std::move(b).build();
   } catch (const cycle_error& e) {

@@ -362,6 +362,7 @@ private:
         mentions_.push_back(node_called(last_id_));
       }
       auto right = ends_since(begin);
+      end_statement(first_mention);
       connect(left, right, position);
       left = std::move(right);
     }
