@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "weft/interop/onnx.hpp"
 #include "interop/onnx_models.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "interop/onnx_models.hpp"
+#include "weft/interop/onnx.hpp"
 
 #include <doctest/doctest.h>
 

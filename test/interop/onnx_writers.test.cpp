@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "interop/onnx_models.hpp"
 #include "io/support.hpp"
+#include "weft/interop/onnx.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
