@@ -52,28 +52,16 @@ void check_copy(const workload& w, const workload& copy) {
   CHECK(work_of_copy == doctest::Approx(work).epsilon(0.01));
 }
 
-/// The ops of a forward and backward pass.
-std::vector<op_id> roots_of(nn::network& net, const training_task& task) {
-  std::vector<op_id> roots;
-  for (const auto& o : task.objectives) {
-    const auto trained = nn::detail::trained_gradients(net, o, task.options);
-    roots.push_back(nn::detail::add_updates(net, trained, task.options.rule));
-    roots.push_back(o.loss.op());
-  }
-  return roots;
-}
-
 TEST_CASE("every bundled network reads back as it is") {
   for (const auto& e : zoo::entries) {
     CAPTURE(e.name);
     nn::network net;
     const auto task = zoo::define(net, std::string{e.name} + "@2");
-    const auto roots = roots_of(net, task);
-    const auto w = net.build(roots);
+    const auto built = training_step_with_origins(net, task.objectives, task.options);
     std::ostringstream out;
-    tensorflow::write_network(out, net, roots);
+    tensorflow::write_network(out, net, built);
     const auto m = tensorflow::reader{}.read(out.str(), "network.pb");
-    check_copy(w, m.ops);
+    check_copy(built.graph, m.ops);
     CHECK(m.notes.empty());
   }
 }
@@ -81,14 +69,19 @@ TEST_CASE("every bundled network reads back as it is") {
 TEST_CASE("texts say the same, without bookkeeping ops too, and placements are kept") {
   nn::network net{{.bookkeeping = false}};
   const auto task = zoo::define(net, "mnist_conv@4");
-  const auto roots = roots_of(net, task);
-  const auto w = net.build(roots);
+  const auto built = training_step_with_origins(net, task.objectives, task.options);
+  const auto& w = built.graph;
   std::ostringstream binary;
-  tensorflow::write_network(binary, net, roots);
+  tensorflow::write_network(binary, net, built);
   std::ostringstream text;
-  tensorflow::write_network(text, net, roots, {.text = true});
+  tensorflow::write_network(text, net, built, {.text = true});
   CHECK(tensorflow::from_text(text.str(), tensorflow::schema::message_id::graph_def, "text") == binary.str());
   check_copy(w, tensorflow::reader{}.read(text.str(), "network.pbtxt").ops);
+
+  const auto last = std::vector<op_id>{built.origin.back()}; // everything that one op depends on
+  std::ostringstream part;
+  tensorflow::write_network(part, net, last);
+  check_copy(net.build(last), tensorflow::reader{}.read(part.str(), "part.pb").ops);
 
   std::vector<device_id> placement(w.num_ops(), 1);
   for (const op_id v : ids(w.num_ops())) {
@@ -96,15 +89,15 @@ TEST_CASE("texts say the same, without bookkeeping ops too, and placements are k
   }
   const std::vector<std::string> names{"/device:CPU:0", "/device:GPU:0"};
   std::ostringstream placed;
-  tensorflow::write_network(placed, net, roots, {.placement = placement, .names = names});
+  tensorflow::write_network(placed, net, built, {.placement = placement, .names = names});
   const auto copy = tensorflow::reader{}.read(placed.str(), "placed.pb").ops;
   for (const op_id v : ids(w.num_ops())) {
     CHECK(copy.kinds(v) == (placement[v] == 1 ? device_kind::gpu : device_kind::cpu));
   }
   placement.pop_back();
-  CHECK_THROWS_AS(tensorflow::write_network(placed, net, roots, {.placement = placement, .names = names}), error);
+  CHECK_THROWS_AS(tensorflow::write_network(placed, net, built, {.placement = placement, .names = names}), error);
   placement.push_back(2);
-  CHECK_THROWS_AS(tensorflow::write_network(placed, net, roots, {.placement = placement, .names = names}), error);
+  CHECK_THROWS_AS(tensorflow::write_network(placed, net, built, {.placement = placement, .names = names}), error);
 }
 
 } // namespace

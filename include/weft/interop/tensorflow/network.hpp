@@ -295,14 +295,16 @@ private:
 
 } // namespace detail
 
-/// Writes the ops that `roots` depend on as a GraphDef, with the names, types, inputs and colocations of the network,
-/// the shapes of all outputs (`_output_shapes`), and devices if a placement is given. Constants have zeros for values,
-/// since a network does not know them: the graph is for placing, viewing and estimating, not for running.
-/// Throws `error` if a placement is given that does not have an entry per op of `net.build(roots)`, or not enough
-/// names. Complexity: that of `net.build(roots)`.
-inline void write_network(std::ostream& out, const nn::network& net, std::span<const op_id> roots,
+/// Writes a workload that was made of a network as a GraphDef: with the names, types, inputs and colocations of the
+/// network, the shapes of all outputs (`_output_shapes`), and devices if a placement is given. Constants have zeros for
+/// values, since a network does not know them: the graph is for placing, viewing and estimating, not for running.
+/// Throws `error` if a placement is given that does not have an entry per op of the workload, or not enough names.
+/// Complexity: O(n + m).
+/// ```
+/// tensorflow::write_network(out, net, training_step_with_origins(net, task.objectives, task.options));
+/// ```
+inline void write_network(std::ostream& out, const nn::network& net, const nn::built_workload& built,
                           const network_format& format = {}) {
-  const auto built = net.build_with_origins(roots);
   if (!format.placement.empty() && format.placement.size() != built.graph.num_ops()) {
     throw error("the placement has " + std::to_string(format.placement.size()) + " entries for " +
                 std::to_string(built.graph.num_ops()) + " ops");
@@ -315,6 +317,12 @@ inline void write_network(std::ostream& out, const nn::network& net, std::span<c
   }
   const auto bytes = detail::network_writer{net, built, format}.graph_def();
   out << (format.text ? to_text(bytes, schema::message_id::graph_def) : bytes);
+}
+
+/// Writes the ops that `roots` depend on.
+inline void write_network(std::ostream& out, const nn::network& net, std::span<const op_id> roots,
+                          const network_format& format = {}) {
+  write_network(out, net, net.build_with_origins(roots), format);
 }
 
 } // namespace weft::tensorflow

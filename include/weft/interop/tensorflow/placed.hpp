@@ -78,7 +78,7 @@ std::string with_devices_text(std::string_view text, const std::vector<device_pl
     }
     result += text.substr(done, first - done);
     if (!given) { // on a line of its own if the field before is
-      const auto line = text.rfind('\n', first);
+      const auto line = text.substr(0, first).rfind('\n');
       const auto start = line == text.npos ? 0 : line + 1;
       const auto indent = text.substr(start, text.find_first_not_of(" \t", start) - start);
       const bool own_line = line != text.npos && text.substr(start, first - start).find('{') == text.npos;
