@@ -131,3 +131,29 @@ TEST_CASE("json_platform: damaged files are read or refused, nothing else") {
     CHECK(weft_test::reads_or_refuses(platform_of, text));
   }
 }
+
+TEST_CASE("json_platform: a few bytes cannot ask for links between many devices") {
+  const auto text = [](int count, const std::string& links) {
+    return R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "cpu", "speed": 1, "count": )" +
+           std::to_string(count) + "}],\n\"links\": " + links + "}";
+  };
+  const auto read = [](const std::string& json) { return io::json_platform_reader::read(json, "p.json"); };
+  const auto error = [&](const std::string& json) {
+    return std::string{weft_test::parse_error_of([&] { (void)read(json); }).what()};
+  };
+  CHECK(read(text(1000, R"({"uniform": {}})")).num_devices() == 1000);
+  for (const char* links : {R"({"uniform": {}})", R"({"matrix": {"latency": 1}})", R"({"matrix": {"latency": []}})",
+                            R"({"levels": [{"size": 4}, {}]})"}) {
+    CHECK(error(text(1001, links)).starts_with("p.json:1: /devices: 1001 devices, but only up to 1000 can do without"));
+  }
+  CHECK(error(text(10'001, "{}")).find("expected a whole number from 1 to 10000") != std::string::npos);
+  std::string row = "[1";
+  for (int i = 1; i < 1001; ++i) {
+    row += ",1";
+  }
+  std::string rows = row + "]";
+  for (int i = 1; i < 1001; ++i) {
+    rows += "," + row + "]";
+  }
+  CHECK(read(text(1001, R"({"matrix": {"latency": [)" + rows + "]}}")).latency(7, 1000) == 1);
+}
