@@ -171,6 +171,12 @@ public:
   /// given twice, and for an input that does not exist. Complexity: O(size).
   static graph of_graph_def(std::string_view bytes) {
     graph g;
+    std::size_t count = 0;
+    for (const auto& f : wire::fields{bytes}) {
+      count += f.number == 1 ? 1 : 0;
+    }
+    g.nodes_.reserve(count);
+    g.ids_.reserve(count);
     for (const auto& f : wire::fields{bytes}) {
       if (f.number == 1) {
         g.add_node(f.bytes);

@@ -83,7 +83,6 @@ private:
     }
     number_outputs();
     sort();
-    given_.resize(g_.num_nodes());
     work_.assign(g_.num_nodes(), 0);
     for (int round = 0; round < 4; ++round) { // each may tell more about inputs without a shape
       run();
@@ -258,8 +257,9 @@ private:
       if (const auto given = options_.shapes.find(n.name); given != options_.shapes.end()) {
         result.dims = given->second;
         result.known = true;
-      } else if (given_[v].known) {
-        result = given_[v];
+      } else if (const auto found = given_.find(v); found != given_.end()) {
+        result.dims = found->second;
+        result.known = true;
       } else if (const auto shapes = shapes_attribute(n, "shape"); !shapes.empty()) {
         const auto dims = shape_of(shapes.front());
         // Before version 24, no extents meant that nothing is known. Source: tensorflow/core/ops/array_ops.cc.
@@ -317,12 +317,11 @@ private:
         from = reshaped ? g_.inputs(from)[0].from : from;
         const auto* const family = families_[from];
         if (family == nullptr || family->shape != shape_rule::placeholder || ports(from).empty() ||
-            output(from, 0).known || given_[from].known) {
+            output(from, 0).known || given_.contains(from)) {
           continue;
         }
         if (auto dims = wanted(v, s, reshaped)) {
-          given_[from] = {.known = true, .dims = std::move(*dims)};
-          found = true;
+          found = given_.try_emplace(from, std::move(*dims)).second;
         }
       }
     }
@@ -448,8 +447,8 @@ private:
         }
       }
       if (family != nullptr && family->shape == shape_rule::placeholder && !ports(v).empty()) {
-        if (given_[v].known) {
-          assumed_.deduced.push_back(io::detail::in_quotes(g_[v].name) + " " + text(given_[v].dims));
+        if (const auto found = given_.find(v); found != given_.end()) {
+          assumed_.deduced.push_back(io::detail::in_quotes(g_[v].name) + " " + text(found->second));
         }
       }
     }
@@ -474,7 +473,7 @@ private:
   std::vector<std::uint32_t> ports_;
   std::vector<tensor_info> tensors_;
   std::vector<op_id> order_;
-  std::vector<tensor_info> given_; // shapes of inputs that were deduced
+  std::map<op_id, nn::extents> given_; // shapes of inputs that were deduced
   std::vector<double> work_;
   std::map<std::string, called, std::less<>> calls_;
   std::vector<const tensor_info*> inputs_; // of the node at hand
