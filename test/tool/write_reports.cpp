@@ -7,8 +7,10 @@
 #include "weft/report/placement_html.hpp"
 #include "weft/report/summary.hpp"
 #include "weft/schedule/path_completion_time.hpp"
+#include "weft/schedule/static_order.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
+#include "weft/solve/best.hpp"
 #include "weft/solve/pipeline.hpp"
 #include "weft/workload/generate/layered.hpp"
 #include "weft/workload/zoo.hpp"
@@ -24,15 +26,21 @@ namespace {
 
 using namespace weft;
 
-/// HEFT's placement, run by path completion time, and what a tool would say about it.
+/// A plan, its run, and what a tool would say about it; the plan is HEFT's, improved by so many moves.
 template <class Platform>
-report::placed_model place(const workload& w, const Platform& platform, report::placed_model_options about) {
+report::placed_model place(const workload& w, const Platform& platform, report::placed_model_options about,
+                           std::uint64_t moves = 0) {
   const problem p{w, platform};
-  const auto solved = pipeline(partition::heft{}, schedule::path_completion_time{})(p);
+  const auto solved = moves > 0 ? result{solve::best(p, {.moves = moves})}
+                                : pipeline(partition::heft{}, schedule::path_completion_time{})(p);
   trace run;
-  simulator<decltype(p), schedule::path_completion_time>{p}.run(solved.plan, simulate::recorder{run});
+  if (solved.plan.order.empty()) {
+    simulator<decltype(p), schedule::path_completion_time>{p}.run(solved.plan, simulate::recorder{run});
+  } else {
+    simulator<decltype(p), schedule::static_order>{p}.run(solved.plan, simulate::recorder{run});
+  }
   about.bound = p.num_ops() > 20'000 ? lower_bound{bound::critical_path(p), lower_bound::rule::critical_path} : bound::best(p);
-  about.strategy = "heft, path_completion_time";
+  about.strategy = moves > 0 ? "best" : "heft";
   double alone = 0;
   for (const op_id v : ids(p.num_ops())) {
     alone += p.compute_time(v, static_cast<device_id>(p.num_devices() - 1));
@@ -80,11 +88,11 @@ report::placed_model made(const std::string& name) {
   }
   if (name == "hundreds") {
     const auto w = zoo::make("lstm@32");
-    return place(w, presets::paper_like(6), {.model = "lstm@32", .platform = "paper_like_6"});
+    return place(w, presets::dgx_a100(), {.model = "lstm@32", .platform = "dgx_a100"});
   }
   if (name == "inception") {
     const auto w = zoo::make("inception_v3@16");
-    return place(w, presets::dgx_a100(), {.model = "inception_v3@16", .platform = "dgx_a100"});
+    return place(w, presets::dgx_a100(), {.model = "inception_v3@16", .platform = "dgx_a100"}, 20'000);
   }
   if (name == "large") {
     const auto w = generate::layered_sized(100'000, 100, 3, 1);
