@@ -115,7 +115,7 @@ public:
         exact("branch_and_bound", refine::branch_and_bound{share});
       }
     }
-    if (guard_ && repair && !has_plan_ && !stopped()) {
+    if (guard_ && repair && !near_.empty() && !done()) {
       relieve();
     }
     if (has_plan_ && !done()) {
@@ -130,6 +130,7 @@ private:
   static constexpr std::size_t most_pairs = 20'000'000;
   /// How often a heuristic tries again with what was learned from its last plan, which needed too much memory.
   static constexpr int most_lessons = 12;
+  static constexpr int most_bisections = 5;
 
   weft::budget left(double share) const {
     return {.moves = options_.moves,
@@ -180,32 +181,47 @@ private:
   }
 
   /// Under memory over time, plans that need too much are made again under reservations that were learned from them.
+  /// What was there at different moments need not fit at once, so the share of what was learned that is charged falls
+  /// while it leaves no plan, and is then bisected: smaller shares leave more freedom.
   template <class S>
   void attempt_within(std::string_view name, const S& s, const Problem& reserved) {
     const stopwatch watch;
     attempt a{.name = std::string{name}};
     const Problem* in = &reserved;
-    double charged = 1;
+    double share = 1;     // of what was learned
+    double enough = 0;    // the least share with which there was a plan; 0: none so far
+    double too_little = 0; // the largest share, below it, with which the plan needed too much
     placement last;
-    for (int lesson = 0;; ++lesson) {
+    for (int lesson = 0, bisection = 0; bisection <= most_bisections; ++lesson) {
       rng random{options_.seed};
       auto decided = partition::run(s, *in, random, scratch_);
-      bool again = guard_ && lesson < most_lessons && !stopped();
+      double makespan = no_plan;
+      const bool repeated = decided && decided->plan.placement == last;
       if (decided) {
-        again = again && decided->plan.placement != last;
         last = guard_ ? decided->plan.placement : placement{};
-        a.makespan = std::min(a.makespan, consider(std::move(decided->plan)));
+        makespan = consider(std::move(decided->plan));
+        a.makespan = std::min(a.makespan, makespan);
       } else {
         found_.reason = decided.error(); // the last one to try is the one that can prove it
-        again = again && lesson > 0;     // else nothing was learned that could be too much
       }
-      if (!again || a.makespan < no_plan) {
+      const bool fits = makespan < no_plan;
+      if (!guard_ || stopped() || (lesson == 0 && (fits || !decided))) {
+        break; // nothing was learned
+      }
+      if (fits) {
+        enough = share;
+      } else if (enough > 0) {
+        too_little = share;
+      } else if (lesson == most_lessons || repeated) {
         break;
+      } else if (!guard_->learn()) {
+        share *= 0.85;
       }
-      if (const bool learned = guard_->learn(); !learned) {
-        charged *= 0.85;
+      if (enough > 0) {
+        share = (enough + too_little) / 2;
+        ++bisection;
       }
-      in = &guard_->reserved(charged);
+      in = &guard_->reserved(share);
     }
     if (guard_) {
       if (auto near = guard_->start_anew(); near.excess < no_plan) {
@@ -288,19 +304,32 @@ private:
     found_.tried.push_back(std::move(a));
   }
 
-  /// From the plans that came nearest to plans whose memory is enough.
+  /// From the plans that came nearest to plans whose memory is enough, if they would be better than what was found. At
+  /// first components stay on the kind of device on which they are, as hosts have room, but little speed.
   void relieve() {
     std::stable_sort(near_.begin(), near_.end(), [](const auto& a, const auto& b) { return a.excess < b.excess; });
-    near_.resize(std::min<std::size_t>(near_.size(), most_relieved));
+    std::size_t relieved = 0;
     for (const auto& near : near_) {
+      if (relieved == most_relieved || done()) {
+        break;
+      }
+      if (has_plan_ && near.makespan > found_.makespan * 0.97) {
+        continue;
+      }
+      ++relieved;
       const stopwatch watch;
-      auto share = left(1.0 / most_relieved);
+      auto share = left(0.25);
       share.target = 0;
       // A move is a run of everything.
       share.moves = std::clamp<std::uint64_t>(most_run_ops / p_.num_ops(), 50, 5'000);
-      const refine::memory_descent s{.budget = share, .enough = options_.memory.capacity_share};
       rng random{rng::mix(options_.seed + found_.tried.size())};
-      const double makespan = admit(s(p_, near.decided, schedule::static_order{}, random));
+      refine::memory_descent s{.budget = share, .enough = options_.memory.capacity_share, .keep_kinds = true};
+      auto lower = s(p_, near.decided, schedule::static_order{}, random);
+      double makespan = admit(lower);
+      if (!has_plan_) {
+        s.keep_kinds = false;
+        makespan = admit(s(p_, std::move(lower), schedule::static_order{}, random));
+      }
       found_.tried.push_back({"memory_descent", makespan, watch.seconds()});
     }
   }
@@ -382,8 +411,8 @@ private:
   }
 
   static constexpr double no_plan = std::numeric_limits<double>::infinity();
-  static constexpr std::uint64_t most_run_ops = 3'000'000; ///< that a memory descent may spend on runs
-  static constexpr std::size_t most_relieved = 4;
+  static constexpr std::uint64_t most_run_ops = 2'000'000; ///< that a memory descent may spend on runs
+  static constexpr std::size_t most_relieved = 3;
 
   const Problem& p_;
   best_options options_;

@@ -118,7 +118,7 @@ public:
       pending_ = shortages;
     }
     if (excess < nearest_.excess) {
-      nearest_ = {x, excess, *std::max_element(shortages.begin(), shortages.end(), [](const auto& l, const auto& r) {
+      nearest_ = {x, excess, run.makespan, *std::max_element(shortages.begin(), shortages.end(), [](const auto& l, const auto& r) {
                     return l.excess() < r.excess();
                   })};
     }
@@ -162,6 +162,7 @@ public:
   struct near_miss {
     plan decided = {};
     double excess = std::numeric_limits<double>::infinity(); ///< Σ over devices, in capacities
+    double makespan = 0;                                     ///< seconds
     memory_shortage shortage = {};
   };
 
