@@ -131,3 +131,22 @@ TEST_CASE("path_of_run: random runs have no holes") {
     check_chain(path_of_run(p, shared), shared);
   }
 }
+
+TEST_CASE("path_of_run: an op without length that waited for another one without length, by the order of its device") {
+  workload_builder b; // 0 has to wait for 2, which its device takes first; 2 waits for 1, which is elsewhere
+  b.add_op({.work = 0});
+  b.add_op({.work = 3, .bytes = 10});
+  b.add_op({.work = 0});
+  b.add_op({.work = 1});
+  b.add_edge(1, 2);
+  const auto w = std::move(b).build();
+  const platform machine{std::vector<device>(2), link_matrix{2, {1, 10}}};
+  const problem p{w, machine};
+  trace run;
+  run.ops = {{0, 5, 5}, {1, 0, 3}, {0, 5, 5}, {0, 5, 6}};
+  run.transfers = {{0, 1, 0, 3, 3, 3, 5}};
+  run.makespan = 6;
+  const auto path = path_of_run(p, run);
+  check_chain(path, run);
+  CHECK(path.size() >= 4);
+}

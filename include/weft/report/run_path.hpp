@@ -47,7 +47,7 @@ class run_path_finder {
 public:
   run_path_finder(const Problem& p, const trace& run)
       : problem_{p}, run_{run}, n_(static_cast<item>(p.num_ops())), k_(static_cast<item>(run.transfers.size())),
-        rank_(n_, 0), on_device_(p.num_devices()), from_port_(p.num_devices()), to_port_(p.num_devices()) {
+        rank_(n_, 0), on_path_(n_ + std::size_t{2} * k_, 0), on_device_(p.num_devices()), from_port_(p.num_devices()), to_port_(p.num_devices()) {
     for (item i = 0; i < n_; ++i) {
       rank_[p.topological_order()[i]] = i;
       if (const device_id d = run.ops[i].device; d != none) {
@@ -71,12 +71,12 @@ public:
     std::sort(arrivals_.begin(), arrivals_.end(), [this](item a, item b) { return goes(a) < goes(b); });
   }
 
-  std::vector<path_step> operator()() const {
+  std::vector<path_step> operator()() && {
     std::vector<path_step> path;
     for (candidate at = last(); at.what != none;) {
       const auto [start, finish] = times(at.what);
-      candidate before;
-      before = best_before(at.what);
+      on_path_[at.what] = 1;
+      const candidate before = best_before(at.what);
       const bool op = at.what < n_, send = !op && at.what < n_ + k_;
       path.push_back({.what = op     ? path_step::kind::op
                               : send ? path_step::kind::send
@@ -105,7 +105,7 @@ private:
     const auto& x = run_.transfers[(i - n_) % k_];
     return i < n_ + k_ ? std::pair{x.send_start, x.send_finish} : std::pair{x.start, x.arrival};
   }
-  /// Ascends from each item to what waits for it, also among items without length, so that the walk ends.
+  /// The order of items by their ends; of items that end together, what others wait for comes first.
   std::tuple<double, double, item, item> key(item i) const {
     const auto [start, finish] = times(i);
     const op_id v = i < n_ ? i : problem_.workload().producer(run_.transfers[(i - n_) % k_].tensor);
@@ -131,19 +131,21 @@ private:
     return found;
   }
 
-  /// The last of a list that was over when i started.
+  /// The last of a list that was over when i started, and is not yet on the path: items without length may have come
+  /// one after the other at one instant, in an order that the trace does not tell.
   item last_before(const std::vector<item>& list, item i) const {
-    const auto mine = key(i);
     const double start = times(i).first;
-    const auto end = std::partition_point(list.begin(), list.end(),
-                                          [&](item x) { return times(x).second <= start && key(x) < mine; });
+    auto end = std::partition_point(list.begin(), list.end(), [&](item x) { return times(x).second <= start; });
+    while (end != list.begin() && on_path_[*(end - 1)] != 0) {
+      --end;
+    }
     return end == list.begin() ? none : *(end - 1);
   }
 
   candidate best_before(item i) const {
     candidate found;
     const auto offer = [&](item x, path_step::cause why) {
-      if (x != none && key(x) < key(i) && (found.what == none || times(x).second > times(found.what).second)) {
+      if (x != none && on_path_[x] == 0 && times(x).second <= times(i).second && (found.what == none || times(x).second > times(found.what).second)) {
         found = {x, why};
       }
     };
@@ -186,6 +188,7 @@ private:
   item n_;
   item k_;
   std::vector<item> rank_;
+  std::vector<std::uint8_t> on_path_;
   std::vector<std::vector<item>> on_device_; // ops and sends, by key
   std::vector<std::vector<item>> from_port_; // transfers, by key
   std::vector<std::vector<item>> to_port_;
