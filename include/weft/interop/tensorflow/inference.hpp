@@ -231,7 +231,9 @@ private:
           ++unknown_;
         }
       }
-      result.type = type_of_output(n, family, port, inputs_, result.type);
+      // Each type takes a walk through the node, so there is a limit to telling them apart.
+      result.type =
+        i < 64 ? type_of_output(n, family, port, inputs_, result.type) : tensors_[first_[v] + 63].type;
       tensors_[first_[v] + i] = std::move(result);
     }
     if (guess_) {
@@ -242,10 +244,13 @@ private:
 
   /// Shapes that come from the node itself, or from outside.
   void own_shape(op_id v, std::uint32_t port, proposal& p, tensor_info& result) const {
+    if (port != 0 || families_[v] == nullptr) {
+      return;
+    }
     const auto& n = g_[v];
-    const auto rule = families_[v] != nullptr ? families_[v]->shape : shape_rule::no_output;
+    const auto rule = families_[v]->shape;
     if (rule == shape_rule::constant) {
-      if (const auto value = attribute(n, "value"); value && port == 0) {
+      if (const auto value = attribute(n, "value")) {
         result = read_tensor(text_field(*value, 8)).info;
       }
     } else if (rule == shape_rule::argument && v < arguments_.size()) {
@@ -308,7 +313,8 @@ private:
   bool deduce() {
     bool found = false;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      for (const auto& s : g_.inputs(v)) {
+      const auto all = g_.inputs(v);
+      for (const auto& s : all.first(std::min<std::size_t>(all.size(), 4))) { // those of the ops that tell something
         if (s.is_control() || s.port != 0 || leads_back(v, s)) {
           continue;
         }

@@ -147,10 +147,9 @@ protected:
     }
   }
   void split() {
-    const bool reversed = rank_of(0) > 0; // the axis comes first, but a network without constants has none
-    auto shape = dims(reversed ? 0 : 1);
+    auto shape = dims(1);
     const auto parts = integer_attribute(n_, "num_split", 1);
-    const auto at = shape && !reversed ? axis(scalar(0).value_or(0), shape->size()) : std::nullopt;
+    const auto at = shape ? axis(scalar(0).value_or(0), shape->size()) : std::nullopt;
     if (at && parts > 0) {
       (*shape)[*at] /= parts;
       all(shape);

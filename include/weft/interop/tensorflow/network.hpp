@@ -99,11 +99,10 @@ private:
            : t.element_bytes == 8 ? dt::int64
                                   : dt::float32;
   }
-  /// The shape of a variable, also of one that has no `read`.
+  /// The shape of a variable; of one that has no `read`, a vector of as many bytes, or a scalar.
   extents state_of(op_id v) const {
-    return variable_[v].empty() && net_[v].op.resident_bytes != 4
-             ? extents{std::max<byte_count>(1, net_[v].op.resident_bytes / 4)}
-             : variable_[v];
+    const auto numbers = net_[v].op.resident_bytes / 4;
+    return variable_[v].empty() && numbers > 1 ? extents{numbers} : variable_[v];
   }
   /// The shape of output i; of a reference that of the variable behind it.
   extents dims_of(op_id origin, const nn::op_spec& o, std::size_t i) const {
