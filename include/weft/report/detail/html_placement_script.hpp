@@ -237,7 +237,7 @@ function drawGraph(element, run, onSelect) {
         pen.strokeStyle = i === selected || i === hovered ? theme.ink : theme.path;
         pen.stroke();
       }
-      if (w > 30 && h > 11) {
+      if (w > 44 && h > 11) {
         pen.fillStyle = inkOn(colour(i));
         const label = json.grouped ? ops[i].toLocaleString("en") : run.name(i);
         const short = label.slice(label.lastIndexOf("/") + 1) || label;
