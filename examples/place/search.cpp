@@ -122,13 +122,15 @@ solve::best_options budget_of(const options& o, const std::function<void(const p
 }
 
 /// The plan and the run that a search over schedules found.
-answer from(const problem& p, solve::best_result r, std::string strategy) {
+answer from(const options& o, const problem& p, solve::best_result r, std::string strategy) {
   answer a{.found = true, .plan = std::move(r.plan), .bound = r.bound, .strategy = std::move(strategy)};
   simulator<problem, schedule::static_order>{p}.run(a.plan, simulate::recorder{a.run});
+  // What was not limited by the clock is told without times, so that the same command prints the same.
+  const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
   for (const auto& t : r.tried) {
     a.tried.push_back({.name = t.name,
                        .step_seconds = t.makespan < std::numeric_limits<double>::infinity() ? t.makespan : report::absent,
-                       .planning_seconds = t.seconds,
+                       .planning_seconds = timed ? t.seconds : report::absent,
                        .status = t.makespan < std::numeric_limits<double>::infinity() ? "" : "found no plan"});
   }
   return a;
@@ -179,7 +181,7 @@ answer search(const options& o, const problem& p, const estimate& base,
       a.why = explain(o, p, base, r);
       return a;
     }
-    a = from(p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");
+    a = from(o, p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");
   }
   if (a.found) {
     a.baselines = baselines(o, p);
