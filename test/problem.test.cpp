@@ -252,3 +252,19 @@ TEST_CASE("problem: an empty workload") {
   CHECK(problem.num_components() == 0);
   CHECK(problem.topological_order().empty());
 }
+
+TEST_CASE("problem: other demands reserve other bytes, and change nothing else") {
+  const workload w = test::diamond();
+  const platform<> q = test::three_devices();
+  const problem p{w, q};
+  CHECK(p.resident_bytes(0) == 1000);
+  CHECK(p.demand(0) == 1100);
+  const auto other = p.reserving({5, 6, 7, 8});
+  for (component_id c = 0; c < 4; ++c) {
+    CHECK(other.demand(c) == 5 + c);
+    CHECK(other.resident_bytes(c) == p.resident_bytes(c));
+    CHECK(other.kinds(c) == p.kinds(c));
+  }
+  CHECK(p.demand(0) == 1100);
+  CHECK(other.num_components() == p.num_components());
+}
