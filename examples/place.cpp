@@ -117,6 +117,7 @@ int run(int argc, char** argv) {
                                                       {.model = in.name,
                                                        .platform = o.platform,
                                                        .strategy = found.strategy,
+                                                       .result = found.result,
                                                        .bound = found.bound,
                                                        .baselines = found.baselines,
                                                        .strategies = found.tried,

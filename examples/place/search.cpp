@@ -158,9 +158,9 @@ answer by_period(const options& o, const problem& p, const std::function<void(co
   answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period", .notes = std::move(notes)};
   a.run = run_of(p, r->placement);
   a.plan = simulate::plan_of(p, a.run);
-  a.notes.push_back(fmt::format("period of a pipelined run: {:.4g} ms, at most {:.1f} % above the smallest possible "
-                                "({:.4g} ms); the step time below is that of one step alone",
-                                r->period * 1e3, r->gap() * 100, r->bound * 1e3));
+  a.result = fmt::format("period of {:.4g} ms when steps follow each other, at most {:.1f} % above the smallest "
+                         "possible; below is one step alone",
+                         r->period * 1e3, r->gap() * 100);
   for (const auto& t : r->tried) {
     a.tried.push_back({.name = std::string{t.method} + " (period)", .step_seconds = t.period});
   }

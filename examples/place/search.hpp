@@ -23,6 +23,7 @@ struct answer {
   weft::trace run = {};
   weft::lower_bound bound = {};
   std::string strategy = {};
+  std::string result = {}; ///< what was made small, if not the step time
   std::vector<weft::report::alternative> baselines = {};
   std::vector<weft::report::alternative> tried = {};
   std::vector<std::string> notes = {}; ///< about the result

@@ -60,7 +60,7 @@ TEST_CASE("write_summary: step time, gap, speed-ups, devices, path, strategies, 
   CHECK(has(text, report::detail::three_digits(40 / m.step_seconds()) + " × one device (40.0 s)"));
   CHECK(has(text, "–  first gpu: does not fit"));
   CHECK(has(text, "Largest transfers\n      200 B  b "));
-  CHECK(has(text, "2.00 GB peak"));
+  CHECK(has(text, "1.86 GiB peak"));
   CHECK(has(text, "    no plan  dfs"));
   CHECK(has(text, "no room"));
   CHECK(has(text, "times are estimates"));

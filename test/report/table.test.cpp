@@ -54,7 +54,7 @@ TEST_CASE("write_table: title, best row, failed row and verdict") {
   CHECK(text[4].find("125.500") != std::string::npos);
   CHECK(text[4].find("1.99 ×") != std::string::npos);
   CHECK(text[4].find("25.5 %") != std::string::npos);
-  CHECK(text[4].find("12.0 kB") != std::string::npos);
+  CHECK(text[4].find("11.7 KiB") != std::string::npos);
   CHECK(text[5].starts_with("  hash"));
   CHECK(text[6].find("0/1") != std::string::npos);
   CHECK(text[6].ends_with("infeasible: op 3 fits nowhere"));

@@ -4,6 +4,7 @@
 
 #include "weft/bound/lower_bound.hpp"
 #include "weft/plan/contention.hpp"
+#include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 #include "weft/report/comparison.hpp"
@@ -38,11 +39,13 @@ struct placed_model_options {
   std::string model = "model";              ///< its name
   std::string platform = "platform";        ///< its name
   std::string strategy = {};                ///< what made the plan
+  std::string result = {};                  ///< what was made small, if not the step time: one line, told first
   lower_bound bound = {};                   ///< on the makespan; none if it is 0
   std::vector<alternative> baselines = {};  ///< what the speed-ups are over, such as everything on one device
   std::vector<alternative> strategies = {}; ///< what was tried
   std::vector<std::string> notes = {};      ///< assumptions, one line each
   contention_model contention = contention_model::none; ///< what the run was made with
+  memory_rule memory = memory_rule::over_time;          ///< what the plan has to keep to
   std::size_t largest = 10;                             ///< how many of the largest ops and transfers to list
 };
 
@@ -223,7 +226,7 @@ template <class Problem>
 placed_model make_placed_model(const Problem& p, const placement& where, trace run, placed_model_options about = {}) {
   placed_model m{.about = std::move(about)};
   const auto& w = p.workload();
-  for (const violation& v : validate(p, where, run, {.contention = m.about.contention, .check_memory = true})) {
+  for (const violation& v : validate(p, where, run, {.contention = m.about.contention, .check_memory = true, .memory = m.about.memory})) {
     m.violations.push_back(to_string(v) + (v.op < p.num_ops() ? "; op " + std::to_string(v.op) + " is " + op_name(w, v.op) : ""));
   }
   const bool whole = detail::drop_what_does_not_exist(p, where, run);

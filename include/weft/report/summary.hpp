@@ -149,7 +149,7 @@ inline std::string gap_sentence(const placed_model& m) {
   return m.gap() < 5e-7 ? "optimal: it meets " + bound : percentage(m.gap()) + " above " + bound;
 }
 
-/// What the fullest device holds, such as `3.2 GB of 85.9 GB on gpu0`.
+/// What the fullest device holds, such as `3.2 GiB on gpu0, 4.0 % of its 80.0 GiB`.
 inline std::string memory_sentence(const placed_model& m) {
   const device_id d = m.fullest_device();
   if (d == none || m.memory.empty()) {
@@ -177,6 +177,9 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
                   plural(m.run.trace.transfers.size(), "transfer") +
                   (m.about.strategy.empty() ? "" : "; placed by " + m.about.strategy));
   out << '\n';
+  if (!m.about.result.empty()) {
+    write_wrapped(out, "  Result       ", m.about.result);
+  }
   const std::string gap = gap_sentence(m);
   write_wrapped(out, "  Step time    ", duration(m.step_seconds()) + (gap.empty() ? "" : ", " + gap));
   bool first = true;
@@ -214,16 +217,16 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
   }
   if (!m.largest_ops.empty()) {
     heading("Longest ops on the critical path");
-    for (std::size_t i = 0; i < std::min<std::size_t>(m.largest_ops.size(), 5); ++i) {
-      const op_id v = m.largest_ops[i];
+    for (const op_id v : m.largest_ops) {
       const auto& r = m.run.trace.ops[v];
-      write_line(out, in_columns(duration(r.finish - r.start), 11, true) + "  " + in_columns(m.run.op_names[v], 50) + "  " +
-                        in_columns(m.devices[r.device].name, 12));
+      write_line(out, in_columns(duration(r.finish - r.start), 11, true) + "  " + in_columns(m.run.op_names[v], 34) + "  " +
+                        in_columns(v < m.run.op_types.size() ? m.run.op_types[v] : "", 16) + "  " +
+                        in_columns(m.devices[r.device].name, 13));
     }
   }
   if (!m.largest_transfers.empty()) {
     heading("Largest transfers");
-    for (std::size_t i = 0; i < std::min<std::size_t>(m.largest_transfers.size(), 3); ++i) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(m.largest_transfers.size(), 5); ++i) {
       const auto& x = m.run.trace.transfers[m.largest_transfers[i]];
       write_line(out, in_columns(amount(static_cast<double>(m.run.tensor_bytes[x.tensor])), 11, true) + "  " +
                         in_columns(m.run.op_names[m.run.producers[x.tensor]], 38) + "  " +

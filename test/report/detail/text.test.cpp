@@ -28,10 +28,11 @@ TEST_CASE("report text: units") {
   CHECK(duration(3e-9) == "3.00 ns");
   CHECK(amount(0) == "0 B");
   CHECK(amount(999) == "999 B");
-  CHECK(amount(999.9) == "1.00 kB");
-  CHECK(amount(12000) == "12.0 kB");
-  CHECK(amount(999'900) == "1.00 MB");
-  CHECK(amount(1.5e12) == "1.50 TB");
+  CHECK(amount(999.9) == "0.98 KiB");
+  CHECK(amount(12288) == "12.0 KiB");
+  CHECK(amount(1'048'576) == "1.00 MiB");
+  CHECK(amount(80.0 * (1ull << 30)) == "80.0 GiB");
+  CHECK(amount(std::numeric_limits<double>::quiet_NaN()).empty());
   CHECK(percentage(.255) == "25.5 %");
   CHECK(percentage(12.34) == "1234 %");
 }

@@ -37,8 +37,9 @@ const decimal = (x, decimals) => String(+x.toFixed(decimals));
 const six = x => String(+x.toPrecision(6));
 function amount(bytes) {
   let i = 0;
-  for (; bytes >= 999.5 && i < 6; ++i) bytes /= 1000;
-  return +bytes.toPrecision(3) + " " + ["B", "kB", "MB", "GB", "TB", "PB", "EB"][i];
+  for (; bytes >= 1000 && i < 6; ++i) bytes /= 1024;
+  return (i ? bytes.toFixed(bytes >= 100 ? 0 : bytes >= 10 ? 1 : 2) : bytes) + " " +
+    ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][i];
 }
 
 // Shows lines of text next to the pointer; the first is a heading. Names go in as text, never as markup.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include "weft/plan/memory_shortage.hpp"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -80,20 +82,9 @@ inline std::string duration(double seconds) {
   return (seconds == 0 ? "0" : three_digits(seconds * u.per_base)) + " " + std::string{u.symbol};
 }
 
-/// An amount of data with its decimal unit, such as `12.3 kB`; empty if there is none.
+/// An amount of data with its binary unit, such as `12.3 KiB`, as memories are built; empty if there is none.
 inline std::string amount(double bytes) {
-  constexpr std::array<std::string_view, 6> units{"kB", "MB", "GB", "TB", "PB", "EB"};
-  if (!std::isfinite(bytes)) {
-    return {};
-  }
-  if (bytes < 999.5) {
-    return fixed(bytes, 0) + " B";
-  }
-  std::size_t i = 0;
-  for (bytes /= 1e3; bytes >= 999.5 && i + 1 < units.size(); bytes /= 1e3) {
-    ++i;
-  }
-  return three_digits(bytes) + " " + std::string{units[i]};
+  return std::isfinite(bytes) ? readable_bytes(static_cast<byte_count>(std::llround(bytes))) : std::string{};
 }
 
 /// A share as a percentage, such as `12.3 %`; empty if there is none.
