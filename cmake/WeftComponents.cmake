@@ -62,8 +62,8 @@ endif()
 if(WEFT_HWLOC_INCLUDE_DIR AND WEFT_HWLOC_LIBRARY) # has no package of its own for CMake
   weft_component(hwloc HEADERS "^interop/hwloc\\.hpp$" DEPENDS weft::weft hwloc)
 endif()
-if(Protobuf_FOUND AND nlohmann_json_FOUND)
-  weft_component(tensorflow HEADERS "^interop/tensorflow" DEPENDS weft::io protobuf::libprotobuf)
+if(nlohmann_json_FOUND)
+  weft_component(tensorflow HEADERS "^interop/tensorflow" DEPENDS weft::io)
 endif()
 if(Protobuf_FOUND AND nlohmann_json_FOUND AND WEFT_ONNX_INCLUDE_DIR AND WEFT_ONNX_LIBRARY AND WEFT_ONNX_PROTO_LIBRARY)
   # Debian's libonnx has no package file; its headers ask for these two.
