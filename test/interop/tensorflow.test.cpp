@@ -127,13 +127,13 @@ TEST_CASE("colocation is transitive; a missing partner is noted; references keep
 }
 
 /// A constant of that many floats, all stored or one for all.
-std::string constant(const std::string& name, std::size_t count, bool stored) {
+std::string constant(const std::string& name, std::size_t count, bool stored, const std::string& device = "") {
   std::string content;
   for (std::size_t i = 0; i < 4 * count; ++i) {
     content += "\\001";
   }
-  return "node { name: '" + name + "' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { " +
-         "tensor { dtype: DT_FLOAT tensor_shape { dim { size: " + std::to_string(count) + " } } " +
+  return "node { name: '" + name + "' op: 'Const' device: '" + device +
+         "' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: " + std::to_string(count) + " } } " +
          (stored ? "tensor_content: '" + content + "'" : std::string{"float_val: 0"}) + " } } } }\n";
 }
 
@@ -147,7 +147,9 @@ TEST_CASE("large constants are parameters and stay with those that read them") {
     CHECK(outputs(m, 2) == std::vector<byte_count>{8000});
     CHECK(m.ops.resident_bytes(0) == 0);
     CHECK(m.ops.resident_bytes(2) == 8000);
-    CHECK(m.ops.num_groups() == 0);
+    CHECK(m.ops.group(0) == m.ops.group(2)); // or its bytes would travel in every step
+    CHECK(m.ops.group(1) == m.ops.group(2));
+    CHECK(m.ops.group(2) != none);
     CHECK(noted(m, "1 constants are parameters"));
   }
   SUBCASE("several readers stay together, whatever the order of nodes") {
@@ -156,7 +158,22 @@ TEST_CASE("large constants are parameters and stay with those that read them") {
     CHECK(m.ops.resident_bytes(1) == 0);
     CHECK(m.ops.group(0) == m.ops.group(1));
     CHECK(m.ops.group(0) != none);
-    CHECK(m.ops.group(3) == none);
+    CHECK(m.ops.group(3) == m.ops.group(0));
+  }
+  SUBCASE("readers that the graph keeps on different kinds of devices have a copy each") {
+    const auto m = read(constant("c", 2000, true) + "node { name: 'r' op: 'Neg' input: 'c' device: '/gpu:0' } " +
+                        "node { name: 's' op: 'Neg' input: 'c' device: '/cpu:0' } ");
+    CHECK(m.ops.resident_bytes(1) == 8000);
+    CHECK(m.ops.resident_bytes(2) == 8000);
+    CHECK(m.ops.group(0) == m.ops.group(1));
+    CHECK(m.ops.group(2) == none);
+    CHECK(noted(m, "keep a copy"));
+  }
+  SUBCASE("a constant that the graph keeps on a CPU does not bring its readers there") {
+    const auto m = read("node { name: 'r' op: 'Neg' input: 'i' } node { name: 'i' op: 'Identity' input: 'c' } " +
+                        constant("c", 2000, true, "/cpu:0"));
+    CHECK(m.ops.kinds(0).is_all());
+    CHECK(m.ops.group(0) != m.ops.group(2));
   }
   SUBCASE("small ones and repeated values are data") {
     CHECK(outputs(read(constant("c", 1024, true) + identity), 0) == std::vector<byte_count>{4096});

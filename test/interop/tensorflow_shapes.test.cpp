@@ -99,6 +99,10 @@ TEST_CASE("products") {
   CHECK(single_op{"BatchMatMul", yes("adj_x") + yes("adj_y")}.input({2, 4, 3}).input({2, 5, 4}).work() == 2 * 2 * 15 * 4);
   CHECK(single_op{"Einsum", word("equation", "bij,bjk->bik")}.input({2, 3, 4}).input({2, 4, 5}).elements() == 30);
   CHECK(single_op{"Einsum", word("equation", "bij,bjk->bik")}.input({2, 3, 4}).input({2, 4, 5}).work() == 2 * 2 * 60);
+  CHECK(single_op{"Einsum", word("equation", "...x,xy->...y")}.input({2, 3, 4}).input({4, 5}).elements() == 2 * 3 * 5);
+  CHECK(single_op{"Einsum", word("equation", "...x,xy->...y")}.input({2, 3, 4}).input({4, 5}).work() == 2 * 2 * 60);
+  CHECK(single_op{"Einsum", word("equation", "...ij,...jk->...ik")}.input({7, 1, 3, 4}).input({2, 4, 5}).elements() == 7 * 2 * 15);
+  CHECK(single_op{"Einsum", word("equation", "...ij,...jk->...ik")}.input({7, 1, 3, 4}).input({2, 4, 5}).work() == 2 * 7 * 2 * 60);
 }
 
 TEST_CASE("convolutions and their gradients") {

@@ -2,6 +2,7 @@
 /// Reads TensorFlow graphs as workloads.
 #pragma once
 
+#include "weft/graph/components.hpp"
 #include "weft/interop/tensorflow/costs.hpp"
 #include "weft/interop/tensorflow/inference.hpp"
 #include "weft/io/reader.hpp"
@@ -20,9 +21,11 @@ namespace detail {
 class graph_reader {
 public:
   graph_reader(const graph& g, const shape_options& options, const measured_costs& costs)
-      : g_{g}, shapes_{g, options, assumed_}, costs_{costs} {}
+      : g_{g}, shapes_{g, options, assumed_}, costs_{costs}, sets_{g.num_nodes()} {}
 
   model read() {
+    find_kinds();
+    find_colocations();
     find_parameters();
     add_ops();
     add_dependencies();
@@ -73,8 +76,9 @@ private:
           } else if (!through && reader[w] == none) {
             reader[w] = v;
             resident_[v] += bytes_of(shapes_.output(w, 0));
-          } else if (!through && reader[w] != v) {
-            together_.emplace_back(reader[w], v);
+          } else if (!through && reader[w] != v && !keep_together(reader[w], v)) {
+            resident_[v] += bytes_of(shapes_.output(w, 0));
+            num_copies_ += 1;
           }
         }
       }
@@ -84,7 +88,33 @@ private:
         resident_[v] += bytes_of(shapes_.output(v, 0));
       }
       num_parameters_ += weight_[v] == v ? 1u : 0u;
+      const op_id by = weight_[v] == none ? none : reader[weight_[v]];
+      if (by != none && set_kinds_[sets_.find(by)].is_subset_of(set_kinds_[sets_.find(v)])) { // else it is kept elsewhere
+        unite(by, v);
+      }
     }
+  }
+
+  void find_kinds() {
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      kinds_.push_back(kinds_of(v));
+    }
+    set_kinds_ = kinds_;
+  }
+
+  void unite(op_id a, op_id b) {
+    together_.emplace_back(a, b);
+    const auto kinds = set_kinds_[sets_.find(a)] & set_kinds_[sets_.find(b)];
+    sets_.unite(a, b);
+    set_kinds_[sets_.find(a)] = kinds;
+  }
+  /// Colocates two ops unless what is colocated with them may not run on one kind of device; says whether it did.
+  bool keep_together(op_id a, op_id b) {
+    const bool possible = !(set_kinds_[sets_.find(a)] & set_kinds_[sets_.find(b)]).empty();
+    if (possible) {
+      unite(a, b);
+    }
+    return possible;
   }
 
   kind_set kinds_of(op_id v) {
@@ -121,7 +151,7 @@ private:
       const auto& n = g_[v];
       b_.add_op({.work = shapes_.work(v),
                  .resident_bytes = resident_[v] + state_of(v),
-                 .kinds = kinds_of(v),
+                 .kinds = kinds_[v],
                  .name = std::string{n.name},
                  .type = std::string{n.op}});
       for (std::size_t i = 0; i < shapes_.ports(v).size(); ++i) {
@@ -133,7 +163,6 @@ private:
   }
 
   void add_dependencies() {
-    std::size_t missing = 0;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       std::vector<std::pair<op_id, std::uint32_t>> read;
       std::vector<op_id> awaited;
@@ -144,20 +173,28 @@ private:
           read.emplace_back(s.from, s.port);
         }
       }
-      if (!read.empty() && runs_with_its_variable(g_[v].op)) {
-        const auto& first = *std::ranges::find(g_.inputs(v), false, &source::is_control);
-        const auto type = shapes_.output(first.from, shapes_.position(first.from, first.port)).type;
-        if (is_reference(type) || type == dt::resource) {
-          b_.colocate(first.from, v);
-        }
-      }
       add_edges(b_, v, std::move(read), std::move(awaited), [&](op_id from, std::uint32_t port) {
         return static_cast<std::uint32_t>(shapes_.position(from, port));
       });
-      missing += add_colocations(v);
     }
     for (const auto& [a, c] : together_) {
       b_.colocate(a, c);
+    }
+  }
+
+  /// What the graph itself keeps together: by its attributes, and ops with the variables that they update.
+  void find_colocations() {
+    std::size_t missing = 0;
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      const auto inputs = g_.inputs(v);
+      const auto first = std::ranges::find(inputs, false, &source::is_control);
+      if (first != inputs.end() && !shapes_.leads_back(v, *first) && runs_with_its_variable(g_[v].op)) {
+        const auto type = shapes_.output(first->from, shapes_.position(first->from, first->port)).type;
+        if (is_reference(type) || type == dt::resource) {
+          unite(first->from, v);
+        }
+      }
+      missing += add_colocations(v);
     }
     count(missing, "colocations name a node that is not in the file; they are left out");
   }
@@ -170,7 +207,7 @@ private:
       if (f.number == 2 && f.bytes.starts_with("loc:@")) {
         const auto other = g_.find(f.bytes.substr(5));
         if (other) {
-          b_.colocate(*other, v);
+          unite(*other, v);
         } else {
           ++missing;
         }
@@ -225,6 +262,7 @@ private:
       note("function " + io::detail::in_quotes(name) + " cannot be looked into: calls of it count as unknown ops");
     }
     count(num_parameters_, "constants are parameters and stay with the ops that read them");
+    count(num_copies_, "ops share a parameter with ops of another kind of device: they keep a copy of it");
     count(num_branches_, "conditionals: both branches count, or the dearer one where they are functions");
     count(shapes_.num_loops() + num_function_loops_, "loops: what is inside counts once");
     count(num_particular_, "ops name a job, a task or a device number: only the kind of device is kept");
@@ -240,8 +278,12 @@ private:
   model model_;
   std::vector<op_id> weight_;         // the parameter that a node gives, or `none`
   std::vector<byte_count> resident_;  // parameters that stay with a node
+  std::vector<kind_set> kinds_;       // where a node may run
   std::vector<std::pair<op_id, op_id>> together_;
+  weft::graph::disjoint_sets sets_;   // of what is together
+  std::vector<kind_set> set_kinds_;   // where a set may run, at its representative
   std::size_t num_parameters_ = 0;
+  std::size_t num_copies_ = 0;
   std::size_t num_particular_ = 0;
   std::size_t num_unknown_devices_ = 0;
   std::size_t num_moved_ = 0;

@@ -178,26 +178,37 @@ private:
       set(0, shape);
     }
   }
-  /// Labels are single letters; those of an ellipsis are not known.
+  /// Labels are single letters; what an ellipsis stands for is broadcast.
   void einsum() {
     const auto equation = text_attribute(n_, "equation");
     const auto arrow = equation.find("->");
-    list size(128, -1);
     const auto terms = io::detail::split(equation.substr(0, arrow), ',');
-    if (arrow == equation.npos || equation.find('.') != equation.npos || terms.size() != in_.size()) {
+    if (arrow == equation.npos || terms.size() != in_.size()) {
       return;
     }
+    list size(128, -1);
+    std::size_t unnamed = 0;
     for (std::size_t i = 0; i < terms.size(); ++i) {
       const auto d = dims(i);
-      for (std::size_t k = 0; d && d->size() == terms[i].size() && k < d->size(); ++k) {
-        size[static_cast<unsigned char>(terms[i][k]) & 127] = (*d)[k];
+      const auto labels = d ? einsum_labels(terms[i], d->size()) : std::nullopt;
+      const bool open = terms[i].find("...") != terms[i].npos;
+      if (open && !labels) {
+        return; // how many extents come out is not known
+      }
+      unnamed = open ? std::max(unnamed, labels->size() + 3 - terms[i].size()) : unnamed;
+      for (std::size_t k = 0; labels && k < labels->size(); ++k) {
+        auto& s = size[static_cast<unsigned char>((*labels)[k]) & 127];
+        s = s == -1 || s == 1 ? (*d)[k] : s;
       }
     }
+    const auto result = equation.substr(arrow + 2);
+    const bool open = result.find("...") != result.npos;
+    const auto labels = einsum_labels(result, open ? result.size() - 3 + unnamed : result.size());
     list shape;
-    for (const char label : equation.substr(arrow + 2)) {
-      shape.push_back(size[static_cast<unsigned char>(label) & 127]);
+    for (std::size_t k = 0; labels && k < labels->size() && k <= max_values; ++k) {
+      shape.push_back(size[static_cast<unsigned char>((*labels)[k]) & 127]);
     }
-    if (shape.size() <= max_values) {
+    if (labels && shape.size() <= max_values) {
       set(0, std::move(shape));
     }
   }

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -131,6 +133,20 @@ repeated_axes(const std::vector<std::int64_t>& a, const std::vector<std::int64_t
     }
   }
   return axes;
+}
+
+/// The label of each extent of a term of an Einsum; those of an ellipsis are numbers, from the innermost on, as
+/// broadcasting aligns them. Nothing if the term does not fit the rank.
+inline std::optional<std::string> einsum_labels(std::string_view term, std::size_t rank) {
+  std::string labels{term};
+  if (const auto at = labels.find("..."); at != labels.npos && rank + 3 >= labels.size() && rank <= max_values) {
+    std::string unnamed;
+    for (auto i = rank + 3 - labels.size(); i > 0; --i) {
+      unnamed += static_cast<char>(i);
+    }
+    labels.replace(at, 3, unnamed);
+  }
+  return labels.size() == rank ? std::optional{labels} : std::nullopt;
 }
 
 /// a op b for small integers, wrapping around; nothing for other ops and for divisions by zero.

@@ -6,6 +6,9 @@
 #include "weft/interop/tensorflow/tensor_info.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <string_view>
 
@@ -132,14 +135,16 @@ inline double work_of(const node& n, const op_family* family, std::span<const te
   case work_rule::einsum: { // each label stands for a loop
     const auto equation = text_attribute(n, "equation");
     const auto terms = io::detail::split(equation.substr(0, equation.find("->")), ',');
-    double loops = 1;
-    std::string seen;
+    std::array<double, 128> extent;
+    extent.fill(1);
     for (std::size_t i = 0; i < terms.size() && i < in.size(); ++i) {
-      for (std::size_t k = 0; k < terms[i].size() && terms[i].size() == rank(i); ++k) {
-        loops *= seen.find(terms[i][k]) == seen.npos ? static_cast<double>(in[i]->dims[k]) : 1;
-        seen += terms[i][k];
+      const auto labels = einsum_labels(terms[i], rank(i));
+      for (std::size_t k = 0; labels && k < labels->size(); ++k) {
+        auto& e = extent[static_cast<unsigned char>((*labels)[k]) & 127];
+        e = e == 1 ? static_cast<double>(in[i]->dims[k]) : e; // an extent of 1 is repeated
       }
     }
+    const double loops = std::accumulate(extent.begin(), extent.end(), 1.0, std::multiplies{});
     return in.size() > 1 ? 2 * loops : 0;
   }
   case work_rule::conv: return rank(1) > 2 ? convolution(output, in[1]->dims) : 0;
