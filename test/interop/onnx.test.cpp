@@ -220,6 +220,54 @@ TEST_CASE(
   CHECK(r.notes.empty());
 }
 
+TEST_CASE("onnx: a loop whose number of iterations is a limit that is never reached counts once") {
+  onnx_model m;
+  m.input("x", {4, 4}).input("go", {}, ::onnx::TensorProto::BOOL).integers("trips", {INT64_MAX}); // `while`
+  m.m.mutable_graph()->mutable_initializer(0)->clear_dims();
+  auto& body = onnx_model::body(m.node("Loop", {"trips", "go", "x"}, {"last", "all"}), "body");
+  onnx_model::declare(*body.add_input(), "i", {}, ::onnx::TensorProto::INT64);
+  onnx_model::declare(*body.add_input(), "continue", {}, ::onnx::TensorProto::BOOL);
+  onnx_model::declare(*body.add_input(), "state", {4, 4}, 1);
+  onnx_model::add_to(body, "MatMul", {"state", "state"}, {"next"});
+  onnx_model::add_to(body, "Identity", {"continue"}, {"still"});
+  onnx_model::declare(*body.add_output(), "still", {}, ::onnx::TensorProto::BOOL);
+  onnx_model::declare(*body.add_output(), "next", {4, 4}, 1);
+  onnx_model::declare(*body.add_output(), "next", {4, 4}, 1);
+  const auto r = m.read();
+  CHECK(r.ops.work(0) == 2 * 64);
+  CHECK(mentions(r.notes, "iterations not known of Loop"));
+}
+
+TEST_CASE("onnx: sparse initialisers have the shape that they stand for") {
+  onnx_model m;
+  m.input("x", {4, 64});
+  auto& sparse = *m.m.mutable_graph()->add_sparse_initializer();
+  sparse.mutable_values()->set_name("w");
+  sparse.mutable_values()->set_data_type(::onnx::TensorProto::FLOAT);
+  sparse.mutable_values()->add_dims(5);
+  sparse.add_dims(64);
+  sparse.add_dims(32);
+  m.node("MatMul", {"x", "w"}, {"y"});
+  const auto r = m.read();
+  CHECK(r.ops.work(0) == 2 * 4 * 64 * 32);
+  CHECK(r.ops.bytes(0) == 4 * 32 * 4);
+  CHECK(r.ops.resident_bytes(0) == 64 * 32 * 4);
+  CHECK(r.notes.empty());
+}
+
+TEST_CASE("onnx: a Split into a number of parts, which older schemas do not know, has the shapes of its parts") {
+  onnx_model m{18};
+  m.input("x", {4, 7});
+  auto& n = m.node("Split", {"x"}, {"a", "b", "c"});
+  onnx_model::set(n, "axis", -1);
+  onnx_model::set(n, "num_outputs", 3);
+  const auto r = m.read();
+  CHECK(r.ops.bytes(0) == 4 * 3 * 4);
+  CHECK(r.ops.bytes(1) == 4 * 3 * 4);
+  CHECK(r.ops.bytes(2) == 4 * 1 * 4);
+  CHECK(r.notes.empty());
+}
+
 TEST_CASE("onnx: a function is one op per call, with the cost of its body") {
   onnx_model m;
   m.m.add_opset_import()->set_domain("mine");

@@ -8,6 +8,7 @@
 #include "weft/io/detail/text.hpp"
 
 #include <charconv>
+#include <limits>
 
 namespace weft::onnx {
 
@@ -111,8 +112,12 @@ private:
     for (const auto& t : g.initializer()) {
       define(t, t.name(), s);
     }
-    for (const auto& t : g.sparse_initializer()) {
-      define(t.values(), t.values().name(), s);
+    for (const auto& t : g.sparse_initializer()) { // as large as if it were dense, which is what most ops make of it
+      ::onnx::TensorProto dense;
+      dense.set_data_type(t.values().data_type());
+      *dense.mutable_dims() = t.dims();
+      dense.set_data_location(::onnx::TensorProto::EXTERNAL); // its elements are not looked at
+      define(dense, t.values().name(), s);
     }
     for (const auto* list : {&g.value_info(), &g.output()}) {
       for (const auto& x : *list) {
@@ -235,7 +240,12 @@ private:
     node_cost cost{.parameter = is_parameter(n, inputs)};
     std::map<const ::onnx::GraphProto*, body_cost> bodies;
     const body_inference infer_body = [&](const ::onnx::GraphProto& g,
-                                          const std::vector<const ::onnx::TypeProto*>& types) {
+                                          std::vector<const ::onnx::TypeProto*> types) {
+      for (std::size_t i = 2; n.op_type() == "Loop" && i < std::min(types.size(), inputs.size()); ++i) {
+        if (inputs[i] != nullptr && (types[i] == nullptr || !extents_of(*types[i]))) {
+          types[i] = &inputs[i]->type; // state, whose shape inference leaves open: as before the first iteration
+        }
+      }
       const body_cost& b = bodies[&g] = body(g, types, s, depth + 1);
       std::vector<const ::onnx::TypeProto*> outputs;
       for (const auto& type : b.outputs) {
@@ -376,7 +386,9 @@ private:
                                                       std::span<const value* const> inputs) {
     if (n.op_type() == "Loop" && !inputs.empty() && inputs[0] != nullptr && inputs[0]->integers &&
         inputs[0]->integers->size() == 1) {
-      return std::max<std::int64_t>(inputs[0]->integers->front(), 0);
+      constexpr std::int64_t no_limit = std::numeric_limits<std::int32_t>::max(); // what exporters write for `while`
+      const auto trips = inputs[0]->integers->front();
+      return trips < no_limit ? std::optional{std::max<std::int64_t>(trips, 0)} : std::nullopt;
     }
     if (n.op_type() == "Scan") {
       const auto scanned = number_attribute(n, "num_scan_inputs", 0);

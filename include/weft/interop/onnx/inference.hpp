@@ -232,6 +232,20 @@ public:
       if (outputs.size() > 1) {
         set(outputs[1], dims, ::onnx::TensorProto::BOOL); // the mask, which older schemas leave open
       }
+    } else if (type == "Split" && number_attribute(n_, "num_outputs", 0) == n_.output_size()) { // operator set 18
+      const auto parts = static_cast<std::int64_t>(outputs.size());
+      const auto rank = static_cast<std::int64_t>(dims->size());
+      const auto axis = number_attribute(n_, "axis", 0);
+      if (axis >= -rank && axis < rank) {
+        const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+        const auto whole = (*dims)[at];
+        const auto part = whole / parts + (whole % parts != 0 ? 1 : 0);
+        for (std::int64_t i = 0; i < parts; ++i) { // the last is smaller if they cannot be equal
+          auto shape = *dims;
+          shape[at] = std::clamp<std::int64_t>(whole - std::min(whole, i * part), 0, part);
+          set(outputs[static_cast<std::size_t>(i)], shape);
+        }
+      }
     } else if (like_first(type)) {
       set(outputs[0], dims);
       if (type == "SkipLayerNormalization" && outputs.size() > 3) {
@@ -352,8 +366,8 @@ private:
   std::span<const value* const> inputs_;
 };
 
-/// What an op's schema infers; unset types if there is no schema for it, or if the schema refuses the node, whose
-/// reason is then in `refused`. `shape` replaces the elements of the second input.
+/// What an op's schema infers, or own rules do if there is no schema for it or it refuses the node; unset types where
+/// both have no answer. Why a schema refused what no rule knows is in `refused`. `shape` replaces the elements of the second input.
 inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
                                             std::int64_t version, const std::optional<numbers>& shape,
                                             const body_inference& infer_body, std::string& refused) {
@@ -413,8 +427,11 @@ inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::spa
   } catch (const error&) {
     throw; // of a body's inference
   } catch (const std::exception& e) {
-    refused = e.what();
-    return own_rules{n, inputs}();
+    auto own = own_rules{n, inputs}();
+    if (std::any_of(own.begin(), own.end(), [](const auto& t) { return !t.tensor_type().has_shape(); })) {
+      refused = e.what();
+    }
+    return own;
   }
 }
 

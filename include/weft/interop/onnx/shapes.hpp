@@ -217,7 +217,9 @@ private:
     no_batch_ = !found && options_.batch != 0;
   }
 
-  std::int64_t batch() const { return static_cast<std::int64_t>(std::max<std::uint64_t>(options_.batch, 1)); }
+  std::int64_t batch() const {
+    return static_cast<std::int64_t>(std::clamp<std::uint64_t>(options_.batch, 1, std::uint64_t{1} << 60));
+  }
 
   static bool is_known(const ::onnx::TypeProto& type) {
     return type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET &&

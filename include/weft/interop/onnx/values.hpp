@@ -6,7 +6,6 @@
 #include "weft/interop/onnx/proto.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <set>
 #include <span>
 #include <string>
@@ -31,7 +30,6 @@ struct scope {
   const scope* outer = nullptr;
   std::unordered_map<std::string_view, value> values = {};
   std::unordered_map<std::string_view, const ::onnx::TypeProto*> declared = {};
-  std::deque<::onnx::NodeProto> instances = {}; ///< nodes of a function's body with the attributes of a call
 
   const value* find(std::string_view name) const {
     for (const scope* s = this; s != nullptr && !name.empty(); s = s->outer) {
