@@ -268,6 +268,17 @@ TEST_CASE("onnx: a Split into a number of parts, which older schemas do not know
   CHECK(r.notes.empty());
 }
 
+TEST_CASE("onnx: attributes of newer operator sets do not keep inference from what it knows") {
+  onnx_model m{21};
+  m.input("x", {4, 8});
+  auto& n = m.node("Cast", {"x"}, {"y"});
+  onnx_model::set(n, "saturate", 1);
+  onnx_model::set(n, "to", ::onnx::TensorProto::DOUBLE);
+  const auto r = m.read();
+  CHECK(r.ops.bytes(0) == 4 * 8 * 8);
+  CHECK(r.notes.empty());
+}
+
 TEST_CASE("onnx: a function is one op per call, with the cost of its body") {
   onnx_model m;
   m.m.add_opset_import()->set_domain("mine");

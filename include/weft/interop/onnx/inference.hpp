@@ -366,6 +366,28 @@ private:
   std::span<const value* const> inputs_;
 };
 
+/// Makes of a node of an operator set newer than all that ONNX's library knows what the schema can take: without the
+/// attributes and inputs that came later, most of which say nothing of shapes; where they do, inference refuses the
+/// rest. False if nothing had to go.
+inline bool trim_to(const ::onnx::OpSchema& schema, const ::onnx::NodeProto& n, std::int64_t version,
+                    ::onnx::NodeProto& trimmed) {
+  const auto& known = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  const auto range = known.find(schema.domain());
+  const auto later = [&](const auto& a) { return !schema.attributes().contains(a.name()); };
+  const auto has_body = [](const auto& a) { return a.has_g() || a.graphs_size() != 0; };
+  if (range == known.end() || version <= range->second.second ||
+      std::any_of(n.attribute().begin(), n.attribute().end(), has_body) ||
+      (n.input_size() <= schema.max_input() && std::none_of(n.attribute().begin(), n.attribute().end(), later))) {
+    return false;
+  }
+  trimmed = n;
+  auto& attributes = *trimmed.mutable_attribute();
+  attributes.erase(std::remove_if(attributes.begin(), attributes.end(), later), attributes.end());
+  const int inputs = std::min(n.input_size(), schema.max_input());
+  trimmed.mutable_input()->DeleteSubrange(inputs, n.input_size() - inputs);
+  return true;
+}
+
 /// What an op's schema infers, or own rules do if there is no schema for it or it refuses the node; unset types where
 /// both have no answer. Why a schema refused what no rule knows is in `refused`. `shape` replaces the elements of the second input.
 inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
@@ -396,13 +418,15 @@ inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::spa
       inputs = inputs.first(3);
     }
   }
-  const auto& node = fused ? standard : n;
-  const std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
+  const std::string domain = n.domain() == "ai.onnx" || fused ? "" : n.domain();
   const auto* schema = ::onnx::OpSchemaRegistry::Schema(
-    node.op_type(), static_cast<int>(std::clamp<std::int64_t>(version, 1, 1000)), domain);
+    fused ? standard.op_type() : n.op_type(), static_cast<int>(std::clamp<std::int64_t>(version, 1, 1000)), domain);
   if (schema == nullptr || schema->Deprecated()) {
     return own_rules{n, inputs}();
   }
+  const bool trimmed = !fused && trim_to(*schema, n, version, standard);
+  inputs = inputs.first(trimmed ? static_cast<std::size_t>(standard.input_size()) : inputs.size());
+  const auto& node = fused || trimmed ? standard : n;
   try {
     if (!plausibility{node, inputs}()) {
       throw std::runtime_error{"a type is not known, or an attribute or a rank is out of its range"};
