@@ -236,6 +236,14 @@ TEST_CASE("calls cost what the function's body costs") {
   CHECK(read(call("PartitionedCall", f("f", "gone"))).ops.work(1) > 0);
 }
 
+TEST_CASE("a batch that nothing depends on is told") {
+  const std::string fixed = "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' "
+                            "value { shape { dim { size: 4 } } } } } versions { producer: 27 }";
+  CHECK(noted(read(fixed, {.batch = 8}), "the batch has no effect"));
+  CHECK(read(fixed).notes.empty());
+  CHECK(!noted(read(placeholder, {.batch = 8}), "the batch has no effect"));
+}
+
 TEST_CASE("ops without a formula are told") {
   const auto m = read(placeholder + "node { name: 'y' op: 'Frobnicate' input: 'x' } node { name: 'z' op: 'Neg' input: 'y' }",
                       {.batch = 3});

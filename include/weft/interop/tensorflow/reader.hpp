@@ -21,7 +21,7 @@ namespace detail {
 class graph_reader {
 public:
   graph_reader(const graph& g, const shape_options& options, const measured_costs& costs)
-      : g_{g}, shapes_{g, options, assumed_}, costs_{costs}, sets_{g.num_nodes()} {}
+      : g_{g}, shapes_{g, options, assumed_}, costs_{costs}, batch_{options.batch}, sets_{g.num_nodes()} {}
 
   model read() {
     find_kinds();
@@ -247,6 +247,9 @@ private:
 
   void note_assumptions() {
     const auto& a = assumed_;
+    if (batch_ != 1 && a.batches + a.unknown_shapes == 0 && a.deduced.empty() && a.guessed.empty()) {
+      note("the batch has no effect: the file says all extents");
+    }
     count(a.batches, "outputs have an unknown outermost extent: it is taken for the batch size");
     count(a.extents, "other extents are unknown: a stated default is taken for them; give the shapes of the inputs");
     count(a.deduced.size(), "inputs have no shape; those of the ops that read them were taken: " + some(a.deduced));
@@ -274,6 +277,7 @@ private:
   assumptions assumed_;
   inference shapes_;
   const measured_costs& costs_;
+  std::uint64_t batch_;
   workload_builder b_;
   model model_;
   std::vector<op_id> weight_;         // the parameter that a node gives, or `none`
