@@ -102,9 +102,13 @@ int run(int argc, char** argv) {
   const place::problem problem{in.model.ops, devices, place::make_costs(o, in, devices, base, notes)};
 
   line.show("searching");
-  const auto found = place::search(o, problem, base, [&](const weft::progress& x) {
-    line.show_progress(fmt::format("searching: {:.4g} ms after {:.1f} s", x.best * 1e3, x.seconds));
-  });
+  const auto found =
+    place::search(o, problem, base,
+                  {.on_progress =
+                     [&](const weft::progress& x) {
+                       line.show_progress(fmt::format("searching: {:.4g} ms after {:.1f} s", x.best * 1e3, x.seconds));
+                     },
+                   .on_stage = [&](const std::string& text) { line.show(text); }});
   if (!found.found) {
     line.clear();
     fmt::print(stderr, "place: {} does not fit on {}: {}\n", in.name, o.platform, found.why);

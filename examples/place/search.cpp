@@ -90,8 +90,9 @@ std::string op_name(const problem& p, op_id v) { return std::string{p.workload()
 /// The device of which there should be more: the first accelerator, or else the first device.
 device_id scarce_device(const problem& p) { return partition::accelerators(p).front(); }
 
-/// What lacks, and how many devices would do.
-std::string explain(const options& o, const problem& p, const estimate& base, const solve::best_result& r) {
+/// What lacks, and how many devices would do, after `spent` seconds of the budget.
+std::string explain(const options& o, const problem& p, const estimate& base, const solve::best_result& r,
+                    double spent, const listeners& tell) {
   std::string why;
   if (r.shortage) {
     why = to_string(*r.shortage, [&](op_id v) { return p.workload().name(v); },
@@ -105,8 +106,14 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
     return why;
   }
   const device_id like = scarce_device(p);
-  const auto needed = solve::devices_needed(p.workload(), p.platform(), base, like, std::nullopt, 256,
-                                            {.moves = 0, .memory = {.capacity_share = o.memory_share}});
+  const auto needed = solve::devices_needed(
+    p.workload(), p.platform(), base, like, std::nullopt, 256,
+    {.seconds = std::max(o.budget.seconds - spent, o.budget.seconds / 2), .moves = 0, .memory = {.capacity_share = o.memory_share}}, [&](std::size_t count) {
+      tell.on_stage(fmt::format("does not fit; trying {} devices like {}", count, p.platform().name(like)));
+    });
+  if (needed.reason && needed.reason == r.reason) {
+    return why + fmt::format("\n  no number of devices like {} would do", p.platform().name(like));
+  }
   return why + fmt::format("\n  with more devices like {}: {}", p.platform().name(like),
                            to_string(needed, needed.reason && needed.reason->op != none ? op_name(p, needed.reason->op)
                                                                                        : std::string{}));
@@ -169,16 +176,16 @@ answer by_period(const options& o, const problem& p, const std::function<void(co
 
 } // namespace
 
-answer search(const options& o, const problem& p, const estimate& base,
-              const std::function<void(const progress&)>& on_progress) {
+answer search(const options& o, const problem& p, const estimate& base, const listeners& tell) {
+  const stopwatch clock;
   answer a;
   if (o.objective == objective::period) {
-    a = by_period(o, p, on_progress);
+    a = by_period(o, p, tell.on_progress);
   } else {
-    const auto budget = budget_of(o, on_progress);
+    const auto budget = budget_of(o, tell.on_progress);
     auto r = o.objective == objective::memory ? solve::least_memory(p, budget) : solve::best(p, budget);
     if (!r.has_plan()) {
-      a.why = explain(o, p, base, r);
+      a.why = explain(o, p, base, r, clock.seconds(), tell);
       return a;
     }
     a = from(o, p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");

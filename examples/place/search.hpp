@@ -30,8 +30,13 @@ struct answer {
   std::string why = {};                ///< no plan: what lacks, on one or more lines
 };
 
-/// Searches within the budget; `on_progress` hears of better plans. `base` is what the costs of `p` rest on.
-answer search(const options& o, const problem& p, const estimate& base,
-              const std::function<void(const weft::progress&)>& on_progress);
+/// Who hears how far a search is.
+struct listeners {
+  std::function<void(const weft::progress&)> on_progress; ///< of better plans
+  std::function<void(const std::string&)> on_stage;       ///< of what is done next
+};
+
+/// Searches within the budget. `base` is what the costs of `p` rest on.
+answer search(const options& o, const problem& p, const estimate& base, const listeners& tell);
 
 } // namespace place

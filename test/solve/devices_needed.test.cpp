@@ -8,7 +8,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -119,6 +122,26 @@ TEST_CASE("devices_needed: no number would do, or none up to the largest that ma
   CHECK(few.at_least == 7);
   CHECK_FALSE(few.minimal());
   CHECK(to_string(few) == "it takes at least 7 such devices, more than were to be tried");
+}
+
+TEST_CASE("devices_needed: seconds are for all numbers together, and each number is announced") {
+  const auto w = ops_of_ten(20);
+  const auto q = host_and_gpus(1, 35);
+  std::vector<std::size_t> heard;
+  const auto hear = [&](std::size_t count) { heard.push_back(count); };
+  const auto none_tried = solve::devices_needed(w, q, cost::linear{}, 1, std::nullopt, 256,
+                                                solve::best_options{.seconds = 0, .moves = 0}, hear);
+  CHECK(heard.empty());
+  CHECK(none_tried.out_of_time);
+  CHECK(none_tried.at_least == 6);
+  CHECK(to_string(none_tried) == "it takes at least 6 such devices, and there was no time to try");
+  const auto r = solve::devices_needed(w, q, cost::linear{}, 1, std::nullopt, 256, solve::best_options{.moves = 0}, hear);
+  CHECK(!r.out_of_time);
+  CHECK(r.devices == 7);
+  REQUIRE(heard.size() == r.tried.size());
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    CHECK(heard[i] == r.tried[i].first);
+  }
 }
 
 } // namespace

@@ -25,10 +25,13 @@
 #include "weft/solve/detail/chains.hpp"
 #include "weft/solve/detail/fallbacks.hpp"
 #include "weft/solve/detail/memory_guard.hpp"
+#include "weft/solve/detail/priced_heft.hpp"
 #include "weft/solve/pipeline.hpp"
 #include "weft/solve/result.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -91,9 +94,13 @@ public:
     found_.bound = bound::best(p);
   }
 
-  /// `strictest`: the problem with demands that no run exceeds. With `repair`, plans that need too much memory are
-  /// repaired if no heuristic finds one that does not.
-  best_result run(const Problem& strictest, bool repair = true) && {
+  /// What is wanted: the best plan; the best one that heuristics find, without repairs of plans that need too much
+  /// memory; or the first plan that those heuristics find that are good at tight memory.
+  enum class effort : std::uint8_t { full, heuristics, first_plan };
+
+  /// `strictest`: the problem with demands that no run exceeds.
+  best_result run(const Problem& strictest, effort wanted = effort::full) && {
+    wanted_ = wanted;
     if (p_.num_ops() == 0) {
       found_.status = status::optimal;
       found_.peaks.assign(guard_ ? p_.num_devices() : 0, 0);
@@ -115,7 +122,7 @@ public:
         exact("branch_and_bound", refine::branch_and_bound{share});
       }
     }
-    if (guard_ && repair && !near_.empty() && !done()) {
+    if (guard_ && wanted_ == effort::full && !near_.empty() && !done() && !stopped()) {
       relieve();
     }
     if (has_plan_ && !done()) {
@@ -142,7 +149,7 @@ private:
     return clock_.seconds() >= options_.seconds || (options_.stop != nullptr && options_.stop->stop_requested());
   }
   bool done() const {
-    return has_plan_ && (found_.makespan <= found_.bound.value * (1 + 1e-12) || stopped());
+    return has_plan_ && (wanted_ == effort::first_plan || found_.makespan <= found_.bound.value * (1 + 1e-12) || stopped());
   }
 
   void heuristics(const Problem& strictest) {
@@ -150,14 +157,17 @@ private:
     if (found_.bound.value == std::numeric_limits<double>::infinity()) {
       return; // some component is allowed nowhere
     }
-    attempt_partitioner("one_device", one_device{});
-    attempt_partitioner("peft", partition::peft{});
-    attempt_partitioner("etf", partition::etf{});
-    attempt_partitioner("dsc", partition::dsc{});
+    if (wanted_ != effort::first_plan) {
+      attempt_partitioner("one_device", one_device{});
+      attempt_partitioner("peft", partition::peft{});
+      attempt_partitioner("etf", partition::etf{});
+      attempt_partitioner("dsc", partition::dsc{});
+    }
     attempt_partitioner("critical_path", partition::critical_path{});
-    if (!near_.empty()) { // memory binds
+    if (!near_.empty() && !done()) { // memory binds
       attempt_partitioner("layer_split", partition::layer_split{});
       attempt_within("heft, reserved", partition::heft{}, strictest);
+      attempt_priced();
     }
     if (!has_plan_) {
       attempt_partitioner("packing", packing{});
@@ -174,7 +184,7 @@ private:
     const bool too_large = options_.seconds < std::numeric_limits<double>::infinity()
                              ? clock_.seconds() > options_.seconds / 4
                              : p_.num_ops() * p_.num_devices() > most_pairs;
-    if (has_plan_ && !first && (done() || too_large)) {
+    if (!first && (has_plan_ ? done() || too_large : guard_ && stopped())) {
       return;
     }
     attempt_within(name, s, p_);
@@ -205,8 +215,8 @@ private:
         found_.reason = decided.error(); // the last one to try is the one that can prove it
       }
       const bool fits = makespan < no_plan;
-      if (!guard_ || stopped() || (lesson == 0 && (fits || !decided))) {
-        break; // nothing was learned
+      if (!guard_ || done() || lessons_are_over(watch) || (lesson == 0 && (fits || !decided))) {
+        break; // or nothing was learned
       }
       if (fits) {
         enough = share;
@@ -223,6 +233,50 @@ private:
       }
       in = &guard_->reserved(share);
     }
+    conclude(std::move(a), watch);
+  }
+
+  /// What HEFT has at the worst moments gets a price instead of a reservation. It doubles until there is a plan, then the
+  /// least price that leaves one is bisected. What only plans with a price have at their worst moments has none: it is
+  /// there for reasons of order, and would distort what is charged.
+  void attempt_priced() {
+    const stopwatch watch;
+    attempt a{.name = "heft, priced"};
+    std::vector<std::uint8_t> scarce(p_.num_tensors(), 0);
+    std::vector<std::uint8_t> short_of(p_.num_devices(), 0);
+    double enough = 0; // the least price with which there was a plan; 0: none so far
+    double too_little = 0;
+    double price = 0;
+    for (int lesson = 0, bisection = 0; lesson <= most_lessons && bisection <= most_bisections; ++lesson) {
+      rng random{options_.seed};
+      auto decided = partition::run(priced_heft{price, scarce, short_of}, p_, random, scratch_);
+      const double makespan = decided ? consider(std::move(decided->plan)) : no_plan;
+      a.makespan = std::min(a.makespan, makespan);
+      if (!decided || done() || lessons_are_over(watch) || (price == 0 && makespan < no_plan)) {
+        break;
+      }
+      (makespan < no_plan ? enough : too_little) = price;
+      guard_->mark_overfull(short_of);
+      if (lesson == 0) {
+        guard_->mark_alive(scarce);
+      }
+      guard_->learn();
+      if (enough > 0) {
+        price = too_little > 0 ? std::sqrt(enough * too_little) : enough / 4;
+        ++bisection;
+      } else {
+        price = price > 0 ? 2 * price : near_.front().makespan;
+      }
+    }
+    conclude(std::move(a), watch);
+  }
+
+  /// One heuristic may take an eighth of the seconds to learn.
+  bool lessons_are_over(const stopwatch& watch) const {
+    return stopped() || watch.seconds() > options_.seconds / 8;
+  }
+
+  void conclude(attempt a, const stopwatch& watch) {
     if (guard_) {
       if (auto near = guard_->start_anew(); near.excess < no_plan) {
         near_.push_back(std::move(near));
@@ -425,6 +479,7 @@ private:
   std::vector<typename memory_guard<Problem>::near_miss> near_; // of each heuristic that needed too much
   best_result found_;
   bool has_plan_ = false;
+  effort wanted_ = effort::full;
 };
 
 } // namespace detail

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -101,6 +102,7 @@ struct devices_result {
   platform<> on = {};       ///< what the plan is for
   std::optional<infeasibility> reason = {}; ///< proven: no number would do
   std::vector<std::pair<std::size_t, bool>> tried = {}; ///< numbers, and whether a plan was found
+  bool out_of_time = false; ///< more numbers would have been tried
 
   bool minimal() const { return devices != 0 && devices == at_least; }
 };
@@ -112,7 +114,8 @@ inline std::string to_string(const devices_result& r, std::string_view op_name =
   }
   const auto at_least = "it takes at least " + std::to_string(r.at_least);
   if (r.devices == 0) {
-    return r.tried.empty() ? at_least + " such devices, more than were to be tried"
+    return r.tried.empty() ? at_least + " such devices, " +
+                               (r.out_of_time ? "and there was no time to try" : "more than were to be tried")
                            : "no plan was found for " + std::to_string(r.tried.back().first) +
                                " such devices or fewer; " + at_least;
   }
@@ -126,17 +129,32 @@ inline std::string to_string(const devices_result& r, std::string_view op_name =
 /// the number is known to be the smallest. An op that needs more than any device has is a proof that no number would do.
 ///
 /// The cost model must not depend on which devices there are (cost::table does). `options.moves` counts for each number
-/// tried; 0 by default, as plans are to be found, not improved. Complexity: that of O(log most) runs of `best`.
+/// tried; with 0, the default, the first plan that heuristics find is enough, as plans are to be found, not improved.
+/// `options.seconds` counts for all numbers together: no other one is tried when they are over. `on_number`, if it is
+/// there, hears of each number before it is tried. Complexity: that of O(log most) runs of `best`.
 template <class Workload, link_model Links, class Cost>
 devices_result devices_needed(const Workload& w, const platform<Links>& q, const Cost& cost, device_id like,
                               std::optional<link> between = std::nullopt, std::size_t most = 256,
-                              best_options options = {.moves = 0}) {
+                              best_options options = {.moves = 0},
+                              const std::function<void(std::size_t)>& on_number = {}) {
+  const stopwatch clock;
   options.memory = {memory_rule::over_time, options.memory.capacity_share};
   devices_result r;
+  const auto in_time = [&] {
+    r.out_of_time = clock.seconds() >= options.seconds || (options.stop != nullptr && options.stop->stop_requested());
+    return !r.out_of_time;
+  };
   const auto enough = [&](std::size_t count) {
+    if (on_number) {
+      on_number(count);
+    }
     platform<> on = with_devices_like(q, like, count, between);
     const problem<Workload, platform<>, Cost> p{w, on, cost};
-    auto found = best(p, options);
+    auto mine = options;
+    mine.seconds = std::max(0.0, options.seconds - clock.seconds());
+    const auto relaxed = p.reserving(detail::resident_demands(p, options.memory.capacity_share));
+    using search = detail::portfolio<problem<Workload, platform<>, Cost>>;
+    auto found = search{relaxed, mine}.run(p, options.moves == 0 ? search::effort::first_plan : search::effort::full);
     const bool has_plan = found.has_plan();
     r.tried.emplace_back(count, has_plan);
     if (has_plan) {
@@ -160,11 +178,11 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
   }
   std::size_t too_few = r.at_least - 1;
   std::size_t count = r.at_least;
-  for (std::size_t step = 1; count <= most && !enough(count); step *= 2) {
+  for (std::size_t step = 1; count <= most && in_time() && !enough(count); step *= 2) {
     too_few = count;
     count = count == most ? most + 1 : std::min(most, count + step);
   }
-  while (r.devices > too_few + 1) {
+  while (r.devices > too_few + 1 && in_time()) {
     const std::size_t half = too_few + (r.devices - too_few) / 2;
     if (!enough(half)) {
       too_few = half;

@@ -28,12 +28,12 @@ namespace detail {
 
 /// Heuristics under memory over time, without repairs and annealing.
 template <class Problem>
-best_result heuristics_within(const Problem& p, best_options options, double share) {
+best_result heuristics_within(const Problem& p, best_options options, double share, double seconds) {
   options.moves = 0;
-  options.seconds = std::numeric_limits<double>::infinity();
+  options.seconds = seconds;
   options.memory = {memory_rule::over_time, share};
   const Problem relaxed = p.reserving(resident_demands(p, share));
-  return portfolio<Problem>{relaxed, options}.run(p, false);
+  return portfolio<Problem>{relaxed, options}.run(p, portfolio<Problem>::effort::heuristics);
 }
 
 } // namespace detail
@@ -73,7 +73,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   double share = largest_share(p, least.peaks);
   double factor = 0.7;
   for (int k = 0; k < most_shrinks && factor < 0.99 && share > 0 && share <= 1 && left(1) > 0; ++k) {
-    auto r = detail::heuristics_within(p, options, share * factor);
+    auto r = detail::heuristics_within(p, options, share * factor, left(0.5));
     if (r.has_plan() && same_kinds(r.plan.placement)) {
       share = largest_share(p, r.peaks);
       std::swap(least, r);

@@ -144,6 +144,26 @@ public:
     return learned;
   }
 
+  /// Marks the devices that were overfull in the run of which `learn` would learn, and those of the same kind with as
+  /// little memory, as things would only go there.
+  void mark_overfull(std::vector<std::uint8_t>& devices) const {
+    const auto& q = p_->platform();
+    for (const auto& s : pending_) {
+      for (const device_id d : ids(devices.size())) {
+        const bool alike = q.kind(d) == q.kind(s.device) && q.memory_capacity(d) <= q.memory_capacity(s.device);
+        devices[d] = alike ? 1 : devices[d];
+      }
+    }
+  }
+  /// Marks the tensors that filled them at their worst moment.
+  void mark_alive(std::vector<std::uint8_t>& tensors) const {
+    for (const auto& s : pending_) {
+      for (const auto& t : s.alive) {
+        tensors[t.tensor] = 1;
+      }
+    }
+  }
+
   /// The problem with the reservations that were learned so far, of which only a share is charged if it is below 1: what
   /// was there at different moments need not fit at once.
   const Problem& reserved(double share = 1) {
