@@ -13,6 +13,8 @@
 #include "weft/solve/devices_needed.hpp"
 #include "weft/solve/least_memory.hpp"
 #include "weft/throughput/best.hpp"
+#include "weft/throughput/loads.hpp"
+#include "weft/validate/memory_shortage.hpp"
 
 #include <fmt/format.h>
 
@@ -143,34 +145,51 @@ answer from(const options& o, const problem& p, solve::best_result r, std::strin
   return a;
 }
 
-answer by_period(const options& o, const problem& p, const std::function<void(const progress&)>& on_progress) {
+answer by_period(const options& o, const problem& p, const estimate& base, const listeners& tell) {
+  const stopwatch clock;
   throughput::best s{.budget = o.budget};
-  s.budget.on_progress = &on_progress;
+  s.budget.on_progress = &tell.on_progress;
   rng random{o.seed};
   auto r = s(p, random);
-  std::vector<std::string> notes;
-  if (!r) { // reservations of all tensors refuse what runs in less
+  const bool reserved = r.has_value();
+  if (!reserved) { // reservations of all tensors refuse what runs in less
     std::vector<byte_count> resident;
     for (component_id c = 0; c < p.num_components(); ++c) {
       resident.push_back(p.resident_bytes(c));
     }
+    s.budget.seconds /= 2; // the other half is for a search that keeps to the memory
     r = s(p.reserving(std::move(resident)), random);
-    notes.emplace_back("memory: parameters and state fit, and one step does as the run shows; several steps in flight "
-                       "need more");
   }
-  if (!r) {
-    answer none_found{.why = to_string(r.error(), r.error().op == none ? "" : op_name(p, r.error().op))};
-    return none_found;
+  answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period"};
+  double period = 0;
+  if (r) {
+    a.run = run_of(p, r->placement);
+    a.plan = simulate::plan_of(p, a.run);
+    period = r->period;
+    for (const auto& t : r->tried) {
+      a.tried.push_back({.name = std::string{t.method} + " (period)", .step_seconds = t.period});
+    }
   }
-  answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period", .notes = std::move(notes)};
-  a.run = run_of(p, r->placement);
-  a.plan = simulate::plan_of(p, a.run);
-  a.result = fmt::format("period of {:.4g} ms when steps follow each other, at most {:.1f} % above the smallest "
-                         "possible; below is one step alone",
-                         r->period * 1e3, r->gap() * 100);
-  for (const auto& t : r->tried) {
-    a.tried.push_back({.name = std::string{t.method} + " (period)", .step_seconds = t.period});
+  if (!r || !memory_shortages(p, r->placement, a.run, o.memory_share).empty()) { // not even one step fits
+    auto options = budget_of(o, tell.on_progress);
+    options.seconds = std::max(options.seconds - clock.seconds(), options.seconds / 4);
+    auto within = solve::best(p, options);
+    if (!within.has_plan()) {
+      answer none_found{.why = explain(o, p, base, within, clock.seconds(), tell)};
+      return none_found;
+    }
+    period = throughput::period(p, within.plan.placement);
+    a = from(o, p, std::move(within), "search for the step time, as what is best for the period does not fit");
   }
+  if (!reserved) {
+    a.notes.emplace_back("memory: one step fits, as the run shows; several steps in flight need more");
+  }
+  a.result = fmt::format("period of {:.4g} ms when steps follow each other", period * 1e3);
+  if (r) {
+    a.result += fmt::format(", at most {:.1f} % above the smallest possible",
+                            r->bound > 0 ? std::max(0.0, period / r->bound - 1) * 100 : 0.0);
+  }
+  a.result += "; below is one step alone";
   return a;
 }
 
@@ -180,7 +199,7 @@ answer search(const options& o, const problem& p, const estimate& base, const li
   const stopwatch clock;
   answer a;
   if (o.objective == objective::period) {
-    a = by_period(o, p, tell.on_progress);
+    a = by_period(o, p, base, tell);
   } else {
     const auto budget = budget_of(o, tell.on_progress);
     auto r = o.objective == objective::memory ? solve::least_memory(p, budget) : solve::best(p, budget);

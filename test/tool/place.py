@@ -114,6 +114,16 @@ def main(folder):
     check('does not fit' in r.stderr and 'such devices' in r.stderr, f'says what lacks: {r.stderr[:300]}')
     check(not os.path.exists(path('not.onnx')), 'no model without a plan')
 
+    # What is best for an objective must fit as well
+    devices = [{'kind': 'cpu', 'speed': 1e12, 'memory': 1e9, 'memory_bandwidth': 1e11},
+               {'kind': 'gpu', 'speed': 1e13, 'memory': 4e7, 'memory_bandwidth': 1e12}]
+    tight = {'format': 'weft.platform', 'version': 1, 'devices': devices, 'links': {'uniform': {'bandwidth': 1e10}}}
+    for objective in ('makespan', 'period', 'memory'):
+        out = placed('zoo:resnet50_cifar10@64', '--platform', write('tight.json', json.dumps(tight)), *few,
+                     '--objective', objective)
+        shares = [float(s) for s in re.findall(r'B +([0-9.]+) %$', out, re.MULTILINE)  # of the devices]
+        check('Not valid' not in out and shares and max(shares) <= 100, f'objective {objective} fits: {out[:900]}')
+
     # Broken files: one line each
     refused(write('empty', ''), '--platform', 'dgx_a100', because='empty')
     refused(write('text.txt', 'hello\n'), '--platform', 'dgx_a100', because='not a model')

@@ -157,6 +157,9 @@ private:
     if (found_.bound.value == std::numeric_limits<double>::infinity()) {
       return; // some component is allowed nowhere
     }
+    if (!near_.empty() && !done()) { // memory binds
+      attempt_priced();
+    }
     if (wanted_ != effort::first_plan) {
       attempt_partitioner("one_device", one_device{});
       attempt_partitioner("peft", partition::peft{});
@@ -164,10 +167,9 @@ private:
       attempt_partitioner("dsc", partition::dsc{});
     }
     attempt_partitioner("critical_path", partition::critical_path{});
-    if (!near_.empty() && !done()) { // memory binds
+    if (!near_.empty() && !done()) {
       attempt_partitioner("layer_split", partition::layer_split{});
       attempt_within("heft, reserved", partition::heft{}, strictest);
-      attempt_priced();
     }
     if (!has_plan_) {
       attempt_partitioner("packing", packing{});
@@ -215,7 +217,7 @@ private:
         found_.reason = decided.error(); // the last one to try is the one that can prove it
       }
       const bool fits = makespan < no_plan;
-      if (!guard_ || done() || lessons_are_over(watch) || (lesson == 0 && (fits || !decided))) {
+      if (!guard_ || done() || lessons_are_over(watch, 0.125) || (lesson == 0 && (fits || !decided))) {
         break; // or nothing was learned
       }
       if (fits) {
@@ -252,7 +254,7 @@ private:
       auto decided = partition::run(priced_heft{price, scarce, short_of}, p_, random, scratch_);
       const double makespan = decided ? consider(std::move(decided->plan)) : no_plan;
       a.makespan = std::min(a.makespan, makespan);
-      if (!decided || done() || lessons_are_over(watch) || (price == 0 && makespan < no_plan)) {
+      if (!decided || done() || lessons_are_over(watch, 0.25) || (price == 0 && makespan < no_plan)) {
         break;
       }
       (makespan < no_plan ? enough : too_little) = price;
@@ -271,9 +273,9 @@ private:
     conclude(std::move(a), watch);
   }
 
-  /// One heuristic may take an eighth of the seconds to learn.
-  bool lessons_are_over(const stopwatch& watch) const {
-    return stopped() || watch.seconds() > options_.seconds / 8;
+  /// One heuristic may take a share of the seconds to learn.
+  bool lessons_are_over(const stopwatch& watch, double share) const {
+    return stopped() || watch.seconds() > options_.seconds * share;
   }
 
   void conclude(attempt a, const stopwatch& watch) {

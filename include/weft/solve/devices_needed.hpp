@@ -117,7 +117,7 @@ inline std::string to_string(const devices_result& r, std::string_view op_name =
     return r.tried.empty() ? at_least + " such devices, " +
                                (r.out_of_time ? "and there was no time to try" : "more than were to be tried")
                            : "no plan was found for " + std::to_string(r.tried.back().first) +
-                               " such devices or fewer; " + at_least;
+                               " such devices or fewer" + (r.out_of_time ? " in time; " : "; ") + at_least;
   }
   return std::to_string(r.devices) + (r.devices == 1 ? " such device does" : " such devices do") +
          (r.minimal() ? ", and no fewer" : "; " + at_least);
