@@ -111,7 +111,7 @@ def main(folder):
     small = {'format': 'weft.platform', 'version': 1, 'devices': devices, 'links': {'uniform': {'bandwidth': 1e10}}}
     r = run('zoo:mnist_conv', '--platform', write('small.json', json.dumps(small)), *few, '-o', path('not.onnx'))
     check(r.returncode == 1 and not r.stdout, f'what does not fit: exit code {r.returncode}')
-    check('does not fit' in r.stderr and 'such devices' in r.stderr, f'says what lacks: {r.stderr[:300]}')
+    check('does not fit' in r.stderr and 'no number of devices like card would do' in r.stderr, f'says what lacks: {r.stderr[:300]}')
     check(not os.path.exists(path('not.onnx')), 'no model without a plan')
 
     # What is best for an objective must fit as well
@@ -121,7 +121,7 @@ def main(folder):
     for objective in ('makespan', 'period', 'memory'):
         out = placed('zoo:resnet50_cifar10@64', '--platform', write('tight.json', json.dumps(tight)), *few,
                      '--objective', objective)
-        shares = [float(s) for s in re.findall(r'B +([0-9.]+) %$', out, re.MULTILINE)  # of the devices]
+        shares = [float(s) for s in re.findall(r'B +([0-9.]+) %$', out, re.MULTILINE)] # of the devices
         check('Not valid' not in out and shares and max(shares) <= 100, f'objective {objective} fits: {out[:900]}')
 
     # Broken files: one line each
