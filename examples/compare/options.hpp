@@ -101,11 +101,12 @@ inline std::string footer(const registry& all) {
   for (const auto& e : weft::zoo::entries) {
     text += fmt::format("  zoo:{:<16} {}\n", e.name, e.description);
   }
-  text += "  A batch size may follow, as in zoo:lstm@32.\n"
+  text += "  Batch size and length may follow, and inference, as in zoo:bert_base@8x128:inference.\n"
           "  suite:NAME           generated problems with their own devices: suite:all, suite:fft,\n"
           "                       'suite:fft/ccr 1/related'\n"
-          "  Files: native JSON, the critical-path paper's CSV, standard task graphs (STG), and JSON of the\n"
-          "  device-placement study (for --objective period or latency; brings its devices; in milliseconds).\n"
+          "  Files: native JSON, the critical-path paper's CSV, standard task graphs (STG), WfFormat, DOT, HyperDAG,\n"
+          "  PipeDream graphs, and JSON of the device-placement study (for --objective period or latency; brings\n"
+          "  its devices; in milliseconds). For ONNX and TensorFlow files see place.\n"
           "\nPlatforms\n";
   for (const auto& e : weft::presets::entries) {
     text += fmt::format("  preset:{:<16} {}\n", e.name, e.description);

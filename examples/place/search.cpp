@@ -139,8 +139,7 @@ answer from(const options& o, const problem& p, solve::best_result r, std::strin
   for (const auto& t : r.tried) {
     a.tried.push_back({.name = t.name,
                        .step_seconds = t.makespan < std::numeric_limits<double>::infinity() ? t.makespan : report::absent,
-                       .planning_seconds = timed ? t.seconds : report::absent,
-                       .status = t.makespan < std::numeric_limits<double>::infinity() ? "" : "found no plan"});
+                       .planning_seconds = timed ? t.seconds : report::absent});
   }
   return a;
 }
