@@ -173,8 +173,8 @@ TEST_CASE("problem: says why a component fits nowhere") {
   CHECK(full.demand == 120);
   CHECK(full.largest_free == 70);
   CHECK(to_string(full, w.name(full.op)) ==
-        "the colocation group of op 0 'w' (2 ops) fits nowhere: it needs 120 bytes and the most that is left on an "
-        "allowed device (gpu) is 70");
+        "the colocation group of op 0 'w' (2 ops) fits nowhere: it needs 120 B and the most that is left on an allowed "
+        "device (gpu) is 70 B");
 
   const infeasibility alien = problem.why_unplaced(1, left);
   CHECK(alien.why == infeasibility::reason::no_device_of_kind);

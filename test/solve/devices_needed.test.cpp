@@ -114,7 +114,7 @@ TEST_CASE("devices_needed: no number would do, or none up to the largest that ma
   CHECK(never.devices == 0);
   REQUIRE(never.reason);
   CHECK(to_string(never, w.name(never.reason->op)).starts_with(
-    "no number of such devices would do: op 0 'op0' fits nowhere: it needs 10 bytes"));
+    "no number of such devices would do: op 0 'op0' fits nowhere: it needs 10 B"));
   CHECK(never.tried.empty());
   const auto few = solve::devices_needed(w, host_and_gpus(2, 30), cost::linear{}, 1, std::nullopt, 5);
   CHECK(few.devices == 0);

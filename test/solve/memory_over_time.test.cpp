@@ -226,7 +226,7 @@ TEST_CASE("memory over time: what is short, and what cannot be") {
   REQUIRE(all.reason);
   CHECK(all.reason->why == infeasibility::reason::out_of_all_memory);
   CHECK(to_string(*all.reason, w.name(all.reason->op)) ==
-        "in every plan at least 1441 bytes are needed at once, while op 12 'op12' runs, and all devices together have 1400");
+        "in every plan at least 1.41 KiB are needed at once, while op 12 'op12' runs, and all devices together have 1.37 KiB");
   const auto one = with(100, 209); // an op, its input and its output need 210
   REQUIRE(one.reason);
   CHECK(one.reason->why == infeasibility::reason::out_of_memory);

@@ -4,6 +4,7 @@
 
 #include "weft/core/config.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/plan/memory_shortage.hpp"
 #include "weft/platform/kinds.hpp"
 
 #include <optional>
@@ -45,12 +46,12 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
   case infeasibility::reason::no_device_of_kind:
     return who + " fits nowhere: it allows only " + to_string(i.kinds) + " and the platform has no such device";
   case infeasibility::reason::out_of_memory:
-    return who + " fits nowhere: it needs " + std::to_string(i.demand) + " bytes and the most that is left on an " +
-           "allowed device (" + to_string(i.kinds) + ") is " + std::to_string(i.largest_free);
+    return who + " fits nowhere: it needs " + readable_bytes(i.demand) + " and the most that is left on an allowed " +
+           "device (" + to_string(i.kinds) + ") is " + readable_bytes(i.largest_free);
   case infeasibility::reason::out_of_all_memory:
-    return "in every plan at least " + std::to_string(i.demand) + " bytes are needed at once" +
+    return "in every plan at least " + readable_bytes(i.demand) + " are needed at once" +
            (i.op == none ? "" : ", while " + who + " runs,") + " and all devices together have " +
-           std::to_string(i.largest_free);
+           readable_bytes(i.largest_free);
   case infeasibility::reason::not_found: break;
   }
   return "no plan was found within the budget, and none was proven impossible";
