@@ -155,7 +155,8 @@ void check_output(const options& o, const input& in) {
   if (in.from == input::source::network && extension != ".onnx" && extension != ".pb" && extension != ".pbtxt") {
     throw error("-o: a bundled network is written as .onnx, .pb or .pbtxt (a GraphDef); '" + o.out + "' is none of them");
   }
-  if (in.from == input::source::other) {
+  const bool is_cost_graph = in.from == input::source::tensorflow && in.model.format != "TensorFlow GraphDef";
+  if (in.from == input::source::other || is_cost_graph) {
     throw error(fmt::format("-o writes ONNX models and TensorFlow graphs, and '{}' is {}; use --plan for the plan as JSON",
                             o.model, in.model.format));
   }

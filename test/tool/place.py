@@ -93,6 +93,9 @@ def main(folder):
     check(devices and devices <= {'/device:CPU:0', '/device:GPU:0', '/device:GPU:1'}, f'devices of a GraphDef: {devices}')
     check('training step' in placed('zoo:mnist_conv:inference', '--platform', 'workstation_2gpu', '--train', *few),
           'a forward graph becomes a training step')
+    costs = write('costs.pbtxt', 'node { name: "a" id: 1 compute_cost: 5 output_info { size: 4 } }\nnode { name: "b" id: 2 compute_cost: 7 '
+                                 'input_info { preceding_node: 1 } }\n')
+    refused(costs, '--platform', 'dgx_a100', *few, '-o', path('costs.out'), because='-o writes ONNX models')
     for objective in ('memory', 'period'):
         check('Step time' in placed(*net, '--objective', objective), f'objective {objective}')
     check('Result       period of' in placed(*net, '--objective', 'period'), 'the period comes first')
