@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 # Installs what is missing, then builds and runs every test: with g++, and with clang under the address,
-# undefined-behaviour and thread sanitizers; examples, benchmarks, tools and docs with both. The last line is `N passed, N failed`.
+# undefined-behaviour and thread sanitizers; examples, tools and docs with both. The last line is `N passed, N failed`.
 #
 #   scripts/test.sh [--quick]     --quick: g++ only
 #
