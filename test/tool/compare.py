@@ -130,7 +130,7 @@ def main(folder):
     check(len(r) == 1 and r[0]['status'] == 'infeasible' and r[0]['makespan'] == '', f'an infeasible row: {r}')
     large = write('large.csv', GRAPH.replace('10,1,NO,b', '10,500,NO,b'))
     table = run(*using(large, devices))
-    check(table.returncode == 0 and "op 1 'b'" in table.stdout and '510 bytes' in table.stdout,
+    check(table.returncode == 0 and "op 1 'b'" in table.stdout and '510 B' in table.stdout,
           f'the table says which op does not fit: {table.stdout}')
     data = json.loads(run(*using(NET, PLATFORM, '--format', 'json')).stdout)
     check('runs' in data, 'JSON output')
