@@ -8,6 +8,7 @@
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/readable.hpp"
 #include "weft/core/workspace.hpp"
 
 #include "weft/graph/adjacency.hpp"

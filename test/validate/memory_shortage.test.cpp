@@ -165,14 +165,4 @@ TEST_CASE("memory_shortages: what fills the devices of the scene, in words") {
   CHECK(to_string(all[1]).find("a copy of what op 0 made, kept for op 1") != std::string::npos);
 }
 
-TEST_CASE("readable_bytes") {
-  CHECK(readable_bytes(0) == "0 B");
-  CHECK(readable_bytes(999) == "999 B");
-  CHECK(readable_bytes(1000) == "0.98 KiB");
-  CHECK(readable_bytes(1536) == "1.50 KiB");
-  CHECK(readable_bytes(byte_count{80} << 30) == "80.0 GiB");
-  CHECK(readable_bytes(byte_count{640} << 30) == "640 GiB");
-  CHECK(readable_bytes(~byte_count{0}) == "16.0 EiB");
-}
-
 } // namespace

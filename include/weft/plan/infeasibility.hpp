@@ -4,7 +4,7 @@
 
 #include "weft/core/config.hpp"
 #include "weft/core/ids.hpp"
-#include "weft/plan/memory_shortage.hpp"
+#include "weft/core/readable.hpp"
 #include "weft/platform/kinds.hpp"
 
 #include <optional>

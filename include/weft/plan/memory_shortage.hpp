@@ -3,10 +3,9 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/core/readable.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,20 +34,6 @@ struct memory_shortage {
   constexpr byte_count excess() const { return peak - capacity; }
 };
 
-/// Bytes in a unit in which people count memory, to three digits: `812 B`, `1.50 GiB`.
-inline std::string readable_bytes(byte_count bytes) {
-  constexpr std::array<const char*, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  auto amount = static_cast<double>(bytes);
-  while (amount >= 1000 && unit + 1 < units.size()) {
-    amount /= 1024;
-    ++unit;
-  }
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*f %s", unit == 0 || amount >= 100 ? 0 : amount >= 10 ? 1 : 2, amount, units[unit]);
-  return text;
-}
-
 /// What is short, on one line, and below it the `most` largest tensors, a line each. `op_name(v)` and `device_name(d)`
 /// may return empty names.
 template <class OpName, class DeviceName>
@@ -56,14 +41,12 @@ std::string to_string(const memory_shortage& s, OpName op_name, DeviceName devic
   const auto named = [](const char* what, std::uint32_t id, std::string_view name) {
     return what + std::to_string(id) + (name.empty() ? "" : " '" + std::string{name} + "'");
   };
-  char time[40];
-  std::snprintf(time, sizeof time, "%.6g", s.time);
   byte_count tensors = 0;
   for (const auto& t : s.alive) {
     tensors += t.bytes;
   }
   std::string text = named("device ", s.device, device_name(s.device)) + " lacks " + readable_bytes(s.excess()) +
-                     " at " + time + " s: it needs " + readable_bytes(s.peak) + " and has " +
+                     " at " + readable_number(s.time) + " s: it needs " + readable_bytes(s.peak) + " and has " +
                      readable_bytes(s.capacity) + "; " + readable_bytes(s.resident) + " are resident and " +
                      readable_bytes(tensors) + " are " + std::to_string(s.alive.size()) +
                      (s.alive.size() == 1 ? " tensor" : " tensors");

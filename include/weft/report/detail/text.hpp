@@ -2,9 +2,9 @@
 /// Numbers and names as text: shortest and fixed notation, units, UTF-8 width, escaping for HTML and JSON.
 #pragma once
 
-#include <algorithm>
-#include "weft/plan/memory_shortage.hpp"
+#include "weft/core/readable.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -38,13 +38,7 @@ inline std::string fixed(double x, int decimals) {
 
 /// x with up to `digits` significant digits and no zeros at the end; empty if it is not finite.
 inline std::string significant(double x, int digits) {
-  if (!std::isfinite(x)) {
-    return {};
-  }
-  std::array<char, 64> buffer;
-  const auto end =
-    std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::general, digits).ptr;
-  return {buffer.data(), end};
+  return std::isfinite(x) ? readable_number(x, digits) : std::string{};
 }
 
 /// A unit and how many of it make one base unit.
