@@ -1,25 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Runs the `compare` program as a user would: compare.py path/to/compare"""
-import csv, io, json, os, re, subprocess, sys, tempfile
+import csv, io, json, os, re, tempfile
 
-EXE = os.path.realpath(sys.argv[1])
+from program import check, finish, refused, run
+
 HEADER = ('workload,platform,partition,schedule,repeat,seed,status,makespan,lower_bound,gap,transfer_bytes,peak_memory,'
           'partition_seconds,schedule_seconds,simulate_seconds,refine,objective,bound,refine_seconds')
 NET, PLATFORM = 'zoo:mnist_conv', 'preset:paper_like_10'
 GRAPH = 'Id,outgoing,incoming,colocation,size,ops,RAM,constraint,name\n0,1,,,5,10,1,NO,a\n1,,0,,5,10,1,NO,b\n'
 DEVICES = 'Id,RAM,ops,rates,type\n0,100,10,5,CPU\n1,100,20,,GPU\n'
-failures = []
-
-
-def run(*arguments):
-    return subprocess.run([EXE, *arguments], capture_output=True, text=True, timeout=300)
-
-
-def check(condition, what):
-    if not condition:
-        failures.append(what)
-        print('FAILED:', what)
 
 
 def rows(*arguments):
@@ -31,15 +21,6 @@ def rows(*arguments):
 
 def without_times(table):
     return [{k: v for k, v in row.items() if not k.endswith('_seconds')} for row in table]
-
-
-def refused(*arguments, because):
-    r = run(*arguments)
-    lines = r.stderr.splitlines()
-    check(r.returncode == 2, f'{arguments}: exit code {r.returncode}, not 2')
-    check(len(lines) == 1, f'{arguments}: {len(lines)} lines on stderr, not 1')
-    check(not r.stdout, f'{arguments}: prints something all the same')
-    check(because in r.stderr, f'{arguments}: "{r.stderr.strip()}" does not say "{because}"')
 
 
 def main(folder):
@@ -208,5 +189,4 @@ def main(folder):
 
 with tempfile.TemporaryDirectory() as scratch:
     main(scratch)
-print(f'{len(failures)} failed' if failures else 'all passed')
-sys.exit(bool(failures))
+finish()

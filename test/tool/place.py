@@ -1,35 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Runs the `place` program as a user would: place.py path/to/place"""
-import json, os, re, subprocess, sys, tempfile
+import json, os, re, tempfile
 
-EXE = os.path.realpath(sys.argv[1])
-failures = []
-
-
-def run(*arguments):
-    return subprocess.run([EXE, *map(str, arguments)], capture_output=True, text=True, timeout=250)
-
-
-def check(condition, what):
-    if not condition:
-        failures.append(what)
-        print('FAILED:', what)
+from program import check, finish, refused, run
 
 
 def placed(*arguments):
     r = run(*arguments)
     check(r.returncode == 0 and not r.stderr, f'{arguments} runs quietly: {r.returncode} {r.stderr[:300]}')
     return r.stdout
-
-
-def refused(*arguments, because):
-    r = run(*arguments)
-    lines = r.stderr.splitlines()
-    check(r.returncode == 2, f'{arguments}: exit code {r.returncode}, not 2')
-    check(len(lines) == 1, f'{arguments}: {len(lines)} lines on stderr, not 1: {r.stderr[:300]}')
-    check(not r.stdout, f'{arguments}: prints something all the same')
-    check(because in r.stderr, f'{arguments}: "{r.stderr.strip()}" does not say "{because}"')
 
 
 def counts(summary):
@@ -143,5 +123,4 @@ def main(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     main(folder)
-print(f'{len(failures)} failures')
-sys.exit(1 if failures else 0)
+finish()

@@ -33,9 +33,9 @@ std::vector<byte_count> resident_demands(const Problem& p, double capacity_share
   return demand;
 }
 
-/// Why no plan keeps to the memory, if that is easy to see: the first component of which an op needs more than any device has: its component's resident bytes, its inputs and
-/// its outputs are there while it runs, if it takes time. Or why all devices together have too little. Nothing if
-/// neither is so. Complexity: O((n + m) devices), and that of `bound::live_memory`.
+/// Why no plan keeps to the memory, if that is easy to see. Either no device that a component allows can hold one of
+/// its ops: while an op runs, if that takes time, its inputs, its outputs and all that its component holds are there.
+/// Or all devices together have too little. Nothing if neither is so. Complexity: O((n + m) devices), and that of `bound::live_memory`.
 template <class Problem>
 std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit) {
   const auto& w = p.workload();
