@@ -2,6 +2,7 @@
 #include "weft/report/html.hpp"
 
 #include "report/columns.hpp"
+#include "report/page.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -21,21 +22,6 @@ std::string page(const html_report& r, std::string_view library = "var echarts;"
   std::ostringstream out;
   write_html(out, r, library);
   return out.str();
-}
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) {
-    ++n;
-  }
-  return n;
-}
-
-/// The charts' data, taken out of the page as a browser would: up to the first end tag.
-json chart_data(const std::string& html) {
-  const std::string start = "<script type=\"application/json\" id=\"data\">";
-  const std::size_t from = html.find(start) + start.size();
-  return json::parse(html.substr(from, html.find("</script", from) - from));
 }
 
 run_record run(std::string workload, std::string partition, double makespan, std::string reason = "") {
@@ -74,7 +60,7 @@ TEST_CASE("write_html: tables, best row, failures and notes are there without an
   CHECK(html.starts_with("<!doctype html>\n<html lang=\"en\">"));
   CHECK(html.find("<title>Report</title>") != std::string::npos);
   CHECK(html.find("<dt>Contention</dt><dd>port</dd>") != std::string::npos);
-  CHECK(count(html, "<tr class=\"best\">") == 1);
+  CHECK(test::count(html, "<tr class=\"best\">") == 1);
   CHECK(html.find("<tr class=\"best\"><th scope=\"row\">heft") != std::string::npos);
   CHECK(html.find("infeasible: too big") != std::string::npos);
   CHECK(html.find("data-v=\"2.5\">2.50 ×") != std::string::npos);
@@ -87,14 +73,14 @@ TEST_CASE("write_html: nothing is fetched") {
   html_report r{.results = {{run("w", "hash", 30)}}, .runs = {small_gantt()}};
   const auto html = page(r);
   CHECK(html.find("default-src 'none'") != std::string::npos);
-  CHECK(count(html, "http://") + count(html, "https://") == 0);
-  CHECK(count(html, " src=") + count(html, "<link") + count(html, "@import") + count(html, "url(") == 0);
+  CHECK(test::count(html, "http://") + test::count(html, "https://") == 0);
+  CHECK(test::count(html, " src=") + test::count(html, "<link") + test::count(html, "@import") + test::count(html, "url(") == 0);
 }
 
 TEST_CASE("write_html: the charts' data says what the tables say") {
   html_report r{.results = {{run("w", "hash", 30), run("w", "heft", 12), run("w", "heft", 14)}},
                 .runs = {small_gantt()}};
-  const auto data = chart_data(page(r));
+  const auto data = test::chart_data(page(r));
   REQUIRE(data["sections"].size() == 1);
   CHECK(data["sections"][0]["bound"] == 10);
   CHECK(data["sections"][0]["rows"][0] == json::parse(R"(["heft","fifo",13,12,14,2,2,"solved"])"));
@@ -140,7 +126,7 @@ TEST_CASE("write_html: columns take as few bytes as their numbers need, of any c
 TEST_CASE("write_html: runs of one workload share their names") {
   html_report r{.runs = {small_gantt(), small_gantt(), small_gantt()}};
   r.runs[1].op_names[0] = "other";
-  const auto data = chart_data(page(r));
+  const auto data = test::chart_data(page(r));
   CHECK(data["names"].size() == 2);
   CHECK(data["gantts"][0]["names"] == 0);
   CHECK(data["gantts"][1]["names"] == 1);
@@ -158,13 +144,13 @@ TEST_CASE("write_html: no name can leave its place") {
   r.runs = {g};
   const auto html = page(r);
   const auto harmless = page({.results = {{run("w", "y", 30), run("w", "x", absent, "r")}}, .runs = {small_gantt()}});
-  CHECK(count(html, "<script") == count(harmless, "<script"));
-  CHECK(count(html, "</script") == count(harmless, "</script"));
-  CHECK(count(html, "</title") == 1);
-  CHECK(count(html, "<img") == 0);
-  CHECK(count(html, "<!--") == 0);
+  CHECK(test::count(html, "<script") == test::count(harmless, "<script"));
+  CHECK(test::count(html, "</script") == test::count(harmless, "</script"));
+  CHECK(test::count(html, "</title") == 1);
+  CHECK(test::count(html, "<img") == 0);
+  CHECK(test::count(html, "<!--") == 0);
   CHECK(html.find("onerror=\"") == std::string::npos);
-  const auto data = chart_data(html); // valid JSON and UTF-8
+  const auto data = test::chart_data(html); // valid JSON and UTF-8
   CHECK(data["sections"][0]["rows"].size() == 2);
   CHECK(data["names"][0][0].get<std::string>().starts_with("</script><script>alert(1)"));
 }
@@ -180,7 +166,7 @@ TEST_CASE("write_html: the chart library is inside, and cannot end its element")
 TEST_CASE("write_html: runs without ops, devices or results do no harm") {
   html_report r{.results = {{run("w", "hash", absent)}}, .runs = {gantt_run{.title = "empty"}}};
   r.results.runs[0].lower_bound = absent;
-  const auto data = chart_data(page(r));
+  const auto data = test::chart_data(page(r));
   CHECK(data["gantts"][0]["devices"].empty());
   CHECK(data["sections"][0]["bound"].is_null());
 }
@@ -194,11 +180,11 @@ TEST_CASE("html: periods are headed as such, and what nobody computed is not sho
   }
   const auto html = page(r);
   const auto summary = html.substr(html.find("Best of each"), html.find("</table>") - html.find("Best of each"));
-  CHECK(count(summary, ">Period</th>") == 1);
-  CHECK(count(summary, "Makespan") == 0);
-  CHECK(count(summary, "Speed-up") == 0);
-  CHECK(count(summary, "colspan=\"5\"") == 1);
-  CHECK(count(html, "0 B") == 0);
+  CHECK(test::count(summary, ">Period</th>") == 1);
+  CHECK(test::count(summary, "Makespan") == 0);
+  CHECK(test::count(summary, "Speed-up") == 0);
+  CHECK(test::count(summary, "colspan=\"5\"") == 1);
+  CHECK(test::count(html, "0 B") == 0);
   r.results.runs[1].objective = "latency";
-  CHECK(count(page(r), ">Objective</th>") == 1);
+  CHECK(test::count(page(r), ">Objective</th>") == 1);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/report/placement_html.hpp"
 
+#include "report/page.hpp"
+
 #include "report/columns.hpp"
 #include "support/small_problem.hpp"
 #include "weft/schedule/path_completion_time.hpp"
@@ -35,20 +37,6 @@ std::string page(const placed_model& m) {
   return out.str();
 }
 
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) {
-    ++n;
-  }
-  return n;
-}
-
-json data_of(const std::string& html) {
-  const std::string start = "<script type=\"application/json\" id=\"data\">";
-  const std::size_t from = html.find(start) + start.size();
-  return json::parse(html.substr(from, html.find("</script", from) - from));
-}
-
 std::vector<double> numbers(const json& column) { return test::numbers_in(column.get<std::string>()); }
 
 } // namespace
@@ -68,11 +56,11 @@ TEST_CASE("write_placement_html: the tables say what the analysis says, without 
   CHECK(html.find("350 B<small>3 ×</small>") != std::string::npos); // from 0 to 1
   CHECK(html.find("<li>an assumption</li>") != std::string::npos);
   CHECK(html.find("no room") != std::string::npos);
-  CHECK(count(html, "<tr class=\"best\">") == 1);
-  CHECK(count(html, "role=\"alert\"") == 0);
-  CHECK(count(html, "<section") == count(html, "</section>"));
-  CHECK(count(html, "<table") == count(html, "</table>"));
-  CHECK(count(html, "http://") + count(html, "https://") + count(html, " src=") + count(html, "<link") + count(html, "url(") == 0);
+  CHECK(test::count(html, "<tr class=\"best\">") == 1);
+  CHECK(test::count(html, "role=\"alert\"") == 0);
+  CHECK(test::count(html, "<section") == test::count(html, "</section>"));
+  CHECK(test::count(html, "<table") == test::count(html, "</table>"));
+  CHECK(test::count(html, "http://") + test::count(html, "https://") + test::count(html, " src=") + test::count(html, "<link") + test::count(html, "url(") == 0);
 }
 
 TEST_CASE("write_placement_html: data of the charts") {
@@ -80,7 +68,7 @@ TEST_CASE("write_placement_html: data of the charts") {
   const auto platform = test::three_devices();
   const problem p{w, platform};
   const auto m = placed(p, {0, 0, 1, 1});
-  const auto data = data_of(page(m));
+  const auto data = test::chart_data(page(m));
   CHECK(data["names"][0] == json::parse(R"(["a","b","c","d"])"));
   CHECK(numbers(data["run"]["device"]) == std::vector<double>{0, 0, 1, 1});
   for (std::size_t v = 0; v < 4; ++v) {
@@ -119,10 +107,10 @@ TEST_CASE("write_placement_html: no name can leave its place") {
   const auto html = make_page(evil), harmless = make_page("x");
   for (const char* tag : {"<script", "</script", "</title", "<img", "<!--", "<b>"}) {
     CAPTURE(tag);
-    CHECK(count(html, tag) == count(harmless, tag));
+    CHECK(test::count(html, tag) == test::count(harmless, tag));
   }
   CHECK(html.find("onerror=\"") == std::string::npos);
-  CHECK(data_of(html)["names"][0][0].get<std::string>().starts_with("</script><script>alert(1)"));
+  CHECK(test::chart_data(html)["names"][0][0].get<std::string>().starts_with("</script><script>alert(1)"));
 }
 
 TEST_CASE("write_placement_html: empty models, many devices, runs that are not valid") {
@@ -133,17 +121,17 @@ TEST_CASE("write_placement_html: empty models, many devices, runs that are not v
   CHECK(empty.find("There are no ops.") != std::string::npos);
   CHECK(empty.find("Nothing moves between devices.") != std::string::npos);
   CHECK(empty.find("nan") == std::string::npos);
-  (void)data_of(empty);
+  (void)test::chart_data(empty);
 
   const auto w = test::diamond();
   const problem p{w, platform};
   const auto broken = page(make_placed_model(p, {0, 0, 1, 1}, {}));
-  CHECK(count(broken, "role=\"alert\"") == 1);
-  (void)data_of(broken);
+  CHECK(test::count(broken, "role=\"alert\"") == 1);
+  (void)test::chart_data(broken);
 
   const weft::platform wide{std::vector<device>(40), uniform_links{}};
   const problem q{w, wide};
-  const auto many = data_of(page(placed(q, {0, 20, 30, 39})));
+  const auto many = test::chart_data(page(placed(q, {0, 20, 30, 39})));
   CHECK(numbers(many["traffic"]).size() == 1600);
 }
 
@@ -156,7 +144,7 @@ TEST_CASE("write_placement_html: large graphs are grouped, and the page stays sm
     where[v] = v % 4;
   }
   const auto html = page(placed(p, where));
-  const auto data = data_of(html);
+  const auto data = test::chart_data(html);
   CHECK(data["graph"]["grouped"] == true);
   CHECK(numbers(data["graph"]["nodeOf"]).size() == 20'000);
   double ops = 0;

@@ -2,6 +2,7 @@
 #include "weft/solve/least_memory.hpp"
 
 #include "simulate/random_problem.hpp"
+#include "solve/check_memory.hpp"
 
 #include "weft/validate/validate.hpp"
 
@@ -10,17 +11,6 @@
 namespace {
 
 using namespace weft;
-
-template <class Problem>
-void check_result(const Problem& p, const solve::best_result& r) {
-  REQUIRE(r.has_plan());
-  trace run;
-  simulator<Problem, schedule::static_order> sim{p};
-  CHECK(sim.run(r.plan, simulate::recorder{run}).complete);
-  CHECK(run.makespan == r.makespan);
-  CHECK(validate(p, r.plan.placement, run, {.memory = memory_rule::over_time}).empty());
-  CHECK(peak_memory_of(p, r.plan.placement, run) == r.peaks);
-}
 
 TEST_CASE("least_memory: needs no more than the fastest plan, and less where that is possible") {
   rng random{31};
@@ -36,7 +26,7 @@ TEST_CASE("least_memory: needs no more than the fastest plan, and less where tha
       continue;
     }
     ++solved;
-    check_result(s.p, r);
+    test::check_memory(s.p, r);
     const double before = solve::largest_share(s.p, fast.peaks);
     const double after = solve::largest_share(s.p, r.peaks);
     CHECK(after <= before);
@@ -56,7 +46,7 @@ TEST_CASE("least_memory: parameters spread evenly, the makespan decides between 
   const platform<> q{std::vector<device>(4, {.memory_capacity = 100}), link_matrix{4}};
   const problem p{w, q};
   const auto r = solve::least_memory(p, {.moves = 4000});
-  check_result(p, r);
+  test::check_memory(p, r);
   CHECK(r.peaks == std::vector<byte_count>(4, 20));
   CHECK(r.makespan == 7); // 8 + 5 units of work, but each device has two of the small ones
   const auto again = solve::least_memory(p, {.moves = 4000});
@@ -74,7 +64,7 @@ TEST_CASE("least_memory: a large host is no way out") {
   const platform<> q{devices, link_matrix{3}};
   const problem p{w, q};
   const auto r = solve::least_memory(p, {.moves = 100});
-  check_result(p, r);
+  test::check_memory(p, r);
   CHECK(r.peaks == std::vector<byte_count>{0, 40, 40});
 }
 

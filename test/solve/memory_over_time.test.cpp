@@ -3,6 +3,7 @@
 #include "weft/solve/best.hpp"
 
 #include "simulate/random_problem.hpp"
+#include "solve/check_memory.hpp"
 
 #include "weft/platform/presets.hpp"
 #include "weft/validate/validate.hpp"
@@ -19,21 +20,6 @@ using test::drawn;
 using test::drawn_problem;
 
 constexpr memory_limit over_time{memory_rule::over_time};
-
-/// That the validator agrees with what a result says of memory.
-template <class Problem>
-void check_memory(const Problem& p, const solve::best_result& r) {
-  REQUIRE(r.has_plan());
-  trace run;
-  simulator<Problem, schedule::static_order> sim{p};
-  CHECK(sim.run(r.plan, simulate::recorder{run}).complete);
-  CHECK(run.makespan == r.makespan);
-  const auto wrong = validate(p, r.plan.placement, run, {.memory = memory_rule::over_time});
-  CHECK_MESSAGE(wrong.empty(), (wrong.empty() ? "" : to_string(wrong.front())));
-  CHECK(validate(p, r.plan, memory_rule::over_time).empty());
-  CHECK(peak_memory_of(p, r.plan.placement, run) == r.peaks);
-  CHECK(r.bound.value <= r.makespan * (1 + 1e-9));
-}
 
 /// Tries every placement and every order of the ops.
 class every_plan {
@@ -124,7 +110,7 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
       ++found;
       best_found += r.makespan <= all.best() * (1 + 1e-9);
       CHECK(r.bound.value <= all.best() * (1 + 1e-9));
-      check_memory(s.p, r);
+      test::check_memory(s.p, r);
     } else {
       CHECK(r.reason->why == infeasibility::reason::not_found);
     }
@@ -169,7 +155,7 @@ TEST_CASE("memory over time: where memory does not bind, nothing changes") {
     CHECK(limited.status == plain.status);
     CHECK(limited.tried.size() == plain.tried.size());
     same += limited.plan == plain.plan;
-    check_memory(s.p, limited);
+    test::check_memory(s.p, limited);
   }
   CHECK(same >= 36); // a tie may be run in its own order or by path completion time
 }
@@ -200,7 +186,7 @@ TEST_CASE("memory over time: training steps that reservations refuse") {
   const problem p{w, q};
   CHECK_FALSE(solve::best(p, {.moves = 1000}).has_plan());
   const auto r = solve::best(p, {.moves = 4000, .memory = over_time});
-  check_memory(p, r);
+  test::check_memory(p, r);
   CHECK(r.makespan < 24 + 1);
   const auto again = solve::best(p, {.moves = 4000, .memory = over_time});
   CHECK(again.plan == r.plan);
@@ -210,7 +196,7 @@ TEST_CASE("memory over time: training steps that reservations refuse") {
   const auto large = devices_of(4, 1040);
   const problem p2{w, large};
   const auto half = solve::best(p2, {.moves = 4000, .memory = {memory_rule::over_time, 0.5}});
-  check_memory(p2, half);
+  test::check_memory(p2, half);
   for (const byte_count peak : half.peaks) {
     CHECK(peak <= 520);
   }
