@@ -69,13 +69,8 @@ weft::platform<> load_platform(const std::string& spec) {
   const auto name = spec.starts_with(preset) ? spec.substr(preset.size()) : spec;
   const bool is_name = std::any_of(weft::presets::entries.begin(), weft::presets::entries.end(),
                                    [&](const auto& e) { return e.name == name; });
-  if (is_name || spec.starts_with(preset) || !std::filesystem::exists(spec)) {
-    if (!is_name && !spec.starts_with(preset) && spec.find_first_of("./") != spec.npos) {
-      return weft::io::read_platform(spec); // says that there is no such file
-    }
-    return weft::presets::make(name);
-  }
-  return weft::io::read_platform(spec);
+  const bool is_file = std::filesystem::exists(spec) || spec.find_first_of("./") != spec.npos;
+  return is_file && !is_name && !spec.starts_with(preset) ? weft::io::read_platform(spec) : weft::presets::make(name);
 }
 
 void check_outputs(const options& o, const place::input& in) {

@@ -53,19 +53,14 @@ auto foreign_readers([[maybe_unused]] const options& o) {
   return std::tuple_cat(onnx_readers(), tensorflow_readers());
 }
 
-template <class Reader>
-bool recognised([[maybe_unused]] std::string_view bytes) {
-  return Reader{}.recognises(bytes);
-}
-
 input::source source_of([[maybe_unused]] std::string_view bytes) {
 #ifdef WEFT_PLACE_ONNX
-  if (recognised<weft::onnx::reader>(bytes)) {
+  if (weft::onnx::reader{}.recognises(bytes)) {
     return input::source::onnx;
   }
 #endif
 #ifdef WEFT_PLACE_TENSORFLOW
-  if (recognised<tensorflow::reader>(bytes)) {
+  if (tensorflow::reader{}.recognises(bytes)) {
     return input::source::tensorflow;
   }
 #endif
