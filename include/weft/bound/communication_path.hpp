@@ -5,6 +5,7 @@
 #include "weft/bound/detail/cheapest_transfer.hpp"
 #include "weft/bound/detail/one_machine.hpp"
 #include "weft/bound/detail/relaxation.hpp"
+#include "weft/core/sort.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -126,14 +127,14 @@ private:
       }
     }
     ancestors_.resize(kept, ancestor{});
-    std::ranges::sort(ancestors_, [](const ancestor& a, const ancestor& b) {
+    weft::sort(ancestors_, [](const ancestor& a, const ancestor& b) {
       return a.arrival != b.arrival ? a.arrival > b.arrival : a.op < b.op;
     });
     by_head_.clear();
     for (std::uint32_t i = 0; i < kept; ++i) {
       by_head_.push_back(i);
     }
-    std::ranges::sort(by_head_, {}, [&](std::uint32_t i) { return head_[ancestors_[i].op]; });
+    weft::sort(by_head_, [&](std::uint32_t i, std::uint32_t j) { return head_[ancestors_[i].op] < head_[ancestors_[j].op]; });
     if (locals(v, kept) <= start) {
       return start; // nothing has to travel
     }

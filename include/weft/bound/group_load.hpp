@@ -4,6 +4,7 @@
 
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/detail/one_machine.hpp"
+#include "weft/core/sort.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -41,7 +42,7 @@ private:
   constexpr double load(component_id c, double known) {
     const auto& p = r_.problem();
     members_.assign(p.members(c).begin(), p.members(c).end());
-    std::ranges::sort(members_, {}, [&](op_id v) { return position_[v]; });
+    weft::sort(members_, [&](op_id u, op_id v) { return position_[u] < position_[v]; });
     for (std::uint32_t i = 0; i < members_.size(); ++i) {
       index_[members_[i]] = i;
     }

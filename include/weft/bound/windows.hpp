@@ -4,6 +4,7 @@
 
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/detail/relaxation.hpp"
+#include "weft/core/sort.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -65,7 +66,7 @@ private:
       }
       return c->total_best / slots;
     };
-    std::ranges::sort(some, [&](const device_choice* a, const device_choice* b) {
+    weft::sort(some, [&](const device_choice* a, const device_choice* b) {
       const double x = per_slot(a);
       const double y = per_slot(b);
       return x != y ? x > y : a->types < b->types;
@@ -136,7 +137,7 @@ private:
     for (const piece& x : pieces_) {
       values.push_back(x.*member);
     }
-    std::ranges::sort(values);
+    weft::sort(values);
     values.erase(std::unique(values.begin(), values.end()), values.end());
     if (values.size() > count) {
       for (std::size_t i = 0; i < count; ++i) {

@@ -4,6 +4,7 @@
 
 #include "weft/concurrency/profile.hpp"
 #include "weft/concurrency/time_table.hpp"
+#include "weft/core/sort.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -95,7 +96,7 @@ private:
       return true;
     }
     auto sorted = runs;
-    std::sort(sorted.begin(), sorted.end());
+    weft::sort(sorted);
     return runs.size() == 2 ? sorted[1] <= sorted[0] * options_.agreement
                             : sorted[sorted.size() / 2] <= sorted[0] * options_.agreement;
   }

@@ -5,6 +5,7 @@
 #include "weft/concurrency/op_classes.hpp"
 #include "weft/concurrency/sampled_curve.hpp"
 #include "weft/core/error.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/platform/machine.hpp"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ inline double median(std::vector<double> x) {
 
 /// The mean without the smallest and largest `share` of the numbers. Precondition: there is one; 0 ≤ share < 0.5.
 inline double trimmed_mean(std::vector<double> x, double share = 0.25) {
-  std::sort(x.begin(), x.end());
+  weft::sort(x);
   const auto cut = static_cast<std::size_t>(share * static_cast<double>(x.size()));
   double sum = 0;
   for (std::size_t i = cut; i < x.size() - cut; ++i) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/platform/machine.hpp"
 
 #include <algorithm>
@@ -153,7 +154,7 @@ public:
     for (std::size_t i = 0; i < k; ++i) {
       near.push_back(by_distance[i].second);
     }
-    std::sort(near.begin(), near.end());
+    weft::sort(near);
     return near[k / 2];
   }
 

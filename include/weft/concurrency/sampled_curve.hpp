@@ -4,6 +4,7 @@
 
 #include "weft/concurrency/concepts.hpp"
 #include "weft/core/error.hpp"
+#include "weft/core/sort.hpp"
 
 #include <algorithm>
 #include <string>
@@ -80,7 +81,7 @@ private:
                                              " threads must be positive and finite, and threads at least 1");
       }
     }
-    std::stable_sort(points.begin(), points.end(),
+    weft::stable_sort(points,
                      [](const sample& a, const sample& b) { return a.threads < b.threads; });
     points.erase(std::unique(points.begin(), points.end(),
                              [](const sample& a, const sample& b) { return a.threads == b.threads; }),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/concepts.hpp"
 
@@ -77,7 +78,7 @@ public:
 
 private:
   static constexpr void sort_row(std::vector<op_id>& row, std::size_t first, std::size_t last) {
-    std::sort(row.begin() + static_cast<std::ptrdiff_t>(first), row.begin() + static_cast<std::ptrdiff_t>(last));
+    weft::sort(row.data() + first, row.data() + last);
   }
 
   std::vector<std::size_t> first_out_;

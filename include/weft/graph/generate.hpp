@@ -6,6 +6,7 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/graph/csr.hpp"
 
 #include <algorithm>
@@ -198,7 +199,7 @@ inline void add_long_range(layered_arcs& g, double share, rng& random) {
       g.arcs.push_back({a, b});
     }
   }
-  std::sort(g.arcs.begin() + local, g.arcs.end(), by_target);
+  weft::sort(g.arcs.data() + local, g.arcs.data() + g.arcs.size(), by_target);
   std::inplace_merge(g.arcs.begin(), g.arcs.begin() + local, g.arcs.end(), by_target);
   g.arcs.erase(std::unique(g.arcs.begin(), g.arcs.end()), g.arcs.end());
 }

@@ -2,6 +2,7 @@
 /// Reads and writes the CSV formats of the critical-path paper, for workloads and platforms; see docs/formats.md.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/csv_graph.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
@@ -119,7 +120,7 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
   if (rows.empty()) {
     lines.fail("there is no device: add a row for each");
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const row& a, const row& b) { return a.id < b.id; });
+  weft::stable_sort(rows, [](const row& a, const row& b) { return a.id < b.id; });
   for (const device_id d : ids(rows.size())) { // before there is a link for each pair of rows
     const auto& [id, line, what, rates] = rows[d];
     if (d > 0 && rows[d - 1].id == id) {
@@ -241,7 +242,7 @@ void write_workload_csv(std::ostream& out, const W& w, csv_losses losses = csv_l
     }
   }
   const auto sort_unique = [](std::vector<op_id> ops) {
-    std::sort(ops.begin(), ops.end());
+    weft::sort(ops);
     ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
     return ops;
   };

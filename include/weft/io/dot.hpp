@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/dot_model.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
@@ -181,7 +182,7 @@ void write_dot(std::ostream& out, const W& w, const dot_options& options = {}, s
     ops[v] = v;
   }
   if (options.cluster) {
-    std::stable_sort(ops.begin(), ops.end(), [&](op_id a, op_id b) { return device(a) < device(b); });
+    weft::stable_sort(ops, [&](op_id a, op_id b) { return device(a) < device(b); });
   }
   for (std::size_t i = 0; i < n; ++i) {
     const device_id d = device(ops[i]);

@@ -2,6 +2,7 @@
 /// Workloads as JSON, `"format": "weft.workload"`; see docs/formats.md and docs/schema/weft.workload.schema.json.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/json_document.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
@@ -32,7 +33,7 @@ public:
       }
       ++num_ops_;
     }
-    std::sort(names_.begin(), names_.end());
+    weft::sort(names_);
   }
 
   /// The op that a string (its name) or a number (its position) stands for.
@@ -135,7 +136,7 @@ inline void inputs_from_json(workload_builder& b, op_id v, const json_value& inp
     b.add_edge(producer, v, output);
     seen.push_back({producer, output, static_cast<std::uint32_t>(seen.size())});
   }
-  std::sort(seen.begin(), seen.end(), [](const entry& x, const entry& y) {
+  weft::sort(seen, [](const entry& x, const entry& y) {
     return std::tie(x.producer, x.output, x.position) < std::tie(y.producer, y.output, y.position);
   });
   for (std::size_t i = 1; i < seen.size(); ++i) {
@@ -210,7 +211,7 @@ std::vector<nlohmann::ordered_json> op_references(const W& w) {
     for (const op_id v : ids(references.size())) {
       names.emplace_back(one_line(std::string{w.name(v)}), v);
     }
-    std::sort(names.begin(), names.end());
+    weft::sort(names);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto& [text, v] = names[i];
       const bool shared = (i > 0 && names[i - 1].first == text) || (i + 1 < names.size() && names[i + 1].first == text);

@@ -2,6 +2,7 @@
 /// Reads the profiles of layers that PipeDream measures and partitions.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/text.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
@@ -61,7 +62,7 @@ public:
     for (std::uint32_t i = 0; i < order.size(); ++i) {
       order[i] = i;
     }
-    std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    weft::sort(order, [this](std::uint32_t a, std::uint32_t b) {
       return layers[a].id != layers[b].id ? layers[a].id < layers[b].id : a < b;
     });
     for (std::size_t i = 1; i < order.size(); ++i) {
@@ -75,7 +76,7 @@ public:
       edges.push_back({find(order, from, line), find(order, to, line), line});
     }
     pending_ = {};
-    std::sort(edges.begin(), edges.end(), [](const edge& a, const edge& b) {
+    weft::sort(edges, [](const edge& a, const edge& b) {
       return std::tie(a.to, a.from, a.line) < std::tie(b.to, b.from, b.line);
     });
     for (std::size_t i = 1; i < edges.size(); ++i) {

@@ -2,6 +2,7 @@
 /// Reads and writes recorded scientific workflows in WfFormat, the JSON of WfCommons.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/json_document.hpp"
 #include "weft/io/detail/name_index.hpp"
 #include "weft/io/files.hpp"
@@ -255,7 +256,7 @@ private:
       ++v;
     }
     const auto sort_unique = [](std::vector<op_pair>& pairs) {
-      std::sort(pairs.begin(), pairs.end());
+      weft::sort(pairs);
       pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     };
     sort_unique(from_parents);
@@ -401,7 +402,7 @@ void write_wfformat(std::ostream& out, const W& w, std::span<const double> secon
   const auto names = detail::task_ids(w);
   const auto file = [](tensor_id t) { return "t" + std::to_string(t); };
   const auto list = [&](std::vector<op_id> ops) {
-    std::sort(ops.begin(), ops.end());
+    weft::sort(ops);
     ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
     auto result = json::array();
     for (const op_id v : ops) {

@@ -2,6 +2,7 @@
 /// Equal batches of ops in order of importance.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/importance.hpp"
@@ -22,7 +23,7 @@ struct batch_split {
     const auto imp = importance(p);
     auto sequence = scratch.take<op_id>(p.num_ops());
     std::iota(sequence.begin(), sequence.end(), 0u);
-    std::sort(sequence.begin(), sequence.end(),
+    weft::sort(sequence,
               [&](op_id u, op_id v) { return imp[u] != imp[v] ? imp[u] > imp[v] : u < v; });
     const auto k = static_cast<device_id>(p.num_devices());
     const float ops_per_device = static_cast<float>(p.num_ops()) / static_cast<float>(k);

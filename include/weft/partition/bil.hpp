@@ -2,6 +2,7 @@
 /// Best imaginary level scheduling.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/future_costs.hpp"
 #include "weft/partition/list/schedule_builder.hpp"
@@ -54,7 +55,7 @@ struct bil {
       std::size_t chosen = ready.size();
       for (std::size_t i = 0; i < ready.size(); ++i) {
         imaginary_makespans(b, ready[i], level, makespans);
-        std::sort(makespans.begin(), makespans.end());
+        weft::sort(makespans);
         if (chosen == ready.size() || precedes(makespans, largest, last, position[ready[i]] < position[ready[chosen]])) {
           chosen = i;
           largest = makespans;

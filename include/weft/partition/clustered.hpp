@@ -2,6 +2,7 @@
 /// Clustering schedulers: clusters for any number of devices, mapped to those there are, and an order.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/cluster/detail/slots.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
 #include "weft/partition/cluster/edge_zeroing.hpp"
@@ -58,7 +59,7 @@ private:
       rank[v] = rest + p.compute_time(v, where[v]);
     }
     std::vector<op_id> ops(p.topological_order().begin(), p.topological_order().end());
-    std::sort(ops.begin(), ops.end(), [&](op_id u, op_id v) {
+    weft::sort(ops, [&](op_id u, op_id v) {
       return rank[u] != rank[v] ? rank[u] > rank[v] : costs.position(u) < costs.position(v);
     });
     struct timed {
@@ -82,7 +83,7 @@ private:
       steps.push_back({start, finish[v], static_cast<std::uint32_t>(steps.size()), v});
     }
     // By start; that is topological, since what leads to a step was scheduled before it and is over when it starts.
-    std::sort(steps.begin(), steps.end(), [](const timed& a, const timed& b) {
+    weft::sort(steps, [](const timed& a, const timed& b) {
       return a.start != b.start ? a.start < b.start : a.finish != b.finish ? a.finish < b.finish : a.number < b.number;
     });
     order result;

@@ -2,6 +2,7 @@
 /// Depth-first from the most important sources, so that paths stay together.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/importance.hpp"
@@ -56,7 +57,7 @@ struct dfs {
           }
         }
       }
-      std::sort(children.begin(), children.end(),
+      weft::sort(children,
                 [&](op_id x, op_id y) { return down[x] != down[y] ? down[x] < down[y] : tie[x] < tie[y]; });
       waiting.insert(waiting.end(), children.begin(), children.end());
     }
@@ -73,7 +74,7 @@ private:
         result.push_back(v);
       }
     }
-    std::sort(result.begin(), result.end(), [&](op_id u, op_id v) { // the most important last, where it is taken first
+    weft::sort(result, [&](op_id u, op_id v) { // the most important last, where it is taken first
       return imp[u] != imp[v] ? imp[u] < imp[v] : tie[u] < tie[v];
     });
     return result;

@@ -2,6 +2,7 @@
 /// Each op's successors spread over the devices.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/importance.hpp"
@@ -34,7 +35,7 @@ struct divide_successors {
     }
     device_id start = 0;
     for (std::size_t next = 0;; ++next) {
-      std::sort(hand.begin(), hand.end(),
+      weft::sort(hand,
                 [&](op_id u, op_id v) { return down[u] != down[v] ? down[u] > down[v] : tie[u] < tie[v]; });
       device_id target = start;
       for (const op_id v : hand) {

@@ -2,6 +2,7 @@
 /// Contiguous blocks of equally many layers per device, as frameworks split models that are too large for one.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/plan/plan.hpp"
@@ -139,7 +140,7 @@ private:
     for (std::uint32_t k = 0; k < order.size(); ++k) {
       order[k] = k;
     }
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    weft::sort(order, [&](std::uint32_t a, std::uint32_t b) {
       return begin[a].depth != begin[b].depth ? begin[a].depth < begin[b].depth : begin[a].op < begin[b].op;
     });
     std::vector<std::uint32_t> rank(order.size());

@@ -2,6 +2,7 @@
 /// Memory-constrained small-communication-time scheduling.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/sct/favourite_children.hpp"
@@ -221,7 +222,7 @@ private:
     }
 
     constexpr plan take() && {
-      std::sort(steps_.begin(), steps_.end(), [](const timed_step& a, const timed_step& b) {
+      weft::sort(steps_, [](const timed_step& a, const timed_step& b) {
         return a.start != b.start     ? a.start < b.start
                : a.finish != b.finish ? a.finish < b.finish
                                       : a.number < b.number;

@@ -2,6 +2,7 @@
 /// Memory, importance, traffic and execution time in one product.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/importance.hpp"
@@ -54,7 +55,7 @@ private:
     for (component_id c = 0; c < p.num_components() && p.is_group(c); ++c) {
       result.push_back(c);
     }
-    std::sort(result.begin(), result.end(), [&](component_id x, component_id y) {
+    weft::sort(result, [&](component_id x, component_id y) {
       return p.demand(x) != p.demand(y) ? p.demand(x) > p.demand(y) : x < y;
     });
     for (const op_id v : p.topological_order()) {

@@ -2,6 +2,7 @@
 /// Performance effective task scheduling.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/list_scheduler.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ struct by_level_and_rank {
     for (std::uint32_t i = 0; i < order.size(); ++i) {
       position[order[i]] = i;
     }
-    std::sort(order.begin(), order.end(), [&](op_id u, op_id v) {
+    weft::sort(order, [&](op_id u, op_id v) {
       return level[u] != level[v]       ? level[u] < level[v]
              : rank[u] != rank[v]       ? rank[u] > rank[v]
              : compute[u] != compute[v] ? compute[u] < compute[v]

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/record.hpp"
@@ -76,7 +77,7 @@ private:
   static chromosome chromosome_of(const placement& where, const trace& run) {
     chromosome c{.where = where, .sequence = std::vector<op_id>(run.ops.size()), .makespan = 0};
     std::iota(c.sequence.begin(), c.sequence.end(), op_id{0});
-    std::sort(c.sequence.begin(), c.sequence.end(), [&](op_id a, op_id b) {
+    weft::sort(c.sequence, [&](op_id a, op_id b) {
       const auto& x = run.ops[a];
       const auto& y = run.ops[b];
       return x.start != y.start ? x.start < y.start : x.finish != y.finish ? x.finish < y.finish : a < b;
@@ -216,7 +217,7 @@ private:
       for (std::uint32_t i = 0; i < sequence.size(); ++i) {
         rank_[p_.topological_order()[i]] = i;
       }
-      std::sort(sequence.begin(), sequence.end(), [&](op_id a, op_id b) {
+      weft::sort(sequence, [&](op_id a, op_id b) {
         return position_[a] != position_[b] ? position_[a] < position_[b] : rank_[a] < rank_[b];
       });
     }

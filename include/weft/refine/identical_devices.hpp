@@ -4,6 +4,7 @@
 
 #include "weft/bound/detail/grid.hpp"
 #include "weft/core/budget.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
@@ -115,7 +116,7 @@ private:
     }
     const auto add_row = [](std::vector<std::uint32_t>& first, std::vector<std::uint32_t>& list) {
       const auto from = list.begin() + first.back();
-      std::sort(from, list.end());
+      weft::sort(list.data() + first.back(), list.data() + list.size());
       list.erase(std::unique(from, list.end()), list.end());
       first.push_back(static_cast<std::uint32_t>(list.size()));
     };
@@ -249,7 +250,7 @@ private:
       }
       std::vector<std::uint32_t> sequence(n);
       std::iota(sequence.begin(), sequence.end(), 0u);
-      std::sort(sequence.begin(), sequence.end(), [&](std::uint32_t a, std::uint32_t b) {
+      weft::sort(sequence, [&](std::uint32_t a, std::uint32_t b) {
         const auto& time = forward_.time;
         return at[a] != at[b] ? at[a] < at[b] : time[a] != time[b] ? time[a] < time[b] : a < b;
       });
@@ -306,7 +307,7 @@ private:
       made.placement[order[v]] = device_of[machine];
       by_start.emplace_back(start, v);
     });
-    std::sort(by_start.begin(), by_start.end(), [&](const auto& a, const auto& b) {
+    weft::sort(by_start, [&](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : std::pair{g.time[a.second], a.second} < std::pair{g.time[b.second], b.second};
     });
     for (const auto& [start, v] : by_start) {

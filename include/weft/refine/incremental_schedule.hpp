@@ -2,6 +2,7 @@
 /// A schedule that can be changed, evaluated and changed back at a cost that depends on what the change touches.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -105,7 +106,7 @@ public:
         }
       }
     }
-    std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) {
+    weft::sort(entries, [](const entry& a, const entry& b) {
       return a.start != b.start         ? a.start < b.start
              : a.finish != b.finish     ? a.finish < b.finish
              : a.position != b.position ? a.position < b.position
@@ -271,7 +272,7 @@ public:
         order.push_back(i);
       }
     }
-    std::sort(order.begin(), order.end(), [&](item_id a, item_id b) {
+    weft::sort(order, [&](item_id a, item_id b) {
       const double fa = s.start[a] + s.duration[a];
       const double fb = s.start[b] + s.duration[b];
       return s.start[a] != s.start[b] ? s.start[a] < s.start[b] : fa != fb ? fa < fb : s.label[a] < s.label[b];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/detail/search.hpp"
 #include "weft/refine/neighbourhood.hpp"
@@ -97,7 +98,7 @@ private:
         add(u);
       }
     }
-    std::sort(part.begin(), part.end(), [&](component_id a, component_id b) {
+    weft::sort(part, [&](component_id a, component_id b) {
       const double x = s.start(p.members(a).front());
       const double y = s.start(p.members(b).front());
       return x != y ? x < y : a < b;

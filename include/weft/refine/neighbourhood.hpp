@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 
 #include <algorithm>
@@ -202,7 +203,7 @@ private:
 
   /// Moves in the order of starts. What does not fit stays where it is, or, if `all` have to move, spoils the change.
   bool apply(schedule_type& s, bool all) {
-    std::sort(moves_.begin(), moves_.end(), [](const planned_move& a, const planned_move& b) {
+    weft::sort(moves_, [](const planned_move& a, const planned_move& b) {
       return a.start != b.start ? a.start < b.start : a.component < b.component;
     });
     bool moved = false;

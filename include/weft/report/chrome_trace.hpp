@@ -2,6 +2,7 @@
 /// Writes a run as a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/report/detail/lanes.hpp"
 #include "weft/report/detail/text.hpp"
@@ -146,7 +147,7 @@ public:
   }
   template <class Event>
   void write(Event event) {
-    std::stable_sort(events_.begin(), events_.end(),
+    weft::stable_sort(events_,
                      [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
     for (const auto& e : events_) {
       event(std::get<2>(e));

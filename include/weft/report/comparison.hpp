@@ -2,6 +2,8 @@
 /// The runs of a comparison of strategies, and what they amount to: who wins, by how much, how far from the bound.
 #pragma once
 
+#include "weft/core/sort.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -170,7 +172,7 @@ inline void rank(section& s) {
     c.gap = relative_gap(c.makespan_mean, s.lower_bound);
     c.speed_up = c.makespan_mean > 0 ? reference / c.makespan_mean : absent;
   }
-  std::stable_sort(s.combinations.begin(), s.combinations.end(), [](const combination& a, const combination& b) {
+  weft::stable_sort(s.combinations, [](const combination& a, const combination& b) {
     const int ra = failure_rank(a), rb = failure_rank(b);
     return ra != rb ? ra < rb : ra < 2 && a.makespan_mean < b.makespan_mean;
   });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
@@ -134,7 +135,7 @@ inline memory_curve thin(const memory_curve& curve, std::size_t bins) {
       last = i;
     }
     std::array<std::size_t, 3> kept{low, high, last};
-    std::sort(kept.begin(), kept.end());
+    weft::sort(kept);
     for (const std::size_t i : kept) {
       if (few.time.empty() || few.time.back() < curve.time[i]) { // the same sample may be two of them
         few.time.push_back(curve.time[i]);
@@ -251,7 +252,7 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
         m.edges.emplace_back(u, c);
       }
     }
-    std::sort(m.edges.begin() + first, m.edges.end());
+    weft::sort(m.edges.data() + first, m.edges.data() + m.edges.size());
     m.edges.erase(std::unique(m.edges.begin() + first, m.edges.end()), m.edges.end());
   }
   if (!whole) {

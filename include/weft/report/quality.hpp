@@ -2,6 +2,7 @@
 /// How good strategies are over several problems: distance to the bound per family, and performance profiles.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/report/comparison.hpp"
 
 #include <algorithm>
@@ -133,9 +134,9 @@ inline quality quality_of(const std::vector<section>& sections) {
     for (const auto& g : all[k].family_gap) {
       s.family_gap.push_back(g.mean() - 1);
     }
-    std::sort(s.ratios.begin(), s.ratios.end());
+    weft::sort(s.ratios);
   }
-  std::stable_sort(q.strategies.begin(), q.strategies.end(), [](const strategy_quality& a, const strategy_quality& b) {
+  weft::stable_sort(q.strategies, [](const strategy_quality& a, const strategy_quality& b) {
     return a.solved != b.solved ? a.solved > b.solved : a.ratio < b.ratio;
   });
   return q;

@@ -2,6 +2,7 @@
 /// The critical path of a run: the chain of ops, sends and transfers that made it end when it did.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 
@@ -65,10 +66,10 @@ public:
     }
     for (auto* lists : {&on_device_, &from_port_, &to_port_}) {
       for (auto& list : *lists) {
-        std::sort(list.begin(), list.end(), [this](item a, item b) { return key(a) < key(b); });
+        weft::sort(list, [this](item a, item b) { return key(a) < key(b); });
       }
     }
-    std::sort(arrivals_.begin(), arrivals_.end(), [this](item a, item b) { return goes(a) < goes(b); });
+    weft::sort(arrivals_, [this](item a, item b) { return goes(a) < goes(b); });
   }
 
   std::vector<path_step> operator()() && {

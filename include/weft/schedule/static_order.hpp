@@ -2,6 +2,7 @@
 /// A given order, followed to the letter.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/schedule/concepts.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 
@@ -106,7 +107,7 @@ struct static_order {
         return f_->is_send(i) ? rank_[p_->workload().producer(f_->transfers()[f_->transfer_of(i)].tensor)] : rank_[i];
       };
       for (const device_id d : ids(p_->num_devices())) {
-        std::sort(sequence_.data() + first_[d], sequence_.data() + first_[d + 1], [&](item_id a, item_id b) {
+        weft::sort(sequence_.data() + first_[d], sequence_.data() + first_[d + 1], [&](item_id a, item_id b) {
           if (keys_[a] != keys_[b]) {
             return keys_[a] > keys_[b];
           }

@@ -4,6 +4,7 @@
 
 #include "weft/concurrency/controller.hpp"
 #include "weft/core/heap.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/placed_flow.hpp"
@@ -37,7 +38,7 @@ public:
     for (std::uint32_t i = 0; i < demands.size(); ++i) {
       by_size_.push_back(i);
     }
-    std::sort(by_size_.begin(), by_size_.end(), [demands](auto a, auto b) {
+    weft::sort(by_size_, [demands](auto a, auto b) {
       return demands[a] < demands[b] || (demands[a] == demands[b] && a < b);
     });
     double left = capacity;

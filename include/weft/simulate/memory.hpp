@@ -2,6 +2,7 @@
 /// How much memory each device needs when, and whether it has that much.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -45,7 +46,7 @@ public:
   /// Takes a complete run.
   void follow(const placement& where, const trace& run) {
     collect(where, run);
-    std::sort(changes_.begin(), changes_.end(), [](const change& a, const change& b) {
+    weft::sort(changes_, [](const change& a, const change& b) {
       return a.time != b.time ? a.time < b.time : a.device < b.device;
     });
     overflow_.reset();

@@ -2,6 +2,7 @@
 /// The plan that a run followed, whatever policy decided it.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -40,7 +41,7 @@ constexpr plan plan_of(const Problem& p, const trace& run) {
       entries.push_back({x.send_start, x.send_finish, position[u] + 1, step::send(u, x.tensor, x.to)});
     }
   }
-  std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) {
+  weft::sort(entries, [](const entry& a, const entry& b) {
     return a.start != b.start       ? a.start < b.start
            : a.finish != b.finish ? a.finish < b.finish
            : a.position != b.position ? a.position < b.position

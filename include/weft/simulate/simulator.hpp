@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/heap.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -221,7 +222,7 @@ private:
   template <class Observer>
   constexpr void dispatch(double now, Observer& observer) {
     if (num_touched_ > 1) { // mostly it is one device
-      std::sort(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(num_touched_));
+      weft::sort(touched_.data(), touched_.data() + num_touched_);
     }
     for (std::uint32_t n = 0; n < num_touched_; ++n) {
       const device_id d = touched_[n];

@@ -4,6 +4,7 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/core/budget.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
 #include "weft/partition/clustered.hpp"
 #include "weft/partition/critical_path.hpp"
@@ -363,7 +364,7 @@ private:
   /// From the plans that came nearest to plans whose memory is enough, if they would be better than what was found. At
   /// first components stay on the kind of device on which they are, as hosts have room, but little speed.
   void relieve() {
-    std::stable_sort(near_.begin(), near_.end(), [](const auto& a, const auto& b) { return a.excess < b.excess; });
+    weft::stable_sort(near_, [](const auto& a, const auto& b) { return a.excess < b.excess; });
     std::size_t relieved = 0;
     for (const auto& near : near_) {
       if (relieved == most_relieved || done()) {

@@ -2,6 +2,7 @@
 /// A problem seen from its components: what they cost on each device and which tensors go between them.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/throughput/charges.hpp"
 
 #include <algorithm>
@@ -104,13 +105,13 @@ private:
           b.consumers.push_back(p.component(v));
         }
       }
-      std::ranges::sort(b.consumers);
+      weft::sort(b.consumers);
       b.consumers.erase(std::unique(b.consumers.begin(), b.consumers.end()), b.consumers.end());
       if (!b.consumers.empty()) {
         bundles.push_back(std::move(b));
       }
     }
-    std::ranges::stable_sort(bundles, [](const bundle& a, const bundle& b) {
+    weft::stable_sort(bundles, [](const bundle& a, const bundle& b) {
       return a.producer != b.producer ? a.producer < b.producer : a.consumers < b.consumers;
     });
     first_output_.assign(num_components() + 1, 0);

@@ -2,6 +2,7 @@
 /// Builds a `workload` op by op and checks everything that goes into it.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/workload.hpp"
@@ -243,7 +244,7 @@ private:
     for (const tensor_id t : ids(num_tensors)) { // ascending tensors, so each op's inputs come out ascending
       const auto first = w.consumers_.begin() + static_cast<std::ptrdiff_t>(w.first_consumer_[t]);
       const auto last = w.consumers_.begin() + static_cast<std::ptrdiff_t>(w.first_consumer_[t + 1]);
-      std::sort(first, last);
+      weft::sort(w.consumers_.data() + w.first_consumer_[t], w.consumers_.data() + w.first_consumer_[t + 1]);
       if (const auto twice = std::adjacent_find(first, last); twice != last) {
         throw duplicate_edge_error(w.producer_[t], *twice, where(w.producer_[t]) + " -> " + where(*twice));
       }

@@ -2,6 +2,7 @@
 /// Expands any forward workload, such as one read from a model file, to its training step.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/op_gradients.hpp"
 #include "weft/workload/optimizer.hpp"
@@ -163,7 +164,7 @@ private:
   /// The ops on which the loss is computed, ascending.
   std::vector<op_id> find_seeds() const {
     auto seeds = o_.outputs;
-    std::ranges::sort(seeds);
+    weft::sort(seeds);
     seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
     for (const op_id v : seeds) {
       check(v, "outputs");
@@ -376,7 +377,7 @@ private:
       for (const auto& g : dy) {
         trigger.push_back(g.op);
       }
-      std::ranges::sort(trigger);
+      weft::sort(trigger);
       trigger.erase(std::unique(trigger.begin(), trigger.end()), trigger.end());
     }
     const bool product = rules_[v].product;

@@ -2,6 +2,8 @@
 /// What the gradient of an op is like, by the op's type as ONNX and TensorFlow call it.
 #pragma once
 
+#include "weft/core/sort.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -112,7 +114,7 @@ inline constexpr auto gradient_rules_by_type = [] {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
-  std::ranges::sort(all, {}, &named_gradient_rule::type);
+  weft::sort(all, [](const named_gradient_rule& a, const named_gradient_rule& b) { return a.type < b.type; });
   return all;
 }();
 static_assert(std::ranges::adjacent_find(gradient_rules_by_type, {}, &named_gradient_rule::type) ==

@@ -2,6 +2,8 @@
 /// Jobs with heads and tails on one machine, with preemption: a bound that is solved exactly in no time.
 #pragma once
 
+#include "weft/core/sort.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -23,7 +25,7 @@ class one_machine {
 public:
   /// Sorts the jobs by head.
   constexpr double operator()(std::vector<job>& jobs) {
-    std::sort(jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.head < b.head; });
+    weft::sort(jobs, [](const job& a, const job& b) { return a.head < b.head; });
     return of_sorted(jobs);
   }
 

@@ -2,6 +2,7 @@
 /// What every bound starts from: which devices are alike, where each component may go, and each op's best time.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
@@ -129,7 +130,7 @@ private:
       capacities.push_back(problem_->platform().memory_capacity(x.representative));
       kinds |= kind_set{problem_->platform().kind(x.representative)}.bits();
     }
-    std::ranges::sort(capacities);
+    weft::sort(capacities);
     struct key {
       std::uint64_t kinds;
       std::size_t too_small; // how many capacities are

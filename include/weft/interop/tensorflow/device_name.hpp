@@ -2,6 +2,7 @@
 /// TensorFlow's names of devices, such as `/job:worker/task:1/device:GPU:0`, and edges as both graph files have them.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/text.hpp"
 #include "weft/platform/kinds.hpp"
 #include "weft/workload/builder.hpp"
@@ -55,9 +56,9 @@ inline device_name parse_device(std::string_view field) {
 template <class Port, class Number>
 void add_edges(workload_builder& b, op_id v, std::vector<std::pair<op_id, Port>> read, std::vector<op_id> awaited,
                const Number& number) {
-  std::sort(read.begin(), read.end());
+  weft::sort(read);
   read.erase(std::unique(read.begin(), read.end()), read.end());
-  std::sort(awaited.begin(), awaited.end());
+  weft::sort(awaited);
   awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
   for (const auto& [from, port] : read) {
     b.add_edge(from, v, number(from, port));

@@ -2,6 +2,7 @@
 /// Shapes of all tensors of a graph, and the work of its ops.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/interop/tensorflow/shape_rules.hpp"
 #include "weft/interop/tensorflow/work.hpp"
 
@@ -120,7 +121,7 @@ private:
         all.emplace_back(v, i);
       }
     }
-    std::sort(all.begin(), all.end());
+    weft::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
     first_.assign(g_.num_nodes() + 1, 0);
     for (const auto& [v, port] : all) {

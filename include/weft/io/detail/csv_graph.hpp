@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/text.hpp"
 #include "weft/platform/kinds.hpp"
 #include "weft/workload/builder.hpp"
@@ -70,7 +71,7 @@ public:
     if (nodes.empty()) {
       lines_.fail("there is no node: add a row for each");
     }
-    std::sort(nodes.begin(), nodes.end(),
+    weft::sort(nodes,
               [](const auto& a, const auto& b) { return std::tie(a.id, a.line) < std::tie(b.id, b.line); });
     for (std::size_t i = 1; i < nodes.size(); ++i) {
       if (nodes[i].id == nodes[i - 1].id) {
@@ -173,7 +174,7 @@ private:
       }
       pairs.push_back(reversed ? csv_pair{other, find(from), line} : csv_pair{find(from), other, line});
     }
-    std::sort(pairs.begin(), pairs.end());
+    weft::sort(pairs);
     for (std::size_t i = 1; i < pairs.size(); ++i) {
       if (!(pairs[i - 1] < pairs[i])) {
         fail(pairs[i].line,

@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/json_text.hpp" // line_at
 #include "weft/io/detail/text.hpp"
 
@@ -408,7 +409,7 @@ private:
 
   std::vector<std::uint32_t> ends_since(std::size_t begin) const {
     std::vector<std::uint32_t> ends(mentions_.begin() + static_cast<std::ptrdiff_t>(begin), mentions_.end());
-    std::sort(ends.begin(), ends.end());
+    weft::sort(ends);
     ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
     return ends;
   }

@@ -2,6 +2,7 @@
 /// Makes a workload of a graph in the DOT language.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/dot_graph.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/model.hpp"
@@ -35,7 +36,7 @@ public:
     for (const auto& node : graph_.nodes) {
       add_op(node);
     }
-    std::stable_sort(graph_.edges.begin(), graph_.edges.end(),
+    weft::stable_sort(graph_.edges,
                      [](const auto& a, const auto& b) { return a.from < b.from; });
     for (auto first = graph_.edges.begin(); first != graph_.edges.end();) {
       const auto last = std::find_if(first, graph_.edges.end(), [&](const auto& e) { return e.from != first->from; });
@@ -207,7 +208,7 @@ private:
         carried.emplace_back(none, e.to);
       }
     }
-    std::sort(carried.begin(), carried.end());
+    weft::sort(carried);
     carried.erase(std::unique(carried.begin(), carried.end()), carried.end());
     for (const auto& [output, to] : carried) {
       output == none ? builder_.add_control_edge(from, to) : builder_.add_edge(from, to, output);
@@ -216,7 +217,7 @@ private:
 
   void keep_last_of_each_edge() {
     auto& edges = graph_.edges;
-    std::stable_sort(edges.begin(), edges.end(),
+    weft::stable_sort(edges,
                      [](const auto& a, const auto& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
     auto kept = edges.begin();
     for (auto e = edges.begin(); e != edges.end(); ++e) {

@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/io/detail/json_text.hpp"
 #include "weft/io/detail/text.hpp"
 
@@ -139,7 +140,7 @@ private:
     if (keys.size() < 2) {
       return;
     }
-    std::sort(keys.begin(), keys.end(), [this](std::uint32_t a, std::uint32_t b) {
+    weft::sort(keys, [this](std::uint32_t a, std::uint32_t b) {
       const auto order = token(a).compare(token(b));
       return order < 0 || (order == 0 && a < b);
     });

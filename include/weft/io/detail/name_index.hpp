@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +23,7 @@ public:
 
   /// Must be called before `find`. Two numbers with the same name, ascending, if there are any.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> sort() {
-    std::sort(entries_.begin(), entries_.end(), [](const entry& a, const entry& b) {
+    weft::sort(entries_, [](const entry& a, const entry& b) {
       return a.name != b.name ? a.name < b.name : a.number < b.number;
     });
     const auto twice = std::adjacent_find(entries_.begin(), entries_.end(), same_name);

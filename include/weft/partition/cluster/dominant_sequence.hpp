@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/heap.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/partition/cluster/clustering.hpp"
 
 #include <algorithm>
@@ -167,7 +168,7 @@ private:
           others = std::max(others, time);
         }
       }
-      std::sort(movable_.begin(), movable_.end(), [&](const candidate& a, const candidate& b) {
+      weft::sort(movable_, [&](const candidate& a, const candidate& b) {
         return a.arrival != b.arrival ? a.arrival > b.arrival : costs_.position(a.op) < costs_.position(b.op);
       });
       const auto rest = [&](std::size_t moved) {
@@ -224,7 +225,7 @@ private:
     template <class F>
     constexpr void for_each_moved(std::size_t moved, F f) {
       moving_.assign(movable_.begin(), movable_.begin() + static_cast<std::ptrdiff_t>(moved));
-      std::sort(moving_.begin(), moving_.end(), [&](const candidate& a, const candidate& b) {
+      weft::sort(moving_, [&](const candidate& a, const candidate& b) {
         return a.ready != b.ready ? a.ready < b.ready : costs_.position(a.op) < costs_.position(b.op);
       });
       for (const candidate& u : moving_) {

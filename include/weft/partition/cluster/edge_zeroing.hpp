@@ -2,6 +2,7 @@
 /// Edge zeroing: clusters grow along the edges that cost most.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/cluster/clustering.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ struct edge_zeroing {
         }
       }
     }
-    std::sort(edges.begin(), edges.end(), [&](const edge& a, const edge& b) {
+    weft::sort(edges, [&](const edge& a, const edge& b) {
       if (a.transfer != b.transfer) {
         return a.transfer > b.transfer;
       }

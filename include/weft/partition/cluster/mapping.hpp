@@ -2,6 +2,7 @@
 /// From clusters to devices: merging clusters until there are as many as devices, and choosing the device of each.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/cluster/clustering.hpp"
 #include "weft/partition/cluster/detail/slots.hpp"
@@ -90,7 +91,7 @@ struct load_balancing {
     }
     std::vector<cluster_id> sequence(clusters.num_clusters, 0);
     std::iota(sequence.begin(), sequence.end(), 0u);
-    std::sort(sequence.begin(), sequence.end(),
+    weft::sort(sequence,
               [&](cluster_id x, cluster_id y) { return load[x] != load[y] ? load[x] > load[y] : x < y; });
     for (const cluster_id k : sequence) {
       device_id best = none;

@@ -2,6 +2,7 @@
 /// A problem as clustering sees it: on any number of devices, all alike, each like the mean of the real ones.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/list/mean_costs.hpp"
 #include "weft/problem.hpp"
 
@@ -58,7 +59,7 @@ public:
   /// The ops by descending bottom level, ties in topological order; itself a topological order. O(n log n).
   constexpr std::vector<op_id> by_bottom_level() const {
     std::vector<op_id> sequence(p_->topological_order().begin(), p_->topological_order().end());
-    std::sort(sequence.begin(), sequence.end(), [this](op_id u, op_id v) {
+    weft::sort(sequence, [this](op_id u, op_id v) {
       return bottom_level_[u] != bottom_level_[v] ? bottom_level_[u] > bottom_level_[v] : position_[u] < position_[v];
     });
     return sequence;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/core/workspace.hpp"
 
 #include <algorithm>
@@ -11,40 +12,6 @@
 #include <span>
 
 namespace weft::partition::list {
-
-namespace detail {
-
-/// Stable insertion sort of `ids[begin, end)`.
-template <class Less>
-constexpr void insertion_sort(std::uint32_t* ids, std::size_t begin, std::size_t end, Less less) {
-  for (std::size_t i = begin + 1; i < end; ++i) {
-    const std::uint32_t moved = ids[i];
-    std::size_t hole = i;
-    for (; hole > begin && less(moved, ids[hole - 1]); --hole) {
-      ids[hole] = ids[hole - 1];
-    }
-    ids[hole] = moved;
-  }
-}
-
-/// Stable merge sort of `ids[begin, end)`; `buffer` has the same indices. (`std::stable_sort` is not constexpr.)
-template <class Less>
-constexpr void merge_sort(std::uint32_t* ids, std::uint32_t* buffer, std::size_t begin, std::size_t end, Less less) {
-  constexpr std::size_t run = 16;
-  for (std::size_t i = begin; i < end; i += run) {
-    insertion_sort(ids, i, std::min(i + run, end), less);
-  }
-  for (std::size_t width = run; width < end - begin; width *= 2) {
-    for (std::size_t i = begin; i < end; i += 2 * width) {
-      const std::size_t middle = std::min(i + width, end);
-      const std::size_t last = std::min(i + 2 * width, end);
-      std::merge(ids + i, ids + middle, ids + middle, ids + last, buffer + i, less);
-    }
-    std::copy(buffer + begin, buffer + end, ids + begin);
-  }
-}
-
-} // namespace detail
 
 /// Sorts `order` by ascending `key(i)`, which must be finite; ids with equal keys by `before(a, b)`, and if that does
 /// not tell either, they stay in their order. Deals the ids to a quarter as many buckets of equal width, then sorts
@@ -59,7 +26,7 @@ constexpr void sort_by_key(std::span<std::uint32_t> order, Key key, Before befor
     return x != y ? x < y : before(a, b);
   };
   if (n <= 16) {
-    detail::insertion_sort(order.data(), 0, n, less);
+    weft::stable_sort(order.data(), order.data() + n, order.data(), less);
     return;
   }
   auto keys = scratch.take<double>(n);
@@ -74,7 +41,7 @@ constexpr void sort_by_key(std::span<std::uint32_t> order, Key key, Before befor
   const std::size_t buckets = n / 4;
   const double scale = static_cast<double>(buckets - 1) / (high - low);
   if (!(scale > 0 && scale <= 1e300)) { // all are equal, or as good as
-    detail::merge_sort(order.data(), &dealt[0], 0, n, less);
+    weft::stable_sort(order.data(), order.data() + n, &dealt[0], less);
     return;
   }
   const auto bucket_of = [&](double x) { // whatever the rounding, a larger key has no smaller bucket
@@ -98,7 +65,7 @@ constexpr void sort_by_key(std::span<std::uint32_t> order, Key key, Before befor
   for (std::size_t b = 0; b < buckets; ++b) { // after dealing, `first` says where each ends
     const std::size_t end = first[b];
     if (end - begin > 16) {
-      detail::merge_sort(&dealt[0], order.data(), begin, end, less);
+      weft::stable_sort(&dealt[0] + begin, &dealt[0] + end, order.data() + begin, less);
     } else {
       for (std::size_t i = begin + 1; i < end; ++i) { // insertion sort of ids with their keys
         const std::uint32_t moved = dealt[i];

@@ -2,6 +2,7 @@
 /// Favourite children: at most one consumer per op that should follow it on its device, at most one producer per op.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/partition/cluster/mean_costs.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ constexpr program program_of(const cluster::mean_costs<Problem>& costs) {
       lp.arcs.push_back({w.producer(t), v, costs.transfer(t, v)});
     }
     const auto first = lp.arcs.begin() + static_cast<std::ptrdiff_t>(lp.first_input.back());
-    std::sort(first, lp.arcs.end(), [](const program::arc& a, const program::arc& b) {
+    weft::sort(lp.arcs.data() + lp.first_input.back(), lp.arcs.data() + lp.arcs.size(), [](const program::arc& a, const program::arc& b) {
       return a.from != b.from ? a.from < b.from : a.transfer > b.transfer;
     });
     lp.arcs.erase(std::unique(first, lp.arcs.end(),
@@ -103,7 +104,7 @@ constexpr void match_greedily(const program& lp, const std::vector<double>& weig
       sequence.push_back(a);
     }
   }
-  std::sort(sequence.begin(), sequence.end(),
+  weft::sort(sequence,
             [&](std::size_t a, std::size_t b) { return weight[a] != weight[b] ? weight[a] > weight[b] : a < b; });
   std::vector<std::uint8_t> has_child(lp.num_ops(), 0);
   std::vector<std::uint8_t> is_child(lp.num_ops(), 0);
@@ -176,7 +177,7 @@ constexpr std::vector<op_id> favourites(const program& lp, const std::vector<dou
       chosen.push_back(a);
     }
   }
-  std::sort(chosen.begin(), chosen.end(), [&](std::size_t a, std::size_t b) {
+  weft::sort(chosen, [&](std::size_t a, std::size_t b) {
     return share[a] != share[b]                             ? share[a] > share[b]
            : lp.arcs[a].transfer != lp.arcs[b].transfer     ? lp.arcs[a].transfer > lp.arcs[b].transfer
                                                             : a < b;

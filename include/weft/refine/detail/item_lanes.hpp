@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/schedule/placed_flow.hpp"
 
@@ -268,7 +269,7 @@ protected:
         order.push_back(i);
       }
     }
-    std::sort(order.begin(), order.end(), [&](item_id a, item_id b) {
+    weft::sort(order, [&](item_id a, item_id b) {
       return start_[a] != start_[b]     ? start_[a] < start_[b]
              : finish(a) != finish(b) ? finish(a) < finish(b)
                                       : label_[a] < label_[b];

@@ -5,6 +5,7 @@
 
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/refine/detail/item_lanes.hpp"
 
 #include <algorithm>
@@ -379,7 +380,7 @@ protected:
 
   void recompute() {
     auto order = in_order();
-    std::sort(order.begin(), order.end(), [&](item_id a, item_id b) { return label_[a] < label_[b]; });
+    weft::sort(order, [&](item_id a, item_id b) { return label_[a] < label_[b]; });
     for (const item_id i : order) {
       start_[i] = earliest(i);
     }

@@ -2,6 +2,7 @@
 /// The best order of ops and sends for a given placement.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/schedule/placed_flow.hpp"
 
@@ -123,7 +124,7 @@ private:
         least_ = makespan;
         best_ = sequence_;
         // With several slots, an item may have been chosen before one that starts earlier beside it.
-        std::stable_sort(best_.begin(), best_.end(), [this](item_id a, item_id b) { return start_[a] < start_[b]; });
+        weft::stable_sort(best_, [this](item_id a, item_id b) { return start_[a] < start_[b]; });
       }
       return;
     }
@@ -158,7 +159,7 @@ private:
         }
       }
     }
-    std::sort(choices.begin(), choices.end(),
+    weft::sort(choices,
               [&](item_id a, item_id b) { return tail_[a] != tail_[b] ? tail_[a] > tail_[b] : a < b; });
     for (const item_id i : choices) {
       start_[i] = std::max(ready_[i], free_from);

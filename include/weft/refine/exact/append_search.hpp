@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/communication_path.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
@@ -69,7 +70,7 @@ public:
       load_.push_back(least);
       by_tail_.push_back(v);
     }
-    std::stable_sort(by_tail_.begin(), by_tail_.end(), [&](op_id u, op_id v) { return tail_[u] > tail_[v]; });
+    weft::stable_sort(by_tail_, [&](op_id u, op_id v) { return tail_[u] > tail_[v]; });
     choices_.resize(n_ + 1);
   }
 
@@ -159,7 +160,7 @@ private:
         }
       }
     }
-    std::sort(choices.begin(), choices.end(), [](const choice& a, const choice& b) {
+    weft::sort(choices, [](const choice& a, const choice& b) {
       return a.start != b.start       ? a.start < b.start
              : a.urgency != b.urgency ? a.urgency > b.urgency
              : a.finish != b.finish   ? a.finish < b.finish
@@ -286,7 +287,7 @@ private:
       for (const double free : slots_[d]) {
         sorted_.push_back(std::max(free, now_));
       }
-      std::sort(sorted_.begin(), sorted_.end());
+      weft::sort(sorted_);
       current_.insert(current_.end(), sorted_.begin(), sorted_.end());
       if (memory_matters_) {
         current_.push_back(-static_cast<double>(free_bytes_[d])); // compared like times: less is better

@@ -4,6 +4,7 @@
 
 #include "weft/bound/detail/grid.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -106,7 +107,7 @@ inline std::vector<double> tails(const parallel_jobs& g, const job_sets& below) 
         after.emplace_back(tail[u], g.time[u]);
       }
     }
-    std::sort(after.begin(), after.end(), std::greater<>{});
+    weft::sort(after, descending);
     double work = 0;
     for (const auto& [rest, time] : after) {
       work += time;
@@ -205,11 +206,11 @@ private:
     by_start_.resize(g.size());
     std::iota(by_start_.begin(), by_start_.end(), 0u);
     const auto latest = [&](std::uint32_t v) { return T - tail[v] - g.time[v]; };
-    std::sort(by_start_.begin(), by_start_.end(), [&](std::uint32_t u, std::uint32_t v) { return latest(u) < latest(v); });
+    weft::sort(by_start_, [&](std::uint32_t u, std::uint32_t v) { return latest(u) < latest(v); });
     const double machines = static_cast<double>(g.machines);
     double last = -1;
     std::vector<double> from(head.begin(), head.end());
-    std::sort(from.begin(), from.end());
+    weft::sort(from);
     const std::size_t step = 1 + from.size() * from.size() / 1'000'000; // beyond 1000 jobs not all windows are tried
     for (std::size_t i = 0; i < from.size(); i += step) {
       const double a = from[i];

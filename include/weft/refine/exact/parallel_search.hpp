@@ -2,6 +2,7 @@
 /// Whether jobs on identical machines can meet a makespan: a depth-first search that remembers where it was.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
 #include "weft/refine/exact/state_memory.hpp"
 
@@ -111,7 +112,7 @@ private:
         open(v);
       }
     }
-    std::sort(events_.begin(), events_.end(), [](const event& a, const event& b) {
+    weft::sort(events_, [](const event& a, const event& b) {
       return a.time != b.time ? a.time < b.time : a.slope != b.slope ? a.slope > b.slope : a.job < b.job;
     });
     free_.assign(std::min(g_.machines, g_.size() + 1), 0.0);
@@ -195,7 +196,7 @@ private:
         choices.push_back({start, urgency_[v], v});
       }
     }
-    std::sort(choices.begin(), choices.end(), [&](const choice& a, const choice& b) {
+    weft::sort(choices, [&](const choice& a, const choice& b) {
       return a.start != b.start     ? a.start < b.start
              : a.urgency != b.urgency           ? a.urgency < b.urgency
              : g_.time[a.job] != g_.time[b.job] ? g_.time[a.job] > g_.time[b.job]

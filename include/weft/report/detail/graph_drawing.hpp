@@ -2,6 +2,7 @@
 /// Where the ops of a placed model are drawn as a graph: in layers from left to right, or grouped if there are many.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/report/placed_model.hpp"
 
 #include <algorithm>
@@ -134,7 +135,7 @@ inline std::vector<double> places_of(const std::vector<std::uint32_t>& layer, co
         }
         wanted[v] = near->size(v) > 0 ? sum / static_cast<double>(near->size(v)) : y[v];
       }
-      std::stable_sort(list.begin(), list.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
+      weft::stable_sort(list, [&](auto a, auto b) { return wanted[a] < wanted[b]; });
       spread(list, wanted, y);
     }
   }
@@ -186,7 +187,7 @@ inline graph_drawing draw_graph(const placed_model& m, std::size_t most = 6000) 
       g.edges.emplace_back(g.node_of[u], g.node_of[v]);
     }
   }
-  std::sort(g.edges.begin(), g.edges.end());
+  weft::sort(g.edges);
   std::size_t count = 0;
   for (const auto& e : g.edges) {
     if (count == 0 || g.edges[count - 1] != e) {

@@ -2,6 +2,7 @@
 /// The parts of the report of one placed model that need no script, and the data of its charts.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/report/detail/graph_drawing.hpp"
 #include "weft/report/detail/html_data.hpp"
 #include "weft/report/detail/html_tables.hpp"
@@ -114,7 +115,7 @@ inline void write_strategies(std::ostream& out, const placed_model& m) {
     return;
   }
   const auto seconds = [](const alternative& a) { return std::isfinite(a.step_seconds) ? a.step_seconds : HUGE_VAL; };
-  std::stable_sort(rows.begin(), rows.end(),
+  weft::stable_sort(rows,
                    [&](const auto& a, const auto& b) { return seconds(*a.first) < seconds(*b.first); });
   double longest = 0;
   for (const auto& [a, own] : rows) {

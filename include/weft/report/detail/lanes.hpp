@@ -2,6 +2,8 @@
 /// Puts intervals that overlap into different lanes.
 #pragma once
 
+#include "weft/core/sort.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +20,7 @@ template <class Time>
 std::pair<std::vector<std::uint32_t>, std::size_t> assign_lanes(const std::vector<std::pair<Time, Time>>& intervals) {
   std::vector<std::size_t> by_start(intervals.size());
   std::iota(by_start.begin(), by_start.end(), std::size_t{0});
-  std::stable_sort(by_start.begin(), by_start.end(),
+  weft::stable_sort(by_start,
                    [&](std::size_t a, std::size_t b) { return intervals[a] < intervals[b]; });
   std::vector<std::uint32_t> lane(intervals.size(), 0);
   std::vector<Time> free_from;

@@ -2,6 +2,7 @@
 /// The units of contiguous splits: components, contracted where they need each other's outputs.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/throughput/flow.hpp"
 
 #include <algorithm>
@@ -139,7 +140,7 @@ private:
             block_[member] = static_cast<std::uint32_t>(members_.size() - 1);
             members_.back().push_back(member);
           }
-          std::ranges::sort(members_.back());
+          weft::sort(members_.back());
         }
       }
     }
@@ -161,7 +162,7 @@ private:
     }
     for (std::uint32_t b = 0; b < size(); ++b) {
       auto& s = successors_[b];
-      std::ranges::sort(s);
+      weft::sort(s);
       s.erase(std::unique(s.begin(), s.end()), s.end());
       for (const std::uint32_t t : s) {
         predecessors_[t].push_back(b);

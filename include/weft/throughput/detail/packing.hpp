@@ -2,6 +2,7 @@
 /// Any placement that fits into memory, to start from.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/throughput/flow.hpp"
 
@@ -31,7 +32,7 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t most_
       return p.why_unplaced(c, free);
     }
   }
-  std::ranges::stable_sort(order, [&](component_id a, component_id b) {
+  weft::stable_sort(order, [&](component_id a, component_id b) {
     return f.allowed(a).size() != f.allowed(b).size() ? f.allowed(a).size() < f.allowed(b).size()
                                                       : p.demand(a) > p.demand(b);
   });
@@ -45,7 +46,7 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t most_
     const auto better = [&](device_id a, device_id b) {
       return f.time(c, a) != f.time(c, b) ? f.time(c, a) < f.time(c, b) : free[a] > free[b];
     };
-    std::ranges::stable_sort(fitting, better);
+    weft::stable_sort(fitting, better);
     const auto alike = [&](device_id a, device_id b) {
       return !better(a, b) && !better(b, a) && p.platform().kind(a) == p.platform().kind(b);
     };

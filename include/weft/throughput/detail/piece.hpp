@@ -2,6 +2,7 @@
 /// What a set of blocks would cost on one device of each class, while blocks are added and removed again.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/throughput/detail/blocks.hpp"
 
 #include <algorithm>
@@ -150,7 +151,7 @@ private:
           to.push_back(b.block(c));
         }
       }
-      std::ranges::sort(to);
+      weft::sort(to);
       to.erase(std::unique(to.begin(), to.end()), to.end());
       if (to.empty()) {
         continue;

@@ -2,6 +2,7 @@
 /// Proves that no placement has a period of at most some value.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/throughput/detail/piece.hpp"
 
@@ -113,13 +114,13 @@ private:
           others.push_back(b);
         }
       }
-      std::ranges::sort(others);
+      weft::sort(others);
       others.erase(std::unique(others.begin(), others.end()), others.end());
       for (const std::uint32_t b : others) {
         ties_.push_back({a, b, q, others.size() == 1});
       }
     }
-    std::ranges::sort(ties_, [](const tie& x, const tie& y) {
+    weft::sort(ties_, [](const tie& x, const tie& y) {
       return std::minmax(x.a, x.b) != std::minmax(y.a, y.b) ? std::minmax(x.a, x.b) < std::minmax(y.a, y.b)
                                                             : x.parcel < y.parcel;
     });
@@ -254,7 +255,7 @@ private:
         times.push_back(least_time(s));
       }
     }
-    std::ranges::sort(times, std::greater<>{});
+    weft::sort(times, descending);
     const std::size_t k = flow_->num_devices();
     return times.size() > k && times[k - 1] + times[k] > limit_;
   }

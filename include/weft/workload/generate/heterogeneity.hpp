@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/graph/generate.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/workload/concepts.hpp"
@@ -138,7 +139,7 @@ std::vector<double> cvb_costs(const W& w, std::size_t num_devices, const cvb_opt
       seconds.push_back(draw(mean, o.device_variation));
     }
     if (o.consistent) {
-      std::sort(seconds.end() - static_cast<std::ptrdiff_t>(num_devices), seconds.end());
+      weft::sort(seconds.data() + seconds.size() - num_devices, seconds.data() + seconds.size());
     }
   }
   return seconds;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/config.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/nn/detail/name_table.hpp"
 #include "weft/workload/nn/detail/scoped_value.hpp"
@@ -269,7 +270,7 @@ private:
       }
       open.insert(open.end(), nodes_[v].control_inputs.begin(), nodes_[v].control_inputs.end());
     }
-    std::sort(found.begin(), found.end());
+    weft::sort(found);
     return found;
   }
 
@@ -288,13 +289,13 @@ private:
     for (const auto& t : nodes_[v].op.inputs) {
       read.emplace_back(t.op(), t.output());
     }
-    std::sort(read.begin(), read.end());
+    weft::sort(read);
     read.erase(std::unique(read.begin(), read.end()), read.end());
     for (const auto& [from, output] : read) {
       b.add_edge(renumbered[from], renumbered[v], output);
     }
     auto awaited = nodes_[v].control_inputs;
-    std::sort(awaited.begin(), awaited.end());
+    weft::sort(awaited);
     awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
     for (const op_id from : awaited) {
       const bool implied = std::any_of(read.begin(), read.end(), [from](const auto& r) { return r.first == from; });
