@@ -15,9 +15,9 @@
 #include <type_traits>
 #include <vector>
 
-using namespace weft;
+namespace problem_test {
 
-namespace {
+using namespace weft;
 
 std::vector<op_id> list(std::span<const op_id> range) { return {range.begin(), range.end()}; }
 
@@ -33,8 +33,6 @@ constexpr double at_compile_time() {
          static_cast<double>(problem.num_components());
 }
 static_assert(at_compile_time() == 250 + 16 + 2);
-
-} // namespace
 
 TEST_CASE("problem: knows its parts and asks the cost model") {
   const workload w = test::diamond();
@@ -268,3 +266,5 @@ TEST_CASE("problem: other demands reserve other bytes, and change nothing else")
   CHECK(p.demand(0) == 1100);
   CHECK(other.num_components() == p.num_components());
 }
+
+} // namespace problem_test

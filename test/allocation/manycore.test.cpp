@@ -12,7 +12,7 @@
 
 #include <vector>
 
-namespace {
+namespace allocation_manycore_test {
 
 using namespace weft;
 using weft::test::allocation_counter;
@@ -67,8 +67,6 @@ void check(const Strategy& s, std::uint64_t seed) {
   CHECK(complete);
 }
 
-} // namespace
-
 TEST_CASE("manycore_simulator runs again without allocating") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     check(concurrency::s1, seed);
@@ -79,3 +77,5 @@ TEST_CASE("manycore_simulator runs again without allocating") {
     check(concurrency::equally_split, seed);
   }
 }
+
+} // namespace allocation_manycore_test

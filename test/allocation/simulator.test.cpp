@@ -17,7 +17,7 @@
 
 #include <vector>
 
-namespace {
+namespace allocation_simulator_test {
 
 using namespace weft;
 using weft::test::allocation_counter;
@@ -105,4 +105,4 @@ TEST_CASE("placed_flow takes another placement without allocating") {
   CHECK(transfers > 0);
 }
 
-} // namespace
+} // namespace allocation_simulator_test

@@ -7,11 +7,11 @@
 
 #include <memory>
 
+namespace allocation_workspace_test {
+
 using weft::test::allocation_counter;
 
-namespace {
 const void* volatile seen = nullptr; // a compiler may leave out an allocation that nobody looks at
-} // namespace
 
 TEST_CASE("the counter sees allocations of every form") {
   const allocation_counter counter;
@@ -47,3 +47,5 @@ TEST_CASE("a warm workspace lends without allocating") {
   CHECK(sum == 7 * 999);
   CHECK(counter.count() == 0);
 }
+
+} // namespace allocation_workspace_test

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace bound_area_test {
 
 using weft::device_kind;
 
@@ -103,4 +103,4 @@ TEST_CASE("bound::area: ops that take no time") {
   CHECK(weft::bound::area(weft::problem{w, two}) == 0);
 }
 
-} // namespace
+} // namespace bound_area_test

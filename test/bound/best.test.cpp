@@ -15,10 +15,10 @@
 #include <array>
 #include <string>
 
-namespace {
+namespace bound_best_test {
 
 using weft::lower_bound;
-using weft_test::optimum;
+using weft_test::least_makespan;
 using weft_test::random_problem;
 using weft_test::small_problem;
 
@@ -33,7 +33,7 @@ TEST_CASE("bound::best: never above the optimum, and often equal to it") {
     CAPTURE(round);
     const auto s = random_problem(random);
     s.with([&](const auto& p) {
-      const double best = optimum(p);
+      const double best = least_makespan(p);
       const auto found = weft::bound::best(p);
       CHECK(found.value <= best * (1 + 1e-12));
       tight += found.value >= best * (1 - 1e-12);
@@ -62,7 +62,7 @@ TEST_CASE("bound::best: holds for cost models that do not move tensors over link
     const weft::problem p{w, platform, weft::cost::scaled{s.costs(), 1.0, 2.0}};
     static_assert(!weft::bound::detail::moves_over_links<weft::cost::scaled<weft_test::random_costs>, weft::workload,
                                                          weft::platform<weft::uniform_links>>);
-    CHECK(weft::bound::best(p).value <= optimum(p) * (1 + 1e-12));
+    CHECK(weft::bound::best(p).value <= least_makespan(p) * (1 + 1e-12));
   }
 }
 
@@ -173,4 +173,4 @@ TEST_CASE("bound::best: below what is known to be possible on the graphs of the 
 }
 #endif
 
-} // namespace
+} // namespace bound_best_test

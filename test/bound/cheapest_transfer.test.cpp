@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace bound_cheapest_transfer_test {
 
 using weft::bound::detail::moves_over_links;
 using platform_type = weft::platform<weft::link_matrix>;
@@ -77,4 +77,4 @@ TEST_CASE("cheapest_transfers: with one device, nothing can be sent") {
         std::vector(2, weft::bound::detail::infinity));
 }
 
-} // namespace
+} // namespace bound_cheapest_transfer_test

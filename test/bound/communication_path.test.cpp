@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace bound_communication_path_test {
 
 weft::platform<weft::uniform_links> alike(std::size_t count, double latency, double send_work = 0,
                                           std::uint32_t slots = 1) {
@@ -98,4 +98,4 @@ TEST_CASE("bound::communication_path: with one device, nothing can travel") {
   CHECK(bound_of(join(3), alike(1, 0)) == 12 + 1);
 }
 
-} // namespace
+} // namespace bound_communication_path_test

@@ -9,7 +9,7 @@
 
 #include <array>
 
-namespace {
+namespace bound_critical_path_test {
 
 const weft::platform<weft::uniform_links> cpu_and_gpu{
   {{.kind = weft::device_kind::cpu, .speed = 1}, {.kind = weft::device_kind::gpu, .speed = 4}}, {{.latency = 100}}};
@@ -63,4 +63,4 @@ TEST_CASE("bound::critical_path: unrelated devices") {
   CHECK(weft::bound::critical_path(p) == 2 + 7 + 1);
 }
 
-} // namespace
+} // namespace bound_critical_path_test

@@ -9,7 +9,7 @@
 
 #include <array>
 
-namespace {
+namespace bound_group_load_test {
 
 const weft::platform<weft::uniform_links> two{{{.speed = 1}, {.speed = 2}}, {}};
 
@@ -89,4 +89,4 @@ TEST_CASE("bound::group_load: the heaviest group, wherever it comes") {
   }
 }
 
-} // namespace
+} // namespace bound_group_load_test

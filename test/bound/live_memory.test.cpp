@@ -14,7 +14,7 @@
 #include <map>
 #include <utility>
 
-namespace {
+namespace bound_live_memory_test {
 
 using namespace weft;
 
@@ -84,4 +84,4 @@ TEST_CASE("bound::live_memory: at the loss, what the backward pass needs") {
   CHECK(bound::live_memory(p, 0).op == none);
 }
 
-} // namespace
+} // namespace bound_live_memory_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace bound_lower_bound_test {
+
 TEST_CASE("lower_bound: names of the rules") {
   using rule = weft::lower_bound::rule;
   CHECK(to_string(rule::critical_path) == "critical_path");
@@ -12,3 +14,5 @@ TEST_CASE("lower_bound: names of the rules") {
   CHECK(to_string(rule::windows) == "windows");
   CHECK(to_string(rule::search) == "search");
 }
+
+} // namespace bound_lower_bound_test

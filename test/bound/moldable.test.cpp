@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace bound_moldable_test {
 
 /// Every op takes `work` seconds with one thread and scales by Amdahl's law.
 struct amdahl_cost {
@@ -26,8 +26,6 @@ weft::workload independent(int ops) {
   }
   return std::move(b).build();
 }
-
-} // namespace
 
 TEST_CASE("moldable bound: core-seconds of the thriftiest teams over all cores") {
   const auto w = independent(6);
@@ -52,3 +50,5 @@ TEST_CASE("moldable bound: a chain takes at least its ops with their fastest tea
   CHECK(bound.value == doctest::Approx(2 * (0.5 + 0.5 / 4)));
   CHECK(bound.which == weft::lower_bound::rule::critical_path);
 }
+
+} // namespace bound_moldable_test

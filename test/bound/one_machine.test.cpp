@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace bound_one_machine_test {
 
 using weft::bound::detail::job;
 using weft::bound::detail::one_machine;
@@ -43,4 +43,4 @@ TEST_CASE("one_machine: the best set of jobs, on random ones") {
   }
 }
 
-} // namespace
+} // namespace bound_one_machine_test

@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-namespace {
+namespace bound_relaxation_test {
 
 using weft::device_kind;
 using weft::bound::detail::relaxation;
@@ -102,4 +102,4 @@ TEST_CASE("longest_paths: heads and tails") {
   CHECK(weft::bound::detail::longest(r, x) == 11);
 }
 
-} // namespace
+} // namespace bound_relaxation_test

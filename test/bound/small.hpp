@@ -208,7 +208,7 @@ private:
 
 /// The optimal makespan; infinite if some op may run nowhere.
 template <class Problem>
-double optimum(const Problem& p) {
+double least_makespan(const Problem& p) {
   double best = std::numeric_limits<double>::infinity();
   std::vector<weft::device_id> where(p.num_ops(), 0);
   for (;;) {

@@ -10,9 +10,9 @@
 
 #include <vector>
 
-namespace {
+namespace bound_windows_test {
 
-using weft_test::optimum;
+using weft_test::least_makespan;
 using weft_test::random_problem;
 
 /// Fork and join: one op of a second, `wide` of a second each, one of a second, on devices of these speeds.
@@ -51,7 +51,7 @@ TEST_CASE("bound::windows: never above the optimum") {
     CAPTURE(round);
     const auto s = random_problem(random);
     s.with([&](const auto& p) {
-      const double best = optimum(p);
+      const double best = least_makespan(p);
       CHECK(weft::bound::windows(p) <= best * (1 + 1e-12));
       CHECK(weft::bound::best(p).value <= best * (1 + 1e-12));
       above_others += weft::bound::windows(p) >
@@ -149,4 +149,4 @@ TEST_CASE("bound::best: rounded up to the unit of all times") {
   CHECK(weft::bound::best(weft::problem{joined, same}).value < 4);
 }
 
-} // namespace
+} // namespace bound_windows_test

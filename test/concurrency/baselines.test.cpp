@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace concurrency_baselines_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -25,8 +25,6 @@ auto noting(std::set<setting>& tried, std::size_t& calls, Seconds seconds) {
     return seconds(x.first, x.second);
   };
 }
-
-} // namespace
 
 TEST_CASE("manual_optimum: tries every setting that fits once and returns the best") {
   const machine m{.sockets = 2, .cores_per_socket = 6};
@@ -76,3 +74,5 @@ TEST_CASE("baselines: one core leaves no choice") {
     CHECK(best.seconds == 7);
   }
 }
+
+} // namespace concurrency_baselines_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace concurrency_controller_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -63,8 +63,6 @@ struct by_id {
     return v + 1 <= view.idle_cores ? std::optional{launch{v, {v + 1}}} : std::nullopt;
   }
 };
-
-} // namespace
 
 TEST_CASE("core_set: packed teams take neighbours, spread ones a tile each as long as there are tiles") {
   core_set set{tiles(6, 2)};
@@ -291,3 +289,5 @@ TEST_CASE("controller: ops that draw too much bandwidth together do not join, al
   CHECK_FALSE(joins(60, 66));
   CHECK(joins(0, 500)); // the other draws nothing
 }
+
+} // namespace concurrency_controller_test

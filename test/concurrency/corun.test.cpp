@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace {
+namespace concurrency_corun_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -70,8 +70,6 @@ const decision wait_for_it{};
 std::vector<double> ideal(double one) {
   return {one, one / 2, one / 3, one / 4};
 }
-
-} // namespace
 
 TEST_CASE("one_at_a_time: the most urgent op, alone") {
   scene s{{ideal(4), ideal(4)}, {{3}, {2}}, {1, 0}, 4};
@@ -184,3 +182,5 @@ TEST_CASE("with_hyper_threads: not beside two ops, not while cores are idle, not
   s.running.push_back({{2, {1}}, 0, 10});
   CHECK(s.ask(with_hyper_threads{one_at_a_time{}}) == wait_for_it);
 }
+
+} // namespace concurrency_corun_test

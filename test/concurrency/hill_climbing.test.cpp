@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-namespace {
+namespace concurrency_hill_climbing_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -94,8 +94,6 @@ score assess(std::uint32_t step, std::uint32_t cores) {
   REQUIRE(count > 0);
   return {sum / static_cast<double>(count), static_cast<double>(runs) / num_ops};
 }
-
-} // namespace
 
 TEST_CASE("hill_climber: climbs in steps until more threads do not help, then looks at what lies beyond") {
   hill_climber c{{.step = 4, .patience = 2, .runs = 1}, 64};
@@ -188,3 +186,5 @@ TEST_CASE("profiler: climbs one hill per class, until all are done") {
   }
   CHECK(learn.num_runs() == learn.climber(0).num_runs() + learn.climber(1).num_runs());
 }
+
+} // namespace concurrency_hill_climbing_test

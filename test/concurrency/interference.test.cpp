@@ -7,12 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-namespace {
+namespace concurrency_interference_test {
 
 using namespace weft::concurrency;
 using types = std::vector<type_id>;
-
-} // namespace
 
 TEST_CASE("interference_memory: one spike does not part a pair, repeated harm does") {
   interference_memory m{3, {}};
@@ -103,3 +101,5 @@ TEST_CASE("interference_memory: rare spikes do not keep a harmless pair apart") 
   }
   CHECK(apart < ends / 20);
 }
+
+} // namespace concurrency_interference_test

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace concurrency_moldable_test {
 
 using namespace weft;
 
@@ -28,8 +28,6 @@ static_assert(!platform_parts::has_machines<platform<uniform_links>>);
 static_assert(moldable_cost_for<concurrency::moldable<>, workload>);
 static_assert(concurrency_parts::has_memory_traffic<concurrency::moldable<>, workload>);
 static_assert(!concurrency_parts::has_memory_traffic<concurrency::moldable<usl_cost>, workload>);
-
-} // namespace
 
 TEST_CASE("with_machines: one sound machine per device") {
   const platform<uniform_links> two{std::vector<device>(2), uniform_links{}};
@@ -66,3 +64,5 @@ TEST_CASE("accelerator and single: machines as devices") {
   CHECK(q.speed(0) == 60);
   CHECK(q.machine(0).cores() == 6);
 }
+
+} // namespace concurrency_moldable_test

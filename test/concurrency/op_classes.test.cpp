@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace concurrency_op_classes_test {
 
 using namespace weft;
 using concurrency::op_classes;
@@ -22,8 +22,6 @@ std::vector<concurrency::class_id> numbers(const op_classes& c) {
   }
   return list;
 }
-
-} // namespace
 
 TEST_CASE("op_classes: ops of equal type, work and sizes are of one class") {
   workload_builder b;
@@ -96,3 +94,5 @@ TEST_CASE("op_classes: nothing, and a graph that knows no types") {
   const annotated_graph w{successors, {.work = work}};
   CHECK(op_classes{w}.num_classes() == 2);
 }
+
+} // namespace concurrency_op_classes_test

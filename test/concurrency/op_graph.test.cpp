@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace {
+namespace concurrency_op_graph_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -38,8 +38,6 @@ struct cyclic {
 
   std::uint32_t other[2] = {1, 0};
 };
-
-} // namespace
 
 TEST_CASE("op_graph: who waits for how many tensors of whom") {
   const workload w = test::diamond(); // a -> {b, c} -> d, and b hands d a second tensor
@@ -75,3 +73,5 @@ TEST_CASE("upward_rank: seconds to the end of the graph, by the chosen teams") {
   CHECK(upward_rank(g, times, std::vector<team>(4)) == std::vector<double>{13, 10, 12, 8});
   CHECK(upward_rank(g, times, std::vector<team>{{1}, {1}, {1}, {2}}) == std::vector<double>{9, 6, 8, 4});
 }
+
+} // namespace concurrency_op_graph_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace concurrency_profile_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -17,8 +17,6 @@ using numbers = std::vector<double>;
 profile::key of(const std::string& op, std::uint32_t threads, affinity a = affinity::packed) {
   return {"here", op, threads, a};
 }
-
-} // namespace
 
 TEST_CASE("median and trimmed_mean by hand") {
   CHECK(median({3}) == 3);
@@ -134,3 +132,5 @@ TEST_CASE("profile: bad measurements") {
   CHECK_THROWS_AS(p.record(of("a", 0), 1), value_error);
   CHECK(p.num_entries() == 0);
 }
+
+} // namespace concurrency_profile_test

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace concurrency_profiled_times_test {
+
 using namespace weft;
 
 TEST_CASE("profiled times: by name, else by class, the fastest team, of this machine only") {
@@ -37,3 +39,5 @@ TEST_CASE("profiled times: by name, else by class, the fastest team, of this mac
   CHECK(concurrency::profiled_times(w, p, "cpu")[0] == 1);
   CHECK(concurrency::profiled_times(workload{}, p, "cpu").empty());
 }
+
+} // namespace concurrency_profiled_times_test

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-namespace {
+namespace concurrency_regression_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -35,8 +35,6 @@ std::vector<observation> observe(std::size_t count, rng& random) {
   }
   return seen;
 }
-
-} // namespace
 
 TEST_CASE("least_squares: exact on data that it can represent") {
   rng random{4};
@@ -64,7 +62,7 @@ TEST_CASE("least_squares: one observation, and features that never vary, do no h
 
 TEST_CASE("solve_positive: a system solved by hand") {
   const std::array<std::array<double, 2>, 2> a{{{4, 2}, {2, 5}}};
-  const auto x = detail::solve_positive<2>(a, {10, 13}); // 4x + 2y = 10, 2x + 5y = 13
+  const auto x = concurrency::detail::solve_positive<2>(a, {10, 13}); // 4x + 2y = 10, 2x + 5y = 13
   CHECK(x[0] == Approx(1.5));
   CHECK(x[1] == Approx(2));
 }
@@ -90,3 +88,5 @@ TEST_CASE("nearest_neighbours: the median of the k nearest") {
   CHECK(nearest_neighbours{seen, 0}({1, 0, 0, {4}}) == 90);  // at least one
   CHECK_THROWS_AS(nearest_neighbours(std::vector<observation>{}), value_error);
 }
+
+} // namespace concurrency_regression_test

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace {
+namespace concurrency_roofline_test {
 
 using namespace weft;
 using concurrency::thread_roofline;
@@ -32,8 +32,6 @@ workload one(double work, byte_count in, byte_count out, const std::string& type
   b.add_edge(0, 1);
   return std::move(b).build();
 }
-
-} // namespace
 
 TEST_CASE("thread_roofline: bandwidth grows with cores up to the tiles', then the sockets' limits") {
   const machine m = small();
@@ -101,3 +99,5 @@ TEST_CASE("thread_roofline: ops without arithmetic hand over references") {
   CHECK(thread_roofline{}.memory_traffic(w, 1, small(), {}) == 0);
   CHECK(thread_roofline{}.seconds(w, 1, small(), {1}) == 0);
 }
+
+} // namespace concurrency_roofline_test

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace {
+namespace concurrency_sampled_curve_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -24,8 +24,6 @@ std::vector<sample> points_of(const auto& curve, std::vector<std::uint32_t> at) 
   }
   return points;
 }
-
-} // namespace
 
 TEST_CASE("sampled_curve: exact where it was measured, in whatever order") {
   const sampled_curve c{{{9, 1.5}, {1, 8}, {5, 2}}, {{1, 8}, {4, 7}}};
@@ -97,3 +95,5 @@ TEST_CASE("sampled_curve: bad points") {
   }
   CHECK_THROWS_AS(sampled_curve({{0, 1}}, {}), value_error);
 }
+
+} // namespace concurrency_sampled_curve_test

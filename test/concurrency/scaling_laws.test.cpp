@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+namespace concurrency_scaling_laws_test {
+
 using namespace weft;
 using namespace weft::concurrency;
 using doctest::Approx;
@@ -40,3 +42,5 @@ TEST_CASE("scaling laws: USL is smallest at its best number of threads") {
   CHECK(c({19}) > c({18}));
   CHECK(std::isinf(universal_scalability{1, 0.5, 0}.best()));
 }
+
+} // namespace concurrency_scaling_laws_test

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace concurrency_strategy_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -19,8 +19,6 @@ constexpr strategy smallest{[](const time_table& t, const machine&) { return std
 static_assert(concurrency_strategy<std::remove_const_t<decltype(smallest)>>);
 static_assert(concurrency_strategy<std::remove_const_t<decltype(s1_s2_s3_s4)>>);
 static_assert(!concurrency_strategy<int> && !concurrency_strategy<fill_idle> && !concurrency_strategy<best_threads>);
-
-} // namespace
 
 TEST_CASE("strategy: named compositions are what they are made of") {
   CHECK(s1.urgency == urgency::critical_path);
@@ -35,3 +33,5 @@ TEST_CASE("strategy: named compositions are what they are made of") {
   CHECK(per_socket(m).corun.count == 2);
   CHECK(smallest.interference.strikes == 3);
 }
+
+} // namespace concurrency_strategy_test

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace concurrency_threads_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -44,8 +44,6 @@ std::vector<std::uint32_t> counts(const std::vector<team>& teams) {
 }
 
 using numbers = std::vector<std::uint32_t>;
-
-} // namespace
 
 TEST_CASE("uniform_threads: one team for all, no larger than the machine and the table") {
   const auto times = table({{"a", {4, 3, 2, 1}}, {"b", {4, 3, 2, 1}}});
@@ -110,3 +108,5 @@ TEST_CASE("one_team_per_type: a change that pays for itself is made") {
   CHECK(with_cost(1.39) == numbers{4, 2}); // 3.78 s, but 7.56 core-seconds instead of 7.6
   CHECK(with_cost(1.41) == numbers{4, 4}); // 7.64
 }
+
+} // namespace concurrency_threads_test

@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace {
+namespace concurrency_time_table_test {
 
 using namespace weft;
 using namespace weft::concurrency;
@@ -20,8 +20,6 @@ workload three_ops() {
   b.add_op({.work = 2e6, .bytes = 500});
   return std::move(b).build();
 }
-
-} // namespace
 
 TEST_CASE("time_table: every class and team is asked once and kept") {
   const op_classes classes{three_ops()};
@@ -70,3 +68,5 @@ TEST_CASE("tabulate: what the cost model says of each class's first op") {
     CHECK(table.memory_traffic(classes.class_of(v)) == (v < 2 ? 1000 : 500));
   }
 }
+
+} // namespace concurrency_time_table_test

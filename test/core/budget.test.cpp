@@ -7,7 +7,8 @@
 #include <stop_token>
 #include <vector>
 
-namespace {
+namespace core_budget_test {
+
 int spent(weft::budget_meter& meter, int limit) {
   int count = 0;
   while (count < limit && meter.spend()) {
@@ -32,8 +33,6 @@ TEST_CASE("budget_meter: of a budget in seconds the fraction rises to 1, whoever
     CHECK(meter.fraction() == 1);
   }
 }
-
-} // namespace
 
 TEST_CASE("budget: moves are counted exactly") {
   weft::budget_meter meter{{.moves = 100}};
@@ -148,3 +147,5 @@ TEST_CASE("stopwatch: runs forwards, and stands still at compile time") {
   CHECK(first >= 0);
   CHECK(watch.seconds() >= first);
 }
+
+} // namespace core_budget_test

@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+namespace core_error_test {
+
 using namespace std::string_literals;
 
 static_assert(std::is_base_of_v<std::runtime_error, weft::error>);
@@ -41,3 +43,5 @@ TEST_CASE("error: a parse error gives the file, and the line if there is one") {
   CHECK(with_line.line == 12);
   CHECK(weft::parse_error{"graph.csv", 0, "is empty"}.what() == "graph.csv: is empty"s);
 }
+
+} // namespace core_error_test

@@ -9,7 +9,7 @@
 #include <queue>
 #include <vector>
 
-namespace {
+namespace core_heap_test {
 
 constexpr bool sorts_at_compile_time() {
   constexpr weft::heap_operations<int, std::less<>> heap{};
@@ -43,8 +43,6 @@ struct after {
   bool operator()(const entry& a, const entry& b) const { return before{}(b, a); }
 };
 
-} // namespace
-
 TEST_CASE("heap: agrees with std::priority_queue over random pushes and pops") {
   weft::rng random{17};
   for (int round = 0; round < 50; ++round) {
@@ -74,3 +72,5 @@ TEST_CASE("heap: agrees with std::priority_queue over random pushes and pops") {
     }
   }
 }
+
+} // namespace core_heap_test

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace core_ids_test {
 
 static_assert(std::ranges::sized_range<weft::id_range>);
 static_assert(std::random_access_iterator<weft::id_range::iterator>);
@@ -27,8 +27,6 @@ static_assert(sum(weft::id_range{3, 6}) == 12);
 static_assert(sum(weft::ids(0)) == 0);
 static_assert(weft::id_range{3, 6}.size() == 3);
 static_assert(weft::id_range{}.empty() && !weft::ids(1).empty());
-
-} // namespace
 
 TEST_CASE("ids: a range counts up") {
   const weft::id_range range{2, 6};
@@ -74,3 +72,5 @@ TEST_CASE("ids: the last id below `none` can be part of a range") {
   CHECK(range.size() == 2);
   CHECK(range.back() == weft::none - 1);
 }
+
+} // namespace core_ids_test

@@ -10,9 +10,10 @@
 #include <random>
 #include <vector>
 
+namespace core_random_test {
+
 // The expected numbers come from an independent implementation of splitmix64 and xoshiro256** in Python, which was
 // itself held against the vectors published with the two generators.
-namespace {
 
 using weft::rng;
 static_assert(std::uniform_random_bit_generator<rng>);
@@ -25,8 +26,6 @@ constexpr std::uint64_t nth(std::uint64_t seed, int n) {
   return random();
 }
 static_assert(nth(42, 1) == 0x15780b2e0c2ec716);
-
-} // namespace
 
 TEST_CASE("random: splitmix64's published vector") {
   std::uint64_t state = 1234567;
@@ -151,3 +150,5 @@ TEST_CASE("random: shuffle") {
     CHECK(random() == nth(1, 1));
   }
 }
+
+} // namespace core_random_test

@@ -5,6 +5,8 @@
 
 #include <limits>
 
+namespace core_readable_test {
+
 using namespace weft;
 
 TEST_CASE("readable_bytes: three digits and a binary unit") {
@@ -26,3 +28,5 @@ TEST_CASE("readable_number: significant digits only") {
   CHECK(readable_number(1e-7) == "1e-07");
   CHECK(readable_number(0.0641, 2) == "0.064");
 }
+
+} // namespace core_readable_test

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <span>
 
+namespace core_workspace_test {
+
 // That a warm workspace does not allocate is checked in test/allocation.
 
 TEST_CASE("workspace: a buffer comes back filled, whatever was in it") {
@@ -47,7 +49,6 @@ TEST_CASE("workspace: a buffer grows, clears and is seen as a span") {
   CHECK(a.empty());
 }
 
-namespace {
 constexpr std::uint32_t at_compile_time() {
   weft::workspace scratch;
   std::uint32_t sum = 0;
@@ -59,4 +60,5 @@ constexpr std::uint32_t at_compile_time() {
   return sum;
 }
 static_assert(at_compile_time() == 6);
-} // namespace
+
+} // namespace core_workspace_test

@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-using namespace weft;
+namespace cost_compose_test {
 
-namespace {
+using namespace weft;
 
 /// Offers exactly what a cost model must, and counts how often it is asked for compute times.
 struct counting {
@@ -26,8 +26,6 @@ struct counting {
 };
 static_assert(cost_model_for<counting, workload, platform<>>);
 static_assert(!cost_parts::has_send_time<counting, workload, platform<>>);
-
-} // namespace
 
 TEST_CASE("scaled cost: compute and communication apart") {
   const workload w = test::diamond();
@@ -123,3 +121,5 @@ TEST_CASE("cost from a function: a lambda with captures is a cost model") {
   CHECK(c.transfer_time(w, 1, p, 1, 0) == 2.5);
   CHECK(c.send_time(w, 1, p, 0, 1) == 0.5);
 }
+
+} // namespace cost_compose_test

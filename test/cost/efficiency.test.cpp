@@ -9,9 +9,9 @@
 
 #include <limits>
 
-using namespace weft;
+namespace cost_efficiency_test {
 
-namespace {
+using namespace weft;
 
 workload typed(const char* type) {
   workload_builder b;
@@ -26,8 +26,6 @@ platform<uniform_links> devices() {
            {.kind = device_kind::gpu, .speed = 10, .memory_bandwidth = 100}},
           uniform_links{}};
 }
-
-} // namespace
 
 TEST_CASE("efficiencies: the last setting for a type and kind holds, then the kind's default, then the peak") {
   cost::efficiency_table t;
@@ -79,3 +77,5 @@ TEST_CASE("typical efficiencies: dense products before all else, views free, cal
   }
   CHECK(t.of("Relu", device_kind::cpu).overhead < t.of("Relu", device_kind::gpu).overhead);
 }
+
+} // namespace cost_efficiency_test

@@ -5,13 +5,14 @@
 
 #include <doctest/doctest.h>
 
+namespace cost_linear_test {
+
 using namespace weft;
 
 static_assert(cost_model_for<cost::linear, workload, platform<>>);
 static_assert(cost_parts::has_send_time<cost::linear, workload, platform<>>);
 static_assert(cost_parts::has_device_classes<cost::linear, platform<>>);
 
-namespace {
 /// Speeds and links, and nothing else.
 struct plain_platform {
   std::size_t num_devices() const { return 2; }
@@ -23,7 +24,6 @@ struct plain_platform {
   double bandwidth(device_id, device_id) const { return 10; }
 };
 static_assert(cost_model_for<cost::linear, workload, plain_platform>);
-} // namespace
 
 TEST_CASE("linear cost: work over speed, bytes over bandwidth, send work over the sender's speed") {
   const workload w = test::diamond();
@@ -48,3 +48,5 @@ TEST_CASE("linear cost: devices of one speed are one class, named by the first o
 TEST_CASE("linear cost: a platform that charges nothing for sending") {
   CHECK(cost::linear{}.send_time(test::diamond(), 0, plain_platform{}, 0, 1) == 0);
 }
+
+} // namespace cost_linear_test

@@ -7,9 +7,10 @@
 
 #include <limits>
 
+namespace cost_measured_test {
+
 using namespace weft;
 
-namespace {
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 platform<uniform_links> devices() {
@@ -18,7 +19,6 @@ platform<uniform_links> devices() {
            {.kind = device_kind::gpu, .speed = 20}},
           uniform_links{{.bandwidth = 100}}};
 }
-} // namespace
 
 static_assert(cost_model_for<cost::measured<>, workload, platform<>>);
 
@@ -79,3 +79,5 @@ TEST_CASE("measured: times that cannot be are refused") {
   CHECK_THROWS_WITH_AS(c.add(device_kind::gpu, {1, -1}), doctest::Contains("op 1"), value_error);
   CHECK_THROWS_AS(c.add(device_kind::gpu, {std::numeric_limits<double>::infinity()}), value_error);
 }
+
+} // namespace cost_measured_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace cost_roofline_test {
+
 using namespace weft;
 
 static_assert(cost_model_for<cost::roofline, workload, platform<>>);
@@ -27,3 +29,5 @@ TEST_CASE("roofline: the slower of arithmetic and memory, plus the launch") {
 TEST_CASE("roofline: devices of one speed may differ in memory, so it has no classes") {
   CHECK_FALSE(cost_parts::has_device_classes<cost::roofline, platform<>>);
 }
+
+} // namespace cost_roofline_test

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <string>
 
-namespace {
+namespace cost_staged_test {
 
 using namespace weft;
 
@@ -31,8 +31,6 @@ platform<uniform_links> two_of_each() {
            {.kind = device_kind::cpu}},
           {}};
 }
-
-} // namespace
 
 TEST_CASE("staged: accelerators import and export, hosts do neither") {
   const auto w = pair();
@@ -76,3 +74,5 @@ TEST_CASE("staged: wrong numbers are refused") {
   CHECK(message({{1}, {1}, {0, INFINITY}}).find("transfer time of tensor 1") == 0);
   CHECK(message({{}, {}, {}}) == "accepted");
 }
+
+} // namespace cost_staged_test

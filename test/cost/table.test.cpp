@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+namespace cost_table_test {
+
 using namespace weft;
 
 static_assert(cost_model_for<cost::table, workload, platform<>>);
@@ -35,3 +37,5 @@ TEST_CASE("cost table: an entry that makes no sense is refused and named") {
                          "cost table: op 2 on device 1: must be a finite number of seconds, not negative", value_error);
   }
 }
+
+} // namespace cost_table_test

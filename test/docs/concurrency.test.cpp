@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace docs_concurrency_test {
 
 // [moldable_cost]
 /// A part of every op is done by one thread; the others wait for it, and each costs a microsecond.
@@ -137,4 +137,4 @@ TEST_CASE("docs: a plan on threads") {
   CHECK(report.num_finished == workload.num_ops());
 }
 
-} // namespace
+} // namespace docs_concurrency_test

@@ -10,6 +10,8 @@
 
 #include <sstream>
 
+namespace docs_exact_test {
+
 TEST_CASE("docs: the optimum of a task graph on identical devices") {
   std::istringstream file{"4\n0 0 0\n1 3 1 0\n2 4 1 0\n3 5 1 0\n4 2 1 1\n5 0 3 2 3 4\n"};
   weft::rng random;
@@ -25,3 +27,5 @@ TEST_CASE("docs: the optimum of a task graph on identical devices") {
   CHECK(optimal);
   CHECK(found->bound == 7);
 }
+
+} // namespace docs_exact_test

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace {
+namespace docs_memory_test {
 
 weft::workload eight_layers() {
   weft::workload_builder b;
@@ -42,4 +42,4 @@ TEST_CASE("docs: memory over time, and how many devices") {
   CHECK(answer == "4 such devices do, and no fewer");
 }
 
-} // namespace
+} // namespace docs_memory_test

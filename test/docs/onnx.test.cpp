@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace docs_onnx_test {
 
 // [place]
 /// Decides where the nodes of a model run on a DGX A100 and writes that into the model.
@@ -68,4 +68,4 @@ TEST_CASE("docs: costs of one op, and a network as a model") {
   CHECK(weft::onnx::reader{}.read(out.str(), "mnist").ops.num_ops() == weft::zoo::make("mnist_conv").num_ops());
 }
 
-} // namespace
+} // namespace docs_onnx_test

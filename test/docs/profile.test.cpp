@@ -9,7 +9,7 @@
 #include <sstream>
 #include <vector>
 
-namespace {
+namespace docs_profile_test {
 
 TEST_CASE("docs: a profile is kept and used again") {
   weft::workload_builder b;
@@ -51,4 +51,4 @@ TEST_CASE("docs: a profile is kept and used again") {
   CHECK_FALSE(known.warning_for("another machine").empty());
 }
 
-} // namespace
+} // namespace docs_profile_test

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <utility>
 
-namespace {
+namespace docs_report_test {
 
 // [report]
 /// Writes what there is to say about a solver's plan: a summary, and a page.
@@ -37,8 +37,6 @@ void explain(const Problem& problem, const weft::result& found, std::ostream& te
 }
 // [report]
 
-} // namespace
-
 TEST_CASE("docs/report.md: a plan explained") {
   const auto w = weft::zoo::make("mnist_conv");
   const auto platform = weft::presets::dgx_a100();
@@ -49,3 +47,5 @@ TEST_CASE("docs/report.md: a plan explained") {
   CHECK(text.str().find("Not valid") == std::string::npos);
   CHECK(page.str().ends_with("</html>\n"));
 }
+
+} // namespace docs_report_test

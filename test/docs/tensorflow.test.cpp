@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-namespace {
+namespace docs_tensorflow_test {
 
 // [place]
 /// Decides where the nodes of a graph run on a DGX A100 and writes that into the graph.
@@ -88,4 +88,4 @@ TEST_CASE("docs: a network is written") {
   CHECK(weft::tensorflow::reader{}.read(out.str(), "graph.pbtxt").ops.num_ops() == 181);
 }
 
-} // namespace
+} // namespace docs_tensorflow_test

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-namespace {
+namespace docs_throughput_test {
 
 /// A chain of six layers on two accelerators and a core.
 std::string six_layers() {
@@ -29,8 +29,6 @@ std::string six_layers() {
   text << "]}";
   return text.str();
 }
-
-} // namespace
 
 TEST_CASE("docs: the best period of a file") {
   std::istringstream in{six_layers()};
@@ -76,3 +74,5 @@ TEST_CASE("docs: the period of any problem") {
   CHECK(load == std::vector<double>{2, 1, 0, 1.5, 0, 0});
   CHECK(period == 2);
 }
+
+} // namespace docs_throughput_test

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+namespace execute_calibrate_test {
+
 TEST_CASE("calibrate: what is measured is a machine, with the topology that was given") {
   std::vector<std::uint32_t> asked;
   const auto region = [&asked](std::uint32_t threads) { asked.push_back(threads); };
@@ -30,3 +32,5 @@ TEST_CASE("calibrate: one core has no team") {
   CHECK(m.fork_seconds == 0);
   CHECK(m.join_seconds == 0);
 }
+
+} // namespace execute_calibrate_test

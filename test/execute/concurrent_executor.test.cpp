@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace execute_concurrent_executor_test {
 
 using namespace weft;
 using concurrency::time_table;
@@ -84,8 +84,6 @@ struct broken {
     throw std::runtime_error("no threads left");
   }
 };
-
-} // namespace
 
 TEST_CASE("concurrent_executor: each op once, after its inputs") {
   auto run = executor(diamond, 2, concurrency::s1_s2_s3);
@@ -376,8 +374,6 @@ TEST_CASE("concurrent_executor: what it is made of must fit") {
   CHECK_THROWS_AS(executor_type(w, ideal(w, 2), cores(0), concurrency::s1), value_error);
 }
 
-namespace {
-
 struct strategy_failure {};
 
 /// Gives up when the third op is to start.
@@ -399,8 +395,6 @@ struct team_watch {
     std::forward<Call>(call)();
   }
 };
-
-} // namespace
 
 TEST_CASE("concurrent_executor: a strategy that throws ends the run") {
   weft::workload_builder b;
@@ -442,3 +436,5 @@ TEST_CASE("concurrent_executor: a run beside another one has teams of one thread
   CHECK(report.num_finished == 1);
   CHECK(*sizes == std::vector<std::uint32_t>{2, 1});
 }
+
+} // namespace execute_concurrent_executor_test

@@ -18,13 +18,12 @@
 #endif
 #ifdef WEFT_TEST_LIMITS_MEMORY
 #include <sys/resource.h>
+
+namespace execute_crew_test {
+
 #endif
 
-namespace {
-
 using weft::execute::detail::crew;
-
-} // namespace
 
 TEST_CASE("crew: the caller is 0, helpers have their own numbers and threads, again and again") {
   crew c{3};
@@ -80,3 +79,5 @@ TEST_CASE("crew: if there are not enough threads, that is an exception") {
   CHECK(refused);
 }
 #endif
+
+} // namespace execute_crew_test

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace execute_static_executor_test {
 
 using namespace weft;
 using execute::run_status;
@@ -41,8 +41,6 @@ order in_order(std::initializer_list<op_id> ops) {
   }
   return o;
 }
-
-} // namespace
 
 TEST_CASE("static_executor: each op once, after its inputs") {
   static_executor run{diamond, {{0, 1, 0, 1}}};
@@ -266,3 +264,5 @@ TEST_CASE("static_executor: the op that is named does wait for itself") {
     CHECK((e.ops[0] == 1 || e.ops[0] == 3));
   }
 }
+
+} // namespace execute_static_executor_test

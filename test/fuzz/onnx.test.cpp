@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace fuzz_onnx_test {
 
 /// Some bytes changed, left out, doubled or put elsewhere.
 std::string damaged(weft::rng& random, std::string bytes) {
@@ -56,4 +56,4 @@ TEST_CASE("fuzz: every ONNX model of the corpus, and damaged ones, are read or r
   }
 }
 
-} // namespace
+} // namespace fuzz_onnx_test

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace fuzz_readers_test {
 
 namespace fuzz = weft::test::fuzz;
 
@@ -72,8 +72,6 @@ std::string refusal(const Read& read, const std::string& text) {
   return "";
 }
 
-} // namespace
-
 TEST_CASE("fuzz: readers take any bytes") {
   constexpr int damaged_copies = 300; // per file
   weft::rng random{20180101};
@@ -107,3 +105,5 @@ TEST_CASE("fuzz: many rows without rates take no memory for links") {
   const auto platform = [](std::istream& in) { weft::io::read_platform_csv(in); };
   CHECK(refusal(platform, text).find("device 0 needs 99999 transfer rates") != std::string::npos);
 }
+
+} // namespace fuzz_readers_test

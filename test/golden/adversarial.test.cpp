@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-namespace {
+namespace golden_adversarial_test {
 
 using namespace weft;
 using strategies = registry<adversarial_problem>;
@@ -77,4 +77,4 @@ TEST_CASE("adversarial: the same where computation takes as long as communicatio
   CHECK(worst_of_heft > 9); // no list scheduler is safe, not even with little communication
 }
 
-} // namespace
+} // namespace golden_adversarial_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace golden_critical_path_paper_test {
 
 using problem = weft::problem<weft::workload, weft::platform<>>;
 
@@ -53,8 +53,6 @@ private:
   weft::trace trace_;
 };
 
-} // namespace
-
 // Twelve ops on three devices with a colocation, two kinds and sends. The numbers come from a program that shares
 // nothing with this library: it goes from event to event, scans every queue, and looks ahead by copying the state.
 TEST_CASE("golden: batch_split with PCT and MSR on a small graph of our own") {
@@ -67,8 +65,6 @@ TEST_CASE("golden: batch_split with PCT and MSR on a small graph of our own") {
 }
 
 #ifdef WEFT_REFERENCE_DATA
-
-namespace {
 
 struct published {
   std::string workload, platform, partition, schedule;
@@ -95,8 +91,6 @@ std::vector<published> read_published(const std::filesystem::path& file) {
   }
   return rows;
 }
-
-} // namespace
 
 TEST_CASE("golden: the published simulator's results on the paper's graphs and devices") {
   const std::filesystem::path data{WEFT_REFERENCE_DATA};
@@ -138,3 +132,5 @@ TEST_CASE("golden: the published simulator's results on the paper's graphs and d
 }
 
 #endif
+
+} // namespace golden_critical_path_paper_test

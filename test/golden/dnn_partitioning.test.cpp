@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace golden_dnn_partitioning_test {
 
 using namespace weft;
 
@@ -79,8 +79,6 @@ void check_memory(const Problem& p, const placement& where) {
     CHECK(used[d] <= p.platform().memory_capacity(d));
   }
 }
-
-} // namespace
 
 TEST_CASE("golden: the best contiguous splits are the published ones") {
   for (const auto& [instance, known] : read_published()) {
@@ -151,3 +149,5 @@ TEST_CASE("golden: the best contiguous splits are the published ones") {
 }
 
 #endif
+
+} // namespace golden_dnn_partitioning_test

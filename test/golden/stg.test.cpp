@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace golden_stg_test {
 
 using namespace weft;
 
@@ -76,9 +76,10 @@ TEST_CASE("golden: the optimum of every graph of the Standard Task Graph Set at 
   CHECK(open == 14);
 }
 
-} // namespace
 #else
 TEST_CASE("golden: the optimum of every graph of the Standard Task Graph Set at hand is found and proven") {
   MESSAGE("skipped: WEFT_REFERENCE_DATA is not set");
 }
 #endif
+
+} // namespace golden_stg_test

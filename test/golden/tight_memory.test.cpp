@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace {
+namespace golden_tight_memory_test {
 
 // tight_graph.csv on tight_devices.csv; times below were computed in exact fractions by a separate program, which
 // reproduces the published makespans of batch_split on the graphs of the critical-path paper to the last digit, too.
@@ -91,4 +91,4 @@ TEST_CASE("golden: batch_split with maximum_successor_rank where a receiver star
   }
 }
 
-} // namespace
+} // namespace golden_tight_memory_test

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-using namespace weft;
+namespace graph_adjacency_test {
 
-namespace {
+using namespace weft;
 
 template <class G>
 std::vector<graph::arc> all_arcs(const G& g) {
@@ -46,8 +46,6 @@ constexpr int sum_at_compile_time() {
 }
 static_assert(sum_at_compile_time() == 15);
 
-} // namespace
-
 TEST_CASE("adjacency: lists of lists are graphs as they are") {
   const std::vector<graph::arc> expected{{0, 2}, {0, 1}, {2, 1}};
   CHECK(all_arcs(std::vector<std::vector<int>>{{2, 1}, {}, {1}}) == expected);
@@ -63,3 +61,5 @@ TEST_CASE("adjacency: the lists are read in place") {
   g[0][0] = 0;
   CHECK((*edges.begin()).target == 0);
 }
+
+} // namespace graph_adjacency_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace graph_components_test {
+
 using namespace weft;
 
 #define GRAPH_TYPES csr_graph, test::int_lists, test::id_lists
@@ -51,7 +53,7 @@ TEST_CASE_TEMPLATE("components: agree with reachability over undirected edges", 
   }
 }
 
-namespace {
 constexpr std::uint32_t last_component() { return graph::connected_components(test::int_lists{{}, {2}, {}})[2]; }
 static_assert(last_component() == 1);
-} // namespace
+
+} // namespace graph_components_test

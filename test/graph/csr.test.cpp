@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace graph_csr_test {
+
 using namespace weft;
 
 static_assert(bidirectional_dataflow_graph<csr_graph>);
@@ -89,11 +91,11 @@ TEST_CASE("csr: an arc given twice is named") {
   }
 }
 
-namespace {
 constexpr std::size_t edges_at_compile_time() {
   const graph::arc arcs[] = {{1, 0}, {1, 2}, {0, 2}};
   const csr_graph g{3, arcs};
   return g.predecessors(2).size() * 10 + g.successors(1)[0];
 }
 static_assert(edges_at_compile_time() == 20);
-} // namespace
+
+} // namespace graph_csr_test

@@ -11,10 +11,10 @@
 #include <set>
 #include <vector>
 
+namespace graph_generate_test {
+
 using namespace weft;
 using generate::level_options;
-
-namespace {
 
 generate::layered_arcs make(const level_options& o, std::uint64_t seed = 1) {
   rng random{seed};
@@ -34,8 +34,6 @@ std::vector<double> arcs_by_distance(const generate::layered_arcs& g) {
 bool plausible(double count, double expected) {
   return std::abs(count - expected) < 5 * std::sqrt(expected) + 1;
 }
-
-} // namespace
 
 TEST_CASE("generate: levels have the widths asked for") {
   const auto g = make({});
@@ -180,3 +178,5 @@ TEST_CASE("generate: options that make no sense are errors") {
   CHECK_THROWS_WITH_AS(generate::random_dag(3, 2, 1), "generator option edge_probability: must be from 0 to 1",
                        value_error);
 }
+
+} // namespace graph_generate_test

@@ -8,11 +8,11 @@
 #include <functional>
 #include <vector>
 
+namespace graph_longest_path_test {
+
 using namespace weft;
 
 #define GRAPH_TYPES csr_graph, test::int_lists, test::id_lists
-
-namespace {
 
 /// A random DAG with op weights and with edge weights by (source, target).
 struct weighted {
@@ -49,8 +49,6 @@ void each_path(const weighted& w, op_id from, const std::function<void(const std
   };
   extend(w.op[from]);
 }
-
-} // namespace
 
 TEST_CASE_TEMPLATE("longest paths: agree with the enumeration of all paths", G, GRAPH_TYPES) {
   rng random{21};
@@ -114,7 +112,6 @@ TEST_CASE_TEMPLATE("longest paths: a graph without ops", G, GRAPH_TYPES) {
   CHECK(graph::longest_to_sink(g, {}, [](op_id) { return 1.0; }).empty());
 }
 
-namespace {
 constexpr double longest_at_compile_time() {
   const test::int_lists g{{1, 2}, {3}, {3}, {}};
   const auto order = graph::topological_order(g);
@@ -124,4 +121,5 @@ constexpr double longest_at_compile_time() {
          graph::depths(g, order)[3];
 }
 static_assert(longest_at_compile_time() == 56);
-} // namespace
+
+} // namespace graph_longest_path_test

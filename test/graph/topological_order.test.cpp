@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace graph_topological_order_test {
+
 using namespace weft;
 
 #define GRAPH_TYPES csr_graph, test::int_lists, test::id_lists
@@ -101,9 +103,9 @@ TEST_CASE("topological order: an edge to an op that does not exist is named") {
   CHECK_THROWS_AS(graph::topological_order(test::int_lists{{-1}}), dangling_id_error);
 }
 
-namespace {
 constexpr op_id last_at_compile_time() {
   return graph::topological_order(test::int_lists{{2}, {0, 2}, {}}).back();
 }
 static_assert(last_at_compile_time() == 2);
-} // namespace
+
+} // namespace graph_topological_order_test

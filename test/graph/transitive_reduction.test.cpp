@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace graph_transitive_reduction_test {
+
 using namespace weft;
 
 #define GRAPH_TYPES csr_graph, test::int_lists, test::id_lists
@@ -43,3 +45,5 @@ TEST_CASE_TEMPLATE("transitive reduction: agrees with the definition on random g
 TEST_CASE("transitive reduction: needs a graph without cycles") {
   CHECK_THROWS_AS(graph::transitive_reduction(test::int_lists{{1}, {0}}), cycle_error);
 }
+
+} // namespace graph_transitive_reduction_test

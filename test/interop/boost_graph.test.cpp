@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_boost_graph_test {
 
 struct task {
   std::string name;
@@ -53,8 +53,6 @@ std::vector<weft::op_id> sorted(auto&& ids) {
   std::sort(result.begin(), result.end());
   return result;
 }
-
-} // namespace
 
 TEST_CASE_TEMPLATE("boost_graph: graph algorithms run on it as it is", G, directed, bidirectional, directed_set,
                    bidirectional_list) {
@@ -104,3 +102,5 @@ TEST_CASE("boost_graph: parallel edges are refused") {
   const std::vector<double> work(4, 1);
   CHECK_THROWS_AS((weft::annotated_graph{g, {.work = work}}), weft::duplicate_edge_error);
 }
+
+} // namespace interop_boost_graph_test

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+namespace interop_hwloc_test {
+
 namespace execute = weft::execute;
 
 static_assert(weft::team_runner<execute::pinned<execute::kernel_threads>>);
@@ -32,3 +34,5 @@ TEST_CASE("hwloc: a thread may be bound, or the system says no, and its kernel r
     CHECK(calls == 3);
   }}.join();
 }
+
+} // namespace interop_hwloc_test

@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+namespace interop_onetbb_test {
+
 namespace execute = weft::execute;
 
 static_assert(weft::team_runner<execute::tbb_arenas>);
@@ -22,3 +24,5 @@ TEST_CASE("onetbb: an exception of a kernel comes through") {
   execute::tbb_arenas arenas;
   CHECK_THROWS_AS(arenas(execute::seat{1, {2}, {}}, [] { throw std::runtime_error{"no"}; }), std::runtime_error);
 }
+
+} // namespace interop_onetbb_test

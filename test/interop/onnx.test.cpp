@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_onnx_test {
 
 using namespace weft;
 using weft_test::onnx_model;
@@ -457,4 +457,4 @@ TEST_CASE("onnx: real models have the counts of their files, and published multi
 }
 #endif
 
-} // namespace
+} // namespace interop_onnx_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_onnx_op_costs_test {
 
 using namespace weft;
 using weft_test::onnx_model;
@@ -170,4 +170,4 @@ TEST_CASE("onnx op costs: fused attention costs what its parts cost") {
   CHECK(r.ops.type(0) == "com.microsoft.Attention");
 }
 
-} // namespace
+} // namespace interop_onnx_op_costs_test

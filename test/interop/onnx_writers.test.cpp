@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_onnx_writers_test {
 
 using namespace weft;
 using weft_test::onnx_model;
@@ -158,4 +158,4 @@ TEST_CASE("onnx: damaged attributes of weft's ops get one line") {
   CHECK(weft_test::refusal([&] { return m.read(); }).find("'toaster', no kind of device") != std::string::npos);
 }
 
-} // namespace
+} // namespace interop_onnx_writers_test

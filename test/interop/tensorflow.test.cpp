@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_tensorflow_test {
 
 using namespace weft;
 
@@ -305,4 +305,4 @@ TEST_CASE("graphs are recognised by their content") {
   }
 }
 
-} // namespace
+} // namespace interop_tensorflow_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_tensorflow_costs_test {
 
 using namespace weft;
 using tensorflow::schema::message_id;
@@ -110,4 +110,4 @@ TEST_CASE("other files are no costs") {
   CHECK_THROWS_AS(tensorflow::read_costs(std::filesystem::path{"/nowhere/at/all"}), error);
 }
 
-} // namespace
+} // namespace interop_tensorflow_costs_test

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_tensorflow_damaged_test {
 
 std::vector<std::string> corpus_of(const char* reader) {
   const auto folder = std::filesystem::path{__FILE__}.parent_path().parent_path() / "fuzz/corpus" / reader;
@@ -72,4 +72,4 @@ TEST_CASE("damaged costs are read or refused in one line") {
   check("tensorflow_costs", weft::test::fuzz::tensorflow_costs);
 }
 
-} // namespace
+} // namespace interop_tensorflow_damaged_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_tensorflow_network_test {
 
 using namespace weft;
 
@@ -100,4 +100,4 @@ TEST_CASE("texts say the same, without bookkeeping ops too, and placements are k
   CHECK_THROWS_AS(tensorflow::write_network(placed, net, built, {.placement = placement, .names = names}), error);
 }
 
-} // namespace
+} // namespace interop_tensorflow_network_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_tensorflow_placed_test {
 
 using namespace weft;
 using placement_of = std::vector<device_id>;
@@ -90,4 +90,4 @@ TEST_CASE("placements that do not fit are refused") {
   CHECK_THROWS_AS(placed("not a graph", {0}), parse_error);
 }
 
-} // namespace
+} // namespace interop_tensorflow_placed_test

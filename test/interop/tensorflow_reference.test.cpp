@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_tensorflow_reference_test {
 
 using namespace weft;
 
@@ -124,5 +124,6 @@ TEST_CASE("golden: a cost graph alone, and its times in the graph that it belong
   CHECK(matched > 150);
 }
 
-} // namespace
 #endif
+
+} // namespace interop_tensorflow_reference_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace interop_tensorflow_shapes_test {
 
 using namespace weft;
 using dims = std::vector<std::int64_t>;
@@ -254,4 +254,4 @@ TEST_CASE("shapes that are computed in the graph are followed") {
   CHECK(w.work(13) == 120);
 }
 
-} // namespace
+} // namespace interop_tensorflow_shapes_test

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-namespace {
+namespace interop_tensorflow_text_test {
 
 using namespace weft;
 using namespace weft::tensorflow;
@@ -236,4 +236,4 @@ TEST_CASE("damaged binary data is an error, not a crash") {
   }
 }
 
-} // namespace
+} // namespace interop_tensorflow_text_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace io_critical_path_csv_test {
 
 namespace io = weft::io;
 using weft_test::parse_error_of;
@@ -47,8 +47,6 @@ struct wrong_text {
   std::size_t line;
   std::string phrase;
 };
-
-} // namespace
 
 TEST_CASE("critical_path_csv: a workload, ids in any order and with gaps") {
   const auto w = workload_of(graph_header + "70, 9 ;-3,,,100,160,10,NO,\r\n"
@@ -357,3 +355,5 @@ TEST_CASE("critical_path_csv: damaged files are read or refused, nothing else") 
     CHECK(weft_test::reads_or_refuses(platform_of, weft_test::damaged(random, devices)));
   }
 }
+
+} // namespace io_critical_path_csv_test

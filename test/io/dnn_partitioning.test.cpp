@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace io_dnn_partitioning_test {
 
 using namespace weft;
 
@@ -47,8 +47,6 @@ struct wrong {
   std::size_t line;
   std::string phrase; ///< of the message after "x.json:line: "
 };
-
-} // namespace
 
 TEST_CASE("dnn_partitioning: a file becomes ops, devices and times") {
   const auto x = read(sample);
@@ -179,3 +177,5 @@ TEST_CASE("dnn_partitioning: files are told apart by their settings") {
 TEST_CASE("dnn_partitioning: a file that is not there") {
   CHECK_THROWS_AS((void)io::read_dnn_partitioning(std::filesystem::path{"/no/such/file.json"}), error);
 }
+
+} // namespace io_dnn_partitioning_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace io_dot_test {
 
 namespace io = weft::io;
 using weft_test::text_of;
@@ -29,8 +29,6 @@ weft::workload small() {
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-} // namespace
 
 TEST_CASE("dot: ops, edges, sizes and control edges; names are escaped") {
   const auto text = text_of([](std::ostream& out) { io::write_dot(out, small(), {.weights = false}); });
@@ -85,3 +83,5 @@ TEST_CASE("dot: draws any type of workload") {
   const weft::annotated_graph w{g, {.work = work}};
   CHECK(has(text_of([&](std::ostream& out) { io::write_dot(out, w); }), "n0 -> n1 [style=dashed];"));
 }
+
+} // namespace io_dot_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace io_dot_reader_test {
 
 using namespace weft;
 
@@ -32,8 +32,6 @@ std::string edges_of(const workload& w) {
   }
   return text;
 }
-
-} // namespace
 
 TEST_CASE("dot reader: what write_dot writes comes back") {
   rng random{7};
@@ -160,3 +158,5 @@ TEST_CASE("dot reader: what is DOT and what is not") {
     CHECK_FALSE(io::dot_reader::recognises(text));
   }
 }
+
+} // namespace io_dot_reader_test

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace {
+namespace io_hyperdag_test {
 
 using namespace weft;
 
@@ -21,8 +21,6 @@ platform<> machine(const std::string& text) {
 
 const std::string three_parts = "%% HyperdagDB\n2 4 5\n% Hyperedges: id communication memory\n1 5\n0 7 3\n"
                                 "% Vertices\n3 4 2\n0 1 0\n1 2.5 1 % two\n2\n% Pins\n0 0\n0 1\n1 2\n0 2\n1 3\n";
-
-} // namespace
 
 TEST_CASE("hyperdag: hyperedges are tensors, first pins producers") {
   const auto m = read(three_parts);
@@ -166,3 +164,5 @@ TEST_CASE("bsp machine: machines and graphs are told apart") {
     CHECK_FALSE(io::hyperdag_reader::recognises(text));
   }
 }
+
+} // namespace io_hyperdag_test

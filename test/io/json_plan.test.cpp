@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace {
+namespace io_json_plan_test {
 
 namespace io = weft::io;
 using weft_test::text_of;
@@ -28,8 +28,6 @@ void check_refused(const std::vector<weft_test::wrong_file>& samples, const Read
     CHECK(what.find(sample.phrase) != std::string::npos);
   }
 }
-
-} // namespace
 
 TEST_CASE("json_plan: every wrong file is refused with file, line, path and reason") {
   check_refused(weft_test::wrong_plans(), [](std::istream& in) { return io::read_plan_json(in, "x.json"); });
@@ -76,3 +74,5 @@ TEST_CASE("json_plan: random traces come back as they were written") {
     REQUIRE(io::read_trace_json(in) == t);
   }
 }
+
+} // namespace io_json_plan_test

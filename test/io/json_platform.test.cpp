@@ -10,7 +10,7 @@
 #include <limits>
 #include <string>
 
-namespace {
+namespace io_json_platform_test {
 
 namespace io = weft::io;
 using weft_test::text_of;
@@ -24,8 +24,6 @@ std::string file_with(const std::string& links) {
   return R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 8}], "links": )" +
          links + "}";
 }
-
-} // namespace
 
 TEST_CASE("json_platform: devices as people write them") {
   const auto p = platform_of(R"({
@@ -157,3 +155,5 @@ TEST_CASE("json_platform: a few bytes cannot ask for links between many devices"
   }
   CHECK(read(text(1001, R"({"matrix": {"latency": [)" + rows + "]}}")).latency(7, 1000) == 1);
 }
+
+} // namespace io_json_platform_test

@@ -9,13 +9,11 @@
 #include <sstream>
 #include <string>
 
-namespace {
+namespace io_json_profile_test {
 
 namespace io = weft::io;
 using weft::affinity;
 using weft::concurrency::profile;
-
-} // namespace
 
 TEST_CASE("json_profile: every wrong file is refused with file, line, path and reason") {
   for (const auto& sample : weft_test::wrong_profiles()) {
@@ -55,3 +53,5 @@ TEST_CASE("json_profile: a profile of another machine is told apart") {
   CHECK(again.warning_for("the old server").empty());
   CHECK(again.warning_for("this one").find("'the old server'") != std::string::npos);
 }
+
+} // namespace io_json_profile_test

@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace {
+namespace io_json_workload_test {
 
 namespace io = weft::io;
 using weft_test::text_of;
@@ -19,8 +19,6 @@ weft::workload workload_of(const std::string& text) {
   std::istringstream in{text};
   return io::read_workload_json(in, "w.json");
 }
-
-} // namespace
 
 TEST_CASE("json_workload: a file as people write it") {
   const auto w = workload_of(R"({
@@ -151,3 +149,5 @@ TEST_CASE("json_workload: damaged files are read or refused, nothing else") {
     CHECK(weft_test::reads_or_refuses(workload_of, text));
   }
 }
+
+} // namespace io_json_workload_test

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <string>
 
-namespace {
+namespace io_pipedream_test {
 
 using namespace weft;
 
@@ -41,8 +41,6 @@ std::string edges_of(const workload& w) {
   }
   return text;
 }
-
-} // namespace
 
 TEST_CASE("pipedream: an op per layer with the time of both passes") {
   CHECK(io::pipedream_reader::recognises(lstm));
@@ -122,3 +120,5 @@ TEST_CASE("pipedream: what cannot be read says where and why") {
     CHECK_THROWS_AS((void)read(text, {.backward_ops = true}), weft::parse_error);
   }
 }
+
+} // namespace io_pipedream_test

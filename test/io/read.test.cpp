@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace io_read_test {
 
 namespace io = weft::io;
 
@@ -43,8 +43,6 @@ const std::string device_csv = "Id,RAM,#operations,commnication speed,type\n0,1,
 const std::string workload_json = "\n {\"format\": \"weft.workload\", \"version\": 1, \"ops\": [{}, {}]}";
 const std::string platform_json =
   "\xef\xbb\xbf{\"format\": \"weft.platform\", \"version\": 1, \"devices\": [{\"kind\": \"gpu\", \"speed\": 1}]}";
-
-} // namespace
 
 TEST_CASE("read: the content decides the format, not the name") {
   CHECK(io::read_workload(temporary_file{graph_csv}.path()).num_ops() == 1);
@@ -117,8 +115,6 @@ TEST_CASE("read: what no reader takes is told by sight, with a way out") {
   }
 }
 
-namespace {
-
 /// Takes what begins with its mark; the name is in the model.
 struct marked_reader {
   char mark = '!';
@@ -134,8 +130,6 @@ struct marked_reader {
     return m;
   }
 };
-
-} // namespace
 
 TEST_CASE("read: further readers come first, in their order") {
   static_assert(io::model_reader<marked_reader> && !io::platform_reader<marked_reader>);
@@ -213,3 +207,5 @@ TEST_CASE("read: standard task graphs and problems of the placement study are mo
   CHECK_FALSE(io::holds_dnn_partitioning(temporary_file{workload_json}.path()));
   CHECK_THROWS_AS((void)io::holds_dnn_partitioning("/nonexistent/s.json"), weft::error);
 }
+
+} // namespace io_read_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace io_reference_test {
 
 using namespace weft;
 
@@ -107,9 +107,10 @@ TEST_CASE("reference data: every file is read, with the counts that another prog
   CHECK(kinds == files);
 }
 
-} // namespace
 #else
 TEST_CASE("reference data: every file is read or refused for a reason") {
   MESSAGE("skipped: WEFT_REFERENCE_DATA is not set");
 }
 #endif
+
+} // namespace io_reference_test

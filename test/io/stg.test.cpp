@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace io_stg_test {
 
 using namespace weft;
 
@@ -174,4 +174,4 @@ TEST_CASE("read_workload_stg: as many ops and edges as an independent program fi
 }
 #endif
 
-} // namespace
+} // namespace io_stg_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace io_wfformat_test {
 
 using namespace weft;
 
@@ -48,8 +48,6 @@ std::string edges_of(const workload& w) {
   }
   return text;
 }
-
-} // namespace
 
 TEST_CASE("wfformat: tasks, files and times of version 1.5") {
   CHECK(io::wfformat_reader::recognises(forked));
@@ -170,3 +168,5 @@ TEST_CASE("wfformat: what cannot be read says where and why") {
     CHECK_FALSE(io::wfformat_reader::recognises(text));
   }
 }
+
+} // namespace io_wfformat_test

@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
-using namespace test;
+namespace kernels_bound_step_test {
 
-namespace {
+using namespace test;
 
 /// A step that computes the loss of a network and its gradients by all variables, but updates nothing.
 struct gradient_step {
@@ -97,8 +97,6 @@ void check_finite_differences(const gradient_step& g) {
     }
   }
 }
-
-} // namespace
 
 TEST_CASE("bound step: gradients agree with finite differences of the loss") {
   SUBCASE("images") {
@@ -199,3 +197,5 @@ TEST_CASE("bound step: ops that run at the same time do not disturb each other")
     CHECK(copy(results[1]) == expected[1]);
   }
 }
+
+} // namespace kernels_bound_step_test

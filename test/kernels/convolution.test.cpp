@@ -3,9 +3,9 @@
 
 #include "trial.hpp"
 
-using namespace test;
+namespace kernels_convolution_test {
 
-namespace {
+using namespace test;
 
 /// A convolution as loops: calls `visit(image element, kernel element, result element)` for each product in it.
 struct naive_convolution {
@@ -66,8 +66,6 @@ const std::vector<shape> shapes{{{2, 5, 5, 3}, {3, 3, 3, 4}, {}},
                                 {{1, 6, 9, 4}, {1, 7, 4, 2}, {}},
                                 {{3, 12, 12, 1}, {5, 5, 1, 6}, {.pad = weft::nn::padding::valid}}};
 
-} // namespace
-
 TEST_CASE("convolution: forward and both gradients are those of the loops") {
   for (const auto& s : shapes) {
     for (const unsigned threads : {1u, 2u}) {
@@ -123,3 +121,5 @@ TEST_CASE("convolution: a window that fits no stride is refused") {
   call.op = t.feed({1}).op();
   CHECK_THROWS_AS((void)kernels::find_window(call, {1, 8, 8, 1}, {1, 7, 3, 1}, {3, 3}), kernels::unsupported_op);
 }
+
+} // namespace kernels_convolution_test

@@ -5,13 +5,13 @@
 
 #include "trial.hpp"
 
+namespace kernels_data_movement_test {
+
 using namespace test;
 
-namespace {
 numbers counting(std::size_t n) {
   return table(n, [](auto i) { return i; });
 }
-} // namespace
 
 TEST_CASE("data movement: concatenation along any axis, and slices that take its gradient apart") {
   for (const std::size_t axis : {0u, 1u, 2u}) {
@@ -105,3 +105,5 @@ TEST_CASE("data movement: another shape is the same memory") {
   CHECK(t(y) == counting(12));
   CHECK(t.step().values(y).data() == t.step().values(x).data());
 }
+
+} // namespace kernels_data_movement_test

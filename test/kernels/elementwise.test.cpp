@@ -7,9 +7,9 @@
 
 #include <functional>
 
-using namespace test;
+namespace kernels_elementwise_test {
 
-namespace {
+using namespace test;
 
 double logistic(double x) {
   return 1 / (1 + std::exp(-x));
@@ -61,8 +61,6 @@ const std::vector<std::pair<extents, extents>> operand_shapes{
   {{4, 6}, {4, 6}}, {{2, 3, 4, 16}, {16}}, {{16}, {3, 16}},
   {{4, 6}, {}},     {{}, {4, 6}},          {{5, 1}, {5, 7}},
   {{5, 7}, {5, 1}}, {{2, 1, 3}, {4, 1}},   {{3, 1, 1, 5}, {3, 2, 2, 5}}};
-
-} // namespace
 
 TEST_CASE("elementwise: activations and their gradients are those of the functions") {
   for (const auto& a : activations) {
@@ -148,3 +146,5 @@ TEST_CASE("elementwise: small functions") {
   check(root, [&](auto i) { return std::exp(a[i] / 2); });
   check(least, [&](auto i) { return std::min(a[i], b[i]); });
 }
+
+} // namespace kernels_elementwise_test

@@ -3,9 +3,9 @@
 
 #include "trial.hpp"
 
-using namespace test;
+namespace kernels_loss_test {
 
-namespace {
+using namespace test;
 
 /// The probabilities of each row of logits.
 std::vector<double> softmax(const numbers& logits, std::size_t classes) {
@@ -21,8 +21,6 @@ std::vector<double> softmax(const numbers& logits, std::size_t classes) {
   }
   return p;
 }
-
-} // namespace
 
 TEST_CASE("loss: softmax cross entropy against distributions and against classes") {
   const std::size_t batch = 6, classes = 5;
@@ -63,3 +61,5 @@ TEST_CASE("loss: a class of no probability costs much but not infinitely much") 
   CHECK(std::isfinite(t(loss)[0]));
   CHECK(t(loss)[0] > 50);
 }
+
+} // namespace kernels_loss_test

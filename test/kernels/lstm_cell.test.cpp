@@ -3,15 +3,13 @@
 
 #include "trial.hpp"
 
-using namespace test;
+namespace kernels_lstm_cell_test {
 
-namespace {
+using namespace test;
 
 double logistic(double x) {
   return 1 / (1 + std::exp(-x));
 }
-
-} // namespace
 
 TEST_CASE("lstm cell: all outputs of the fused step are those of the formulas") {
   const std::size_t batch = 3, inputs = 5, hidden = 7;
@@ -72,3 +70,5 @@ TEST_CASE("lstm cell: two fused steps have the results and gradients of two basi
     }
   }
 }
+
+} // namespace kernels_lstm_cell_test

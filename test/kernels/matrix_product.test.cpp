@@ -3,9 +3,9 @@
 
 #include "trial.hpp"
 
-using namespace test;
+namespace kernels_matrix_product_test {
 
-namespace {
+using namespace test;
 
 /// a · b, either stored transposed; `rows`, `inner` and `columns` of the product.
 numbers product(const numbers& a, bool transpose_a, const numbers& b, bool transpose_b, std::size_t rows,
@@ -23,8 +23,6 @@ numbers product(const numbers& a, bool transpose_a, const numbers& b, bool trans
 struct shape {
   std::size_t m, k, n;
 };
-
-} // namespace
 
 TEST_CASE("matrix product: the product and both gradients, square matrices too") {
   for (const auto s : {shape{3, 5, 4}, shape{20, 40, 64}, shape{6, 6, 6}, shape{1, 7, 1}, shape{8, 8, 3}}) {
@@ -50,3 +48,5 @@ TEST_CASE("matrix product: factors that are stored transposed") {
   t.run(c);
   CHECK(difference(t(c), product(t(a), true, t(b), true, 3, 5, 4)) < rounding);
 }
+
+} // namespace kernels_matrix_product_test

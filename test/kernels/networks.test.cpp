@@ -10,9 +10,9 @@
 #include <mutex>
 #include <thread>
 
-using namespace test;
+namespace kernels_networks_test {
 
-namespace {
+using namespace test;
 
 /// All networks, smaller than by default.
 std::vector<kernels::training_net> small_networks() {
@@ -103,8 +103,6 @@ double largest_difference(kernels::bound_step& a, kernels::bound_step& b, bool w
   return largest;
 }
 
-} // namespace
-
 TEST_CASE("networks: training lowers the loss, and all numbers stay finite") {
   for (const auto& net : small_networks()) {
     CAPTURE(net.name);
@@ -163,3 +161,5 @@ TEST_CASE("networks: a fused LSTM is the same network as one of small ops") {
     CHECK(total_loss(fused, a) == doctest::Approx(total_loss(basic, b)).epsilon(1e-4));
   }
 }
+
+} // namespace kernels_networks_test

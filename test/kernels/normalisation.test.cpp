@@ -3,9 +3,9 @@
 
 #include "trial.hpp"
 
-using namespace test;
+namespace kernels_normalisation_test {
 
-namespace {
+using namespace test;
 
 /// Batch normalisation of rows of channels, and its gradient, in double precision.
 struct reference {
@@ -51,8 +51,6 @@ numbers rounded(const std::vector<double>& values) {
   return {values.begin(), values.end()};
 }
 
-} // namespace
-
 TEST_CASE("normalisation: results, statistics and gradients are those of the formulas") {
   for (const extents& dims : {extents{4, 5, 5, 16}, extents{3, 4, 6, 5}, extents{24, 7}}) {
     for (const unsigned threads : {1u, 2u}) {
@@ -72,3 +70,5 @@ TEST_CASE("normalisation: results, statistics and gradients are those of the for
     }
   }
 }
+
+} // namespace kernels_normalisation_test

@@ -5,6 +5,8 @@
 
 #include <thread>
 
+namespace kernels_openmp_teams_test {
+
 static_assert(weft::team_runner<weft::execute::openmp_teams>);
 
 TEST_CASE("openmp: parallel regions of a kernel have as many threads as its team, on each runner by itself") {
@@ -27,3 +29,5 @@ TEST_CASE("openmp: parallel regions of a kernel have as many threads as its team
   CHECK(size_of_region(1) == 1);
   CHECK(omp_get_max_threads() == before); // the caller's own regions are as they were
 }
+
+} // namespace kernels_openmp_teams_test

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-using namespace test;
+namespace kernels_pooling_test {
 
-namespace {
+using namespace test;
 
 struct shape {
   extents image;
@@ -40,8 +40,6 @@ std::vector<std::vector<std::size_t>> windows(const shape& s, const extents& res
   }
   return all;
 }
-
-} // namespace
 
 TEST_CASE("pooling: the largest of each window, which gets the gradient") {
   for (const auto& s : shapes) {
@@ -91,3 +89,5 @@ TEST_CASE("pooling: the mean of each window without the padding, and its gradien
     }
   }
 }
+
+} // namespace kernels_pooling_test

@@ -3,9 +3,9 @@
 
 #include "trial.hpp"
 
-using namespace test;
+namespace kernels_reduction_test {
 
-namespace {
+using namespace test;
 
 /// Sums x over the axes that are marked; `x` has extents `dims`.
 numbers summed(const numbers& x, const extents& dims, const std::vector<bool>& over) {
@@ -35,8 +35,6 @@ struct reduction_case {
 const std::vector<reduction_case> reductions{
   {{3, 4, 5, 6}, {1, 2}}, {{4, 4, 4, 4}, {1, 2}}, {{40, 8}, {0}}, {{7, 9}, {1}},
   {{4, 5, 6}, {}},        {{2, 3, 4}, {0, 2}},    {{5}, {}}};
-
-} // namespace
 
 TEST_CASE("reduction: sums and means over axes, and their gradients") {
   for (const auto& r : reductions) {
@@ -96,3 +94,5 @@ TEST_CASE("reduction: half the sum of squares") {
     CHECK(t(y)[0] == doctest::Approx(squares / 2));
   }
 }
+
+} // namespace kernels_reduction_test

@@ -5,9 +5,9 @@
 
 #include "trial.hpp"
 
-using namespace test;
+namespace kernels_updates_test {
 
-namespace {
+using namespace test;
 
 constexpr float rate = 0.05f;
 
@@ -51,8 +51,6 @@ void check_rule(weft::optimizer rule, Update update) {
     CHECK(difference(x, result) < rounding);
   }
 }
-
-} // namespace
 
 TEST_CASE("updates: gradient descent") {
   check_rule(weft::optimizer::sgd, [](double x, double g, auto&, auto) { return x - rate * g; });
@@ -99,3 +97,5 @@ TEST_CASE("updates: clipped gradients have at most the norm of the limit") {
   }
   CHECK(std::sqrt(norm) == doctest::Approx(5));
 }
+
+} // namespace kernels_updates_test

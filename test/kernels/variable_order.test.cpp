@@ -5,9 +5,9 @@
 
 #include "trial.hpp"
 
-using namespace test;
+namespace kernels_variable_order_test {
 
-namespace {
+using namespace test;
 
 /// A network of two dense layers: the gradient by the hidden layer reads the weights that an update overwrites.
 weft::nn::tensor two_layers(weft::nn::network& net) {
@@ -15,8 +15,6 @@ weft::nn::tensor two_layers(weft::nn::network& net) {
   const auto hidden = tanh(weft::nn::dense("hidden", fed[0], 5));
   return reduce_mean(softmax_cross_entropy(weft::nn::dense("out", hidden, 3), fed[1]));
 }
-
-} // namespace
 
 TEST_CASE("variable order: gradients that read weights are not ordered with their update until told to") {
   weft::nn::network net{{.bookkeeping = false}};
@@ -49,3 +47,5 @@ TEST_CASE("variable order: two updates of one variable come one after the other,
   const auto before = kernels::detail::ancestors(step.graph, last);
   CHECK(std::count(before.begin(), before.end(), true) == static_cast<std::ptrdiff_t>(step.graph.num_ops()));
 }
+
+} // namespace kernels_variable_order_test

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace partition_assignment_test {
 
 using namespace weft;
 
@@ -116,4 +116,4 @@ TEST_CASE("assignment: the best that fits, ties to the smaller id") {
   CHECK(a.best_fit(0, [](device_id d) { return static_cast<double>(d); }) == 1); // 0 is less, but does not fit
 }
 
-} // namespace
+} // namespace partition_assignment_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace partition_batch_split_test {
 
 using namespace weft;
 using test::place;
@@ -56,4 +56,4 @@ TEST_CASE("batch_split: more devices than ops") {
   CHECK(place(partition::batch_split{}, problem{w, q}) == placement{0, 2});
 }
 
-} // namespace
+} // namespace partition_batch_split_test

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-namespace {
+namespace partition_concepts_test {
 
 using namespace weft;
 using partition::decided;
@@ -104,4 +104,4 @@ static_assert(partitioner_for<returns<outcome<decided>>, fixture_problem>);
 static_assert(!partitioner_for<returns<void>, fixture_problem> && !partitioner_for<returns<double>, fixture_problem>);
 static_assert(!partitioner_for<decltype([](int) { return placement{}; }), fixture_problem>);
 
-} // namespace
+} // namespace partition_concepts_test

@@ -12,7 +12,7 @@
 
 #include <string>
 
-namespace {
+namespace partition_constraints_test {
 
 using namespace weft;
 using test::drawn;
@@ -140,4 +140,4 @@ TEST_CASE("partitioners: one device takes everything, and a workload without ops
   }
 }
 
-} // namespace
+} // namespace partition_constraints_test

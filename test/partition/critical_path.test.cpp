@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-namespace {
+namespace partition_critical_path_test {
 
 using namespace weft;
 using partition::critical_path;
@@ -86,4 +86,4 @@ TEST_CASE("critical_path: a device that computes an op in no time has an average
   CHECK(place(critical_path{}, problem{w, q}) == placement{0, 0});
 }
 
-} // namespace
+} // namespace partition_critical_path_test

@@ -11,7 +11,7 @@
 #include <functional>
 #include <set>
 
-namespace {
+namespace partition_dfs_test {
 
 using namespace weft;
 using partition::dfs;
@@ -168,4 +168,4 @@ TEST_CASE("dfs: each choice minimises execution times traffic") {
   }
 }
 
-} // namespace
+} // namespace partition_dfs_test

@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace {
+namespace partition_divide_successors_test {
 
 using namespace weft;
 using partition::divide_successors;
@@ -54,4 +54,4 @@ TEST_CASE("divide_successors: a placed op brings its component, whose successors
   CHECK(place(divide_successors{}, problem{w, q}) == placement{0, 0, 0, 0, 1});
 }
 
-} // namespace
+} // namespace partition_divide_successors_test

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-namespace {
+namespace partition_hash_test {
 
 using namespace weft;
 using partition::hash;
@@ -98,4 +98,4 @@ TEST_CASE("hash: another start may find room where the first did not") {
   CHECK(place(hash{.starts = 2}, p) == placement{1, 1, 0, 0});
 }
 
-} // namespace
+} // namespace partition_hash_test

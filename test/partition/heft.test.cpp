@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace {
+namespace partition_heft_test {
 
 using namespace weft;
 using partition::heft;
@@ -212,4 +212,4 @@ TEST_CASE("heft: without what goes beyond the paper, as the paper has it") {
   }
 }
 
-} // namespace
+} // namespace partition_heft_test

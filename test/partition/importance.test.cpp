@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace {
+namespace partition_importance_test {
 
 using namespace weft;
 using numbers = std::vector<double>;
@@ -52,4 +52,4 @@ TEST_CASE("random_ranks: a permutation of the ops that the seed decides") {
   CHECK(std::unique(seen.begin(), seen.end()) - seen.begin() == 24); // all of them occur
 }
 
-} // namespace
+} // namespace partition_importance_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace partition_iterated_critical_path_test {
 
 using namespace weft;
 using partition::iterated_critical_path;
@@ -72,4 +72,4 @@ TEST_CASE("iterated_critical_path: components go with the first of their ops tha
   CHECK(place(iterated_critical_path{}, problem{w, q}) == placement{0, 0, 0, 1});
 }
 
-} // namespace
+} // namespace partition_iterated_critical_path_test

@@ -11,7 +11,7 @@
 
 #include <string>
 
-namespace {
+namespace partition_layer_split_test {
 
 using namespace weft;
 using partition::detail::op_name;
@@ -140,4 +140,4 @@ TEST_CASE("layer_split, first_device: kinds and groups, whatever memory there is
   CHECK(partition::first_device{}(p).error().why == infeasibility::reason::no_device_of_kind);
 }
 
-} // namespace
+} // namespace partition_layer_split_test

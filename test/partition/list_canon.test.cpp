@@ -32,7 +32,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace partition_list_canon_test {
 
 using namespace weft;
 using namespace weft::partition;
@@ -229,4 +229,4 @@ TEST_CASE("list canon: groups, kinds, slots, no bytes, no outputs, no memory, no
 static_assert(sizeof(heft) == sizeof(double), "empty policies take no space");
 static_assert(sizeof(etf) == 1);
 
-} // namespace
+} // namespace partition_list_canon_test

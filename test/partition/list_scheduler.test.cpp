@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-namespace {
+namespace partition_list_scheduler_test {
 
 using namespace weft;
 using partition::list::row_path;
@@ -141,4 +141,4 @@ TEST_CASE("sort_by_key: sorts by the key, then by what tells equal keys apart, a
   }
 }
 
-} // namespace
+} // namespace partition_list_scheduler_test

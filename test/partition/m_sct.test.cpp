@@ -17,7 +17,7 @@
 #include <limits>
 #include <vector>
 
-namespace {
+namespace partition_m_sct_test {
 
 using namespace weft;
 namespace sct = partition::sct;
@@ -252,4 +252,4 @@ TEST_CASE("m_sct: on unequal devices a slow one is not taken because it is idle"
   CHECK(test::place(partition::m_sct<>{}, problem{w, q}) == placement{1, 1});
 }
 
-} // namespace
+} // namespace partition_m_sct_test

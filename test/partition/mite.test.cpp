@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace {
+namespace partition_mite_test {
 
 using namespace weft;
 using partition::mite;
@@ -146,4 +146,4 @@ TEST_CASE("mite: each choice minimises the product of the four terms") {
   }
 }
 
-} // namespace
+} // namespace partition_mite_test

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace {
+namespace partition_traffic_test {
 
 using namespace weft;
 using test::drawn_problem;
@@ -99,4 +99,4 @@ TEST_CASE("execution_and_traffic: devices that do not fit do not count") {
   CHECK(value.product(2) == 0.5);
 }
 
-} // namespace
+} // namespace partition_traffic_test

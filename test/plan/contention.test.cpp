@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+namespace plan_contention_test {
+
 TEST_CASE("contention_model: names") {
   CHECK(to_string(weft::contention_model::none) == "none");
   CHECK(to_string(weft::contention_model::port) == "port");
 }
+
+} // namespace plan_contention_test

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace platform_generate_test {
+
 using namespace weft;
 
 TEST_CASE("heterogeneous: speeds, links, memory and kinds follow the options") {
@@ -49,3 +51,5 @@ TEST_CASE("heterogeneous: options that make no sense are errors") {
   CHECK_THROWS_AS(generate::heterogeneous({.gpu_share = 1.1}), value_error);
   CHECK_THROWS_AS(generate::heterogeneous({.send_work = -1}), value_error);
 }
+
+} // namespace platform_generate_test

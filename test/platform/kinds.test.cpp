@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace platform_kinds_test {
+
 using namespace weft;
 using enum device_kind;
 
@@ -40,3 +42,5 @@ TEST_CASE("kinds: a set names its members") {
   CHECK(to_string(kind_set{}) == "none");
   CHECK(to_string(kind_set{fpga} | cpu) == "cpu|fpga");
 }
+
+} // namespace platform_kinds_test

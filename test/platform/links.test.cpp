@@ -5,6 +5,8 @@
 
 #include <limits>
 
+namespace platform_links_test {
+
 using namespace weft;
 
 TEST_CASE("links: uniform links are the same everywhere, and free by default") {
@@ -51,3 +53,5 @@ TEST_CASE("links: a hierarchy of one level is uniform") {
   const hierarchical_links links{{{1, 2}}, {}};
   CHECK(links(0, 99) == link{1, 2});
 }
+
+} // namespace platform_links_test

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace {
+namespace platform_machine_test {
 
 using weft::machine;
 
@@ -25,8 +25,6 @@ std::string complaint(const std::function<void(machine&)>& change) {
   }
   return "";
 }
-
-} // namespace
 
 TEST_CASE("machine: cores, tiles, bandwidth") {
   const machine m{.sockets = 2, .cores_per_socket = 6, .cores_per_tile = 4, .socket_bandwidth = 5};
@@ -61,3 +59,5 @@ TEST_CASE("machine: check names what is wrong") {
   CHECK(complaint([](machine& m) { m.smt_gain = 2; }).empty());
   CHECK(complaint([](machine& m) { m.cores_per_socket = 65536; }).empty());
 }
+
+} // namespace platform_machine_test

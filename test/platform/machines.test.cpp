@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace platform_machines_test {
+
 using namespace weft;
 
 TEST_CASE("machines: every entry is sound, and bears its name") {
@@ -38,3 +40,5 @@ TEST_CASE("machines: an unknown name is answered with the known ones") {
                        "xeon_phi_7250",
                        value_error);
 }
+
+} // namespace platform_machines_test

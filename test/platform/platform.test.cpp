@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-using namespace weft;
+namespace platform_platform_test {
 
-namespace {
+using namespace weft;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -34,8 +34,6 @@ void refused(const device& second, const std::string& where) {
     CHECK(e.where == where);
   }
 }
-
-} // namespace
 
 TEST_CASE("platform: devices tell what they were given") {
   link_matrix links{2, {1e-6, 1e9}};
@@ -96,3 +94,5 @@ TEST_CASE("platform: what a device is to itself does not matter") {
   links.set(0, 0, {-1, -1});
   CHECK_NOTHROW((platform{{{}, {}}, links}));
 }
+
+} // namespace platform_platform_test

@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+namespace platform_presets_test {
+
 using namespace weft;
 
 TEST_CASE("presets: every one is made, with names and links that are alike in both directions") {
@@ -120,3 +122,5 @@ TEST_CASE("presets: an unknown name is an error that lists the names") {
                        "paper_like_50, pcie_4gpu, pcie_8gpu, workstation_1gpu, workstation_2gpu",
                        value_error);
 }
+
+} // namespace platform_presets_test

@@ -12,7 +12,7 @@
 #include <limits>
 #include <stop_token>
 
-namespace {
+namespace refine_branch_and_bound_test {
 
 using namespace weft;
 using refine::branch_and_bound;
@@ -41,7 +41,7 @@ TEST_CASE("branch_and_bound: as good as trying everything") {
     CAPTURE(round);
     const auto small = weft_test::random_problem(random);
     small.with([&](const auto& p) {
-      const double optimum = weft_test::optimum(p);
+      const double optimum = weft_test::least_makespan(p);
       const auto found = test::decide(branch_and_bound{}, p);
       REQUIRE(found.has_value() == (optimum < std::numeric_limits<double>::infinity()));
       if (found) {
@@ -76,7 +76,7 @@ TEST_CASE("branch_and_bound: as good as trying everything where sending occupies
       const double makespan = run_in_order(p, found->plan);
       CHECK(found->bound == doctest::Approx(makespan));
       if (small.devices[0].memory_capacity > 1000) {
-        const double optimum = weft_test::optimum(p);
+        const double optimum = weft_test::least_makespan(p);
         CHECK(makespan == doctest::Approx(optimum));
         above_bound += bound::best(p).value < optimum * (1 - 1e-9);
       } else { // `optimum` knows no memory
@@ -203,4 +203,4 @@ TEST_CASE("branch_and_bound: proves that there is no room, or says that it does 
   CHECK(unknown.error().why == infeasibility::reason::not_found);
 }
 
-} // namespace
+} // namespace refine_branch_and_bound_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace refine_genetic_test {
 
 using namespace weft;
 using refine::genetic;
@@ -27,4 +27,4 @@ TEST_CASE("genetic: small problems and constraints") { test::manages_small_probl
 
 TEST_CASE("genetic: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
 
-} // namespace
+} // namespace refine_genetic_test

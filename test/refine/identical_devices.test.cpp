@@ -15,7 +15,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace {
+namespace refine_identical_devices_test {
 
 using namespace weft;
 using refine::identical_devices;
@@ -299,4 +299,4 @@ TEST_CASE("identical_devices: no ops") {
   CHECK(found->bound == 0);
 }
 
-} // namespace
+} // namespace refine_identical_devices_test

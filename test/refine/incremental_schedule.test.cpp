@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace refine_incremental_schedule_test {
 
 using namespace weft;
 using refine::incremental_schedule;
@@ -223,4 +223,4 @@ TEST_CASE("incremental_schedule: an estimate of a move without company is exact"
   CHECK(s.path_if_moved(3, 1) == 8);
 }
 
-} // namespace
+} // namespace refine_incremental_schedule_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace refine_large_neighbourhood_search_test {
 
 using namespace weft;
 using refine::large_neighbourhood_search;
@@ -27,4 +27,4 @@ TEST_CASE("large_neighbourhood_search: small problems and constraints") { test::
 
 TEST_CASE("large_neighbourhood_search: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
 
-} // namespace
+} // namespace refine_large_neighbourhood_search_test

@@ -16,7 +16,7 @@
 #include <concepts>
 #include <stop_token>
 
-namespace {
+namespace refine_local_search_test {
 
 using namespace weft;
 using refine::local_search;
@@ -219,4 +219,4 @@ TEST_CASE("iterated_local_search: from another start and under another policy") 
   CHECK(makespan(s.p, found->plan, schedule::fifo{}) == 1);
 }
 
-} // namespace
+} // namespace refine_local_search_test

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <set>
 
-namespace {
+namespace refine_neighbourhood_test {
 
 using namespace weft;
 using problem_type = problem<workload, platform<uniform_links>>;
@@ -136,4 +136,4 @@ TEST_CASE("neighbourhood: the same seed draws the same changes") {
   CHECK(a.s.to_plan() == b.s.to_plan());
 }
 
-} // namespace
+} // namespace refine_neighbourhood_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace refine_simulated_annealing_test {
 
 using namespace weft;
 using refine::simulated_annealing;
@@ -27,4 +27,4 @@ TEST_CASE("simulated_annealing: small problems and constraints") { test::manages
 
 TEST_CASE("simulated_annealing: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
 
-} // namespace
+} // namespace refine_simulated_annealing_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace refine_tabu_search_test {
 
 using namespace weft;
 using refine::tabu_search;
@@ -27,4 +27,4 @@ TEST_CASE("tabu_search: small problems and constraints") { test::manages_small_p
 
 TEST_CASE("tabu_search: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
 
-} // namespace
+} // namespace refine_tabu_search_test

@@ -16,7 +16,7 @@
 #include <sstream>
 #include <vector>
 
-namespace {
+namespace report_chrome_trace_test {
 
 using namespace weft;
 using json = nlohmann::json;
@@ -73,8 +73,6 @@ const json& find(const json& all, const char* name, const char* category) {
   FAIL("no such event");
   return all;
 }
-
-} // namespace
 
 TEST_CASE("chrome trace: ops, sends, transfers, names and arrows") {
   workload_builder b;
@@ -179,3 +177,5 @@ TEST_CASE("chrome trace: archetypes and empty traces are enough") {
   CHECK(count(all, "ph", "X") == 0);
   CHECK(count(all, "name", "thread_name") == 2);
 }
+
+} // namespace report_chrome_trace_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace report_comparison_test {
 
 using namespace weft::report;
 
@@ -21,8 +21,6 @@ run_record run(const char* partition, const char* schedule, double makespan, con
   r.schedule_seconds = 2;
   return r;
 }
-
-} // namespace
 
 TEST_CASE("relative_gap is makespan / bound - 1, and absent where that means nothing") {
   CHECK(relative_gap(15, 10) == doctest::Approx(.5));
@@ -143,3 +141,5 @@ TEST_CASE("names: what decides everything is said once, and a missing schedule n
   CHECK(combination{.partition = "best", .schedule = "best"}.name() == "best");
   CHECK(combination{.partition = "heft", .schedule = "none"}.name() == "heft");
 }
+
+} // namespace report_comparison_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace report_csv_test {
 
 using namespace weft::report;
 
@@ -33,8 +33,6 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
   rows.pop_back(); // after the last line end
   return rows;
 }
-
-} // namespace
 
 TEST_CASE("write_csv: columns, order, and numbers that read back exactly") {
   run_record r{.workload = "w", .platform = "p", .partition = "heft", .schedule = "fifo"};
@@ -99,3 +97,5 @@ TEST_CASE("write_csv: commas, quotes and line ends are quoted") {
   CHECK(out.str().find("\"say \"\"hi\"\"\"") != std::string::npos);
   CHECK(out.str().find(",plain text,") != std::string::npos);
 }
+
+} // namespace report_csv_test

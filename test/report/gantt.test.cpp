@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+namespace report_gantt_test {
+
 TEST_CASE("make_gantt_run copies names, types, slots and sizes; device_loads adds up") {
   using namespace weft;
   workload_builder b;
@@ -59,3 +61,5 @@ TEST_CASE("gantt_run: types are left out where no op has one; archetypes and bar
   CHECK(bare.num_devices() == 3);
   CHECK(report::device_loads(bare)[2].utilisation == 0); // no makespan
 }
+
+} // namespace report_gantt_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace report_html_test {
 
 using namespace weft;
 using namespace weft::report;
@@ -49,8 +49,6 @@ gantt_run small_gantt() {
   g.lower_bound = 4;
   return g;
 }
-
-} // namespace
 
 TEST_CASE("write_html: tables, best row, failures and notes are there without any script") {
   html_report r{.title = "Report",
@@ -188,3 +186,5 @@ TEST_CASE("html: periods are headed as such, and what nobody computed is not sho
   r.results.runs[1].objective = "latency";
   CHECK(test::count(page(r), ">Objective</th>") == 1);
 }
+
+} // namespace report_html_test

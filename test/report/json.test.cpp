@@ -6,6 +6,8 @@
 
 #include <sstream>
 
+namespace report_json_test {
+
 TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   using namespace weft::report;
   run_record good{.workload = "w \"1\"", .platform = "p", .partition = "hash", .schedule = "fifo"};
@@ -76,3 +78,5 @@ TEST_CASE("write_json: an empty comparison is valid") {
   CHECK(json["strategies"].empty());
   CHECK(json["sections"].empty());
 }
+
+} // namespace report_json_test

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+namespace report_names_test {
+
 TEST_CASE("op_name, op_type and device_name take names where there are some") {
   weft::workload_builder b;
   b.add_op({.work = 1, .name = "conv", .type = "Conv2D"});
@@ -27,3 +29,5 @@ TEST_CASE("op_name, op_type and device_name take names where there are some") {
   CHECK(weft::report::device_name(p, 0) == "left");
   CHECK(weft::report::device_name(p, 1) == "gpu 1");
 }
+
+} // namespace report_names_test

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace report_overlay_test {
 
 weft::report::gantt_run two_ops(std::string title, weft::trace trace) {
   weft::workload_builder b;
@@ -20,8 +20,6 @@ weft::report::gantt_run two_ops(std::string title, weft::trace trace) {
   const auto one = weft::single({.name = "cpu", .cores_per_socket = 4});
   return weft::report::make_gantt_run(std::move(title), std::move(trace), w, one);
 }
-
-} // namespace
 
 TEST_CASE("gantt: a team keeps as many cores busy as it has threads") {
   const auto run = two_ops("run", {{{0, 0, 1, 4}, {0, 1, 2, 2}}, {}, 2});
@@ -44,3 +42,5 @@ TEST_CASE("gantt: runs below each other on one time axis") {
   REQUIRE(both.trace.transfers.size() == 1);
   CHECK(both.producers == std::vector<weft::op_id>{weft::none, 2}); // the second run's tensor is its own op's
 }
+
+} // namespace report_overlay_test

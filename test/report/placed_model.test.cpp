@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace {
+namespace report_placed_model_test {
 
 using namespace weft;
 using namespace weft::report;
@@ -21,8 +21,6 @@ trace run_of(const Problem& p, const placement& where) {
   simulator<Problem, schedule::path_completion_time>{p}.run({where}, simulate::recorder{run});
   return run;
 }
-
-} // namespace
 
 TEST_CASE("make_placed_model: the diamond on two of three devices") {
   const auto w = test::diamond();
@@ -111,3 +109,5 @@ TEST_CASE("thin: peaks and the last level of each part stay") {
   CHECK(thin(few, 100).time == few.time);
   CHECK(thin({}, 100).time.empty());
 }
+
+} // namespace report_placed_model_test

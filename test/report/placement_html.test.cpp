@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace report_placement_html_test {
 
 using namespace weft;
 using namespace weft::report;
@@ -38,8 +38,6 @@ std::string page(const placed_model& m) {
 }
 
 std::vector<double> numbers(const json& column) { return test::numbers_in(column.get<std::string>()); }
-
-} // namespace
 
 TEST_CASE("write_placement_html: the tables say what the analysis says, without a script") {
   const auto w = test::diamond();
@@ -154,3 +152,5 @@ TEST_CASE("write_placement_html: large graphs are grouped, and the page stays sm
   CHECK(ops == 20'000);
   CHECK(html.size() < 4'000'000);
 }
+
+} // namespace report_placement_html_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace report_quality_test {
 
 using namespace weft::report;
 
@@ -20,8 +20,6 @@ run_record run(const std::string& workload, const std::string& partition, double
           .makespan = makespan,
           .lower_bound = bound};
 }
-
-} // namespace
 
 TEST_CASE("family_of: up to a slash, else up to what counts or qualifies") {
   CHECK(family_of("suite:stencil_1d/ccr 0.1/related/1") == "suite:stencil_1d");
@@ -98,3 +96,5 @@ TEST_CASE("quality: refiners make strategies of their own") {
   CHECK(q.strategies[1].name == "x + fifo");
   CHECK(q.strategies[1].ratio == 2);
 }
+
+} // namespace report_quality_test

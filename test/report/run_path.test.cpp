@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace {
+namespace report_run_path_test {
 
 using namespace weft;
 using namespace weft::report;
@@ -40,8 +40,6 @@ void check_chain(const std::vector<path_step>& path, const trace& run) {
   CHECK(path.front().after == why::start);
   CHECK(now == run.makespan);
 }
-
-} // namespace
 
 TEST_CASE("path_of_run: data, sends and transfers of the diamond") {
   const auto w = test::diamond();
@@ -150,3 +148,5 @@ TEST_CASE("path_of_run: an op without length that waited for another one without
   check_chain(path, run);
   CHECK(path.size() >= 4);
 }
+
+} // namespace report_run_path_test

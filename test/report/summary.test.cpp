@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace {
+namespace report_summary_test {
 
 using namespace weft;
 using namespace weft::report;
@@ -40,8 +40,6 @@ void check_width(const std::string& text) {
 }
 
 bool has(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
-
-} // namespace
 
 TEST_CASE("write_summary: step time, gap, speed-ups, devices, path, strategies, notes") {
   const auto w = test::diamond();
@@ -112,3 +110,5 @@ TEST_CASE("in_columns and bar") {
   CHECK(bar(1e-9, 2) == "▏ ");
   CHECK(bar(7, 1) == "█");
 }
+
+} // namespace report_summary_test

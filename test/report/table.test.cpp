@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace report_table_test {
 
 using namespace weft::report;
 
@@ -43,8 +43,6 @@ std::size_t end_of(const std::string& line, const std::string& text) {
   REQUIRE(at != std::string::npos);
   return detail::display_width(line.substr(0, at + text.size()));
 }
-
-} // namespace
 
 TEST_CASE("write_table: title, best row, failed row and verdict") {
   const auto text = lines({{run("net", "hash", 250), run("net", "heft", 125.5), run("net", "dfs", absent)}});
@@ -147,3 +145,5 @@ TEST_CASE("write_table: other objectives and units say what they are") {
   CHECK(text[0].find("lower bound 20.000 ms") != std::string::npos);
   CHECK(text[6].starts_with(" Best: best, period 25.000 ms"));
 }
+
+} // namespace report_table_test

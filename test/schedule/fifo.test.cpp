@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace schedule_fifo_test {
 
 using namespace weft;
 using test::five_ops;
@@ -29,4 +29,4 @@ TEST_CASE("fifo: an op's sends come before its local consumers, those by id") {
   CHECK(run.transfers == std::vector<transfer_record>{{0, 0, 1, 2, 12, 12, 15}, {2, 0, 1, 21, 31, 31, 33}});
 }
 
-} // namespace
+} // namespace schedule_fifo_test

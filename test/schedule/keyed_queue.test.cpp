@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace {
+namespace schedule_keyed_queue_test {
 
 using namespace weft;
 using test::five_ops;
@@ -105,4 +105,4 @@ static_assert(std::is_same_v<schedule::queue_for<schedule::fifo, five_problem>,
 static_assert(std::is_same_v<schedule::queue_for<schedule::static_order, five_problem>,
                              schedule::static_order::queue<five_problem>>);
 
-} // namespace
+} // namespace schedule_keyed_queue_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace schedule_largest_remaining_work_test {
 
 using namespace weft;
 using test::five_ops;
@@ -24,4 +24,4 @@ TEST_CASE("largest_remaining_work: a send counts the best of the consumers that 
   CHECK(keys_of(schedule::largest_remaining_work{}, s.p, {0, 1, 1, 1, 1}) == std::vector<double>{16, 12, 14, 8, 3, 14});
 }
 
-} // namespace
+} // namespace schedule_largest_remaining_work_test

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace {
+namespace schedule_maximum_successor_rank_test {
 
 using namespace weft;
 
@@ -211,4 +211,4 @@ TEST_CASE("maximum_successor_rank: a transfer without a send counts nothing") {
   }
 }
 
-} // namespace
+} // namespace schedule_maximum_successor_rank_test

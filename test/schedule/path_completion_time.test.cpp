@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace schedule_path_completion_time_test {
 
 using namespace weft;
 using test::five_ops;
@@ -37,4 +37,4 @@ TEST_CASE("path_completion_time: a transfer counts the most urgent of its consum
   CHECK(keys_of(schedule::path_completion_time{}, s.p, {0, 1, 1, 1, 1}) == std::vector<double>{27, 6, 7, 4, 1.5, 25});
 }
 
-} // namespace
+} // namespace schedule_path_completion_time_test

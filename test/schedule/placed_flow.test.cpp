@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace {
+namespace schedule_placed_flow_test {
 
 using namespace weft;
 
@@ -165,4 +165,4 @@ TEST_CASE("placed_flow: another placement replaces everything") {
   CHECK(equal(flow.local_consumers(3), {3}));
 }
 
-} // namespace
+} // namespace schedule_placed_flow_test

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace schedule_static_order_test {
 
 using namespace weft;
 using test::five_ops;
@@ -165,4 +165,4 @@ TEST_CASE("static_order: sends that take no time are no steps") {
   CHECK(r.run.ops[b].start == 5);
 }
 
-} // namespace
+} // namespace schedule_static_order_test

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace {
+namespace schedule_timeline_test {
 
 using weft::schedule::timeline;
 
@@ -109,4 +109,4 @@ TEST_CASE("timeline: with thousands of gaps, the same as looking at all of them"
   }
 }
 
-} // namespace
+} // namespace schedule_timeline_test

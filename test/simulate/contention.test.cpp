@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace simulate_contention_test {
 
 using namespace weft;
 
@@ -96,4 +96,4 @@ TEST_CASE("simulator: into one port, transfers of different senders take turns")
   CHECK(run.transfers[1].start == 5); // could begin at 2
 }
 
-} // namespace
+} // namespace simulate_contention_test

@@ -14,7 +14,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace simulate_equivalence_test {
 
 using namespace weft;
 using weft::test::drawn;
@@ -211,4 +211,4 @@ TEST_CASE("simulator: as the list simulator, static_order") {
   compare<simulate::port_contention>(schedule::static_order{}, 9, 300, pick, random_order);
 }
 
-} // namespace
+} // namespace simulate_equivalence_test

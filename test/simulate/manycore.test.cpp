@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace simulate_manycore_test {
 
 using namespace weft;
 using concurrency::launch;
@@ -97,8 +97,6 @@ struct zero_then_second {
     return view.idle_second > 0 ? std::optional{launch{v, {1}, true}} : std::nullopt;
   }
 };
-
-} // namespace
 
 TEST_CASE("fair_sharing: nobody gets more than asked, and the rest is shared equally") {
   simulate::fair_sharing sharing;
@@ -298,3 +296,5 @@ TEST_CASE("manycore_simulator: manual_optimum is no worse than any uniform setti
   CHECK(best.seconds == least);
   CHECK(evaluate(concurrency::uniform(best.inter, best.intra)) == least);
 }
+
+} // namespace simulate_manycore_test

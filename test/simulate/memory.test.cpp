@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace simulate_memory_test {
 
 using namespace weft;
 using test::drawn;
@@ -169,4 +169,4 @@ TEST_CASE("memory_tracker: kept between runs, it forgets the run before") {
   CHECK_FALSE(memory.overflow());
 }
 
-} // namespace
+} // namespace simulate_memory_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace simulate_observer_test {
 
 using namespace weft;
 using test::five_ops;
@@ -165,4 +165,4 @@ static_assert(simulate::run_observer<listener> && simulate::run_observer<finish_
 static_assert(simulate::run_observer<simulate::recorder> && simulate::run_observer<simulate::no_observer>);
 static_assert(!simulate::run_observer<unrelated> && !simulate::run_observer<int>);
 
-} // namespace
+} // namespace simulate_observer_test

@@ -15,7 +15,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace simulate_plan_of_test {
 
 using namespace weft;
 
@@ -67,4 +67,4 @@ TEST_CASE("plan_of: several slots, ops that take no time") {
   }
 }
 
-} // namespace
+} // namespace simulate_plan_of_test

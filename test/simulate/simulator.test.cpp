@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace {
+namespace simulate_simulator_test {
 
 using namespace weft;
 using test::five_ops;
@@ -194,4 +194,4 @@ TEST_CASE("simulator: takes a policy with state of its own") {
   CHECK(run_with(-1) == 8); // after c, before the sends
 }
 
-} // namespace
+} // namespace simulate_simulator_test

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace {
+namespace solve_adversarial_test {
 
 using namespace weft;
 
@@ -126,4 +126,4 @@ TEST_CASE("adversarial_search: against itself, without plans, without budget, ou
   CHECK_THROWS_AS((adversarial_search{.min_work = 0}(heft_makespan, heft_makespan, random)), value_error);
 }
 
-} // namespace
+} // namespace solve_adversarial_test

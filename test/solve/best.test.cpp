@@ -13,7 +13,7 @@
 
 #include <thread>
 
-namespace {
+namespace solve_best_test {
 
 using namespace weft;
 
@@ -187,4 +187,4 @@ TEST_CASE("for_each_chain: every piece once, and the first exception at the end"
   }
 }
 
-} // namespace
+} // namespace solve_best_test

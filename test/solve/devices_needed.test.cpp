@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace solve_devices_needed_test {
 
 using namespace weft;
 
@@ -144,4 +144,4 @@ TEST_CASE("devices_needed: seconds are for all numbers together, and each number
   }
 }
 
-} // namespace
+} // namespace solve_devices_needed_test

@@ -15,7 +15,7 @@
 
 #include <type_traits>
 
-namespace {
+namespace solve_joint_test {
 
 namespace concurrency = weft::concurrency;
 
@@ -34,8 +34,6 @@ weft::with_machines<weft::platform<weft::uniform_links>> server_with_card(std::u
           {weft::machine{.name = "server", .cores_per_socket = cores, .core_speed = 1},
            weft::accelerator("card", card_speed, 1e10)}};
 }
-
-} // namespace
 
 TEST_CASE("joint: a concurrency strategy is a run policy of moldable problems only") {
   using moldable = weft::problem<weft::workload, decltype(server_with_card(1, 1)), concurrency::moldable<usl_cost>>;
@@ -87,3 +85,5 @@ TEST_CASE("joint: bounds of searches that run one op at a time do not count wher
   CHECK(serial.makespan == doctest::Approx(2));
   CHECK(serial.status == weft::status::solved); // not optimal
 }
+
+} // namespace solve_joint_test

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace solve_least_memory_test {
 
 using namespace weft;
 
@@ -82,4 +82,4 @@ TEST_CASE("least_memory: nothing to place, and nowhere") {
   CHECK(r.reason->why == infeasibility::reason::out_of_memory);
 }
 
-} // namespace
+} // namespace solve_least_memory_test

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace solve_memory_over_time_test {
 
 using namespace weft;
 using test::drawn;
@@ -244,4 +244,4 @@ TEST_CASE("memory over time: what is short, and what cannot be") {
   CHECK(solve::best(problem{nothing, q}, {.memory = over_time}).status == status::optimal);
 }
 
-} // namespace
+} // namespace solve_memory_over_time_test

@@ -14,7 +14,7 @@
 
 #include <vector>
 
-namespace {
+namespace solve_pipeline_test {
 
 using namespace weft;
 
@@ -219,4 +219,4 @@ using fixture_problem = problem<workload, platform<uniform_links>>;
 static_assert(solver_for<decltype(pipeline(partition::hash{}, schedule::fifo{})), fixture_problem>);
 static_assert(!solver_for<partition::hash, fixture_problem>);
 
-} // namespace
+} // namespace solve_pipeline_test

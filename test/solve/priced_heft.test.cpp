@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace solve_priced_heft_test {
 
 using namespace weft;
 
@@ -130,4 +130,4 @@ TEST_CASE("solve::best: where memory binds, a price finds plans that reservation
   CHECK(r.makespan <= priced);
 }
 
-} // namespace
+} // namespace solve_priced_heft_test

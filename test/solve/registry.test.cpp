@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace solve_registry_test {
 
 using namespace weft;
 using test::drawn;
@@ -225,4 +225,4 @@ TEST_CASE("registry: a simulator runs one plan after another, and a copy of a re
   }
 }
 
-} // namespace
+} // namespace solve_registry_test

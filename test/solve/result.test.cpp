@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace {
+namespace solve_result_test {
 
 using namespace weft;
 
@@ -40,4 +40,4 @@ TEST_CASE("judge: met, missed, and met but for rounding") {
   CHECK(judge({.makespan = 0}, {}) == status::optimal);
 }
 
-} // namespace
+} // namespace solve_result_test

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace throughput_best_test {
 
 using namespace weft;
 
@@ -35,8 +35,6 @@ bool check_small(const Problem& p, std::uint64_t seed) {
   }
   return weft_test::about(r->period, optimum.any);
 }
-
-} // namespace
 
 TEST_CASE("throughput: best finds what trying everything finds, and the bound is below it") {
   rng random{5};
@@ -213,3 +211,5 @@ TEST_CASE("throughput: every search tells of better solutions and ends at its ta
   CHECK(seen.size() == 1);
   CHECK(seen[0].moves == 0);
 }
+
+} // namespace throughput_best_test

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-namespace {
+namespace throughput_latency_test {
 
 using namespace weft;
 using staged_problem = weft_test::small::staged_problem;
@@ -90,8 +90,6 @@ private:
   std::vector<int> state_;
   std::vector<double> done_;
 };
-
-} // namespace
 
 TEST_CASE("throughput: latency of blocks, by hand") {
   workload_builder b; // 0 -> 1 -> 2 -> 3
@@ -194,3 +192,5 @@ TEST_CASE("throughput: lowest_latency finds what trying everything finds") {
   CHECK(solved > 300);
   CHECK(same >= solved * 98 / 100);
 }
+
+} // namespace throughput_latency_test

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace throughput_ledger_test {
 
 using namespace weft;
 
@@ -54,8 +54,6 @@ void check_moves(const Problem& p, rng& random) {
   }
 }
 
-} // namespace
-
 TEST_CASE("throughput: the ledger equals the full evaluation after every move") {
   rng random{2};
   for (int i = 0; i < 3000; ++i) {
@@ -91,3 +89,5 @@ TEST_CASE("throughput: a flow has one parcel for tensors between the same compon
   CHECK(f.inputs(p.component(2)).size() == 1);
   CHECK(f.outputs(p.component(3)).empty());
 }
+
+} // namespace throughput_ledger_test

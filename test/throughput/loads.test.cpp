@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace throughput_loads_test {
 
 using namespace weft;
 
@@ -22,8 +22,6 @@ workload fan() {
   b.add_edge(1, 3);
   return std::move(b).build();
 }
-
-} // namespace
 
 TEST_CASE("throughput: loads with staged costs count each tensor once in and once out") {
   const auto w = fan();
@@ -76,3 +74,5 @@ TEST_CASE("throughput: periods of random placements are those of the definition"
     REQUIRE(weft_test::about(throughput::period(s.linear(), where), weft_test::naive_period(s.linear(), where)));
   }
 }
+
+} // namespace throughput_loads_test

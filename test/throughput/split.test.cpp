@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace throughput_split_test {
 
 using namespace weft;
 using throughput::split_status;
@@ -40,8 +40,6 @@ private:
     return all;
   }
 };
-
-} // namespace
 
 TEST_CASE("throughput: downset_split is the best contiguous split, linear_split is one") {
   rng random{3};
@@ -188,8 +186,6 @@ TEST_CASE("throughput: many different devices are taken in line") {
   CHECK(r.period == doctest::Approx(1.0).epsilon(0.01));
 }
 
-namespace {
-
 /// A chain whose first op runs on cores only, on 40 accelerators and 30 cores; the others take 100 times as long there.
 struct crowd {
   workload ops;
@@ -224,8 +220,6 @@ private:
   }
 };
 
-} // namespace
-
 TEST_CASE("throughput: many devices of two classes are counted up to the number of blocks") {
   const crowd c{3, 0};
   const auto r = throughput::downset_split{}(c.task());
@@ -249,3 +243,5 @@ TEST_CASE("throughput: a split with devices in line claims no optimum") {
   CHECK(found->tried.back().method == "downset_split");
   CHECK(!found->contiguous_optimum);
 }
+
+} // namespace throughput_split_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace validate_memory_test {
 
 using weft_test::scene;
 using bytes = std::vector<weft::byte_count>;
@@ -68,4 +68,4 @@ TEST_CASE("peak memory: a device without ops needs nothing") {
   CHECK(peak_memory_of(weft::problem{w, two}, {1}, {.ops = {{1, 0, 1}}, .transfers = {}, .makespan = 1}) == bytes{0, 3});
 }
 
-} // namespace
+} // namespace validate_memory_test

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <set>
 
-namespace {
+namespace validate_memory_shortage_test {
 
 using namespace weft;
 using test::drawn;
@@ -165,4 +165,4 @@ TEST_CASE("memory_shortages: what fills the devices of the scene, in words") {
   CHECK(to_string(all[1]).find("a copy of what op 0 made, kept for op 1") != std::string::npos);
 }
 
-} // namespace
+} // namespace validate_memory_shortage_test

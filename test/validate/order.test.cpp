@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace validate_order_test {
 
 using kind = weft::violation::kind;
 using weft::step;
@@ -109,4 +109,4 @@ TEST_CASE("validate plan: a send that takes no time holds nobody up") {
   CHECK(kinds_of(validate(weft::problem{w, real_sends}, weft::plan{{0, 1}, early})) == std::vector{kind::deadlock});
 }
 
-} // namespace
+} // namespace validate_order_test

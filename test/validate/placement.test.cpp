@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace validate_placement_test {
 
 using kind = weft::violation::kind;
 using weft_test::scene;
@@ -55,4 +55,4 @@ TEST_CASE("validate placement: demand is resident bytes, outputs and inputs, on 
         std::vector{weft::violation{.what = kind::capacity_exceeded, .device = 1, .expected = 27, .actual = 28}});
 }
 
-} // namespace
+} // namespace validate_placement_test

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-namespace {
+namespace validate_trace_test {
 
 using kind = weft::violation::kind;
 using weft::violation;
@@ -317,4 +317,4 @@ TEST_CASE("validate trace: rounding is forgiven up to the tolerance") {
   CHECK(check(s, {.tolerance = 1e-6}).empty());
 }
 
-} // namespace
+} // namespace validate_trace_test

@@ -9,7 +9,7 @@
 
 #include <array>
 
-namespace {
+namespace validate_validate_test {
 
 /// Two ops in a row on two devices: the whole validator at compile time.
 constexpr std::size_t violations_of(double start_of_second) {
@@ -35,4 +35,4 @@ TEST_CASE("validate: gives the same in a run as in a constant expression") {
   CHECK(violations_of(3.5) == 1);
 }
 
-} // namespace
+} // namespace validate_validate_test

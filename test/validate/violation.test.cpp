@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace {
+namespace validate_violation_test {
 
 using kind = weft::violation::kind;
 
@@ -34,4 +34,4 @@ TEST_CASE("violation: numbers and ids are in the text") {
         "the send of tensor 5 of op 7 starts on device 1 at 1.5 s, when every slot is busy, one with op 3 until 2 s");
 }
 
-} // namespace
+} // namespace validate_violation_test

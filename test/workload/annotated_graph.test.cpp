@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+namespace workload_annotated_graph_test {
+
 using namespace weft;
 
 #define GRAPH_TYPES csr_graph, test::int_lists, test::id_lists
-
-namespace {
 
 static_assert(dataflow_workload<annotated_graph<csr_graph>>);
 static_assert(dataflow_workload<annotated_graph<test::int_lists>>);
@@ -47,8 +47,6 @@ constexpr std::size_t at_compile_time() {
   return sum;
 }
 static_assert(at_compile_time() == 222);
-
-} // namespace
 
 TEST_CASE_TEMPLATE("annotated graph: each op makes one tensor of its own number", G, GRAPH_TYPES) {
   const auto g = test::make_graph<G>(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});
@@ -158,3 +156,5 @@ TEST_CASE("annotated graph: graphs that make no sense are refused and named") {
                        dangling_id_error);
   CHECK_THROWS_AS(refused({{1}, {2}, {0}}), cycle_error);
 }
+
+} // namespace workload_annotated_graph_test

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-using namespace weft;
+namespace workload_builder_test {
 
-namespace {
+using namespace weft;
 
 static_assert(dataflow_workload<workload> && bidirectional_dataflow_graph<workload>);
 
@@ -31,8 +31,6 @@ workload built(Fill fill) {
   fill(b);
   return std::move(b).build();
 }
-
-} // namespace
 
 TEST_CASE("builder: a diamond with names, types and numbers") {
   workload_builder b;
@@ -378,3 +376,5 @@ TEST_CASE("builder: a group without a common kind is refused, and those who disa
     CHECK(std::string{e.what()} == "colocated ops allow no common device kind: op 0 'var' (cpu), op 2 (gpu|tpu)");
   }
 }
+
+} // namespace workload_builder_test

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-using namespace weft;
+namespace workload_families_test {
 
-namespace {
+using namespace weft;
 
 workload two_ops(double work, byte_count bytes) {
   workload_builder b;
@@ -33,8 +33,6 @@ platform<> two_devices() {
   links.set(1, 0, {.latency = 3, .bandwidth = 5});
   return {{{.kind = device_kind::cpu, .speed = 2}, {.kind = device_kind::gpu, .speed = 4}}, links};
 }
-
-} // namespace
 
 TEST_CASE("ccr_of: by hand") {
   // u takes 20/2 = 10 and 20/4 = 5, v only 60/4 = 15; so the mean is (7.5 + 15) / 2 = 11.25.
@@ -212,3 +210,5 @@ TEST_CASE("generators: as the guide shows them") {
   CHECK(related.num_ops() == 220);
   CHECK(unrelated.compute_time(3, 1) == seconds[3 * 4 + 1]);
 }
+
+} // namespace workload_families_test

@@ -10,9 +10,9 @@
 #include <map>
 #include <vector>
 
-using namespace weft;
+namespace workload_generate_test {
 
-namespace {
+using namespace weft;
 
 bool plausible(double count, double expected) {
   return std::abs(count - expected) < 5 * std::sqrt(expected) + 1;
@@ -32,8 +32,6 @@ std::map<std::size_t, double> groups_by_size(const workload& w) {
   }
   return counts;
 }
-
-} // namespace
 
 TEST_CASE("layered: amounts fill their intervals") {
   const auto w = generate::layered({}, 1);
@@ -131,3 +129,5 @@ TEST_CASE("layered: options that make no sense are errors") {
   CHECK_THROWS_AS(generate::layered({.cpu_only_probability = 0.6, .gpu_only_probability = 0.6}), value_error);
   CHECK_THROWS_AS(generate::layered({.colocation_share = 2}), value_error);
 }
+
+} // namespace workload_generate_test

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-using namespace weft;
+namespace workload_generators_test {
 
-namespace {
+using namespace weft;
 
 /// Ops on the longest path.
 std::size_t depth(const workload& w) {
@@ -59,8 +59,6 @@ bool is_series_parallel(const workload& w) {
   }
   return edges.size() == 1;
 }
-
-} // namespace
 
 TEST_CASE("fft: ops, edges, depth, work") {
   for (const std::uint32_t points : {2u, 4u, 16u, 64u}) {
@@ -241,3 +239,5 @@ TEST_CASE("generators: a seed decides the workload, on every platform") {
   CHECK(test::fingerprint(generate::fork_join(generate::fork_join_options{}, 7)) ==
         14'953'326'231'375'207'083u);
 }
+
+} // namespace workload_generators_test

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-using namespace weft;
+namespace workload_graph_training_step_test {
 
-namespace {
+using namespace weft;
 
 constexpr byte_count activation = 4'000;
 
@@ -51,8 +51,6 @@ bool reads(const workload& w, op_id reader, op_id from) {
 bool waits_for(const workload& w, op_id later, op_id before) {
   return std::ranges::any_of(w.inputs(later), [&](tensor_id t) { return w.producer(t) == before; });
 }
-
-} // namespace
 
 TEST_CASE("op gradients: rules by type, whatever the version and the domain") {
   CHECK(gradient_rule_of("MatMul").product);
@@ -397,3 +395,5 @@ TEST_CASE("graph training step: about the work of the network's own training ste
   CHECK(test::count_type(w, "ApplyAdam") == 8);
   CHECK(test::total_resident_bytes(w) == 3 * 4 * 3'274'634);
 }
+
+} // namespace workload_graph_training_step_test

@@ -7,6 +7,8 @@
 
 #include <limits>
 
+namespace workload_model_test {
+
 using namespace weft;
 
 TEST_CASE("model: work is a time where every op has a measured time and that is its work") {
@@ -22,3 +24,5 @@ TEST_CASE("model: work is a time where every op has a measured time and that is 
   CHECK_FALSE(m.work_is_time());
   CHECK_FALSE(model{}.work_is_time());
 }
+
+} // namespace workload_model_test

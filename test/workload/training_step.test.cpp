@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-using namespace weft;
+namespace workload_training_step_test {
 
-namespace {
+using namespace weft;
 
 /// A dense network with one hidden layer of 8 for 6 inputs and 3 classes.
 nn::tensor small_loss(nn::network& net, std::uint64_t batch) {
@@ -38,8 +38,6 @@ std::size_t count_sinks(const workload& w) {
   }
   return sinks;
 }
-
-} // namespace
 
 TEST_CASE("training_step: without bookkeeping, a dense network has exactly the ops of the arithmetic") {
   const auto w = small_step(4, {.rule = optimizer::sgd}, false);
@@ -370,3 +368,5 @@ TEST_CASE("training_step: a network for inference normalises with known statisti
   CHECK(test::total_resident_bytes(w) == 4 * 4 * 3);
   CHECK(test::count_type(w, "AssignSub") == 0);
 }
+
+} // namespace workload_training_step_test

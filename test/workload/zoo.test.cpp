@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-using namespace weft;
+namespace workload_zoo_test {
 
-namespace {
+using namespace weft;
 
 /// A network of the zoo before its gradients are added.
 struct forward_pass {
@@ -42,8 +42,6 @@ std::size_t ops_in_scope(const workload& w, std::string_view scope) {
   return static_cast<std::size_t>(
     std::ranges::count_if(ids(w.num_ops()), [&](op_id v) { return w.name(v).starts_with(scope); }));
 }
-
-} // namespace
 
 TEST_CASE("zoo: parameters are those computed by hand") {
   // 5·5·1·32 + 32, 5·5·32·64 + 64, 3136·1024 + 1024, 1024·10 + 10
@@ -324,3 +322,5 @@ TEST_CASE("zoo: the table in docs/workloads.md is up to date") {
     CHECK(page.find(expected) != page.npos);
   }
 }
+
+} // namespace workload_zoo_test

@@ -43,6 +43,7 @@ public:
     constexpr const T& operator[](std::size_t i) const { return buffer_[i]; }
     constexpr std::size_t size() const { return buffer_.size(); }
     constexpr bool empty() const { return buffer_.empty(); }
+    constexpr T* data() { return buffer_.data(); }
     constexpr auto begin() { return buffer_.begin(); }
     constexpr auto end() { return buffer_.end(); }
     constexpr auto begin() const { return buffer_.begin(); }

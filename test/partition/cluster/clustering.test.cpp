@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-namespace {
+namespace partition_cluster_clustering_test {
 
 using namespace weft;
 using namespace weft::partition::cluster;
@@ -279,4 +279,4 @@ TEST_CASE("clusterers: no op, one op, no edge, ops without outputs, tensors with
   check(dominant_sequence{});
 }
 
-} // namespace
+} // namespace partition_cluster_clustering_test

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace partition_cluster_mapping_test {
 
 using namespace weft;
 namespace cluster = partition::cluster;
@@ -196,4 +196,4 @@ constexpr double solved_by_the_compiler() {
 }
 static_assert(solved_by_the_compiler() == 6);
 
-} // namespace
+} // namespace partition_cluster_mapping_test

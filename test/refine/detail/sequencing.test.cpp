@@ -10,7 +10,7 @@
 
 #include <limits>
 
-namespace {
+namespace refine_detail_sequencing_test {
 
 using namespace weft;
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -56,4 +56,4 @@ TEST_CASE("sequencing: pays for every visit, and stops when it cannot") {
   });
 }
 
-} // namespace
+} // namespace refine_detail_sequencing_test

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-namespace {
+namespace report_detail_graph_drawing_test {
 
 using namespace weft;
 using namespace weft::report;
@@ -43,8 +43,6 @@ void check_drawing(const graph_drawing& g, std::size_t n) {
     }
   }
 }
-
-} // namespace
 
 TEST_CASE("draw_graph: layers follow the edges; a parameter is beside its use") {
   // 0 -> 1 -> 2 -> 3, and 4 is needed by 3 only
@@ -100,3 +98,5 @@ TEST_CASE("draw_graph: nothing, one, and random graphs, each op or grouped") {
     }
   }
 }
+
+} // namespace report_detail_graph_drawing_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace report_detail_lanes_test {
+
 using weft::report::detail::assign_lanes;
 
 TEST_CASE("assign_lanes: what overlaps is apart, what follows is together") {
@@ -19,3 +21,5 @@ TEST_CASE("assign_lanes: an empty interval shares the moment in which its neighb
   CHECK(lane == std::vector<std::uint32_t>{0, 0, 0, 0});
   CHECK(assign_lanes(std::vector<std::pair<int, int>>{}).second == 0);
 }
+
+} // namespace report_detail_lanes_test

@@ -5,6 +5,8 @@
 
 #include <limits>
 
+namespace report_detail_text_test {
+
 using namespace weft::report::detail;
 
 TEST_CASE("report text: numbers") {
@@ -61,3 +63,5 @@ TEST_CASE("report text: escaping") {
   CHECK(quote_json("a\"b\\c\n\t\x01</s") == R"("a\"b\\c\n\t\u0001\u003c/s")");
   CHECK(quote_json("\xff") == "\"\ufffd\"");
 }
+
+} // namespace report_detail_text_test

@@ -8,10 +8,11 @@
 
 #include <vector>
 
+namespace workload_nn_attention_test {
+
 using namespace weft;
 using namespace weft::nn;
 
-namespace {
 double work_of(const nn::tensor& t) {
   return t.net()[t.op()].op.work;
 }
@@ -25,7 +26,6 @@ double work_of_type(const nn::network& net, op_id first, const char* type) {
   }
   return sum;
 }
-} // namespace
 
 TEST_CASE("nn attention: batched products cost 2 m n k per matrix, for every transposition, forward and backward") {
   for (const bool ta : {false, true}) {
@@ -145,3 +145,5 @@ TEST_CASE("nn attention: segments are summed, and their gradient is a gather") {
   CHECK(net[g.op()].op.type == "Gather");
   CHECK_THROWS_AS(unsorted_segment_sum(x, net.data("Const", "few", {{5}}), 3), value_error);
 }
+
+} // namespace workload_nn_attention_test

@@ -7,17 +7,17 @@
 
 #include <vector>
 
+namespace workload_nn_conv_test {
+
 using namespace weft;
 using namespace weft::nn;
 
-namespace {
 double work_of(const nn::tensor& t) {
   return t.net()[t.op()].op.work;
 }
 std::vector<nn::tensor> differentiate(const nn::tensor& y, const std::vector<nn::tensor>& x) {
   return nn::gradients(y.net(), reduce_mean(y), x);
 }
-} // namespace
 
 TEST_CASE("conv: convolutions and pools have the extents and FLOP of their arithmetic") {
   nn::network net;
@@ -75,3 +75,5 @@ TEST_CASE("conv: a global average pool keeps batch and channels") {
   CHECK(differentiate(y, {x})[0].dims() == x.dims());
   CHECK_THROWS_AS(global_avg_pool(y), value_error);
 }
+
+} // namespace workload_nn_conv_test

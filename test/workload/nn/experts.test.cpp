@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace workload_nn_experts_test {
+
 using namespace weft;
 using namespace weft::nn;
 
@@ -72,3 +74,5 @@ TEST_CASE("nn experts: options that make no sense are errors") {
   CHECK_THROWS_AS(mixture_of_experts("b", x, {.chosen = 0}), value_error);
   CHECK_THROWS_AS(mixture_of_experts("c", x, {.capacity = 0}), value_error);
 }
+
+} // namespace workload_nn_experts_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace workload_nn_layers_test {
+
 using namespace weft;
 
 TEST_CASE("layers: a transposed convolution layer has a kernel from its input's channels and a bias") {
@@ -34,3 +36,5 @@ TEST_CASE("layers: dense and convolution layers count their parameters") {
   CHECK(net.num_parameters() == 35 + 3 * 1 * 3 * 4 + 4);
   CHECK(nn::dropout("dropout", x).dims() == x.dims());
 }
+
+} // namespace workload_nn_layers_test

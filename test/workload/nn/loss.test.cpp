@@ -8,14 +8,14 @@
 
 #include <vector>
 
+namespace workload_nn_loss_test {
+
 using namespace weft;
 
-namespace {
 workload forward(const nn::tensor& y) {
   const nn::tensor outputs[] = {y};
   return inference(y.net(), outputs);
 }
-} // namespace
 
 TEST_CASE("loss: softmax cross entropy takes distributions or class numbers, for the same work") {
   nn::network net{{.bookkeeping = false}};
@@ -66,3 +66,5 @@ TEST_CASE("loss: weight decay adds up the L2 losses of kernels, not of biases or
   nn::network empty;
   CHECK_THROWS_WITH_AS(nn::weight_decay(empty), "weight_decay: the network has no trainable kernel", value_error);
 }
+
+} // namespace workload_nn_loss_test

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-using namespace weft;
+namespace workload_nn_lstm_test {
 
-namespace {
+using namespace weft;
 
 constexpr double N = 3, X = 5, H = 7; // examples, inputs, hidden units
 
@@ -39,8 +39,6 @@ std::vector<std::string> input_names(const nn::network& net, op_id v) {
   }
   return names;
 }
-
-} // namespace
 
 TEST_CASE("lstm: a fused step costs as much as the ops that it replaces, forward") {
   for (const bool bookkeeping : {false, true}) {
@@ -126,3 +124,5 @@ TEST_CASE("lstm: extents that do not fit are errors") {
   CHECK_THROWS_AS(nn::lstm_block_cell(x, {c, c}, kernel, kernel), value_error);
   CHECK_THROWS_AS(nn::lstm_block_cell(kernel, {c, c}, kernel, bias), value_error);
 }
+
+} // namespace workload_nn_lstm_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace workload_nn_network_test {
+
 using namespace weft;
 
 TEST_CASE("network: a built workload knows the network's op that each of its ops came from") {
@@ -76,3 +78,5 @@ TEST_CASE("network: fresh names are taken in their scope only") {
   const auto scope = net.scope("s");
   CHECK(net.fresh_name("a") == "a");
 }
+
+} // namespace workload_nn_network_test

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+namespace workload_nn_ops_test {
+
 using namespace weft;
 using namespace weft::nn;
 
-namespace {
 double work_of(const nn::tensor& t) {
   return t.net()[t.op()].op.work;
 }
@@ -24,7 +25,6 @@ const std::string& name_of(const nn::tensor& t) {
 std::vector<nn::tensor> differentiate(const nn::tensor& y, const std::vector<nn::tensor>& x) {
   return nn::gradients(y.net(), reduce_mean(y), x);
 }
-} // namespace
 
 TEST_CASE("nn ops: matrix products cost 2 m n k, for every transposition, forward and backward") {
   for (const bool ta : {false, true}) {
@@ -152,3 +152,5 @@ TEST_CASE("nn ops: wrong shapes are errors") {
   CHECK_THROWS_AS(net.make_variable("empty", {2, 0}), value_error);
   CHECK_THROWS_AS(net.make_variable("huge", {1u << 31, 1u << 31}), value_error);
 }
+
+} // namespace workload_nn_ops_test

@@ -8,9 +8,10 @@
 
 #include <vector>
 
+namespace workload_nn_optimizer_test {
+
 using namespace weft;
 
-namespace {
 workload step(const training_options& options) {
   nn::network net{{.bookkeeping = false}};
   const auto x = net.make_variable("x", {5, 2});
@@ -18,7 +19,6 @@ workload step(const training_options& options) {
   const auto flat = nn::reshape(x, {10});
   return training_step(net, reduce_mean(flat * y), options);
 }
-} // namespace
 
 TEST_CASE("optimizer: each rule has its ops, state and FLOP") {
   struct row {
@@ -55,3 +55,5 @@ TEST_CASE("optimizer: clipping by the global norm reads all gradients before it 
   }
   CHECK(scaled);
 }
+
+} // namespace workload_nn_optimizer_test

@@ -7,17 +7,17 @@
 
 #include <vector>
 
+namespace workload_nn_reduce_test {
+
 using namespace weft;
 using namespace weft::nn;
 
-namespace {
 double work_of(const nn::tensor& t) {
   return t.net()[t.op()].op.work;
 }
 std::vector<nn::tensor> differentiate(const nn::tensor& y, const std::vector<nn::tensor>& x) {
   return nn::gradients(y.net(), reduce_mean(y), x);
 }
-} // namespace
 
 TEST_CASE("reduce: reductions drop the axes that they are over, and cost 1 FLOP per input element") {
   nn::network net;
@@ -47,3 +47,5 @@ TEST_CASE("reduce: a sum of tensors costs an addition per further term, and its 
   CHECK(net[g[1].op()].op.type == "RealDiv");
   CHECK_THROWS_AS(add_n({x, net.make_variable("z", {3, 7})}), value_error);
 }
+
+} // namespace workload_nn_reduce_test

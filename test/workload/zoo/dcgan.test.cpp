@@ -7,9 +7,9 @@
 
 #include <vector>
 
-using namespace weft;
+namespace workload_zoo_dcgan_test {
 
-namespace {
+using namespace weft;
 
 /// Multiply-adds per image of the layers of the default network: 28, 14, 7, 4 and 2 pixels high and wide.
 constexpr double G0 = 100 * 2048;
@@ -24,8 +24,6 @@ std::uint64_t parameters(const std::vector<nn::tensor>& values) {
   }
   return count;
 }
-
-} // namespace
 
 TEST_CASE("dcgan: parameters are those computed by hand") {
   nn::network net;
@@ -99,3 +97,5 @@ TEST_CASE("dcgan: extents of zero are errors") {
   CHECK_THROWS_AS(zoo::dcgan(1, {.image_size = 0}), value_error);
   CHECK_THROWS_AS(zoo::dcgan(1, {.latent = 0}), value_error);
 }
+
+} // namespace workload_zoo_dcgan_test

@@ -7,15 +7,15 @@
 
 #include <string>
 
+namespace workload_zoo_gnmt_test {
+
 using namespace weft;
 
-namespace {
 std::uint64_t parameters(const zoo::gnmt_options& o) {
   nn::network net;
   (void)zoo::gnmt_loss(net, 1, o);
   return net.num_parameters();
 }
-} // namespace
 
 TEST_CASE("gnmt: parameters are those computed by hand, and within 1.1 % of what is published") {
   const std::uint64_t u = 1024, v = 32'000;
@@ -75,3 +75,5 @@ TEST_CASE("gnmt: FLOP of the products are those computed by hand") {
   CHECK_THROWS_AS(zoo::gnmt(1, {.length = 0}), value_error);
   CHECK_THROWS_AS(zoo::gnmt(0), value_error);
 }
+
+} // namespace workload_zoo_gnmt_test

@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
-using namespace weft;
+namespace workload_zoo_inception_v3_test {
 
-namespace {
+using namespace weft;
 
 struct described {
   std::uint64_t parameters;
@@ -19,8 +19,6 @@ described describe(const zoo::inception_v3_options& o) {
   const nn::tensor loss[] = {zoo::inception_v3_loss(net, 1, o)};
   return {net.num_parameters(), test::multiply_adds(inference(net, loss))};
 }
-
-} // namespace
 
 TEST_CASE("inception_v3: parameters are those of torchvision's") {
   CHECK(describe({}).parameters == 27'161'264);                    // torchvision.models.inception_v3, num_params
@@ -80,3 +78,5 @@ TEST_CASE("inception_v3: images may have another size, but not less than 75 pixe
   CHECK(describe({.image_size = 150, .classes = 10, .auxiliary = false}).parameters == 23'834'568 - 990 * 2049);
   CHECK_THROWS_AS(describe({.image_size = 74, .auxiliary = false}), value_error);
 }
+
+} // namespace workload_zoo_inception_v3_test

@@ -5,9 +5,10 @@
 
 #include <doctest/doctest.h>
 
+namespace workload_zoo_ptb_lstm_test {
+
 using namespace weft;
 
-namespace {
 std::uint64_t parameters(const zoo::ptb_lstm_options& o) {
   nn::network net;
   (void)zoo::ptb_lstm_loss(net, 1, o);
@@ -18,7 +19,6 @@ double forward_work(std::uint64_t batch, const zoo::ptb_lstm_options& o) {
   const nn::tensor loss[] = {zoo::ptb_lstm_loss(net, batch, o)};
   return test::total_work(inference(net, loss));
 }
-} // namespace
 
 TEST_CASE("ptb_lstm: parameters are those of the source's three sizes") {
   // V·H + layers · (2H·4H + 4H) + H·V + V; the paper says 20 and 66 million for medium and large.
@@ -75,3 +75,5 @@ TEST_CASE("ptb_lstm: layers and steps are options; extents of zero are errors") 
   CHECK_THROWS_AS(zoo::ptb_lstm(1, {.steps = 0}), value_error);
   CHECK_THROWS_AS(zoo::ptb_lstm(1, {.vocabulary = 0}), value_error);
 }
+
+} // namespace workload_zoo_ptb_lstm_test

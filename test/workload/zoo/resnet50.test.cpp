@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
-using namespace weft;
+namespace workload_zoo_resnet50_test {
 
-namespace {
+using namespace weft;
 
 struct described {
   std::uint64_t parameters;
@@ -37,8 +37,6 @@ double by_hand(double s, double classes, bool in_3x3) {
   }
   return sum + 2048 * classes;
 }
-
-} // namespace
 
 TEST_CASE("resnet50: parameters are those of torchvision's") {
   CHECK(describe({}).parameters == 25'557'032); // torchvision.models.resnet50, num_params
@@ -106,3 +104,5 @@ TEST_CASE("resnet50: extents of zero are errors") {
   CHECK_THROWS_AS(zoo::resnet50(1, {.image_size = 0}), value_error);
   CHECK_THROWS_AS(zoo::resnet50(1, {.classes = 0}), value_error);
 }
+
+} // namespace workload_zoo_resnet50_test

@@ -11,9 +11,10 @@
 #include <set>
 #include <string>
 
+namespace workload_zoo_transformers_test {
+
 using namespace weft;
 
-namespace {
 template <class Loss>
 std::uint64_t parameters(Loss loss) {
   nn::network net;
@@ -39,7 +40,6 @@ std::size_t in_scope(const workload& w, const std::string& scope) {
   }
   return count;
 }
-} // namespace
 
 TEST_CASE("bert: parameters are those of the published models, with both heads") {
   // V·H + 512·H + 2·H + 2H; per layer 4 (H² + H) + 2·4H² + 5H + 4H; pooler H² + H; heads H² + H + 2H + V and 2H + 2
@@ -154,3 +154,5 @@ TEST_CASE("switch transformer: every other layer has experts, each with its shar
   // The balance of each router is a part of the loss.
   CHECK(test::find_op(w, "gradients/encoder/layer_1/moe/router/mul_1_grad/mul") != none);
 }
+
+} // namespace workload_zoo_transformers_test

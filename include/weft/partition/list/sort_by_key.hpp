@@ -41,7 +41,7 @@ constexpr void sort_by_key(std::span<std::uint32_t> order, Key key, Before befor
   const std::size_t buckets = n / 4;
   const double scale = static_cast<double>(buckets - 1) / (high - low);
   if (!(scale > 0 && scale <= 1e300)) { // all are equal, or as good as
-    weft::stable_sort(order.data(), order.data() + n, &dealt[0], less);
+    weft::stable_sort(order.data(), order.data() + n, dealt.data(), less);
     return;
   }
   const auto bucket_of = [&](double x) { // whatever the rounding, a larger key has no smaller bucket
@@ -65,7 +65,7 @@ constexpr void sort_by_key(std::span<std::uint32_t> order, Key key, Before befor
   for (std::size_t b = 0; b < buckets; ++b) { // after dealing, `first` says where each ends
     const std::size_t end = first[b];
     if (end - begin > 16) {
-      weft::stable_sort(&dealt[0] + begin, &dealt[0] + end, order.data() + begin, less);
+      weft::stable_sort(dealt.data() + begin, dealt.data() + end, order.data() + begin, less);
     } else {
       for (std::size_t i = begin + 1; i < end; ++i) { // insertion sort of ids with their keys
         const std::uint32_t moved = dealt[i];
