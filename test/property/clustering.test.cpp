@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace weft::test {
-namespace {
+namespace property_clustering_test {
 
 using problem_type = instance::problem_type;
 namespace cluster = partition::cluster;
@@ -209,5 +209,5 @@ TEST_CASE("property: with unlimited memory and all kinds clustering schedulers a
   });
 }
 
-} // namespace
+} // namespace property_clustering_test
 } // namespace weft::test

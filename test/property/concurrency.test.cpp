@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace property_concurrency_test {
 
 using namespace weft;
 using namespace weft::test;
@@ -295,8 +295,6 @@ void holds_for_moldable(const std::string& what, Body body) {
   }));
 }
 
-} // namespace
-
 TEST_CASE("manycore_simulator: rules and bounds under any strategy") {
   holds_for_moldable("each op once, after its inputs, on threads that there are", [](auto levels, auto width, auto seed) {
     const moldable_instance i{levels, width, seed, {}};
@@ -420,3 +418,5 @@ TEST_CASE("manycore_simulator: one at a time with the fastest teams is what the 
     expect_none("manycore", validate(i.task, i.decided.placement, run_once(i, fastest).run));
   });
 }
+
+} // namespace property_concurrency_test

@@ -10,7 +10,7 @@
 #include <cmath>
 
 namespace weft::test {
-namespace {
+namespace property_exact_test {
 
 using problem_type = instance::problem_type;
 
@@ -146,5 +146,5 @@ TEST_CASE("brute force: problems with a known optimum") {
   CHECK(std::isinf(optimum(fork)));
 }
 
-} // namespace
+} // namespace property_exact_test
 } // namespace weft::test

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace property_executors_test {
 
 using namespace weft;
 using namespace weft::test;
@@ -447,8 +447,6 @@ void nest(Executor& run, const workload& w, rng& random) {
   }
 }
 
-} // namespace
-
 TEST_CASE("static_executor runs any plan") {
   holds_for_all("each op once, after its inputs, in the plan's order", graphs, [](const sample& s) {
     rng random{s.seed};
@@ -608,3 +606,5 @@ TEST_CASE("concurrent_executor: called from several threads at once, and by its 
     });
   });
 }
+
+} // namespace property_executors_test

@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace weft::test {
-namespace {
+namespace property_incremental_test {
 
 using problem_type = instance::problem_type;
 
@@ -296,5 +296,5 @@ TEST_CASE("property: incremental schedules with generic numbers") {
   walk_on_all("changes, generic", o);
 }
 
-} // namespace
+} // namespace property_incremental_test
 } // namespace weft::test

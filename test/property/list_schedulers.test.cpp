@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace property_list_schedulers_test {
 
 using namespace weft;
 using namespace weft::test;
@@ -197,4 +197,4 @@ TEST_CASE("property: pair schedulers choose the best of all pairs") {
   });
 }
 
-} // namespace
+} // namespace property_list_schedulers_test

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace weft::test {
-namespace {
+namespace property_memory_test {
 
 using problem_type = instance::problem_type;
 
@@ -99,5 +99,5 @@ TEST_CASE("memory descent: never needs more than what it was given") {
   });
 }
 
-} // namespace
+} // namespace property_memory_test
 } // namespace weft::test

@@ -12,7 +12,7 @@
 #include <numeric>
 
 namespace weft::test {
-namespace {
+namespace property_metamorphic_test {
 
 using problem_type = instance::problem_type;
 
@@ -270,5 +270,5 @@ TEST_CASE("property: a device that no op may run on does not change bounds") {
   });
 }
 
-} // namespace
+} // namespace property_metamorphic_test
 } // namespace weft::test

@@ -21,7 +21,7 @@
 #include <numeric>
 
 namespace weft::test {
-namespace {
+namespace property_refine_test {
 
 using problem_type = instance::problem_type;
 
@@ -172,5 +172,5 @@ TEST_CASE("property: without sends, a plan of HEFT runs exactly as planned") {
   });
 }
 
-} // namespace
+} // namespace property_refine_test
 } // namespace weft::test

@@ -12,7 +12,7 @@
 #include <optional>
 
 namespace weft::test {
-namespace {
+namespace property_strategies_test {
 
 using problem_type = instance::problem_type;
 /// The reason is about a component that exists, and is true as far as one can say without redoing the placement.
@@ -145,5 +145,5 @@ TEST_CASE("property: with unlimited memory and all kinds there is always a plan"
   });
 }
 
-} // namespace
+} // namespace property_strategies_test
 } // namespace weft::test

@@ -12,13 +12,11 @@
 #include <cmath>
 #include <vector>
 
-namespace {
+namespace property_throughput_test {
 
 using namespace weft;
 using test::instance;
 using test::sample;
-
-} // namespace
 
 TEST_CASE("property: throughput::best returns a valid placement, its period, and a bound below every period") {
   test::holds_for_all("best keeps its promises", {}, [](const sample& s) {
@@ -67,3 +65,5 @@ TEST_CASE("property: a ledger equals the full evaluation under any cost model") 
     }
   });
 }
+
+} // namespace property_throughput_test
