@@ -53,6 +53,9 @@ bool waits_for(const workload& w, op_id later, op_id before) {
 }
 
 TEST_CASE("op gradients: rules by type, whatever the version and the domain") {
+  const auto& known = detail::gradient_rules_by_type();
+  CHECK(std::adjacent_find(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.type == b.type; }) ==
+        known.end()); // each has one rule
   CHECK(gradient_rule_of("MatMul").product);
   CHECK(gradient_rule_of("BatchMatMulV2").product);
   CHECK(gradient_rule_of("com.microsoft.FusedMatMul").product);

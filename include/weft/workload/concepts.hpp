@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <ranges>
+#include <string_view>
 
 namespace weft {
 namespace workload_parts {
@@ -57,6 +58,13 @@ concept has_work = requires(const W& w, op_id v) {
 template <class W>
 concept dataflow_workload = workload_parts::has_dataflow<W> && workload_parts::has_sizes<W> &&
                             workload_parts::has_constraints<W> && workload_parts::has_work<W>;
+
+/// A workload that also tells how its ops are called, and of which type they are, such as "MatMul".
+template <class W>
+concept named_workload = dataflow_workload<W> && requires(const W& w, op_id v) {
+  { w.name(v) } -> std::convertible_to<std::string_view>;
+  { w.type(v) } -> std::convertible_to<std::string_view>;
+};
 
 /// An edge of a workload: `target` consumes `tensor`, which `source` produces.
 struct flow_edge {

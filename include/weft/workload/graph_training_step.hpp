@@ -33,9 +33,10 @@ struct expanded_workload {
 namespace detail {
 
 /// Reverse accumulation over a workload that tells no shapes.
+template <class Workload>
 class graph_backward_pass {
 public:
-  graph_backward_pass(const workload& forward, const step_options& options)
+  graph_backward_pass(const Workload& forward, const step_options& options)
       : f_{forward}, o_{options}, order_{graph::topological_order(forward)}, rules_(f_.num_ops()),
         depends_(f_.num_ops(), false), only_parameters_(f_.num_ops(), false),
         parameters_of_(f_.num_ops(), none), copy_(f_.num_ops(), none), segments_{f_.num_ops()},
@@ -80,7 +81,11 @@ private:
   /// The inputs that are not mere control edges.
   tensors data_inputs(op_id v) const {
     tensors list;
-    std::ranges::copy_if(f_.inputs(v), std::back_inserter(list), [this](tensor_id t) { return f_.bytes(t) > 0; });
+    for (const tensor_id t : f_.inputs(v)) {
+      if (f_.bytes(t) > 0) {
+        list.push_back(t);
+      }
+    }
     return list;
   }
   double elements(byte_count bytes) const { return static_cast<double>(bytes) / static_cast<double>(o_.element_bytes); }
@@ -98,7 +103,7 @@ private:
     const auto holders = find_holders();
     for (const op_id v : order_) {
       const auto inputs = data_inputs(v);
-      const bool reached = std::ranges::any_of(inputs, [this](tensor_id t) { return flows(t); });
+      const bool reached = std::any_of(inputs.begin(), inputs.end(), [this](tensor_id t) { return flows(t); });
       const bool holds_indices = rules_[v].reads == gradient_reads::selectors && reached;
       if (may_hold_parameters(v) && !holds_indices) {
         parameters_of_[v] = v;
@@ -107,7 +112,7 @@ private:
         parameters_of_[v] = holders[f_.group(v)];
       }
       const auto is_parameter = [this](tensor_id t) { return bool{only_parameters_[f_.producer(t)]}; };
-      only_parameters_[v] = inputs.empty() ? trainable(v) : std::ranges::all_of(inputs, is_parameter);
+      only_parameters_[v] = inputs.empty() ? trainable(v) : std::all_of(inputs.begin(), inputs.end(), is_parameter);
       depends_[v] = parameters_of_[v] != none || (rules_[v].differentiable && reached);
     }
   }
@@ -175,9 +180,12 @@ private:
     }
     for (op_id v = 0; o_.outputs.empty() && v < f_.num_ops(); ++v) {
       const auto goes_on = [this](tensor_id t) {
-        return f_.bytes(t) > 0 && std::ranges::any_of(f_.consumers(t), [this](op_id c) { return bool{depends_[c]}; });
+        const auto& readers = f_.consumers(t);
+        return f_.bytes(t) > 0 &&
+               std::any_of(readers.begin(), readers.end(), [this](op_id c) { return bool{depends_[c]}; });
       };
-      if (depends_[v] && std::ranges::none_of(f_.outputs(v), goes_on)) {
+      const auto& outputs = f_.outputs(v);
+      if (depends_[v] && std::none_of(outputs.begin(), outputs.end(), goes_on)) {
         seeds.push_back(v);
       }
     }
@@ -443,7 +451,7 @@ private:
     std::vector<op_id> readers = {}; ///< gradient ops that read the parameters
   };
 
-  const workload& f_;
+  const Workload& f_;
   const step_options& o_;
   std::vector<op_id> order_;
   std::vector<gradient_rule> rules_;
@@ -483,15 +491,17 @@ private:
 ///
 /// Throws `value_error` if nothing can be trained or the workload is a training step already, `dangling_id_error` for
 /// ids that do not exist. Complexity: O((n + m) log n).
-inline expanded_workload training_step_with_origins(const workload& forward, const step_options& options = {}) {
-  return detail::graph_backward_pass{forward, options}.finish();
+template <named_workload Workload>
+expanded_workload training_step_with_origins(const Workload& forward, const step_options& options = {}) {
+  return detail::graph_backward_pass<Workload>{forward, options}.finish();
 }
 
 /// The same workload alone.
 /// ```
 /// const workload step = training_step(forward, {.rule = optimizer::momentum});
 /// ```
-inline workload training_step(const workload& forward, const step_options& options = {}) {
+template <named_workload Workload>
+workload training_step(const Workload& forward, const step_options& options = {}) {
   return training_step_with_origins(forward, options).graph;
 }
 

@@ -5,10 +5,9 @@
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace weft {
 
@@ -95,30 +94,22 @@ struct named_gradient_rule {
   gradient_rule rule;
 };
 
-constexpr std::size_t count_gradient_rules() {
-  std::size_t count = 0;
-  for (const auto& [rule, types] : gradient_rules) {
-    count += 1 + static_cast<std::size_t>(std::ranges::count(types, ' '));
-  }
-  return count;
-}
-
-/// The same by type, ascending.
-inline constexpr auto gradient_rules_by_type = [] {
-  std::array<named_gradient_rule, count_gradient_rules()> all;
-  auto next = all.begin();
-  for (const auto& [rule, types] : gradient_rules) {
-    for (auto rest = types; !rest.empty();) {
-      const auto end = std::min(rest.find(' '), rest.size());
-      *next++ = {rest.substr(0, end), rule};
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+/// The same by type, ascending; made when the first one is asked for, as compilers would take a second for it.
+inline const std::vector<named_gradient_rule>& gradient_rules_by_type() {
+  static const auto made = [] {
+    std::vector<named_gradient_rule> all;
+    for (const auto& [rule, types] : gradient_rules) {
+      for (auto rest = types; !rest.empty();) {
+        const auto end = std::min(rest.find(' '), rest.size());
+        all.push_back({rest.substr(0, end), rule});
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
     }
-  }
-  weft::sort(all, [](const named_gradient_rule& a, const named_gradient_rule& b) { return a.type < b.type; });
-  return all;
-}();
-static_assert(std::ranges::adjacent_find(gradient_rules_by_type, {}, &named_gradient_rule::type) ==
-              gradient_rules_by_type.end());
+    weft::sort(all, [](const named_gradient_rule& x, const named_gradient_rule& y) { return x.type < y.type; });
+    return all;
+  }();
+  return made;
+}
 
 /// The type without what comes before its last '.', ':' or '_' at the front (a domain, a mark of fused ops), and
 /// without a version such as V2 at its end.
@@ -140,10 +131,12 @@ constexpr std::string_view plain_type(std::string_view type) {
 
 /// The rule of an op type. Types that nobody knows are differentiable, cost as much backward as forward, and their
 /// gradients read what they read and what they made. Complexity: O(log of the number of known types).
-constexpr gradient_rule gradient_rule_of(std::string_view type) {
+inline gradient_rule gradient_rule_of(std::string_view type) {
   const auto name = detail::plain_type(type);
-  const auto at = std::ranges::lower_bound(detail::gradient_rules_by_type, name, {}, &detail::named_gradient_rule::type);
-  return at != detail::gradient_rules_by_type.end() && at->type == name ? at->rule : gradient_rule{};
+  const auto& known = detail::gradient_rules_by_type();
+  const auto at = std::lower_bound(known.begin(), known.end(), name,
+                                   [](const detail::named_gradient_rule& x, std::string_view n) { return x.type < n; });
+  return at != known.end() && at->type == name ? at->rule : gradient_rule{};
 }
 
 } // namespace weft
