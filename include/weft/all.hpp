@@ -9,6 +9,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/core/workspace.hpp"
 

@@ -2,11 +2,11 @@
 /// Longest paths in a DAG: levels, ranks and the critical path. One sweep each.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/graph/topological_order.hpp"
 
 #include <algorithm>
 #include <concepts>
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -29,7 +29,7 @@ template <dataflow_graph G, weight_function<op_id> OpWeight, class EdgeWeight = 
 constexpr std::vector<double> longest_to_sink(const G& g, std::span<const op_id> order, OpWeight op_weight,
                                               EdgeWeight edge_weight = {}) {
   std::vector<double> rank(order.size(), 0.0);
-  for (const op_id v : order | std::views::reverse) {
+  for (const op_id v : reversed(order)) {
     double tail = 0;
     for (const auto& e : weft::out_edges(g, v)) {
       tail = std::max<double>(tail, edge_weight(e) + rank[weft::target(g, e)]);

@@ -2,6 +2,7 @@
 /// Clustering schedulers: clusters for any number of devices, mapped to those there are, and an order.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/cluster/detail/slots.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
@@ -11,7 +12,6 @@
 #include "weft/partition/concepts.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -49,7 +49,7 @@ private:
       const device_id from = where[w.producer(t)];
       return from == where[c] ? 0 : p.send_time(t, from, where[c]) + p.transfer_time(t, from, where[c]);
     };
-    for (const op_id v : p.topological_order() | std::views::reverse) {
+    for (const op_id v : reversed(p.topological_order())) {
       double rest = 0;
       for (const tensor_id t : w.outputs(v)) {
         for (const op_id c : w.consumers(t)) {

@@ -2,13 +2,13 @@
 /// The critical path on the fastest device, the rest balanced.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 
 #include <algorithm>
 #include <concepts>
 #include <numeric>
-#include <ranges>
 #include <vector>
 
 namespace weft::partition {
@@ -113,7 +113,7 @@ private:
     const averages average{p};
     auto rank = scratch.take<double>(p.num_ops(), 0.0);
     auto next = scratch.take<op_id>(p.num_ops(), none);
-    for (const op_id v : p.topological_order() | std::views::reverse) {
+    for (const op_id v : reversed(p.topological_order())) {
       double rest = 0;
       for (const tensor_id t : w.outputs(v)) {
         const double transfer = average.transfer_time(t);

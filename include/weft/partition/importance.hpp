@@ -3,12 +3,12 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/core/reversed.hpp"
 #include "weft/core/workspace.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <vector>
 
 namespace weft::partition {
@@ -18,7 +18,7 @@ template <class Problem>
 constexpr std::vector<double> work_to_sink(const Problem& p) {
   const auto& w = p.workload();
   std::vector<double> down(p.num_ops(), 0.0);
-  for (const op_id v : p.topological_order() | std::views::reverse) {
+  for (const op_id v : reversed(p.topological_order())) {
     for (const tensor_id t : w.outputs(v)) {
       for (const op_id c : w.consumers(t)) {
         down[v] = std::max(down[v], down[c]);

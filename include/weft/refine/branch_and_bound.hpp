@@ -5,6 +5,7 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/detail/cheapest_transfer.hpp"
 #include "weft/core/budget.hpp"
+#include "weft/core/reversed.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/detail/sequencing.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
@@ -313,7 +314,7 @@ private:
     double partial_bound() {
       const auto& w = p_.workload();
       double bound = 0;
-      for (const op_id v : p_.topological_order() | std::views::reverse) {
+      for (const op_id v : reversed(p_.topological_order())) {
         double rest = 0;
         for (const tensor_id t : w.outputs(v)) {
           for (const op_id c : w.consumers(t)) {

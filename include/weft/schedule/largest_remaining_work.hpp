@@ -2,10 +2,10 @@
 /// The most remaining work first.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/schedule/concepts.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace weft::schedule {
 
@@ -16,7 +16,7 @@ struct largest_remaining_work {
   constexpr void assign_keys(const context<Problem>& c, std::span<double> keys) const {
     const auto& f = c.flow;
     const auto& w = f.problem().workload();
-    for (const op_id v : f.problem().topological_order() | std::views::reverse) {
+    for (const op_id v : reversed(f.problem().topological_order())) {
       double rest = 0;
       for (const tensor_id t : w.outputs(v)) {
         for (const op_id u : f.local_consumers(t)) {

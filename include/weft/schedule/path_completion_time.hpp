@@ -2,10 +2,10 @@
 /// The longest remaining time first.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/schedule/concepts.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace weft::schedule {
 
@@ -17,7 +17,7 @@ struct path_completion_time {
   constexpr void assign_keys(const context<Problem>& c, std::span<double> keys) const {
     const auto& f = c.flow;
     const auto& p = f.problem();
-    for (const op_id v : p.topological_order() | std::views::reverse) {
+    for (const op_id v : reversed(p.topological_order())) {
       double rest = 0;
       for (const tensor_id t : p.workload().outputs(v)) {
         for (const op_id u : f.local_consumers(t)) {

@@ -2,6 +2,7 @@
 /// What every bound starts from: which devices are alike, where each component may go, and each op's best time.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/problem.hpp"
 
@@ -207,7 +208,7 @@ constexpr head_and_tail longest_paths(const relaxation<Problem>& r) {
       x.head[v] = std::max(x.head[v], x.head[u] + r.best(u));
     }
   }
-  for (const op_id v : p.topological_order() | std::views::reverse) {
+  for (const op_id v : reversed(p.topological_order())) {
     for (const tensor_id t : w.inputs(v)) {
       auto& tail = x.tail[w.producer(t)];
       tail = std::max(tail, r.best(v) + x.tail[v]);

@@ -2,11 +2,11 @@
 /// Linear clustering: each cluster is a path.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/partition/cluster/clustering.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <ranges>
 #include <vector>
 
 namespace weft::partition::cluster {
@@ -32,7 +32,7 @@ struct linear {
     std::vector<op_id> next(p.num_ops(), none); // on the longest path from an op to the end
     for (;;) {
       op_id first = none;
-      for (const op_id v : left | std::views::reverse) {
+      for (const op_id v : reversed(left)) {
         double rest = 0;
         next[v] = none;
         for (const tensor_id t : w.outputs(v)) {

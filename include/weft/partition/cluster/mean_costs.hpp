@@ -2,6 +2,7 @@
 /// A problem as clustering sees it: on any number of devices, all alike, each like the mean of the real ones.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/list/mean_costs.hpp"
 #include "weft/problem.hpp"
@@ -28,7 +29,7 @@ public:
     for (const tensor_id t : ids(p.num_tensors())) {
       transfer_[t] = std::ranges::empty(p.workload().consumers(t)) ? 0 : mean.transfer(t);
     }
-    for (const op_id v : p.topological_order() | std::views::reverse) {
+    for (const op_id v : reversed(p.topological_order())) {
       double rest = 0;
       for (const tensor_id t : p.workload().outputs(v)) {
         for (const op_id c : p.workload().consumers(t)) {

@@ -2,6 +2,7 @@
 /// Tables of what comes after an op, for each device that it could run on.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/partition/list/mean_costs.hpp"
 #include "weft/problem.hpp"
 
@@ -24,7 +25,7 @@ constexpr std::vector<double> future_costs(const Problem& p, Own own, Link link)
   const mean_costs mean{p};
   std::vector<double> table(p.num_ops() * k, 0.0);
   std::vector<double> at(k, 0.0);
-  for (const op_id v : p.topological_order() | std::views::reverse) {
+  for (const op_id v : reversed(p.topological_order())) {
     double* const row = table.data() + v * k;
     for (const tensor_id t : w.outputs(v)) {
       const double way = std::ranges::empty(w.consumers(t)) ? 0 : mean.transfer(t);

@@ -2,6 +2,7 @@
 /// What a list scheduler's priority returns, and the ranks that most of them use.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/core/workspace.hpp"
 #include "weft/partition/list/mean_costs.hpp"
 #include "weft/problem.hpp"
@@ -57,7 +58,7 @@ template <class Problem>
 constexpr std::vector<double> upward_ranks(const Problem& p) {
   const mean_costs mean{p};
   std::vector<double> rank(p.num_ops(), 0.0);
-  for (const op_id v : p.topological_order() | std::views::reverse) {
+  for (const op_id v : reversed(p.topological_order())) {
     rank[v] = longest_way_out(p, v, mean.alone(v), rank, [&](tensor_id t) { return mean.transfer(t); }) + mean.compute(v);
   }
   return rank;
@@ -69,7 +70,7 @@ template <class Problem>
 constexpr std::vector<double> static_levels(const Problem& p) {
   const mean_costs mean{p};
   std::vector<double> level(p.num_ops(), 0.0);
-  for (const op_id v : p.topological_order() | std::views::reverse) {
+  for (const op_id v : reversed(p.topological_order())) {
     level[v] = longest_way_out(p, v, mean.alone(v), level, [](tensor_id) { return 0.0; }) + mean.compute(v);
   }
   return level;

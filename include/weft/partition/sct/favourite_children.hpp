@@ -2,6 +2,7 @@
 /// Favourite children: at most one consumer per op that should follow it on its device, at most one producer per op.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/cluster/mean_costs.hpp"
 
@@ -9,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <vector>
 
 namespace weft::partition::sct {
@@ -81,7 +81,7 @@ constexpr double makespan_of(const program& lp, const std::vector<double>& share
   if (through != nullptr) {
     through->assign(lp.arcs.size(), 0.0);
     std::vector<double> after(lp.num_ops(), 0.0); // per op: from its finish to the end
-    for (const op_id v : lp.order | std::views::reverse) {
+    for (const op_id v : reversed(lp.order)) {
       const double from_start = lp.compute[v] + after[v];
       for (std::size_t a = lp.first_input[v]; a < lp.first_input[v + 1]; ++a) {
         const double rest = (1 - share[a]) * lp.arcs[a].transfer + from_start;

@@ -2,13 +2,13 @@
 /// The best order of ops and sends for a given placement.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/schedule/placed_flow.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <vector>
 
 namespace weft::refine::detail {
@@ -102,7 +102,7 @@ private:
       for_each_successor(i, [&](item_id s, double lag) { rest = std::max(rest, lag + tail_[s]); });
       tail_[i] = rest + flow_.duration(i);
     };
-    for (const op_id v : p_->topological_order() | std::views::reverse) {
+    for (const op_id v : reversed(p_->topological_order())) {
       for (const tensor_id t : p_->workload().outputs(v)) {
         for (const std::uint32_t k : flow_.transfers_of(t)) {
           compute(flow_.send_of(k));
@@ -174,7 +174,7 @@ private:
         ready_[s] = std::max(ready_[s], finish + lag);
       });
       descend(std::max(makespan, finish), spend);
-      for (const auto& [s, ready] : undo | std::views::reverse) {
+      for (const auto& [s, ready] : reversed(undo)) {
         ++missing_[s];
         ready_[s] = ready;
       }
