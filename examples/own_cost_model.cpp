@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What things cost is yours to say: a struct with compute_time and transfer_time, or just a function.
 #include <weft/all.hpp>
+#include <weft/networks.hpp>
 
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Strategies of your own: a lambda wherever the library has a struct.
 #include <weft/all.hpp>
+#include <weft/networks.hpp>
 
 #include <cstdio>
 

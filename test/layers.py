@@ -3,7 +3,7 @@
 """Checks what the folder structure promises: layers, self-description, size and silence of the headers.
 
   layers.py                    check include/weft; one line per violation, exit code 1 if there is one
-  layers.py --write-umbrella   regenerate include/weft/all.hpp
+  layers.py --write-umbrella   regenerate include/weft/all.hpp and networks.hpp
   layers.py --self-test        check that every rule finds a violation of it
 """
 import re
@@ -24,6 +24,14 @@ LAYERS = [
 ]
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}
 OPTIONAL = {"io", "report", "interop"}  # need foreign libraries, so they are not in the umbrella
+# The umbrella headers, and what is in their second line.
+UMBRELLAS = {
+    "all.hpp": """/// All of weft that plans, judges and runs, and needs nothing but the standard library, from the bottom layer up. What
+/// to plan comes from you; networks and random graphs to try things with are in networks.hpp.""",
+    "networks.hpp": """/// Workloads to try things with: networks that you write, bundled ones, and random graphs. Apart from all.hpp, since a
+/// program that plans its own graphs should not wait for a compiler that reads them.""",
+}
+NETWORKS = re.compile(r"workload/(generate|nn/|zoo|training_step\.hpp)")
 FORBIDDEN = {"validate": {"partition", "schedule", "simulate"}}  # a checker shares nothing with what it checks
 FOREIGN = {"io": ("nlohmann/",), "report": ("nlohmann/", "fmt/")}
 MAX_LINES = 600
@@ -44,28 +52,34 @@ def headers_in(root):
     return sorted(p.relative_to(root).as_posix() for p in root.rglob("*.hpp"))
 
 
-def umbrella_headers(root):
-    """Everything that needs the standard library only."""
+def umbrella_headers(root, umbrella):
+    """What an umbrella header includes: of what needs the standard library only."""
     chosen = []
     for path in headers_in(root):
-        if path == "all.hpp" or part_of(path) in OPTIONAL or "detail" in path.split("/"):
+        if path in UMBRELLAS or part_of(path) in OPTIONAL or "detail" in path.split("/"):
+            continue
+        if bool(NETWORKS.match(path)) != (umbrella == "networks.hpp"):
             continue
         if not any("/" in name for kind, name in INCLUDE.findall((root / path).read_text()) if kind == "<"):
             chosen.append(path)
     return chosen
 
 
-def umbrella_text(root):
-    chosen = umbrella_headers(root)
+def umbrella_text(root, umbrella):
+    chosen = umbrella_headers(root, umbrella)
     chosen.sort(key=lambda path: (LAYER.get(part_of(path), len(LAYERS)), path))
-    text = "// SPDX-License-Identifier: BSL-1.0\n"
-    text += "/// All of weft that needs nothing but the standard library, from the bottom layer up.\n#pragma once\n"
+    text = f"// SPDX-License-Identifier: BSL-1.0\n{UMBRELLAS[umbrella]}\n#pragma once\n"
     previous = None
     for path in chosen:
         layer = LAYER.get(part_of(path))
         text += ("\n" if layer != previous else "") + f'#include "weft/{path}"\n'
         previous = layer
     return text
+
+
+def write_umbrellas(root):
+    for umbrella in UMBRELLAS:
+        (root / umbrella).write_text(umbrella_text(root, umbrella))
 
 
 def check_header(root, path, text, say):
@@ -96,7 +110,7 @@ def check_header(root, path, text, say):
 
 def check_includes(root, path, code, say):
     part = part_of(path)
-    if path != "all.hpp" and part not in LAYER:
+    if path not in UMBRELLAS and part not in LAYER:
         say(path, 1, f"'{part}' is in no layer; add it to the table in {Path(__file__).name}")
         return
     for match in INCLUDE.finditer(code):
@@ -113,9 +127,9 @@ def check_includes(root, path, code, say):
         target = name.removeprefix("weft/")
         if not (root / target).is_file():
             say(path, line, f"includes {name}, which does not exist")
-        elif path == "all.hpp":
+        elif path in UMBRELLAS:
             continue
-        elif target == "all.hpp":
+        elif target in UMBRELLAS:
             say(path, line, "includes the umbrella header")
         elif LAYER.get(part_of(target), 99) > LAYER[part]:
             say(path, line, f"layer {LAYER[part]} ({part}) includes layer {LAYER.get(part_of(target))} ({target})")
@@ -152,12 +166,13 @@ def violations(root):
         check_includes(root, path, code, say)
         includes[path] = [n.removeprefix("weft/") for k, n in INCLUDE.findall(code) if k == '"']
     check_cycles(root, includes, say)
-    listed = includes.get("all.hpp", [])
-    for path in umbrella_headers(root):
-        if path not in listed:
-            say("all.hpp", 1, f"lacks weft/{path}; run test/layers.py --write-umbrella")
-    for path in sorted(set(listed) - set(umbrella_headers(root))):
-        say("all.hpp", 1, f"must not include weft/{path}; run test/layers.py --write-umbrella")
+    for umbrella in UMBRELLAS:
+        listed = includes.get(umbrella, [])
+        wanted = umbrella_headers(root, umbrella)
+        for path in sorted(set(wanted) - set(listed)):
+            say(umbrella, 1, f"lacks weft/{path}; run test/layers.py --write-umbrella")
+        for path in sorted(set(listed) - set(wanted)):
+            say(umbrella, 1, f"must not include weft/{path}; run test/layers.py --write-umbrella")
     return found
 
 
@@ -183,6 +198,7 @@ def self_test():
         ({"core/c.hpp": head + "inline void f() { std::exit(1); }\n"}, "ends the program"),
         ({"core/c.hpp": None}, "lacks weft/core/c.hpp"),
         ({"io/c.hpp": head, "all.hpp": head + '#include "weft/io/c.hpp"\n'}, "must not include weft/io/c.hpp"),
+        ({"workload/zoo.hpp": head, "all.hpp": head + '#include "weft/workload/zoo.hpp"\n'}, "must not include weft/w"),
     ]
     failed = 0
 
@@ -193,7 +209,7 @@ def self_test():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(text)
             if "all.hpp" not in tree and complete:
-                (root / "all.hpp").write_text(umbrella_text(root))
+                write_umbrellas(root)
             return violations(root)
 
     if found := said(good):
@@ -211,7 +227,7 @@ def self_test():
 def main(arguments):
     root = Path(__file__).resolve().parent.parent / "include" / "weft"
     if arguments == ["--write-umbrella"]:
-        (root / "all.hpp").write_text(umbrella_text(root))
+        write_umbrellas(root)
         return 0
     if arguments == ["--self-test"]:
         return 1 if self_test() else 0
