@@ -54,6 +54,21 @@ TEST_CASE("branch_and_bound: as good as trying everything") {
   CHECK(above_bound > 15); // in some the search was needed to prove it
 }
 
+TEST_CASE("branch_and_bound: a time that was tried and taken back leaves nothing behind, however large") {
+  workload_builder b;
+  for (int v = 0; v < 4; ++v) {
+    b.add_op({.work = 1, .bytes = 0});
+  }
+  const auto w = std::move(b).build();
+  const platform<uniform_links> two{std::vector<device>(2), uniform_links{{.latency = 1}}, 1};
+  const std::vector<double> seconds{4, 2, 4, 3, 1, 1e16, 1, 5}; // ops x devices
+  const problem p{w, two, cost::table{seconds, 4, 2}};
+  const auto found = test::decide(branch_and_bound{}, p);
+  REQUIRE(found);
+  CHECK(run_in_order(p, found->plan) == 5); // ops 0 and 1 on device 1
+  CHECK(found->bound == 5);
+}
+
 TEST_CASE("branch_and_bound: as good as trying everything where sending occupies nobody") {
   rng random{52};
   int above_bound = 0;
