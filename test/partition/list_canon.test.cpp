@@ -5,6 +5,7 @@
 #include "partition/place.hpp"
 #include "partition/published_example.hpp"
 
+#include "weft/cost/compose.hpp"
 #include "weft/partition/bil.hpp"
 #include "weft/partition/cpop.hpp"
 #include "weft/partition/dls.hpp"
@@ -32,10 +33,20 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <utility>
+
 namespace {
 
 using namespace weft;
 using namespace weft::partition;
+
+/// Of six ops, each takes for ever on one of three devices; the first and the last are a group.
+struct never_on_one {
+  double operator()(op_id v, device_id d) const {
+    return v % 3 == d ? std::numeric_limits<double>::infinity() : 1.0 + v + d;
+  }
+};
 
 template <class S, class Problem>
 double makespan(const S& s, const Problem& p) {
@@ -51,6 +62,28 @@ void check_example(double expected, const placement& where) {
   const test::published_example s;
   CHECK(makespan(S{}, s.p) == expected);
   CHECK(test::place(S{}, s.p) == where);
+}
+
+template <class... S>
+void check_that_all_end() {
+  workload_builder b;
+  for (int v = 0; v < 6; ++v) {
+    b.add_op({.work = 1, .bytes = 1});
+  }
+  for (const auto& [u, v] : {std::pair{0u, 1u}, {0u, 2u}, {1u, 3u}, {2u, 3u}, {3u, 4u}, {3u, 5u}}) {
+    b.add_edge(u, v);
+  }
+  b.colocate(0, 5);
+  const auto w = std::move(b).build();
+  const auto q = test::equal_devices(3, {});
+  const problem p{w, q, cost::from_function{never_on_one{}}};
+  for (const double seconds : {makespan(S{}, p)...}) {
+    CHECK(seconds < 100);
+  }
+}
+
+TEST_CASE("list canon: what looks at finish times keeps off devices on which an op takes for ever") {
+  check_that_all_end<heft, cpop, peft, ippts, lookahead_heft, pets, mct, met, dls, max_min, sufferage, bil>();
 }
 
 TEST_CASE("list canon: published makespans of the worked example") {

@@ -67,6 +67,9 @@ struct bil {
       device_id best = none;
       double least = infinity;
       for (const device_id d : ids(k)) {
+        if (!(makespans[d] < infinity)) {
+          continue; // not allowed, or it would take for ever
+        }
         if (const double revised = makespans[d] + p.compute_time(v, d) * crowd; revised < least) {
           best = d;
           least = revised;

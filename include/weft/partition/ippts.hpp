@@ -5,6 +5,7 @@
 #include "weft/partition/list/future_costs.hpp"
 #include "weft/partition/list_scheduler.hpp"
 
+#include <limits>
 #include <ranges>
 
 namespace weft::partition {
@@ -35,7 +36,8 @@ struct by_predicted_cost {
     for (const op_id v : ids(p.num_ops())) {
       r.key[v] = mean_of_row(p, r.beyond, v) * static_cast<double>(num_consumers(v));
       for (const device_id d : ids(p.num_devices())) {
-        r.beyond[v * p.num_devices() + d] -= p.compute_time(v, d);
+        const double own = p.compute_time(v, d);
+        r.beyond[v * p.num_devices() + d] -= own < std::numeric_limits<double>::infinity() ? own : 0;
       }
     }
     return r;

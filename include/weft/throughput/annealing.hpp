@@ -94,6 +94,7 @@ private:
         : state{f, std::move(start)}, best_where{state.devices()}, best{state.period()} {}
 
     static double power(double x) {
+      x = std::min(std::abs(x), 1e18); // so that no sum is infinite
       x *= x;
       x *= x;
       x *= x;
