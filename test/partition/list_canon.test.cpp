@@ -86,6 +86,17 @@ TEST_CASE("list canon: what looks at finish times keeps off devices on which an 
   check_that_all_end<heft, cpop, peft, ippts, lookahead_heft, pets, mct, met, dls, max_min, sufferage, bil>();
 }
 
+TEST_CASE("list canon: bil takes the largest level of an op that few devices take, not an infinite one") {
+  workload_builder b;
+  b.add_op({.work = 9});
+  b.add_op({.work = 1, .kinds = device_kind::gpu});
+  const auto w = std::move(b).build();
+  const platform<uniform_links> q{{{.kind = device_kind::gpu}, {.kind = device_kind::cpu}}, {}};
+  const auto decided = test::decide(bil{}, problem{w, q});
+  REQUIRE(decided);
+  CHECK(decided->plan.order.front().op == 0); // 9 s wherever it goes, op 1 takes 1 s
+}
+
 TEST_CASE("list canon: published makespans of the worked example") {
   check_example<heft>(80, {2, 0, 2, 1, 2, 1, 2, 0, 1, 1});
   check_example<cpop>(86, {1, 1, 0, 2, 1, 2, 0, 2, 1, 1});
