@@ -118,10 +118,9 @@ TEST_CASE("solve::best: times that are infinite, or whose sum is") {
                        value_error);
 
   const auto devices = of_speed(1e300);
-  struct never_on_own {
-    double operator()(op_id v, device_id d) const { return v == d ? std::numeric_limits<double>::infinity() : 1; }
-  };
-  const problem p{chain, devices, cost::from_function{never_on_own{}}};
+  const double never = std::numeric_limits<double>::infinity();
+  const auto all_but_own = [&](op_id v, device_id d) { return v == d ? never : 1; };
+  const problem p{chain, devices, cost::from_function{all_but_own}};
   const auto r = solve::best(p);
   check_result(p, r);
   CHECK(r.status == status::optimal);
