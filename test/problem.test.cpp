@@ -174,6 +174,13 @@ TEST_CASE("problem: says why a component fits nowhere") {
         "the colocation group of op 0 'w' (2 ops) fits nowhere: it needs 120 B and the most that is left on an allowed "
         "device (gpu) is 70 B");
 
+  const auto never = [](op_id, device_id d) { return d == 2 ? std::numeric_limits<double>::infinity() : 1.0; };
+  const infeasibility endless = weft::problem{w, p, cost::from_function{never}}.why_unplaced(
+    0, std::vector<byte_count>{1000, 60, 120});
+  CHECK(endless.why == infeasibility::reason::never_ends);
+  CHECK(to_string(endless) == "the colocation group of op 0 (2 ops) fits nowhere: it would take for ever on every allowed "
+                              "device (gpu) that has room for it; its time must be finite somewhere");
+
   const infeasibility alien = problem.why_unplaced(1, left);
   CHECK(alien.why == infeasibility::reason::no_device_of_kind);
   CHECK(alien.op == 2);

@@ -107,6 +107,12 @@ public:
     return sum;
   }
 
+  /// The same without v's own; infinite if the sum of all is.
+  constexpr double others_time(op_id v, device_id d) const {
+    const double all = component_time(component_[v], d);
+    return all < std::numeric_limits<double>::infinity() ? all - compute_time(v, d) : all;
+  }
+
   /// Whether d is of a kind that c allows and large enough for c alone.
   constexpr bool allows(component_id c, device_id d) const {
     return kinds_[c].contains(platform_->kind(d)) &&
@@ -120,11 +126,20 @@ public:
                     .num_members = members(c).size(),
                     .kinds = kinds_[c],
                     .demand = demand_[c]};
+    bool has_room = false;
+    bool ends = false;
     for (const device_id d : ids(num_devices())) {
       if (kinds_[c].contains(platform_->kind(d))) {
         i.why = infeasibility::reason::out_of_memory;
         i.largest_free = std::max(i.largest_free, free[d]);
+        if (free[d] >= demand_[c]) {
+          has_room = true;
+          ends = ends || component_time(c, d) < std::numeric_limits<double>::infinity();
+        }
       }
+    }
+    if (has_room && !ends) {
+      i.why = infeasibility::reason::never_ends;
     }
     return i;
   }

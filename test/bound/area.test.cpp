@@ -2,11 +2,14 @@
 #include "weft/bound/area.hpp"
 
 #include "weft/core/random.hpp"
+#include "weft/cost/compose.hpp"
 #include "weft/cost/table.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
+
+#include <limits>
 
 namespace bound_area_test {
 
@@ -28,6 +31,16 @@ TEST_CASE("bound::area: work over speed") {
   CHECK(weft::bound::area(weft::problem{w, two}) == doctest::Approx(20.0 / 4));
   const auto alike = made_of({{.speed = 2}, {.speed = 2}, {.speed = 2}});
   CHECK(weft::bound::area(weft::problem{w, alike}) == doctest::Approx(20.0 / 6));
+}
+
+TEST_CASE("bound::area: a device on which an op takes for ever is one on which it does not run") {
+  const auto w = independent({{.work = 1}, {.work = 1}, {.work = 1}});
+  const auto three = made_of({{}, {}, {}});
+  constexpr double never = std::numeric_limits<double>::infinity();
+  const auto all_but_own = [](weft::op_id v, weft::device_id d) { return v == d ? never : 1.0; };
+  CHECK(weft::bound::area(weft::problem{w, three, weft::cost::from_function{all_but_own}}) == doctest::Approx(1));
+  const auto one_each = [](weft::op_id v, weft::device_id d) { return v == d ? 2.0 : never; };
+  CHECK(weft::bound::area(weft::problem{w, three, weft::cost::from_function{one_each}}) == doctest::Approx(2));
 }
 
 TEST_CASE("bound::area: each slot has the device's speed") {

@@ -3,6 +3,7 @@
 
 #include "weft/concurrency/scaling_laws.hpp"
 
+#include "support/held_stop.hpp"
 #include "support/small_problem.hpp"
 
 #include "weft/workload/builder.hpp"
@@ -230,6 +231,42 @@ TEST_CASE("concurrent_executor: cancelled from inside, and before") {
   CHECK(report.status == run_status::cancelled);
   CHECK(report.num_finished == 0);
   CHECK(calls == 5);
+}
+
+TEST_CASE("concurrent_executor: a stop that another thread is still requesting counts from the start of its request") {
+  const workload w = row(10, true);
+  for (const double seconds : {1.0, 0.0}) { // ops that take no time are run on the spot
+    concurrent_executor run{w, time_table{concurrency::op_classes{w}, 2, [&](auto, team) { return seconds; }}, cores(2),
+                            concurrency::s1_s2_s3};
+    for (const bool throws : {false, true}) {
+      std::stop_source stop;
+      std::optional<test::held_stop> other;
+      int calls = 0;
+      const auto kernel = [&](op_id v) {
+        ++calls;
+        if (v == 4) {
+          other.emplace(stop);
+          CHECK(!stop.request_stop()); // somebody else is at it
+          throws ? throw std::runtime_error("after the stop") : (void)0;
+        }
+      };
+      const auto check = [&](const execute::run_report& report) {
+        CHECK(report.status == run_status::cancelled);
+        CHECK(report.num_finished == (throws ? 4 : 5));
+        CHECK(calls == 5);
+        CHECK(report.failed == (throws ? 4 : none));
+        other.reset();
+        stop = {};
+        calls = 0;
+      };
+      check(run(kernel, {.stop = stop.get_token()}));
+      run([&](op_id v) { // nested: one thread runs all
+        if (v == 0) {
+          check(run(kernel, {.stop = stop.get_token()}));
+        }
+      });
+    }
+  }
 }
 
 TEST_CASE("concurrent_executor: a cancel or a deadline during the last op comes too late") {

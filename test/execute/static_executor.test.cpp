@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/execute/static_executor.hpp"
 
+#include "support/held_stop.hpp"
 #include "support/small_problem.hpp"
 
 #include <doctest/doctest.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -180,6 +182,39 @@ TEST_CASE("static_executor: cancelled from inside, and before") {
   CHECK(report.status == run_status::cancelled);
   CHECK(report.num_finished == 0);
   CHECK(calls == 5);
+}
+
+TEST_CASE("static_executor: a stop that another thread is still requesting counts from the start of its request") {
+  static_executor run{chain(10), {{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}}};
+  for (const bool throws : {false, true}) {
+    std::stop_source stop;
+    std::optional<test::held_stop> other;
+    int calls = 0;
+    const auto kernel = [&](op_id v) {
+      ++calls;
+      if (v == 4) {
+        other.emplace(stop);
+        CHECK(!stop.request_stop()); // somebody else is at it
+        throws ? throw std::runtime_error("after the stop") : (void)0;
+      }
+    };
+    const auto check = [&](const execute::run_report& report) {
+      CHECK(report.status == run_status::cancelled);
+      CHECK(report.num_finished == (throws ? 4 : 5));
+      CHECK(calls == 5);
+      CHECK(report.failed == (throws ? 4 : none));
+      other.reset();
+      stop = {};
+      calls = 0;
+    };
+    check(run(kernel, {.stop = stop.get_token()}));
+    check(run(kernel, {.stop = stop.get_token(), .record = true}));
+    run([&](op_id v) { // nested: one thread runs all
+      if (v == 0) {
+        check(run(kernel, {.stop = stop.get_token()}));
+      }
+    });
+  }
 }
 
 TEST_CASE("static_executor: a cancel by the last op comes too late") {

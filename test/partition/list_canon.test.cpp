@@ -5,6 +5,7 @@
 #include "partition/place.hpp"
 #include "partition/published_example.hpp"
 
+#include "weft/cost/compose.hpp"
 #include "weft/partition/bil.hpp"
 #include "weft/partition/cpop.hpp"
 #include "weft/partition/dls.hpp"
@@ -32,10 +33,20 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <utility>
+
 namespace partition_list_canon_test {
 
 using namespace weft;
 using namespace weft::partition;
+
+/// Of six ops, each takes for ever on one of three devices; the first and the last are a group.
+struct never_on_one {
+  double operator()(op_id v, device_id d) const {
+    return v % 3 == d ? std::numeric_limits<double>::infinity() : 1.0 + v + d;
+  }
+};
 
 template <class S, class Problem>
 double makespan(const S& s, const Problem& p) {
@@ -51,6 +62,39 @@ void check_example(double expected, const placement& where) {
   const test::published_example s;
   CHECK(makespan(S{}, s.p) == expected);
   CHECK(test::place(S{}, s.p) == where);
+}
+
+template <class... S>
+void check_that_all_end() {
+  workload_builder b;
+  for (int v = 0; v < 6; ++v) {
+    b.add_op({.work = 1, .bytes = 1});
+  }
+  for (const auto& [u, v] : {std::pair{0u, 1u}, {0u, 2u}, {1u, 3u}, {2u, 3u}, {3u, 4u}, {3u, 5u}}) {
+    b.add_edge(u, v);
+  }
+  b.colocate(0, 5);
+  const auto w = std::move(b).build();
+  const auto q = test::equal_devices(3, {});
+  const problem p{w, q, cost::from_function{never_on_one{}}};
+  for (const double seconds : {makespan(S{}, p)...}) {
+    CHECK(seconds < 100);
+  }
+}
+
+TEST_CASE("list canon: what looks at finish times keeps off devices on which an op takes for ever") {
+  check_that_all_end<heft, cpop, peft, ippts, lookahead_heft, pets, mct, met, dls, max_min, sufferage, bil>();
+}
+
+TEST_CASE("list canon: bil takes the largest level of an op that few devices take, not an infinite one") {
+  workload_builder b;
+  b.add_op({.work = 9});
+  b.add_op({.work = 1, .kinds = device_kind::gpu});
+  const auto w = std::move(b).build();
+  const platform<uniform_links> q{{{.kind = device_kind::gpu}, {.kind = device_kind::cpu}}, {}};
+  const auto decided = test::decide(bil{}, problem{w, q});
+  REQUIRE(decided);
+  CHECK(decided->plan.order.front().op == 0); // 9 s wherever it goes, op 1 takes 1 s
 }
 
 TEST_CASE("list canon: published makespans of the worked example") {

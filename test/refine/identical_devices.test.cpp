@@ -153,6 +153,23 @@ TEST_CASE("identical_devices: ops without work that others wait for") {
   CHECK(run_in_order(p, found->plan) == 9);
 }
 
+TEST_CASE("identical_devices: ops so short that they do not count beside when they start") {
+  for (const auto& work : {std::vector<double>{1e16, 1, 0}, {0, 1, 1e16}, {1, 1e16, 0.5}, {1e16, 0.25, 0.5}}) {
+    workload_builder b;
+    for (const double x : work) {
+      b.add_op({.work = x, .bytes = 0});
+    }
+    b.add_edge(0, 1);
+    b.add_edge(1, 2);
+    const auto w = std::move(b).build();
+    const auto q = presets::identical(2);
+    const problem p{w, q};
+    const auto found = test::decide(identical_devices{}, p);
+    REQUIRE(found);
+    CHECK(run_in_order(p, found->plan) == 1e16);
+  }
+}
+
 TEST_CASE("identical_devices: with slots, a device takes its steps in the order of their starts") {
   const auto w = std::move(test::ops_of({1, 2, 4, 4, 6, 3, 4, 2}, {{0, 2}, {0, 3}, {2, 4}, {3, 4}, {0, 6}, {2, 6}, {4, 6}, {0, 7}, {2, 7}}))
                    .build();

@@ -3,6 +3,7 @@
 #include "partition/published_example.hpp"
 #include "support/small_problem.hpp"
 
+#include "weft/cost/compose.hpp"
 #include "weft/io/stg.hpp"
 #include "weft/platform/presets.hpp"
 #include "weft/solve/best.hpp"
@@ -11,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <thread>
 
 namespace solve_best_test {
@@ -98,6 +100,32 @@ TEST_CASE("solve::best: devices that are alike are searched exactly") {
   CHECK(r.tried.size() == 1);
   CHECK(r.tried.front().name == "identical_devices");
   CHECK(r.status == status::optimal);
+}
+
+TEST_CASE("solve::best: times that are infinite, or whose sum is") {
+  workload_builder b;
+  for (int v = 0; v < 3; ++v) {
+    b.add_op({.work = 1e300, .bytes = 1});
+  }
+  b.add_edge(0, 1);
+  b.add_edge(1, 2);
+  const auto chain = std::move(b).build();
+  const auto of_speed = [](double speed) { return platform<uniform_links>{std::vector<device>(3, device{.speed = speed}), {}}; };
+  const auto slow = of_speed(1e-8);
+  CHECK_THROWS_WITH_AS(solve::best(problem{chain, slow}),
+                       "the problem: the least times of its ops add up to more seconds than a double can hold (1.8e308); "
+                       "give times in a larger unit",
+                       value_error);
+
+  const auto devices = of_speed(1e300);
+  const double never = std::numeric_limits<double>::infinity();
+  const auto all_but_own = [&](op_id v, device_id d) { return v == d ? never : 1; };
+  const problem p{chain, devices, cost::from_function{all_but_own}};
+  const auto r = solve::best(p);
+  check_result(p, r);
+  CHECK(r.status == status::optimal);
+  CHECK(r.makespan == 3);
+  CHECK(r.bound.value == 3);
 }
 
 TEST_CASE("solve::best: nothing to do, nowhere to go, no time") {

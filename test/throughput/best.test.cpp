@@ -50,6 +50,37 @@ TEST_CASE("throughput: best finds what trying everything finds, and the bound is
   CHECK(linear >= runs * 99 / 100);
 }
 
+TEST_CASE("throughput: best and annealing claim no period that is not one where transfers differ by many orders of magnitude") {
+  rng random{15};
+  int found = 0;
+  constexpr int runs = 300;
+  for (int i = 0; i < runs; ++i) {
+    auto s = weft_test::random_small(random, {.training = i % 3 == 0});
+    const double huge = i % 2 == 0 ? 1e13 : 1e16;
+    for (double& seconds : s.times.transfer) {
+      seconds *= random.below(3) == 0 ? huge : 1;
+    }
+    const auto p = s.staged();
+    found += check_small(p, 1) ? 1 : 0;
+    const auto start = throughput::detail::pack(throughput::flow{p});
+    if (!start || p.num_ops() == 0) {
+      continue;
+    }
+    double told = std::numeric_limits<double>::infinity();
+    const std::function<void(const progress&)> listener = [&](const progress& x) { told = x.best; };
+    placement where(p.num_ops());
+    for (const op_id v : ids(p.num_ops())) {
+      where[v] = (*start)[p.component(v)];
+    }
+    const double before = throughput::period(p, where);
+    rng a{7};
+    const double after = throughput::period(p, throughput::annealing{.budget = {.on_progress = &listener}, .length = 3000}(p, where, a));
+    REQUIRE(after <= before);
+    REQUIRE((told > 1e300 ? after == before : weft_test::about(told, after)));
+  }
+  CHECK(found >= runs * 99 / 100);
+}
+
 TEST_CASE("throughput: the bound is exact where one op, one device or a forced union decides") {
   workload_builder b;
   b.add_op({.work = 1, .bytes = 0});

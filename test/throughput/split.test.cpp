@@ -94,6 +94,28 @@ TEST_CASE("throughput: downset_split is the best contiguous split of training gr
   CHECK(splits > 500);
 }
 
+TEST_CASE("throughput: downset_split is the best contiguous split where transfers differ by many orders of magnitude") {
+  rng random{13};
+  int splits = 0;
+  for (int i = 0; i < 3000; ++i) {
+    auto s = weft_test::random_small(random, {.limits = false, .training = i % 2 == 0});
+    const double huge = i % 3 == 0 ? 1e13 : i % 3 == 1 ? 1e16 : 1e100;
+    for (double& seconds : s.times.transfer) {
+      seconds *= random.below(2) == 0 ? huge : 1;
+    }
+    const auto p = s.staged();
+    if (p.num_ops() == 0 || !weft_test::has_no_orphans(p)) {
+      continue;
+    }
+    const double best = weft_test::brute_force(p).contiguous;
+    const auto r = throughput::downset_split{}(p);
+    REQUIRE(r.status == split_status::optimal);
+    REQUIRE(weft_test::about(r.period, best));
+    ++splits;
+  }
+  CHECK(splits > 1500);
+}
+
 TEST_CASE("throughput: linear_split respects constraints for any costs") {
   rng random{4};
   int splits = 0;

@@ -88,7 +88,7 @@ private:
       least = weight_[types[k]] > 0 ? std::min(least, weight_[types[k]]) : least;
     }
     for (const std::uint32_t i : types) {
-      weight_[i] = weight_[i] > 0 ? least / weight_[i] : 1;
+      weight_[i] = weight_[i] > 0 && least < infinity ? least / weight_[i] : 1;
     }
   }
 
@@ -113,6 +113,9 @@ private:
       std::uint32_t where = 0;
       for (const std::uint32_t i : r_.choice(v).types) {
         const double time = r_.time(v, i);
+        if (!(time < infinity)) {
+          continue; // v does not run there
+        }
         const double weighted = weight_[i] * time;
         greatest = std::max(greatest, weighted);
         if (weighted < least) {

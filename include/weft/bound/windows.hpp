@@ -23,7 +23,7 @@ public:
 
   /// The least makespan, at least `known`, that the windows allow.
   constexpr double operator()(double known) {
-    if (r_.problem().num_ops() > max_ops || known <= 0) {
+    if (r_.problem().num_ops() > max_ops || known <= 0 || !(known < infinity)) {
       return known;
     }
     const auto& all = r_.usable_types();

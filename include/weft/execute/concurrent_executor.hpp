@@ -89,7 +89,6 @@ public:
       ~release() { flag.clear(std::memory_order_release); }
     } at_end{taken_};
     run_state state{options};
-    const std::stop_callback cancel{options.stop, [&state] { state.cancelled.store(true, std::memory_order_relaxed); }};
     {
       const std::lock_guard lock{mutex_};
       state_ = &state;
@@ -115,18 +114,19 @@ private:
     bool waits = false; ///< nobody has given it an op yet; under the lock
   };
 
-  /// What the threads of one run share; all but `cancelled` under the lock.
+  /// What the threads of one run share, under the lock.
   struct run_state {
     const execute::run_options& options;
     clock::time_point begin = clock::now();
     execute::run_report report = {};
-    std::atomic<bool> cancelled{false};
     bool ended_early = false;
 
     explicit run_state(const execute::run_options& o) : options{o} {}
     double now() const { return std::chrono::duration<double>(clock::now() - begin).count(); }
+    /// Asks the token itself: a callback of it is late, since `request_stop` returns at once where another thread is
+    /// inside it and has not come to the callback.
     void look_for_end(double time) {
-      if (cancelled.load(std::memory_order_relaxed)) {
+      if (options.stop.stop_requested()) {
         end(execute::run_status::cancelled);
       } else if (time >= options.seconds) {
         end(execute::run_status::timed_out);
@@ -135,7 +135,7 @@ private:
     void end(execute::run_status why, op_id v = none, std::exception_ptr thrown = {}) {
       if (!ended_early) {
         ended_early = true;
-        report.status = why;
+        report.status = options.stop.stop_requested() ? execute::run_status::cancelled : why;
       }
       if (thrown && !report.exception) { // also when the run was cancelled before
         report.failed = v;
@@ -329,11 +329,7 @@ private:
     }
     for (const op_id v : graph_.topological_order()) {
       const double begin = state.now();
-      if (options.stop.stop_requested()) {
-        state.end(execute::run_status::cancelled);
-      } else if (begin >= options.seconds) {
-        state.end(execute::run_status::timed_out);
-      }
+      state.look_for_end(begin);
       if (state.ended_early) {
         break;
       }

@@ -97,18 +97,26 @@ private:
   /// What the threads of one run share.
   struct run_state {
     clock::time_point begin = clock::now();
-    double seconds;
+    const execute::run_options& options;
     std::atomic<bool> over{false};
     std::atomic<bool> claimed{false}; ///< somebody writes why
     std::atomic<bool> threw{false};   ///< somebody writes the exception
     execute::run_report report = {};
     std::atomic<std::size_t> num_finished{0};
 
-    explicit run_state(double deadline) : seconds{deadline} {}
+    explicit run_state(const execute::run_options& o) : options{o} {}
     double now() const { return std::chrono::duration<double>(clock::now() - begin).count(); }
+    /// Whether no further op may start. Asks the token itself: a callback of it is late, since `request_stop` returns
+    /// at once where another thread is inside it and has not come to the callback.
+    bool must_end() {
+      if (options.stop.stop_requested()) {
+        end(execute::run_status::cancelled);
+      }
+      return over.load(std::memory_order_relaxed);
+    }
     void end(execute::run_status why, op_id v = none, std::exception_ptr thrown = {}) {
       if (!claimed.exchange(true, std::memory_order_relaxed)) {
-        report.status = why;
+        report.status = options.stop.stop_requested() ? execute::run_status::cancelled : why;
       }
       if (thrown && !threw.exchange(true, std::memory_order_relaxed)) { // also when the run was cancelled before
         report.failed = v;
@@ -258,28 +266,28 @@ private:
 
   template <class Kernel>
   execute::run_report run_on_workers(Kernel& kernel, const execute::run_options& options) {
-    run_state state{options.seconds};
+    run_state state{options};
     if (options.record) {
       state.report.trace.ops.assign(num_ops(), op_record{});
     }
     const bool clocked = options.record || options.seconds < std::numeric_limits<double>::infinity();
-    {
-      const std::stop_callback cancel{options.stop, [&state] { state.end(execute::run_status::cancelled); }};
-      auto work = [&](std::uint32_t i) {
-        clocked ? follow<true>(i, kernel, state) : follow<false>(i, kernel, state);
-      };
-      if (!workers_.empty()) {
-        crew_->run(crew_->size(), work);
-      }
+    auto work = [&](std::uint32_t i) {
+      clocked                      ? follow<true, true>(i, kernel, state)
+      : options.stop.stop_possible() ? follow<false, true>(i, kernel, state)
+                                     : follow<false, false>(i, kernel, state);
+    };
+    if (!workers_.empty()) {
+      crew_->run(crew_->size(), work);
     }
     return conclude(state);
   }
 
-  /// What worker i does in a run.
-  template <bool Clocked, class Kernel>
+  /// What worker i does in a run. Without a clock to read and a token to ask, ops pay for neither.
+  template <bool Clocked, bool Stoppable, class Kernel>
   void follow(std::uint32_t i, Kernel& kernel, run_state& state) {
     const worker& mine = workers_[i];
     auto& done = progress_[i].done;
+    const std::stop_token stop = Stoppable ? state.options.stop : std::stop_token{}; // for the compiler, in a register
     const milestone* wait = mine.waits.data();
     std::uint32_t count = 0;
     for (const entry& e : mine.entries) {
@@ -288,6 +296,9 @@ private:
           state.num_finished.fetch_add(count, std::memory_order_relaxed);
           return;
         }
+      }
+      if (Stoppable && stop.stop_requested()) {
+        state.end(execute::run_status::cancelled);
       }
       if (state.over.load(std::memory_order_relaxed) || !run_op<Clocked>(e.op, mine.device, kernel, state)) {
         break;
@@ -305,7 +316,7 @@ private:
     const auto& done = progress_[m.worker].done;
     execute::detail::backoff b;
     while (done.load(std::memory_order_acquire) < m.count) {
-      if (state.over.load(std::memory_order_relaxed)) {
+      if (state.must_end()) {
         return false;
       }
       b.wait();
@@ -319,7 +330,7 @@ private:
     double start = 0;
     if constexpr (Clocked) {
       start = state.now();
-      if (start >= state.seconds) {
+      if (start >= state.options.seconds) {
         state.end(execute::run_status::timed_out);
         return false;
       }
@@ -341,19 +352,16 @@ private:
 
   template <class Kernel>
   execute::run_report run_alone(Kernel& kernel, const execute::run_options& options) {
-    run_state state{options.seconds};
+    run_state state{options};
     if (options.record) {
       state.report.trace.ops.assign(num_ops(), op_record{});
     }
-    {
-      const std::stop_callback cancel{options.stop, [&state] { state.end(execute::run_status::cancelled); }};
-      const device_id d = workers_.empty() ? 0 : workers_.front().device;
-      for (const op_id v : order_) {
-        if (state.over.load(std::memory_order_relaxed) || !run_op<true>(v, d, kernel, state)) {
-          break;
-        }
-        state.num_finished.fetch_add(1, std::memory_order_relaxed);
+    const device_id d = workers_.empty() ? 0 : workers_.front().device;
+    for (const op_id v : order_) {
+      if (state.must_end() || !run_op<true>(v, d, kernel, state)) {
+        break;
       }
+      state.num_finished.fetch_add(1, std::memory_order_relaxed);
     }
     return conclude(state);
   }

@@ -20,7 +20,7 @@ namespace weft::partition {
 /// BIL: the best imaginary level of an op on a device is its compute time there plus the longest way to the end if every
 /// consumer went where that is shortest. Its imaginary makespan (BIM) there is its start plus that level. With r ready
 /// ops, the one whose min(r, devices)-th smallest BIM is largest comes next (ties: the next smaller BIM, and so on, then
-/// topologically first). It goes to the device with the least BIM + compute time · max(r / devices − 1, 0), without
+/// topologically first); an op that fewer devices take counts with its largest one. It goes to the device with the least BIM + compute time · max(r / devices − 1, 0), without
 /// insertion (ties: the smaller device id).
 ///
 /// Kinds, memory, colocation, slots and sends as in `list_scheduler`; a device that does not take an op has no BIM.
@@ -56,6 +56,7 @@ struct bil {
       for (std::size_t i = 0; i < ready.size(); ++i) {
         imaginary_makespans(b, ready[i], level, makespans);
         weft::sort(makespans);
+        repeat_largest(makespans);
         if (chosen == ready.size() || precedes(makespans, largest, last, position[ready[i]] < position[ready[chosen]])) {
           chosen = i;
           largest = makespans;
@@ -68,6 +69,9 @@ struct bil {
       device_id best = none;
       double least = infinity;
       for (const device_id d : ids(k)) {
+        if (!(makespans[d] < infinity)) {
+          continue; // not allowed, or it would take for ever
+        }
         if (const double revised = makespans[d] + p.compute_time(v, d) * crowd; revised < least) {
           best = d;
           least = revised;
@@ -97,6 +101,14 @@ private:
                                             std::vector<double>& into) {
     for (const device_id d : ids(into.size())) {
       into[d] = b.allows(v, d) ? b.at(v, d).start + level[v * into.size() + d] : infinity;
+    }
+  }
+
+  /// Ascending: puts the largest finite value in the place of infinite ones, if there is one.
+  static constexpr void repeat_largest(std::vector<double>& values) {
+    const auto finite = std::lower_bound(values.begin(), values.end(), infinity);
+    if (finite != values.begin()) {
+      std::fill(finite, values.end(), *(finite - 1));
     }
   }
 

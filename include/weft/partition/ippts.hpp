@@ -5,6 +5,7 @@
 #include "weft/partition/list/future_costs.hpp"
 #include "weft/partition/list_scheduler.hpp"
 
+#include <limits>
 #include <ranges>
 
 namespace weft::partition {
@@ -35,7 +36,8 @@ struct by_predicted_cost {
     for (const op_id v : ids(p.num_ops())) {
       r.key[v] = mean_of_row(p, r.beyond, v) * static_cast<double>(num_consumers(v));
       for (const device_id d : ids(p.num_devices())) {
-        r.beyond[v * p.num_devices() + d] -= p.compute_time(v, d);
+        const double own = p.compute_time(v, d);
+        r.beyond[v * p.num_devices() + d] -= own < std::numeric_limits<double>::infinity() ? own : 0;
       }
     }
     return r;
@@ -47,6 +49,9 @@ struct by_predicted_cost {
 /// IPPTS: of the ready ops the one with the largest mean predicted cost times its number of consumers (ties:
 /// topologically first), on the device with the least finish time + predicted cost − compute time, with insertion (ties:
 /// the earlier finish, then the smaller device id).
+///
+/// Departs: a consumer counts once per tensor that it takes, where the paper's graphs have one edge between two ops. As
+/// the number of consumers can give an op a higher priority than its inputs have, only ready ops compete.
 /// Source: Djigal, Feng, Lu, Ge, IEEE TPDS 32(5), 2021. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Memory: 8 bytes per op and device, by definition.
 using ippts = list_scheduler<list::by_predicted_cost, list::least<list::finish_time>>;

@@ -33,8 +33,8 @@ struct earliest_consumers {
       for (const consumer& c : ahead) {
         value = std::max(value, earliest_finish(b, v, o, c));
       }
-      if (b.placed().device(v) == none && !b.placed().alone(v)) {
-        value += group_weight * (p.component_time(p.component(v), d) - o.duration);
+      if (b.placed().device(v) == none && !b.placed().alone(v) && group_weight != 0) {
+        value += group_weight * p.others_time(v, d);
       }
       if (best.device == none || value < least || (value == least && o.finish < best.finish)) {
         best = o;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -114,7 +115,7 @@ private:
         fastest = d == 0 ? slowdown(v, d) : std::min(fastest, slowdown(v, d));
       }
       for (const device_id d : ids(num_devices_)) {
-        slowdown(v, d) -= fastest;
+        slowdown(v, d) -= fastest < std::numeric_limits<double>::infinity() ? fastest : 0;
       }
       ready_.push_back(v);
     }

@@ -80,7 +80,8 @@ private:
       }
     }
     return a.best_fit(c, [&](device_id d) {
-      const double speed = value.own_seconds(d) > 0 ? fastest / value.own_seconds(d) : 1;
+      const bool ends = fastest < std::numeric_limits<double>::infinity();
+      const double speed = value.own_seconds(d) > 0 && ends ? fastest / value.own_seconds(d) : 1;
       const double use = share_in_use(p, a, d);
       return value.product(d) * value.term(1 - relative_importance * speed) * (use == 0 ? least_use / 10 : use);
     });

@@ -5,6 +5,7 @@
 #include "weft/partition/assignment.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -100,7 +101,8 @@ public:
       if (a.fits(c, d)) {
         own_[d] = problem_->component_time(c, d);
         most_traffic = std::max(most_traffic, traffic[d]);
-        most_execution = std::max(most_execution, a.load(d) + own_[d]);
+        const double all = a.load(d) + own_[d];
+        most_execution = std::max(most_execution, all < std::numeric_limits<double>::infinity() ? all : 0);
       }
     }
     for (const device_id d : ids(own_.size())) {

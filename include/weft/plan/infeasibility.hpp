@@ -20,6 +20,7 @@ struct infeasibility {
     no_device_of_kind, ///< the platform has no device that the component allows
     out_of_memory,     ///< no allowed device had enough memory left when the component's turn came
     out_of_all_memory, ///< while the op runs, more is alive in every plan than all devices together can hold
+    never_ends,        ///< on every allowed device with enough memory left its time is infinite
     not_found,         ///< a search ended without a plan and without a proof that there is none
   };
 
@@ -52,6 +53,9 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
     return "in every plan at least " + readable_bytes(i.demand) + " are needed at once" +
            (i.op == none ? "" : ", while " + who + " runs,") + " and all devices together have " +
            readable_bytes(i.largest_free);
+  case infeasibility::reason::never_ends:
+    return who + " fits nowhere: it would take for ever on every allowed device (" + to_string(i.kinds) +
+           ") that has room for it; its time must be finite somewhere";
   case infeasibility::reason::not_found: break;
   }
   return "no plan was found within the budget, and none was proven impossible";

@@ -194,9 +194,11 @@ private:
         if (!p_.kinds(c).contains(p_.platform().kind(d)) || free_[d] < p_.demand(c) || shadowed(d)) {
           continue;
         }
+        const double load = load_[d]; // restored, since a sum that is undone by subtraction has lost what is small
         put(c, d);
         place_next(depth + 1);
         take_back(c, d);
+        load_[d] = load;
         if (out_of_budget_) {
           return;
         }
@@ -303,7 +305,6 @@ private:
 
     void take_back(component_id c, device_id d) {
       free_[d] += p_.demand(c);
-      load_[d] -= p_.component_time(c, d);
       --used_[d];
       for (const op_id v : p_.members(c)) {
         where_[v] = none;

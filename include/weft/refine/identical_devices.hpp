@@ -39,7 +39,7 @@ struct identical_devices {
   static constexpr std::size_t max_ops = 3000; ///< that are searched
 
   /// Whether the search understands p: every op may run everywhere and takes as long everywhere, nothing takes time to
-  /// move, every device has room for all ops together, and no group has several members. Slots may differ. Devices on
+  /// move, every device has room for all ops together, and no group has several members, and all ops one after the other take a finite time. Slots may differ. Devices on
   /// which no op may run do not count.
   /// Complexity: O(n · devices + tensors · devices²), less where the answer is no.
   template <class Problem>
@@ -50,6 +50,7 @@ struct identical_devices {
       return false;
     }
     byte_count demand = 0;
+    double sum = 0;
     for (component_id c = 0; c < p.num_components(); ++c) {
       if (p.demand(c) > std::numeric_limits<byte_count>::max() - demand) {
         return false;
@@ -57,8 +58,9 @@ struct identical_devices {
       demand += p.demand(c);
       const op_id v = p.members(c).front();
       const double time = p.compute_time(v, devices.front());
+      sum += time;
       for (const device_id d : devices) {
-        if (!p.allows(c, d) || p.compute_time(v, d) != time || !(time < std::numeric_limits<double>::infinity())) {
+        if (!p.allows(c, d) || p.compute_time(v, d) != time || !(sum < std::numeric_limits<double>::infinity())) {
           return false;
         }
       }
@@ -243,16 +245,20 @@ private:
     void take(const exact::start_times& start, bool backwards) {
       const auto n = static_cast<std::uint32_t>(start.size());
       std::vector<double> at(start);
+      std::vector<double> until(n); // a job that takes no time, or none that counts beside its start, goes first
+      for (std::uint32_t v = 0; v < n; ++v) {
+        until[v] = start[v] + forward_.time[v];
+      }
       if (backwards) { // what ends last starts first; times are only compared, since sums would be rounded differently
         for (std::uint32_t v = 0; v < n; ++v) {
           at[v] = -(start[n - 1 - v] + forward_.time[v]);
+          until[v] = -start[n - 1 - v];
         }
       }
       std::vector<std::uint32_t> sequence(n);
       std::iota(sequence.begin(), sequence.end(), 0u);
       weft::sort(sequence, [&](std::uint32_t a, std::uint32_t b) {
-        const auto& time = forward_.time;
-        return at[a] != at[b] ? at[a] < at[b] : time[a] != time[b] ? time[a] < time[b] : a < b;
+        return at[a] != at[b] ? at[a] < at[b] : until[a] != until[b] ? until[a] < until[b] : a < b;
       });
       if (const double end = replay(forward_, sequence, [](std::uint32_t, std::size_t, double) {}); end < high_) {
         high_ = end;
@@ -308,7 +314,9 @@ private:
       by_start.emplace_back(start, v);
     });
     weft::sort(by_start, [&](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first < b.first : std::pair{g.time[a.second], a.second} < std::pair{g.time[b.second], b.second};
+      const double until_a = a.first + g.time[a.second];
+      const double until_b = b.first + g.time[b.second];
+      return a.first != b.first ? a.first < b.first : until_a != until_b ? until_a < until_b : a.second < b.second;
     });
     for (const auto& [start, v] : by_start) {
       made.order.push_back(step::run(order[v]));

@@ -6,12 +6,22 @@
 #include "weft/problem.hpp"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace weft {
 
 /// What a compute queue can run: item `v < num_ops()` is op v, item `num_ops() + k` is the send of transfer k.
 using item_id = std::uint32_t;
+
+/// Throws `value_error` where ops and the sends of all edges could not be told apart by an `item_id`.
+constexpr void check_item_ids(std::size_t num_ops, std::size_t num_edges) {
+  if (num_ops > none || num_edges > none - num_ops) {
+    throw value_error("the problem", "has " + std::to_string(num_ops) + " ops and " + std::to_string(num_edges) +
+                                       " edges, together more than the " + std::to_string(none) +
+                                       " that can be simulated; merge ops");
+  }
+}
 
 /// A tensor on its way to one device.
 struct transfer {
@@ -27,6 +37,7 @@ struct transfer {
 /// The graph of ops and transfers under one placement. An op leads to the local consumers of its tensors and to its
 /// tensors' transfers; a transfer leads to the consumers on its destination.
 ///
+/// Throws `value_error` if ops and edges together are more than 2³² − 1.
 /// Filled anew for each placement by `assign`, which does not allocate. Complexity: O(n + m).
 /// Memory: about 30 bytes per op, 70 per edge.
 template <class Problem>
@@ -39,6 +50,7 @@ public:
         transfer_to_(p.num_devices(), none), row_(p.num_tensors() + 1, 0), num_local_(p.num_tensors(), 0),
         first_transfer_(p.num_tensors() + 1, 0), consumers_(p.num_edges(), 0), num_inputs_(p.num_ops(), 0),
         compute_time_(p.num_ops(), 0) {
+    check_item_ids(p.num_ops(), p.num_edges());
     transfers_.reserve(p.num_edges());
     for (const tensor_id t : ids(p.num_tensors())) {
       row_[t + 1] = row_[t] + static_cast<std::uint32_t>(std::ranges::size(p.workload().consumers(t)));

@@ -100,7 +100,7 @@ private:
   /// Something that ends: item `code`, or, from `num_items()` on, transfer `code - num_items()`.
   struct event {
     double time = 0;
-    std::uint32_t code = 0;
+    std::uint64_t code = 0; ///< items and transfers together may be more than an id can number
   };
   struct sooner {
     constexpr bool operator()(const event& a, const event& b) const {
@@ -140,7 +140,7 @@ private:
     touch(d);
   }
 
-  constexpr void schedule_event(double time, std::uint32_t code) {
+  constexpr void schedule_event(double time, std::uint64_t code) {
     event_operations.push(events_.data(), num_events_++, {time, code});
   }
 
@@ -151,7 +151,7 @@ private:
     if constexpr (requires { observer.on_transfer(k, x, now, begin, begin); }) {
       observer.on_transfer(k, x, now, begin, begin + x.transfer_time);
     }
-    schedule_event(begin + x.transfer_time, static_cast<std::uint32_t>(flow_.num_items()) + k);
+    schedule_event(begin + x.transfer_time, flow_.num_items() + k);
   }
 
   constexpr void deliver(std::span<const op_id> consumers, device_id d, double now) {
@@ -163,13 +163,13 @@ private:
   }
 
   template <class Observer>
-  constexpr void complete(std::uint32_t code, double now, Observer& observer) {
+  constexpr void complete(std::uint64_t code, double now, Observer& observer) {
     if (code >= flow_.num_items()) {
-      arrive(code - static_cast<std::uint32_t>(flow_.num_items()), now, observer);
-    } else if (flow_.is_send(code)) {
-      finish_send(flow_.transfer_of(code), now, observer);
+      arrive(static_cast<std::uint32_t>(code - flow_.num_items()), now, observer);
+    } else if (const auto i = static_cast<item_id>(code); flow_.is_send(i)) {
+      finish_send(flow_.transfer_of(i), now, observer);
     } else {
-      finish_op(code, now, observer);
+      finish_op(i, now, observer);
     }
   }
 

@@ -14,6 +14,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -31,7 +32,8 @@ constexpr status judge(const simulation& run, const lower_bound& bound) {
   if (!run.complete) {
     return status::incomplete;
   }
-  return run.makespan <= bound.value * (1 + 1e-9) ? status::optimal : status::solved;
+  const bool meets_bound = run.makespan <= bound.value * (1 + 1e-9);
+  return meets_bound && run.makespan < std::numeric_limits<double>::infinity() ? status::optimal : status::solved;
 }
 
 namespace detail {

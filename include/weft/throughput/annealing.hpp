@@ -86,6 +86,7 @@ private:
     double best;        ///< the smallest period so far
     double scale = 1;   ///< of loads, so that powers stay in range
     double surrogate = 0;
+    double peak = 0;        ///< no load has been larger since all were added up
     std::size_t above = 0;  ///< resources whose load is not below `best`
     bool at_best = true;    ///< the state is the best one, and `best_where` does not have it yet
 
@@ -93,6 +94,7 @@ private:
         : state{f, std::move(start)}, best_where{state.devices()}, best{state.period()} {}
 
     static double power(double x) {
+      x = std::min(std::abs(x), 1e18); // so that no sum is infinite
       x *= x;
       x *= x;
       x *= x;
@@ -102,7 +104,8 @@ private:
 
     void refresh() {
       state.rebuild();
-      scale = state.period() > 0 ? 1 / state.period() : 1;
+      peak = state.period();
+      scale = peak > 0 ? 1 / peak : 1;
       surrogate = 0;
       above = 0;
       for (const double x : state.loads()) {
@@ -114,6 +117,7 @@ private:
     void change(component_id c, device_id to) {
       state.move(c, to, [this](std::size_t, double before, double after) {
         surrogate += power(after * scale) - power(before * scale);
+        peak = std::max(peak, after);
         above += static_cast<std::size_t>(is_above(after)) - static_cast<std::size_t>(is_above(before));
       });
     }
@@ -135,6 +139,9 @@ private:
         }
         surrogate = before;
         return;
+      }
+      if (above == 0 && peak > 1e4 * best) {
+        refresh(); // what is left of a load may be the rounding errors of a much larger one
       }
       if (above == 0) {
         best = state.period();

@@ -6,6 +6,7 @@
 #include "weft/throughput/charges.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -59,7 +60,7 @@ public:
   std::span<const std::uint32_t> inputs(component_id c) const { return row(inputs_, first_input_, c); }
   /// The tensors that make up a parcel.
   std::span<const tensor_id> tensors(std::uint32_t parcel) const { return row(tensors_, first_tensor_, parcel); }
-  /// The devices that c may go to by kind and capacity, ascending.
+  /// The devices that c may go to by kind and capacity and where it does not take for ever, ascending.
   std::span<const device_id> allowed(component_id c) const { return row(allowed_, first_allowed_, c); }
 
   /// Seconds that c charges device d, without communication.
@@ -148,7 +149,7 @@ private:
     first_allowed_.push_back(0);
     for (component_id c = 0; c < num_components(); ++c) {
       for (const device_id d : ids(num_devices())) {
-        if (problem_->allows(c, d)) {
+        if (problem_->allows(c, d) && time(c, d) < std::numeric_limits<double>::infinity()) {
           allowed_.push_back(d);
         }
       }

@@ -30,7 +30,7 @@ public:
         members_(p.num_ops()) {
     for (const device_id d : ids(p.num_devices())) {
       if (p.platform().kind(d) != device_kind::cpu) {
-        lane_[d] = num_lanes_++;
+        lane_[d] = static_cast<std::uint32_t>(num_lanes_++);
       }
     }
     level_.resize(p.num_ops() * num_lanes_);
@@ -147,7 +147,7 @@ private:
   }
 
   const Problem* problem_;
-  std::uint32_t num_lanes_ = 0;
+  std::size_t num_lanes_ = 0; // 64 bits, as it multiplies numbers of ops
   std::vector<std::uint32_t> lane_;   // per device: its number among the accelerators, or none
   std::vector<std::uint32_t> level_;  // ops x lanes
   std::vector<std::uint32_t> number_; // lanes x levels: the piece

@@ -2,6 +2,7 @@
 /// What every bound starts from: which devices are alike, where each component may go, and each op's best time.
 #pragma once
 
+#include "weft/core/error.hpp"
 #include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/problem.hpp"
@@ -25,7 +26,7 @@ struct device_type {
 struct device_choice {
   std::vector<std::uint32_t> types;  ///< ascending
   std::uint32_t most_slots = 1;      ///< of one of these devices
-  std::vector<double> total;         ///< per entry of `types`: Σ compute times of the ops with this choice
+  std::vector<double> total;         ///< per entry of `types`: Σ compute times of the ops with this choice; best times if infinite
   double total_best = 0;             ///< Σ best times of the ops with this choice
 };
 
@@ -38,17 +39,27 @@ public:
     find_choices();
     find_usable_devices();
     best_.assign(p.num_ops(), 0);
+    std::vector<double> times;
+    double sum = 0;
     for (const op_id v : ids(p.num_ops())) {
       auto& c = choices_[choice_index(v)];
       double least = infinity;
-      for (std::size_t i = 0; i < c.types.size(); ++i) {
-        const double time = p.compute_time(v, types_[c.types[i]].representative);
-        c.total[i] += time;
-        least = std::min(least, time);
+      times.clear();
+      for (const std::uint32_t i : c.types) {
+        times.push_back(p.compute_time(v, types_[i].representative));
+        least = std::min(least, times.back());
+      }
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        c.total[i] += times[i] < infinity ? times[i] : least;
       }
       best_[v] = least;
       c.total_best += least;
+      sum += least;
       feasible_ = feasible_ && least < infinity;
+    }
+    if (feasible_ && !(sum < infinity)) {
+      throw value_error("the problem", "the least times of its ops add up to more seconds than a double can hold "
+                                       "(1.8e308); give times in a larger unit");
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -165,9 +166,11 @@ struct earliest_finish {
           for (const device_id d : ids(p.num_devices())) {
             if (fits(d)) {
               const double own = p.compute_time(v, d);
-              const double later = a.single().load(d) - done[d] + seconds(d) - own;
-              const double end =
-                slots.earliest(d, ready(v, d), own) + own + cluster_weight * later / p.platform().slots(d);
+              const double all = a.single().load(d) + seconds(d);
+              const bool ends = all < std::numeric_limits<double>::infinity();
+              const double later = ends ? a.single().load(d) - done[d] + seconds(d) - own : all;
+              const double end = slots.earliest(d, ready(v, d), own) + own +
+                                 (cluster_weight > 0 ? cluster_weight * later / p.platform().slots(d) : 0);
               if (best == none || end < least) {
                 best = d;
                 least = end;

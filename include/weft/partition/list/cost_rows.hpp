@@ -164,7 +164,7 @@ public:
       }
     }
     for (const device_id d : ids(p_->num_devices())) {
-      row[d] += weight * (p_->component_time(c, d) - p_->compute_time(op_, d));
+      row[d] += weight * p_->others_time(op_, d);
     }
   }
 

@@ -55,8 +55,9 @@ constexpr double mean_of_row(const Problem& p, const std::vector<double>& table,
   double sum = 0;
   std::size_t count = 0;
   for (const device_id d : ids(p.num_devices())) {
-    if (p.allows(p.component(v), d)) {
-      sum += table[v * p.num_devices() + d];
+    const double entry = table[v * p.num_devices() + d];
+    if (p.allows(p.component(v), d) && entry < std::numeric_limits<double>::infinity()) {
+      sum += entry;
       ++count;
     }
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace weft::partition::list {
 
@@ -49,7 +50,7 @@ public:
   /// Whether v is its component.
   constexpr bool alone(op_id v) const { return facts_.alone(v); }
 
-  /// 0 if no device is allowed.
+  /// Over the devices that are allowed and on which v does not take for ever; 0 if there are none.
   constexpr double compute(op_id v) const {
     if (knows_speeds_ && facts_.allowed_everywhere(v)) {
       return p_->workload().work(v) * slowness_;
@@ -58,8 +59,9 @@ public:
     double sum = 0;
     std::size_t count = 0;
     for (const device_id d : ids(p_->num_devices())) {
-      if (p_->allows(c, d)) {
-        sum += p_->compute_time(v, d);
+      if (const double time = p_->allows(c, d) ? p_->compute_time(v, d) : std::numeric_limits<double>::infinity();
+          time < std::numeric_limits<double>::infinity()) {
+        sum += time;
         ++count;
       }
     }

@@ -81,7 +81,7 @@ public:
       return at(v, there);
     }
     const bool fits_all = placed_.fits_everywhere(v);
-    const bool alone = placed_.alone(v);
+    const bool alone = placed_.alone(v) || group_weight == 0;
     rows_.begin(v);
     double smallest = fill_bounds(objective);
     if (!fits_all || !alone || !beyond.empty()) {
@@ -90,7 +90,7 @@ public:
     const auto total = [&](const option& o) {
       double value = objective(o);
       if (!alone) {
-        value += group_weight * (p_->component_time(p_->component(v), o.device) - o.duration);
+        value += group_weight * p_->others_time(v, o.device);
       }
       return beyond.empty() ? value : value + beyond[o.device];
     };
@@ -188,7 +188,7 @@ private:
       free = std::min(free, s.end());
       gap = std::max(gap, s.last_gap());
     }
-    available_[d] = free;
+    available_[d] = std::min(free, std::numeric_limits<double>::max()); // finite, as it is multiplied by 0
     last_gap_[d] = gap * (1 + 0x1p-44) + 1e-300;
   }
 

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace weft::partition::sct {
@@ -148,7 +149,7 @@ struct averaged_matchings {
     auto best = share;
     double makespan = makespan_of(lp, share, &through);
     double least = makespan;
-    for (std::uint32_t k = 1; k <= iterations && makespan > 0; ++k) {
+    for (std::uint32_t k = 1; k <= iterations && makespan > 0 && makespan < std::numeric_limits<double>::infinity(); ++k) {
       for (std::size_t a = 0; a < weight.size(); ++a) {
         weight[a] = lp.arcs[a].transfer * detail::power(through[a] / makespan, 8 + 2 * k);
       }

@@ -41,7 +41,7 @@ public:
     tail_ = bound::detail::communication_paths(r).tail;
     byte_count demand = 0;
     for (component_id c = 0; c < p.num_components(); ++c) {
-      demand += p.demand(c);
+      demand += std::min(p.demand(c), std::numeric_limits<byte_count>::max() - demand);
     }
     std::vector<double> total(k_, 0.0);
     std::vector<std::uint8_t> usable(k_, 0);
@@ -101,6 +101,7 @@ public:
     heads_.clear();
     states_.clear();
     numbers_.clear();
+    state_bytes_.clear();
     const bool found = descend(spend);
     return found ? answer::yes : stopped_ ? answer::unknown : answer::no;
   }
@@ -125,8 +126,8 @@ private:
     op_id op;
     device_id device;
   };
-  /// A node that was searched. Its numbers: when live ops end, in ascending order of ops, when slots are free, memory
-  /// that is taken; then where live ops and begun groups are. Which ops those are follows from those that have started.
+  /// A node that was searched. Its numbers: when live ops end, in ascending order of ops, when slots are free;
+  /// then where live ops and begun groups are. Which ops those are follows from those that have started.
   struct state {
     double now;
     std::size_t first;
@@ -289,9 +290,6 @@ private:
       }
       weft::sort(sorted_);
       current_.insert(current_.end(), sorted_.begin(), sorted_.end());
-      if (memory_matters_) {
-        current_.push_back(-static_cast<double>(free_bytes_[d])); // compared like times: less is better
-      }
     }
     const auto num_places = places_.size();
     for (const device_id d : places_) {
@@ -306,7 +304,8 @@ private:
       }
       const double* theirs = numbers_.data() + s.first;
       const std::size_t times = current_.size() - num_places;
-      bool no_worse = true;
+      bool no_worse = !memory_matters_ || std::equal(free_bytes_.begin(), free_bytes_.end(), state_bytes_.data() + i * k_,
+                                                     [](byte_count mine, byte_count there) { return mine <= there; });
       for (std::size_t j = times; no_worse && j < current_.size(); ++j) {
         no_worse = theirs[j] == current_[j];
       }
@@ -321,6 +320,9 @@ private:
       states_.push_back({now_, numbers_.size(), head});
       head = static_cast<std::uint32_t>(states_.size() - 1);
       numbers_.insert(numbers_.end(), current_.begin(), current_.end());
+      if (memory_matters_) {
+        state_bytes_.insert(state_bytes_.end(), free_bytes_.begin(), free_bytes_.end());
+      }
     }
     return false;
   }
@@ -397,6 +399,7 @@ private:
   std::unordered_map<std::uint64_t, std::uint32_t> heads_; // by the set of ops that have started
   std::vector<state> states_;
   std::vector<double> numbers_;
+  std::vector<byte_count> state_bytes_; // states x devices: memory that is free, if it matters
   std::vector<double> current_, sorted_;
   std::vector<device_id> places_;
 };

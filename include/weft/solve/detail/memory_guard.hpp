@@ -100,8 +100,7 @@ template <class Problem>
 class memory_guard {
 public:
   memory_guard(const Problem& p, memory_limit limit)
-      : p_{&p}, limit_{limit}, resident_{resident_demands(p, limit.capacity_share)}, charge_(p.num_components(), 0),
-        reserved_{p.reserving(resident_)} {}
+      : p_{&p}, limit_{limit}, resident_{resident_demands(p, limit.capacity_share)}, charge_(p.num_components(), 0) {}
 
   /// Whether the run of the plan keeps to the memory. If not, `learn` can learn from it.
   bool admits(const plan& x, const trace& run) {
@@ -172,8 +171,7 @@ public:
     for (component_id c = 0; c < p_->num_components(); ++c) {
       demand[c] += factor == 1 ? charge_[c] : static_cast<byte_count>(static_cast<double>(charge_[c]) * factor);
     }
-    reserved_ = p_->reserving(std::move(demand));
-    return reserved_;
+    return reserved_.emplace(p_->reserving(std::move(demand)));
   }
 
   memory_limit limit() const { return limit_; }
@@ -200,7 +198,7 @@ private:
   memory_limit limit_;
   std::vector<byte_count> resident_;
   std::vector<byte_count> charge_; // per component, beyond what is resident
-  Problem reserved_;
+  std::optional<Problem> reserved_; // made anew each time, since cost models need not be assignable
   std::unordered_set<std::uint64_t> charged_;
   std::vector<memory_shortage> pending_;
   double excess_ = std::numeric_limits<double>::infinity(); // of the pending ones

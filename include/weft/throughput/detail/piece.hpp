@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace weft::throughput::detail {
@@ -45,13 +47,15 @@ std::vector<device_class> device_classes(const Problem& p) {
 
 /// With staged costs `load` is exact. With others, what goes over links depends on where the neighbours are; it is
 /// estimated by one send per tensor that leaves, and by all that comes in sharing one link.
-/// Adding a block costs O(its parcels · classes).
+/// Adding a block costs O(its parcels · classes), or the parcels of the whole piece where what goes over links has
+/// fallen to a small part of what it was, so that a difference would be rounding errors.
 template <class Problem>
 class piece {
 public:
   piece(const flow<Problem>& f, const blocks<Problem>& b, const std::vector<device_class>& classes)
       : classes_{&classes}, inputs_(b.size()), outputs_(b.size()), demand_(b.size(), 0),
-        time_(b.size() * classes.size(), 0.0), allowed_(b.size() * classes.size(), 1), totals_(classes.size()) {
+        time_(b.size() * classes.size(), 0.0), allowed_(b.size() * classes.size(), 1), totals_(classes.size()),
+        members_(b.size()) {
     for (std::uint32_t i = 0; i < b.size(); ++i) {
       for (const component_id c : b.members(i)) {
         demand_[i] += f.problem().demand(c);
@@ -65,6 +69,7 @@ public:
       }
     }
     collect(f, b);
+    rounding_matters_ = !(1e-4 * all_moves() <= least_period(f.num_devices()));
   }
 
   /// The load of the piece on a device of class x, infinite where it may not go.
@@ -88,6 +93,7 @@ public:
 
   void add(std::uint32_t b) {
     undo_.insert(undo_.end(), totals_.begin(), totals_.end());
+    members_[num_members_++] = b;
     const std::size_t n = totals_.size();
     total_demand_ += demand_[b];
     for (std::size_t x = 0; x < n; ++x) {
@@ -113,12 +119,20 @@ public:
         }
       }
     }
+    for (std::size_t x = 0; x < n && rounding_matters_; ++x) {
+      auto& t = totals_[x];
+      t.peak = std::max(t.peak, t.in + t.out);
+      if (!(t.peak <= 1e3 * (t.time + t.in + t.out)) || t.peak == std::numeric_limits<double>::infinity()) {
+        sum_again(x);
+      }
+    }
   }
 
   /// Removes the block that was added last; sums are restored exactly.
   void remove(std::uint32_t b) {
     std::copy(undo_.end() - static_cast<std::ptrdiff_t>(totals_.size()), undo_.end(), totals_.begin());
     undo_.resize(undo_.size() - totals_.size());
+    --num_members_;
     total_demand_ -= demand_[b];
     for (const std::uint32_t q : inputs_[b]) {
       --parcels_[q].inside;
@@ -138,8 +152,49 @@ private:
     double time = 0;
     double in = 0;
     double out = 0;
+    double peak = 0;             ///< the most that `in` and `out` together were since they were sums of what they are
     std::uint32_t forbidden = 0; ///< blocks that may not go to this class
   };
+
+  /// No sum of what goes in or out is larger.
+  double all_moves() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < arriving_.size(); ++i) {
+      sum += arriving_[i] + leaving_[i];
+    }
+    return sum;
+  }
+
+  /// No split has a smaller largest load.
+  double least_period(std::size_t num_devices) const {
+    double longest = 0;
+    double sum = 0;
+    for (auto times = time_.begin(); times != time_.end(); times += static_cast<std::ptrdiff_t>(classes_->size())) {
+      const double least = *std::min_element(times, times + static_cast<std::ptrdiff_t>(classes_->size()));
+      longest = std::max(longest, least);
+      sum += least;
+    }
+    return std::max(longest, sum / static_cast<double>(num_devices));
+  }
+
+  /// What goes in and out on class x as a sum of what does, without differences.
+  void sum_again(std::size_t x) {
+    const std::size_t n = totals_.size();
+    auto& t = totals_[x];
+    t.in = t.out = 0;
+    counted_.assign(parcels_.size(), 0);
+    for (const std::uint32_t b : std::span{members_}.first(num_members_)) {
+      for (const std::uint32_t q : outputs_[b]) {
+        t.out += parcels_[q].inside < parcels_[q].consumers ? leaving_[q * n + x] : 0;
+      }
+      for (const std::uint32_t q : inputs_[b]) {
+        if (!parcels_[q].producer_inside && !std::exchange(counted_[q], std::uint8_t{1})) {
+          t.in += arriving_[q * n + x];
+        }
+      }
+    }
+    t.peak = t.in + t.out;
+  }
 
   void collect(const flow<Problem>& f, const blocks<Problem>& b) {
     std::vector<std::uint32_t> to;
@@ -190,6 +245,10 @@ private:
   std::vector<double> arriving_;      // parcels x classes
   std::vector<total> totals_;         // per class
   std::vector<total> undo_;
+  std::vector<std::uint32_t> members_; // in the order of their adding; the first `num_members_`
+  std::size_t num_members_ = 0;
+  std::vector<std::uint8_t> counted_;  // per parcel
+  bool rounding_matters_ = false; // what is rounded away of the largest sums could count for a period
   byte_count total_demand_ = 0;
 };
 

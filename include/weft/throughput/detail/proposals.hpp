@@ -6,6 +6,7 @@
 #include "weft/throughput/flow.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace weft::throughput::detail {
@@ -75,7 +76,7 @@ public:
 private:
   bool allows(component_id c, device_id d) const {
     const auto& p = flow_->problem();
-    return p.kinds(c).contains(p.platform().kind(d));
+    return p.kinds(c).contains(p.platform().kind(d)) && flow_->time(c, d) < std::numeric_limits<double>::infinity();
   }
 
   template <class State>
