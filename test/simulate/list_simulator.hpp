@@ -194,18 +194,18 @@ private:
 
   void finish_op(op_id v) {
     finished[v] = true;
-    for (const tensor_id t : p.workload().outputs(v)) {
-      for (std::size_t k = 0; k < moves.size(); ++k) {
-        if (moves[k].tensor != t) {
-          continue;
-        }
-        if (send_time(moves[k]) > 0) {
-          queue[where[v]].push_back(step::send(v, t, moves[k].to));
-        } else {
-          result.transfers[k].send_start = now;
-          begin_transfer(k);
-        }
+    for (std::size_t k = 0; k < moves.size(); ++k) {
+      if (p.workload().producer(moves[k].tensor) != v) {
+        continue;
       }
+      if (send_time(moves[k]) > 0) {
+        queue[where[v]].push_back(step::send(v, moves[k].tensor, moves[k].to));
+      } else {
+        result.transfers[k].send_start = now;
+        begin_transfer(k);
+      }
+    }
+    for (const tensor_id t : p.workload().outputs(v)) {
       last_tensor_of_ready_op(t, v);
     }
   }

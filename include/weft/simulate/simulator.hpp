@@ -29,8 +29,8 @@ struct simulation {
 /// A device that is free asks the policy's queue for the next of its ready items. Everything that happens at one
 /// instant takes effect before any device asks; devices then ask in ascending order. What becomes ready at one
 /// instant is queued in this order: first what the finished items of the instant release, by item (ops ascending,
-/// then sends), then what arrivals release, by transfer; of one op's, its sends first (others wait for them), then its
-/// local consumers, tensor by tensor.
+/// then sends), then what arrivals release, by transfer; of one op's, the sends of all its tensors first (others wait
+/// for them), then their local consumers, tensor by tensor.
 ///
 /// Complexity: O((n + m) log(n + m)) per run. Memory: O(n + m).
 template <class Problem, class Policy, class Contention = simulate::no_contention>
@@ -206,6 +206,8 @@ private:
           begin_transfer(k, now, observer);
         }
       }
+    }
+    for (const tensor_id t : problem_->workload().outputs(v)) {
       deliver(flow_.local_consumers(t), d, now);
     }
   }
