@@ -40,7 +40,7 @@ class simulator {
 
 public:
   constexpr explicit simulator(const Problem& p, Policy policy = {}, Contention = {})
-      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, contention_{p.num_devices()}, missing_(p.num_ops(), 0),
+      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, contention_{p.num_devices(), p.num_edges()}, missing_(p.num_ops(), 0),
         free_slots_(p.num_devices(), 0), touched_(p.num_devices(), 0), is_touched_(p.num_devices(), 0) {
     std::size_t slots = 0;
     for (const device_id d : ids(p.num_devices())) {
@@ -81,7 +81,7 @@ public:
         event_operations.pop(events_.data(), num_events_--);
         ++result.num_events;
         complete(code, now, observer);
-      } while (num_events_ > 0 && events_[0].time == now);
+      } while (goes_on(now, observer));
       dispatch(now, observer);
     }
     result.makespan = now;
@@ -108,8 +108,23 @@ private:
   };
   static constexpr heap_operations<event, sooner> event_operations{};
 
+  /// Whether something more ends now. If nothing else does, transfers that waited for ports begin.
+  template <class Observer>
+  constexpr bool goes_on(double now, Observer& observer) {
+    if (num_events_ > 0 && events_[0].time == now) {
+      return true;
+    }
+    if constexpr (Contention::takes_turns) {
+      contention_.grant([&](std::uint32_t k, double since) { return begin_transfer(k, since, now, observer) > now; });
+      return num_events_ > 0 && events_[0].time == now;
+    }
+    return false;
+  }
+
   constexpr void start() {
-    contention_.reset();
+    if constexpr (Contention::takes_turns) {
+      contention_.reset(flow_.transfers());
+    }
     num_events_ = num_touched_ = 0;
     num_finished_ = 0;
     std::copy(flow_.num_inputs().begin(), flow_.num_inputs().end(), missing_.begin());
@@ -143,14 +158,26 @@ private:
     event_operations.push(events_.data(), num_events_++, {time, code});
   }
 
+  /// Transfer k may begin.
   template <class Observer>
-  constexpr void begin_transfer(std::uint32_t k, double now, Observer& observer) {
-    const transfer& x = flow_.transfers()[k];
-    const double begin = contention_.reserve(now, x.transfer_time, x.from, x.to);
-    if constexpr (requires { observer.on_transfer(k, x, now, begin, begin); }) {
-      observer.on_transfer(k, x, now, begin, begin + x.transfer_time);
+  constexpr void allow_transfer(std::uint32_t k, double now, Observer& observer) {
+    if constexpr (Contention::takes_turns) {
+      contention_.request(k, now);
+    } else {
+      begin_transfer(k, now, now, observer);
     }
-    schedule_event(begin + x.transfer_time, static_cast<std::uint32_t>(flow_.num_items()) + k);
+  }
+
+  /// Returns when it will arrive.
+  template <class Observer>
+  constexpr double begin_transfer(std::uint32_t k, double possible, double now, Observer& observer) {
+    const transfer& x = flow_.transfers()[k];
+    const double arrival = now + x.transfer_time;
+    if constexpr (requires { observer.on_transfer(k, x, possible, now, arrival); }) {
+      observer.on_transfer(k, x, possible, now, arrival);
+    }
+    schedule_event(arrival, static_cast<std::uint32_t>(flow_.num_items()) + k);
+    return arrival;
   }
 
   constexpr void deliver(std::span<const op_id> consumers, device_id d, double now) {
@@ -175,6 +202,9 @@ private:
   template <class Observer>
   constexpr void arrive(std::uint32_t k, double now, Observer& observer) {
     const transfer& x = flow_.transfers()[k];
+    if constexpr (Contention::takes_turns) {
+      contention_.release(k);
+    }
     if constexpr (requires { observer.on_arrival(k, x, now); }) {
       observer.on_arrival(k, x, now);
     }
@@ -187,7 +217,7 @@ private:
     if constexpr (requires { observer.on_send_finish(k, flow_.transfers()[k], now); }) {
       observer.on_send_finish(k, flow_.transfers()[k], now);
     }
-    begin_transfer(k, now, observer);
+    allow_transfer(k, now, observer);
   }
 
   template <class Observer>
@@ -203,7 +233,7 @@ private:
         if (flow_.transfers()[k].send_time > 0) {
           make_ready(flow_.send_of(k), d, now);
         } else {
-          begin_transfer(k, now, observer);
+          allow_transfer(k, now, observer);
         }
       }
     }
