@@ -4,11 +4,13 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/core/config.hpp"
+#include "weft/core/elementary.hpp"
 #include "weft/core/error.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/workspace.hpp"
 
 #include "weft/graph/adjacency.hpp"

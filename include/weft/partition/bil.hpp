@@ -2,6 +2,7 @@
 /// Best imaginary level scheduling.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/future_costs.hpp"
 #include "weft/partition/list/schedule_builder.hpp"
@@ -67,7 +68,7 @@ struct bil {
       device_id best = none;
       double least = infinity;
       for (const device_id d : ids(k)) {
-        if (const double revised = makespans[d] + p.compute_time(v, d) * crowd; revised < least) {
+        if (const double revised = makespans[d] + rounded(p.compute_time(v, d) * crowd); revised < least) {
           best = d;
           least = revised;
         }

@@ -2,6 +2,7 @@
 /// Memory, importance, traffic and execution time in one product.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/importance.hpp"
@@ -81,7 +82,8 @@ private:
     return a.best_fit(c, [&](device_id d) {
       const double speed = value.own_seconds(d) > 0 ? fastest / value.own_seconds(d) : 1;
       const double use = share_in_use(p, a, d);
-      return value.product(d) * value.term(1 - relative_importance * speed) * (use == 0 ? least_use / 10 : use);
+      const double term = value.term(1 - rounded(relative_importance * speed));
+      return value.product(d) * term * (use == 0 ? least_use / 10 : use);
     });
   }
 
