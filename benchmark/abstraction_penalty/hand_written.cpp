@@ -459,15 +459,15 @@ private:
       ++free_slots_[d];
       touch(d);
       const u32 last_output = in_.first_output[code + 1];
-      for (u32 t = in_.first_output[code]; t < last_output; ++t) {
-        const u32 last = first_transfer_[t + 1];
-        for (u32 k = first_transfer_[t]; k < last; ++k) {
-          if (transfers_[k].send_time > 0) {
-            make_ready(num_ops_ + k, d);
-          } else {
-            begin_transfer(k, now);
-          }
+      const u32 last_transfer = first_transfer_[last_output];
+      for (u32 k = first_transfer_[in_.first_output[code]]; k < last_transfer; ++k) {
+        if (transfers_[k].send_time > 0) {
+          make_ready(num_ops_ + k, d);
+        } else {
+          begin_transfer(k, now);
         }
+      }
+      for (u32 t = in_.first_output[code]; t < last_output; ++t) {
         deliver(in_.first_consumer[t], num_local_[t], d);
       }
     }

@@ -4,13 +4,16 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/config.hpp"
+#include "weft/core/elementary.hpp"
 #include "weft/core/error.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/core/reversed.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/core/workspace.hpp"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/plan/infeasibility.hpp"
@@ -57,14 +58,16 @@ public:
   /// The ops, each after its inputs' producers; ties by ascending id among those that become free together.
   constexpr std::span<const op_id> topological_order() const { return topological_order_; }
 
-  /// Times in seconds.
-  constexpr double compute_time(op_id v, device_id d) const { return cost_.compute_time(*workload_, v, *platform_, d); }
+  /// Times in seconds. Whatever products a cost model makes, they round before they go into a sum of the library.
+  constexpr double compute_time(op_id v, device_id d) const {
+    return rounded(cost_.compute_time(*workload_, v, *platform_, d));
+  }
   constexpr double transfer_time(tensor_id t, device_id from, device_id to) const {
-    return cost_.transfer_time(*workload_, t, *platform_, from, to);
+    return rounded(cost_.transfer_time(*workload_, t, *platform_, from, to));
   }
   constexpr double send_time(tensor_id t, device_id from, device_id to) const {
     if constexpr (cost_parts::has_send_time<Cost, Workload, Platform>) {
-      return cost_.send_time(*workload_, t, *platform_, from, to);
+      return rounded(cost_.send_time(*workload_, t, *platform_, from, to));
     } else {
       return 0;
     }

@@ -70,6 +70,7 @@ TEST_CASE("simulator: as the list simulator, fifo") {
   const auto pick = [](const auto&, const plan&) { return weft::test::pick_first<drawn_problem>(); };
   compare(schedule::fifo{}, 1, 700, pick, no_order);
   compare<simulate::port_contention>(schedule::fifo{}, 2, 500, pick, no_order);
+  compare<simulate::port_contention>(schedule::fifo{}, 22, 700, pick, no_order, {.max_ops = 30, .max_devices = 8});
 }
 
 TEST_CASE("simulator: as the list simulator, path_completion_time") {

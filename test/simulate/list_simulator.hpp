@@ -48,8 +48,7 @@ public:
 
   list_simulator(const Problem& problem, const placement& placed, picker choose, bool one_port = false)
       : p{problem}, where{placed}, queue(p.num_devices()), running(p.num_devices()), started(p.num_ops(), false),
-        finished(p.num_ops(), false), pick_{std::move(choose)}, one_port_{one_port}, out_free_(p.num_devices(), 0.0),
-        in_free_(p.num_devices(), 0.0), queued_(p.num_ops(), false) {
+        finished(p.num_ops(), false), pick_{std::move(choose)}, one_port_{one_port}, queued_(p.num_ops(), false) {
     for (const tensor_id t : ids(p.num_tensors())) {
       for (const op_id c : p.workload().consumers(t)) {
         if (const device_id from = where[p.workload().producer(t)]; where[c] != from && !find(t, where[c])) {
@@ -73,8 +72,10 @@ public:
         break;
       }
       now = *next;
-      while (process_one_event()) {
-      }
+      do {
+        while (process_one_event()) {
+        }
+      } while (begin_waiting_transfers());
     }
     return std::find(finished.begin(), finished.end(), false) == finished.end();
   }
@@ -149,7 +150,7 @@ private:
     return first;
   }
 
-  /// The link carries move k now, or it waits for a port.
+  /// The link carries move k now.
   bool on_link(std::size_t k) const { return result.transfers[k].tensor != none && !moves[k].arrived; }
 
   /// Of what ends now: the smallest op, else the first send by move, else the first arrival.
@@ -170,7 +171,7 @@ private:
       auto& items = running[where[s.op]];
       items.erase(items.begin() + (next - items.data()));
       if (s.is_send()) {
-        begin_transfer(*find(s.tensor, s.to));
+        allow_transfer(*find(s.tensor, s.to));
       } else {
         finish_op(s.op);
       }
@@ -194,18 +195,18 @@ private:
 
   void finish_op(op_id v) {
     finished[v] = true;
-    for (const tensor_id t : p.workload().outputs(v)) {
-      for (std::size_t k = 0; k < moves.size(); ++k) {
-        if (moves[k].tensor != t) {
-          continue;
-        }
-        if (send_time(moves[k]) > 0) {
-          queue[where[v]].push_back(step::send(v, t, moves[k].to));
-        } else {
-          result.transfers[k].send_start = now;
-          begin_transfer(k);
-        }
+    for (std::size_t k = 0; k < moves.size(); ++k) {
+      if (p.workload().producer(moves[k].tensor) != v) {
+        continue;
       }
+      if (send_time(moves[k]) > 0) {
+        queue[where[v]].push_back(step::send(v, moves[k].tensor, moves[k].to));
+      } else {
+        result.transfers[k].send_start = now;
+        allow_transfer(k);
+      }
+    }
+    for (const tensor_id t : p.workload().outputs(v)) {
       last_tensor_of_ready_op(t, v);
     }
   }
@@ -227,22 +228,45 @@ private:
     }
   }
 
+  void allow_transfer(std::size_t k) {
+    moves[k].begun = true;
+    result.transfers[k].send_finish = now;
+    if (one_port_) {
+      waiting_.push_back(k);
+    } else {
+      begin_transfer(k);
+    }
+  }
+
   void begin_transfer(std::size_t k) {
     auto& m = moves[k];
-    double start = now;
-    if (one_port_) {
-      start = std::max({now, out_free_[m.from], in_free_[m.to]});
+    m.arrival = now + p.transfer_time(m.tensor, m.from, m.to);
+    const auto& r = result.transfers[k];
+    result.transfers[k] = {m.tensor, m.from, m.to, r.send_start, r.send_finish, now, m.arrival};
+  }
+
+  /// Each in its turn that finds both its ports free. Returns whether any began.
+  bool begin_waiting_transfers() {
+    const auto before = waiting_.size();
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      bool free = true;
+      for (std::size_t k = 0; k < moves.size(); ++k) {
+        const bool shares_port = moves[k].from == moves[*at].from || moves[k].to == moves[*at].to;
+        free = free && !(shares_port && on_link(k) && moves[k].arrival > now);
+      }
+      if (free) {
+        begin_transfer(*at);
+        at = waiting_.erase(at);
+      } else {
+        ++at;
+      }
     }
-    m.begun = true;
-    m.arrival = start + p.transfer_time(m.tensor, m.from, m.to);
-    out_free_[m.from] = in_free_[m.to] = m.arrival;
-    result.transfers[k] = {m.tensor, m.from, m.to, result.transfers[k].send_start, now, start, m.arrival};
+    return waiting_.size() < before;
   }
 
   picker pick_;
   bool one_port_;
-  std::vector<double> out_free_;
-  std::vector<double> in_free_;
+  std::vector<std::size_t> waiting_; // for ports, in the order in which they could have begun
   std::vector<bool> queued_;
 };
 

@@ -44,7 +44,7 @@ struct listener {
     events.push_back({"send finish", k, x.from, now});
   }
   void on_transfer(std::uint32_t k, const transfer& x, double possible, double start, double arrival) {
-    events.push_back({"possible", k, x.from, possible});
+    events.push_back({"transfer", k, x.from, start});
     CHECK(start >= possible);
     CHECK(arrival == start + x.transfer_time);
   }
@@ -59,22 +59,22 @@ TEST_CASE("observer: every event of a run, in order") {
   sim.run(plan{s.where}, heard);
   CHECK(heard.num_items == 7);
   const std::vector<event> expected{{"op start", 0, 0, 0},     {"op finish", 0, 0, 2},    {"send start", 0, 0, 2},
-                                    {"send finish", 0, 0, 12}, {"possible", 0, 0, 12},    {"op start", 2, 0, 12},
+                                    {"send finish", 0, 0, 12}, {"transfer", 0, 0, 12},    {"op start", 2, 0, 12},
                                     {"arrival", 0, 1, 15},     {"op start", 1, 1, 15},    {"op finish", 1, 1, 17},
                                     {"op finish", 2, 0, 18},   {"op start", 4, 0, 18},    {"op finish", 4, 0, 21},
-                                    {"send start", 1, 0, 21},  {"send finish", 1, 0, 31}, {"possible", 1, 0, 31},
+                                    {"send start", 1, 0, 21},  {"send finish", 1, 0, 31}, {"transfer", 1, 0, 31},
                                     {"arrival", 1, 1, 33},     {"op start", 3, 1, 33},    {"op finish", 3, 1, 37}};
   CHECK(heard.events == expected);
 }
 
-TEST_CASE("observer: without sends, a transfer is possible as soon as its op has finished") {
+TEST_CASE("observer: without sends, a transfer starts as soon as its op has finished") {
   const five_ops s{0};
   listener heard;
   simulator sim{s.p, schedule::fifo{}};
   sim.run(plan{s.where}, heard);
   REQUIRE(heard.events.size() == 5 * 2 + 2 * 2);
   CHECK(heard.events[1] == event{"op finish", 0, 0, 2});
-  CHECK(heard.events[2] == event{"possible", 0, 0, 2});
+  CHECK(heard.events[2] == event{"transfer", 0, 0, 2});
 }
 
 TEST_CASE("observer: on random runs, each event once, and at one instant all endings before any start") {
@@ -88,13 +88,13 @@ TEST_CASE("observer: on random runs, each event once, and at one instant all end
     std::size_t starts = 0;
     std::size_t finishes = 0;
     std::size_t arrivals = 0;
-    std::size_t possible = 0;
+    std::size_t transfers = 0;
     for (std::size_t i = 0; i < heard.events.size(); ++i) {
       const auto& e = heard.events[i];
       starts += e.name.ends_with("start");
       finishes += e.name.ends_with("finish");
       arrivals += e.name == "arrival";
-      possible += e.name == "possible";
+      transfers += e.name == "transfer";
       CHECK((i == 0 || heard.events[i - 1].time <= e.time));
     }
     const auto num_transfers = sim.flow().transfers().size();
@@ -102,7 +102,7 @@ TEST_CASE("observer: on random runs, each event once, and at one instant all end
     CHECK(starts == s.p.num_ops() + sends);
     CHECK(finishes == starts);
     CHECK(arrivals == num_transfers);
-    CHECK(possible == num_transfers);
+    CHECK(transfers == num_transfers);
     CHECK(result.num_events == finishes + arrivals);
     for (std::size_t i = 1; i < heard.events.size(); ++i) { // what ends after a start at its instant has no duration
       const auto& before = heard.events[i - 1];

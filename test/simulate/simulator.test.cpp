@@ -84,6 +84,24 @@ TEST_CASE("simulator: at one instant, the finished ops release before the arriva
   CHECK(run.ops[4].start == 4);
 }
 
+TEST_CASE("simulator: all sends of an op are queued before its local consumers, whichever tensor they are of") {
+  // Op 0 makes a tensor for op 1 beside it and then one for op 2 on the other device: 0 [0, 1), the send [1, 2),
+  // 1 [2, 12); 2 [2, 7).
+  workload_builder b;
+  const auto u = b.add_op({.work = 1, .bytes = 0});
+  b.add_output(u, 0);
+  b.add_edge(u, b.add_op({.work = 10}), 0);
+  b.add_edge(u, b.add_op({.work = 5}), 1);
+  const workload w = std::move(b).build();
+  const platform<uniform_links> q{{{}, {}}, {}, 1};
+  const problem p{w, q};
+  trace run;
+  simulator sim{p, schedule::fifo{}};
+  CHECK(sim.run(plan{{0, 0, 1}}, simulate::recorder{run}).makespan == 12);
+  CHECK(run.ops[1].start == 2);
+  CHECK(run.transfers[0].send_start == 1);
+}
+
 TEST_CASE("simulator: ops of no duration") {
   // 0 -> 1 -> 2 take no time; 3 takes some. All is over at 3, after 4 events.
   workload_builder b;

@@ -31,6 +31,11 @@ TEST_CASE("result: gap and has_plan") {
   CHECK_FALSE(r.has_plan());
 }
 
+TEST_CASE("result: the gap above a bound of 0 is infinite, unless the makespan is 0 as well") {
+  CHECK(result{.status = status::solved, .makespan = 1}.gap() == std::numeric_limits<double>::infinity());
+  CHECK(result{.status = status::optimal, .makespan = 0}.gap() == 0);
+}
+
 TEST_CASE("judge: met, missed, and met but for rounding") {
   const lower_bound ten{10, lower_bound::rule::area};
   CHECK(judge({.makespan = 10}, ten) == status::optimal);

@@ -230,7 +230,7 @@ TEST_CASE("validate trace: the times of a transfer") {
   SUBCASE("a start after the send is over: only ports make it wait") {
     x = {scene::z, 0, 1, 9, 10, 10.5, 12};
     CHECK(check(s) == list{z(kind::wrong_transfer_start, 10, 10.5)});
-    CHECK(check(s, ports).empty());
+    CHECK(check(s, ports) == list{z(kind::wrong_transfer_start, 10, 10.5)}); // but both are free
   }
   SUBCASE("a transfer of the wrong length") {
     x = {scene::z, 0, 1, 9, 10, 10, 11};
@@ -286,6 +286,26 @@ TEST_CASE("validate trace: ports carry one transfer at a time") {
   CHECK(validate(s.p, {0, 2, 1, 1}, meeting).empty());
   CHECK(validate(s.p, {0, 2, 1, 1}, meeting, ports) ==
         list{{.what = kind::in_port_overlap, .op = 1, .other = 0, .tensor = 1, .device = 1, .expected = 2, .actual = 1}});
+}
+
+TEST_CASE("validate trace: a transfer waits for ports, but not when both are free") {
+  const fork_scene s;
+  weft::trace late{.ops = {{0, 0, 1}, {0, 0, 1}, {1, 2, 3}, {2, 4, 5}},
+                   .transfers = {{0, 0, 1, 1, 1, 1, 2}, {1, 0, 2, 1, 1, 3, 4}},
+                   .makespan = 5};
+  CHECK(validate(s.p, {0, 0, 1, 2}, late, ports) == list{{.what = kind::wrong_transfer_start, .op = 1, .tensor = 1,
+                                                         .device = 2, .expected = 2, .actual = 3}});
+  // Two senders, one receiver.
+  late.transfers[1] = {1, 2, 1, 1, 1, 2.5, 3.5};
+  late.ops = {{0, 0, 1}, {2, 0, 1}, {1, 2, 3}, {1, 3.5, 4.5}};
+  late.makespan = 4.5;
+  CHECK(validate(s.p, {0, 2, 1, 1}, late, ports) == list{{.what = kind::wrong_transfer_start, .op = 1, .tensor = 1,
+                                                         .device = 1, .expected = 2, .actual = 2.5}});
+  // Which of the two goes first is not checked.
+  late.transfers = {{0, 0, 1, 1, 1, 2, 3}, {1, 2, 1, 1, 1, 1, 2}};
+  late.ops = {{0, 0, 1}, {2, 0, 1}, {1, 3, 4}, {1, 2, 3}};
+  late.makespan = 4;
+  CHECK(validate(s.p, {0, 2, 1, 1}, late, ports).empty());
 }
 
 TEST_CASE("validate trace: the makespan is the end of the last op or transfer") {

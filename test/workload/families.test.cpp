@@ -154,15 +154,6 @@ TEST_CASE("cvb_costs: means and variations") {
   CHECK_THROWS_AS(generate::cvb_costs(w, 2, {.device_variation = 1.5}), value_error);
 }
 
-TEST_CASE("portable_log: as exact as the standard one") {
-  for (double x = 1e-300; x < 1e300; x *= 7.3) {
-    CHECK(generate::detail::portable_log(x) == doctest::Approx(std::log(x)).epsilon(1e-14));
-  }
-  for (double x = 0.5; x < 2; x += 0.001) {
-    CHECK(std::abs(generate::detail::portable_log(x) - std::log(x)) < 1e-15);
-  }
-}
-
 TEST_CASE("suite: every family, ratio and heterogeneity once; sizes, ratios, determinism") {
   const auto entries = generate::suite();
   CHECK(entries.size() == generate::suite_families.size() * 9);

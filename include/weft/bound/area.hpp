@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/detail/relaxation.hpp"
+#include "weft/core/rounding.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -44,10 +45,10 @@ public:
         break; // all devices cost every op the same: these weights are optimal
       }
       // Load above the average makes a device dearer.
-      const double rate = 1 / (2 + static_cast<double>(step) / 2);
+      const double rate = 1 / (2 + static_cast<double>(step) / 2); // exact, fused or not
       for (const std::uint32_t i : types) {
         const double relative = load_[i] / (places(i) * least);
-        weight_[i] *= 1 + rate * (std::min(relative, 3.0) - 1);
+        weight_[i] *= 1 + rounded(rate * (std::min(relative, 3.0) - 1));
       }
     }
     return most;
@@ -95,7 +96,7 @@ private:
   constexpr void normalise(const std::vector<std::uint32_t>& types) {
     double sum = 0;
     for (const std::uint32_t i : types) {
-      sum += places(i) * weight_[i];
+      sum += rounded(places(i) * weight_[i]);
     }
     for (const std::uint32_t i : types) {
       weight_[i] /= sum;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace weft {
@@ -23,6 +24,12 @@ struct lower_bound {
   rule which = rule::critical_path;
   friend constexpr bool operator==(const lower_bound&, const lower_bound&) = default;
 };
+
+/// How far a makespan or a period is above a bound, relative to the bound: 0.25 means at most 25 % above the optimum, 0
+/// that it is the optimum. Infinite above a bound of 0, which promises nothing.
+constexpr double gap_above(double bound, double value) {
+  return value <= bound ? 0 : bound > 0 ? value / bound - 1 : std::numeric_limits<double>::infinity();
+}
 
 /// The name of a rule, as reports print it.
 constexpr std::string_view to_string(lower_bound::rule r) {

@@ -4,6 +4,7 @@
 
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/detail/relaxation.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ private:
     const auto per_slot = [&](const device_choice* c) {
       double slots = 0;
       for (const std::uint32_t i : c->types) {
-        slots += r_.slots(i) * static_cast<double>(r_.types()[i].count);
+        slots += rounded(r_.slots(i) * static_cast<double>(r_.types()[i].count));
       }
       return c->total_best / slots;
     };
@@ -91,7 +92,7 @@ private:
     for (const double from : heads) {
       for (const double rest : tails) {
         if (const double length = known - from - rest; length > 0) {
-          known = std::max(known, from + rest + load(from, rest, length) / capacity_ * (1 - 1e-12));
+          known = std::max(known, from + rest + rounded(load(from, rest, length) / capacity_ * (1 - 1e-12)));
         }
       }
     }
@@ -112,7 +113,7 @@ private:
     }
     capacity_ = 0;
     for (const std::uint32_t i : types) {
-      capacity_ += weight[i] * r_.slots(i) * static_cast<double>(r_.types()[i].count);
+      capacity_ += rounded(weight[i] * r_.slots(i) * static_cast<double>(r_.types()[i].count));
     }
     pieces_.clear();
     times_.clear();

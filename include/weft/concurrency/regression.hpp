@@ -3,7 +3,9 @@
 /// hill climbing is compared with.
 #pragma once
 
+#include "weft/core/elementary.hpp"
 #include "weft/core/error.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/platform/machine.hpp"
 
@@ -38,15 +40,15 @@ using feature_vector = std::array<double, num_features>;
 
 /// The features that times are fitted to, all of order one: logarithms of sizes and threads, and what bends them.
 inline feature_vector vectorise(const op_features& f) {
-  const double p = f.team.threads;
-  const double log_p = std::log2(p);
+  const auto log2 = [](double x) { return portable_log(x) * 1.4426950408889634; };
+  const double log_p = log2(f.team.threads);
   return {1,
-          std::log2(1 + f.work) / 16,
-          std::log2(1 + f.input_bytes) / 16,
-          std::log2(1 + f.output_bytes) / 16,
+          log2(1 + f.work) / 16,
+          log2(1 + f.input_bytes) / 16,
+          log2(1 + f.output_bytes) / 16,
           log_p,
           log_p * log_p,
-          log_p * std::log2(1 + f.work) / 16,
+          log_p * log2(1 + f.work) / 16,
           f.team.affinity == affinity::packed ? 0.0 : 1.0};
 }
 
@@ -55,25 +57,25 @@ template <std::size_t N>
 std::array<double, N> solve_positive(std::array<std::array<double, N>, N> a, std::array<double, N> b) {
   for (std::size_t j = 0; j < N; ++j) {
     for (std::size_t k = 0; k < j; ++k) {
-      a[j][j] -= a[j][k] * a[j][k];
+      a[j][j] -= rounded(a[j][k] * a[j][k]);
     }
     a[j][j] = std::sqrt(a[j][j]);
     for (std::size_t i = j + 1; i < N; ++i) {
       for (std::size_t k = 0; k < j; ++k) {
-        a[i][j] -= a[i][k] * a[j][k];
+        a[i][j] -= rounded(a[i][k] * a[j][k]);
       }
       a[i][j] /= a[j][j];
     }
   }
   for (std::size_t i = 0; i < N; ++i) {
     for (std::size_t k = 0; k < i; ++k) {
-      b[i] -= a[i][k] * b[k];
+      b[i] -= rounded(a[i][k] * b[k]);
     }
     b[i] /= a[i][i];
   }
   for (std::size_t i = N; i-- > 0;) {
     for (std::size_t k = i + 1; k < N; ++k) {
-      b[i] -= a[k][i] * b[k];
+      b[i] -= rounded(a[k][i] * b[k]);
     }
     b[i] /= a[i][i];
   }
@@ -95,16 +97,16 @@ public:
     detail::feature_vector b{};
     for (const observation& o : seen) {
       const auto x = detail::vectorise(o.of);
-      const double y = std::log(o.seconds);
+      const double y = portable_log(o.seconds);
       for (std::size_t i = 0; i < x.size(); ++i) {
         for (std::size_t j = 0; j < x.size(); ++j) {
-          a[i][j] += x[i] * x[j];
+          a[i][j] += rounded(x[i] * x[j]);
         }
-        b[i] += x[i] * y;
+        b[i] += rounded(x[i] * y);
       }
     }
     for (std::size_t i = 0; i < b.size(); ++i) {
-      a[i][i] += ridge * static_cast<double>(seen.size());
+      a[i][i] += rounded(ridge * static_cast<double>(seen.size()));
     }
     weights_ = detail::solve_positive(a, b);
   }
@@ -114,9 +116,9 @@ public:
     const auto x = detail::vectorise(f);
     double y = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      y += weights_[i] * x[i];
+      y += rounded(weights_[i] * x[i]);
     }
-    return std::exp(y);
+    return portable_exp(y);
   }
 
 private:
@@ -144,7 +146,7 @@ public:
     for (const auto& [features, seconds] : known_) {
       double distance = 0;
       for (std::size_t i = 0; i < x.size(); ++i) {
-        distance += (features[i] - x[i]) * (features[i] - x[i]);
+        distance += rounded((features[i] - x[i]) * (features[i] - x[i]));
       }
       by_distance.emplace_back(distance, seconds);
     }

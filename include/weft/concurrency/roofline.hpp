@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/concurrency/concepts.hpp"
+#include "weft/core/rounding.hpp"
 
 #include <algorithm>
 #include <array>
@@ -60,13 +61,13 @@ struct thread_roofline {
     const double grains = std::max(1.0, std::floor(std::max(flop / grain_flop, bytes / grain_bytes)));
     if (traits.reduces && t.threads > 1) {
       const double blocks = std::max(1.0, std::floor(output_bytes(w, v) / reduced_block_bytes));
-      bytes += 2 * (std::ceil(std::min(p, grains) / blocks) - 1) * output_bytes(w, v);
+      bytes += rounded(2 * (std::ceil(std::min(p, grains) / blocks) - 1) * output_bytes(w, v));
     }
     const double rounds = std::ceil(grains / p);
     const double compute = flop / grains * rounds / (m.core_speed * traits.efficiency);
     const double busy = std::min(p, grains);
     const double memory = bytes / bandwidth(m, {static_cast<std::uint32_t>(busy), t.affinity});
-    const double team_cost = t.threads > 1 ? m.fork_seconds + m.join_seconds * p : 0;
+    const double team_cost = t.threads > 1 ? m.fork_seconds + rounded(m.join_seconds * p) : 0;
     return m.dispatch_seconds + team_cost + std::max(compute, memory);
   }
 

@@ -4,6 +4,7 @@
 
 #include "weft/concurrency/concepts.hpp"
 #include "weft/core/error.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
@@ -63,9 +64,9 @@ public:
     const double distance = p - static_cast<double>(left->threads);
     const double length = right->threads - left->threads;
     if (right->seconds > left->seconds) {
-      return left->seconds + (right->seconds - left->seconds) / length * distance;
+      return left->seconds + rounded((right->seconds - left->seconds) / length * distance);
     }
-    const double core_seconds = work(*left) + (work(*right) - work(*left)) / length * distance;
+    const double core_seconds = work(*left) + rounded((work(*right) - work(*left)) / length * distance);
     return (after == points.end() ? std::max(core_seconds, work(*right)) : core_seconds) / p;
   }
 

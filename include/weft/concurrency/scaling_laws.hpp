@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/concurrency/concepts.hpp"
+#include "weft/core/rounding.hpp"
 
 #include <cmath>
 
@@ -29,7 +30,7 @@ struct universal_scalability {
 
   constexpr double operator()(team t) const {
     const auto p = static_cast<double>(t.threads);
-    return one_thread * (1 + contention * (p - 1) + coherency * p * (p - 1)) / p;
+    return one_thread * (1 + rounded(contention * (p - 1)) + rounded(coherency * p * (p - 1))) / p;
   }
 
   /// The number of threads (a real number) with the smallest time; infinite without coherency cost.

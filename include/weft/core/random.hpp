@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/core/config.hpp"
+#include "weft/core/rounding.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -54,10 +55,10 @@ public:
   }
 
   /// A real number in `[0, 1)` with 53 random bits.
-  constexpr double uniform() { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
+  constexpr double uniform() { return rounded(static_cast<double>((*this)() >> 11) * 0x1.0p-53); }
 
   /// A real number in `[low, high)`.
-  constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  constexpr double uniform(double low, double high) { return low + rounded((high - low) * uniform()); }
 
   /// An integer in `[low, high]`.
   constexpr std::int64_t between(std::int64_t low, std::int64_t high) {

@@ -28,6 +28,15 @@ concept has_send_time = requires(const C& c, const W& w, const P& p, tensor_id t
   { c.send_time(w, t, p, from, to) } -> std::convertible_to<double>;
 };
 
+/// C tells how long a device is busy to bring tensor t into it (`import_time`, once, however many of its ops consume
+/// t) and to put an own tensor out (`export_time`, once, however many devices take it), in seconds. Optional: it says
+/// that devices meet in host memory, and no two of them share a link.
+template <class C, class W, class P>
+concept has_staging_times = requires(const C& c, const W& w, const P& p, tensor_id t, device_id d) {
+  { c.import_time(w, t, p, d) } -> std::convertible_to<double>;
+  { c.export_time(w, t, p, d) } -> std::convertible_to<double>;
+};
+
 /// C says which devices cost the same, so that what is computed per class is not computed per device:
 /// `device_class(p, d)`, a device with the same compute times as d, not larger than d. Optional.
 template <class C, class P>

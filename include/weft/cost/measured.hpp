@@ -23,10 +23,10 @@ namespace weft::cost {
 /// c.add(device_kind::gpu, profile_seconds); // per op; NaN where there is none
 /// ```
 template <class Base = linear>
-class measured {
+class measured : public detail::wrapper_of<Base> {
 public:
   template <class P>
-  measured(Base base, const P& p) : base_{std::move(base)} {
+  measured(Base wrapped, const P& p) : detail::wrapper_of<Base>{std::move(wrapped)} {
     for (const device_id d : ids(p.num_devices())) {
       kinds_.push_back(p.kind(d));
     }
@@ -55,7 +55,7 @@ public:
   template <class W, class P>
     requires cost_parts::has_compute_time<Base, W, P>
   double compute_time(const W& w, op_id v, const P& p, device_id d) const {
-    const double estimate = base_.compute_time(w, v, p, d);
+    const double estimate = this->base.compute_time(w, v, p, d);
     const column* used = nullptr;
     for (const auto& c : columns_) {
       if (v < c.seconds.size() && !std::isnan(c.seconds[v])) {
@@ -71,17 +71,8 @@ public:
     if (used == nullptr) {
       return estimate;
     }
-    const double there = used->reference == d ? estimate : base_.compute_time(w, v, p, used->reference);
+    const double there = used->reference == d ? estimate : this->base.compute_time(w, v, p, used->reference);
     return there > 0 && estimate > 0 ? used->seconds[v] * (estimate / there) : used->seconds[v];
-  }
-  template <class W, class P>
-    requires cost_parts::has_transfer_time<Base, W, P>
-  constexpr double transfer_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
-    return base_.transfer_time(w, t, p, from, to);
-  }
-  template <class W, class P>
-  constexpr double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
-    return detail::send_time(base_, w, t, p, from, to);
   }
 
 private:
@@ -91,7 +82,6 @@ private:
     std::vector<double> seconds;
   };
 
-  Base base_;
   std::vector<device_kind> kinds_; // per device
   std::vector<column> columns_;
 };

@@ -10,21 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft {
-namespace cost_parts {
-
-/// C tells how long a device is busy to bring tensor t into it (`import_time`, once, however many of its ops consume
-/// t) and to put an own tensor out (`export_time`, once, however many devices take it), in seconds. Optional: it says
-/// that devices meet in host memory, and no two of them share a link.
-template <class C, class W, class P>
-concept has_staging_times = requires(const C& c, const W& w, const P& p, tensor_id t, device_id d) {
-  { c.import_time(w, t, p, d) } -> std::convertible_to<double>;
-  { c.export_time(w, t, p, d) } -> std::convertible_to<double>;
-};
-
-} // namespace cost_parts
-
-namespace cost {
+namespace weft::cost {
 
 /// Two kinds of devices, hosts (of kind `cpu`) and accelerators (all others), that compute at times of their own and
 /// exchange tensors through the hosts' memory: an accelerator takes `transfer[t]` seconds to read tensor t from there
@@ -97,5 +83,4 @@ private:
   columns columns_;
 };
 
-} // namespace cost
-} // namespace weft
+} // namespace weft::cost

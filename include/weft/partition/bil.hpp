@@ -2,6 +2,7 @@
 /// Best imaginary level scheduling.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/future_costs.hpp"
@@ -72,7 +73,7 @@ struct bil {
         if (!(makespans[d] < infinity)) {
           continue; // not allowed, or it would take for ever
         }
-        if (const double revised = makespans[d] + p.compute_time(v, d) * crowd; revised < least) {
+        if (const double revised = makespans[d] + rounded(p.compute_time(v, d) * crowd); revised < least) {
           best = d;
           least = revised;
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/reversed.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 
@@ -89,7 +90,7 @@ private:
 
     constexpr double transfer_time(tensor_id t) const {
       if constexpr (is_linear) {
-        return mean_latency_ + static_cast<double>(p_->workload().bytes(t)) * seconds_per_byte_;
+        return mean_latency_ + rounded(static_cast<double>(p_->workload().bytes(t)) * seconds_per_byte_);
       } else {
         double sum = 0;
         for (device_id d = 1; d < num_devices_; ++d) {

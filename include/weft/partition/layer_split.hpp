@@ -255,6 +255,7 @@ private:
     double before = 0;
     for (const op_id v : p.topological_order()) {
       const double time = p.compute_time(v, devices.front());
+      // time / 2 is exact, so it does not matter whether the sum is fused or not.
       const double share = all > 0 && all < std::numeric_limits<double>::infinity() ? (before + time / 2) / all : 0;
       block[v] = static_cast<std::uint32_t>(std::min(k - 1, share * k));
       before += time;

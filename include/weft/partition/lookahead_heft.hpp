@@ -2,6 +2,7 @@
 /// HEFT that looks at an op's consumers before it decides.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/partition/list_scheduler.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ struct earliest_consumers {
         value = std::max(value, earliest_finish(b, v, o, c));
       }
       if (b.placed().device(v) == none && !b.placed().alone(v) && group_weight != 0) {
-        value += group_weight * p.others_time(v, d);
+        value += rounded(group_weight * p.others_time(v, d));
       }
       if (best.device == none || value < least || (value == least && o.finish < best.finish)) {
         best = o;

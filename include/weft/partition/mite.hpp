@@ -2,6 +2,7 @@
 /// Memory, importance, traffic and execution time in one product.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
@@ -83,7 +84,8 @@ private:
       const bool ends = fastest < std::numeric_limits<double>::infinity();
       const double speed = value.own_seconds(d) > 0 && ends ? fastest / value.own_seconds(d) : 1;
       const double use = share_in_use(p, a, d);
-      return value.product(d) * value.term(1 - relative_importance * speed) * (use == 0 ? least_use / 10 : use);
+      const double term = value.term(1 - rounded(relative_importance * speed));
+      return value.product(d) * term * (use == 0 ? least_use / 10 : use);
     });
   }
 

@@ -6,6 +6,7 @@
 #include "weft/bound/detail/cheapest_transfer.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/reversed.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/detail/sequencing.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
@@ -163,7 +164,7 @@ private:
           if (closed() || out_of_budget_) {
             break;
           }
-          const double makespan = share < 1 ? low + share * (least - low) : least * (1 - 1e-10);
+          const double makespan = share < 1 ? low + rounded(share * (least - low)) : least * (1 - 1e-10);
           std::uint64_t left = nodes;
           const auto spend = [&] { return left > 0 && (--left, this->spend(p_.num_ops())); };
           const answer a = ask(makespan, spend);

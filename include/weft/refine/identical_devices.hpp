@@ -4,6 +4,7 @@
 
 #include "weft/bound/detail/grid.hpp"
 #include "weft/core/budget.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
@@ -202,10 +203,10 @@ private:
 
     double between(double share) const {
       if (forward_.grid == 0) {
-        return share < 1 ? low_ + share * (high_ - low_) : high_ - 1e-9 * high_;
+        return share < 1 ? low_ + rounded(share * (high_ - low_)) : high_ - rounded(1e-9 * high_);
       }
       const double steps = std::floor(share * (high_ - low_) / forward_.grid + 1e-6);
-      return std::min(low_ + steps * forward_.grid, high_ - forward_.grid);
+      return std::min(low_ + rounded(steps * forward_.grid), high_ - forward_.grid);
     }
 
     /// No schedule ends by then.

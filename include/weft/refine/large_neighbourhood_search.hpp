@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/elementary.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/detail/search.hpp"
@@ -41,7 +43,7 @@ struct large_neighbourhood_search {
       std::vector<component_id> part;
       while (!found.good_enough() && meter.spend()) {
         free_part(p, s, moves, random, part);
-        const double limit = s.makespan() + threshold * unit * (1 - meter.fraction());
+        const double limit = s.makespan() + rounded(threshold * unit * (1 - meter.fraction()));
         if (decide(p, s, moves, random, part) && s.evaluate(limit) <= limit) {
           s.commit();
           found.look_at(s);
@@ -57,7 +59,7 @@ private:
   void free_part(const Problem& p, const incremental_schedule<Problem>& s, const neighbourhood<Problem>& moves,
                  rng& random, std::vector<component_id>& part) const {
     part.clear();
-    const auto wanted = static_cast<std::size_t>(2 + std::exp(std::log(largest_part) * random.uniform()));
+    const auto wanted = static_cast<std::size_t>(2 + portable_exp(portable_log(largest_part) * random.uniform()));
     const item_id i = neighbourhood<Problem>::near_critical(s, random, 5);
     const op_id v = s.is_op(i) ? i : s.producer(i);
     const auto add = [&](item_id j) {
@@ -121,7 +123,7 @@ private:
         if (d != s.device(v) && !s.fits(c, d)) {
           return;
         }
-        const double path = s.path_if_moved(v, d) * (1 + noise * random.uniform());
+        const double path = s.path_if_moved(v, d) * (1 + rounded(noise * random.uniform()));
         if (best == none || path < least) {
           best = d;
           least = path;

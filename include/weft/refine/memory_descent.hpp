@@ -4,6 +4,7 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -86,7 +87,7 @@ private:
             !evaluate(next)) {
           continue;
         }
-        const double limit = current.pressure * (1 + 16 * slack * random_.uniform());
+        const double limit = current.pressure * (1 + rounded(16 * slack * random_.uniform()));
         if (need_.pressure < limit || (need_.pressure == current.pressure && need_.makespan <= current.makespan)) {
           current = need_;
           now = std::move(next);
@@ -114,7 +115,7 @@ private:
         const double s4 = s2 * s2;
         const double s8 = s4 * s4;
         need_.share = std::max(need_.share, s);
-        need_.pressure += s8 * s8;
+        need_.pressure += rounded(s8 * s8);
       }
       return true;
     }

@@ -2,7 +2,9 @@
 /// The changes that searches on an incremental schedule try.
 #pragma once
 
+#include "weft/core/elementary.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 
@@ -69,7 +71,7 @@ public:
     }
     const double earlier = random.uniform();
     const double mostly_little = random.uniform();
-    return s.shift(i, s.start(i) * (1 - 0.1 * earlier * mostly_little));
+    return s.shift(i, s.start(i) * (1 - rounded(0.1 * earlier * mostly_little)));
   }
 
   /// Moves v's component to another device. False: it does not fit the one that was drawn; roll back.
@@ -159,7 +161,7 @@ private:
 
   /// The items around i in its lane, up to `largest_stretch`, few more often than many.
   bool move_stretch(schedule_type& s, item_id i, rng& random) {
-    const auto count = static_cast<int>(std::exp(std::log(options_.largest_stretch) * random.uniform()));
+    const auto count = static_cast<int>(portable_exp(portable_log(options_.largest_stretch) * random.uniform()));
     item_id first = i;
     item_id last = i;
     for (int k = 0; k < count; ++k) {

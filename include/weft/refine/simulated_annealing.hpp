@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/elementary.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/detail/search.hpp"
@@ -65,7 +67,7 @@ struct simulated_annealing {
           round = std::floor(done);
           s.restore(found.best());
         }
-        temperature = hot * std::pow(cold / hot, done - round);
+        temperature = hot * portable_exp((done - round) * portable_log(cold / hot));
       }
       if (found.is_lost()) {
         s.restore(found.best());
@@ -79,7 +81,7 @@ private:
   void step(incremental_schedule<Problem>& s, detail::incumbent<Problem>& found, neighbourhood<Problem>& moves,
             rng& random, double temperature) const {
     const item_id i = neighbourhood<Problem>::near_critical(s, random, focus);
-    const double limit = s.makespan() - temperature * std::log(1 - random.uniform());
+    const double limit = s.makespan() - rounded(temperature * portable_log(1 - random.uniform()));
     const double makespan = moves.change(s, i, random) ? s.evaluate(limit) : std::numeric_limits<double>::infinity();
     if (makespan <= limit && found.admits(s, makespan)) {
       s.commit();

@@ -109,7 +109,7 @@ private:
     return std::bit_cast<double>(std::uint64_t{length_class} << 50);
   }
 
-  /// An upper bound of the durations that fit into a gap, rounded sums included.
+  /// An upper bound of the durations that fit into a gap, rounded sums included, fused or not.
   static constexpr double most(const interval& gap) { return gap.finish - gap.start + gap.finish * 0x1p-50; }
 
   constexpr interval* gaps_of(const block& b) { return pool_.data() + b.place * capacity; }

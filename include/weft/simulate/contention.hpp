@@ -2,44 +2,205 @@
 /// How transfers share the links.
 #pragma once
 
+#include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/schedule/placed_flow.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
 #include <vector>
 
 namespace weft::simulate {
 
 /// Every transfer runs at full rate, however many there are.
 struct no_contention {
-  class state {
-  public:
-    constexpr explicit state(std::size_t) {}
-    constexpr void reset() {}
-    /// When a transfer that could begin `now` begins; `seconds` is how long it takes.
-    constexpr double reserve(double now, double, device_id, device_id) { return now; }
+  static constexpr bool takes_turns = false; ///< a transfer begins as soon as it may
+  struct state {
+    constexpr explicit state(std::size_t, std::size_t) {}
   };
 };
 
-/// Each device has one port for sending and one for receiving, and each port carries one transfer at a time. Ports
-/// are granted in the order of request: a transfer begins as soon as it may and both ports are free of earlier ones.
+/// Each device has one port for sending and one for receiving, and each port carries one transfer at a time. At every
+/// instant, when all that ends then has freed its ports, the transfers that wait are looked at in the order of their
+/// requests; each begins that finds both its ports free.
 struct port_contention {
+  static constexpr bool takes_turns = true;
+
+  /// Transfers from one device to another form a **route**, on which they go in the order of their requests. A route
+  /// on which some wait is kept at one of its two ports, a busy one, and looked at again when that is free.
+  ///
+  /// Complexity: O(log devices) per transfer and route that is looked at; at each release these are, at most, the routes
+  /// at the port whose other end is busy, and one more. Does not allocate after the constructor.
   class state {
   public:
-    constexpr explicit state(std::size_t num_devices)
-        : sending_until_(num_devices, 0.0), receiving_until_(num_devices, 0.0) {}
-    constexpr void reset() {
-      std::fill(sending_until_.begin(), sending_until_.end(), 0.0);
-      std::fill(receiving_until_.begin(), receiving_until_.end(), 0.0);
+    constexpr explicit state(std::size_t num_devices, std::size_t most_transfers)
+        : num_devices_{static_cast<device_id>(num_devices)}, holder_(2 * num_devices, none),
+          first_kept_(2 * num_devices + 1, 0), num_kept_(2 * num_devices, 0), is_touched_(2 * num_devices, 0),
+          offers_(2 * num_devices, entry{}), route_to_(num_devices, none), by_sender_(most_transfers, 0),
+          kept_(2 * most_transfers, entry{}), waiting_(most_transfers, request_of{}) {
+      touched_.reserve(2 * num_devices);
+      routes_.reserve(most_transfers);
     }
-    constexpr double reserve(double now, double seconds, device_id from, device_id to) {
-      const double start = std::max({now, sending_until_[from], receiving_until_[to]});
-      sending_until_[from] = receiving_until_[to] = start + seconds;
-      return start;
+
+    /// Nothing waits, all ports are free, and the transfers are these.
+    constexpr void reset(std::span<const transfer> transfers) {
+      num_requests_ = 0;
+      touched_.clear();
+      std::fill(holder_.begin(), holder_.end(), none);
+      std::fill(num_kept_.begin(), num_kept_.end(), 0);
+      std::fill(is_touched_.begin(), is_touched_.end(), 0);
+      make_routes(transfers);
+    }
+
+    /// Transfer k may begin from now on.
+    constexpr void request(std::uint32_t k, double now) {
+      auto& x = waiting_[k];
+      x.since = now;
+      x.number = num_requests_++;
+      x.next = none;
+      auto& r = routes_[x.route];
+      if (r.first != none) {
+        waiting_[r.last].next = k;
+        r.last = k;
+        return;
+      }
+      r.first = r.last = k;
+      if (holder_[r.from] == none && holder_[r.to] != none) {
+        keep(x.route, r.to);
+      } else {
+        keep(x.route, r.from);
+        touch(r.from);
+      }
+    }
+
+    /// Transfer k has arrived.
+    constexpr void release(std::uint32_t k) {
+      const auto& r = routes_[waiting_[k].route];
+      for (const std::uint32_t port : {r.from, r.to}) {
+        if (holder_[port] == k) {
+          holder_[port] = none;
+          touch(port);
+        }
+      }
+    }
+
+    /// Begins what can begin now: `begin(k, since)`, for a transfer that could have begun at `since`, returns whether it
+    /// takes any time.
+    template <class Begin>
+    constexpr void grant(Begin begin) {
+      std::size_t num_offers = 0;
+      const auto offer = [&](std::uint32_t port) {
+        if (holder_[port] == none && num_kept_[port] > 0) {
+          operations.push(offers_.data(), num_offers++, {kept_[first_kept_[port]].number, port});
+        }
+      };
+      for (const std::uint32_t port : touched_) {
+        is_touched_[port] = 0;
+        offer(port);
+      }
+      touched_.clear();
+      while (num_offers > 0) {
+        const std::uint32_t port = offers_[0].what;
+        operations.pop(offers_.data(), num_offers--);
+        if (holder_[port] != none) {
+          continue;
+        }
+        auto* const kept = &kept_[first_kept_[port]];
+        const std::uint32_t at = kept->what;
+        operations.pop(kept, num_kept_[port]--);
+        auto& r = routes_[at];
+        const std::uint32_t other = port == r.from ? r.to : r.from;
+        if (holder_[other] != none) {
+          keep(at, other);
+        } else {
+          const std::uint32_t k = r.first;
+          r.first = waiting_[k].next;
+          if (begin(k, waiting_[k].since)) {
+            holder_[port] = holder_[other] = k;
+          }
+          if (r.first != none) {
+            keep(at, port);
+          }
+        }
+        offer(port);
+      }
     }
 
   private:
-    std::vector<double> sending_until_;
-    std::vector<double> receiving_until_;
+    struct entry {
+      std::uint32_t number = 0; ///< of a request
+      std::uint32_t what = 0;   ///< a route or a port
+    };
+    struct sooner {
+      constexpr bool operator()(const entry& a, const entry& b) const { return a.number < b.number; }
+    };
+    struct route {
+      std::uint32_t from = 0; ///< the sender's out-port
+      std::uint32_t to = 0;   ///< the receiver's in-port
+      std::uint32_t first = none; ///< of the transfers that wait; `none` if none does
+      std::uint32_t last = none;
+    };
+    struct request_of { ///< per transfer
+      double since = 0;
+      std::uint32_t number = 0;
+      std::uint32_t route = 0;
+      std::uint32_t next = none; ///< on its route
+    };
+    static constexpr heap_operations<entry, sooner> operations{};
+
+    constexpr void touch(std::uint32_t port) {
+      if (!is_touched_[port]) {
+        is_touched_[port] = 1;
+        touched_.push_back(port);
+      }
+    }
+
+    constexpr void keep(std::uint32_t at, std::uint32_t port) {
+      operations.push(&kept_[first_kept_[port]], num_kept_[port]++, {waiting_[routes_[at].first].number, at});
+    }
+
+    /// Sorts the transfers by sender, then groups those of each by receiver.
+    constexpr void make_routes(std::span<const transfer> transfers) {
+      std::fill(first_kept_.begin(), first_kept_.end(), 0);
+      for (const transfer& x : transfers) {
+        ++first_kept_[x.from + 1];
+      }
+      std::partial_sum(first_kept_.begin(), first_kept_.end(), first_kept_.begin());
+      for (std::uint32_t k = 0; k < transfers.size(); ++k) {
+        by_sender_[first_kept_[transfers[k].from]++] = k;
+      }
+      routes_.clear();
+      std::fill(route_to_.begin(), route_to_.end(), none);
+      std::fill(first_kept_.begin(), first_kept_.end(), 0);
+      for (std::size_t i = 0; i < transfers.size(); ++i) {
+        const transfer& x = transfers[by_sender_[i]];
+        auto& at = route_to_[x.to];
+        if (at == none || routes_[at].from != x.from) {
+          at = static_cast<std::uint32_t>(routes_.size());
+          routes_.push_back({x.from, num_devices_ + x.to});
+          ++first_kept_[x.from + 1];
+          ++first_kept_[num_devices_ + x.to + 1];
+        }
+        waiting_[by_sender_[i]].route = at;
+      }
+      std::partial_sum(first_kept_.begin(), first_kept_.end(), first_kept_.begin());
+    }
+
+    device_id num_devices_;
+    std::uint32_t num_requests_ = 0;
+    std::vector<std::uint32_t> holder_;     // per port, senders first: the transfer that it carries, or `none`
+    std::vector<std::uint32_t> first_kept_; // per port: where its heap begins
+    std::vector<std::uint32_t> num_kept_;
+    std::vector<std::uint32_t> touched_; // free ports that may have something to do
+    std::vector<std::uint8_t> is_touched_;
+    std::vector<entry> offers_;           // a heap of free ports, by the first request that they know
+    std::vector<std::uint32_t> route_to_; // per device: the last route that led there
+    std::vector<std::uint32_t> by_sender_;
+    std::vector<entry> kept_; // per port: a heap of routes, by their first requests
+    std::vector<route> routes_;
+    std::vector<request_of> waiting_; // per transfer
   };
 };
 

@@ -4,6 +4,7 @@
 
 #include "weft/concurrency/controller.hpp"
 #include "weft/core/heap.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
@@ -278,7 +279,7 @@ private:
         const auto& a = d.control.active(*index);
         const op_id v = a.what.op;
         const auto& w = problem_->workload();
-        const double alone = problem_->cost().seconds(w, v, d.machine, a.what.team);
+        const double alone = rounded(problem_->cost().seconds(w, v, d.machine, a.what.team));
         double bandwidth = 0;
         if constexpr (concurrency_parts::has_memory_traffic<typename Problem::cost_type, workload_type>) {
           bandwidth = alone > 0 ? problem_->cost().memory_traffic(w, v, d.machine, a.what.team) / alone : 0;
@@ -297,7 +298,7 @@ private:
 
   static void advance(device_state& d, double now) {
     for (progress& r : d.running) {
-      r.left -= (now - d.since) * r.rate;
+      r.left -= rounded((now - d.since) * r.rate);
     }
     d.since = now;
   }

@@ -17,8 +17,8 @@ namespace weft::simulate {
 /// - `on_begin(const placed_flow<Problem>&)`: the placement is known, nothing has run
 /// - `on_op_start(op_id, device_id, double now)`, `on_op_finish(op_id, device_id, double now)`
 /// - `on_send_start(k, const transfer&, double now)`, `on_send_finish(k, const transfer&, double now)`
-/// - `on_transfer(k, const transfer&, double possible, double start, double arrival)`: a transfer that could begin at
-///   `possible`, which is now, begins at `start` (now or later) and ends at `arrival`
+/// - `on_transfer(k, const transfer&, double possible, double start, double arrival)`: a transfer that could begin from
+///   `possible` on begins at `start`, which is now, and ends at `arrival`
 /// - `on_arrival(k, const transfer&, double now)`
 /// - `on_team(op_id, const concurrency::launch&, double now)`: after `on_op_start`, where ops have teams (manycore.hpp)
 struct no_observer {};

@@ -30,8 +30,8 @@ struct simulation {
 /// A device that is free asks the policy's queue for the next of its ready items. Everything that happens at one
 /// instant takes effect before any device asks; devices then ask in ascending order. What becomes ready at one
 /// instant is queued in this order: first what the finished items of the instant release, by item (ops ascending,
-/// then sends), then what arrivals release, by transfer; of one op's, its sends first (others wait for them), then its
-/// local consumers, tensor by tensor.
+/// then sends), then what arrivals release, by transfer; of one op's, the sends of all its tensors first (others wait
+/// for them), then their local consumers, tensor by tensor.
 ///
 /// Complexity: O((n + m) log(n + m)) per run. Memory: O(n + m).
 template <class Problem, class Policy, class Contention = simulate::no_contention>
@@ -41,7 +41,7 @@ class simulator {
 
 public:
   constexpr explicit simulator(const Problem& p, Policy policy = {}, Contention = {})
-      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, contention_{p.num_devices()}, missing_(p.num_ops(), 0),
+      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, contention_{p.num_devices(), p.num_edges()}, missing_(p.num_ops(), 0),
         free_slots_(p.num_devices(), 0), touched_(p.num_devices(), 0), is_touched_(p.num_devices(), 0) {
     std::size_t slots = 0;
     for (const device_id d : ids(p.num_devices())) {
@@ -82,7 +82,7 @@ public:
         event_operations.pop(events_.data(), num_events_--);
         ++result.num_events;
         complete(code, now, observer);
-      } while (num_events_ > 0 && events_[0].time == now);
+      } while (goes_on(now, observer));
       dispatch(now, observer);
     }
     result.makespan = now;
@@ -109,8 +109,23 @@ private:
   };
   static constexpr heap_operations<event, sooner> event_operations{};
 
+  /// Whether something more ends now. If nothing else does, transfers that waited for ports begin.
+  template <class Observer>
+  constexpr bool goes_on(double now, Observer& observer) {
+    if (num_events_ > 0 && events_[0].time == now) {
+      return true;
+    }
+    if constexpr (Contention::takes_turns) {
+      contention_.grant([&](std::uint32_t k, double since) { return begin_transfer(k, since, now, observer) > now; });
+      return num_events_ > 0 && events_[0].time == now;
+    }
+    return false;
+  }
+
   constexpr void start() {
-    contention_.reset();
+    if constexpr (Contention::takes_turns) {
+      contention_.reset(flow_.transfers());
+    }
     num_events_ = num_touched_ = 0;
     num_finished_ = 0;
     std::copy(flow_.num_inputs().begin(), flow_.num_inputs().end(), missing_.begin());
@@ -144,14 +159,26 @@ private:
     event_operations.push(events_.data(), num_events_++, {time, code});
   }
 
+  /// Transfer k may begin.
   template <class Observer>
-  constexpr void begin_transfer(std::uint32_t k, double now, Observer& observer) {
-    const transfer& x = flow_.transfers()[k];
-    const double begin = contention_.reserve(now, x.transfer_time, x.from, x.to);
-    if constexpr (requires { observer.on_transfer(k, x, now, begin, begin); }) {
-      observer.on_transfer(k, x, now, begin, begin + x.transfer_time);
+  constexpr void allow_transfer(std::uint32_t k, double now, Observer& observer) {
+    if constexpr (Contention::takes_turns) {
+      contention_.request(k, now);
+    } else {
+      begin_transfer(k, now, now, observer);
     }
-    schedule_event(begin + x.transfer_time, flow_.num_items() + k);
+  }
+
+  /// Returns when it will arrive.
+  template <class Observer>
+  constexpr double begin_transfer(std::uint32_t k, double possible, double now, Observer& observer) {
+    const transfer& x = flow_.transfers()[k];
+    const double arrival = now + x.transfer_time;
+    if constexpr (requires { observer.on_transfer(k, x, possible, now, arrival); }) {
+      observer.on_transfer(k, x, possible, now, arrival);
+    }
+    schedule_event(arrival, flow_.num_items() + k);
+    return arrival;
   }
 
   constexpr void deliver(std::span<const op_id> consumers, device_id d, double now) {
@@ -176,6 +203,9 @@ private:
   template <class Observer>
   constexpr void arrive(std::uint32_t k, double now, Observer& observer) {
     const transfer& x = flow_.transfers()[k];
+    if constexpr (Contention::takes_turns) {
+      contention_.release(k);
+    }
     if constexpr (requires { observer.on_arrival(k, x, now); }) {
       observer.on_arrival(k, x, now);
     }
@@ -188,7 +218,7 @@ private:
     if constexpr (requires { observer.on_send_finish(k, flow_.transfers()[k], now); }) {
       observer.on_send_finish(k, flow_.transfers()[k], now);
     }
-    begin_transfer(k, now, observer);
+    allow_transfer(k, now, observer);
   }
 
   template <class Observer>
@@ -204,9 +234,11 @@ private:
         if (flow_.transfers()[k].send_time > 0) {
           make_ready(flow_.send_of(k), d, now);
         } else {
-          begin_transfer(k, now, observer);
+          allow_transfer(k, now, observer);
         }
       }
+    }
+    for (const tensor_id t : problem_->workload().outputs(v)) {
       deliver(flow_.local_consumers(t), d, now);
     }
   }

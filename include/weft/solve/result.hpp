@@ -49,8 +49,8 @@ struct result {
   std::optional<infeasibility> reason = {}; ///< when infeasible
 
   constexpr bool has_plan() const { return status == status::solved || status == status::optimal; }
-  /// How far the makespan is above the bound: `makespan / bound − 1`, so 0.25 means at most 25 % above the optimum.
-  constexpr double gap() const { return bound.value > 0 ? makespan / bound.value - 1 : 0; }
+  /// How far the makespan is above the bound: `gap_above(bound, makespan)`, so 0.25 means at most 25 % above the optimum.
+  constexpr double gap() const { return gap_above(bound.value, makespan); }
 };
 
 } // namespace weft

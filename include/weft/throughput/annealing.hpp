@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/throughput/detail/proposals.hpp"
 #include "weft/throughput/ledger.hpp"
 
@@ -64,11 +65,11 @@ struct annealing {
         if (std::isfinite(budget.seconds)) {
           left = std::min(left, std::max(0.0, 1 - meter.elapsed() / budget.seconds));
         }
-        heat = hot * left * left * left + cold * (1 - left);
+        heat = rounded(hot * left * left * left) + rounded(cold * (1 - left));
       }
       draw.draw(r.state, random, cluster_share, x);
       if (!x.moved.empty()) {
-        r.attempt(x, 1 + heat * detail::patience(random));
+        r.attempt(x, 1 + rounded(heat * detail::patience(random)));
         if (r.best < told) {
           told = r.best;
           meter.improved(told);
@@ -109,14 +110,14 @@ private:
       surrogate = 0;
       above = 0;
       for (const double x : state.loads()) {
-        surrogate += power(x * scale);
+        surrogate += rounded(power(x * scale));
         above += is_above(x) ? 1u : 0u;
       }
     }
 
     void change(component_id c, device_id to) {
       state.move(c, to, [this](std::size_t, double before, double after) {
-        surrogate += power(after * scale) - power(before * scale);
+        surrogate += rounded(power(after * scale)) - rounded(power(before * scale));
         peak = std::max(peak, after);
         above += static_cast<std::size_t>(is_above(after)) - static_cast<std::size_t>(is_above(before));
       });

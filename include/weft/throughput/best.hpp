@@ -2,6 +2,7 @@
 /// The best placement for the period that weft can find: splits, then annealing, and a bound.
 #pragma once
 
+#include "weft/bound/lower_bound.hpp"
 #include "weft/throughput/annealing.hpp"
 #include "weft/throughput/bound.hpp"
 #include "weft/throughput/detail/packing.hpp"
@@ -30,10 +31,8 @@ struct best_result {
   std::vector<attempt> tried;       ///< in the order of the runs
   bool contiguous_optimum = false;  ///< whether no contiguous split has a smaller period (staged costs only)
 
-  /// How far the period is above the bound, relative to the bound; 0 means optimal.
-  double gap() const {
-    return period <= bound ? 0 : bound > 0 ? period / bound - 1 : std::numeric_limits<double>::infinity();
-  }
+  /// How far the period is above the bound, relative to the bound (`gap_above`); 0 means optimal.
+  double gap() const { return gap_above(bound, period); }
 };
 
 /// Tries what pays, in this order: a placement that fits into memory (`packing`), `linear_split`, a round of

@@ -31,7 +31,7 @@ double period_bound(const flow<Problem>& f, double most = std::numeric_limits<do
   high = std::min(high, most);
   const double least = 1e-12 * high; // below that, the bound is 0
   while (high - low > 1e-7 * high && high > least) {
-    const double middle = low + (high - low) / 2;
+    const double middle = low + (high - low) / 2; // exact, fused or not
     (refuted(middle) ? low : high) = middle;
   }
   return low;

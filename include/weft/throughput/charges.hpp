@@ -2,6 +2,7 @@
 /// What each iteration of a pipelined run costs which resource, for every cost model.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/cost/staged.hpp"
 #include "weft/problem.hpp"
 
@@ -41,10 +42,10 @@ public:
   constexpr double share(device_id d) const {
     return 1 / static_cast<double>(std::max<std::uint32_t>(1, problem_->platform().slots(d)));
   }
-  constexpr double compute(op_id v, device_id d) const { return problem_->compute_time(v, d) * share(d); }
+  constexpr double compute(op_id v, device_id d) const { return rounded(problem_->compute_time(v, d) * share(d)); }
   constexpr double leaving(tensor_id t, device_id from) const {
     if constexpr (staged) {
-      return problem_->cost().export_time(problem_->workload(), t, problem_->platform(), from) * share(from);
+      return rounded(problem_->cost().export_time(problem_->workload(), t, problem_->platform(), from) * share(from));
     } else {
       return 0;
     }
@@ -53,9 +54,10 @@ public:
   template <class F>
   constexpr void moving(tensor_id t, device_id from, device_id to, F f) const {
     if constexpr (staged) {
-      f(std::size_t{to}, problem_->cost().import_time(problem_->workload(), t, problem_->platform(), to) * share(to));
+      f(std::size_t{to},
+        rounded(problem_->cost().import_time(problem_->workload(), t, problem_->platform(), to) * share(to)));
     } else {
-      f(std::size_t{from}, problem_->send_time(t, from, to) * share(from));
+      f(std::size_t{from}, rounded(problem_->send_time(t, from, to) * share(from)));
       f(link(from, to), problem_->transfer_time(t, from, to));
     }
   }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -90,6 +91,34 @@ constexpr void check_overlaps(const std::vector<occupation>& list, std::size_t p
     }
   }
 }
+
+/// When a port is in use, as disjoint intervals in ascending order; what follows at once goes on in the same one.
+class busy_times {
+public:
+  constexpr busy_times(std::vector<occupation> list, instant_comparison cmp) : cmp_{cmp} {
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    for (const auto& o : list) {
+      if (!cmp_.before(o.begin, o.end)) {
+        continue; // it takes no time
+      }
+      if (intervals_.empty() || cmp_.before(intervals_.back().second, o.begin)) {
+        intervals_.push_back({o.begin, o.end});
+      } else {
+        intervals_.back().second = std::max(intervals_.back().second, o.end);
+      }
+    }
+  }
+  /// The first instant from `time` on at which it is not in use. Complexity: O(log intervals).
+  constexpr double free_from(double time) const {
+    const auto after = std::partition_point(intervals_.begin(), intervals_.end(),
+                                            [&](const auto& x) { return !cmp_.before(time, x.first); });
+    return after != intervals_.begin() && cmp_.before(time, (after - 1)->second) ? (after - 1)->second : time;
+  }
+
+private:
+  instant_comparison cmp_;
+  std::vector<std::pair<double, double>> intervals_;
+};
 
 /// The checks of one trace; each member function looks at one group of rules.
 template <class Problem>
@@ -263,6 +292,32 @@ struct trace_checker {
         check_overlaps(in_port[d], 1, d, kind::in_port_overlap, cmp, found);
       }
     }
+    if (options.contention == contention_model::port) {
+      check_waits(std::move(out_port), std::move(in_port));
+    }
+  }
+
+  /// No transfer waits while both its ports are free. Whose turn it is when they are is not checked.
+  constexpr void check_waits(std::vector<std::vector<occupation>> out_port,
+                             std::vector<std::vector<occupation>> in_port) {
+    std::vector<busy_times> out, in;
+    for (const device_id d : ids(p.num_devices())) {
+      out.emplace_back(std::move(out_port[d]), cmp);
+      in.emplace_back(std::move(in_port[d]), cmp);
+    }
+    for (const auto* x : moves) {
+      const op_id u = p.workload().producer(x->tensor);
+      double possible = x->send_finish;
+      while (x->from == where[u] && cmp.before(possible, x->start)) {
+        const double later = in[x->to].free_from(out[x->from].free_from(possible));
+        if (later == possible) {
+          found.push_back({.what = kind::wrong_transfer_start, .op = u, .tensor = x->tensor, .device = x->to,
+                           .expected = possible, .actual = x->start});
+          break;
+        }
+        possible = later;
+      }
+    }
   }
 
   constexpr void check_makespan() {
@@ -293,7 +348,9 @@ struct trace_checker {
 
 /// Everything that is wrong with a trace; empty if it is a possible run of the placement under the execution model.
 /// What makes later checks meaningless ends the check: an incomplete placement, ops without records or on other
-/// devices, unusable times. Complexity: O((n + m) log (n + m)).
+/// devices, unusable times. Under `port`, transfers must not wait while both their ports are free; which of several goes
+/// first is left open. Complexity: O((n + m) log (n + m)); under `port` a transfer that waits adds a look-up for each time
+/// that one of its ports gets free before it starts.
 template <class W, class P, class C>
 constexpr std::vector<violation> validate(const problem<W, P, C>& p, const placement& where, const trace& run,
                                           validate_options options = {}) {

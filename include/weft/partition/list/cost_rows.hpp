@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/detail/cheapest_transfer.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/partition/list/reservation.hpp"
 #include "weft/problem.hpp"
@@ -75,7 +76,8 @@ public:
   constexpr std::size_t stride() const { return stride_; }
   /// Whether rows hold exact times.
   constexpr bool exact() const { return !knows_links_ && !knows_speeds_; }
-  /// A lower bound of a time that was computed from rows that are not exact: some sums and products.
+  /// A lower bound of a time that was computed from rows that are not exact: some sums and products,
+  /// fused or not.
   static constexpr double least(double time) { return time * (1 - 0x1p-44) - 1e-300; }
 
   /// When v runs; below 0 if that is not known.
@@ -156,15 +158,15 @@ public:
           others += u == op_ ? 0 : p_->workload().work(u);
         }
         // Less than the difference of two sums, whatever their roundings.
-        others -= (others + work_) * static_cast<double>(p_->members(c).size() + 8) * 0x1p-51;
+        others -= (others + work_) * static_cast<double>(p_->members(c).size() + 8) * 0x1p-51; // fused or not
         for (std::size_t d = 0; d < stride_; ++d) {
-          row[d] = least(row[d] + weight * (others * slowness_[d]));
+          row[d] = least(row[d] + weight * (others * slowness_[d])); // a bound, fused or not
         }
         return;
       }
     }
     for (const device_id d : ids(p_->num_devices())) {
-      row[d] += weight * p_->others_time(op_, d);
+      row[d] += rounded(weight * p_->others_time(op_, d));
     }
   }
 
@@ -290,7 +292,7 @@ private:
       const double* __restrict const inverse = inverse_.data() + inputs_[k].from * stride_;
       const double* __restrict const fixed = fixed_.data() + inputs_[k].from * stride_;
       for (std::size_t d = 0; d < stride_; ++d) {
-        const double time = finish + (HasFixed ? bytes * inverse[d] + fixed[d] : bytes * inverse[d]);
+        const double time = finish + (HasFixed ? bytes * inverse[d] + fixed[d] : bytes * inverse[d]); // fused or not
         row[d] = row[d] < time ? time : row[d];
       }
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/detail/cheapest_transfer.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/partition/list/cost_rows.hpp"
 #include "weft/problem.hpp"
 
@@ -71,7 +72,7 @@ public:
   /// 0 if there is only one device.
   constexpr double transfer(tensor_id t) const {
     if (knows_links_) {
-      return fixed_ + static_cast<double>(p_->workload().bytes(t)) * inverse_;
+      return fixed_ + rounded(static_cast<double>(p_->workload().bytes(t)) * inverse_);
     }
     double sum = 0;
     for_each_pair([&](device_id from, device_id to) {

@@ -2,6 +2,7 @@
 /// A schedule in the making, op by op: what every list scheduler writes to.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/partition/list/cost_rows.hpp"
 #include "weft/partition/list/reservation.hpp"
 #include "weft/partition/list/sort_by_key.hpp"
@@ -90,7 +91,7 @@ public:
     const auto total = [&](const option& o) {
       double value = objective(o);
       if (!alone) {
-        value += group_weight * p_->others_time(v, o.device);
+        value += rounded(group_weight * p_->others_time(v, o.device));
       }
       return beyond.empty() ? value : value + beyond[o.device];
     };
@@ -189,10 +190,11 @@ private:
       gap = std::max(gap, s.last_gap());
     }
     available_[d] = std::min(free, std::numeric_limits<double>::max()); // finite, as it is multiplied by 0
-    last_gap_[d] = gap * (1 + 0x1p-44) + 1e-300;
+    last_gap_[d] = gap * (1 + 0x1p-44) + 1e-300; // a bound, fused or not
   }
 
-  /// The largest estimate of what may be `least` seconds or fewer; finite, so that what is infinite stays out.
+  /// The largest estimate of what may be `least` seconds or fewer; finite, so that what is infinite stays out. A bound,
+  /// fused or not.
   static constexpr double could_be(double least) {
     return std::min(least + (least < 0 ? -least : least) * 0x1p-43 + 1e-299, std::numeric_limits<double>::max());
   }

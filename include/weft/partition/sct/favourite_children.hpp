@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/reversed.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/cluster/mean_costs.hpp"
 
@@ -74,7 +75,7 @@ constexpr double makespan_of(const program& lp, const std::vector<double>& share
   for (const op_id v : lp.order) {
     double start = 0;
     for (std::size_t a = lp.first_input[v]; a < lp.first_input[v + 1]; ++a) {
-      start = std::max(start, finish[lp.arcs[a].from] + (1 - share[a]) * lp.arcs[a].transfer);
+      start = std::max(start, finish[lp.arcs[a].from] + rounded((1 - share[a]) * lp.arcs[a].transfer));
     }
     finish[v] = start + lp.compute[v];
     makespan = std::max(makespan, finish[v]);
@@ -85,7 +86,7 @@ constexpr double makespan_of(const program& lp, const std::vector<double>& share
     for (const op_id v : reversed(lp.order)) {
       const double from_start = lp.compute[v] + after[v];
       for (std::size_t a = lp.first_input[v]; a < lp.first_input[v + 1]; ++a) {
-        const double rest = (1 - share[a]) * lp.arcs[a].transfer + from_start;
+        const double rest = rounded((1 - share[a]) * lp.arcs[a].transfer) + from_start;
         (*through)[a] = finish[lp.arcs[a].from] + rest;
         after[lp.arcs[a].from] = std::max(after[lp.arcs[a].from], rest);
       }

@@ -271,7 +271,7 @@ protected:
     if (left == -infinity) {
       return right == infinity ? 0 : right - 1;
     }
-    return right == infinity ? left + 1 : left + (right - left) / 2;
+    return right == infinity ? left + 1 : left + (right - left) / 2; // exact, fused or not
   }
 
   /// Puts an item that is nowhere into a lane, with a label between low and high, where the longest path through it is

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/communication_path.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
@@ -259,10 +260,10 @@ private:
       double room = 0;
       for (const device_id d : ids(k_)) {
         for (const double free : slots_[d]) {
-          room += weight_[d] * std::max(0.0, makespan_ - tail_[v] - std::max(free, now_));
+          room += rounded(weight_[d] * std::max(0.0, makespan_ - tail_[v] - std::max(free, now_)));
         }
       }
-      if (load > room * (1 + 1e-9) + 1e-12) {
+      if (load > rounded(room * (1 + 1e-9)) + 1e-12) {
         return true;
       }
     }

@@ -4,6 +4,7 @@
 
 #include "weft/bound/detail/grid.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
@@ -227,7 +228,7 @@ private:
         const double start = next < by_start_.size() ? std::max(a, latest(by_start_[next])) : infinity;
         const double end = ends_.empty() ? infinity : ends_.front();
         if (end <= start) {
-          load += slope * (end - now);
+          load += rounded(slope * (end - now));
           now = end;
           slope -= 1;
           std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
@@ -235,7 +236,7 @@ private:
           most = std::max(most, load / machines - (now - a));
           continue;
         }
-        load += slope * (start - now);
+        load += rounded(slope * (start - now));
         now = start;
         const std::uint32_t v = by_start_[next++];
         if (const double part = std::min(g.time[v], head[v] + g.time[v] - a); part > 0) {

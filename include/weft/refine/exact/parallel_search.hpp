@@ -2,6 +2,7 @@
 /// Whether jobs on identical machines can meet a makespan: a depth-first search that remembers where it was.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
 #include "weft/refine/exact/state_memory.hpp"
@@ -241,8 +242,8 @@ private:
       if (e.time > last) {
         while (next < free_.size() && free_[next] < e.time) {
           const double from = std::max(free_[next], last);
-          room += width * (from - last);
-          load += slope * (from - last);
+          room += rounded(width * (from - last));
+          load += rounded(slope * (from - last));
           if (load > room + tolerance_) {
             return true;
           }
@@ -250,8 +251,8 @@ private:
           width += 1;
           ++next;
         }
-        room += width * (e.time - last);
-        load += slope * (e.time - last);
+        room += rounded(width * (e.time - last));
+        load += rounded(slope * (e.time - last));
         last = e.time;
       }
       slope += e.slope;

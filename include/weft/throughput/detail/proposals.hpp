@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/throughput/flow.hpp"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ public:
     const auto what = random.uniform();
     const bool cluster = what < cluster_share;
     x.from = s.device(c);
-    if (!cluster && what > 0.75 + 0.25 * cluster_share) {
+    if (!cluster && what > 0.75 + rounded(0.25 * cluster_share)) {
       swap(s, c, random.below(n), x);
       return;
     }

@@ -2,6 +2,7 @@
 /// Proves that no placement has a period of at most some value.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/throughput/detail/piece.hpp"
@@ -25,7 +26,8 @@ public:
 
   /// True if there is certainly no placement whose period is at most `limit`.
   bool operator()(double limit) {
-    limit_ = limit * (1 + 1e-12) + std::numeric_limits<double>::min(); // rounding must not refute what is possible
+    // Rounding must not refute what is possible.
+    limit_ = rounded(limit * (1 + 1e-12)) + std::numeric_limits<double>::min();
     const std::size_t n = flow_->num_components();
     sets_ = graph::disjoint_sets{n};
     open_.assign(n * classes_.size(), 1);
@@ -272,7 +274,7 @@ private:
       double room = 0;
       load.assign(classes_.size(), 0.0);
       for (std::size_t x = 0; x < classes_.size(); ++x) {
-        room += weight[x] * limit_ * static_cast<double>(classes_[x].devices.size());
+        room += rounded(weight[x] * limit_ * static_cast<double>(classes_[x].devices.size()));
       }
       for (std::uint32_t s = 0; s < flow_->num_components(); ++s) {
         if (!is_root(s)) {
@@ -295,9 +297,9 @@ private:
       if (step == 0 || least > fullest * room) {
         fullest = least / room;
         weight_ = weight;
-        slack_ = (room - least) + 1e-9 * room;
+        slack_ = (room - least) + rounded(1e-9 * room);
       }
-      const double rate = 1 / (1 + static_cast<double>(step) / 4);
+      const double rate = 1 / (1 + static_cast<double>(step) / 4); // exact, fused or not
       for (std::size_t x = 0; x < classes_.size() && classes_.size() > 1; ++x) {
         const double relative = load[x] / (limit_ * static_cast<double>(classes_[x].devices.size()));
         weight[x] *= 1 + rate * (std::min(relative, 3.0) - 1) / 1.5;

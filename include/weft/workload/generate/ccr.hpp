@@ -2,6 +2,7 @@
 /// The ratio of communication to computation of a workload on a platform, and workloads scaled to a given one.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/workload/builder.hpp"
@@ -138,7 +139,7 @@ workload with_ccr(const W& w, const P& p, double ccr, const Cost& cost = {}) {
   for (const tensor_id t : ids(static_cast<std::size_t>(w.num_tensors()))) {
     const auto consumers = static_cast<std::size_t>(std::ranges::size(w.consumers(t)));
     if (static_cast<byte_count>(w.bytes(t)) > 0) {
-      bytes += static_cast<double>(w.bytes(t)) * static_cast<double>(consumers);
+      bytes += rounded(static_cast<double>(w.bytes(t)) * static_cast<double>(consumers));
       edges += consumers;
     }
   }
@@ -152,7 +153,7 @@ workload with_ccr(const W& w, const P& p, double ccr, const Cost& cost = {}) {
   require(edges > 0 && compute > 0, "some edge must carry bytes and some op must take time");
   require(pairs > 0 && seconds_per_byte > 0, "needs two devices and a link of finite bandwidth");
   const auto count = static_cast<double>(pairs);
-  const double wanted = ccr * compute - latency / count; // seconds per edge that depend on the bytes
+  const double wanted = rounded(ccr * compute) - latency / count; // seconds per edge that depend on the bytes
   require(wanted >= 0, "the latencies alone take longer than that");
   const double factor = wanted / (seconds_per_byte / count * (bytes / static_cast<double>(edges)));
   return detail::resized(w, [&](tensor_id t) {

@@ -2,8 +2,10 @@
 /// How devices differ: platforms of related speeds, and tables of unrelated compute times.
 #pragma once
 
+#include "weft/core/elementary.hpp"
 #include "weft/core/error.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/generate.hpp"
 #include "weft/platform/platform.hpp"
@@ -45,29 +47,12 @@ inline platform<uniform_links> related_platform(const related_options& o = {}, s
 
 namespace detail {
 
-/// ln x for x > 0, from products and quotients only, so that it is the same everywhere. |error| < 1e-15 · max(1, |ln x|).
-inline double portable_log(double x) {
-  int exponent = 0;
-  double mantissa = std::frexp(x, &exponent); // exact
-  if (mantissa < 0.70710678118654752) {
-    mantissa *= 2;
-    --exponent;
-  }
-  const double s = (mantissa - 1) / (mantissa + 1); // ln m = 2 artanh s, |s| < 0.172
-  const double square = s * s;
-  double sum = 0;
-  for (int k = 23; k >= 1; k -= 2) {
-    sum = sum * square + 1.0 / k;
-  }
-  return 2 * s * sum + exponent * 0.69314718055994531;
-}
-
 /// A number of the standard normal distribution. Source: Marsaglia's polar method.
 inline double normal(rng& random) {
   for (;;) {
     const double x = random.uniform(-1, 1);
     const double y = random.uniform(-1, 1);
-    const double r = x * x + y * y;
+    const double r = rounded(x * x) + rounded(y * y);
     if (r < 1 && r > 0) {
       return x * std::sqrt(-2 * portable_log(r) / r);
     }
@@ -82,10 +67,10 @@ inline double gamma(double mean, double variation, rng& random) {
   const double c = 1 / std::sqrt(9 * d);
   for (;;) {
     const double x = normal(random);
-    const double root = 1 + c * x;
+    const double root = 1 + rounded(c * x);
     const double v = root * root * root;
     if (const double u = random.uniform();
-        v > 0 && u > 0 && portable_log(u) < x * x / 2 + d - d * v + d * portable_log(v)) {
+        v > 0 && u > 0 && portable_log(u) < rounded(x * x / 2) + d - rounded(d * v) + rounded(d * portable_log(v))) {
       return mean * (d * v / shape);
     }
   }
@@ -105,6 +90,7 @@ std::vector<double> range_based_costs(const W& w, std::size_t num_devices, doubl
   seconds.reserve(static_cast<std::size_t>(w.num_ops()) * num_devices);
   for (const op_id v : ids(static_cast<std::size_t>(w.num_ops()))) {
     for (std::size_t d = 0; d < num_devices; ++d) {
+      // beta / 2 is exact, so it does not matter whether the sums are fused or not.
       seconds.push_back(static_cast<double>(w.work(v)) * random.uniform(1 - beta / 2, 1 + beta / 2));
     }
   }

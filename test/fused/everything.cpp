@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+// Everything that computes times, for fused.py, which looks at what the compiler makes of it.
+#include "weft/bound/best.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/solve/best.hpp"
+#include "weft/solve/registry.hpp"
+#include "weft/throughput/best.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/generate/heterogeneity.hpp"
+
+namespace weft {
+
+/// A product in the user's own code, which must not go into the library's sums either.
+struct proportional : cost::link_transfers {
+  double factor = 1.1;
+  template <class W, class P>
+  constexpr double compute_time(const W& w, op_id v, const P&, device_id) const {
+    return factor * w.work(v);
+  }
+};
+
+template class registry<problem<workload, platform<>>>;
+template class simulator<problem<workload, platform<>, proportional>, schedule::fifo>;
+template class refine::incremental_schedule<problem<workload, platform<>, proportional>>;
+
+using task = problem<workload, platform<>>;
+template lower_bound bound::best(const task&);
+template solve::best_result solve::best(const task&, const solve::best_options&);
+template outcome<throughput::best_result> throughput::best::operator()(const task&, rng&) const;
+template std::vector<double> generate::range_based_costs(const workload&, std::size_t, double, std::uint64_t);
+template std::vector<double> generate::cvb_costs(const workload&, std::size_t, const generate::cvb_options&,
+                                                 std::uint64_t);
+
+} // namespace weft
