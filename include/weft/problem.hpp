@@ -225,6 +225,8 @@ problem(const W&, const P&, C) -> problem<W, P, C>;
 /// Whether T is a problem of some workload, platform and cost model.
 template <class T>
 inline constexpr bool is_problem = false;
+template <class T>
+inline constexpr bool is_problem<const T> = is_problem<T>;
 template <class W, class P, class C>
 inline constexpr bool is_problem<problem<W, P, C>> = requires { typename problem<W, P, C>::cost_type; };
 
