@@ -21,13 +21,22 @@ namespace weft {
 
 using component_id = std::uint32_t;
 
+/// This one is for what cannot be a problem: the compiler says in a sentence what is missing, and nothing else.
+template <class Workload, class Platform, class Cost = cost::linear>
+class problem : why_not::dataflow_workload<Workload>,
+                why_not::device_platform<Platform>,
+                why_not::cost_model_for<Cost, Workload, Platform> {
+public:
+  constexpr problem(const Workload&, const Platform&, Cost = {}) {}
+};
+
 /// What to place on what, and what it costs. Refers to the workload and the platform, which must outlive it; keeps
 /// the cost model by value. Derives, once: a topological order, and the **components**, the units of placement: each
 /// colocation group, then each op without a group, ordered by smallest op.
 /// Construction: O(n + m). Memory: about 20 bytes per op and 40 per component.
-template <dataflow_workload Workload, device_platform Platform, class Cost = cost::linear>
+template <dataflow_workload Workload, device_platform Platform, class Cost>
   requires cost_model_for<Cost, Workload, Platform>
-class problem {
+class problem<Workload, Platform, Cost> {
 public:
   using workload_type = Workload;
   using platform_type = Platform;
@@ -230,5 +239,28 @@ template <class W, class P>
 problem(const W&, const P&) -> problem<W, P, cost::linear>;
 template <class W, class P, class C>
 problem(const W&, const P&, C) -> problem<W, P, C>;
+
+/// Whether T is a problem of some workload, platform and cost model.
+template <class T>
+inline constexpr bool is_problem = false;
+template <class T>
+inline constexpr bool is_problem<const T> = is_problem<T>;
+template <class W, class P, class C>
+inline constexpr bool is_problem<problem<W, P, C>> = requires { typename problem<W, P, C>::cost_type; };
+
+namespace why_not {
+template <class T>
+struct problem {
+  static_assert(is_problem<T>, "weft: this is no problem; make one with weft::problem{workload, platform} or "
+                               "weft::problem{workload, platform, cost}");
+};
+template <class W, class P, class C>
+struct problem<weft::problem<W, P, C>> {}; // which has said what it lacks
+} // namespace why_not
+
+namespace must_be {
+template <class T>
+concept problem = is_problem<T> || explained<why_not::problem<T>>;
+} // namespace must_be
 
 } // namespace weft

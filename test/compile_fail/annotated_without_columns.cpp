@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: annotated_graph
+// expect: weft: an annotated graph is made of a graph and op_columns
 #include "weft/graph/csr.hpp"
 #include "weft/workload/annotated_graph.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: has_transfer_time
+// expect: weft: this cost model lacks transfer_time
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/workload.hpp"

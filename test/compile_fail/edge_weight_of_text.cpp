@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weight_function
+// expect: weft: a weight is a function that returns a number
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/longest_path.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: dataflow_graph
+// expect: weft: a range is a graph if it lists, op by op, the integer ids
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/components.hpp"
 

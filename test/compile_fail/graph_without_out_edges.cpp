@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: has_out_edges
+// expect: weft: this graph lacks out_edges
 #include "weft/graph/archetype.hpp"
 #include "weft/graph/topological_order.hpp"
 

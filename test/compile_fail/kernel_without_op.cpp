@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: op_kernel
+// expect: weft: a kernel is called with
 #include "weft/execute/concurrent_executor.hpp"
 
 using executor = weft::concurrent_executor<decltype(weft::concurrency::uniform(1, 1))>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: that returns a placement or a plan
+// expect: weft: this partitioner returns neither a placement
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/solve/pipeline.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: the stages between are refiners
+// expect: weft: this is no refiner, which the stages between
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/refine/local_search.hpp"

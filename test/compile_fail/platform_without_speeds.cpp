@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: has_compute_time
+// expect: weft: this cost model lacks compute_time.* need speed
 #include "weft/platform/archetype.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/workload.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tuple
+// expect: weft: a workspace lends buffers of
 #include "weft/core/workspace.hpp"
 
 #ifdef WEFT_COMPILE_FAIL

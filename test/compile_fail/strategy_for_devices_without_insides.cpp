@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: has_machines
+// expect: weft: concurrency strategies need to know devices from the inside
 #include "weft/concurrency/moldable.hpp"
 #include "weft/simulate/manycore.hpp"
 #include "weft/workload/workload.hpp"

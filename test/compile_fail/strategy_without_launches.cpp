@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: corun_policy
+// expect: weft: this is no co-run policy
 #include "weft/concurrency/strategy.hpp"
 
 #include <optional>

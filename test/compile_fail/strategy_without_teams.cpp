@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: thread_policy
+// expect: weft: this is no thread policy
 #include "weft/concurrency/strategy.hpp"
 
 #include <vector>

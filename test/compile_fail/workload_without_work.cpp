@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: has_work
+// expect: weft: this workload lacks work
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/archetype.hpp"

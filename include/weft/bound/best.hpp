@@ -65,7 +65,7 @@ constexpr double common_unit(const relaxation<Problem>& r, double largest) {
 /// Where all compute, transfer and send times are multiples of some unit, the bound is rounded up to one: take the
 /// starts of any plan in their order and let each be as early as the ones before it allow; no item gets later, and
 /// every start is then 0 or the largest of some sums of such times, so the makespan is a multiple, too.
-template <class Problem>
+template <must_be::problem Problem>
 constexpr lower_bound best(const Problem& p) {
   using rule = lower_bound::rule;
   const detail::relaxation<Problem> r{p};

@@ -61,6 +61,20 @@ concept corun_policy = std::copy_constructible<S> && requires(const S& s, const 
   { s(view) } -> std::same_as<std::optional<concurrency::launch>>;
 };
 
+namespace why_not {
+template <class S>
+struct corun_policy {
+  static_assert(weft::corun_policy<S>,
+                "weft: this is no co-run policy: a copyable const function of (const concurrency::run_view&) that "
+                "returns a std::optional<concurrency::launch>; see docs/concepts/corun_policy.md");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class S>
+concept corun_policy = weft::corun_policy<S> || explained<why_not::corun_policy<S>>;
+} // namespace must_be
+
 namespace concurrency {
 
 /// One op at a time (inter-op 1), with the team that the thread policy chose.

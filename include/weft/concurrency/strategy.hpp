@@ -23,7 +23,7 @@ enum class urgency : std::uint8_t {
 /// ```
 /// constexpr weft::concurrency::strategy mine{best_threads{.tolerance = 0.05}, fill_idle{}};
 /// ```
-template <thread_policy Threads, corun_policy Corun>
+template <must_be::thread_policy Threads, must_be::corun_policy Corun>
 struct strategy {
   Threads threads = {};
   Corun corun = {};
@@ -76,5 +76,19 @@ inline constexpr bool is_strategy<strategy<T, C>> = true;
 /// A value that says how ops share the cores of a machine.
 template <class S>
 concept concurrency_strategy = concurrency::detail::is_strategy<S>;
+
+namespace why_not {
+template <class S>
+struct concurrency_strategy {
+  static_assert(weft::concurrency_strategy<S>,
+                "weft: this is no concurrency strategy, such as concurrency::s1_s2_s3 or "
+                "concurrency::strategy{thread policy, co-run policy}; see docs/concurrency.md");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class S>
+concept concurrency_strategy = weft::concurrency_strategy<S> || explained<why_not::concurrency_strategy<S>>;
+} // namespace must_be
 
 } // namespace weft

@@ -17,6 +17,20 @@ concept thread_policy = std::copy_constructible<S> &&
                           { s(times, m) } -> std::same_as<std::vector<team>>;
                         };
 
+namespace why_not {
+template <class S>
+struct thread_policy {
+  static_assert(weft::thread_policy<S>,
+                "weft: this is no thread policy: a copyable const function of (const concurrency::time_table&, const "
+                "machine&) that returns a std::vector<team>, by class; see docs/concepts/thread_policy.md");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class S>
+concept thread_policy = weft::thread_policy<S> || explained<why_not::thread_policy<S>>;
+} // namespace must_be
+
 namespace concurrency {
 
 /// Every op gets the same team, at most all cores. `threads = 0` means all cores of the machine.

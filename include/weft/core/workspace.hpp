@@ -3,7 +3,9 @@
 #pragma once
 
 #include "weft/core/config.hpp"
+#include "weft/core/explained.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -11,6 +13,24 @@
 #include <vector>
 
 namespace weft {
+
+/// What buffers are made of.
+template <class T>
+concept scratch_element = std::same_as<T, double> || std::same_as<T, std::uint8_t> || std::same_as<T, std::uint32_t> ||
+                          std::same_as<T, std::uint64_t>;
+
+namespace why_not {
+template <class T>
+struct scratch_element {
+  static_assert(weft::scratch_element<T>,
+                "weft: a workspace lends buffers of double, std::uint8_t, std::uint32_t and std::uint64_t only");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class T>
+concept scratch_element = weft::scratch_element<T> || explained<why_not::scratch_element<T>>;
+} // namespace must_be
 
 /// Pools of buffers for the element types that algorithms need. A caller may keep one between solves; an
 /// algorithm takes what it needs and gives it back by scope. Not thread-safe: one workspace per thread.
@@ -57,7 +77,7 @@ public:
   };
 
   /// Borrows `n` elements of type T, all equal to `value`. T is `double`, `std::uint8_t`, `std::uint32_t` or `std::uint64_t`.
-  template <class T>
+  template <must_be::scratch_element T>
   constexpr scratch<T> take(std::size_t n = 0, T value = {}) {
     return {std::get<pool<T>>(pools_), n, value};
   }

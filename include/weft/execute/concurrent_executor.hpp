@@ -40,12 +40,12 @@ namespace weft {
 /// auto report = run([&](weft::op_id v, weft::team) { kernels[v](); }, {.record = true});
 /// ```
 /// What it learns of interference stays for the next run. Memory: 12 bytes per op and per edge.
-template <concurrency_strategy Strategy, team_runner Teams = execute::kernel_threads>
+template <must_be::concurrency_strategy Strategy, team_runner Teams = execute::kernel_threads>
 class concurrent_executor {
 public:
   /// `times` is what the strategy believes, by op class; it is copied. Throws `value_error` if it was made for another
   /// workload, `cycle_error`.
-  template <dataflow_workload W>
+  template <must_be::dataflow_workload W>
   concurrent_executor(const W& w, concurrency::time_table times, const machine& m, const Strategy& s, Teams teams = {})
       : graph_{w}, times_{std::make_unique<concurrency::time_table>(std::move(times))}, teams_{std::move(teams)},
         missing_(graph_.num_ops(), 0) {
@@ -79,7 +79,7 @@ public:
   const concurrency::controller<Strategy>& control() const { return *control_; }
 
   /// Runs every op once and returns when nothing runs any more. Complexity: O(n + m) plus the strategy's decisions.
-  template <op_kernel Kernel>
+  template <must_be::op_kernel Kernel>
   execute::run_report operator()(Kernel&& kernel, const execute::run_options& options = {}) {
     if (taken_.test_and_set(std::memory_order_acquire)) {
       return run_alone(kernel, options);

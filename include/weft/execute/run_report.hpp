@@ -21,6 +21,20 @@ namespace weft {
 template <class K>
 concept op_kernel = std::invocable<K&, op_id, team> || std::invocable<K&, op_id>;
 
+namespace why_not {
+template <class K>
+struct op_kernel {
+  static_assert(weft::op_kernel<K>,
+                "weft: a kernel is called with (op_id) or (op_id, team), which this one cannot be; see "
+                "docs/concepts/op_kernel.md");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class K>
+concept op_kernel = weft::op_kernel<K> || explained<why_not::op_kernel<K>>;
+} // namespace must_be
+
 namespace execute {
 
 /// How a run is to end early, and what it records.

@@ -38,7 +38,7 @@ public:
   /// Sequences come from the plan's order, or from a topological order where it has none. Device d is worker d.
   /// Throws `value_error` if the plan does not fit the workload, `constraint_error` if its order contradicts the graph.
   /// Complexity: O(n + m).
-  template <dataflow_workload W>
+  template <must_be::dataflow_workload W>
   static_executor(const W& w, const plan& p) {
     const concurrency::op_graph g{w};
     auto sequence = sequence_of(g, p);
@@ -55,7 +55,7 @@ public:
   std::size_t num_workers() const { return workers_.size(); }
 
   /// Runs every op once and returns when nothing runs any more. Complexity: O(n + waits).
-  template <op_kernel Kernel>
+  template <must_be::op_kernel Kernel>
   execute::run_report operator()(Kernel&& kernel, const execute::run_options& options = {}) {
     if (taken_.test_and_set(std::memory_order_acquire)) {
       return run_alone(kernel, options);

@@ -33,7 +33,7 @@ private:
 
 /// For every op the number of its weakly connected component, counted from 0 in order of the smallest op.
 /// Complexity: O((n + m) α(n)).
-template <dataflow_graph G>
+template <must_be::dataflow_graph G>
 constexpr std::vector<std::uint32_t> connected_components(const G& g) {
   const auto n = num_ops(g);
   disjoint_sets sets{n};

@@ -2,6 +2,7 @@
 /// What a dataflow graph is: the five access points, and the concepts built from them.
 #pragma once
 
+#include "weft/core/explained.hpp"
 #include "weft/core/ids.hpp"
 
 #include <concepts>
@@ -99,6 +100,31 @@ concept dataflow_graph = graph::has_ops<G> && graph::has_out_edges<G>;
 /// A dataflow graph that can also be walked against its edges.
 template <class G>
 concept bidirectional_dataflow_graph = dataflow_graph<G> && graph::has_in_edges<G>;
+
+namespace why_not {
+template <class G>
+struct dataflow_graph {
+  static constexpr bool lists_edges = requires(const G& g, op_id v) {
+    { weft::out_edges(g, v) } -> std::ranges::input_range;
+  };
+  static_assert(graph::has_ops<G> || !std::ranges::range<const G>,
+                "weft: a range is a graph if it lists, op by op, the integer ids of the op's successors, and if "
+                "weft/graph/adjacency.hpp is included; see docs/concepts/dataflow_graph.md");
+  static_assert(graph::has_ops<G> || std::ranges::range<const G>,
+                "weft: this graph lacks num_ops() const, a number; see docs/concepts/dataflow_graph.md");
+  static_assert(lists_edges || !graph::has_ops<G>,
+                "weft: this graph lacks out_edges(op_id) const, a range of the edges that leave an op; see "
+                "docs/concepts/dataflow_graph.md");
+  static_assert(!lists_edges || graph::has_out_edges<G>,
+                "weft: this graph lacks target(edge) const, the op_id that an edge of out_edges goes to; see "
+                "docs/concepts/dataflow_graph.md");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class G>
+concept dataflow_graph = weft::dataflow_graph<G> || explained<why_not::dataflow_graph<G>>;
+} // namespace must_be
 
 /// The type of the edges of G.
 template <dataflow_graph G>

@@ -17,6 +17,25 @@ template <class F, class... Args>
 concept weight_function = std::regular_invocable<F, Args...> &&
                           std::convertible_to<std::invoke_result_t<F, Args...>, double>;
 
+} // namespace weft::graph
+
+namespace weft {
+namespace why_not {
+template <class F, class... Args>
+struct weight_function {
+  static_assert(graph::weight_function<F, Args...>,
+                "weft: a weight is a function that returns a number, of (op_id) for ops and of (edge) for edges");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class F, class... Args>
+concept weight_function = graph::weight_function<F, Args...> || explained<why_not::weight_function<F, Args...>>;
+} // namespace must_be
+} // namespace weft
+
+namespace weft::graph {
+
 /// An edge weight of zero, for paths that only count ops.
 struct free_edges {
   constexpr double operator()(const auto&) const { return 0; }
@@ -25,7 +44,7 @@ struct free_edges {
 /// For every op, the largest weight of a path from it to a sink, **including** itself ("bottom level", `down(v)`;
 /// with mean costs the upward rank of HEFT). `order` is a topological order of g.
 /// Complexity: O(n + m). Source: Topcuoglu, Hariri, Wu 2002, §4.1 for the rank.
-template <dataflow_graph G, weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+template <must_be::dataflow_graph G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
 constexpr std::vector<double> longest_to_sink(const G& g, std::span<const op_id> order, OpWeight op_weight,
                                               EdgeWeight edge_weight = {}) {
   std::vector<double> rank(order.size(), 0.0);
@@ -41,7 +60,7 @@ constexpr std::vector<double> longest_to_sink(const G& g, std::span<const op_id>
 
 /// For every op, the largest weight of a path from a source to it, **excluding** itself ("top level", `up(v)`).
 /// Complexity: O(n + m).
-template <dataflow_graph G, weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+template <must_be::dataflow_graph G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
 constexpr std::vector<double> longest_from_source(const G& g, std::span<const op_id> order, OpWeight op_weight,
                                                   EdgeWeight edge_weight = {}) {
   std::vector<double> level(order.size(), 0.0);
@@ -56,7 +75,7 @@ constexpr std::vector<double> longest_from_source(const G& g, std::span<const op
 }
 
 /// The depth of every op: the number of edges on the longest path that leads to it.
-template <dataflow_graph G>
+template <must_be::dataflow_graph G>
 constexpr std::vector<std::uint32_t> depths(const G& g, std::span<const op_id> order) {
   std::vector<std::uint32_t> depth(order.size(), 0);
   for (const op_id v : order) {
@@ -70,7 +89,7 @@ constexpr std::vector<std::uint32_t> depths(const G& g, std::span<const op_id> o
 
 /// One path of the largest weight, from a source to a sink; ties go to the op with the smaller id.
 /// Complexity: O(n + m).
-template <dataflow_graph G, weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+template <must_be::dataflow_graph G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
 constexpr std::vector<op_id> critical_path(const G& g, std::span<const op_id> order, OpWeight op_weight,
                                            EdgeWeight edge_weight = {}) {
   const auto rank = longest_to_sink(g, order, op_weight, edge_weight);

@@ -13,7 +13,7 @@ namespace weft::graph {
 
 /// The number of edges that enter each op. Throws `dangling_id_error` for an edge to an op that does not exist.
 /// Complexity: O(n + m).
-template <dataflow_graph G>
+template <must_be::dataflow_graph G>
 constexpr std::vector<std::uint32_t> in_degrees(const G& g) {
   const auto n = num_ops(g);
   std::vector<std::uint32_t> degree(n, 0);
@@ -33,7 +33,7 @@ constexpr std::vector<std::uint32_t> in_degrees(const G& g) {
 namespace detail {
 
 /// The ops of one cycle, found by depth-first search among the ops that a topological sort could not reach.
-template <dataflow_graph G>
+template <must_be::dataflow_graph G>
 std::vector<op_id> find_cycle(const G& g, const std::vector<std::uint32_t>& unresolved) {
   const auto n = num_ops(g);
   std::vector<op_id> next_on_path(n, none);
@@ -76,7 +76,7 @@ std::vector<op_id> find_cycle(const G& g, const std::vector<std::uint32_t>& unre
 /// The ops, each after all of its predecessors (Kahn 1962); among those that may come next, the one that became
 /// free first, sources in ascending id. Throws `cycle_error` naming a cycle, `dangling_id_error`.
 /// Complexity: O(n + m).
-template <dataflow_graph G>
+template <must_be::dataflow_graph G>
 constexpr std::vector<op_id> topological_order(const G& g) {
   auto waiting = in_degrees(g);
   std::vector<op_id> order;

@@ -13,7 +13,7 @@ namespace weft::graph {
 /// The unique smallest set of arcs with the same reachability (Aho, Garey, Ullman 1972), ordered by source and
 /// then as in g. An arc u -> v is implied when a longer path leads from u to v, so from each u the search follows
 /// only ops that lie above u's deepest successor. Complexity: O(n·m) at worst, O(n + m) memory.
-template <dataflow_graph G>
+template <must_be::dataflow_graph G>
 std::vector<arc> transitive_reduction(const G& g) {
   const auto order = topological_order(g);
   const auto depth = depths(g, order);

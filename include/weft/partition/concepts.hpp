@@ -50,6 +50,30 @@ concept partitioner_for =
   std::copy_constructible<S> && (partition::takes_workspace<S, Problem> || partition::takes_random<S, Problem> ||
                                  partition::takes_problem<S, Problem>);
 
+namespace why_not {
+template <class S, class Problem>
+struct partitioner_for {
+  static constexpr bool can_be_called = std::invocable<const S&, const Problem&> ||
+                                        std::invocable<const S&, const Problem&, rng&> ||
+                                        std::invocable<const S&, const Problem&, rng&, workspace&>;
+  static constexpr bool decides = partition::takes_problem<S, Problem> || partition::takes_random<S, Problem> ||
+                                  partition::takes_workspace<S, Problem>;
+  static_assert(can_be_called,
+                "weft: this is no partitioner, which the first stage of a pipeline must be: a const function of "
+                "(problem), (problem, rng&) or (problem, rng&, workspace&) that returns a placement or a plan; see "
+                "docs/concepts/partitioner_for.md");
+  static_assert(decides || !can_be_called,
+                "weft: this partitioner returns neither a placement (a vector of device ids) nor a plan, nor an "
+                "outcome of them; see docs/concepts/partitioner_for.md");
+  static_assert(std::copy_constructible<S>, "weft: a partitioner is kept by value, so it must be copyable");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class S, class Problem>
+concept partitioner_for = weft::partitioner_for<S, Problem> || explained<why_not::partitioner_for<S, Problem>>;
+} // namespace must_be
+
 namespace partition {
 
 namespace detail {
@@ -77,7 +101,7 @@ constexpr outcome<decided> as_outcome(R&& result) {
 } // namespace detail
 
 /// Calls any partitioner in the form that it wants, and turns what it returns into one type.
-template <class Problem, partitioner_for<Problem> S>
+template <class Problem, must_be::partitioner_for<Problem> S>
 constexpr outcome<decided> run(const S& s, const Problem& p, rng& random, workspace& scratch) {
   if constexpr (takes_workspace<S, Problem>) {
     return detail::as_outcome(s(p, random, scratch));

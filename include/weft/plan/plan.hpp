@@ -2,8 +2,10 @@
 /// What a solver decides: on which device each op runs, and, if it cares, in which order.
 #pragma once
 
+#include "weft/core/explained.hpp"
 #include "weft/core/ids.hpp"
 
+#include <concepts>
 #include <vector>
 
 namespace weft {
@@ -33,5 +35,18 @@ struct plan {
   weft::order order = {};
   friend constexpr bool operator==(const plan&, const plan&) = default;
 };
+
+namespace why_not {
+template <class T>
+struct plan {
+  static_assert(std::convertible_to<const T&, const weft::plan&>,
+                "weft: what runs is a plan: of a placement, weft::plan{placement}; of a result, result.plan");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class T>
+concept plan = std::convertible_to<const T&, const weft::plan&> || explained<why_not::plan<T>>;
+} // namespace must_be
 
 } // namespace weft

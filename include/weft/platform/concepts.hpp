@@ -45,4 +45,16 @@ concept has_links = requires(const P& p, device_id a, device_id b) {
 template <class P>
 concept device_platform = platform_parts::has_devices<P> && platform_parts::has_limits<P>;
 
+namespace why_not {
+template <class P>
+struct device_platform {
+  static_assert(platform_parts::has_devices<P>,
+                "weft: this platform lacks num_devices() const, a number, or kind(device_id) const, a device_kind; see "
+                "docs/concepts/device_platform.md");
+  static_assert(platform_parts::has_limits<P> || !platform_parts::has_devices<P>,
+                "weft: this platform lacks memory_capacity(device_id) const, in bytes, or slots(device_id) const, how "
+                "many ops run at once; see docs/concepts/device_platform.md");
+};
+} // namespace why_not
+
 } // namespace weft

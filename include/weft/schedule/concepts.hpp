@@ -56,4 +56,31 @@ template <class S, class Problem>
 concept ready_policy_for =
   schedule::key_policy<S, Problem> || schedule::key_function<S, Problem> || schedule::selection_policy<S, Problem>;
 
+namespace why_not {
+template <class S, class Problem>
+struct ready_policy_for {
+  static constexpr bool is_function = requires(const S& s, const placed_flow<Problem>& f, item_id i) { s(f, i); };
+  static constexpr bool has_queue = requires { typename S::template queue<Problem>; };
+  static_assert(std::copy_constructible<S>, "weft: a ready policy is kept by value, so it must be copyable");
+  static_assert(!is_function || !std::copy_constructible<S>,
+                "weft: a ready policy that is a function of (placed_flow, item_id) returns a number, the largest goes "
+                "first; this one returns something else; see docs/concepts/ready_policy_for.md");
+  static_assert(is_function || !has_queue,
+                "weft: the queue of this ready policy lacks a constructor of (problem), reset(policy, context), "
+                "push(item_id, double now) or pop(device_id, double now), an item_id; see "
+                "docs/concepts/ready_policy_for.md");
+  static_assert(is_function || has_queue,
+                "weft: this is no ready policy, which the last stage of a pipeline must be, such as "
+                "schedule::path_completion_time{}: it has neither assign_keys(context, span<double>) const nor a "
+                "queue<Problem>, and is no function of (placed_flow, item_id); a concurrency strategy, such as "
+                "concurrency::s1_s2_s3, may stand there for moldable problems, with weft/simulate/manycore.hpp; see "
+                "docs/concepts/ready_policy_for.md");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class S, class Problem>
+concept ready_policy_for = weft::ready_policy_for<S, Problem> || explained<why_not::ready_policy_for<S, Problem>>;
+} // namespace must_be
+
 } // namespace weft

@@ -27,6 +27,24 @@ template <class Problem>
 concept moldable_problem = platform_parts::has_machines<typename Problem::platform_type> &&
                            moldable_cost_for<typename Problem::cost_type, typename Problem::workload_type>;
 
+namespace why_not {
+template <class Problem>
+struct moldable_problem : problem<Problem> {
+  static_assert(!is_problem<Problem> || platform_parts::has_machines<typename Problem::platform_type>,
+                "weft: concurrency strategies need to know devices from the inside; this platform lacks "
+                "machine(device_id) const; weft::with_machines{platform, machines} adds it");
+  static_assert(!is_problem<Problem> ||
+                  moldable_cost_for<typename Problem::cost_type, typename Problem::workload_type>,
+                "weft: concurrency strategies need times by team; this cost model lacks seconds(workload, op_id, "
+                "machine, team) const; see docs/concepts/moldable_cost_for.md");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class Problem>
+concept moldable_problem = weft::moldable_problem<Problem> || explained<why_not::moldable_problem<Problem>>;
+} // namespace must_be
+
 namespace simulate {
 
 /// Divides a capacity among demands so that nobody gets more than asked and nobody could get more without taking from
@@ -68,8 +86,7 @@ private:
 /// Transfers between devices take `transfer_time` at full rate; the sends of the execution model are not queued here.
 ///
 /// Complexity: O((n + m)(log(n + m) + running + ready)) per run.
-template <class Problem, concurrency_strategy Strategy>
-  requires moldable_problem<Problem>
+template <must_be::moldable_problem Problem, must_be::concurrency_strategy Strategy>
 class manycore_simulator {
   using workload_type = typename Problem::workload_type;
 
@@ -132,6 +149,11 @@ public:
       result.transfer_bytes += problem_->workload().bytes(x.tensor);
     }
     return result;
+  }
+  template <class Other, class Observer = simulate::no_observer>
+    requires(!std::convertible_to<const Other&, const plan&>)
+  simulation run(const Other&, Observer&& = {}) {
+    return (void)must_be::plan<Other>, simulation{};
   }
 
   /// Forgets what was learned of interference, so that the next run depends on its plan alone.

@@ -25,6 +25,11 @@ struct engine<Policy, Problem> {
 template <class S, class Problem>
 concept run_policy_for = requires { typename simulate::engine<S, Problem>::type; };
 
+namespace must_be {
+template <class S, class Problem>
+concept run_policy_for = weft::run_policy_for<S, Problem> || ready_policy_for<S, Problem>;
+} // namespace must_be
+
 /// The simulator of plans of a problem under a policy.
 template <class Problem, class Policy>
   requires run_policy_for<Policy, Problem>

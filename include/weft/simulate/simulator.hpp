@@ -34,8 +34,8 @@ struct simulation {
 /// for them), then their local consumers, tensor by tensor.
 ///
 /// Complexity: O((n + m) log(n + m)) per run. Memory: O(n + m).
-template <class Problem, class Policy, class Contention = simulate::no_contention>
-  requires ready_policy_for<Policy, Problem>
+template <must_be::problem Problem, class Policy, class Contention = simulate::no_contention>
+  requires must_be::ready_policy_for<Policy, Problem>
 class simulator {
   using queue_type = schedule::queue_for<Policy, Problem>;
 
@@ -55,6 +55,12 @@ public:
   constexpr simulation run(const plan& decided, Observer&& observer = {}) {
     prepare(decided);
     return run_prepared(observer);
+  }
+
+  template <class Other, class Observer = simulate::no_observer>
+    requires(!std::convertible_to<const Other&, const plan&>)
+  constexpr simulation run(const Other&, Observer&& = {}) {
+    return (void)must_be::plan<Other>, simulation{};
   }
 
   /// The first half of `run`: finds the transfers and lets the policy rank what there is to run. The plan must

@@ -502,7 +502,7 @@ private:
 /// `peaks` says how much; plans that reservations would refuse are found. Where memory binds, heuristics run again under
 /// reservations learned from plans that needed too much, plans are repaired, and annealing accepts no better plan that
 /// needs too much. Where it does not, plans are those of unlimited memory. See docs/memory.md.
-template <class Problem>
+template <must_be::problem Problem>
 best_result best(const Problem& p, const best_options& options = {}) {
   if (options.memory.rule == memory_rule::over_time) {
     const Problem relaxed = p.reserving(detail::resident_demands(p, options.memory.capacity_share));

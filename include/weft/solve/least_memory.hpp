@@ -47,7 +47,7 @@ best_result heuristics_within(const Problem& p, best_options options, double sha
 /// whose memory is largest. Then annealing shortens the makespan within the share that was reached. Infeasible as `best`
 /// says. The budget in moves is that of annealing; a budget in seconds is shared by all. The result is not
 /// proven to be the least. Deterministic for a seed when the budget is in moves.
-template <class Problem>
+template <must_be::problem Problem>
 best_result least_memory(const Problem& p, const best_options& options = {}) {
   constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
   constexpr int most_shrinks = 16;

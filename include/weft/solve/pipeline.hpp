@@ -42,7 +42,9 @@ namespace detail {
 template <class... Stages>
 class pipeline {
   static constexpr std::size_t last = sizeof...(Stages) - 1;
-  using policy_type = std::tuple_element_t<last, std::tuple<Stages...>>;
+  template <std::size_t I>
+  using stage = std::tuple_element_t<I, std::tuple<Stages...>>;
+  using policy_type = stage<last>;
 
 public:
   constexpr explicit pipeline(Stages... stages) : stages_{std::move(stages)...} {}
@@ -57,7 +59,33 @@ public:
 
   template <class Problem>
   constexpr result operator()(const Problem& p, std::uint64_t seed, workspace& scratch) const {
-    check<Problem>(std::make_index_sequence<last>{});
+    if constexpr (!is_problem<Problem>) {
+      return (void)must_be::problem<Problem>, result{};
+    } else if constexpr (!fit<Problem>(between{})) {
+      return explain<Problem>(between{}), result{};
+    } else {
+      return solve(p, seed, scratch);
+    }
+  }
+
+private:
+  using between = std::make_index_sequence<last == 0 ? 0 : last - 1>; // stage I + 1 is a refiner
+
+  template <class Problem, std::size_t... I>
+  static constexpr bool fit(std::index_sequence<I...>) {
+    return partitioner_for<stage<0>, Problem> && run_policy_for<stage<last>, Problem> &&
+           (... && refiner_for<stage<I + 1>, Problem, stage<last>>);
+  }
+
+  /// The compiler says which stages do not fit, and why.
+  template <class Problem, std::size_t... I>
+  static constexpr void explain(std::index_sequence<I...>) {
+    (void)(must_be::partitioner_for<stage<0>, Problem> && must_be::run_policy_for<stage<last>, Problem> &&
+           (... && must_be::refiner_for<stage<I + 1>, Problem, stage<last>>));
+  }
+
+  template <class Problem>
+  constexpr result solve(const Problem& p, std::uint64_t seed, workspace& scratch) const {
     rng random{seed};
     result r;
     r.bound = bound_of(p);
@@ -83,7 +111,6 @@ public:
     return r;
   }
 
-private:
   template <class Problem>
   static constexpr lower_bound bound_of(const Problem& p) {
     if constexpr (ready_policy_for<policy_type, Problem>) {
@@ -102,21 +129,6 @@ private:
     }
   }
 
-  template <class Problem, std::size_t... I>
-  static constexpr void check(std::index_sequence<I...>) {
-    using stages = std::tuple<Stages...>;
-    static_assert(partitioner_for<std::tuple_element_t<0, stages>, Problem>,
-                  "weft: the first stage of a pipeline is a partitioner: a function of (problem), (problem, rng&) or "
-                  "(problem, rng&, workspace&) that returns a placement or a plan; see weft/partition/concepts.hpp");
-    static_assert(run_policy_for<policy_type, Problem>,
-                  "weft: the last stage of a pipeline is a ready policy, such as schedule::path_completion_time{}; see "
-                  "weft/schedule/concepts.hpp; for moldable problems it may be a concurrency strategy, such as "
-                  "concurrency::s1_s2_s3, from weft/simulate/manycore.hpp");
-    static_assert(((I == 0 || refiner_for<std::tuple_element_t<I, stages>, Problem, policy_type>)&&...),
-                  "weft: the stages between are refiners: functions of (problem, plan, policy, rng&) that return a "
-                  "plan; see weft/refine/concepts.hpp");
-  }
-
   std::tuple<Stages...> stages_;
 };
 
@@ -130,7 +142,6 @@ private:
 /// const auto result = solve(weft::problem{workload, platform});
 /// ```
 template <class Partitioner, class... Stages>
-  requires(sizeof...(Stages) >= 1)
 constexpr auto pipeline(Partitioner partitioner, Stages... stages) {
   return detail::pipeline<Partitioner, Stages...>{std::move(partitioner), std::move(stages)...};
 }

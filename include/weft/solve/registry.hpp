@@ -77,6 +77,20 @@ concept budgeted_refiner_for = refiner_for<S, Problem, schedule::static_order> &
   s.budget = b;
 };
 
+namespace why_not {
+template <class S, class Problem>
+struct budgeted_refiner_for : refiner_for<S, Problem, schedule::static_order> {
+  static_assert(!weft::refiner_for<S, Problem, schedule::static_order> || weft::budgeted_refiner_for<S, Problem>,
+                "weft: a refiner of a registry lacks a member `weft::budget budget`, which the registry sets");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class S, class Problem>
+concept budgeted_refiner_for =
+  weft::budgeted_refiner_for<S, Problem> || explained<why_not::budgeted_refiner_for<S, Problem>>;
+} // namespace must_be
+
 /// Partitioners, ready policies and refiners for one type of problem, by name and in a fixed order. Starts with those
 /// of the library; add your own under new names.
 template <class Problem>
@@ -149,14 +163,14 @@ public:
     add_refiner("genetic", refine::genetic{});
   }
 
-  template <partitioner_for<Problem> S>
+  template <must_be::partitioner_for<Problem> S>
   void add_partitioner(std::string name, S strategy) {
     partitioners_.emplace_back(std::move(name), [strategy](const Problem& p, rng& random, workspace& scratch) {
       return partition::run(strategy, p, random, scratch);
     });
   }
 
-  template <ready_policy_for<Problem> S>
+  template <must_be::ready_policy_for<Problem> S>
   void add_policy(std::string name, S policy) {
     policies_.emplace_back(
       std::move(name),
@@ -168,7 +182,7 @@ public:
       });
   }
 
-  template <budgeted_refiner_for<Problem> S>
+  template <must_be::budgeted_refiner_for<Problem> S>
   void add_refiner(std::string name, S strategy) {
     refiners_.emplace_back(std::move(name),
                            [strategy](const Problem& p, plan start, const weft::budget& given, rng& random) {

@@ -37,11 +37,25 @@ concept has_repeatable_edges = dataflow_graph<G> && requires(const G& g, op_id v
 
 } // namespace workload_parts
 
+namespace why_not {
+template <class G>
+struct has_repeatable_edges : dataflow_graph<G> {
+  static_assert(!weft::dataflow_graph<G> || workload_parts::has_repeatable_edges<G>,
+                "weft: a workload walks the edges of its graph more than once: out_edges(op_id) is to be a forward "
+                "range whose begin and end are of the same type");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class G>
+concept has_repeatable_edges = workload_parts::has_repeatable_edges<G> || explained<why_not::has_repeatable_edges<G>>;
+} // namespace must_be
+
 /// A graph by reference, with columns: each op produces one tensor, which has the op's number, and every successor
 /// consumes it. Successors are read from the graph itself. Predecessors are, too, if the graph has `in_edges`; if it
 /// has not, an index of them (4 bytes per edge) is made, and nothing else.
 /// Models `dataflow_workload`. The graph and the columns must outlive it.
-template <workload_parts::has_repeatable_edges G>
+template <must_be::has_repeatable_edges G>
 class annotated_graph {
 public:
   /// Throws `value_error`, `dangling_id_error`, `duplicate_edge_error`, `cycle_error`, `constraint_error`.
@@ -53,6 +67,13 @@ public:
     if constexpr (!bidirectional_dataflow_graph<G>) {
       index_predecessors();
     }
+  }
+
+  /// Other columns are none: the compiler says so.
+  template <class... Other>
+  constexpr explicit annotated_graph(const G& g, const Other&...) : graph_{&g} {
+    static_assert(sizeof...(Other) == 1 && (... && std::same_as<Other, op_columns>),
+                  "weft: an annotated graph is made of a graph and op_columns: annotated_graph{graph, {.work = work}}");
   }
 
   constexpr std::size_t num_ops() const { return weft::num_ops(*graph_); }

@@ -157,6 +157,12 @@ public:
     pack_names(w); // last, since errors tell them
     return w;
   }
+  template <class Builder = workload_builder>
+  workload build() & {
+    static_assert(sizeof(Builder) == 0,
+                  "weft: build() takes everything out of the builder: std::move(builder).build()");
+    return {};
+  }
 
 private:
   struct outputs_of_op {

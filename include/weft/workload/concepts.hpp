@@ -2,6 +2,7 @@
 /// What a workload is: ops that consume and produce tensors, with the numbers that decide where they should go.
 #pragma once
 
+#include "weft/core/explained.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/platform/kinds.hpp"
 
@@ -65,6 +66,38 @@ concept named_workload = dataflow_workload<W> && requires(const W& w, op_id v) {
   { w.name(v) } -> std::convertible_to<std::string_view>;
   { w.type(v) } -> std::convertible_to<std::string_view>;
 };
+
+namespace why_not {
+template <class W>
+struct dataflow_workload {
+  static constexpr bool is_builder = requires(W w) { static_cast<W&&>(w).build(); };
+  static constexpr bool has_tensors = requires(const W& w) { { w.num_tensors() } -> std::convertible_to<std::size_t>; };
+  static_assert(!is_builder, "weft: a builder is no workload yet; pass what std::move(builder).build() returns");
+  static_assert(has_tensors || is_builder, "weft: this workload lacks num_tensors() const, a number; if it is a graph, "
+                                           "annotated_graph{graph, {.work = work}} makes a workload of it; see "
+                                           "docs/concepts/dataflow_workload.md");
+#define WEFT_DETAIL_HAS(call, requirement, what)                                                                       \
+  static_assert(!has_tensors || requires(const W& w, op_id v, tensor_id t) { { w.call } -> requirement; },             \
+                "weft: this workload lacks " what "; see docs/concepts/dataflow_workload.md")
+  WEFT_DETAIL_HAS(num_ops(), std::convertible_to<std::size_t>, "num_ops() const, a number");
+  WEFT_DETAIL_HAS(inputs(v), workload_parts::id_list, "inputs(op_id) const, a sized range of tensor ids");
+  WEFT_DETAIL_HAS(outputs(v), workload_parts::id_list, "outputs(op_id) const, a sized range of tensor ids");
+  WEFT_DETAIL_HAS(consumers(t), workload_parts::id_list, "consumers(tensor_id) const, a sized range of op ids");
+  WEFT_DETAIL_HAS(producer(t), std::convertible_to<op_id>, "producer(tensor_id) const, an op id");
+  WEFT_DETAIL_HAS(bytes(t), std::convertible_to<byte_count>, "bytes(tensor_id) const, a number");
+  WEFT_DETAIL_HAS(resident_bytes(v), std::convertible_to<byte_count>, "resident_bytes(op_id) const, a number");
+  WEFT_DETAIL_HAS(kinds(v), std::same_as<kind_set>, "kinds(op_id) const, a kind_set");
+  WEFT_DETAIL_HAS(group(v), std::convertible_to<group_id>, "group(op_id) const, a group_id");
+  WEFT_DETAIL_HAS(num_groups(), std::convertible_to<std::size_t>, "num_groups() const, a number");
+  WEFT_DETAIL_HAS(work(v), std::convertible_to<double>, "work(op_id) const, a number");
+#undef WEFT_DETAIL_HAS
+};
+} // namespace why_not
+
+namespace must_be {
+template <class W>
+concept dataflow_workload = weft::dataflow_workload<W> || explained<why_not::dataflow_workload<W>>;
+} // namespace must_be
 
 /// An edge of a workload: `target` consumes `tensor`, which `source` produces.
 struct flow_edge {

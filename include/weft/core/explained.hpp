@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Errors of concepts as a sentence that comes before all else that a compiler has to say.
+#pragma once
+
+namespace weft {
+
+/// Never satisfied. Asking makes the compiler look into `Reasons`, a struct of static assertions; the one that fails is
+/// the first thing that is printed, and what was tried comes after. So a concept may have two forms:
+/// ```
+/// concept dataflow_graph = …;                 // a question: for overloads, `if constexpr` and other concepts
+/// concept must_be::dataflow_graph =           // a demand: for what users call, if it has no overloads
+///   weft::dataflow_graph<G> || explained<why_not::dataflow_graph<G>>;
+/// ```
+/// Where the answer is yes, `Reasons` is never instantiated. A body that asks before it does anything demands in its
+/// other branch, so that nothing but the sentence is instantiated; a demand is no condition (clang 16).
+template <class Reasons>
+concept explained = sizeof(Reasons) == 0;
+
+} // namespace weft
