@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/readable.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/plan/infeasibility.hpp"
@@ -13,12 +14,20 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace weft {
 
 using component_id = std::uint32_t;
+
+namespace detail {
+[[noreturn]] inline void refuse_time(std::string where, double seconds) {
+  throw value_error(std::move(where),
+                    readable_number(seconds) + " is no time: a cost model returns seconds, at least 0");
+}
+} // namespace detail
 
 /// What to place on what, and what it costs. Refers to the workload and the platform, which must outlive it; keeps
 /// the cost model by value. Derives, once: a topological order, and the **components**, the units of placement: each
@@ -57,17 +66,47 @@ public:
   /// The ops, each after its inputs' producers; ties by ascending id among those that become free together.
   constexpr std::span<const op_id> topological_order() const { return topological_order_; }
 
-  /// Times in seconds.
-  constexpr double compute_time(op_id v, device_id d) const { return cost_.compute_time(*workload_, v, *platform_, d); }
+  /// Times in seconds, at least 0; infinite where an op cannot run or a tensor cannot go. What the cost model says is
+  /// checked here, where it comes in: these throw `value_error` if it is negative or not a number.
+  constexpr double compute_time(op_id v, device_id d) const {
+    const double seconds = unchecked_compute_time(v, d);
+    if (!(seconds >= 0)) [[unlikely]] {
+      refuse_compute_time(v, d, seconds);
+    }
+    return seconds;
+  }
+  /// The same for what was asked for before, and for inner loops that check a whole row at its end.
+  constexpr double unchecked_compute_time(op_id v, device_id d) const {
+    return cost_.compute_time(*workload_, v, *platform_, d);
+  }
   constexpr double transfer_time(tensor_id t, device_id from, device_id to) const {
+    const double seconds = unchecked_transfer_time(t, from, to);
+    if (!(seconds >= 0)) [[unlikely]] {
+      refuse_tensor_time("transfer_time", t, from, to, seconds);
+    }
+    return seconds;
+  }
+  constexpr double unchecked_transfer_time(tensor_id t, device_id from, device_id to) const {
     return cost_.transfer_time(*workload_, t, *platform_, from, to);
   }
   constexpr double send_time(tensor_id t, device_id from, device_id to) const {
     if constexpr (cost_parts::has_send_time<Cost, Workload, Platform>) {
-      return cost_.send_time(*workload_, t, *platform_, from, to);
+      const double seconds = cost_.send_time(*workload_, t, *platform_, from, to);
+      if (!(seconds >= 0)) [[unlikely]] {
+        refuse_tensor_time("send_time", t, from, to, seconds);
+      }
+      return seconds;
     } else {
       return 0;
     }
+  }
+
+  /// Seconds to bring a tensor in and to put an own one out, where costs are staged (cost/staged.hpp); checked as above.
+  constexpr double import_time(tensor_id t, device_id d) const {
+    return checked_staging_time("import_time", t, d, cost_.import_time(*workload_, t, *platform_, d));
+  }
+  constexpr double export_time(tensor_id t, device_id d) const {
+    return checked_staging_time("export_time", t, d, cost_.export_time(*workload_, t, *platform_, d));
   }
 
   constexpr component_id component(op_id v) const { return component_[v]; }
@@ -113,8 +152,36 @@ public:
            static_cast<byte_count>(platform_->memory_capacity(d)) >= demand_[c];
   }
 
+  /// Throws `value_error` for the first device of a kind that v's component allows on which `compute_time` throws.
+  [[gnu::cold, gnu::noinline]] constexpr void check_compute_times(op_id v) const {
+    for (const device_id d : ids(num_devices())) {
+      if (kinds_[component_[v]].contains(platform_->kind(d))) {
+        (void)compute_time(v, d);
+      }
+    }
+  }
+
+  /// To be asked where a time of an op turned out to be infinite; nowhere else does the question cost anything. Throws
+  /// `value_error` if the op's component takes for ever on every device that it allows: it has to run somewhere.
+  [[gnu::cold, gnu::noinline]] constexpr void check_runs_somewhere(op_id v) const {
+    const component_id c = component_[v];
+    device_id allowed = none;
+    for (const device_id d : ids(num_devices())) {
+      if (kinds_[c].contains(platform_->kind(d))) {
+        if (component_time(c, d) < std::numeric_limits<double>::infinity()) {
+          return;
+        }
+        allowed = allowed == none ? d : allowed;
+      }
+    }
+    if (allowed != none) {
+      refuse_everywhere(c, allowed);
+    }
+  }
+
   /// Describes why c fits nowhere, given the memory that is left on each device.
   constexpr infeasibility why_unplaced(component_id c, std::span<const byte_count> free) const {
+    check_runs_somewhere(members(c).front());
     infeasibility i{.why = infeasibility::reason::no_device_of_kind,
                     .op = members(c).front(),
                     .num_members = members(c).size(),
@@ -123,13 +190,58 @@ public:
     for (const device_id d : ids(num_devices())) {
       if (kinds_[c].contains(platform_->kind(d))) {
         i.why = infeasibility::reason::out_of_memory;
-        i.largest_free = std::max(i.largest_free, free[d]);
+        if (component_time(c, d) < std::numeric_limits<double>::infinity()) {
+          i.largest_free = std::max(i.largest_free, free[d]);
+        }
       }
     }
     return i;
   }
 
+  /// `op 3 'conv'`, `device 1 'gpu0'`: how messages call them.
+  std::string describe_op(op_id v) const { return describe(*workload_, "op ", v); }
+  std::string describe_device(device_id d) const { return describe(*platform_, "device ", d); }
+
 private:
+  template <class T>
+  static std::string describe(const T& of, const char* what, std::uint32_t id) {
+    std::string text = what + std::to_string(id);
+    if constexpr (requires { std::string_view{of.name(id)}; }) {
+      if (const std::string_view name = of.name(id); !name.empty()) {
+        text.append(" '").append(name).append("'");
+      }
+    }
+    return text;
+  }
+
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_compute_time(op_id v, device_id d, double seconds) const {
+    detail::refuse_time("compute_time of " + describe_op(v) + " on " + describe_device(d), seconds);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_tensor_time(const char* what, tensor_id t, device_id from,
+                                                                 device_id to, double seconds) const {
+    detail::refuse_time(what + (" of tensor " + std::to_string(t)) + " of " + describe_op(workload_->producer(t)) +
+                          " from " + describe_device(from) + " to " + describe_device(to),
+                        seconds);
+  }
+  constexpr double checked_staging_time(const char* what, tensor_id t, device_id d, double seconds) const {
+    if (!(seconds >= 0)) [[unlikely]] {
+      detail::refuse_time(what + (" of tensor " + std::to_string(t)) + " of " + describe_op(workload_->producer(t)) +
+                            " on " + describe_device(d),
+                          seconds);
+    }
+    return seconds;
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_everywhere(component_id c, device_id d) const {
+    op_id slowest = members(c).front();
+    for (const op_id v : members(c)) {
+      slowest = compute_time(v, d) > compute_time(slowest, d) ? v : slowest;
+    }
+    throw value_error("compute_time of " + describe_op(slowest) + " on " + describe_device(d),
+                      readable_number(component_time(c, d)) + (is_group(c) ? " with its group" : "") +
+                        ", as on every device of the kinds that it allows (" + to_string(kinds_[c]) +
+                        "): an op has to run somewhere; give it a finite time there, or other kinds");
+  }
+
   constexpr void sort_topologically() {
     std::vector<std::uint32_t> waiting(num_ops(), 0);
     topological_order_.reserve(num_ops());

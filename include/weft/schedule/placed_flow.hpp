@@ -5,6 +5,7 @@
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -64,7 +65,11 @@ public:
     first_transfer_[problem_->num_tensors()] = static_cast<std::uint32_t>(transfers_.size());
     num_items_ = num_ops_ + static_cast<item_id>(transfers_.size());
     for (const op_id v : ids(num_ops())) {
-      compute_time_[v] = problem_->compute_time(v, where[v]);
+      const double seconds = problem_->compute_time(v, where[v]);
+      compute_time_[v] = seconds;
+      if (!(seconds < std::numeric_limits<double>::infinity())) [[unlikely]] {
+        problem_->check_runs_somewhere(v);
+      }
     }
   }
 

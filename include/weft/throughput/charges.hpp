@@ -44,7 +44,7 @@ public:
   constexpr double compute(op_id v, device_id d) const { return problem_->compute_time(v, d) * share(d); }
   constexpr double leaving(tensor_id t, device_id from) const {
     if constexpr (staged) {
-      return problem_->cost().export_time(problem_->workload(), t, problem_->platform(), from) * share(from);
+      return problem_->export_time(t, from) * share(from);
     } else {
       return 0;
     }
@@ -53,7 +53,7 @@ public:
   template <class F>
   constexpr void moving(tensor_id t, device_id from, device_id to, F f) const {
     if constexpr (staged) {
-      f(std::size_t{to}, problem_->cost().import_time(problem_->workload(), t, problem_->platform(), to) * share(to));
+      f(std::size_t{to}, problem_->import_time(t, to) * share(to));
     } else {
       f(std::size_t{from}, problem_->send_time(t, from, to) * share(from));
       f(link(from, to), problem_->transfer_time(t, from, to));

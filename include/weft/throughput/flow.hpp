@@ -5,6 +5,7 @@
 #include "weft/throughput/charges.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -146,10 +147,15 @@ private:
   void collect_allowed() {
     first_allowed_.push_back(0);
     for (component_id c = 0; c < num_components(); ++c) {
+      bool runs = false; // in finite time
       for (const device_id d : ids(num_devices())) {
         if (problem_->allows(c, d)) {
           allowed_.push_back(d);
+          runs = runs || time(c, d) < std::numeric_limits<double>::infinity();
         }
+      }
+      if (!runs) {
+        problem_->check_runs_somewhere(problem_->members(c).front());
       }
       first_allowed_.push_back(static_cast<std::uint32_t>(allowed_.size()));
     }

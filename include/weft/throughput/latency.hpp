@@ -104,12 +104,12 @@ private:
           ++waiting_[to];
           if (stamp_[to] != t) {
             stamp_[to] = t;
-            duration_[to] += p.cost().import_time(w, t, p.platform(), where[v]);
+            duration_[to] += p.import_time(t, where[v]);
           }
         }
       }
       if (leaves) {
-        duration_[piece_[u]] += p.cost().export_time(w, t, p.platform(), where[u]);
+        duration_[piece_[u]] += p.export_time(t, where[u]);
       }
     }
   }
@@ -179,6 +179,9 @@ double latency_bound(const Problem& p) {
     double least = std::numeric_limits<double>::infinity();
     for (const device_id d : ids(p.num_devices())) {
       least = p.allows(p.component(v), d) ? std::min(least, p.compute_time(v, d)) : least;
+    }
+    if (!(least < std::numeric_limits<double>::infinity())) {
+      p.check_runs_somewhere(v);
     }
     for (const tensor_id t : p.workload().inputs(v)) {
       finish[v] = std::max(finish[v], finish[p.workload().producer(t)]);

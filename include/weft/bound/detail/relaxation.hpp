@@ -39,10 +39,18 @@ public:
     for (const op_id v : ids(p.num_ops())) {
       auto& c = choices_[choice_index(v)];
       double least = infinity;
+      bool wrong = false; // checked at the end, as the loop is an inner one
       for (std::size_t i = 0; i < c.types.size(); ++i) {
-        const double time = p.compute_time(v, types_[c.types[i]].representative);
-        c.total[i] += time;
-        least = std::min(least, time);
+        const double seconds = time(v, c.types[i]);
+        wrong = wrong || !(seconds >= 0);
+        c.total[i] += seconds;
+        least = std::min(least, seconds);
+      }
+      if (wrong) [[unlikely]] {
+        p.check_compute_times(v);
+      }
+      if (least == infinity) [[unlikely]] {
+        p.check_runs_somewhere(v);
       }
       best_[v] = least;
       c.total_best += least;
@@ -64,7 +72,7 @@ public:
   /// Whether every component is allowed somewhere.
   constexpr bool feasible() const { return feasible_; }
   constexpr double time(op_id v, std::uint32_t type) const {
-    return problem_->compute_time(v, types_[type].representative);
+    return problem_->unchecked_compute_time(v, types_[type].representative); // the constructor looked at it
   }
   constexpr double slots(std::uint32_t type) const {
     return problem_->platform().slots(types_[type].representative);

@@ -52,16 +52,21 @@ public:
   /// 0 if no device is allowed.
   constexpr double compute(op_id v) const {
     if (knows_speeds_ && facts_.allowed_everywhere(v)) {
-      return p_->workload().work(v) * slowness_;
+      if (const double mean = p_->workload().work(v) * slowness_; mean >= 0) [[likely]] {
+        return mean;
+      }
     }
     const component_id c = p_->component(v);
     double sum = 0;
     std::size_t count = 0;
     for (const device_id d : ids(p_->num_devices())) {
       if (p_->allows(c, d)) {
-        sum += p_->compute_time(v, d);
+        sum += p_->unchecked_compute_time(v, d); // each is looked at before v is placed
         ++count;
       }
+    }
+    if (!(sum >= 0)) [[unlikely]] { // not a number, so that ranks would not be
+      p_->check_compute_times(v);
     }
     return count == 0 ? 0 : sum / static_cast<double>(count);
   }
