@@ -88,6 +88,7 @@
 #include "weft/workload/zoo/resnet50.hpp"
 #include "weft/workload/zoo/switch_transformer.hpp"
 
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/memory_rule.hpp"

@@ -10,6 +10,8 @@ namespace {
 
 using namespace weft;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 TEST_CASE("result: names of the statuses") {
   CHECK(to_string(status::solved) == "solved");
   CHECK(to_string(status::optimal) == "optimal");
@@ -21,7 +23,8 @@ TEST_CASE("result: gap and has_plan") {
   result r;
   CHECK(r.status == status::infeasible);
   CHECK_FALSE(r.has_plan());
-  CHECK(r.gap() == 0); // nothing is known
+  CHECK(r.makespan == infinity);
+  CHECK(r.gap() == infinity);
   r = {.status = status::solved, .makespan = 12.5, .bound = {10, lower_bound::rule::area}};
   CHECK(r.has_plan());
   CHECK(r.gap() == 0.25);
@@ -29,6 +32,19 @@ TEST_CASE("result: gap and has_plan") {
   CHECK(r.has_plan());
   r.status = status::incomplete;
   CHECK_FALSE(r.has_plan());
+  CHECK(r.gap() == infinity);
+}
+
+TEST_CASE("result: the gap of plans at and below the bound, and above a bound of 0") {
+  const auto gap = [](double makespan, double bound) {
+    return result{.status = status::solved, .makespan = makespan, .bound = {bound, lower_bound::rule::area}}.gap();
+  };
+  CHECK(gap(10, 10) == 0);
+  CHECK(gap(0, 0) == 0);
+  CHECK(gap(1, 0) == infinity);
+  CHECK(gap(9, 10) == 0);
+  CHECK(gap(9, infinity) == 0);
+  CHECK(gap(infinity, infinity) == 0);
 }
 
 TEST_CASE("judge: met, missed, and met but for rounding") {
@@ -38,6 +54,8 @@ TEST_CASE("judge: met, missed, and met but for rounding") {
   CHECK(judge({.makespan = 10 * (1 + 1e-8)}, ten) == status::solved);
   CHECK(judge({.makespan = 9, .complete = false}, ten) == status::incomplete);
   CHECK(judge({.makespan = 0}, {}) == status::optimal);
+  CHECK(judge({.makespan = 9}, ten) == status::solved); // a plan that does not keep to the reservations proves nothing
+  CHECK(judge({.makespan = 9}, {infinity, lower_bound::rule::area}) == status::solved);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 /// A placed workload, ready to be scheduled: the ops, the transfers that the placement causes, and who waits for whom.
 #pragma once
 
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
@@ -49,10 +50,10 @@ public:
     }
   }
 
-  /// Takes a complete placement, by reference. Transfers are numbered in the order of tensors, and those of one
+  /// Takes a placement, by reference; throws if it is not one of the problem (`check_placement`). Transfers are numbered in the order of tensors, and those of one
   /// tensor in the order of the first consumer on each device.
   constexpr void assign(const weft::placement& where) {
-    WEFT_ASSERT(where.size() == num_ops());
+    check_placement(*problem_, where, "placement");
     placement_ = &where;
     device_ = where.data();
     transfers_.clear();

@@ -103,6 +103,7 @@ public:
     wanted_ = wanted;
     if (p_.num_ops() == 0) {
       found_.status = status::optimal;
+      found_.makespan = 0;
       found_.peaks.assign(guard_ ? p_.num_devices() : 0, 0);
       return std::move(found_);
     }

@@ -8,6 +8,7 @@
 #include "weft/plan/plan.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -43,14 +44,18 @@ struct statistics {
 struct result {
   weft::status status = status::infeasible;
   weft::plan plan = {};
-  double makespan = 0;
-  lower_bound bound = {}; ///< no plan has a smaller makespan
+  double makespan = std::numeric_limits<double>::infinity(); ///< infinite without a plan that can be run
+  lower_bound bound = {}; ///< no plan that keeps to the reservations has a smaller makespan
   statistics stats = {};
   std::optional<infeasibility> reason = {}; ///< when infeasible
 
   constexpr bool has_plan() const { return status == status::solved || status == status::optimal; }
   /// How far the makespan is above the bound: `makespan / bound − 1`, so 0.25 means at most 25 % above the optimum.
-  constexpr double gap() const { return bound.value > 0 ? makespan / bound.value - 1 : 0; }
+  /// 0 if it is not above, infinite without a plan or above a bound of 0.
+  constexpr double gap() const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return !has_plan() ? infinity : makespan <= bound.value ? 0 : bound.value > 0 ? makespan / bound.value - 1 : infinity;
+  }
 };
 
 } // namespace weft
