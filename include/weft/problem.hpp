@@ -23,6 +23,9 @@ namespace weft {
 using component_id = std::uint32_t;
 
 namespace detail {
+struct workload_must_outlive_the_problem {};
+struct platform_must_outlive_the_problem {};
+
 [[noreturn]] inline void refuse_time(std::string where, double seconds) {
   throw value_error(std::move(where),
                     readable_number(seconds) + " is no time: a cost model returns seconds, at least 0");
@@ -49,8 +52,11 @@ public:
     sort_topologically();
     collect_components();
   }
-  problem(Workload&&, const Platform&, Cost = {}) = delete; // both must outlive the problem
-  problem(const Workload&, Platform&&, Cost = {}) = delete;
+  // It refers to both, so that neither can be a temporary; the names of the last parameters are for the compiler's message.
+  problem(const Workload&&, const Platform&, Cost = {}, detail::workload_must_outlive_the_problem = {}) = delete;
+  problem(const Workload&, const Platform&&, Cost = {}, detail::platform_must_outlive_the_problem = {}) = delete;
+  problem(const Workload&&, const Platform&&, Cost = {}, detail::workload_must_outlive_the_problem = {},
+          detail::platform_must_outlive_the_problem = {}) = delete;
 
   constexpr const Workload& workload() const { return *workload_; }
   constexpr const Platform& platform() const { return *platform_; }

@@ -7,6 +7,7 @@
 #include "weft/workload/concepts.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <functional>
 #include <limits>
 #include <ranges>
@@ -17,13 +18,31 @@
 
 namespace weft {
 
-/// Columns for a graph of your own, one entry per op; an empty span means the default. Spans are not copied.
+namespace detail {
+struct graph_must_outlive_the_annotated_graph {};
+} // namespace detail
+
+/// A span that no temporary container converts to.
+template <class T>
+class op_column : public std::span<const T> {
+public:
+  constexpr op_column() = default;
+  template <std::ranges::contiguous_range R>
+    requires std::constructible_from<std::span<const T>, const R&>
+  constexpr op_column(R&& values) : std::span<const T>{std::as_const(values)} {
+    static_assert(std::ranges::borrowed_range<R>,
+                  "weft: the columns of an annotated_graph are not copied, so that a temporary would be gone when they are "
+                  "read: give it a name, and keep it as long as the annotated_graph");
+  }
+};
+
+/// Columns for a graph of your own, one entry per op; an empty one means the default. They are not copied.
 struct op_columns {
-  std::span<const double> work;                     ///< work units (FLOP); required
-  std::span<const byte_count> bytes = {};           ///< size of the op's one output tensor; default 0
-  std::span<const byte_count> resident_bytes = {};  ///< parameters and state; default 0
-  std::span<const kind_set> kinds = {};             ///< where the op may run; default everywhere
-  std::span<const group_id> groups = {};            ///< dense colocation groups, or `none`; default no groups
+  op_column<double> work;                     ///< work units (FLOP); required
+  op_column<byte_count> bytes = {};           ///< size of the op's one output tensor; default 0
+  op_column<byte_count> resident_bytes = {};  ///< parameters and state; default 0
+  op_column<kind_set> kinds = {};             ///< where the op may run; default everywhere
+  op_column<group_id> groups = {};            ///< dense colocation groups, or `none`; default no groups
 };
 
 namespace workload_parts {
@@ -40,7 +59,7 @@ concept has_repeatable_edges = dataflow_graph<G> && requires(const G& g, op_id v
 /// A graph by reference, with columns: each op produces one tensor, which has the op's number, and every successor
 /// consumes it. Successors are read from the graph itself. Predecessors are, too, if the graph has `in_edges`; if it
 /// has not, an index of them (4 bytes per edge) is made, and nothing else.
-/// Models `dataflow_workload`. The graph and the columns must outlive it.
+/// Models `dataflow_workload`. The graph and the columns must outlive it; temporaries are refused.
 template <workload_parts::has_repeatable_edges G>
 class annotated_graph {
 public:
@@ -54,6 +73,8 @@ public:
       index_predecessors();
     }
   }
+
+  annotated_graph(const G&&, op_columns, detail::graph_must_outlive_the_annotated_graph = {}) = delete;
 
   constexpr std::size_t num_ops() const { return weft::num_ops(*graph_); }
   constexpr std::size_t num_tensors() const { return num_ops(); }
