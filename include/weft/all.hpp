@@ -100,6 +100,7 @@
 #include "weft/bound/area.hpp"
 #include "weft/bound/best.hpp"
 #include "weft/bound/communication_path.hpp"
+#include "weft/bound/component_memory.hpp"
 #include "weft/bound/critical_path.hpp"
 #include "weft/bound/group_load.hpp"
 #include "weft/bound/live_memory.hpp"

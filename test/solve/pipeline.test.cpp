@@ -8,6 +8,7 @@
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/local_search.hpp"
 #include "weft/schedule/fifo.hpp"
+#include "weft/solve/best.hpp"
 #include "weft/solve/pipeline.hpp"
 
 #include <doctest/doctest.h>
@@ -69,6 +70,22 @@ TEST_CASE("pipeline: infeasible, with the reason") {
   CHECK(r.plan.placement.empty());
   CHECK(r.makespan == std::numeric_limits<double>::infinity());
   CHECK(r.bound.value == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("pipeline: that reservations fail proves nothing") {
+  // A chain of ops that hold nothing: over time there are two tensors at once, reserved are all.
+  const workload w = test::ops_of({1, 1, 1, 1}, {{0, 1}, {1, 2}, {2, 3}}, 10).build();
+  const auto q = test::equal_devices(1, {.memory_capacity = 20});
+  const problem p{w, q};
+  const auto reserved = pipeline(partition::hash{}, schedule::fifo{})(p);
+  CHECK(reserved.status == status::not_found);
+  REQUIRE(reserved.reason);
+  CHECK(reserved.reason->why == infeasibility::reason::out_of_memory);
+  CHECK(reserved.gap() == std::numeric_limits<double>::infinity());
+  CHECK(solve::best(p, {.moves = 10}).status == status::not_found);
+  const auto over_time = solve::best(p, {.moves = 10, .memory = {memory_rule::over_time}});
+  CHECK(over_time.has_plan());
+  CHECK(over_time.makespan == 4);
 }
 
 TEST_CASE("pipeline: an order that contradicts the graph is incomplete") {
@@ -190,7 +207,7 @@ TEST_CASE("pipeline: no refiner is called without a plan") {
     return start;
   };
   const auto r = pipeline(fails, refiner, schedule::fifo{})(f.p);
-  CHECK(r.status == status::infeasible);
+  CHECK(r.status == status::not_found); // the partitioner proves nothing
   CHECK(r.reason->op == 2);
 }
 

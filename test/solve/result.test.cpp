@@ -16,12 +16,13 @@ TEST_CASE("result: names of the statuses") {
   CHECK(to_string(status::solved) == "solved");
   CHECK(to_string(status::optimal) == "optimal");
   CHECK(to_string(status::infeasible) == "infeasible");
+  CHECK(to_string(status::not_found) == "not_found");
   CHECK(to_string(status::incomplete) == "incomplete");
 }
 
 TEST_CASE("result: gap and has_plan") {
   result r;
-  CHECK(r.status == status::infeasible);
+  CHECK(r.status == status::not_found);
   CHECK_FALSE(r.has_plan());
   CHECK(r.makespan == infinity);
   CHECK(r.gap() == infinity);

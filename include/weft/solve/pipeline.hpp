@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
+#include "weft/bound/component_memory.hpp"
 #include "weft/bound/moldable.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
@@ -64,6 +65,7 @@ public:
     auto decided = partition::run(std::get<0>(stages_), p, random, scratch);
     if (!decided) {
       r.reason = decided.error();
+      r.status = bound::proves_infeasible(p, *r.reason) ? status::infeasible : status::not_found;
       return r;
     }
     r.plan = refine<1>(p, std::move(decided->plan), random, scratch);
