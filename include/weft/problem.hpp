@@ -44,11 +44,14 @@ public:
   using platform_type = Platform;
   using cost_type = Cost;
 
-  /// Throws `value_error` if the platform has no device, `cycle_error`.
+  /// Throws `value_error` if the platform has no device, or if something has too many parts to have ids, `cycle_error`.
   constexpr problem(const Workload& w, const Platform& p, Cost cost = {}) : workload_{&w}, platform_{&p}, cost_{cost} {
-    if (num_devices() == 0) {
+    if (checked_count(num_devices(), "platform", "devices") == 0) {
       throw value_error("platform", "has no device; add at least one");
     }
+    (void)checked_count(num_ops(), "workload", "ops");
+    (void)checked_count(num_tensors(), "workload", "tensors");
+    (void)checked_count(static_cast<std::size_t>(workload_->num_groups()), "workload", "colocation groups");
     sort_topologically();
     collect_components();
   }
@@ -258,6 +261,7 @@ private:
         topological_order_.push_back(v);
       }
     }
+    (void)checked_count(num_ops() + num_edges_, "workload", "ops and edges"); // what compute queues may hold
     for (std::size_t i = 0; i < topological_order_.size(); ++i) {
       for (const tensor_id t : workload_->outputs(topological_order_[i])) {
         for (const op_id c : workload_->consumers(t)) {

@@ -66,6 +66,7 @@ public:
   /// Throws `value_error`, `dangling_id_error`, `duplicate_edge_error`, `cycle_error`, `constraint_error`.
   /// Complexity: O(n + m log d).
   constexpr annotated_graph(const G& g, op_columns columns) : graph_{&g}, columns_{columns} {
+    check_num_edges();
     (void)graph::topological_order(g);
     check_columns();
     check_edges();
@@ -153,6 +154,14 @@ private:
   template <class T>
   static constexpr T at(std::span<const T> column, std::size_t i, T fallback) {
     return column.empty() ? fallback : column[i];
+  }
+
+  constexpr void check_num_edges() const {
+    std::size_t edges = 0;
+    for (const op_id v : ids(num_ops())) {
+      edges += static_cast<std::size_t>(std::ranges::distance(weft::out_edges(*graph_, v)));
+    }
+    (void)checked_count(edges, "graph", "edges");
   }
 
   constexpr void check_columns() {
