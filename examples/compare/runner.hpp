@@ -5,6 +5,7 @@
 #include "progress.hpp"
 #include "selection.hpp"
 
+#include "weft/bound/component_memory.hpp"
 #include "weft/report/comparison.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"

@@ -175,7 +175,6 @@ TEST_CASE("wrong costs: refiners, bounds, throughput, best and pipelines refuse 
     CHECK(refused(error_of([&] { solve::best(p, {.moves = 100, .memory = {memory_rule::over_time}}); })));
     CHECK(refused(error_of([&] { pipeline(partition::hash{}, schedule::path_completion_time{})(p); })));
   }
-  rng random{1};
   const auto p = f.with({faulty::part::transfer, 0, -1});
   CHECK(contains(error_of([&] { solve::best(p, {.moves = 100}); }), "transfer_time of tensor 0 of op 0 'a'"));
   CHECK(contains(error_of([&] { throughput::loads(p, {0, 1, 1, 0}); }), "transfer_time of tensor 0 of op 0 'a'"));

@@ -2,6 +2,7 @@
 /// How long one sample takes on a host-staged platform, when accelerators run their ops in blocks.
 #pragma once
 
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/throughput/charges.hpp"
 
@@ -163,9 +164,11 @@ private:
   double total_ = 0;
 };
 
-/// Seconds that one sample takes; see `latency_evaluator`. Infinite if pieces wait for each other.
+/// Seconds that one sample takes; see `latency_evaluator`. Infinite if pieces wait for each other. Throws as `loads`
+/// does.
 template <staged_problem Problem>
 double latency(const Problem& p, const placement& where) {
+  check_placement(p, where, "placement");
   return latency_evaluator<Problem>{p}(where);
 }
 
