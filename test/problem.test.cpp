@@ -3,7 +3,9 @@
 
 #include "weft/cost/compose.hpp"
 #include "weft/cost/table.hpp"
+#include "weft/platform/archetype.hpp"
 #include "weft/workload/annotated_graph.hpp"
+#include "weft/workload/archetype.hpp"
 
 #include "support/graphs.hpp"
 #include "support/small_problem.hpp"
@@ -272,6 +274,49 @@ TEST_CASE("problem: other demands reserve other bytes, and change nothing else")
   }
   CHECK(p.demand(0) == 1100);
   CHECK(other.num_components() == p.num_components());
+}
+
+struct vast : workload_archetype {
+  std::size_t ops = 0;
+  std::size_t tensors = 0;
+  std::size_t groups = 0;
+  std::size_t num_ops() const { return ops; }
+  std::size_t num_tensors() const { return tensors; }
+  std::size_t num_groups() const { return groups; }
+  id_range inputs(op_id) const { return {0, none}; } // as many as there are ids
+};
+
+struct wide : platform_archetype {
+  std::size_t num_devices() const { return std::size_t{1} << 32; }
+};
+
+struct no_time {
+  double compute_time(const vast&, op_id, const auto&, device_id) const { return 0; }
+  double transfer_time(const vast&, tensor_id, const auto&, device_id, device_id) const { return 0; }
+};
+
+TEST_CASE("problem: what has more parts than ids can number is refused before anything is allocated") {
+  constexpr std::size_t many = std::size_t{1} << 32;
+  const platform_archetype q;
+  const auto with = [&q](std::size_t ops, std::size_t tensors, std::size_t groups) {
+    vast w;
+    w.ops = ops;
+    w.tensors = tensors;
+    w.groups = groups;
+    return problem{w, q, no_time{}}.num_ops();
+  };
+  CHECK_THROWS_WITH_AS(with(many, 0, 0),
+                       "workload: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most", value_error);
+  CHECK_THROWS_AS(with(0, many, 0), value_error);
+  CHECK_THROWS_AS(with(0, 0, many), value_error);
+  CHECK_THROWS_WITH_AS(with(1, 0, 0),
+                       "workload: has 4294967296 ops and edges; ids have 32 bits, so that 4294967295 are the most",
+                       value_error);
+  const vast nothing;
+  const wide devices;
+  CHECK_THROWS_WITH_AS((problem{nothing, devices, no_time{}}),
+                       "platform: has 4294967296 devices; ids have 32 bits, so that 4294967295 are the most",
+                       value_error);
 }
 
 } // namespace problem_test

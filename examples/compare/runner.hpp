@@ -5,6 +5,7 @@
 #include "progress.hpp"
 #include "selection.hpp"
 
+#include "weft/bound/component_memory.hpp"
 #include "weft/report/comparison.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
@@ -67,7 +68,9 @@ private:
   }
 
   static void explain(const setting& s, const weft::infeasibility& why, weft::report::run_record& r) {
-    r.status = to_string(weft::status::infeasible);
+    const bool proven = s.task ? weft::bound::proves_infeasible(*s.task, why)
+                               : why.why == weft::infeasibility::reason::no_device_of_kind;
+    r.status = to_string(proven ? weft::status::infeasible : weft::status::not_found);
     r.reason = to_string(why, why.op < s.workload().num_ops() ? weft::report::op_name(s.workload(), why.op) : "");
   }
 

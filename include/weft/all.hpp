@@ -56,6 +56,7 @@
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/workload.hpp"
 
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/memory_rule.hpp"
@@ -67,6 +68,7 @@
 #include "weft/bound/area.hpp"
 #include "weft/bound/best.hpp"
 #include "weft/bound/communication_path.hpp"
+#include "weft/bound/component_memory.hpp"
 #include "weft/bound/critical_path.hpp"
 #include "weft/bound/group_load.hpp"
 #include "weft/bound/live_memory.hpp"

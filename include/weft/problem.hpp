@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/readable.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/linear.hpp"
@@ -14,12 +15,23 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace weft {
 
 using component_id = std::uint32_t;
+
+namespace detail {
+struct workload_must_outlive_the_problem {};
+struct platform_must_outlive_the_problem {};
+
+[[noreturn]] inline void refuse_time(std::string where, double seconds) {
+  throw value_error(std::move(where),
+                    readable_number(seconds) + " is no time: a cost model returns seconds, at least 0");
+}
+} // namespace detail
 
 /// This one is for what cannot be a problem: the compiler says in a sentence what is missing, and nothing else.
 template <class Workload, class Platform, class Cost = cost::linear>
@@ -42,16 +54,22 @@ public:
   using platform_type = Platform;
   using cost_type = Cost;
 
-  /// Throws `value_error` if the platform has no device, `cycle_error`.
+  /// Throws `value_error` if the platform has no device, or if something has too many parts to have ids, `cycle_error`.
   constexpr problem(const Workload& w, const Platform& p, Cost cost = {}) : workload_{&w}, platform_{&p}, cost_{cost} {
-    if (num_devices() == 0) {
+    if (checked_count(num_devices(), "platform", "devices") == 0) {
       throw value_error("platform", "has no device; add at least one");
     }
+    (void)checked_count(num_ops(), "workload", "ops");
+    (void)checked_count(num_tensors(), "workload", "tensors");
+    (void)checked_count(static_cast<std::size_t>(workload_->num_groups()), "workload", "colocation groups");
     sort_topologically();
     collect_components();
   }
-  problem(Workload&&, const Platform&, Cost = {}) = delete; // both must outlive the problem
-  problem(const Workload&, Platform&&, Cost = {}) = delete;
+  // It refers to both, so that neither can be a temporary; the names of the last parameters are for the compiler's message.
+  problem(const Workload&&, const Platform&, Cost = {}, detail::workload_must_outlive_the_problem = {}) = delete;
+  problem(const Workload&, const Platform&&, Cost = {}, detail::platform_must_outlive_the_problem = {}) = delete;
+  problem(const Workload&&, const Platform&&, Cost = {}, detail::workload_must_outlive_the_problem = {},
+          detail::platform_must_outlive_the_problem = {}) = delete;
 
   constexpr const Workload& workload() const { return *workload_; }
   constexpr const Platform& platform() const { return *platform_; }
@@ -67,19 +85,48 @@ public:
   /// The ops, each after its inputs' producers; ties by ascending id among those that become free together.
   constexpr std::span<const op_id> topological_order() const { return topological_order_; }
 
-  /// Times in seconds. Whatever products a cost model makes, they round before they go into a sum of the library.
+  /// Times in seconds, at least 0; infinite where an op cannot run or a tensor cannot go. What the cost model says is
+  /// checked here, where it comes in: these throw `value_error` if it is negative or not a number. Whatever products a
+  /// cost model makes, they round before they go into a sum of the library.
   constexpr double compute_time(op_id v, device_id d) const {
+    const double seconds = unchecked_compute_time(v, d);
+    if (!(seconds >= 0)) [[unlikely]] {
+      refuse_compute_time(v, d, seconds);
+    }
+    return seconds;
+  }
+  /// The same for what was asked for before, and for inner loops that check a whole row at its end.
+  constexpr double unchecked_compute_time(op_id v, device_id d) const {
     return rounded(cost_.compute_time(*workload_, v, *platform_, d));
   }
   constexpr double transfer_time(tensor_id t, device_id from, device_id to) const {
+    const double seconds = unchecked_transfer_time(t, from, to);
+    if (!(seconds >= 0)) [[unlikely]] {
+      refuse_tensor_time("transfer_time", t, from, to, seconds);
+    }
+    return seconds;
+  }
+  constexpr double unchecked_transfer_time(tensor_id t, device_id from, device_id to) const {
     return rounded(cost_.transfer_time(*workload_, t, *platform_, from, to));
   }
   constexpr double send_time(tensor_id t, device_id from, device_id to) const {
     if constexpr (cost_parts::has_send_time<Cost, Workload, Platform>) {
-      return rounded(cost_.send_time(*workload_, t, *platform_, from, to));
+      const double seconds = rounded(cost_.send_time(*workload_, t, *platform_, from, to));
+      if (!(seconds >= 0)) [[unlikely]] {
+        refuse_tensor_time("send_time", t, from, to, seconds);
+      }
+      return seconds;
     } else {
       return 0;
     }
+  }
+
+  /// Seconds to bring a tensor in and to put an own one out, where costs are staged (cost/staged.hpp); checked as above.
+  constexpr double import_time(tensor_id t, device_id d) const {
+    return checked_staging_time("import_time", t, d, cost_.import_time(*workload_, t, *platform_, d));
+  }
+  constexpr double export_time(tensor_id t, device_id d) const {
+    return checked_staging_time("export_time", t, d, cost_.export_time(*workload_, t, *platform_, d));
   }
 
   constexpr component_id component(op_id v) const { return component_[v]; }
@@ -131,8 +178,36 @@ public:
            static_cast<byte_count>(platform_->memory_capacity(d)) >= demand_[c];
   }
 
+  /// Throws `value_error` for the first device of a kind that v's component allows on which `compute_time` throws.
+  [[gnu::cold, gnu::noinline]] constexpr void check_compute_times(op_id v) const {
+    for (const device_id d : ids(num_devices())) {
+      if (kinds_[component_[v]].contains(platform_->kind(d))) {
+        (void)compute_time(v, d);
+      }
+    }
+  }
+
+  /// To be asked where a time of an op turned out to be infinite; nowhere else does the question cost anything. Throws
+  /// `value_error` if the op's component takes for ever on every device that it allows: it has to run somewhere.
+  [[gnu::cold, gnu::noinline]] constexpr void check_runs_somewhere(op_id v) const {
+    const component_id c = component_[v];
+    device_id allowed = none;
+    for (const device_id d : ids(num_devices())) {
+      if (kinds_[c].contains(platform_->kind(d))) {
+        if (component_time(c, d) < std::numeric_limits<double>::infinity()) {
+          return;
+        }
+        allowed = allowed == none ? d : allowed;
+      }
+    }
+    if (allowed != none) {
+      refuse_everywhere(c, allowed);
+    }
+  }
+
   /// Describes why c fits nowhere, given the memory that is left on each device.
   constexpr infeasibility why_unplaced(component_id c, std::span<const byte_count> free) const {
+    check_runs_somewhere(members(c).front());
     infeasibility i{.why = infeasibility::reason::no_device_of_kind,
                     .op = members(c).front(),
                     .num_members = members(c).size(),
@@ -143,10 +218,13 @@ public:
     for (const device_id d : ids(num_devices())) {
       if (kinds_[c].contains(platform_->kind(d))) {
         i.why = infeasibility::reason::out_of_memory;
-        i.largest_free = std::max(i.largest_free, free[d]);
+        const bool finite = component_time(c, d) < std::numeric_limits<double>::infinity();
+        if (finite) {
+          i.largest_free = std::max(i.largest_free, free[d]);
+        }
         if (free[d] >= demand_[c]) {
           has_room = true;
-          ends = ends || component_time(c, d) < std::numeric_limits<double>::infinity();
+          ends = ends || finite;
         }
       }
     }
@@ -156,7 +234,50 @@ public:
     return i;
   }
 
+  /// `op 3 'conv'`, `device 1 'gpu0'`: how messages call them.
+  std::string describe_op(op_id v) const { return describe(*workload_, "op ", v); }
+  std::string describe_device(device_id d) const { return describe(*platform_, "device ", d); }
+
 private:
+  template <class T>
+  static std::string describe(const T& of, const char* what, std::uint32_t id) {
+    std::string text = what + std::to_string(id);
+    if constexpr (requires { std::string_view{of.name(id)}; }) {
+      if (const std::string_view name = of.name(id); !name.empty()) {
+        text.append(" '").append(name).append("'");
+      }
+    }
+    return text;
+  }
+
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_compute_time(op_id v, device_id d, double seconds) const {
+    detail::refuse_time("compute_time of " + describe_op(v) + " on " + describe_device(d), seconds);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_tensor_time(const char* what, tensor_id t, device_id from,
+                                                                 device_id to, double seconds) const {
+    detail::refuse_time(what + (" of tensor " + std::to_string(t)) + " of " + describe_op(workload_->producer(t)) +
+                          " from " + describe_device(from) + " to " + describe_device(to),
+                        seconds);
+  }
+  constexpr double checked_staging_time(const char* what, tensor_id t, device_id d, double seconds) const {
+    if (!(seconds >= 0)) [[unlikely]] {
+      detail::refuse_time(what + (" of tensor " + std::to_string(t)) + " of " + describe_op(workload_->producer(t)) +
+                            " on " + describe_device(d),
+                          seconds);
+    }
+    return seconds;
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_everywhere(component_id c, device_id d) const {
+    op_id slowest = members(c).front();
+    for (const op_id v : members(c)) {
+      slowest = compute_time(v, d) > compute_time(slowest, d) ? v : slowest;
+    }
+    throw value_error("compute_time of " + describe_op(slowest) + " on " + describe_device(d),
+                      readable_number(component_time(c, d)) + (is_group(c) ? " with its group" : "") +
+                        ", as on every device of the kinds that it allows (" + to_string(kinds_[c]) +
+                        "): an op has to run somewhere; give it a finite time there, or other kinds");
+  }
+
   constexpr void sort_topologically() {
     std::vector<std::uint32_t> waiting(num_ops(), 0);
     topological_order_.reserve(num_ops());
@@ -167,6 +288,7 @@ private:
         topological_order_.push_back(v);
       }
     }
+    (void)checked_count(num_ops() + num_edges_, "workload", "ops and edges"); // what compute queues may hold
     for (std::size_t i = 0; i < topological_order_.size(); ++i) {
       for (const tensor_id t : workload_->outputs(topological_order_[i])) {
         for (const op_id c : workload_->consumers(t)) {

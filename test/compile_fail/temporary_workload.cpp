@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: deleted
+// expect: workload_must_outlive_the_problem
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/workload.hpp"

@@ -44,4 +44,11 @@ TEST_CASE("error: a parse error gives the file, and the line if there is one") {
   CHECK(weft::parse_error{"graph.csv", 0, "is empty"}.what() == "graph.csv: is empty"s);
 }
 
+TEST_CASE("error: counts that ids can number, and others") {
+  CHECK(weft::checked_count(weft::none, "graph", "ops") == weft::none);
+  CHECK_THROWS_WITH_AS(weft::checked_count(std::size_t{weft::none} + 1, "graph", "ops"),
+                       "graph: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most",
+                       weft::value_error);
+}
+
 } // namespace core_error_test

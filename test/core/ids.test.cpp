@@ -73,4 +73,15 @@ TEST_CASE("ids: the last id below `none` can be part of a range") {
   CHECK(range.back() == weft::none - 1);
 }
 
+TEST_CASE("ids: numbers that are no ids become `none`") {
+  CHECK(weft::to_id(std::size_t{7}) == 7);
+  CHECK(weft::to_id(std::int64_t{7}) == 7);
+  CHECK(weft::to_id(std::uint64_t{weft::none} - 1) == weft::none - 1);
+  CHECK(weft::to_id(std::uint64_t{1} << 32) == weft::none);
+  CHECK(weft::to_id((std::int64_t{1} << 32) + 3) == weft::none);
+  CHECK(weft::to_id(std::int64_t{-1}) == weft::none);
+  CHECK(weft::to_id(-1) == weft::none);
+  CHECK(weft::to_id(short{3}) == 3);
+}
+
 } // namespace core_ids_test

@@ -262,7 +262,8 @@ TEST_CASE("docs: a refiner and a solver of your own") {
 template <class Problem>
 std::string outcome_of(const weft::result& r, const Problem& p) {
   if (!r.has_plan()) {
-    return r.reason ? to_string(*r.reason, p.workload().name(r.reason->op))
+    const bool named = r.reason && r.reason->op != weft::none;
+    return r.reason ? to_string(*r.reason, named ? p.workload().name(r.reason->op) : std::string_view{})
                     : std::string{to_string(r.status)};
   }
   return std::to_string(r.makespan) + " s, " + std::to_string(r.gap() * 100) + " % above " +

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -97,5 +98,11 @@ constexpr std::size_t edges_at_compile_time() {
   return g.predecessors(2).size() * 10 + g.successors(1)[0];
 }
 static_assert(edges_at_compile_time() == 20);
+
+TEST_CASE("csr: more ops than ids can number are refused before anything is allocated") {
+  CHECK_THROWS_WITH_AS((csr_graph{std::size_t{1} << 32, {}}),
+                       "graph: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most", value_error);
+  CHECK_THROWS_AS((csr_graph{std::numeric_limits<std::size_t>::max(), {}}), value_error);
+}
 
 } // namespace graph_csr_test

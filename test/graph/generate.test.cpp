@@ -175,6 +175,9 @@ TEST_CASE("generate: options that make no sense are errors") {
   CHECK_THROWS_AS(make({.long_range_share = -1}), value_error);
   CHECK_THROWS_AS(make({.in_degree = -1}), value_error);
   CHECK_THROWS_AS(make({.num_ops = 1ull << 32}), value_error);
+  CHECK_THROWS_AS(generate::chain(std::size_t{1} << 32), value_error);
+  CHECK_THROWS_AS(generate::fork_join(std::size_t{1} << 20, std::size_t{1} << 20, std::size_t{1} << 40), value_error);
+  CHECK_THROWS_AS(generate::random_dag(std::size_t{1} << 32, 0, 1), value_error);
   CHECK_THROWS_WITH_AS(generate::random_dag(3, 2, 1), "generator option edge_probability: must be from 0 to 1",
                        value_error);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/graph/topological_order.hpp"
 
+#include "weft/graph/archetype.hpp"
+
 #include "support/graphs.hpp"
 
 #include <doctest/doctest.h>
@@ -101,6 +103,16 @@ TEST_CASE("topological order: an edge to an op that does not exist is named") {
   CHECK_THROWS_WITH_AS(graph::topological_order(test::id_lists{{1}, {2}}),
                        "edge 1 -> 2: the graph has only the ops 0 to 2 - 1", dangling_id_error);
   CHECK_THROWS_AS(graph::topological_order(test::int_lists{{-1}}), dangling_id_error);
+  const auto beyond = std::uint64_t{1} << 32; // would be op 0, and so a cycle, as a number of 32 bits
+  CHECK_THROWS_AS(graph::topological_order(std::vector<std::vector<std::uint64_t>>{{beyond}}), dangling_id_error);
+}
+
+TEST_CASE("topological order: more ops than ids can number are refused before anything is allocated") {
+  struct vast : graph::archetype {
+    std::size_t num_ops() const { return std::size_t{1} << 32; }
+  };
+  CHECK_THROWS_WITH_AS(graph::topological_order(vast{}),
+                       "graph: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most", value_error);
 }
 
 constexpr op_id last_at_compile_time() {

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 namespace schedule_static_order_test {
 
 using namespace weft;
@@ -128,13 +130,14 @@ TEST_CASE("static_order: an order that contradicts the graph leaves the run inco
   const five_ops s{10};
   const auto never = run(s, ops({c, a, e, b, d}));
   CHECK_FALSE(never.summary.complete);
-  CHECK(never.summary.makespan == 0);
+  CHECK(never.summary.makespan == std::numeric_limits<double>::infinity());
   CHECK(never.summary.num_events == 0);
   // Device 1 waits for d, which waits for b; device 0 does all that it can.
   const auto stuck = run(s, ops({a, c, e, d, b}));
   CHECK_FALSE(stuck.summary.complete);
   CHECK(stuck.run.ops[e].finish == 31);
-  CHECK(stuck.summary.makespan == 31);
+  CHECK(stuck.run.makespan == 31);
+  CHECK(stuck.summary.makespan == std::numeric_limits<double>::infinity());
   CHECK(stuck.summary.num_events == 3 + 2 + 2);
 }
 
@@ -152,6 +155,28 @@ TEST_CASE("static_order: a send before its producer never happens") {
     steps.push_back(x);
   }
   CHECK_FALSE(run(s, steps).summary.complete);
+}
+
+TEST_CASE("static_order: refuses orders that are none") {
+  const five_ops s{10};
+  const auto with = [&](step x) {
+    order steps = ops({a, c, e, b, d});
+    steps.insert(steps.begin() + 1, x);
+    return steps;
+  };
+  CHECK_THROWS_WITH_AS(run(s, ops({a, c, e, b})), "order: its order lacks op 3; it has to have every op once, or be empty",
+                       value_error);
+  CHECK_THROWS_WITH_AS(run(s, with(step::run(a))), "order: its order has op 0 twice", value_error);
+  CHECK_THROWS_WITH_AS(run(s, with(step::run(7))),
+                       "order: its order has op 7, and the workload has only 5 ops, from 0", dangling_id_error);
+  CHECK_THROWS_WITH_AS(run(s, with(step::send(a, 0, 0))), // a is there
+                       "order: its order sends tensor 0 of op 0 to device 0, and there is no such transfer",
+                       dangling_id_error);
+  CHECK_THROWS_AS(run(s, with(step::send(a, 99, 1))), dangling_id_error);
+  CHECK_THROWS_AS(run(s, with(step::send(a, 0, 9))), dangling_id_error);
+  order twice = with(step::send(a, 0, 1));
+  twice.push_back(step::send(a, 0, 1));
+  CHECK_THROWS_WITH_AS(run(s, twice), "order: its order sends tensor 0 to device 1 twice", value_error);
 }
 
 TEST_CASE("static_order: sends that take no time are no steps") {

@@ -8,10 +8,12 @@
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/local_search.hpp"
 #include "weft/schedule/fifo.hpp"
+#include "weft/solve/best.hpp"
 #include "weft/solve/pipeline.hpp"
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <vector>
 
 namespace solve_pipeline_test {
@@ -66,8 +68,24 @@ TEST_CASE("pipeline: infeasible, with the reason") {
   CHECK(r.reason->why == infeasibility::reason::out_of_memory);
   CHECK(r.reason->op == 1);
   CHECK(r.plan.placement.empty());
-  CHECK(r.makespan == 0);
+  CHECK(r.makespan == std::numeric_limits<double>::infinity());
   CHECK(r.bound.value == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("pipeline: that reservations fail proves nothing") {
+  // A chain of ops that hold nothing: over time there are two tensors at once, reserved are all.
+  const workload w = test::ops_of({1, 1, 1, 1}, {{0, 1}, {1, 2}, {2, 3}}, 10).build();
+  const auto q = test::equal_devices(1, {.memory_capacity = 20});
+  const problem p{w, q};
+  const auto reserved = pipeline(partition::hash{}, schedule::fifo{})(p);
+  CHECK(reserved.status == status::not_found);
+  REQUIRE(reserved.reason);
+  CHECK(reserved.reason->why == infeasibility::reason::out_of_memory);
+  CHECK(reserved.gap() == std::numeric_limits<double>::infinity());
+  CHECK(solve::best(p, {.moves = 10}).status == status::not_found);
+  const auto over_time = solve::best(p, {.moves = 10, .memory = {memory_rule::over_time}});
+  CHECK(over_time.has_plan());
+  CHECK(over_time.makespan == 4);
 }
 
 TEST_CASE("pipeline: an order that contradicts the graph is incomplete") {
@@ -76,7 +94,53 @@ TEST_CASE("pipeline: an order that contradicts the graph is incomplete") {
   const auto r = pipeline(backwards, schedule::static_order{})(f.p);
   CHECK(r.status == status::incomplete);
   CHECK_FALSE(r.has_plan());
+  CHECK(r.makespan == std::numeric_limits<double>::infinity());
+  CHECK(r.gap() == std::numeric_limits<double>::infinity());
   CHECK(pipeline(backwards, schedule::fifo{})(f.p).status == status::solved); // which does not look at the order
+}
+
+TEST_CASE("pipeline: what is no plan gets an error that names the stage") {
+  const fixture f;
+  const auto keep = [](const auto&, plan start, const auto&, rng&) { return start; };
+  const auto refined_to = [&](plan gives) {
+    const auto refiner = [gives](const auto&, const plan&, const auto&, rng&) { return gives; };
+    return pipeline(fixed({0, 0, 0}), keep, refiner, schedule::fifo{})(f.p).status;
+  };
+  const auto decided = [&](plan gives) {
+    return pipeline([gives](const auto&) { return gives; }, schedule::static_order{})(f.p).status;
+  };
+  CHECK(refined_to({{0, 1, 1}, {}}) == status::optimal);
+  CHECK_THROWS_WITH_AS(decided({{0, 0, 2}, {}}),
+                       "partitioner: op 2 is on device 2, and there are only 2 devices, from 0", dangling_id_error);
+  CHECK_THROWS_WITH_AS(decided({{0, none, 1}, {}}), "partitioner: op 1 has no device", dangling_id_error);
+  CHECK_THROWS_WITH_AS(decided({{0, 0}, {}}), "partitioner: it places 2 ops, and the workload has 3", value_error);
+  CHECK_THROWS_WITH_AS(decided({{0, 0, 0}, {step::run(0), step::run(1), step::run(7)}}),
+                       "partitioner: its order has op 7, and the workload has only 3 ops, from 0", dangling_id_error);
+  CHECK_THROWS_WITH_AS(decided({{0, 0, 0}, {step::run(0), step::run(1), step::run(0)}}),
+                       "partitioner: its order has op 0 twice", value_error);
+  CHECK_THROWS_WITH_AS(refined_to({{0, 0, 2}, {}}),
+                       "refiner 2: op 2 is on device 2, and there are only 2 devices, from 0", dangling_id_error);
+  CHECK_THROWS_WITH_AS(refined_to({{0, 0, 0}, {step::run(0)}}),
+                       "refiner 2: its order lacks op 1; it has to have every op once, or be empty", value_error);
+  const auto foreign = [](const auto&) -> outcome<placement> { return infeasibility{.op = 9}; };
+  CHECK_THROWS_AS(pipeline(foreign, schedule::fifo{})(f.p), dangling_id_error);
+}
+
+TEST_CASE("pipeline: a partitioner keeps to kinds and groups, or it is an error") {
+  auto b = test::ops_of({1, 1, 1}, {{0, 1}, {1, 2}}, 1);
+  b.colocate(0, 2);
+  const op_id on_gpu = b.add_op({.work = 1, .kinds = device_kind::gpu, .name = "conv"});
+  const workload w = std::move(b).build();
+  const platform<uniform_links> q{{{.kind = device_kind::cpu}, {.kind = device_kind::gpu}}, {}};
+  const problem p{w, q};
+  CHECK(on_gpu == 3);
+  CHECK(pipeline(fixed({0, 1, 0, 1}), schedule::fifo{})(p).has_plan());
+  CHECK_THROWS_WITH_AS(pipeline(fixed({0, 1, 0, 0}), schedule::fifo{})(p),
+                       "partitioner: op 3 'conv' is on device 0 (cpu), but it and its group allow only gpu",
+                       constraint_error);
+  CHECK_THROWS_WITH_AS(pipeline(fixed({0, 1, 1, 1}), schedule::fifo{})(p),
+                       "partitioner: op 0 and op 2 are of one colocation group, but on devices 0 and 1",
+                       constraint_error);
 }
 
 TEST_CASE("pipeline: a partitioner's order reaches the policy") {
@@ -143,7 +207,7 @@ TEST_CASE("pipeline: no refiner is called without a plan") {
     return start;
   };
   const auto r = pipeline(fails, refiner, schedule::fifo{})(f.p);
-  CHECK(r.status == status::infeasible);
+  CHECK(r.status == status::not_found); // the partitioner proves nothing
   CHECK(r.reason->op == 2);
 }
 

@@ -147,19 +147,44 @@ TEST_CASE("registry: a refiner by name is its type, with the budget that it is g
   const auto by_type = refine::tabu_search{.budget = {.moves = 40}}(s.p, start->plan, schedule::static_order{}, first);
   CHECK((*all.find_refiner("tabu_search"))(s.p, start->plan, {.moves = 40}, second) == by_type);
 
-  struct counts { // gives back a plan that says how many moves it may make
+  struct told { // writes down how many moves it may make
+    std::uint64_t* moves;
     weft::budget budget = {.moves = 3};
-    plan operator()(const drawn_problem&, plan, const schedule::static_order&, rng&) const {
-      return {placement(budget.moves, 0), {}};
+    plan operator()(const drawn_problem&, plan x, const schedule::static_order&, rng&) const {
+      *moves = budget.moves;
+      return x;
     }
   };
+  std::uint64_t moves = 0;
   auto own = registry<drawn_problem>{};
-  own.add_refiner("counts", counts{});
-  CHECK((*own.find_refiner("counts"))(s.p, start->plan, {}, first).placement.size() == 3);
-  CHECK((*own.find_refiner("counts"))(s.p, start->plan, {.moves = 2}, first).placement.size() == 2);
+  own.add_refiner("told", told{&moves});
+  const auto moves_of = [&](const weft::budget& given) {
+    CHECK((*own.find_refiner("told"))(s.p, start->plan, given, first) == start->plan);
+    return moves;
+  };
+  CHECK(moves_of({}) == 3);
+  CHECK(moves_of({.moves = 2}) == 2);
   std::stop_source stop;
   const auto token = stop.get_token();
-  CHECK((*own.find_refiner("counts"))(s.p, start->plan, {.stop = &token}, first).placement.size() == 3);
+  CHECK(moves_of({.stop = &token}) == 3);
+}
+
+TEST_CASE("registry: a refiner that returns no plan of the problem is an error") {
+  struct forgets {
+    weft::budget budget = {};
+    plan operator()(const drawn_problem&, plan x, const schedule::static_order&, rng&) const {
+      x.placement.pop_back();
+      return x;
+    }
+  };
+  const workload w = test::ops_of({1, 1, 1}, {{0, 1}, {0, 2}}, 8).build();
+  const platform<> q{{{}, {}}, link_matrix{2}};
+  const drawn_problem p{w, q};
+  auto own = registry<drawn_problem>{};
+  own.add_refiner("forgets", forgets{});
+  rng random{1};
+  CHECK_THROWS_WITH_AS((*own.find_refiner("forgets"))(p, {{0, 0, 0}, {}}, {}, random),
+                       "refiner: it places 2 ops, and the workload has 3", value_error);
 }
 
 TEST_CASE("registry: contention is chosen at run time") {

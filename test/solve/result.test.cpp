@@ -10,18 +10,22 @@ namespace solve_result_test {
 
 using namespace weft;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 TEST_CASE("result: names of the statuses") {
   CHECK(to_string(status::solved) == "solved");
   CHECK(to_string(status::optimal) == "optimal");
   CHECK(to_string(status::infeasible) == "infeasible");
+  CHECK(to_string(status::not_found) == "not_found");
   CHECK(to_string(status::incomplete) == "incomplete");
 }
 
 TEST_CASE("result: gap and has_plan") {
   result r;
-  CHECK(r.status == status::infeasible);
+  CHECK(r.status == status::not_found);
   CHECK_FALSE(r.has_plan());
-  CHECK(r.gap() == 0); // nothing is known
+  CHECK(r.makespan == infinity);
+  CHECK(r.gap() == infinity);
   r = {.status = status::solved, .makespan = 12.5, .bound = {10, lower_bound::rule::area}};
   CHECK(r.has_plan());
   CHECK(r.gap() == 0.25);
@@ -29,6 +33,19 @@ TEST_CASE("result: gap and has_plan") {
   CHECK(r.has_plan());
   r.status = status::incomplete;
   CHECK_FALSE(r.has_plan());
+  CHECK(r.gap() == infinity);
+}
+
+TEST_CASE("result: the gap of plans at and below the bound, and above a bound of 0") {
+  const auto gap = [](double makespan, double bound) {
+    return result{.status = status::solved, .makespan = makespan, .bound = {bound, lower_bound::rule::area}}.gap();
+  };
+  CHECK(gap(10, 10) == 0);
+  CHECK(gap(0, 0) == 0);
+  CHECK(gap(1, 0) == infinity);
+  CHECK(gap(9, 10) == 0);
+  CHECK(gap(9, infinity) == 0);
+  CHECK(gap(infinity, infinity) == 0);
 }
 
 TEST_CASE("result: the gap above a bound of 0 is infinite, unless the makespan is 0 as well") {
@@ -43,6 +60,8 @@ TEST_CASE("judge: met, missed, and met but for rounding") {
   CHECK(judge({.makespan = 10 * (1 + 1e-8)}, ten) == status::solved);
   CHECK(judge({.makespan = 9, .complete = false}, ten) == status::incomplete);
   CHECK(judge({.makespan = 0}, {}) == status::optimal);
+  CHECK(judge({.makespan = 9}, ten) == status::solved); // a plan that does not keep to the reservations proves nothing
+  CHECK(judge({.makespan = 9}, {infinity, lower_bound::rule::area}) == status::solved);
 }
 
 } // namespace solve_result_test

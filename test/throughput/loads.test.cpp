@@ -75,4 +75,29 @@ TEST_CASE("throughput: periods of random placements are those of the definition"
   }
 }
 
+TEST_CASE("throughput: placements that are none are refused") {
+  const auto w = fan();
+  const platform<> devices{{{}, {}}, link_matrix{2}};
+  const problem p{w, devices};
+  CHECK_THROWS_WITH_AS(throughput::period(p, {0, 1, 2, 0}),
+                       "placement: op 2 is on device 2, and there are only 2 devices, from 0", dangling_id_error);
+  CHECK_THROWS_AS(throughput::period(p, {0, 1, none, 0}), dangling_id_error);
+  CHECK_THROWS_AS(throughput::loads(p, {0, 1, 1}), value_error);
+}
+
+/// Imports that take less than no time.
+struct backwards : cost::linear {
+  double import_time(const workload&, tensor_id, const platform<>&, device_id) const { return -1; }
+  double export_time(const workload&, tensor_id, const platform<>&, device_id) const { return 1; }
+};
+
+TEST_CASE("throughput: staging times that are none are refused") {
+  const auto w = fan();
+  const platform<> devices{{{}, {}}, link_matrix{2}};
+  const problem p{w, devices, backwards{}};
+  CHECK_THROWS_WITH_AS(throughput::period(p, {0, 1, 0, 0}),
+                       "import_time of tensor 0 of op 0 on device 1: -1 is no time: a cost model returns seconds, at least 0",
+                       value_error);
+}
+
 } // namespace throughput_loads_test

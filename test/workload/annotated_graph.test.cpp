@@ -157,4 +157,24 @@ TEST_CASE("annotated graph: graphs that make no sense are refused and named") {
   CHECK_THROWS_AS(refused({{1}, {2}, {0}}), cycle_error);
 }
 
+/// Each op leads to nearly 2^32 others, says the graph.
+struct dense {
+  std::size_t num_ops() const { return 3; }
+  id_range out_edges(op_id) const { return {0, none}; }
+  op_id target(op_id e) const { return e; }
+};
+
+struct vast : dense {
+  std::size_t num_ops() const { return std::size_t{1} << 32; }
+};
+
+TEST_CASE("annotated graph: more ops or edges than ids can number are refused before anything is allocated") {
+  const dense g;
+  CHECK_THROWS_WITH_AS((annotated_graph{g, {.work = three_works}}),
+                       "graph: has 12884901885 edges; ids have 32 bits, so that 4294967295 are the most", value_error);
+  const vast h;
+  CHECK_THROWS_WITH_AS((annotated_graph{h, {.work = three_works}}),
+                       "graph: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most", value_error);
+}
+
 } // namespace workload_annotated_graph_test

@@ -2,10 +2,12 @@
 /// Dense 32-bit ids of ops, tensors, devices and colocation groups, and ranges of them.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <ranges>
+#include <type_traits>
 
 namespace weft {
 
@@ -21,6 +23,16 @@ using byte_count = std::uint64_t;
 
 /// "No such thing": an op without a group, an op not placed yet, …
 inline constexpr std::uint32_t none = 0xffff'ffffu;
+
+/// A number as an id; `none` if it is too large, or negative, to be one.
+template <class T>
+constexpr std::uint32_t to_id(const T& x) {
+  if constexpr (std::integral<T> && sizeof(T) > sizeof(std::uint32_t)) {
+    return static_cast<std::make_unsigned_t<T>>(x) < none ? static_cast<std::uint32_t>(x) : none;
+  } else {
+    return static_cast<std::uint32_t>(x);
+  }
+}
 
 /// The ids `first, first + 1, …, last - 1`.
 class id_range : public std::ranges::view_interface<id_range> {

@@ -10,7 +10,8 @@
 namespace weft {
 namespace cost_parts {
 
-/// C tells how long op v takes on device d, in seconds, finite and not negative.
+/// C tells how long op v takes on device d, in seconds, at least 0; infinite if v cannot run there. A `problem` throws
+/// where a model says something else, and where no allowed device takes a finite time.
 template <class C, class W, class P>
 concept has_compute_time = requires(const C& c, const W& w, const P& p, op_id v, device_id d) {
   { c.compute_time(w, v, p, d) } -> std::convertible_to<double>;

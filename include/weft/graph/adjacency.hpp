@@ -35,7 +35,7 @@ public:
     constexpr iterator() = default;
     constexpr iterator(op_id here, Iterator there) : here_{here}, there_{there} {}
     constexpr arc operator*() const {
-      const auto there = static_cast<op_id>(*there_);
+      const op_id there = to_id(*there_);
       return Outgoing ? arc{here_, there} : arc{there, here_};
     }
     constexpr iterator& operator++() { return ++there_, *this; }

@@ -2,6 +2,7 @@
 /// What a dataflow graph is: the five access points, and the concepts built from them.
 #pragma once
 
+#include "weft/core/error.hpp"
 #include "weft/core/explained.hpp"
 #include "weft/core/ids.hpp"
 
@@ -31,11 +32,11 @@ struct graph_access {
   { return g.target(e); }
 };
 
-/// How many ops the graph has; their ids are `0 … num_ops(g) - 1`.
+/// How many ops the graph has; their ids are `0 … num_ops(g) - 1`. Throws `value_error` if ids cannot number them.
 template <class G>
   requires requires(const G& g) { graph_access<G>::num_ops(g); }
 constexpr std::size_t num_ops(const G& g) {
-  return static_cast<std::size_t>(graph_access<G>::num_ops(g));
+  return checked_count(static_cast<std::size_t>(graph_access<G>::num_ops(g)), "graph", "ops");
 }
 
 /// The edges that leave v, one for each consumer of one of its outputs.
@@ -56,14 +57,14 @@ constexpr decltype(auto) in_edges(const G& g, op_id v) {
 template <class G, class E>
   requires requires(const G& g, const E& e) { graph_access<G>::source(g, e); }
 constexpr op_id source(const G& g, const E& e) {
-  return static_cast<op_id>(graph_access<G>::source(g, e));
+  return to_id(graph_access<G>::source(g, e));
 }
 
 /// The op that an edge goes to.
 template <class G, class E>
   requires requires(const G& g, const E& e) { graph_access<G>::target(g, e); }
 constexpr op_id target(const G& g, const E& e) {
-  return static_cast<op_id>(graph_access<G>::target(g, e));
+  return to_id(graph_access<G>::target(g, e));
 }
 
 namespace graph {

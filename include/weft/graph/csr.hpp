@@ -21,10 +21,11 @@ public:
   constexpr csr_graph() = default;
 
   /// Builds from arcs in any order; successors and predecessors come out in ascending order.
-  /// Throws `dangling_id_error`, `duplicate_edge_error`. Acyclicity is checked by `topological_order`.
+  /// Throws `value_error` (too many for ids), `dangling_id_error`, `duplicate_edge_error`. Acyclicity is checked by `topological_order`.
   /// Complexity: O(n + m log d) for maximum degree d.
   constexpr csr_graph(std::size_t num_ops, std::span<const graph::arc> arcs)
-      : first_out_(num_ops + 1, 0), first_in_(num_ops + 1, 0), targets_(arcs.size(), 0), sources_(arcs.size(), 0) {
+      : first_out_(checked_count(num_ops, "graph", "ops") + 1, 0), first_in_(num_ops + 1, 0),
+        targets_(checked_count(arcs.size(), "graph", "edges"), 0), sources_(arcs.size(), 0) {
     for (const auto& [u, v] : arcs) {
       if (u >= num_ops || v >= num_ops) {
         throw dangling_id_error("edge " + std::to_string(u) + " -> " + std::to_string(v),

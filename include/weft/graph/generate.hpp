@@ -231,6 +231,7 @@ inline csr_graph layered_graph(const level_options& o, std::uint64_t seed) {
 
 /// `0 -> 1 -> … -> n - 1`.
 inline csr_graph chain(std::size_t num_ops) {
+  (void)checked_count(num_ops, "chain", "ops");
   std::vector<graph::arc> arcs;
   for (std::size_t v = 1; v < num_ops; ++v) {
     arcs.push_back({static_cast<op_id>(v - 1), static_cast<op_id>(v)});
@@ -241,6 +242,8 @@ inline csr_graph chain(std::size_t num_ops) {
 /// `stages` times in a row: an op that forks into `width` chains of `length` ops, which all join in the next stage's
 /// fork; the last stage joins in a final op. `stages · (1 + width · length) + 1` ops.
 inline csr_graph fork_join(std::size_t width, std::size_t length = 1, std::size_t stages = 1) {
+  const double most = static_cast<double>(stages) * (1 + static_cast<double>(width) * static_cast<double>(length)) + 1;
+  detail::require(most < none, "fork_join", "width, length and stages make more ops than ids can number");
   std::vector<graph::arc> arcs;
   op_id fork = 0;
   for (std::size_t s = 0; s < stages; ++s) {
@@ -268,6 +271,7 @@ inline csr_graph fork_join(std::size_t width, std::size_t length = 1, std::size_
 /// acyclic. Complexity: O(n + m log d) expected. Throws `value_error` unless the probability is from 0 to 1.
 inline csr_graph random_dag(std::size_t num_ops, double edge_probability, std::uint64_t seed) {
   detail::require(detail::is_probability(edge_probability), "edge_probability", "must be from 0 to 1");
+  (void)checked_count(num_ops, "random_dag", "ops");
   rng random{seed};
   const detail::sparse_trials trials{edge_probability};
   std::vector<graph::arc> arcs;

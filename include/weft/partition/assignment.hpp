@@ -6,6 +6,8 @@
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -81,7 +83,18 @@ public:
   constexpr double load(device_id d) const { return load_[d]; }       ///< seconds of compute time assigned
   constexpr std::span<const double> loads() const { return load_; }
   constexpr infeasibility why_unplaced(component_id c) const { return problem_->why_unplaced(c, free_); }
-  constexpr placement take() && { return std::move(placement_); }
+  /// Throws `value_error` if an op that was placed runs nowhere in finite time.
+  constexpr placement take() && {
+    const auto endless = [](double load) { return !(load < std::numeric_limits<double>::infinity()); };
+    if (std::any_of(load_.begin(), load_.end(), endless)) [[unlikely]] {
+      for (const op_id v : ids(placement_.size())) {
+        if (placement_[v] != none && endless(problem_->compute_time(v, placement_[v]))) {
+          problem_->check_runs_somewhere(v);
+        }
+      }
+    }
+    return std::move(placement_);
+  }
 
 private:
   const Problem* problem_;

@@ -4,11 +4,14 @@
 
 #include "weft/core/random.hpp"
 #include "weft/core/workspace.hpp"
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
 #include <concepts>
+#include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -98,18 +101,30 @@ constexpr outcome<decided> as_outcome(R&& result) {
     return d;
   }
 }
+template <class Problem, class S>
+constexpr outcome<decided> call(const S& s, const Problem& p, rng& random, workspace& scratch) {
+  if constexpr (takes_workspace<S, Problem>) {
+    return as_outcome(s(p, random, scratch));
+  } else if constexpr (takes_random<S, Problem>) {
+    return as_outcome(s(p, random));
+  } else {
+    return as_outcome(s(p));
+  }
+}
 } // namespace detail
 
-/// Calls any partitioner in the form that it wants, and turns what it returns into one type.
+/// Calls any partitioner in the form that it wants, and turns what it returns into one type. Throws if that is no plan of
+/// the problem; see `check_plan`.
 template <class Problem, must_be::partitioner_for<Problem> S>
 constexpr outcome<decided> run(const S& s, const Problem& p, rng& random, workspace& scratch) {
-  if constexpr (takes_workspace<S, Problem>) {
-    return detail::as_outcome(s(p, random, scratch));
-  } else if constexpr (takes_random<S, Problem>) {
-    return detail::as_outcome(s(p, random));
-  } else {
-    return detail::as_outcome(s(p));
+  auto made = detail::call(s, p, random, scratch);
+  if (made) {
+    auto marks = scratch.take<std::uint8_t>(p.num_ops());
+    check_plan(p, made->plan, {marks.begin(), marks.end()}, "partitioner");
+  } else if (made.error().op != none && made.error().op >= p.num_ops()) {
+    throw dangling_id_error("partitioner", "op " + std::to_string(made.error().op) + ", which fits nowhere, does not exist");
   }
+  return made;
 }
 
 } // namespace partition

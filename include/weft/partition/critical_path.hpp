@@ -78,8 +78,9 @@ private:
       } else {
         double rate = 0;
         for (const device_id d : ids(num_devices_)) {
-          const double seconds = p_->compute_time(v, d);
-          if (seconds == 0) {
+          const double seconds = p_->unchecked_compute_time(v, d);
+          if (!(seconds > 0)) {
+            (void)p_->compute_time(v, d); // throws if it is not 0
             return 0;
           }
           rate += 1 / seconds;
@@ -94,7 +95,10 @@ private:
       } else {
         double sum = 0;
         for (device_id d = 1; d < num_devices_; ++d) {
-          sum += p_->transfer_time(t, 0, d) / (num_devices_ - 1);
+          sum += p_->unchecked_transfer_time(t, 0, d) / (num_devices_ - 1);
+        }
+        for (device_id d = 1; !(sum >= 0) && d < num_devices_; ++d) {
+          (void)p_->transfer_time(t, 0, d); // throws
         }
         return sum;
       }

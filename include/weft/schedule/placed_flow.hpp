@@ -2,9 +2,11 @@
 /// A placed workload, ready to be scheduled: the ops, the transfers that the placement causes, and who waits for whom.
 #pragma once
 
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,10 +62,10 @@ public:
     }
   }
 
-  /// Takes a complete placement, by reference. Transfers are numbered in the order of tensors, and those of one
+  /// Takes a placement, by reference; throws if it is not one of the problem (`check_placement`). Transfers are numbered in the order of tensors, and those of one
   /// tensor in the order of the first consumer on each device.
   constexpr void assign(const weft::placement& where) {
-    WEFT_ASSERT(where.size() == num_ops());
+    check_placement(*problem_, where, "placement");
     placement_ = &where;
     device_ = where.data();
     transfers_.clear();
@@ -76,7 +78,11 @@ public:
     first_transfer_[problem_->num_tensors()] = static_cast<std::uint32_t>(transfers_.size());
     num_items_ = num_ops_ + static_cast<item_id>(transfers_.size());
     for (const op_id v : ids(num_ops())) {
-      compute_time_[v] = problem_->compute_time(v, where[v]);
+      const double seconds = problem_->compute_time(v, where[v]);
+      compute_time_[v] = seconds;
+      if (!(seconds < std::numeric_limits<double>::infinity())) [[unlikely]] {
+        problem_->check_runs_somewhere(v);
+      }
     }
   }
 

@@ -60,10 +60,15 @@ struct static_order {
     }
 
     constexpr void by_order(const order& steps) {
+      check_order(*p_, steps, {ready_.data(), p_->num_ops()}, "order");
       auto& mentioned = ready_; // used as a set of sends for now
       for (const step& s : steps) {
         if (s.is_send()) {
-          mentioned[send_of(s)] = 1;
+          auto& seen = mentioned[send_of(s)];
+          if (seen != 0) {
+            weft::detail::plan_errors<Problem>{*p_, "order", 0}.repeated_send(s);
+          }
+          seen = 1;
         }
       }
       for (const step& s : steps) {
@@ -83,15 +88,14 @@ struct static_order {
       std::fill(mentioned.begin(), mentioned.end(), 0);
     }
 
-    /// Precondition: the placement causes this transfer.
+    /// Throws if the placement does not cause this transfer.
     constexpr item_id send_of(const step& s) const {
       for (const std::uint32_t k : f_->transfers_of(s.tensor)) {
         if (f_->transfers()[k].to == s.to) {
           return f_->send_of(k);
         }
       }
-      WEFT_ASSERT(false && "a step sends a tensor to a device that does not need it");
-      return nothing;
+      weft::detail::plan_errors<Problem>{*p_, "order", 0}.foreign_send(s);
     }
 
     constexpr void by_rank(const context<Problem>& c) {

@@ -143,8 +143,8 @@ public:
         dispatch(now, observer);
       }
     }
-    result.makespan = now;
     result.complete = num_finished_ == flow_.num_ops();
+    result.makespan = result.complete ? now : std::numeric_limits<double>::infinity();
     for (const transfer& x : flow_.transfers()) {
       result.transfer_bytes += problem_->workload().bytes(x.tensor);
     }

@@ -12,13 +12,14 @@
 #include "weft/simulate/observer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace weft {
 
 /// What came out of a run.
 struct simulation {
-  double makespan = 0;           ///< seconds until the last op or transfer ended
+  double makespan = 0;           ///< seconds until the last op or transfer ended; infinite if ops never ran
   byte_count transfer_bytes = 0; ///< Σ over transfers of the tensor's size
   std::uint64_t num_events = 0;  ///< completions of ops and of sends, and arrivals
   bool complete = true;          ///< false if a static order contradicts the graph, so that ops never ran
@@ -50,7 +51,8 @@ public:
     events_.assign(std::min(slots, flow_.max_items()) + p.num_edges(), event{});
   }
 
-  /// Simulates one run. Precondition: the placement is complete and of existing devices.
+  /// Simulates one run. Throws `value_error` or `dangling_id_error` if the plan does not place every op on a device that
+  /// exists, or, under a policy that follows it, if its order does not have every op once; the former costs O(n).
   template <class Observer = simulate::no_observer>
   constexpr simulation run(const plan& decided, Observer&& observer = {}) {
     prepare(decided);
@@ -91,11 +93,11 @@ public:
       } while (goes_on(now, observer));
       dispatch(now, observer);
     }
-    result.makespan = now;
     for (const transfer& x : flow_.transfers()) {
       result.transfer_bytes += problem_->workload().bytes(x.tensor);
     }
     result.complete = num_finished_ == flow_.num_ops();
+    result.makespan = result.complete ? now : std::numeric_limits<double>::infinity();
     return result;
   }
 

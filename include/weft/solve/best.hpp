@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
+#include "weft/bound/component_memory.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
@@ -104,10 +105,12 @@ public:
     wanted_ = wanted;
     if (p_.num_ops() == 0) {
       found_.status = status::optimal;
+      found_.makespan = 0;
       found_.peaks.assign(guard_ ? p_.num_devices() : 0, 0);
       return std::move(found_);
     }
     if (guard_ && (found_.reason = why_impossible(p_, options_.memory))) {
+      found_.status = status::infeasible;
       return std::move(found_);
     }
     const bool alike = refine::identical_devices::applies(p_);
@@ -430,10 +433,13 @@ private:
   best_result finish() && {
     found_.stats.partition_seconds = clock_.seconds();
     if (!has_plan_) {
-      found_.status = status::infeasible;
       if (guard_) {
         explain();
       }
+      // Over time, all that is left of reservations is what is always held.
+      const bool proven = found_.reason && (guard_ ? found_.reason->why != infeasibility::reason::not_found
+                                                   : bound::proves_infeasible(p_, *found_.reason));
+      found_.status = proven ? status::infeasible : status::not_found;
       return std::move(found_);
     }
     const stopwatch running;
@@ -496,7 +502,8 @@ private:
 /// Devices that are alike and transfers that cost nothing: exact search by windows. Else several heuristics, each run
 /// in its own order and by path completion time; up to 30 ops, branch and bound; then annealing from the best. Ends
 /// early when a plan meets the bound. The same problem, options and seed give the same result at any number of threads
-/// if the budget is in moves. Infeasible if there is no plan, or if none was found; `reason` tells which.
+/// if the budget is in moves. Without a plan, the status is `infeasible` if it is proven that there is none, else
+/// `not_found`; `reason` says more.
 ///
 /// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, and
 /// `peaks` says how much; plans that reservations would refuse are found. Where memory binds, heuristics run again under

@@ -44,8 +44,8 @@ best_result heuristics_within(const Problem& p, best_options options, double sha
 ///
 /// First heuristics run in smaller and smaller shares of the memory, then a search lowers the worst moment; in both,
 /// components stay on the kind of device on which the fastest plan has them, or else everything would go to the host,
-/// whose memory is largest. Then annealing shortens the makespan within the share that was reached. Infeasible as `best`
-/// says. The budget in moves is that of annealing; a budget in seconds is shared by all. The result is not
+/// whose memory is largest. Then annealing shortens the makespan within the share that was reached. Without a plan as
+/// `best` says. The budget in moves is that of annealing; a budget in seconds is shared by all. The result is not
 /// proven to be the least. Deterministic for a seed when the budget is in moves.
 template <must_be::problem Problem>
 best_result least_memory(const Problem& p, const best_options& options = {}) {

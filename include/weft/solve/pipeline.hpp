@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
+#include "weft/bound/component_memory.hpp"
 #include "weft/bound/moldable.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
@@ -27,13 +28,13 @@ concept solver_for = requires(const S& s, const Problem& p) {
 };
 
 /// What a finished run says about the plan. Sums in different orders may differ in the last digits, so a makespan
-/// within 1e-9 of the bound counts as met.
+/// within 1e-9 of the bound counts as met. One below it does not: the bound is that of plans that keep to the reservations.
 constexpr status judge(const simulation& run, const lower_bound& bound) {
   if (!run.complete) {
     return status::incomplete;
   }
-  const bool meets_bound = run.makespan <= bound.value * (1 + 1e-9);
-  return meets_bound && run.makespan < std::numeric_limits<double>::infinity() ? status::optimal : status::solved;
+  const bool met = run.makespan <= bound.value * (1 + 1e-9) && run.makespan >= bound.value * (1 - 1e-9);
+  return met && run.makespan < std::numeric_limits<double>::infinity() ? status::optimal : status::solved;
 }
 
 namespace detail {
@@ -93,9 +94,10 @@ private:
     auto decided = partition::run(std::get<0>(stages_), p, random, scratch);
     if (!decided) {
       r.reason = decided.error();
+      r.status = bound::proves_infeasible(p, *r.reason) ? status::infeasible : status::not_found;
       return r;
     }
-    r.plan = refine<1>(p, std::move(decided->plan), random);
+    r.plan = refine<1>(p, std::move(decided->plan), random, scratch);
     r.stats.partition_seconds = deciding.seconds();
     const stopwatch running;
     simulator_for<Problem, policy_type> sim{p, std::get<last>(stages_)};
@@ -121,11 +123,16 @@ private:
   }
 
   template <std::size_t I, class Problem>
-  constexpr plan refine(const Problem& p, plan start, rng& random) const {
+  constexpr plan refine(const Problem& p, plan start, rng& random, workspace& scratch) const {
     if constexpr (I == last) {
       return start;
     } else {
-      return refine<I + 1>(p, std::get<I>(stages_)(p, std::move(start), std::get<last>(stages_), random), random);
+      plan refined = std::get<I>(stages_)(p, std::move(start), std::get<last>(stages_), random);
+      {
+        auto marks = scratch.take<std::uint8_t>(p.num_ops());
+        check_plan(p, refined, {marks.begin(), marks.end()}, "refiner", I);
+      }
+      return refine<I + 1>(p, std::move(refined), random, scratch);
     }
   }
 

@@ -33,6 +33,7 @@
 #include "weft/partition/peft.hpp"
 #include "weft/partition/pets.hpp"
 #include "weft/partition/sufferage.hpp"
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/refine/branch_and_bound.hpp"
@@ -193,7 +194,10 @@ public:
                                limited.budget.moves = own.moves;
                                limited.budget.seconds = own.seconds;
                              }
-                             return plan{limited(p, std::move(start), schedule::static_order{}, random)};
+                             plan refined = limited(p, std::move(start), schedule::static_order{}, random);
+                             std::vector<std::uint8_t> marks(p.num_ops());
+                             check_plan(p, refined, marks, "refiner");
+                             return refined;
                            });
   }
 

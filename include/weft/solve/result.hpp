@@ -8,6 +8,7 @@
 #include "weft/plan/plan.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -17,7 +18,8 @@ namespace weft {
 enum class status : std::uint8_t {
   solved,     ///< there is a plan and its makespan
   optimal,    ///< the same, and no plan is better
-  infeasible, ///< there is no plan; `result::reason` says why
+  infeasible, ///< it is proven that there is no plan; `result::reason` says why
+  not_found,  ///< no plan was found, and there may be one; `result::reason` says what was in the way
   incomplete, ///< the plan's order contradicts the graph, so that some ops never run
 };
 
@@ -26,6 +28,7 @@ constexpr std::string_view to_string(status s) {
   case status::solved: return "solved";
   case status::optimal: return "optimal";
   case status::infeasible: return "infeasible";
+  case status::not_found: return "not_found";
   case status::incomplete: return "incomplete";
   }
   return "";
@@ -41,16 +44,19 @@ struct statistics {
 
 /// A plan and how good it is; times in seconds.
 struct result {
-  weft::status status = status::infeasible;
+  weft::status status = status::not_found;
   weft::plan plan = {};
-  double makespan = 0;
-  lower_bound bound = {}; ///< no plan has a smaller makespan
+  double makespan = std::numeric_limits<double>::infinity(); ///< infinite without a plan that can be run
+  lower_bound bound = {}; ///< no plan that keeps to the reservations has a smaller makespan
   statistics stats = {};
-  std::optional<infeasibility> reason = {}; ///< when infeasible
+  std::optional<infeasibility> reason = {}; ///< without a plan
 
   constexpr bool has_plan() const { return status == status::solved || status == status::optimal; }
-  /// How far the makespan is above the bound: `gap_above(bound, makespan)`, so 0.25 means at most 25 % above the optimum.
-  constexpr double gap() const { return gap_above(bound.value, makespan); }
+  /// How far the makespan is above the bound: `gap_above(bound, makespan)`, so 0.25 means at most 25 % above the optimum;
+  /// infinite without a plan that can be run.
+  constexpr double gap() const {
+    return has_plan() ? gap_above(bound.value, makespan) : std::numeric_limits<double>::infinity();
+  }
 };
 
 } // namespace weft

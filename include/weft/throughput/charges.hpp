@@ -45,7 +45,7 @@ public:
   constexpr double compute(op_id v, device_id d) const { return rounded(problem_->compute_time(v, d) * share(d)); }
   constexpr double leaving(tensor_id t, device_id from) const {
     if constexpr (staged) {
-      return rounded(problem_->cost().export_time(problem_->workload(), t, problem_->platform(), from) * share(from));
+      return rounded(problem_->export_time(t, from) * share(from));
     } else {
       return 0;
     }
@@ -54,8 +54,7 @@ public:
   template <class F>
   constexpr void moving(tensor_id t, device_id from, device_id to, F f) const {
     if constexpr (staged) {
-      f(std::size_t{to},
-        rounded(problem_->cost().import_time(problem_->workload(), t, problem_->platform(), to) * share(to)));
+      f(std::size_t{to}, rounded(problem_->import_time(t, to) * share(to)));
     } else {
       f(std::size_t{from}, rounded(problem_->send_time(t, from, to) * share(from)));
       f(link(from, to), problem_->transfer_time(t, from, to));

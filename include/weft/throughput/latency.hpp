@@ -2,6 +2,7 @@
 /// How long one sample takes on a host-staged platform, when accelerators run their ops in blocks.
 #pragma once
 
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/throughput/charges.hpp"
 
@@ -104,12 +105,12 @@ private:
           ++waiting_[to];
           if (stamp_[to] != t) {
             stamp_[to] = t;
-            duration_[to] += p.cost().import_time(w, t, p.platform(), where[v]);
+            duration_[to] += p.import_time(t, where[v]);
           }
         }
       }
       if (leaves) {
-        duration_[piece_[u]] += p.cost().export_time(w, t, p.platform(), where[u]);
+        duration_[piece_[u]] += p.export_time(t, where[u]);
       }
     }
   }
@@ -163,9 +164,11 @@ private:
   double total_ = 0;
 };
 
-/// Seconds that one sample takes; see `latency_evaluator`. Infinite if pieces wait for each other.
+/// Seconds that one sample takes; see `latency_evaluator`. Infinite if pieces wait for each other. Throws as `loads`
+/// does.
 template <staged_problem Problem>
 double latency(const Problem& p, const placement& where) {
+  check_placement(p, where, "placement");
   return latency_evaluator<Problem>{p}(where);
 }
 
@@ -179,6 +182,9 @@ double latency_bound(const Problem& p) {
     double least = std::numeric_limits<double>::infinity();
     for (const device_id d : ids(p.num_devices())) {
       least = p.allows(p.component(v), d) ? std::min(least, p.compute_time(v, d)) : least;
+    }
+    if (!(least < std::numeric_limits<double>::infinity())) {
+      p.check_runs_somewhere(v);
     }
     for (const tensor_id t : p.workload().inputs(v)) {
       finish[v] = std::max(finish[v], finish[p.workload().producer(t)]);

@@ -2,6 +2,7 @@
 /// How busy a placement keeps devices and links per iteration, and the period that follows.
 #pragma once
 
+#include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/throughput/charges.hpp"
 
@@ -13,10 +14,11 @@ namespace weft::throughput {
 /// Seconds per resource (throughput/charges.hpp) and iteration when many iterations run one after the other through a
 /// placement. With staged costs the load of an accelerator is Σ compute + Σ import times of the *distinct* tensors
 /// that come in + Σ export times of the *distinct* own tensors that go out.
-/// Precondition: every op is placed. Complexity: O(n + m).
+/// Throws `value_error` or `dangling_id_error` unless every op is on a device that exists. Complexity: O(n + m).
 /// Source: Tarnawski et al., NeurIPS 2020, section 3.
 template <class Problem>
 constexpr std::vector<double> loads(const Problem& p, const placement& where) {
+  check_placement(p, where, "placement");
   const charges<Problem> c{p};
   std::vector<double> load(c.num_resources(), 0.0);
   for (const op_id v : ids(p.num_ops())) {

@@ -7,6 +7,7 @@
 #include "weft/workload/concepts.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <functional>
 #include <limits>
 #include <ranges>
@@ -17,13 +18,31 @@
 
 namespace weft {
 
-/// Columns for a graph of your own, one entry per op; an empty span means the default. Spans are not copied.
+namespace detail {
+struct graph_must_outlive_the_annotated_graph {};
+} // namespace detail
+
+/// A span that no temporary container converts to.
+template <class T>
+class op_column : public std::span<const T> {
+public:
+  constexpr op_column() = default;
+  template <std::ranges::contiguous_range R>
+    requires std::constructible_from<std::span<const T>, const R&>
+  constexpr op_column(R&& values) : std::span<const T>{std::as_const(values)} {
+    static_assert(std::ranges::borrowed_range<R>,
+                  "weft: the columns of an annotated_graph are not copied, so that a temporary would be gone when they are "
+                  "read: give it a name, and keep it as long as the annotated_graph");
+  }
+};
+
+/// Columns for a graph of your own, one entry per op; an empty one means the default. They are not copied.
 struct op_columns {
-  std::span<const double> work;                     ///< work units (FLOP); required
-  std::span<const byte_count> bytes = {};           ///< size of the op's one output tensor; default 0
-  std::span<const byte_count> resident_bytes = {};  ///< parameters and state; default 0
-  std::span<const kind_set> kinds = {};             ///< where the op may run; default everywhere
-  std::span<const group_id> groups = {};            ///< dense colocation groups, or `none`; default no groups
+  op_column<double> work;                     ///< work units (FLOP); required
+  op_column<byte_count> bytes = {};           ///< size of the op's one output tensor; default 0
+  op_column<byte_count> resident_bytes = {};  ///< parameters and state; default 0
+  op_column<kind_set> kinds = {};             ///< where the op may run; default everywhere
+  op_column<group_id> groups = {};            ///< dense colocation groups, or `none`; default no groups
 };
 
 namespace workload_parts {
@@ -54,13 +73,14 @@ concept has_repeatable_edges = workload_parts::has_repeatable_edges<G> || explai
 /// A graph by reference, with columns: each op produces one tensor, which has the op's number, and every successor
 /// consumes it. Successors are read from the graph itself. Predecessors are, too, if the graph has `in_edges`; if it
 /// has not, an index of them (4 bytes per edge) is made, and nothing else.
-/// Models `dataflow_workload`. The graph and the columns must outlive it.
+/// Models `dataflow_workload`. The graph and the columns must outlive it; temporaries are refused.
 template <must_be::has_repeatable_edges G>
 class annotated_graph {
 public:
   /// Throws `value_error`, `dangling_id_error`, `duplicate_edge_error`, `cycle_error`, `constraint_error`.
   /// Complexity: O(n + m log d).
   constexpr annotated_graph(const G& g, op_columns columns) : graph_{&g}, columns_{columns} {
+    check_num_edges();
     (void)graph::topological_order(g);
     check_columns();
     check_edges();
@@ -69,6 +89,7 @@ public:
     }
   }
 
+  annotated_graph(const G&&, op_columns, detail::graph_must_outlive_the_annotated_graph = {}) = delete;
   /// Other columns are none: the compiler says so.
   template <class... Other>
   constexpr explicit annotated_graph(const G& g, const Other&...) : graph_{&g} {
@@ -153,6 +174,14 @@ private:
   template <class T>
   static constexpr T at(std::span<const T> column, std::size_t i, T fallback) {
     return column.empty() ? fallback : column[i];
+  }
+
+  constexpr void check_num_edges() const {
+    std::size_t edges = 0;
+    for (const op_id v : ids(num_ops())) {
+      edges += static_cast<std::size_t>(std::ranges::distance(weft::out_edges(*graph_, v)));
+    }
+    (void)checked_count(edges, "graph", "edges");
   }
 
   constexpr void check_columns() {

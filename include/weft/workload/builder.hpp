@@ -43,7 +43,7 @@ public:
   /// Adds an op and returns its id: 0, 1, 2, …
   /// Throws `value_error` if a number is negative, not finite or too large.
   op_id add_op(op o) {
-    const auto v = static_cast<op_id>(num_ops());
+    const auto v = static_cast<op_id>(checked_count(num_ops() + 1, "workload", "ops") - 1);
     if (!(o.work >= 0 && o.work <= std::numeric_limits<double>::max())) {
       throw value_error(where(v, o.name) + ": work", "must be finite and not negative");
     }
@@ -196,6 +196,7 @@ private:
   }
 
   void add_tensor(op_id v, byte_count bytes) {
+    (void)checked_count(columns_.bytes_.size() + 1, "workload", "tensors");
     columns_.producer_.push_back(v); // not grouped by producer yet
     columns_.bytes_.push_back(bytes);
   }
@@ -223,9 +224,7 @@ private:
   }
 
   void pack_edges(workload& w) {
-    if (edges_.size() >= none) {
-      throw value_error("workload", "has more than 2^32 - 1 edges");
-    }
+    (void)checked_count(edges_.size(), "workload", "edges");
     const auto num_tensors = w.num_tensors();
     w.first_consumer_.assign(num_tensors + 1, 0);
     w.first_input_.assign(w.num_ops() + 1, 0);

@@ -45,9 +45,18 @@ public:
       auto& c = choices_[choice_index(v)];
       double least = infinity;
       times.clear();
+      bool wrong = false; // checked at the end, as the loop is an inner one
       for (const std::uint32_t i : c.types) {
-        times.push_back(p.compute_time(v, types_[i].representative));
-        least = std::min(least, times.back());
+        const double seconds = time(v, i);
+        wrong = wrong || !(seconds >= 0);
+        times.push_back(seconds);
+        least = std::min(least, seconds);
+      }
+      if (wrong) [[unlikely]] {
+        p.check_compute_times(v);
+      }
+      if (least == infinity) [[unlikely]] {
+        p.check_runs_somewhere(v);
       }
       for (std::size_t i = 0; i < times.size(); ++i) {
         c.total[i] += times[i] < infinity ? times[i] : least;
@@ -77,7 +86,7 @@ public:
   /// Whether every component is allowed somewhere.
   constexpr bool feasible() const { return feasible_; }
   constexpr double time(op_id v, std::uint32_t type) const {
-    return problem_->compute_time(v, types_[type].representative);
+    return problem_->unchecked_compute_time(v, types_[type].representative); // the constructor looked at it
   }
   constexpr double slots(std::uint32_t type) const {
     return problem_->platform().slots(types_[type].representative);

@@ -10,8 +10,10 @@
 #include "weft/schedule/timeline.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -25,6 +27,7 @@ namespace detail {
 #else
 inline void prefetch(const void*) {}
 #endif
+
 } // namespace detail
 
 /// Whether C computes as `cost::linear` does: it inherits its function and does not hide it.
@@ -37,6 +40,20 @@ concept computes_linearly = platform_parts::has_speeds<P> && requires {
 /// Rows over devices are padded to whole blocks, so that what looks for the least number can do so block by block.
 inline constexpr std::size_t row_block = 8;
 constexpr std::size_t padded(std::size_t num_devices) { return (num_devices + row_block - 1) / row_block * row_block; }
+
+/// Whether no number of a padded row is negative or not a number; -0 is taken for negative. As whole numbers, the bits
+/// of times are 0 to those of infinity, and such arithmetic becomes vector instructions.
+constexpr bool holds_times(std::span<const double> row) {
+  constexpr auto infinite = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  std::uint64_t signs = 0;
+  for (std::size_t first = 0; first < row.size(); first += row_block) {
+    for (std::size_t i = 0; i < row_block; ++i) {
+      const auto bits = std::bit_cast<std::uint64_t>(row[first + i]);
+      signs |= bits | (infinite - bits);
+    }
+  }
+  return signs >> 63 == 0;
+}
 
 /// How rows are filled. The plans are the same; a test compares them.
 enum class row_path : std::uint8_t {
@@ -100,6 +117,9 @@ public:
     op_ = v;
     if constexpr (linear) {
       work_ = p_->workload().work(v);
+      if (!(work_ >= 0)) [[unlikely]] {
+        p_->check_compute_times(v);
+      }
     }
     if constexpr (over_links) {
       if (knows_links_) {
@@ -117,7 +137,7 @@ public:
     }
   }
 
-  /// Compute times on all devices; whatever behind the last one.
+  /// Compute times on all devices, checked; times behind the last one, too.
   constexpr void durations(std::span<double> row) const {
     if constexpr (linear) {
       if (knows_speeds_) {
@@ -130,7 +150,10 @@ public:
       }
     }
     for (const device_id d : ids(p_->num_devices())) {
-      row[d] = p_->compute_time(op_, d);
+      row[d] = p_->unchecked_compute_time(op_, d);
+    }
+    if (!holds_times(row)) [[unlikely]] {
+      p_->check_compute_times(op_);
     }
   }
 

@@ -54,17 +54,23 @@ public:
   /// Over the devices that are allowed and on which v does not take for ever; 0 if there are none.
   constexpr double compute(op_id v) const {
     if (knows_speeds_ && facts_.allowed_everywhere(v)) {
-      return p_->workload().work(v) * slowness_;
+      if (const double mean = p_->workload().work(v) * slowness_; mean >= 0) [[likely]] {
+        return mean;
+      }
     }
     const component_id c = p_->component(v);
     double sum = 0;
     std::size_t count = 0;
     for (const device_id d : ids(p_->num_devices())) {
-      if (const double time = p_->allows(c, d) ? p_->compute_time(v, d) : std::numeric_limits<double>::infinity();
-          time < std::numeric_limits<double>::infinity()) {
+      const double time = p_->allows(c, d) ? p_->unchecked_compute_time(v, d) // each is looked at before v is placed
+                                           : std::numeric_limits<double>::infinity();
+      if (!(time == std::numeric_limits<double>::infinity())) {
         sum += time;
         ++count;
       }
+    }
+    if (!(sum >= 0)) [[unlikely]] { // not a number, so that ranks would not be
+      p_->check_compute_times(v);
     }
     return count == 0 ? 0 : sum / static_cast<double>(count);
   }

@@ -64,12 +64,7 @@ public:
 
   /// How v would run on d, exactly. Precondition: all that it waits for is scheduled.
   constexpr option at(op_id v, device_id d) { return at(v, d, rows_.arrival(v, d)); }
-  constexpr option at(op_id v, device_id d, double ready) {
-    option o{d, 0, available_[d], 0, p_->compute_time(v, d), 0};
-    find_gap(o, ready);
-    o.finish = o.start + o.duration;
-    return o;
-  }
+  constexpr option at(op_id v, device_id d, double ready) { return ending(d, ready, p_->compute_time(v, d)); }
 
   /// The best option for v: the least `objective(option) + beyond[device]`, ties to the earlier finish, then to the
   /// smaller device id. The objective must not decrease in any of the option's times. `beyond` is empty or per device.
@@ -95,8 +90,8 @@ public:
       }
       return beyond.empty() ? value : value + beyond[o.device];
     };
-    if (smallest == infinity) {
-      return {};
+    if (smallest == infinity) [[unlikely]] {
+      return endless(v);
     }
     std::size_t block = 0;
     while (least_of_[block] != smallest) {
@@ -131,7 +126,11 @@ public:
   }
 
   /// Schedules v that way. Precondition: `allows(v, o.device)`, and nothing was scheduled since the option was made.
+  /// Throws `value_error` if v runs nowhere in finite time.
   constexpr void take(op_id v, const option& o) {
+    if (!(o.finish < infinity)) [[unlikely]] {
+      p_->check_runs_somewhere(v);
+    }
     placed_.place(v, o.device);
     auto& used = slots_[o.device];
     if (o.slot == used.size()) {
@@ -179,7 +178,27 @@ private:
     }
   }
 
-  constexpr option exactly(op_id v, device_id d) { return at(v, d, rows_.arrival(d)); }
+  constexpr option ending(device_id d, double ready, double duration) {
+    option o{d, 0, available_[d], 0, duration, 0};
+    find_gap(o, ready);
+    o.finish = o.start + o.duration;
+    return o;
+  }
+
+  /// Where v, which never starts or finishes, would at least not run for ever.
+  constexpr option endless(op_id v) {
+    for (const device_id d : ids(p_->num_devices())) {
+      if (placed_.fits(v, d) && p_->component_time(p_->component(v), d) < infinity) {
+        return at(v, d);
+      }
+    }
+    return {};
+  }
+
+  /// Precondition: the rows are those of v, so that its times were checked.
+  constexpr option exactly(op_id v, device_id d) {
+    return ending(d, rows_.arrival(d), p_->unchecked_compute_time(v, d));
+  }
 
   constexpr void update_device(device_id d) {
     const auto& used = slots_[d];

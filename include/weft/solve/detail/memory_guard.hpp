@@ -2,6 +2,7 @@
 /// Judges runs by the memory that they need over time, and learns reservations from those that need too much.
 #pragma once
 
+#include "weft/bound/component_memory.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/memory_shortage.hpp"
@@ -33,51 +34,13 @@ std::vector<byte_count> resident_demands(const Problem& p, double capacity_share
   return demand;
 }
 
-/// Why no plan keeps to the memory, if that is easy to see. Either no device that a component allows can hold one of
-/// its ops: while an op runs, if that takes time, its inputs, its outputs and all that its component holds are there.
-/// Or all devices together have too little. Nothing if neither is so. Complexity: O((n + m) devices), and that of `bound::live_memory`.
+/// Why no plan keeps to the memory, if that is easy to see: a component never fits, or all devices together have too
+/// little. Nothing if neither is so. Complexity: O((n + m) devices), and that of `bound::live_memory`.
 template <class Problem>
 std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit) {
-  const auto& w = p.workload();
   for (component_id c = 0; c < p.num_components(); ++c) {
-    const byte_count resident = p.resident_bytes(c);
-    infeasibility best;
-    bool fits = false;
-    bool exists = false;
-    for (const device_id d : ids(p.num_devices())) {
-      if (fits || !p.kinds(c).contains(p.platform().kind(d))) {
-        continue;
-      }
-      const byte_count capacity = limit.of(static_cast<byte_count>(p.platform().memory_capacity(d)));
-      byte_count most = resident;
-      op_id largest = p.members(c).front();
-      for (const op_id v : p.members(c)) {
-        byte_count needs = resident;
-        if (p.compute_time(v, d) > 0) {
-          for (const tensor_id t : w.inputs(v)) {
-            needs += w.bytes(t);
-          }
-          for (const tensor_id t : w.outputs(v)) {
-            needs += w.bytes(t);
-          }
-        }
-        if (needs > most) {
-          most = needs;
-          largest = v;
-        }
-      }
-      fits = most <= capacity;
-      if (!exists || capacity > best.largest_free) {
-        best = {infeasibility::reason::out_of_memory, largest, p.members(c).size(), p.kinds(c), most, capacity};
-      }
-      exists = true;
-    }
-    if (!exists) {
-      return infeasibility{infeasibility::reason::no_device_of_kind, p.members(c).front(), p.members(c).size(),
-                           p.kinds(c)};
-    }
-    if (!fits) {
-      return best;
+    if (auto why = bound::why_never_fits(p, c, limit)) {
+      return why;
     }
   }
   byte_count all = 0;

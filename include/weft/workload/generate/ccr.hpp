@@ -30,7 +30,12 @@ double mean_compute_time(const W& w, const P& p, const Cost& cost) {
     std::size_t devices = 0;
     for (const device_id d : ids(static_cast<std::size_t>(p.num_devices()))) {
       if (w.kinds(v).contains(p.kind(d))) {
-        sum += cost.compute_time(w, v, p, d);
+        const double seconds = cost.compute_time(w, v, p, d);
+        if (!(seconds >= 0)) {
+          throw value_error("compute_time of op " + std::to_string(v) + " on device " + std::to_string(d),
+                            "must be a number of seconds, at least 0");
+        }
+        sum += seconds;
         ++devices;
       }
     }
