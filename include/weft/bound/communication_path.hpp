@@ -5,6 +5,7 @@
 #include "weft/bound/detail/cheapest_transfer.hpp"
 #include "weft/bound/detail/one_machine.hpp"
 #include "weft/bound/detail/relaxation.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
@@ -172,10 +173,10 @@ private:
   std::vector<std::uint32_t> position_;   // per op, in the order of the run
   std::vector<double> head_;
   std::vector<std::uint32_t> index_;      // per op: where it is among the ancestors, if it is
-  std::vector<ancestor> ancestors_;
+  buffer<ancestor> ancestors_;
   std::vector<std::pair<std::uint32_t, op_id>> frontier_; // a heap by position, the last in front
   std::vector<std::uint32_t> by_head_;    // the ancestors that may be local
-  std::vector<job> jobs_;
+  buffer<job> jobs_;
   one_machine machine_;
 };
 

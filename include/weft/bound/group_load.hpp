@@ -4,6 +4,7 @@
 
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/detail/one_machine.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ private:
   std::vector<std::uint32_t> position_; // in topological order
   std::vector<std::uint32_t> index_;    // of the members of the group at hand
   std::vector<op_id> members_;
-  std::vector<job> jobs_;
+  buffer<job> jobs_;
   one_machine machine_;
   std::size_t last_good_ = 0;
 };

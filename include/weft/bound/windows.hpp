@@ -4,6 +4,7 @@
 
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/detail/relaxation.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 
@@ -165,8 +166,8 @@ private:
 
   const relaxation<Problem>& r_;
   const head_and_tail& around_;
-  std::vector<piece> pieces_;
-  std::vector<timed> times_;
+  buffer<piece> pieces_;
+  buffer<timed> times_;
   double capacity_ = 0; // weighted seconds per second
 };
 

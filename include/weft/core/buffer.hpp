@@ -98,6 +98,10 @@ public:
     resize(n, copy);
   }
   /// Elements of another array.
+  constexpr void assign(const T* from, const T* to) {
+    clear();
+    append(from, to);
+  }
   constexpr void append(const T* from, const T* to) {
     const auto n = static_cast<std::size_t>(to - from);
     if (size_ + n > capacity_) {

@@ -2,15 +2,13 @@
 /// Reusable scratch memory, so that an algorithm that runs again does not allocate again.
 #pragma once
 
-#include "weft/core/config.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/explained.hpp"
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 namespace weft {
 
@@ -32,58 +30,76 @@ template <class T>
 concept scratch_element = weft::scratch_element<T> || explained<why_not::scratch_element<T>>;
 } // namespace must_be
 
+namespace detail {
+
+/// Buffers of one element type that nobody borrows now, the last one that came back first.
+template <class T>
+class scratch_pool {
+public:
+  struct entry {
+    buffer<T> elements = {};
+    entry* next = nullptr;
+  };
+
+  constexpr scratch_pool() = default;
+  constexpr scratch_pool(scratch_pool&& other) noexcept : first_{std::exchange(other.first_, nullptr)} {}
+  constexpr scratch_pool& operator=(scratch_pool&& other) noexcept {
+    std::swap(first_, other.first_);
+    return *this;
+  }
+  constexpr ~scratch_pool() {
+    while (first_ != nullptr) {
+      delete take();
+    }
+  }
+
+  constexpr entry* take() { return first_ == nullptr ? new entry : std::exchange(first_, first_->next); }
+  constexpr void give_back(entry* e) {
+    e->next = first_;
+    first_ = e;
+  }
+
+private:
+  entry* first_ = nullptr;
+};
+
+} // namespace detail
+
 /// Pools of buffers for the element types that algorithms need. A caller may keep one between solves; an
 /// algorithm takes what it needs and gives it back by scope. Not thread-safe: one workspace per thread.
-class workspace {
-  template <class T>
-  using pool = std::vector<std::vector<T>>;
-
+class workspace : detail::scratch_pool<double>,
+                  detail::scratch_pool<std::uint8_t>,
+                  detail::scratch_pool<std::uint32_t>,
+                  detail::scratch_pool<std::uint64_t> {
 public:
   /// A borrowed buffer of `n` elements; goes back to the pool when it leaves its scope.
   template <class T>
-  class scratch {
+  class scratch : public buffer<T> {
   public:
-    constexpr scratch(pool<T>& home, std::size_t n, T value) : home_{&home} {
-      if (!home.empty()) {
-        buffer_ = std::move(home.back());
-        home.pop_back();
-      }
-      buffer_.assign(n, value);
+    constexpr scratch(detail::scratch_pool<T>& home, std::size_t n, T value) : home_{&home}, entry_{home.take()} {
+      static_cast<buffer<T>&>(*this) = std::move(entry_->elements);
+      this->assign(n, value);
     }
     constexpr scratch(scratch&& other) noexcept
-        : home_{std::exchange(other.home_, nullptr)}, buffer_{std::move(other.buffer_)} {}
+        : buffer<T>{std::move(other)}, home_{other.home_}, entry_{std::exchange(other.entry_, nullptr)} {}
     scratch& operator=(scratch&&) = delete;
     constexpr ~scratch() {
-      if (home_ != nullptr) {
-        home_->push_back(std::move(buffer_));
+      if (entry_ != nullptr) {
+        entry_->elements = std::move(*this);
+        home_->give_back(entry_);
       }
     }
 
-    constexpr T& operator[](std::size_t i) { return buffer_[i]; }
-    constexpr const T& operator[](std::size_t i) const { return buffer_[i]; }
-    constexpr std::size_t size() const { return buffer_.size(); }
-    constexpr bool empty() const { return buffer_.empty(); }
-    constexpr T* data() { return buffer_.data(); }
-    constexpr auto begin() { return buffer_.begin(); }
-    constexpr auto end() { return buffer_.end(); }
-    constexpr auto begin() const { return buffer_.begin(); }
-    constexpr auto end() const { return buffer_.end(); }
-    constexpr void push_back(T value) { buffer_.push_back(value); }
-    constexpr void clear() { buffer_.clear(); }
-
   private:
-    pool<T>* home_;
-    std::vector<T> buffer_;
+    detail::scratch_pool<T>* home_;
+    typename detail::scratch_pool<T>::entry* entry_;
   };
 
   /// Borrows `n` elements of type T, all equal to `value`. T is `double`, `std::uint8_t`, `std::uint32_t` or `std::uint64_t`.
   template <must_be::scratch_element T>
   constexpr scratch<T> take(std::size_t n = 0, T value = {}) {
-    return {std::get<pool<T>>(pools_), n, value};
+    return {static_cast<detail::scratch_pool<T>&>(*this), n, value};
   }
-
-private:
-  std::tuple<pool<double>, pool<std::uint8_t>, pool<std::uint32_t>, pool<std::uint64_t>> pools_;
 };
 
 } // namespace weft

@@ -2,6 +2,7 @@
 /// List scheduling that compares the ready ops by their best and second best completion times.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/schedule_builder.hpp"
 #include "weft/schedule/queue_end.hpp"
@@ -30,7 +31,7 @@ struct batch_scheduler {
     list::schedule_builder<Problem, Slot> b{p};
     auto waiting = scratch.template take<std::uint32_t>(p.num_ops());
     auto position = scratch.template take<std::uint32_t>(p.num_ops());
-    std::vector<candidate> ready;
+    buffer<candidate> ready;
     std::uint32_t number = 0;
     for (const op_id v : p.topological_order()) {
       position[v] = number++;

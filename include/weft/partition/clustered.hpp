@@ -2,6 +2,7 @@
 /// Clustering schedulers: clusters for any number of devices, mapped to those there are, and an order.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/cluster/detail/slots.hpp"
@@ -68,7 +69,7 @@ private:
       std::uint32_t number; // in the order of scheduling
       op_id op;
     };
-    std::vector<timed> steps;
+    buffer<timed> steps;
     steps.reserve(p.num_ops());
     cluster::detail::slots<Problem> slots{p};
     std::vector<double> finish(p.num_ops(), 0.0);

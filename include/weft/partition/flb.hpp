@@ -2,6 +2,7 @@
 /// Fast load balancing.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/choice.hpp"
@@ -85,7 +86,7 @@ private:
 
   private:
     static constexpr heap_operations<entry, before> heap_{};
-    std::vector<entry> entries_;
+    buffer<entry> entries_;
   };
 
   template <class Problem>

@@ -2,6 +2,7 @@
 /// Contiguous blocks of equally many layers per device, as frameworks split models that are too large for one.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/first_device.hpp"
@@ -119,7 +120,7 @@ private:
                                    std::vector<std::uint32_t>& layer) {
     const auto depth = depths(p);
     layer_numbers number;
-    std::vector<layer_begin> begin;
+    buffer<layer_begin> begin;
     layer.assign(p.num_ops(), none);
     for (component_id c = 0; c < p.num_components(); ++c) {
       const op_id v = p.members(c).front();

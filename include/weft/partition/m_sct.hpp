@@ -2,6 +2,7 @@
 /// Memory-constrained small-communication-time scheduling.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
@@ -250,7 +251,7 @@ private:
     std::vector<op_id> last_;            // per device: what was scheduled there last
     std::vector<op_id> kept_for_;        // per device, of this step
     std::vector<std::vector<double>> slots_; // per device: when its used slots are free
-    std::vector<timed_step> steps_;
+    buffer<timed_step> steps_;
   };
 };
 

@@ -2,6 +2,7 @@
 /// A schedule that can be changed, evaluated and changed back at a cost that depends on what the change touches.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
@@ -75,7 +76,7 @@ public:
       std::uint32_t position; // topological: ops and the transfers they cause
       item_id item;
     };
-    std::vector<entry> entries;
+    buffer<entry> entries;
     std::vector<std::uint32_t> position(n_, 0);
     for (std::uint32_t i = 0; i < n_; ++i) {
       position[p_->topological_order()[i]] = 2 * i;

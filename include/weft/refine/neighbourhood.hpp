@@ -2,6 +2,7 @@
 /// The changes that searches on an incremental schedule try.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/elementary.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/rounding.hpp"
@@ -224,7 +225,7 @@ private:
 
   const Problem* p_;
   options options_;
-  std::vector<planned_move> moves_;
+  buffer<planned_move> moves_;
 };
 
 } // namespace weft::refine

@@ -2,6 +2,7 @@
 /// The ready queue of all key policies: one heap per device, in one block of memory.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/schedule/concepts.hpp"
 
@@ -80,7 +81,7 @@ private:
   std::vector<std::uint32_t> first_; // per device: where its heap begins
   std::vector<std::uint32_t> size_;
   std::vector<double> keys_;
-  std::vector<waiting_item> heap_;
+  buffer<waiting_item> heap_;
 };
 
 namespace detail {

@@ -2,6 +2,7 @@
 /// The item that lets the most others start.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/schedule/keyed_queue.hpp"
 #include "weft/schedule/path_completion_time.hpp"
@@ -249,11 +250,11 @@ struct maximum_successor_rank {
     std::vector<double> count_;           // successor count per op
     std::vector<std::uint32_t> first_op_; // per device: its ops' heap
     std::vector<std::uint32_t> op_heap_size_;
-    std::vector<ranked_item> op_heap_;
+    buffer<ranked_item> op_heap_;
     std::vector<std::uint32_t> first_lane_; // per device: its lanes
     std::vector<lane> lanes_;
     std::vector<std::uint32_t> lane_of_; // per transfer
-    std::vector<waiting_item> send_heap_;
+    buffer<waiting_item> send_heap_;
     std::vector<std::uint32_t> by_sender_; // the transfers, sorted
     std::vector<std::uint32_t> lane_to_;   // per device: the last lane that led there
     std::vector<std::uint32_t> missing_;      // per op: inputs that are not foreseeable yet

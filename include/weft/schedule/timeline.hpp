@@ -2,6 +2,7 @@
 /// The busy times of one device while a schedule is being built.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/config.hpp"
 
 #include <algorithm>
@@ -221,8 +222,8 @@ private:
 
   double end_ = 0;
   double last_gap_ = -1;
-  std::vector<block> blocks_; // ascending; the last is not empty
-  std::vector<interval> pool_;
+  buffer<block> blocks_; // ascending; the last is not empty
+  buffer<interval> pool_;
   std::vector<std::uint32_t> free_places_;
   std::array<memory, 16> known_{};
 };

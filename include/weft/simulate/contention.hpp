@@ -2,6 +2,7 @@
 /// How transfers share the links.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/schedule/placed_flow.hpp"
@@ -195,10 +196,10 @@ struct port_contention {
     std::vector<std::uint32_t> num_kept_;
     std::vector<std::uint32_t> touched_; // free ports that may have something to do
     std::vector<std::uint8_t> is_touched_;
-    std::vector<entry> offers_;           // a heap of free ports, by the first request that they know
+    buffer<entry> offers_;           // a heap of free ports, by the first request that they know
     std::vector<std::uint32_t> route_to_; // per device: the last route that led there
     std::vector<std::uint32_t> by_sender_;
-    std::vector<entry> kept_; // per port: a heap of routes, by their first requests
+    buffer<entry> kept_; // per port: a heap of routes, by their first requests
     std::vector<route> routes_;
     std::vector<request_of> waiting_; // per transfer
   };

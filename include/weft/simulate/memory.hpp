@@ -2,6 +2,7 @@
 /// How much memory each device needs when, and whether it has that much.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
@@ -162,7 +163,7 @@ private:
   std::vector<byte_count> peak_;
   std::vector<byte_count> held_;
   std::vector<double> last_use_; // per tensor: when its producer's device needs it last
-  std::vector<change> changes_;
+  buffer<change> changes_;
   std::optional<out_of_memory> overflow_;
 };
 

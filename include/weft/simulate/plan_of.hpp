@@ -2,6 +2,7 @@
 /// The plan that a run followed, whatever policy decided it.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
@@ -24,7 +25,7 @@ constexpr plan plan_of(const Problem& p, const trace& run) {
     std::uint32_t position; // topological: ops and the sends they cause
     weft::step step;
   };
-  std::vector<entry> entries;
+  buffer<entry> entries;
   entries.reserve(run.ops.size() + run.transfers.size());
   std::vector<std::uint32_t> position(p.num_ops(), 0);
   for (std::uint32_t i = 0; i < p.num_ops(); ++i) {

@@ -2,6 +2,7 @@
 /// The reference simulator: runs a placement under a ready policy, event by event.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
@@ -301,7 +302,7 @@ private:
   std::size_t num_events_ = 0;
   std::size_t num_finished_ = 0;
   std::uint32_t num_touched_ = 0;
-  std::vector<event> events_;
+  buffer<event> events_;
   std::vector<std::uint32_t> missing_; // per op: inputs that are not there yet
   std::vector<std::uint32_t> free_slots_;
   std::vector<device_id> touched_; // devices that may have something new to run

@@ -2,6 +2,7 @@
 /// Builds a `workload` op by op and checks everything that goes into it.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
@@ -365,11 +366,11 @@ private:
   }
 
   workload columns_; // work, resident bytes and kinds, as they will stay
-  std::vector<outputs_of_op> outputs_;
+  buffer<outputs_of_op> outputs_;
   std::vector<std::string> names_;                     // up to the last op with a name
   std::vector<std::uint32_t> types_;                   // up to the last op with a type; `none` for ops without
   std::map<std::string, std::uint32_t> type_numbers_;  // numbers in the order in which types came
-  std::vector<pending_edge> edges_;
+  buffer<pending_edge> edges_;
   std::vector<std::pair<op_id, op_id>> colocations_;
 };
 

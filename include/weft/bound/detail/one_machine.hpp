@@ -2,6 +2,7 @@
 /// Jobs with heads and tails on one machine, with preemption: a bound that is solved exactly in no time.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
@@ -24,13 +25,13 @@ struct job {
 class one_machine {
 public:
   /// Sorts the jobs by head.
-  constexpr double operator()(std::vector<job>& jobs) {
+  constexpr double operator()(buffer<job>& jobs) {
     weft::sort(jobs, [](const job& a, const job& b) { return a.head < b.head; });
     return of_sorted(jobs);
   }
 
   /// Precondition: the jobs are sorted by head.
-  constexpr double of_sorted(const std::vector<job>& jobs) {
+  constexpr double of_sorted(const buffer<job>& jobs) {
     const auto shorter_tail = [](const job& a, const job& b) { return a.tail < b.tail; };
     open_.clear();
     double now = 0;
@@ -58,7 +59,7 @@ public:
   }
 
 private:
-  std::vector<job> open_; // a heap, the longest tail in front
+  buffer<job> open_; // a heap, the longest tail in front
 };
 
 } // namespace weft::bound::detail

@@ -2,6 +2,7 @@
 /// Clusters of ops that are to share a device, clusters in the making, and the time they take on enough devices.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/partition/cluster/mean_costs.hpp"
 
@@ -97,7 +98,7 @@ private:
   graph::disjoint_sets sets_;
   std::vector<kind_set> kinds_;     // per name of a set
   std::vector<byte_count> demand_;  // per name of a set
-  std::vector<room> largest_;
+  buffer<room> largest_;
 };
 
 /// The time of a clustering on enough devices, when each runs its ops in a given order. Keeps its buffers.

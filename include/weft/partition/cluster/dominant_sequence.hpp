@@ -2,6 +2,7 @@
 /// Dominant sequence clustering.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/cluster/clustering.hpp"
@@ -82,11 +83,11 @@ private:
 
     constexpr double priority(op_id v) const { return top_level_[v] + costs_.bottom_level(v); }
 
-    constexpr void push(std::vector<entry>& heap, op_id v) {
+    constexpr void push(buffer<entry>& heap, op_id v) {
       heap.push_back({});
       operations.push(heap.data(), heap.size() - 1, {priority(v), costs_.position(v), v});
     }
-    constexpr entry pop(std::vector<entry>& heap) {
+    constexpr entry pop(buffer<entry>& heap) {
       const entry top = heap.front();
       operations.pop(heap.data(), heap.size());
       heap.pop_back();
@@ -261,10 +262,10 @@ private:
     std::vector<std::uint8_t> decided_;    // per component: a member has been examined
     std::vector<std::uint32_t> size_;      // per set: examined ops
     std::vector<double> free_;             // per set
-    std::vector<entry> free_ops_;
-    std::vector<entry> partly_free_;       // also entries that are out of date
-    std::vector<candidate> movable_;
-    std::vector<candidate> moving_;
+    buffer<entry> free_ops_;
+    buffer<entry> partly_free_;       // also entries that are out of date
+    buffer<candidate> movable_;
+    buffer<candidate> moving_;
   };
 };
 

@@ -2,6 +2,7 @@
 /// Edge zeroing: clusters grow along the edges that cost most.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/cluster/clustering.hpp"
 
@@ -27,7 +28,7 @@ struct edge_zeroing {
       tensor_id tensor;
       op_id target;
     };
-    std::vector<edge> edges;
+    buffer<edge> edges;
     for (const tensor_id t : ids(p.num_tensors())) {
       for (const op_id c : w.consumers(t)) {
         if (p.component(w.producer(t)) != p.component(c)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/detail/cheapest_transfer.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/partition/list/reservation.hpp"
@@ -328,8 +329,8 @@ private:
   bool knows_speeds_ = false;
   bool has_fixed_ = false;           // some send or latency takes time
   std::vector<schedule::interval> times_; // per op
-  std::vector<made_tensor> tensors_; // per tensor, once its producer has finished
-  std::vector<input> inputs_;        // of the op in hand, next to each other
+  buffer<made_tensor> tensors_; // per tensor, once its producer has finished
+  buffer<input> inputs_;        // of the op in hand, next to each other
   std::size_t num_inputs_ = 0;
   op_id op_ = none;                  // the op in hand
   double work_ = 0;                  // of it

@@ -2,6 +2,7 @@
 /// Two queues of ops by rank: a bit set where the rank alone decides, a heap where another key comes first.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 
 #include <bit>
@@ -95,7 +96,7 @@ private:
     }
   };
   static constexpr heap_operations<entry, before> heap_{};
-  std::vector<entry> entries_;
+  buffer<entry> entries_;
 };
 
 } // namespace weft::partition::list

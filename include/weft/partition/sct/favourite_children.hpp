@@ -2,6 +2,7 @@
 /// Favourite children: at most one consumer per op that should follow it on its device, at most one producer per op.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/reversed.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
@@ -28,7 +29,7 @@ struct program {
   };
 
   std::vector<double> compute;           ///< per op, seconds
-  std::vector<arc> arcs;                 ///< each pair of ops once, those that enter an op one after another
+  buffer<arc> arcs;                 ///< each pair of ops once, those that enter an op one after another
   std::vector<std::size_t> first_input;  ///< per op, plus the end: the arcs that enter it
   std::vector<op_id> order;              ///< the ops in a topological order
 

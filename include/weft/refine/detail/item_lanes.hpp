@@ -2,6 +2,7 @@
 /// Ops and transfers in the lanes of devices, with their times: what an incremental schedule is, without its changes.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
@@ -291,7 +292,7 @@ protected:
   std::vector<std::uint32_t> count_;   // per transfer: how many consumers wait for it
   std::vector<double> travel_;         // per transfer: seconds from the end of its send to its arrival
   std::vector<std::uint32_t> first_lane_;
-  std::vector<std::vector<lane_entry>> lanes_;
+  std::vector<buffer<lane_entry>> lanes_;
   std::vector<std::uint32_t> lane_;    // per item, as all that follow
   std::vector<item_id> prev_, next_;
   std::vector<double> label_, start_, duration_, tail_;

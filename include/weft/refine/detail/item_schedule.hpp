@@ -3,6 +3,7 @@
 /// taken back.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/sort.hpp"
@@ -394,9 +395,9 @@ protected:
   }
 
   // The change at hand.
-  std::vector<change> log_;
+  buffer<change> log_;
   std::vector<item_id> touched_, pending_;
-  std::vector<queue_entry> heap_, new_slots_;
+  buffer<queue_entry> heap_, new_slots_;
   std::size_t heap_size_ = 0;
   std::vector<std::uint8_t> queued_, fresh_;
   std::vector<std::uint64_t> moved_in_; // the transaction in which an item moved last

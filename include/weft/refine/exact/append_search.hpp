@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/communication_path.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
@@ -396,9 +397,9 @@ private:
   double now_ = 0;
   bool stopped_ = false;
   std::vector<op_id> sequence_;
-  std::vector<std::vector<choice>> choices_; // per depth
+  std::vector<buffer<choice>> choices_; // per depth
   std::unordered_map<std::uint64_t, std::uint32_t> heads_; // by the set of ops that have started
-  std::vector<state> states_;
+  buffer<state> states_;
   std::vector<double> numbers_;
   std::vector<byte_count> state_bytes_; // states x devices: memory that is free, if it matters
   std::vector<double> current_, sorted_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/detail/grid.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
@@ -135,8 +136,8 @@ inline start_times list_schedule(const parallel_jobs& g, std::span<const double>
   const auto less_urgent = [](const open_job& a, const open_job& b) {
     return a.urgency != b.urgency ? a.urgency < b.urgency : a.job > b.job;
   };
-  std::vector<open_job> waiting; // a heap, the first to be ready in front
-  std::vector<open_job> ready;   // a heap, the most urgent in front
+  buffer<open_job> waiting; // a heap, the first to be ready in front
+  buffer<open_job> ready;   // a heap, the most urgent in front
   std::vector<double> free(std::max<std::size_t>(1, std::min(g.machines, g.size())), 0.0); // a heap, the first in front
   std::vector<std::uint32_t> missing(g.size());
   std::vector<double> there(g.size(), 0.0);

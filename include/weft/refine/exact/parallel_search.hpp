@@ -2,6 +2,7 @@
 /// Whether jobs on identical machines can meet a makespan: a depth-first search that remembers where it was.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
@@ -171,7 +172,7 @@ private:
   }
 
   /// The jobs to try next, the most urgent first; false if some job is late whatever is done.
-  bool collect(std::vector<choice>& choices) {
+  bool collect(buffer<choice>& choices) {
     choices.clear();
     double first_finish = infinity;
     double first_start = infinity;
@@ -328,7 +329,7 @@ private:
   double tolerance_ = 0;
   std::vector<double> latest_;  // start, per job
   std::vector<double> urgency_; // per job, the smallest first
-  std::vector<event> events_;  // sorted by time
+  buffer<event> events_;  // sorted by time
   std::vector<std::uint32_t> missing_;
   std::vector<double> ready_;
   start_times start_;
@@ -337,8 +338,8 @@ private:
   job_set open_bits_;
   std::vector<std::uint32_t> open_; // all predecessors have started
   std::vector<double> free_;        // per machine, ascending
-  std::vector<running_job> running_; // all that were started; those in the past are ignored
-  std::vector<std::vector<choice>> choices_; // per depth
+  buffer<running_job> running_; // all that were started; those in the past are ignored
+  std::vector<buffer<choice>> choices_; // per depth
   double now_ = 0;
   std::size_t num_started_ = 0;
   bool stopped_ = false;

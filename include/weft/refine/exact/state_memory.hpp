@@ -2,6 +2,7 @@
 /// Which states a search has been in, so that it does not search one again that is no better.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/random.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
 
@@ -51,7 +52,7 @@ public:
   }
 
   /// Whether a state that is no worse is known; if not, this one is remembered. `running` may hold jobs of the past.
-  bool visit(double now, const std::vector<running_job>& running) {
+  bool visit(double now, const buffer<running_job>& running) {
     if (heads_.empty()) {
       heads_.assign(1 << 10, none);
     }
@@ -93,7 +94,7 @@ private:
     return true;
   }
 
-  void remember(double now, const std::vector<running_job>& running) {
+  void remember(double now, const buffer<running_job>& running) {
     if (count_ >= heads_.size()) {
       grow();
     }
@@ -125,9 +126,9 @@ private:
   std::vector<std::uint64_t> code_; // per job
   std::vector<double> finish_;      // per job that has started
   std::vector<std::uint32_t> heads_;
-  std::vector<state> states_;
+  buffer<state> states_;
   std::vector<std::uint64_t> words_;
-  std::vector<running_job> jobs_;
+  buffer<running_job> jobs_;
   std::size_t count_ = 0;
 };
 

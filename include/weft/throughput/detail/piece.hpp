@@ -2,6 +2,7 @@
 /// What a set of blocks would cost on one device of each class, while blocks are added and removed again.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/throughput/detail/blocks.hpp"
 
@@ -235,7 +236,7 @@ private:
   }
 
   const std::vector<device_class>* classes_;
-  std::vector<parcel> parcels_;
+  buffer<parcel> parcels_;
   std::vector<std::vector<std::uint32_t>> inputs_;  // per block
   std::vector<std::vector<std::uint32_t>> outputs_; // per block
   std::vector<byte_count> demand_;

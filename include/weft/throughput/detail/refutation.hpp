@@ -2,6 +2,7 @@
 /// Proves that no placement has a period of at most some value.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
@@ -315,7 +316,7 @@ private:
   std::vector<std::uint8_t> open_; // clusters (by their root) x classes
   std::vector<double> time_;       // clusters x classes
   std::vector<byte_count> demand_;
-  std::vector<tie> ties_;
+  buffer<tie> ties_;
   std::vector<double> weight_; // per class
   double slack_ = 0;           // what the devices can do within the limit, less what they must, by these weights
 };

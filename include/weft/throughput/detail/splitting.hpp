@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/throughput/detail/piece.hpp"
 
 #include <algorithm>
@@ -295,7 +296,7 @@ private:
   double largest_load_ = infinity;
   std::size_t num_states_ = 1;
   std::vector<std::vector<transition>> transitions_; // per class
-  std::vector<reached> reached_;                     // downsets x states
+  buffer<reached> reached_;                     // downsets x states
 };
 
 } // namespace weft::throughput::detail
