@@ -319,4 +319,38 @@ TEST_CASE("problem: what has more parts than ids can number is refused before an
                        value_error);
 }
 
+/// Rates that the platform's constructor has not seen.
+struct unsure : platform<> {
+  using platform<>::platform;
+  double speed(device_id) const { return -2; }
+};
+
+template <class W, class P, class C>
+constexpr bool trusts(const problem<W, P, C>*) {
+  return problem<W, P, C>::trusts_compute_times;
+}
+constexpr auto reads = [](op_id, device_id) { return 1.0; };
+
+static_assert(trusts<workload, platform<>, cost::linear>(nullptr));
+static_assert(!trusts<workload, unsure, cost::linear>(nullptr));
+static_assert(!trusts<workload, platform<>, cost::table>(nullptr)); // of the caller's memory
+static_assert(!trusts<workload, platform<>, cost::from_function<decltype(reads)>>(nullptr));
+static_assert(!trusts<annotated_graph<csr_graph>, platform<>, cost::linear>(nullptr)); // of the caller's columns
+static_assert(problem<workload, platform<>, cost::table>::trusts_transfer_times);
+static_assert(!problem<workload, unsure, cost::table>::trusts_transfer_times);
+
+TEST_CASE("problem: times are checked unless they come from numbers that were") {
+  const workload w = test::diamond();
+  const unsure q{{{}, {}}, link_matrix{2}};
+  CHECK_THROWS_WITH_AS((problem{w, q}.compute_time(1, 0)),
+                       "compute_time of op 1 'b' on device 0: -10 is no time: a cost model returns seconds, at least 0",
+                       value_error);
+  const test::int_lists g{{1}, {}};
+  std::vector<double> work{1, 2};
+  const annotated_graph changed{g, {.work = work}};
+  work[1] = -1; // after it was checked
+  const platform<> two{{{}, {}}, link_matrix{2}};
+  CHECK_THROWS_AS((problem{changed, two}.compute_time(1, 0)), value_error);
+}
+
 } // namespace problem_test

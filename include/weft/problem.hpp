@@ -12,6 +12,7 @@
 #include "weft/workload/concepts.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <limits>
 #include <span>
 #include <string>
@@ -24,6 +25,10 @@ namespace weft {
 using component_id = std::uint32_t;
 
 namespace detail {
+/// T owns numbers that were checked when it was built.
+template <class T>
+concept checks_amounts = std::same_as<typename T::checked_type, T>;
+
 struct workload_must_outlive_the_problem {};
 struct platform_must_outlive_the_problem {};
 
@@ -85,13 +90,22 @@ public:
   /// The ops, each after its inputs' producers; ties by ascending id among those that become free together.
   constexpr std::span<const op_id> topological_order() const { return topological_order_; }
 
+  /// Whether times need no check: those of the library's linear models, of amounts and rates that were checked when
+  /// workload and platform were built and that nobody can have changed since.
+  static constexpr bool trusts_compute_times = detail::checks_amounts<Workload> && detail::checks_amounts<Platform> &&
+                                               cost::computes_linearly<Cost, Workload, Platform>;
+  static constexpr bool trusts_transfer_times = detail::checks_amounts<Platform> &&
+                                                cost::moves_over_links<Cost, Workload, Platform>;
+
   /// Times in seconds, at least 0; infinite where an op cannot run or a tensor cannot go. What the cost model says is
   /// checked here, where it comes in: these throw `value_error` if it is negative or not a number. Whatever products a
   /// cost model makes, they round before they go into a sum of the library.
   constexpr double compute_time(op_id v, device_id d) const {
     const double seconds = unchecked_compute_time(v, d);
-    if (!(seconds >= 0)) [[unlikely]] {
-      refuse_compute_time(v, d, seconds);
+    if constexpr (!trusts_compute_times) {
+      if (!(seconds >= 0)) [[unlikely]] {
+        refuse_compute_time(v, d, seconds);
+      }
     }
     return seconds;
   }
@@ -101,8 +115,10 @@ public:
   }
   constexpr double transfer_time(tensor_id t, device_id from, device_id to) const {
     const double seconds = unchecked_transfer_time(t, from, to);
-    if (!(seconds >= 0)) [[unlikely]] {
-      refuse_tensor_time("transfer_time", t, from, to, seconds);
+    if constexpr (!trusts_transfer_times) {
+      if (!(seconds >= 0)) [[unlikely]] {
+        refuse_tensor_time("transfer_time", t, from, to, seconds);
+      }
     }
     return seconds;
   }
@@ -112,8 +128,10 @@ public:
   constexpr double send_time(tensor_id t, device_id from, device_id to) const {
     if constexpr (cost_parts::has_send_time<Cost, Workload, Platform>) {
       const double seconds = rounded(cost_.send_time(*workload_, t, *platform_, from, to));
-      if (!(seconds >= 0)) [[unlikely]] {
-        refuse_tensor_time("send_time", t, from, to, seconds);
+      if constexpr (!trusts_transfer_times) {
+        if (!(seconds >= 0)) [[unlikely]] {
+          refuse_tensor_time("send_time", t, from, to, seconds);
+        }
       }
       return seconds;
     } else {

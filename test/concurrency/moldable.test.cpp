@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,25 @@ TEST_CASE("accelerator and single: machines as devices") {
   CHECK(q.num_devices() == 1);
   CHECK(q.speed(0) == 60);
   CHECK(q.machine(0).cores() == 6);
+}
+
+TEST_CASE("moldable: times of a team that are none are refused") {
+  struct broken {
+    double seconds(const workload&, op_id v, const machine&, team t) const {
+      return t.threads < 2 ? 1 : v == 0 ? -1 : std::numeric_limits<double>::quiet_NaN();
+    }
+  };
+  workload_builder b;
+  b.add_op({.work = 1});
+  b.add_op({.work = 1});
+  const auto w = std::move(b).build();
+  const machine m{.name = "box", .sockets = 1, .cores_per_socket = 2};
+  const auto q = single(m);
+  const problem p{w, q, concurrency::moldable<broken>{}};
+  CHECK_THROWS_WITH_AS(p.compute_time(0, 0),
+                       "seconds of op 0 with 2 threads on 'box': -1 is no time: a cost model returns seconds, at least 0",
+                       value_error);
+  CHECK_THROWS_AS(p.compute_time(1, 0), value_error);
 }
 
 } // namespace concurrency_moldable_test

@@ -4,6 +4,8 @@
 
 #include "weft/cost/concepts.hpp"
 
+#include <type_traits>
+
 namespace weft::cost {
 
 /// Moving tensors over the platform's links; a base for models that only differ in compute time.
@@ -41,6 +43,23 @@ struct linear : link_transfers {
     }
     return first;
   }
+};
+
+/// Whether C computes as `linear` does: it inherits its function and does not hide it.
+template <class C, class W, class P>
+concept computes_linearly = platform_parts::has_speeds<P> && requires {
+  requires std::is_same_v<decltype(&C::template compute_time<W, P>),
+                          double (linear::*)(const W&, op_id, const P&, device_id) const>;
+};
+
+/// Whether C computes send and transfer times as `link_transfers` does, that is, inherits both functions and
+/// hides neither. Such times are a constant plus bytes / bandwidth for each pair of devices.
+template <class C, class W, class P>
+concept moves_over_links = platform_parts::has_links<P> && requires {
+  requires std::is_same_v<decltype(&C::template transfer_time<W, P>),
+                          double (link_transfers::*)(const W&, tensor_id, const P&, device_id, device_id) const>;
+  requires std::is_same_v<decltype(&C::template send_time<W, P>),
+                          double (link_transfers::*)(const W&, tensor_id, const P&, device_id, device_id) const>;
 };
 
 } // namespace weft::cost

@@ -30,6 +30,8 @@ struct device {
 template <link_model Links = link_matrix>
 class platform {
 public:
+  using checked_type = platform; ///< its numbers were checked for good; a class that inherits is not this one
+
   constexpr platform() = default;
 
   /// Throws `value_error` for a speed, capacity, slot count or link that is not usable.

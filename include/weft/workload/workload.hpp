@@ -21,6 +21,8 @@ class workload_builder;
 /// Memory: 8 bytes per edge, about 70 per op and 20 per tensor, and the names.
 class workload {
 public:
+  using checked_type = workload; ///< its numbers were checked for good; a class that inherits is not this one
+
   constexpr workload() = default;
 
   constexpr std::size_t num_ops() const { return work_.size(); }

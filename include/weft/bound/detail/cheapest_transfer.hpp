@@ -11,15 +11,7 @@
 
 namespace weft::bound::detail {
 
-/// Whether C computes send and transfer times as `cost::link_transfers` does, that is, inherits both functions and
-/// hides neither. Such times are a constant plus bytes / bandwidth for each pair of devices.
-template <class C, class W, class P>
-concept moves_over_links = platform_parts::has_links<P> && requires {
-  requires std::is_same_v<decltype(&C::template transfer_time<W, P>),
-                          double (cost::link_transfers::*)(const W&, tensor_id, const P&, device_id, device_id) const>;
-  requires std::is_same_v<decltype(&C::template send_time<W, P>),
-                          double (cost::link_transfers::*)(const W&, tensor_id, const P&, device_id, device_id) const>;
-};
+using cost::moves_over_links;
 
 /// For each tensor, a lower bound on send plus transfer time between any two different devices of those given, in
 /// seconds; infinite if there is no second one.

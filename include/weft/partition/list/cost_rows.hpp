@@ -31,12 +31,7 @@ inline void prefetch(const void*) {}
 
 } // namespace detail
 
-/// Whether C computes as `cost::linear` does: it inherits its function and does not hide it.
-template <class C, class W, class P>
-concept computes_linearly = platform_parts::has_speeds<P> && requires {
-  requires std::is_same_v<decltype(&C::template compute_time<W, P>),
-                          double (cost::linear::*)(const W&, op_id, const P&, device_id) const>;
-};
+using cost::computes_linearly;
 
 /// Rows over devices are padded to whole blocks, so that what looks for the least number can do so block by block.
 inline constexpr std::size_t row_block = 8;
