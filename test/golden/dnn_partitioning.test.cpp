@@ -17,9 +17,11 @@
 #include <sstream>
 #include <string>
 #include <vector>
+#endif
 
 namespace golden_dnn_partitioning_test {
 
+#ifdef WEFT_REFERENCE_DATA
 using namespace weft;
 
 /// The published values of one instance by method, and how many downsets the published program counted.

@@ -13,9 +13,11 @@
 #include <fstream>
 #include <string>
 #include <vector>
+#endif
 
 namespace golden_stg_test {
 
+#ifdef WEFT_REFERENCE_DATA
 using namespace weft;
 
 struct row {

@@ -9,9 +9,11 @@
 #include <sstream>
 #include <string>
 #include <vector>
+#endif
 
 namespace interop_tensorflow_reference_test {
 
+#ifdef WEFT_REFERENCE_DATA
 using namespace weft;
 
 /// Row of reference/input_stats.csv: nodes, and edges as pairs of nodes.

@@ -11,9 +11,11 @@
 #include <map>
 #include <string>
 #include <vector>
+#endif
 
 namespace io_reference_test {
 
+#ifdef WEFT_REFERENCE_DATA
 using namespace weft;
 
 struct counts {
