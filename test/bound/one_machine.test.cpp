@@ -26,9 +26,9 @@ double over_all_sets(const weft::buffer<job>& jobs) {
 }
 
 TEST_CASE("one_machine: Carlier's example") { // Carlier 1982, 7 jobs; 49 preemptively, 50 without
-  const job carlier[]{{10, 5, 7}, {13, 6, 26}, {11, 7, 24}, {20, 4, 21}, {30, 3, 8}, {0, 6, 17}, {30, 2, 0}};
+  const job example[] = {{10, 5, 7}, {13, 6, 26}, {11, 7, 24}, {20, 4, 21}, {30, 3, 8}, {0, 6, 17}, {30, 2, 0}};
   weft::buffer<job> jobs;
-  jobs.append(std::begin(carlier), std::end(carlier));
+  jobs.assign(std::begin(example), std::end(example));
   CHECK(one_machine{}(jobs) == 49);
 }
 
