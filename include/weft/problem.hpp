@@ -2,6 +2,7 @@
 /// A problem: a workload, a platform and a cost model, and what every solver derives from them.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/error.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/core/rounding.hpp"
@@ -371,7 +372,7 @@ private:
   std::vector<component_id> component_;
   std::vector<std::uint32_t> first_member_;
   std::vector<op_id> members_;
-  std::vector<kind_set> kinds_;
+  buffer<kind_set> kinds_;
   std::vector<byte_count> demand_;
 };
 

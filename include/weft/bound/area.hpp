@@ -6,7 +6,6 @@
 #include "weft/core/rounding.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <vector>
 
 namespace weft::bound {
@@ -23,7 +22,7 @@ public:
   constexpr double operator()(const std::vector<std::uint32_t>& types) {
     inside_.clear();
     for (const auto& c : r_.choices()) {
-      inside_.push_back(std::ranges::includes(types, c.types));
+      inside_.push_back(c.is_within(types) ? 1 : 0);
     }
     ops_.clear();
     for (const op_id v : ids(r_.problem().num_ops())) {
@@ -67,20 +66,20 @@ private:
   /// Weights in proportion to the mean rates of the ops that are allowed on all of these types, if there are any: for
   /// linear costs these are the speeds. Otherwise, the mean rates relative to each op's best.
   constexpr void set_rates(const std::vector<std::uint32_t>& types) {
-    const auto everywhere = std::ranges::find(r_.choices(), types, &device_choice::types);
+    const device_choice* const everywhere = r_.choice_of(types);
     double least = infinity;
     weight_.assign(r_.types().size(), 0.0);
     for (std::size_t k = 0; k < types.size(); ++k) {
       double time = 0;
       double best = 0;
-      if (everywhere != r_.choices().end()) {
+      if (everywhere != nullptr) {
         time = everywhere->total[k];
         best = 1;
       } else {
         for (std::size_t c = 0; c < inside_.size(); ++c) {
           const auto& choice = r_.choices()[c];
-          if (const auto at = std::ranges::find(choice.types, types[k]); inside_[c] && at != choice.types.end()) {
-            time += choice.total[static_cast<std::size_t>(at - choice.types.begin())];
+          if (const std::size_t at = choice.find(types[k]); inside_[c] && at < choice.types.size()) {
+            time += choice.total[at];
             best += choice.total_best;
           }
         }

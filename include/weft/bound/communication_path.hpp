@@ -6,10 +6,10 @@
 #include "weft/bound/detail/one_machine.hpp"
 #include "weft/bound/detail/relaxation.hpp"
 #include "weft/core/buffer.hpp"
+#include "weft/core/heap.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -18,18 +18,18 @@ namespace weft::bound {
 namespace detail {
 
 /// Computes heads, or, against the edges, tails. "Before" means before in the direction of the run. Keeps its buffers.
-template <class Problem, bool Forward>
+template <class Problem>
 class join_bound {
 public:
-  constexpr join_bound(const relaxation<Problem>& r, const std::vector<double>& cheapest)
-      : r_{r}, cheapest_{cheapest}, position_(r.problem().num_ops(), 0), head_(r.problem().num_ops(), 0),
+  constexpr join_bound(const relaxation<Problem>& r, const std::vector<double>& cheapest, bool forward)
+      : r_{r}, cheapest_{cheapest}, forward_{forward}, position_(r.problem().num_ops(), 0), head_(r.problem().num_ops(), 0),
         index_(r.problem().num_ops(), none) {}
 
   /// For each op, seconds that pass before it can start.
   constexpr std::vector<double> operator()() {
     const auto order = r_.problem().topological_order();
     for (std::uint32_t i = 0; i < order.size(); ++i) {
-      const op_id v = order[Forward ? i : order.size() - 1 - i];
+      const op_id v = order[forward_ ? i : order.size() - 1 - i];
       position_[v] = i;
       head_[v] = earliest_start(v);
     }
@@ -49,11 +49,20 @@ private:
     double arrival = 0; ///< when v can start at the earliest in that case
   };
 
+  struct place {
+    std::uint32_t position = 0;
+    op_id op = none;
+  };
+  struct later {
+    constexpr bool operator()(const place& a, const place& b) const { return a.position > b.position; }
+  };
+  static constexpr heap_operations<place, later> heap{};
+
   /// Calls visit(u, t) for each op u right before v and tensor t between them.
   template <class Visit>
   constexpr void for_each_before(op_id v, Visit visit) const {
     const auto& w = r_.problem().workload();
-    if constexpr (Forward) {
+    if (forward_) {
       for (const tensor_id t : w.inputs(v)) {
         visit(static_cast<op_id>(w.producer(t)), t);
       }
@@ -88,8 +97,8 @@ private:
     frontier_.clear();
     for_each_before(v, [&](op_id u, tensor_id t) { meet(u, 0, cheapest_[t]); });
     for (std::size_t looked = 0; looked < window && !frontier_.empty(); ++looked) {
-      std::ranges::pop_heap(frontier_);
-      const ancestor a = ancestors_[index_[frontier_.back().second]]; // all paths from it to v are known by now
+      const ancestor a = ancestors_[index_[frontier_[0].op]]; // all paths from it to v are known by now
+      heap.pop(frontier_.data(), frontier_.size());
       frontier_.pop_back();
       const bool must_travel = r_.disjoint(r_.choice_index(a.op), r_.choice_index(v));
       const bool must_stay = r_.problem().component(a.op) == r_.problem().component(v);
@@ -112,8 +121,8 @@ private:
     }
     index_[u] = static_cast<std::uint32_t>(ancestors_.size());
     ancestors_.push_back({u, path, journey});
-    frontier_.emplace_back(position_[u], u);
-    std::ranges::push_heap(frontier_);
+    frontier_.push_back({});
+    heap.push(frontier_.data(), frontier_.size() - 1, {position_[u], u});
   }
 
   constexpr double start_after_locals(op_id v, double start) {
@@ -170,11 +179,12 @@ private:
 
   const relaxation<Problem>& r_;
   const std::vector<double>& cheapest_;   // per tensor
+  bool forward_;
   std::vector<std::uint32_t> position_;   // per op, in the order of the run
   std::vector<double> head_;
   std::vector<std::uint32_t> index_;      // per op: where it is among the ancestors, if it is
   buffer<ancestor> ancestors_;
-  std::vector<std::pair<std::uint32_t, op_id>> frontier_; // a heap by position, the last in front
+  buffer<place> frontier_;                // a heap, the last in the order of the run in front
   std::vector<std::uint32_t> by_head_;    // the ancestors that may be local
   buffer<job> jobs_;
   one_machine machine_;
@@ -183,7 +193,7 @@ private:
 template <class Problem>
 constexpr head_and_tail communication_paths(const relaxation<Problem>& r) {
   const auto cheapest = cheapest_transfers(r.problem(), r.usable_devices());
-  return {join_bound<Problem, true>{r, cheapest}(), join_bound<Problem, false>{r, cheapest}()};
+  return {join_bound{r, cheapest, true}(), join_bound{r, cheapest, false}()};
 }
 
 } // namespace detail

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <ranges>
 #include <vector>
 
 namespace weft::bound {
@@ -54,8 +53,8 @@ private:
 
   /// Of the choices of fewer types than that, those whose ops have most to do per slot: an order in which the numbers of
   /// the ops do not count.
-  constexpr std::vector<const device_choice*> busiest(std::size_t num_types) const {
-    std::vector<const device_choice*> some;
+  constexpr buffer<const device_choice*> busiest(std::size_t num_types) const {
+    buffer<const device_choice*> some;
     for (const device_choice& c : r_.choices()) {
       if (!c.types.empty() && c.types.size() < num_types) {
         some.push_back(&c);
@@ -104,8 +103,7 @@ private:
   /// proportion to the mean time of the ops that may run on all of them. Any weights are right, these are good.
   constexpr void collect(const std::vector<std::uint32_t>& types) {
     std::vector<double> weight(r_.types().size(), 1.0);
-    if (const auto everywhere = std::ranges::find(r_.choices(), types, &device_choice::types);
-        everywhere != r_.choices().end()) {
+    if (const device_choice* const everywhere = r_.choice_of(types)) {
       for (std::size_t k = 0; k < types.size(); ++k) {
         if (everywhere->total[k] > 0 && everywhere->total_best > 0) {
           weight[types[k]] = everywhere->total_best / everywhere->total[k];
@@ -119,12 +117,11 @@ private:
     pieces_.clear();
     times_.clear();
     for (const op_id v : ids(r_.problem().num_ops())) {
-      const auto& mine = r_.choice(v).types;
-      if (!std::ranges::includes(types, mine)) {
+      if (!r_.choice(v).is_within(types)) {
         continue;
       }
       const auto first = static_cast<std::uint32_t>(times_.size());
-      for (const std::uint32_t i : mine) {
+      for (const std::uint32_t i : r_.choice(v).types) {
         if (const double time = r_.time(v, i); time < infinity) {
           times_.push_back({time, weight[i]});
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A growing array of plain values, for what algorithms keep to themselves: std::vector at a fifth of a compiler's work
+/// A growing array of simple values, for what algorithms keep to themselves: std::vector at a fifth of a compiler's work
 /// per element type (docs/performance.md).
 #pragma once
 
@@ -7,18 +7,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 namespace weft {
 
 /// Has what it shares with `std::vector` under the same names and with the same meaning. Iterators are pointers.
-/// Elements are copied as memory is, whence they must be trivially copyable, and may be left over after a `clear`.
+/// Places without an element hold some value of T, too, such as one that was removed: T can be made from nothing and
+/// assigned, and what an element owns may live on until the place is used again.
 template <class T>
 class buffer {
-  static_assert(std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>,
-                "weft: a buffer is for plain values; use std::vector");
-
 public:
   using value_type = T;
   using size_type = std::size_t;
@@ -31,9 +28,7 @@ public:
   constexpr buffer() = default;
   constexpr explicit buffer(std::size_t n, const T& value = T{}) { assign(n, value); }
   constexpr buffer(const buffer& other) { append(other.begin(), other.end()); }
-  constexpr buffer(buffer&& other) noexcept
-      : first_{std::exchange(other.first_, nullptr)}, size_{std::exchange(other.size_, 0)},
-        capacity_{std::exchange(other.capacity_, 0)} {}
+  constexpr buffer(buffer&& other) noexcept { swap(other); }
   constexpr buffer& operator=(buffer other) noexcept {
     swap(other);
     return *this;
@@ -68,12 +63,16 @@ public:
       move_to(n);
     }
   }
-  constexpr void push_back(const T& value) {
-    const T copy = value; // may lie in here
+  constexpr void shrink_to_fit() {
+    if (size_ < capacity_) {
+      move_to(size_);
+    }
+  }
+  constexpr void push_back(T value) {
     if (size_ == capacity_) {
       grow(size_ + 1);
     }
-    first_[size_++] = copy;
+    first_[size_++] = std::move(value);
   }
   template <class... Arguments>
   constexpr void emplace_back(Arguments&&... arguments) {
@@ -112,25 +111,26 @@ public:
     }
   }
   /// Makes room for one element before `at`.
-  constexpr void insert(const T* at, const T& value) {
-    const T copy = value;
+  constexpr void insert(const T* at, T value) {
     const auto i = static_cast<std::size_t>(at - first_);
-    push_back(copy);
+    push_back(value);
     for (std::size_t k = size_ - 1; k > i; --k) {
-      first_[k] = first_[k - 1];
+      first_[k] = std::move(first_[k - 1]);
     }
-    first_[i] = copy;
+    first_[i] = std::move(value);
   }
   constexpr void erase(const T* from, const T* to) {
     T* into = first_ + (from - first_);
-    for (const T* next = to; next != end(); ++next) {
-      *into++ = *next;
+    for (T* next = first_ + (to - first_); next != end(); ++next) {
+      *into++ = std::move(*next);
     }
     size_ = static_cast<std::size_t>(into - first_);
   }
   constexpr void erase(const T* at) { erase(at, at + 1); }
   constexpr void swap(buffer& other) noexcept {
-    std::swap(first_, other.first_);
+    T* const first = other.first_;
+    other.first_ = first_;
+    first_ = first;
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
   }
@@ -152,7 +152,7 @@ private:
   constexpr void move_to(std::size_t capacity) {
     T* const moved = new T[capacity];
     for (std::size_t i = 0; i < size_; ++i) {
-      moved[i] = first_[i];
+      moved[i] = std::move(first_[i]);
     }
     delete[] first_;
     first_ = moved;

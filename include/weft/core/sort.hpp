@@ -3,11 +3,12 @@
 /// site (docs/performance.md), in constant expressions too, and with the same order of ties everywhere.
 #pragma once
 
+#include "weft/core/buffer.hpp"
+
 #include <bit>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace weft {
 
@@ -161,8 +162,8 @@ template <class Elements, class Before = detail::ascending>
   requires requires(Elements& x) { x.data() + x.size(); }
 constexpr void stable_sort(Elements&& x, Before before = {}) {
   using element = std::remove_reference_t<decltype(*x.data())>;
-  std::vector<element> buffer(x.size() > 16 ? x.size() : 0, element{}); // clang 16 needs the value in constant expressions
-  weft::stable_sort(x.data(), x.data() + x.size(), buffer.data(), before);
+  buffer<element> merged(x.size() > 16 ? x.size() : 0);
+  weft::stable_sort(x.data(), x.data() + x.size(), merged.data(), before);
 }
 
 } // namespace weft

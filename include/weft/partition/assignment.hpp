@@ -2,6 +2,7 @@
 /// A placement in the making: what is where, how much memory is left, how busy each device is.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
@@ -99,7 +100,7 @@ public:
 private:
   const Problem* problem_;
   placement placement_;
-  std::vector<kind_set> kind_; // the inner loop over devices reads what it needs from neighbouring memory
+  buffer<kind_set> kind_; // the inner loop over devices reads what it needs from neighbouring memory
   std::vector<byte_count> free_;
   std::vector<double> load_;
 };

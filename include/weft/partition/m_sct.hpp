@@ -52,7 +52,7 @@ private:
     constexpr run(const cluster::mean_costs<Problem>& costs, std::vector<op_id> favourite)
         : costs_{costs}, p_{costs.problem()}, num_devices_{p_.num_devices()}, assignment_{p_},
           favourite_{std::move(favourite)}, missing_(p_.num_ops(), 0), finish_(p_.num_ops(), 0.0),
-          row_(p_.num_ops(), none), last_(num_devices_, none), slots_(num_devices_, std::vector<double>{}) {}
+          row_(p_.num_ops(), none), last_(num_devices_, none), slots_(num_devices_) {}
 
     constexpr outcome<plan> schedule() {
       for (const op_id v : ids(p_.num_ops())) {
@@ -250,7 +250,7 @@ private:
     std::vector<op_id> ready_;
     std::vector<op_id> last_;            // per device: what was scheduled there last
     std::vector<op_id> kept_for_;        // per device, of this step
-    std::vector<std::vector<double>> slots_; // per device: when its used slots are free
+    buffer<buffer<double>> slots_; // per device: when its used slots are free
     buffer<timed_step> steps_;
   };
 };

@@ -77,15 +77,15 @@ private:
     std::vector<std::uint32_t> rank_of;
     std::vector<std::uint32_t> waiting;
     std::vector<std::uint8_t> scheduled;
-    std::vector<here_queue> here;                  // per device: ops whose inputs are there
-    std::vector<buffer<coming_pair>> coming;  // per device: a heap
+    buffer<here_queue> here;            // per device: ops whose inputs are there
+    buffer<buffer<coming_pair>> coming; // per device: a heap
 
     constexpr run(const Problem& problem, const list::ranking& r, const Offset& o, workspace& scratch)
         : p{problem}, ranks{r}, offset{o}, builder{problem},
           op_of(problem.topological_order().begin(), problem.topological_order().end()), rank_of(problem.num_ops(), 0),
           waiting(problem.num_ops(), 0), scheduled(problem.num_ops(), 0),
           here(problem.num_devices(), here_queue{problem.num_ops()}),
-          coming(problem.num_devices(), buffer<coming_pair>{}) {
+          coming(problem.num_devices()) {
       if (!r.key.empty() && r.key_orders) {
         list::sort_by_key(
           std::span{op_of}, [&](op_id v) { return -r.key[v]; }, [](op_id, op_id) { return false; }, scratch);

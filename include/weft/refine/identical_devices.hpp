@@ -4,6 +4,7 @@
 
 #include "weft/bound/detail/grid.hpp"
 #include "weft/core/budget.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/concepts.hpp"
@@ -309,15 +310,19 @@ private:
     }
     plan made{placement(p.num_ops(), none), {}};
     const auto order = p.topological_order();
-    std::vector<std::pair<double, std::uint32_t>> by_start; // a device takes its steps strictly in their order
+    struct start_of {
+      double time;
+      std::uint32_t job;
+    };
+    buffer<start_of> by_start; // a device takes its steps strictly in their order
     replay(g, sequence, [&](std::uint32_t v, std::size_t machine, double start) {
       made.placement[order[v]] = device_of[machine];
       by_start.emplace_back(start, v);
     });
-    weft::sort(by_start, [&](const auto& a, const auto& b) {
-      const double until_a = a.first + g.time[a.second];
-      const double until_b = b.first + g.time[b.second];
-      return a.first != b.first ? a.first < b.first : until_a != until_b ? until_a < until_b : a.second < b.second;
+    weft::sort(by_start, [&](const start_of& a, const start_of& b) {
+      const double until_a = a.time + g.time[a.job];
+      const double until_b = b.time + g.time[b.job];
+      return a.time != b.time ? a.time < b.time : until_a != until_b ? until_a < until_b : a.job < b.job;
     });
     for (const auto& [start, v] : by_start) {
       made.order.push_back(step::run(order[v]));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/plan/plan.hpp"
@@ -255,7 +256,7 @@ private:
     trace trace_;
     need need_;
     std::vector<memory_shortage> peaks_;                // what fills each device at its worst moment
-    std::vector<std::vector<component_id>> residents_; // per device
+    buffer<buffer<component_id>> residents_; // per device
   };
 };
 

@@ -2,6 +2,7 @@
 /// A placed workload, ready to be scheduled: the ops, the transfers that the placement causes, and who waits for whom.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
@@ -176,7 +177,7 @@ private:
   std::vector<op_id> consumers_;              // per tensor: the local ones, then those of each transfer
   std::vector<std::uint32_t> num_inputs_;
   std::vector<double> compute_time_;
-  std::vector<transfer> transfers_;
+  buffer<transfer> transfers_;
 };
 
 } // namespace weft

@@ -5,6 +5,7 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/component_memory.hpp"
 #include "weft/core/budget.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
 #include "weft/partition/clustered.hpp"
@@ -183,9 +184,26 @@ private:
     }
   }
 
+  /// A partitioner, for the time of a call. The portfolio is compiled once for all of them.
+  class strategy {
+  public:
+    template <class S>
+    strategy(const S& s)
+        : s_{&s}, run_{[](const void* of, const Problem& p, rng& random, workspace& scratch) {
+            return partition::run(*static_cast<const S*>(of), p, random, scratch);
+          }} {}
+
+    outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {
+      return run_(s_, p, random, scratch);
+    }
+
+  private:
+    const void* s_;
+    outcome<partition::decided> (*run_)(const void*, const Problem&, rng&, workspace&);
+  };
+
   /// Heuristics get a quarter of the seconds; HEFT always runs.
-  template <class S>
-  void attempt_partitioner(std::string_view name, const S& s) {
+  void attempt_partitioner(std::string_view name, const strategy& s) {
     const bool first = found_.tried.empty();
     const bool too_large = options_.seconds < std::numeric_limits<double>::infinity()
                              ? clock_.seconds() > options_.seconds / 4
@@ -199,8 +217,7 @@ private:
   /// Under memory over time, plans that need too much are made again under reservations that were learned from them.
   /// What was there at different moments need not fit at once, so the share of what was learned that is charged falls
   /// while it leaves no plan, and is then bisected: smaller shares leave more freedom.
-  template <class S>
-  void attempt_within(std::string_view name, const S& s, const Problem& reserved) {
+  void attempt_within(std::string_view name, const strategy& s, const Problem& reserved) {
     const stopwatch watch;
     attempt a{.name = std::string{name}};
     const Problem* in = &reserved;
@@ -210,7 +227,7 @@ private:
     placement last;
     for (int lesson = 0, bisection = 0; bisection <= most_bisections; ++lesson) {
       rng random{options_.seed};
-      auto decided = partition::run(s, *in, random, scratch_);
+      auto decided = s(*in, random, scratch_);
       double makespan = no_plan;
       const bool repeated = decided && decided->plan.placement == last;
       if (decided) {
@@ -338,11 +355,10 @@ private:
     listener_.tell(0, clock_.seconds(), makespan);
   }
 
-  template <class S>
-  void exact(std::string_view name, const S& s) {
+  void exact(std::string_view name, const strategy& s) {
     const stopwatch watch;
     rng random{options_.seed};
-    const auto decided = partition::run(s, p_, random, scratch_);
+    const auto decided = s(p_, random, scratch_);
     attempt a{.name = std::string{name}};
     if (decided) {
       if (guard_) {
@@ -367,7 +383,8 @@ private:
   /// From the plans that came nearest to plans whose memory is enough, if they would be better than what was found. At
   /// first components stay on the kind of device on which they are, as hosts have room, but little speed.
   void relieve() {
-    weft::stable_sort(near_, [](const auto& a, const auto& b) { return a.excess < b.excess; });
+    using near_miss = typename memory_guard<Problem>::near_miss;
+    weft::stable_sort(near_, [](const near_miss& a, const near_miss& b) { return a.excess < b.excess; });
     std::size_t relieved = 0;
     for (const auto& near : near_) {
       if (relieved == most_relieved || done()) {
@@ -405,7 +422,7 @@ private:
     share.moves /= chains;
     // With more chains than threads, the chains of a thread run one after the other.
     share.seconds /= static_cast<double>((chains + options_.threads - 1) / options_.threads);
-    std::vector<plan> plans(chains);
+    buffer<plan> plans(chains);
     std::vector<double> makespans(chains, found_.makespan);
     for_each_chain(chains, options_.threads, [&](unsigned k) {
       rng random{rng::mix(options_.seed + 0x9e3779b97f4a7c15u * (k + 1))};
@@ -485,7 +502,7 @@ private:
   progress_listener listener_;
   workspace scratch_;
   std::optional<memory_guard<Problem>> guard_; // memory over time only
-  std::vector<typename memory_guard<Problem>::near_miss> near_; // of each heuristic that needed too much
+  buffer<typename memory_guard<Problem>::near_miss> near_; // of each heuristic that needed too much
   best_result found_;
   bool has_plan_ = false;
   effort wanted_ = effort::full;

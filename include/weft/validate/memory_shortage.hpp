@@ -2,6 +2,8 @@
 /// Finds out from a trace which devices lack memory, and what fills them.
 #pragma once
 
+#include "weft/core/buffer.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
@@ -26,7 +28,7 @@ struct tensor_stay {
 
 /// All stays of tensors that take memory for some time; those of a tensor together, by tensor.
 template <class W, class P, class C>
-std::vector<tensor_stay> tensor_stays(const problem<W, P, C>& p, const placement& where, const trace& run) {
+buffer<tensor_stay> tensor_stays(const problem<W, P, C>& p, const placement& where, const trace& run) {
   const W& w = p.workload();
   std::vector<std::uint32_t> first(p.num_tensors() + 1, 0); // transfers by tensor
   for (const auto& x : run.transfers) {
@@ -40,7 +42,7 @@ std::vector<tensor_stay> tensor_stays(const problem<W, P, C>& p, const placement
   for (std::uint32_t k = 0; k < run.transfers.size(); ++k) {
     sent[next[run.transfers[k].tensor]++] = k;
   }
-  std::vector<tensor_stay> stays;
+  buffer<tensor_stay> stays;
   std::vector<op_id> keeper(p.num_devices(), none); // of the tensor at hand
   for (const tensor_id t : ids(p.num_tensors())) {
     const op_id u = w.producer(t);
@@ -85,24 +87,23 @@ std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const p
     double time;
     bool begins; // what ends at an instant is gone before anything else begins
     byte_count bytes;
-    bool operator<(const change& b) const {
-      return device != b.device ? device < b.device : time != b.time ? time < b.time : begins < b.begins;
-    }
   };
-  std::vector<change> changes;
+  buffer<change> changes;
   changes.reserve(2 * stays.size());
   for (const auto& s : stays) {
     changes.push_back({s.device, s.begin, true, s.what.bytes});
     changes.push_back({s.device, s.end, false, s.what.bytes});
   }
-  std::sort(changes.begin(), changes.end());
+  weft::sort(changes, [](const change& a, const change& b) {
+    return a.device != b.device ? a.device < b.device : a.time != b.time ? a.time < b.time : a.begins < b.begins;
+  });
   std::vector<byte_count> resident(p.num_devices(), 0);
   for (const op_id v : ids(p.num_ops())) {
     resident[where[v]] += p.workload().resident_bytes(v);
   }
   std::vector<memory_shortage> found;
   std::vector<std::uint32_t> index(p.num_devices(), none);
-  auto next = changes.begin();
+  const change* next = changes.begin();
   for (const device_id d : ids(p.num_devices())) {
     const auto all = static_cast<byte_count>(p.platform().memory_capacity(d));
     const byte_count capacity = memory_limit{.capacity_share = capacity_share}.of(all);
@@ -129,7 +130,7 @@ std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const p
     }
   }
   for (auto& s : found) {
-    std::sort(s.alive.begin(), s.alive.end(), [](const auto& a, const auto& b) {
+    weft::sort(s.alive, [](const memory_shortage::live_tensor& a, const memory_shortage::live_tensor& b) {
       return a.bytes != b.bytes ? a.bytes > b.bytes : a.tensor != b.tensor ? a.tensor < b.tensor : a.received < b.received;
     });
   }

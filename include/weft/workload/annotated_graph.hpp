@@ -2,6 +2,7 @@
 /// Makes a workload of a graph that you already have, without copying it.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/error.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/concepts.hpp"
@@ -209,7 +210,7 @@ private:
     if (num_groups_ > n) {
       throw value_error("column 'groups'", "number the groups 0, 1, 2, … without gaps, and use `none` for no group");
     }
-    std::vector<kind_set> allowed(num_groups_, kind_set::all());
+    buffer<kind_set> allowed(num_groups_, kind_set::all());
     for (const op_id v : ids(n)) {
       const kind_set left = group(v) == none ? kinds(v) : allowed[group(v)] = allowed[group(v)] & kinds(v);
       if (left.empty()) {

@@ -177,6 +177,11 @@ private:
     op_id consumer;
   };
 
+  struct colocation {
+    op_id a;
+    op_id b;
+  };
+
   std::string name(op_id v) const { return v < names_.size() ? names_[v] : std::string{}; }
   static std::string where(op_id v, const std::string& name) {
     return "op " + std::to_string(v) + (name.empty() ? "" : " '" + name + "'");
@@ -330,7 +335,7 @@ private:
     for (const auto& [a, b] : colocations_) {
       sets.unite(a, b);
     }
-    std::vector<kind_set> allowed(n, kind_set::all());
+    buffer<kind_set> allowed(n, kind_set::all());
     std::vector<std::uint32_t> size(n, 0);
     for (const op_id v : ids(n)) {
       const auto root = sets.find(v);
@@ -371,7 +376,7 @@ private:
   std::vector<std::uint32_t> types_;                   // up to the last op with a type; `none` for ops without
   std::map<std::string, std::uint32_t> type_numbers_;  // numbers in the order in which types came
   buffer<pending_edge> edges_;
-  std::vector<std::pair<op_id, op_id>> colocations_;
+  buffer<colocation> colocations_;
 };
 
 } // namespace weft

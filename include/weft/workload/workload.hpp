@@ -2,6 +2,7 @@
 /// The library's workload: a dataflow graph in compressed sparse rows with its op and tensor columns.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/error.hpp"
 #include "weft/workload/concepts.hpp"
 
@@ -139,7 +140,7 @@ private:
   std::vector<byte_count> bytes_;
   std::vector<double> work_;
   std::vector<byte_count> resident_bytes_;
-  std::vector<kind_set> kinds_;
+  buffer<kind_set> kinds_;
   std::vector<group_id> group_;
   std::vector<std::string> names_;        // empty when no op has a name
   std::vector<std::string> type_names_;   // each type once

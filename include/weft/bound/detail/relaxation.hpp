@@ -2,14 +2,15 @@
 /// What every bound starts from: which devices are alike, where each component may go, and each op's best time.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/error.hpp"
 #include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
-#include <ranges>
 #include <vector>
 
 namespace weft::bound::detail {
@@ -24,6 +25,19 @@ struct device_type {
 
 /// The device types that some components are allowed on; no two choices have the same ones.
 struct device_choice {
+  /// The place of a type among `types`, their number if it is not there.
+  constexpr std::size_t find(std::uint32_t type) const {
+    std::size_t i = 0;
+    while (i < types.size() && types[i] != type) {
+      ++i;
+    }
+    return i;
+  }
+  /// Whether all types are among `others`, which are ascending, too.
+  constexpr bool is_within(const std::vector<std::uint32_t>& others) const {
+    return std::includes(others.begin(), others.end(), types.begin(), types.end());
+  }
+
   std::vector<std::uint32_t> types;  ///< ascending
   std::uint32_t most_slots = 1;      ///< of one of these devices
   std::vector<double> total;         ///< per entry of `types`: Σ compute times of the ops with this choice; best times if infinite
@@ -73,8 +87,17 @@ public:
   }
 
   constexpr const Problem& problem() const { return *problem_; }
-  constexpr const std::vector<device_type>& types() const { return types_; }
-  constexpr const std::vector<device_choice>& choices() const { return choices_; }
+  constexpr const buffer<device_type>& types() const { return types_; }
+  constexpr const buffer<device_choice>& choices() const { return choices_; }
+  /// The choice of exactly these types; null if there is none.
+  constexpr const device_choice* choice_of(const std::vector<std::uint32_t>& types) const {
+    for (const device_choice& c : choices_) {
+      if (c.types == types) {
+        return &c;
+      }
+    }
+    return nullptr;
+  }
   constexpr std::uint32_t choice_index(op_id v) const { return choice_of_[problem_->component(v)]; }
   constexpr const device_choice& choice(op_id v) const { return choices_[choice_index(v)]; }
   /// The least time that v takes on a device that its component allows.
@@ -110,17 +133,19 @@ private:
     std::vector<device_id> class_of;
     for (const device_id d : ids(problem_->num_devices())) {
       class_of.push_back(cost_class(d));
-      const auto same = std::ranges::find_if(types_, [&](const device_type& x) {
-        const device_id e = x.representative;
+      const auto is_like = [&](device_id e) {
         return class_of[e] == class_of[d] && platform.kind(e) == platform.kind(d) &&
                platform.memory_capacity(e) == platform.memory_capacity(d) && platform.slots(e) == platform.slots(d);
-      });
-      type_of_.push_back(static_cast<std::uint32_t>(same - types_.begin()));
-      if (same != types_.end()) {
-        ++same->count;
-      } else {
-        types_.push_back({d, 1});
+      };
+      std::uint32_t type = 0;
+      while (type < types_.size() && !is_like(types_[type].representative)) {
+        ++type;
       }
+      if (type == types_.size()) {
+        types_.push_back({d, 0});
+      }
+      ++types_[type].count;
+      type_of_.push_back(type);
     }
   }
 
@@ -145,7 +170,7 @@ private:
 
   /// Components allow the same devices if they allow the same kinds and their demands lie between the same capacities.
   constexpr void find_choices() {
-    std::vector<byte_count> capacities;
+    buffer<byte_count> capacities;
     std::uint64_t kinds = 0;
     for (const auto& x : types_) {
       capacities.push_back(problem_->platform().memory_capacity(x.representative));
@@ -155,17 +180,17 @@ private:
     struct key {
       std::uint64_t kinds;
       std::size_t too_small; // how many capacities are
-      constexpr bool operator==(const key&) const = default;
     };
-    std::vector<key> keys;
+    buffer<key> keys;
     std::vector<std::uint32_t> choice_of_key;
     for (component_id c = 0; c < problem_->num_components(); ++c) {
-      const key k{problem_->kinds(c).bits() & kinds,
-                  static_cast<std::size_t>(std::ranges::lower_bound(capacities, problem_->demand(c)) -
-                                           capacities.begin())};
-      const auto at = std::ranges::find(keys, k);
-      const auto number = static_cast<std::size_t>(at - keys.begin());
-      if (at == keys.end()) {
+      const byte_count* const enough = std::lower_bound(capacities.begin(), capacities.end(), problem_->demand(c));
+      const key k{problem_->kinds(c).bits() & kinds, static_cast<std::size_t>(enough - capacities.begin())};
+      std::size_t number = 0;
+      while (number < keys.size() && (keys[number].kinds != k.kinds || keys[number].too_small != k.too_small)) {
+        ++number;
+      }
+      if (number == keys.size()) {
         keys.push_back(k);
         choice_of_key.push_back(add_choice(c));
       }
@@ -173,9 +198,11 @@ private:
     }
     for (const auto& a : choices_) {
       for (const auto& b : choices_) {
-        disjoint_.push_back(std::ranges::none_of(a.types, [&](std::uint32_t i) {
-          return std::ranges::binary_search(b.types, i);
-        }));
+        bool disjoint = true;
+        for (std::size_t i = 0; i < a.types.size() && disjoint; ++i) {
+          disjoint = b.find(a.types[i]) == b.types.size();
+        }
+        disjoint_.push_back(disjoint ? 1 : 0);
       }
     }
   }
@@ -189,22 +216,21 @@ private:
         allowed.most_slots = std::max<std::uint32_t>(allowed.most_slots, problem_->platform().slots(d));
       }
     }
-    const auto same = std::ranges::find(choices_, allowed.types, &device_choice::types);
-    const auto number = static_cast<std::uint32_t>(same - choices_.begin());
-    if (same == choices_.end()) {
-      allowed.total.assign(allowed.types.size(), 0.0);
-      choices_.push_back(std::move(allowed));
+    if (const device_choice* const same = choice_of(allowed.types)) {
+      return static_cast<std::uint32_t>(same - choices_.begin());
     }
-    return number;
+    allowed.total.assign(allowed.types.size(), 0.0);
+    choices_.push_back(std::move(allowed));
+    return static_cast<std::uint32_t>(choices_.size() - 1);
   }
 
   const Problem* problem_;
   bool feasible_ = true;
-  std::vector<device_type> types_;
+  buffer<device_type> types_;
   std::vector<std::uint32_t> type_of_;   // per device
   std::vector<device_id> usable_devices_;
   std::vector<std::uint32_t> usable_types_;
-  std::vector<device_choice> choices_;
+  buffer<device_choice> choices_;
   std::vector<std::uint32_t> choice_of_; // per component
   std::vector<std::uint8_t> disjoint_;   // choices x choices
   std::vector<double> best_;

@@ -96,7 +96,7 @@ private:
 
   const Problem* p_;
   graph::disjoint_sets sets_;
-  std::vector<kind_set> kinds_;     // per name of a set
+  buffer<kind_set> kinds_;          // per name of a set
   std::vector<byte_count> demand_;  // per name of a set
   buffer<room> largest_;
 };

@@ -2,6 +2,7 @@
 /// From clusters to devices: merging clusters until there are as many as devices, and choosing the device of each.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/cluster/clustering.hpp"
@@ -71,7 +72,7 @@ private:
   assignment<Problem> a_;
   std::vector<std::uint32_t> first_;       // per cluster, plus the end
   std::vector<component_id> components_;   // cluster by cluster, ascending
-  std::vector<kind_set> kinds_;            // per cluster
+  buffer<kind_set> kinds_;                 // per cluster
   std::vector<byte_count> demand_;         // per cluster
 };
 

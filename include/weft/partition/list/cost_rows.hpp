@@ -323,7 +323,7 @@ private:
   bool knows_links_ = false;
   bool knows_speeds_ = false;
   bool has_fixed_ = false;           // some send or latency takes time
-  std::vector<schedule::interval> times_; // per op
+  buffer<schedule::interval> times_; // per op
   buffer<made_tensor> tensors_; // per tensor, once its producer has finished
   buffer<input> inputs_;        // of the op in hand, next to each other
   std::size_t num_inputs_ = 0;

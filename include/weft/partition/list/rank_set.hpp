@@ -8,7 +8,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace weft::partition::list {
 
@@ -19,7 +18,7 @@ struct no_offset {};
 /// O(log n / 6) each, without branches that depend on the data. Memory: n / 7.9 bytes, when it is first used.
 class rank_set {
 public:
-  constexpr explicit rank_set(std::size_t n) : n_{n} {}
+  constexpr explicit rank_set(std::size_t n = 0) : n_{n} {}
 
   constexpr bool empty() const { return size_ == 0; }
   /// The smallest rank. Precondition: not empty.
@@ -38,7 +37,7 @@ public:
       std::size_t words = n_;
       do {
         words = (words + 63) / 64;
-        levels_.push_back(std::vector<std::uint64_t>(words, 0));
+        levels_.push_back(buffer<std::uint64_t>(words, 0));
       } while (words > 1);
     }
     std::size_t at = rank;
@@ -63,15 +62,15 @@ public:
   }
 
 private:
-  std::size_t n_;
+  std::size_t n_ = 0;
   std::size_t size_ = 0;
-  std::vector<std::vector<std::uint64_t>> levels_; // the last has one word
+  buffer<buffer<std::uint64_t>> levels_; // the last has one word
 };
 
 /// A heap of ranks, the smallest key first, ties to the smaller rank. O(log size) each.
 class rank_heap {
 public:
-  constexpr explicit rank_heap(std::size_t) {}
+  constexpr explicit rank_heap(std::size_t = 0) {}
 
   constexpr bool empty() const { return entries_.empty(); }
   constexpr std::uint32_t top() const { return entries_[0].rank; }

@@ -2,6 +2,7 @@
 /// A schedule in the making, op by op: what every list scheduler writes to.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/partition/list/cost_rows.hpp"
 #include "weft/partition/list/reservation.hpp"
@@ -38,7 +39,7 @@ public:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
   constexpr explicit schedule_builder(const Problem& p)
-      : p_{&p}, placed_{p}, rows_{p, placed_}, slots_(p.num_devices(), std::vector<Slot>{}),
+      : p_{&p}, placed_{p}, rows_{p, placed_}, slots_(p.num_devices()),
         available_(rows_.stride(), 0.0), last_gap_(rows_.stride(), -1.0), arrival_(rows_.stride(), 0.0),
         duration_(rows_.stride(), 0.0), bound_(rows_.stride(), 0.0), least_of_(rows_.stride() / row_block, 0.0) {
     sequence_.reserve(p.num_ops());
@@ -279,7 +280,7 @@ private:
   const Problem* p_;
   reservation<Problem> placed_;
   cost_rows<Problem, Path> rows_;
-  std::vector<std::vector<Slot>> slots_; // per device, those in use
+  buffer<buffer<Slot>> slots_;      // per device, those in use
   std::vector<double> available_;        // rows over devices
   std::vector<double> last_gap_;         // the last gap's end, and a little more
   std::vector<double> arrival_;          // of the op in hand, as the following

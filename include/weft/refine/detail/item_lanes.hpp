@@ -292,7 +292,7 @@ protected:
   std::vector<std::uint32_t> count_;   // per transfer: how many consumers wait for it
   std::vector<double> travel_;         // per transfer: seconds from the end of its send to its arrival
   std::vector<std::uint32_t> first_lane_;
-  std::vector<buffer<lane_entry>> lanes_;
+  buffer<buffer<lane_entry>> lanes_;
   std::vector<std::uint32_t> lane_;    // per item, as all that follow
   std::vector<item_id> prev_, next_;
   std::vector<double> label_, start_, duration_, tail_;

@@ -2,6 +2,7 @@
 /// The best order of ops and sends for a given placement.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
@@ -167,7 +168,11 @@ private:
       scheduled_[i] = 1;
       slot_free_[slot] = finish;
       sequence_.push_back(i);
-      std::vector<std::pair<item_id, double>> undo;
+      struct was_ready {
+        item_id item;
+        double time;
+      };
+      buffer<was_ready> undo;
       for_each_successor(i, [&](item_id s, double lag) {
         undo.emplace_back(s, ready_[s]);
         --missing_[s];

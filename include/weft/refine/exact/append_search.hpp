@@ -392,12 +392,12 @@ private:
   std::vector<std::uint32_t> used_;
   std::vector<device_id> component_at_;
   std::vector<std::uint32_t> component_members_; // that have started
-  std::vector<std::vector<double>> slots_;       // per device: when each is free; none where no op may run
+  buffer<buffer<double>> slots_;                 // per device: when each is free; none where no op may run
   std::uint64_t started_ = 0;
   double now_ = 0;
   bool stopped_ = false;
   std::vector<op_id> sequence_;
-  std::vector<buffer<choice>> choices_; // per depth
+  buffer<buffer<choice>> choices_; // per depth
   std::unordered_map<std::uint64_t, std::uint32_t> heads_; // by the set of ops that have started
   buffer<state> states_;
   std::vector<double> numbers_;

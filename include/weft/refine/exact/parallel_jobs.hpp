@@ -98,7 +98,11 @@ inline job_sets descendants(const parallel_jobs& g) {
 /// number of machines and then the shortest tail among them. Complexity: O(n² log n).
 inline std::vector<double> tails(const parallel_jobs& g, const job_sets& below) {
   std::vector<double> tail(g.size(), 0.0);
-  std::vector<std::pair<double, double>> after; // tail and time
+  struct descendant {
+    double tail;
+    double time;
+  };
+  buffer<descendant> after;
   for (std::size_t v = g.size(); v-- > 0;) {
     for (const std::uint32_t s : g.successors(v)) {
       tail[v] = std::max(tail[v], g.time[s] + tail[s]);
@@ -109,7 +113,9 @@ inline std::vector<double> tails(const parallel_jobs& g, const job_sets& below) 
         after.emplace_back(tail[u], g.time[u]);
       }
     }
-    weft::sort(after, descending);
+    weft::sort(after, [](const descendant& a, const descendant& b) {
+      return a.tail != b.tail ? a.tail > b.tail : a.time > b.time;
+    });
     double work = 0;
     for (const auto& [rest, time] : after) {
       work += time;

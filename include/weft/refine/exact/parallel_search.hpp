@@ -339,7 +339,7 @@ private:
   std::vector<std::uint32_t> open_; // all predecessors have started
   std::vector<double> free_;        // per machine, ascending
   buffer<running_job> running_; // all that were started; those in the past are ignored
-  std::vector<buffer<choice>> choices_; // per depth
+  buffer<buffer<choice>> choices_; // per depth
   double now_ = 0;
   std::size_t num_started_ = 0;
   bool stopped_ = false;

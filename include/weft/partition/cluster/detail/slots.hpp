@@ -2,11 +2,11 @@
 /// The busy times of all slots of all devices while a schedule is being built.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/timeline.hpp"
 
 #include <cstddef>
-#include <vector>
 
 namespace weft::partition::cluster::detail {
 
@@ -14,7 +14,7 @@ namespace weft::partition::cluster::detail {
 template <class Problem>
 class slots {
 public:
-  constexpr explicit slots(const Problem& p) : p_{&p}, used_(p.num_devices(), std::vector<schedule::timeline>{}) {}
+  constexpr explicit slots(const Problem& p) : p_{&p}, used_(p.num_devices()) {}
 
   /// The earliest start, not before `ready`, of a gap of `duration` seconds on d. O(slots in use), plus the gaps passed.
   constexpr double earliest(device_id d, double ready, double duration) { return find(d, ready, duration).start; }
@@ -51,7 +51,7 @@ private:
   }
 
   const Problem* p_;
-  std::vector<std::vector<schedule::timeline>> used_; // per device
+  buffer<buffer<schedule::timeline>> used_; // per device
 };
 
 } // namespace weft::partition::cluster::detail
