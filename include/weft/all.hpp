@@ -46,6 +46,7 @@
 #include "weft/cost/roofline.hpp"
 #include "weft/cost/staged.hpp"
 #include "weft/cost/table.hpp"
+#include "weft/cost/tabulated.hpp"
 #include "weft/workload/annotated_graph.hpp"
 #include "weft/workload/archetype.hpp"
 #include "weft/workload/builder.hpp"
