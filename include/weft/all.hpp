@@ -57,6 +57,7 @@
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/workload.hpp"
 
+#include "weft/compiled.hpp"
 #include "weft/plan/check_plan.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/infeasibility.hpp"

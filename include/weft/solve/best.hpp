@@ -522,3 +522,11 @@ best_result best(const Problem& p, const best_options& options = {}) {
 }
 
 } // namespace weft::solve
+
+#ifdef WEFT_COMPILED
+#include "weft/compiled.hpp"
+namespace weft::solve {
+extern template best_result best(const compiled::linear&, const best_options&);
+extern template best_result best(const compiled::tabulated&, const best_options&);
+} // namespace weft::solve
+#endif

@@ -105,13 +105,7 @@ public:
   using refiner = std::function<plan(const Problem&, plan, const weft::budget&, rng&)>;
 
   /// All strategies of the library.
-  static registry standard() {
-    registry r;
-    r.add_standard_partitioners();
-    r.add_standard_policies();
-    r.add_standard_refiners();
-    return r;
-  }
+  static registry standard();
   /// The parts of `standard`, for programs that need only some and want to compile quickly.
   void add_standard_partitioners() {
     add_placement_rules();
@@ -218,6 +212,15 @@ private:
 // What is heavy is defined outside of the class, so that a program can compile it once: functions defined in a class are
 // inline, and `extern template` does nothing for those.
 template <class Problem>
+registry<Problem> registry<Problem>::standard() {
+  registry r;
+  r.add_standard_partitioners();
+  r.add_standard_policies();
+  r.add_standard_refiners();
+  return r;
+}
+
+template <class Problem>
 void registry<Problem>::add_placement_rules() {
   add_partitioner("hash", partition::hash{});
   add_partitioner("batch_split", partition::batch_split{});
@@ -290,3 +293,25 @@ void registry<Problem>::add_standard_refiners() {
 }
 
 } // namespace weft
+
+#ifdef WEFT_COMPILED
+#include "weft/compiled.hpp"
+namespace weft {
+extern template registry<compiled::linear> registry<compiled::linear>::standard();
+extern template void registry<compiled::linear>::add_placement_rules();
+extern template void registry<compiled::linear>::add_list_schedulers();
+extern template void registry<compiled::linear>::add_clusterings();
+extern template void registry<compiled::linear>::add_memory_constrained();
+extern template void registry<compiled::linear>::add_searches();
+extern template void registry<compiled::linear>::add_standard_policies();
+extern template void registry<compiled::linear>::add_standard_refiners();
+extern template registry<compiled::tabulated> registry<compiled::tabulated>::standard();
+extern template void registry<compiled::tabulated>::add_placement_rules();
+extern template void registry<compiled::tabulated>::add_list_schedulers();
+extern template void registry<compiled::tabulated>::add_clusterings();
+extern template void registry<compiled::tabulated>::add_memory_constrained();
+extern template void registry<compiled::tabulated>::add_searches();
+extern template void registry<compiled::tabulated>::add_standard_policies();
+extern template void registry<compiled::tabulated>::add_standard_refiners();
+} // namespace weft
+#endif

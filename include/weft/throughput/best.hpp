@@ -151,3 +151,11 @@ outcome<best_result> best::operator()(const Problem& p, rng& random) const {
 }
 
 } // namespace weft::throughput
+
+#ifdef WEFT_COMPILED
+#include "weft/compiled.hpp"
+namespace weft::throughput {
+extern template outcome<best_result> best::operator()(const compiled::linear&, rng&) const;
+extern template outcome<best_result> best::operator()(const compiled::tabulated&, rng&) const;
+} // namespace weft::throughput
+#endif
