@@ -1,59 +1,113 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Prints what including and using the library costs a compiler, relative to a file that includes <vector> and
-<algorithm> only.
+"""Prints what including and using the library costs a compiler: seconds of CPU and peak memory, beside a file that
+includes only the standard headers that the library includes.
 
-  compile_time.py path/to/repository compiler [flag...]
+  compile_time.py [--once] [--build FOLDER] COMPILER [FLAG...]
 
-Seconds are the medians of three runs of the compiler, taken in turns; lines are those that are left after
-preprocessing; instantiations are template functions and classes that clang instantiates (only where the compiler is
-clang). --once: one run each.
+Each file is compiled without and with optimisation, three times in turns, and the least time is taken; --once: one
+time each. --build: also each source of compare and place as a build there (with compile_commands.json) compiles it.
 """
-import json, os, re, statistics, subprocess, sys, tempfile, time
+import argparse
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
-once = '--once' in sys.argv
-root, compiler, *flags = [a for a in sys.argv[1:] if a != '--once']
-flags = ['-std=c++20', '-O2', '-I', os.path.join(root, 'include'), *flags]
-is_clang = 'clang' in subprocess.run([compiler, '--version'], capture_output=True, text=True, check=True).stdout
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ["core", "graph", "platform", "workload", "cost", "plan", "partition", "schedule", "concurrency", "bound",
+        "validate", "refine", "simulate", "execute", "throughput", "solve"]
 
-with tempfile.TemporaryDirectory() as folder:
-    def source(name, text):
-        path = os.path.join(folder, name + '.cpp')
-        with open(path, 'w') as f:
-            f.write(text)
-        return path
 
-    files = {
-        'standard': source('standard', '#include <algorithm>\n#include <vector>\n'),
-        'include weft/all.hpp': source('include', '#include <weft/all.hpp>\n'),
-        'examples/quick_start.cpp': os.path.join(root, 'examples', 'quick_start.cpp'),
-    }
+def standard_headers():
+    texts = [h.read_text() for part in CORE for h in (ROOT / "include/weft" / part).rglob("*.hpp")]
+    return sorted({name for text in texts for name in re.findall(r"^#include (<[a-z_]+>)", text, re.M)})
 
-    def compile_seconds(path):
-        begin = time.perf_counter()
-        subprocess.run([compiler, *flags, '-c', path, '-o', os.path.join(folder, 'out.o')], check=True)
-        return time.perf_counter() - begin
 
-    def preprocessed_lines(path):
-        text = subprocess.run([compiler, *flags, '-E', '-P', path], capture_output=True, text=True, check=True).stdout
-        return sum(1 for line in text.splitlines() if line.strip())
+def cost_of(command):
+    """Seconds of CPU and peak MB of a compiler and what it runs."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+        said = running.stderr.read()
+        running.wait()
+        if running.returncode != 0:
+            sys.exit(f"compile_time: {shlex.join(map(str, command))}\n{said}")
+    return json.loads(said.splitlines()[-1])
 
-    def instantiations(path):
-        if not is_clang:
-            return None
-        subprocess.run([compiler, *flags, '-ftime-trace', '-ftime-trace-granularity=0', '-c', path, '-o',
-                        os.path.join(folder, 'out.o')], check=True)
-        with open(os.path.join(folder, 'out.json')) as f:
-            return sum(1 for e in json.load(f)['traceEvents'] if re.fullmatch('Instantiate(Class|Function)', e['name']))
 
-    seconds = {name: [] for name in files}
-    for _ in range(1 if once else 3):
-        for name, path in files.items():
-            seconds[name].append(compile_seconds(path))
-    base = statistics.median(seconds['standard'])
-    base_lines = preprocessed_lines(files['standard'])
-    print(f'{"":26} {"seconds":>8} {"ratio":>6} {"lines":>8} {"ratio":>6} {"instantiations":>15}')
-    for name, path in files.items():
-        taken, lines, count = statistics.median(seconds[name]), preprocessed_lines(path), instantiations(path)
-        print(f'{name:26} {taken:8.2f} {taken / base:6.1f} {lines:8,} {lines / base_lines:6.1f} '
-              f'{"-" if count is None else format(count, ","):>15}')
+# The least of a process's children can only be asked by their parent, so each command gets one of its own.
+PARENT = """
+import json, resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]), file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def measure(commands, times):
+    """{name: command} -> {name: (seconds, MB)}"""
+    found = {name: (float("inf"), 0) for name in commands}
+    for _ in range(times):
+        for name, command in commands.items():
+            seconds, megabytes = cost_of([sys.executable, "-c", PARENT, *command])
+            found[name] = (min(seconds, found[name][0]), max(megabytes, found[name][1]))
+    return found
+
+
+def sources_of_tools(build):
+    """Commands of a build that compile the tools, without the launcher."""
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = Path(entry["file"])
+        if re.search(r"/examples/(compare|place|tool)[/.]", str(path)) or re.search(r"/src/compiled/", str(path)):
+            command = shlex.split(entry["command"])
+            if Path(command[0]).name == "ccache":
+                command = command[1:]
+            yield "/".join(path.parts[-2:]), entry["directory"], command
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--once", action="store_true")
+    parser.add_argument("--build", type=Path)
+    parser.add_argument("compiler")
+    options, flags = parser.parse_known_args()
+    times = 1 if options.once else 3
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        (folder / "standard.cpp").write_text("".join(f"#include {name}\n" for name in standard_headers()))
+        (folder / "all.cpp").write_text("#include <weft/all.hpp>\n")
+        files = {
+            "the standard headers alone": folder / "standard.cpp",
+            "weft/all.hpp alone": folder / "all.cpp",
+            "examples/quick_start.cpp": ROOT / "examples/quick_start.cpp",
+            "a program with solve::best": Path(__file__).with_name("best.cpp"),
+        }
+        compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", str(folder / "out.o")]
+        levels = ["-O0", "-O2"]
+        found = measure({(name, level): [*compile_it, level, str(path)] for name, path in files.items()
+                         for level in levels}, times)
+        print(f'{"":28}' + "".join(f'{level + " seconds":>12} {"ratio":>6} {"MB":>6}' for level in levels))
+        for name in files:
+            line = f"{name:28}"
+            for level in levels:
+                seconds, megabytes = found[name, level]
+                line += f'{seconds:12.2f} {seconds / found["the standard headers alone", level][0]:6.1f} {megabytes:6.0f}'
+            print(line)
+        if options.build:
+            commands = {}
+            for name, directory, command in sources_of_tools(options.build.resolve()):
+                out = command.index("-o")
+                command[out + 1] = str(folder / "out.o")
+                commands[name] = ["env", "-C", directory, *command]
+            print(f'\n{"sources of the tools":40} {"seconds":>8} {"MB":>6}')
+            total = 0
+            for name, (seconds, megabytes) in measure(commands, 1).items():
+                total += seconds
+                print(f"{name:40} {seconds:8.2f} {megabytes:6.0f}")
+            print(f'{"together":40} {total:8.2f}')
+
+
+main()

@@ -11,7 +11,7 @@ using weft::bound::detail::job;
 using weft::bound::detail::one_machine;
 
 /// max over all sets of jobs of min head + Σ time + min tail.
-double over_all_sets(const std::vector<job>& jobs) {
+double over_all_sets(const weft::buffer<job>& jobs) {
   double most = 0;
   for (unsigned set = 1; set < 1u << jobs.size(); ++set) {
     job sum{1e9, 0, 1e9};
@@ -26,7 +26,9 @@ double over_all_sets(const std::vector<job>& jobs) {
 }
 
 TEST_CASE("one_machine: Carlier's example") { // Carlier 1982, 7 jobs; 49 preemptively, 50 without
-  std::vector<job> jobs{{10, 5, 7}, {13, 6, 26}, {11, 7, 24}, {20, 4, 21}, {30, 3, 8}, {0, 6, 17}, {30, 2, 0}};
+  const job example[] = {{10, 5, 7}, {13, 6, 26}, {11, 7, 24}, {20, 4, 21}, {30, 3, 8}, {0, 6, 17}, {30, 2, 0}};
+  weft::buffer<job> jobs;
+  jobs.assign(std::begin(example), std::end(example));
   CHECK(one_machine{}(jobs) == 49);
 }
 
@@ -34,7 +36,7 @@ TEST_CASE("one_machine: the best set of jobs, on random ones") {
   weft::rng random{1};
   one_machine machine;
   for (int round = 0; round < 300; ++round) {
-    std::vector<job> jobs(1 + random.below(8), job{});
+    weft::buffer<job> jobs(1 + random.below(8), job{});
     for (auto& j : jobs) {
       j = {static_cast<double>(random.below(20)), static_cast<double>(random.below(8)),
            static_cast<double>(random.below(20))};

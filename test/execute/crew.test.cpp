@@ -18,10 +18,9 @@
 #endif
 #ifdef WEFT_TEST_LIMITS_MEMORY
 #include <sys/resource.h>
+#endif
 
 namespace execute_crew_test {
-
-#endif
 
 using weft::execute::detail::crew;
 

@@ -161,7 +161,7 @@ template <class Elements, class Before = detail::ascending>
   requires requires(Elements& x) { x.data() + x.size(); }
 constexpr void stable_sort(Elements&& x, Before before = {}) {
   using element = std::remove_reference_t<decltype(*x.data())>;
-  std::vector<element> buffer(x.size() > 16 ? x.size() : 0);
+  std::vector<element> buffer(x.size() > 16 ? x.size() : 0, element{}); // clang 16 needs the value in constant expressions
   weft::stable_sort(x.data(), x.data() + x.size(), buffer.data(), before);
 }
 

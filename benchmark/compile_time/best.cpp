@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// What most programs do that want a good plan: a workload, a platform, solve::best.
+#include <weft/all.hpp>
+
+#include <cstdio>
+
+int main() {
+  weft::workload_builder net;
+  net.add_edge(net.add_op({.work = 1e9, .bytes = 100}), net.add_op({.work = 1e9, .bytes = 100}));
+  const weft::workload workload = std::move(net).build();
+  const weft::platform devices{std::vector<weft::device>(2), weft::uniform_links{}};
+  const auto r = weft::solve::best(weft::problem{workload, devices}, {.seconds = 1});
+  std::printf("%g s, gap %g\n", r.makespan, r.gap());
+}
