@@ -42,7 +42,7 @@ function(weft_component name)
   set(WEFT_COMPONENTS ${WEFT_COMPONENTS} ${name} PARENT_SCOPE)
 endfunction()
 
-weft_component(weft HEADERS "^(all|networks|problem)\\.hpp$|^(core|graph|platform|workload|cost|plan|partition|schedule|concurrency|bound|validate|refine|simulate|execute|throughput|solve)/"
+weft_component(weft HEADERS "^(all|compiled|networks|problem)\\.hpp$|^(core|graph|platform|workload|cost|plan|partition|schedule|concurrency|bound|validate|refine|simulate|execute|throughput|solve)/"
   DEPENDS range-v3::range-v3)
 if(nlohmann_json_FOUND)
   weft_component(io HEADERS "^io/" DEPENDS weft::weft nlohmann_json::nlohmann_json)

@@ -50,6 +50,16 @@ function(weft_link_components target)
   endforeach()
 endfunction()
 
+# weft_link_compiled(<target> <problem>...): links the solvers of these problems of weft/compiled.hpp, where they are
+# built; without, targets compile them themselves.
+function(weft_link_compiled target)
+  foreach(problem IN LISTS ARGN)
+    if(TARGET weft_compiled_${problem})
+      target_link_libraries(${target} PRIVATE weft_compiled_${problem})
+    endif()
+  endforeach()
+endfunction()
+
 # weft_link_interop(<target> <source>...): links the components of foreign libraries whose headers the sources include.
 function(weft_link_interop target)
   foreach(source IN LISTS ARGN)

@@ -4,9 +4,12 @@
 #include "compare/options.hpp"
 #include "compare/runner.hpp"
 #include "compare/selection.hpp"
-#include "compare/strategies.hpp"
+#include "compare/setting.hpp"
+#include "compare/throughput.hpp"
+#include "tool/files.hpp"
+#include "tool/main.hpp"
 
-#include "weft/report/chrome_trace.hpp"
+#include "weft/io/files.hpp"
 #include "weft/report/csv.hpp"
 #include "weft/report/html.hpp"
 #include "weft/report/json.hpp"
@@ -47,12 +50,9 @@ weft::trace in_seconds(weft::trace t, double unit) {
 }
 
 /// The best run of each of the `count` best combinations of a setting, run again for its trace.
-std::vector<weft::report::gantt_run> best_runs(const options& o, const registry& all, const selection& chosen,
-                                               const setting& s, const std::vector<row>& rows,
+std::vector<weft::report::gantt_run> best_runs(const options& o, const setting& s, const std::vector<row>& rows,
                                                const std::vector<weft::report::section>& sections, std::size_t count) {
   std::vector<weft::report::gantt_run> runs;
-  progress_bar silent{1, false};
-  runner again{o, all, chosen, silent};
   for (const auto& section : sections) {
     if (section.workload != s.workload_name || section.platform != s.platform_name) {
       continue;
@@ -73,7 +73,7 @@ std::vector<weft::report::gantt_run> best_runs(const options& o, const registry&
       const auto& r = found->record;
       runs.push_back(weft::report::make_gantt_run(
         fmt::format("{}: {}", section.title(), c.name()),
-        in_seconds(again.rerun(s, *found->plan, found->policy), s.unit_seconds), s.workload(), s.task->platform(),
+        in_seconds(rerun(o, s, *found->plan, found->policy), s.unit_seconds), s.workload(), s.task->platform(),
         r.lower_bound * s.unit_seconds, r.lower_bound_name));
     }
   }
@@ -113,7 +113,7 @@ std::vector<std::pair<std::string, std::string>> notes(const options& o, int arg
 }
 
 int run(int argc, char** argv) {
-  const auto all = strategies();
+  const auto all = known_strategies();
   const options o = parse(argc, argv, all);
   bench b{o.workloads, o.platforms};
   const auto chosen = select(o, all, b.settings);
@@ -124,7 +124,7 @@ int run(int argc, char** argv) {
   }
 
   check_outputs(o, b.settings);
-  const auto rows = run_all(o, all, chosen, b.settings);
+  const auto rows = run_all(o, chosen, b.settings);
 
   weft::report::comparison results;
   for (const auto& x : rows) {
@@ -143,7 +143,7 @@ int run(int argc, char** argv) {
     weft::report::html_report report{
       .title = "Partitioning and scheduling strategies", .results = results, .notes = notes(o, argc, argv)};
     for (const auto& s : b.settings) {
-      auto runs = best_runs(o, all, chosen, s, rows, sections, o.gantt);
+      auto runs = best_runs(o, s, rows, sections, o.gantt);
       std::move(runs.begin(), runs.end(), std::back_inserter(report.runs));
     }
     weft::io::write_file(o.html, [&](std::ostream& out) { weft::report::write_html(out, report, weft_echarts_js()); });
@@ -152,11 +152,9 @@ int run(int argc, char** argv) {
   if (!o.trace.empty()) {
     bool written = false;
     for (const auto& s : b.settings) {
-      for (const auto& run : best_runs(o, all, chosen, s, rows, sections, 1)) {
+      for (const auto& run : best_runs(o, s, rows, sections, 1)) {
         const auto path = trace_path(o, s, b.settings.size() == 1);
-        weft::io::write_file(path, [&](std::ostream& out) {
-          weft::report::write_chrome_trace(out, run.trace, s.workload(), s.task->platform(), {});
-        });
+        tool::write_trace(path, run.trace, s.workload(), s.task->platform());
         fmt::print(stderr, "{} written to {}\n", run.title, path.string());
         written = true;
       }

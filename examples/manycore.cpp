@@ -2,6 +2,7 @@
 // How long training steps take on a manycore processor, simulated, under the settings that frameworks recommend, the
 // best ones a user could find by hand, and strategies that choose threads and co-runs op by op.
 #include "tool/command_line.hpp"
+#include "tool/main.hpp"
 
 #include "weft/concurrency/baselines.hpp"
 #include "weft/concurrency/hill_climbing.hpp"

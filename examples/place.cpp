@@ -5,11 +5,12 @@
 #include "place/model_file.hpp"
 #include "place/options.hpp"
 #include "place/search.hpp"
+#include "tool/files.hpp"
+#include "tool/main.hpp"
 
+#include "weft/io/files.hpp"
 #include "weft/io/json_plan.hpp"
-#include "weft/io/read.hpp"
 #include "weft/platform/presets.hpp"
-#include "weft/report/chrome_trace.hpp"
 #include "weft/report/placed_model.hpp"
 #include "weft/report/placement_html.hpp"
 #include "weft/report/summary.hpp"
@@ -70,7 +71,7 @@ weft::platform<> load_platform(const std::string& spec) {
   const bool is_name = std::any_of(weft::presets::entries.begin(), weft::presets::entries.end(),
                                    [&](const auto& e) { return e.name == name; });
   const bool is_file = std::filesystem::exists(spec) || spec.find_first_of("./") != spec.npos;
-  return is_file && !is_name && !spec.starts_with(preset) ? weft::io::read_platform(spec) : weft::presets::make(name);
+  return is_file && !is_name && !spec.starts_with(preset) ? tool::read_platform(spec) : weft::presets::make(name);
 }
 
 void check_outputs(const options& o, const place::input& in) {
@@ -140,9 +141,7 @@ int run(int argc, char** argv) {
     wrote("report", o.html);
   }
   if (!o.trace.empty()) {
-    weft::io::write_file(o.trace, [&](std::ostream& out) {
-      weft::report::write_chrome_trace(out, found.run, in.model.ops, devices, {});
-    });
+    tool::write_trace(o.trace, found.run, in.model.ops, devices);
     wrote("trace", o.trace);
   }
   if (!std::cout) {

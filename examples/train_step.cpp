@@ -6,6 +6,7 @@
 #include "kernels/networks.hpp"
 #include "kernels/sequence_networks.hpp"
 #include "tool/command_line.hpp"
+#include "tool/main.hpp"
 
 #include "weft/concurrency/baselines.hpp"
 #include "weft/concurrency/hill_climbing.hpp"

@@ -15,7 +15,7 @@ LAYERS = [
     ["core"],
     ["graph", "platform"],
     ["workload", "cost"],
-    ["plan", "problem.hpp"],
+    ["plan", "problem.hpp", "compiled.hpp"],
     ["partition", "schedule", "concurrency", "bound", "validate"],
     ["refine", "simulate", "execute", "throughput"],
     ["solve"],

@@ -2,21 +2,16 @@
 /// Decides placements, refines plans, runs them in the simulator, and notes what came of it.
 #pragma once
 
-#include "progress.hpp"
+#include "options.hpp"
 #include "selection.hpp"
+#include "setting.hpp"
 
-#include "weft/bound/component_memory.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
 #include "weft/report/comparison.hpp"
-#include "weft/report/names.hpp"
-#include "weft/simulate/memory.hpp"
 
-#include <cmath>
-#include <functional>
-#include <iterator>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace compare {
@@ -28,269 +23,13 @@ struct row {
   std::string policy = {}; ///< what the plan runs under
 };
 
-/// Runs one partitioner with everything that follows it. Keeps simulators and buffers between runs of one setting.
-class runner {
-public:
-  runner(const options& o, const registry& strategies, const selection& chosen, progress_bar& progress)
-      : options_{o}, strategies_{strategies}, chosen_{chosen}, progress_{progress} {}
-
-  /// The rows of a partitioner and a seed: refiner by refiner, and for each ready policy. `best` may use `threads`.
-  std::vector<row> run(const setting& s, const std::string& partition, unsigned repeat, unsigned threads) {
-    weft::report::run_record r{.workload = s.workload_name,
-                               .platform = s.platform_name,
-                               .partition = partition,
-                               .schedule = std::string{no_name},
-                               .repeat = static_cast<int>(repeat),
-                               .seed = options_.seed + repeat,
-                               .refine = std::string{no_name},
-                               .objective = std::string{to_string(options_.objective)},
-                               .unit_seconds = s.unit_seconds};
-    if (without_schedule(options_.objective, s)) {
-      return {place(s, std::move(r))};
-    }
-    bound_ = s.bound;
-    set_bound(r, bound_);
-    return partition == best ? std::vector<row>{solve(s, std::move(r), threads)} : plan_and_run(s, std::move(r));
-  }
-
-  /// Runs a plan under a policy once more, for what happens in it.
-  const weft::trace& rerun(const setting& s, const weft::plan& plan, const std::string& policy) {
-    auto& simulator = simulator_for(s, policy);
-    simulator.prepare(plan);
-    simulator.run_prepared(trace_);
-    return trace_;
-  }
-
-private:
-  static void set_bound(weft::report::run_record& r, const weft::lower_bound& bound) {
-    r.lower_bound = std::isfinite(bound.value) ? bound.value : weft::report::absent;
-    r.lower_bound_name = std::string{to_string(bound.which)};
-  }
-
-  static void explain(const setting& s, const weft::infeasibility& why, weft::report::run_record& r) {
-    const bool proven = s.task ? weft::bound::proves_infeasible(*s.task, why)
-                               : why.why == weft::infeasibility::reason::no_device_of_kind;
-    r.status = to_string(proven ? weft::status::infeasible : weft::status::not_found);
-    r.reason = to_string(why, why.op < s.workload().num_ops() ? weft::report::op_name(s.workload(), why.op) : "");
-  }
-
-  std::string label(const weft::report::run_record& r) const {
-    return fmt::format("{} on {}: {}", r.workload, r.platform, r.partition);
-  }
-
-  /// The given budget, with a listener; a second where none is given and `otherwise_a_second`.
-  weft::budget budget(bool otherwise_a_second) const {
-    weft::budget b = options_.budget;
-    if (otherwise_a_second && !options_.has_budget()) {
-      b.seconds = 1;
-    }
-    return b;
-  }
-
-  /// For objectives of the placement alone.
-  row place(const setting& s, weft::report::run_record r) {
-    weft::rng random{r.seed};
-    const weft::stopwatch deciding;
-    weft::outcome<placed> found = place_by(s, r.partition, random);
-    r.partition_seconds = deciding.seconds();
-    const bool period = options_.objective == objective::period;
-    r.lower_bound_name = period ? "period_bound" : "latency_bound";
-    if (!found) {
-      explain(s, found.error(), r);
-      return {std::move(r)};
-    }
-    r.makespan = found->value;
-    r.lower_bound = found->bound;
-    r.gap = weft::report::relative_gap(r.makespan, r.lower_bound);
-    r.status = to_string(found->value <= found->bound * (1 + 1e-6) ? weft::status::optimal : weft::status::solved);
-    return {std::move(r)};
-  }
-
-  weft::outcome<placed> place_by(const setting& s, const std::string& partition, weft::rng& random) {
-    const bool period = options_.objective == objective::period;
-    if (s.placement_study != nullptr) {
-      const auto& x = *s.placement_study;
-      return period ? best_period(x, budget(true), random) : best_latency(x, budget(true), random);
-    }
-    if (partition == best) {
-      return best_period(*s.task, budget(true), random);
-    }
-    auto decided = (*strategies_.find_partitioner(partition))(*s.task, random, scratch_);
-    if (!decided) {
-      return decided.error();
-    }
-    placed made{std::move(decided->plan.placement)};
-    made.value = period_of(*s.task, made.placement);
-    made.bound = s.bound_of_period;
-    return made;
-  }
-
-  row solve(const setting& s, weft::report::run_record r, unsigned threads) {
-    r.schedule = best;
-    const auto given = budget(true);
-    const auto name = label(r);
-    const std::function<void(const weft::progress&)> tell = [&](const weft::progress& p) {
-      progress_.improve(name, p);
-    };
-    auto found = best_plan(
-      *s.task,
-      {.seconds = given.seconds, .moves = given.moves, .seed = r.seed, .threads = threads, .on_progress = &tell});
-    r.partition_seconds = found.stats.partition_seconds;
-    row made{std::move(r)};
-    if (!found.has_plan()) {
-      if (found.reason) {
-        explain(s, *found.reason, made.record);
-      } else {
-        made.record.status = to_string(found.status);
-      }
-      return made;
-    }
-    if (found.bound.value > bound_.value) {
-      bound_ = found.bound;
-      set_bound(made.record, bound_);
-    }
-    simulate(s, std::move(found.plan), "static_order", made);
-    return made;
-  }
-
-  std::vector<row> plan_and_run(const setting& s, weft::report::run_record r) {
-    weft::rng random{r.seed};
-    const weft::stopwatch deciding;
-    auto decided = (*strategies_.find_partitioner(r.partition))(*s.task, random, scratch_);
-    r.partition_seconds = deciding.seconds();
-    if (!decided) {
-      explain(s, decided.error(), r);
-    } else if (decided->bound > bound_.value) {
-      bound_ = {decided->bound, weft::lower_bound::rule::search};
-      set_bound(r, bound_);
-    }
-    std::vector<row> as_decided;
-    for (const auto& schedule : chosen_.schedules) {
-      r.schedule = schedule;
-      as_decided.push_back({r});
-      if (decided) {
-        simulate(s, decided->plan, schedule, as_decided.back());
-      }
-    }
-    std::vector<row> rows;
-    for (const auto& refiner : chosen_.refiners) {
-      auto more = refiner == no_name ? as_decided
-                  : decided          ? refine(s, refiner, decided->plan, as_decided)
-                                     : as_decided;
-      for (auto& x : more) {
-        x.record.refine = refiner;
-        rows.push_back(std::move(x));
-      }
-    }
-    return rows;
-  }
-
-  /// The refined plan under each ready policy, or what there was where that is better.
-  std::vector<row> refine(const setting& s, const std::string& refiner, const weft::plan& start,
-                          const std::vector<row>& as_decided) {
-    weft::rng random{as_decided.front().record.seed};
-    auto given = budget(false);
-    given.target = bound_.value;
-    const auto name = fmt::format("{} + {}", label(as_decided.front().record), refiner);
-    const std::function<void(const weft::progress&)> tell = [&](const weft::progress& p) {
-      progress_.improve(name, p);
-    };
-    given.on_progress = &tell;
-    const weft::stopwatch refining;
-    const auto better = (*strategies_.find_refiner(refiner))(*s.task, start, given, random);
-    const double seconds = refining.seconds();
-    auto rows = as_decided;
-    for (auto& x : rows) {
-      row refined{x.record};
-      simulate(s, better, x.record.schedule, refined);
-      if (refined.record.solved() && !(x.record.makespan <= refined.record.makespan)) {
-        x = std::move(refined);
-      }
-      x.record.refine_seconds = seconds;
-    }
-    return rows;
-  }
-
-  weft::any_simulator<problem>& simulator_for(const setting& s, const std::string& policy) {
-    if (current_ != &s) { // simulators belong to a problem
-      simulators_.clear();
-      memory_ = std::make_unique<weft::simulate::memory_tracker<problem>>(*s.task);
-      current_ = &s;
-    }
-    auto& simulator = simulators_[policy];
-    if (!simulator) {
-      simulator = (*strategies_.find_policy(policy))(*s.task, options_.contention);
-    }
-    return *simulator;
-  }
-
-  void simulate(const setting& s, const weft::plan& plan, const std::string& policy, row& into) {
-    auto& r = into.record;
-    auto& simulator = simulator_for(s, policy);
-    const weft::stopwatch scheduling;
-    simulator.prepare(plan);
-    r.schedule_seconds = scheduling.seconds();
-    const weft::stopwatch simulating;
-    const auto run = simulator.run_prepared(trace_);
-    r.simulate_seconds = simulating.seconds();
-    r.status = to_string(weft::judge(run, bound_));
-    r.transfer_bytes = run.transfer_bytes;
-    if (!run.complete) {
-      r.reason = "the order contradicts the graph, so some ops never run";
-      r.makespan = weft::report::absent;
-      return;
-    }
-    r.makespan = run.makespan;
-    r.gap = weft::report::relative_gap(run.makespan, bound_.value);
-    memory_->follow(plan.placement, trace_);
-    r.peak_memory = memory_->largest_peak();
-    r.reason.clear();
-    if (const auto& overflow = memory_->overflow()) {
-      r.status = "out_of_memory";
-      r.reason =
-        fmt::format("device {} needs {} bytes and has {}", overflow->device, overflow->bytes, overflow->capacity);
-      r.makespan = r.gap = weft::report::absent;
-    }
-    if (!options_.html.empty() || !options_.trace.empty()) {
-      into.plan = std::make_shared<const weft::plan>(plan);
-      into.policy = policy;
-    }
-  }
-
-  const options& options_;
-  const registry& strategies_;
-  const selection& chosen_;
-  progress_bar& progress_;
-  weft::workspace scratch_;
-  weft::trace trace_;
-  weft::lower_bound bound_; // of the setting, or a better one of a search
-  const setting* current_ = nullptr;
-  std::map<std::string, std::unique_ptr<weft::any_simulator<problem>>> simulators_;
-  std::unique_ptr<weft::simulate::memory_tracker<problem>> memory_;
-};
+/// The names of all strategies of the library.
+strategy_names known_strategies();
 
 /// Runs everything; the rows come in the order of the command line whatever the number of jobs.
-inline std::vector<row> run_all(const options& o, const registry& strategies, const selection& chosen,
-                                const std::vector<setting>& settings) {
-  const std::size_t per_setting = chosen.partitions.size() * o.repeat;
-  const std::size_t count = settings.size() * per_setting;
-  const bool slow = has(chosen.partitions, best) || chosen.refiners.size() > 1 || chosen.refiners.front() != no_name;
-  const unsigned threads = count == 1 ? o.jobs : 1;
-  std::vector<std::vector<row>> results(count);
-  progress_bar progress{count, slow};
-  parallel_for(count, o.jobs, [&] {
-    return [&, run = std::make_shared<runner>(o, strategies, chosen, progress)](std::size_t i) {
-      const setting& s = settings[i / per_setting];
-      const auto& partition = chosen.partitions[i % per_setting / o.repeat];
-      results[i] = run->run(s, partition, static_cast<unsigned>(i % o.repeat), threads);
-      progress.advance(fmt::format("{} on {}: {}", s.workload_name, s.platform_name, partition));
-    };
-  });
-  std::vector<row> all;
-  for (auto& rows : results) {
-    std::move(rows.begin(), rows.end(), std::back_inserter(all));
-  }
-  return all;
-}
+std::vector<row> run_all(const options& o, const selection& chosen, const std::vector<setting>& settings);
+
+/// Runs a plan under a policy once more, for what happens in it.
+weft::trace rerun(const options& o, const setting& s, const weft::plan& plan, const std::string& policy);
 
 } // namespace compare

@@ -3,9 +3,15 @@
 #pragma once
 
 #include "options.hpp"
+#include "setting.hpp"
+
+#include "weft/core/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace compare {
@@ -15,6 +21,32 @@ struct selection {
   std::vector<std::string> schedules;  ///< without `best`
   std::vector<std::string> refiners;   ///< `none` for the plan as it is
 };
+
+/// Joins names for a message.
+inline std::string list(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Replaces `all` by all names, and refuses unknown ones. Each name once.
+inline std::vector<std::string> expand(const std::vector<std::string>& wanted, const std::vector<std::string>& known,
+                                       std::string_view what) {
+  std::vector<std::string> names;
+  const auto add = [&names](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
+  };
+  for (const auto& name : wanted) {
+    if (name == "all") {
+      std::for_each(known.begin(), known.end(), add);
+    } else if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw weft::error(fmt::format("unknown {} '{}'; known are: all, {}", what, name, list(known)));
+    } else {
+      add(name);
+    }
+  }
+  return names;
+}
 
 inline bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -26,14 +58,14 @@ inline bool without_schedule(objective o, const setting& s) {
 }
 
 /// Throws `error` with one line for unknown names and for what does not go together.
-inline selection select(const options& o, const registry& all, const std::vector<setting>& settings) {
+inline selection select(const options& o, const strategy_names& all, const std::vector<setting>& settings) {
   const auto take_best = [](std::vector<std::string> names) {
     names.erase(std::remove(names.begin(), names.end(), best), names.end());
     return names;
   };
   selection chosen;
-  chosen.schedules = expand(take_best(o.schedules), all.policy_names(), "ready policy");
-  std::vector<std::string> known = all.partitioner_names();
+  chosen.schedules = expand(take_best(o.schedules), all.policies, "ready policy");
+  std::vector<std::string> known = all.partitioners;
   for (const auto& name : o.partitions) {
     if (name == best) {
       chosen.partitions.emplace_back(best);
@@ -42,7 +74,7 @@ inline selection select(const options& o, const registry& all, const std::vector
       chosen.partitions.insert(chosen.partitions.end(), more.begin(), more.end());
     }
   }
-  known = all.refiner_names();
+  known = all.refiners;
   known.emplace(known.begin(), no_name);
   chosen.refiners = expand(o.refiners, known, "refiner");
   std::vector<std::string> once;

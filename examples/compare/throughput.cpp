@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "strategies.hpp"
+#include "throughput.hpp"
 
 #include "weft/partition/heft.hpp"
 #include "weft/throughput/annealing.hpp"

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "model_file.hpp"
 
-#include "weft/io/files.hpp"
-#include "weft/io/read.hpp"
-#include "weft/workload/graph_training_step.hpp"
-#include "weft/workload/zoo.hpp"
+#include "foreign_models.hpp"
+#include "tool/networks.hpp"
 
-#ifdef WEFT_PLACE_ONNX
-#include "weft/interop/onnx.hpp"
-#endif
-#ifdef WEFT_PLACE_TENSORFLOW
-#include "weft/interop/tensorflow.hpp"
-#endif
+#include "weft/io/files.hpp"
+#include "weft/workload/graph_training_step.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <sstream>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace place {
@@ -31,40 +22,29 @@ using namespace weft;
 
 constexpr std::string_view zoo_prefix = "zoo:";
 
-/// The readers of optional components that this program was built with, with the options of the command line.
-auto foreign_readers([[maybe_unused]] const options& o) {
-  const auto onnx_readers = [&] {
+/// The readers of the libraries that this program was built with, and what they read.
+std::vector<std::pair<input::source, tool::foreign_reader>> foreign_readers([[maybe_unused]] const options& o) {
+  std::vector<std::pair<input::source, tool::foreign_reader>> readers;
 #ifdef WEFT_PLACE_ONNX
-    return std::tuple{weft::onnx::reader{.batch = o.batch, .dimensions = o.dimensions}};
-#else
-    return std::tuple{};
+  readers.emplace_back(input::source::onnx, onnx_reader(o));
 #endif
-  };
-  const auto tensorflow_readers = [&] {
 #ifdef WEFT_PLACE_TENSORFLOW
-    return std::tuple{
-      tensorflow::reader{.batch = std::max(std::uint64_t{1}, o.batch),
-                         .shapes = {o.shapes.begin(), o.shapes.end()},
-                         .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times)}};
-#else
-    return std::tuple{};
+  readers.emplace_back(input::source::tensorflow, tensorflow_reader(o));
 #endif
-  };
-  return std::tuple_cat(onnx_readers(), tensorflow_readers());
+  return readers;
 }
 
-input::source source_of([[maybe_unused]] std::string_view bytes) {
-#ifdef WEFT_PLACE_ONNX
-  if (weft::onnx::reader{}.recognises(bytes)) {
-    return input::source::onnx;
+/// Reads a file of any format.
+void read(const options& o, input& in) {
+  in.bytes = io::read_file(o.model);
+  std::vector<tool::foreign_reader> readers;
+  for (auto& [source, reader] : foreign_readers(o)) {
+    if (in.from == input::source::other && reader.recognises(in.bytes)) {
+      in.from = source;
+    }
+    readers.push_back(std::move(reader));
   }
-#endif
-#ifdef WEFT_PLACE_TENSORFLOW
-  if (tensorflow::reader{}.recognises(bytes)) {
-    return input::source::tensorflow;
-  }
-#endif
-  return input::source::other;
+  in.model = tool::model_from(in.bytes, o.model, readers);
 }
 
 std::string zoo_spec(const options& o) {
@@ -110,23 +90,13 @@ input load(const options& o) {
       throw error("--times, --shape and --dim are for model files; a bundled network has none");
     }
     in.from = input::source::network;
-    const auto wanted = zoo::parse(zoo_spec(o));
-    in.net = std::make_unique<nn::network>(nn::network_options{.training = wanted.training});
-    const auto task = wanted.network->define(*in.net, wanted.size);
-    std::vector<op_id> roots;
-    for (const auto& t : in.net->outputs()) {
-      roots.push_back(t.op());
-    }
-    auto built = wanted.training ? training_step_with_origins(*in.net, task.objectives, task.options)
-                                 : in.net->build_with_origins(roots);
-    in.model = {.ops = std::move(built.graph), .format = "bundled network"};
-    in.origin = std::move(built.origin);
+    auto made = tool::make_network_with_origins(zoo_spec(o));
+    in.net = std::move(made.net);
+    in.model = {.ops = std::move(made.ops), .format = "bundled network"};
+    in.origin = std::move(made.origin);
   } else {
     in.name = std::filesystem::path{o.model}.filename().string();
-    in.bytes = io::read_file(o.model);
-    in.from = source_of(in.bytes);
-    in.model = std::apply([&](const auto&... reader) { return io::model_from(in.bytes, o.model, reader...); },
-                          foreign_readers(o));
+    read(o, in);
     if (in.from == input::source::other && (o.batch != 0 || !o.shapes.empty() || !o.dimensions.empty())) {
       throw error(fmt::format("--batch, --shape and --dim are for ONNX models and TensorFlow graphs; '{}' is {}",
                               o.model, in.model.format));
@@ -162,37 +132,19 @@ void check_output(const options& o, const input& in) {
 #endif
 }
 
-void write_placed(const options& o, [[maybe_unused]] const input& in, [[maybe_unused]] const placement& where,
+void write_placed(const options& o, [[maybe_unused]] const input& in, const placement& where,
                   [[maybe_unused]] const platform<>& devices) {
   const placement own(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(in.num_own_ops));
   io::write_file(o.out, [&]([[maybe_unused]] std::ostream& out) {
     [[maybe_unused]] const bool as_onnx = std::filesystem::path{o.out}.extension() == ".onnx";
 #ifdef WEFT_PLACE_ONNX
     if (in.from == input::source::onnx || (in.from == input::source::network && as_onnx)) {
-      std::vector<std::string> names;
-      for (const device_id d : ids(devices.num_devices())) {
-        names.emplace_back(devices.name(d).empty() ? "device" + std::to_string(d) : devices.name(d));
-      }
-      if (in.from == input::source::onnx) {
-        weft::onnx::write_placed(out, in.bytes, own, names, o.model);
-      } else {
-        std::ostringstream model;
-        weft::onnx::write_network(model, *in.net, in.origin);
-        weft::onnx::write_placed(out, std::move(model).str(), own, names, o.model);
-      }
+      write_onnx(out, o, in, own, devices);
       return;
     }
 #endif
 #ifdef WEFT_PLACE_TENSORFLOW
-    const auto names = tensorflow::device_names(devices);
-    if (in.from == input::source::tensorflow) {
-      tensorflow::write_placed(out, in.bytes, own, names, o.model);
-    } else {
-      tensorflow::write_network(out, *in.net, in.origin,
-                                {.text = std::filesystem::path{o.out}.extension() == ".pbtxt",
-                                 .placement = own,
-                                 .names = names});
-    }
+    write_tensorflow(out, o, in, own, devices);
 #endif
   });
 }

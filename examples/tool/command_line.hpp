@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the tools have in common: reading the command line, and telling what went wrong.
+/// What reading the command lines of tools has in common.
 #pragma once
 
 #include "weft/core/budget.hpp"
@@ -9,9 +9,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdio>
+#include <cstdint>
 #include <cstdlib>
-#include <exception>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -44,19 +43,6 @@ inline weft::budget parse_budget(const std::string& text, const char* program) {
       program));
   }
   return moves ? weft::budget{.moves = static_cast<std::uint64_t>(amount)} : weft::budget{.seconds = amount};
-}
-
-/// The whole of `main`: what `run(argc, argv)` returns, or 2 after one line that says what is wrong.
-template <class Run>
-int main_of(const char* program, int argc, char** argv, Run run) {
-  try {
-    return run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "{}: out of memory\n", program);
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "{}: {}\n", program, e.what());
-  }
-  return 2;
 }
 
 } // namespace tool

@@ -46,6 +46,7 @@
 #include "weft/cost/roofline.hpp"
 #include "weft/cost/staged.hpp"
 #include "weft/cost/table.hpp"
+#include "weft/cost/tabulated.hpp"
 #include "weft/workload/annotated_graph.hpp"
 #include "weft/workload/archetype.hpp"
 #include "weft/workload/builder.hpp"
@@ -56,6 +57,7 @@
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/workload.hpp"
 
+#include "weft/compiled.hpp"
 #include "weft/plan/check_plan.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/infeasibility.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Every macro of the library: the version and the precondition check.
+/// Every macro of the library: the version and the precondition check. One more is for the build alone: the CMake target
+/// weft::compiled defines `WEFT_COMPILED`, which says that the solvers of common problems are in a library (compiled.hpp).
 #pragma once
 
 #include <cassert>

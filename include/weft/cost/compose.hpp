@@ -5,11 +5,9 @@
 #include "weft/core/random.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/linear.hpp"
+#include "weft/cost/tabulated.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
-#include <vector>
 
 namespace weft::cost {
 
@@ -104,57 +102,27 @@ struct perturbed : detail::wrapper_of<Base> {
   }
 };
 
-/// Compute times of `base`, asked for once per op and device class and then read from memory: for models that are
-/// expensive to ask. Devices whose times are all the same become one class, also where `base` has no classes. Made for
-/// one workload and one platform. Memory: 8 bytes per op and class.
+/// Compute times of `base`, asked for once per op and device class and then read from memory, as `tabulated` does, for
+/// models that are expensive to ask; all else is `base`'s. Made for one workload and one platform.
 template <class Base>
 class cached : public detail::wrapper_of<Base> {
 public:
   template <class W, class P>
     requires cost_model_for<Base, W, P>
   constexpr cached(const Base& wrapped, const W& w, const P& p)
-      : detail::wrapper_of<Base>{wrapped}, num_ops_{static_cast<std::size_t>(w.num_ops())} {
-    for (const device_id d : ids(p.num_devices())) {
-      if constexpr (cost_parts::has_device_classes<Base, P>) {
-        if (const device_id first = wrapped.device_class(p, d); first != d) {
-          class_.push_back(class_[first]);
-          continue;
-        }
-      }
-      const auto begin = seconds_.size();
-      for (const op_id v : ids(num_ops_)) {
-        seconds_.push_back(wrapped.compute_time(w, v, p, d));
-      }
-      device_id same = 0; // the first class with these times; at the latest, the one just made
-      while (!std::equal(row(same), row(same) + static_cast<std::ptrdiff_t>(num_ops_),
-                         seconds_.begin() + static_cast<std::ptrdiff_t>(begin))) {
-        ++same;
-      }
-      if (same < first_device_.size()) {
-        seconds_.resize(begin);
-      } else {
-        first_device_.push_back(d);
-      }
-      class_.push_back(same);
-    }
-  }
+      : detail::wrapper_of<Base>{wrapped}, times_{wrapped, w, p} {}
 
   template <class W, class P>
-  constexpr double compute_time(const W&, op_id v, const P&, device_id d) const {
-    return seconds_[class_[d] * num_ops_ + v];
+  constexpr double compute_time(const W& w, op_id v, const P& p, device_id d) const {
+    return times_.compute_time(w, v, p, d);
   }
   template <class P>
-  constexpr device_id device_class(const P&, device_id d) const {
-    return first_device_[class_[d]];
+  constexpr device_id device_class(const P& p, device_id d) const {
+    return times_.device_class(p, d);
   }
 
 private:
-  constexpr auto row(device_id c) const { return seconds_.begin() + static_cast<std::ptrdiff_t>(c * num_ops_); }
-
-  std::size_t num_ops_;
-  std::vector<double> seconds_;         // one run of all ops per class
-  std::vector<device_id> class_;        // per device
-  std::vector<device_id> first_device_; // per class
+  tabulated times_;
 };
 
 /// Compute times from a function `(op_id, device_id) -> seconds`, transfers over the platform's links.

@@ -53,6 +53,13 @@ struct attempt {
   double seconds = 0;                                        ///< wall-clock time
 };
 
+/// How far `best` goes.
+enum class effort : std::uint8_t {
+  full,       ///< for the best plan
+  heuristics, ///< for the best one that heuristics find: plans that need too much memory are not repaired
+  first_plan, ///< for the first plan, asking only those heuristics that are good at tight memory
+};
+
 /// How much `best` may spend. With neither seconds nor moves, `default_moves`.
 struct best_options {
   static constexpr std::uint64_t default_moves = 400'000;
@@ -68,6 +75,7 @@ struct best_options {
   const std::function<void(const progress&)>* on_progress = nullptr; ///< of better plans; one call at a time
   /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
   memory_limit memory = {};
+  solve::effort effort = solve::effort::full;
 };
 
 /// A plan, its quality, and what was tried in which order.
@@ -97,13 +105,8 @@ public:
     found_.bound = bound::best(p);
   }
 
-  /// What is wanted: the best plan; the best one that heuristics find, without repairs of plans that need too much
-  /// memory; or the first plan that those heuristics find that are good at tight memory.
-  enum class effort : std::uint8_t { full, heuristics, first_plan };
-
   /// `strictest`: the problem with demands that no run exceeds.
-  best_result run(const Problem& strictest, effort wanted = effort::full) && {
-    wanted_ = wanted;
+  best_result run(const Problem& strictest) && {
     if (p_.num_ops() == 0) {
       found_.status = status::optimal;
       found_.makespan = 0;
@@ -127,7 +130,7 @@ public:
         exact("branch_and_bound", refine::branch_and_bound{share});
       }
     }
-    if (guard_ && wanted_ == effort::full && !near_.empty() && !done() && !stopped()) {
+    if (guard_ && options_.effort == effort::full && !near_.empty() && !done() && !stopped()) {
       relieve();
     }
     if (has_plan_ && !done()) {
@@ -154,7 +157,8 @@ private:
     return clock_.seconds() >= options_.seconds || (options_.stop != nullptr && options_.stop->stop_requested());
   }
   bool done() const {
-    return has_plan_ && (wanted_ == effort::first_plan || found_.makespan <= found_.bound.value * (1 + 1e-12) || stopped());
+    return has_plan_ && (options_.effort == effort::first_plan || found_.makespan <= found_.bound.value * (1 + 1e-12) ||
+                         stopped());
   }
 
   void heuristics(const Problem& strictest) {
@@ -165,7 +169,7 @@ private:
     if (!near_.empty() && !done()) { // memory binds
       attempt_priced();
     }
-    if (wanted_ != effort::first_plan) {
+    if (options_.effort != effort::first_plan) {
       attempt_partitioner("one_device", one_device{});
       attempt_partitioner("peft", partition::peft{});
       attempt_partitioner("etf", partition::etf{});
@@ -505,7 +509,6 @@ private:
   buffer<typename memory_guard<Problem>::near_miss> near_; // of each heuristic that needed too much
   best_result found_;
   bool has_plan_ = false;
-  effort wanted_ = effort::full;
 };
 
 } // namespace detail
@@ -536,3 +539,11 @@ best_result best(const Problem& p, const best_options& options = {}) {
 }
 
 } // namespace weft::solve
+
+#ifdef WEFT_COMPILED
+#include "weft/compiled.hpp"
+namespace weft::solve {
+extern template best_result best(const compiled::linear&, const best_options&);
+extern template best_result best(const compiled::tabulated&, const best_options&);
+} // namespace weft::solve
+#endif

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -92,6 +93,16 @@ std::size_t least_devices(const Problem& p, device_id d, memory_limit limit) {
   return static_cast<std::size_t>(std::clamp(bytes > 0 ? std::ceil(bytes / capacity) : 1.0, 1.0, 1e9));
 }
 
+/// The cost model for a platform: `cost`, or what it makes of the platform.
+template <class Cost>
+constexpr auto costs_on(const Cost& cost, const platform<>& q) {
+  if constexpr (std::invocable<const Cost&, const platform<>&>) {
+    return cost(q);
+  } else {
+    return cost;
+  }
+}
+
 } // namespace detail
 
 /// How many devices it takes.
@@ -128,7 +139,8 @@ inline std::string to_string(const devices_result& r, std::string_view op_name =
 /// plan holds at some moment (`bound::live_memory`) proves the bound; that heuristics find no plan for a number proves nothing, so `minimal` says whether
 /// the number is known to be the smallest. An op that needs more than any device has is a proof that no number would do.
 ///
-/// The cost model must not depend on which devices there are (cost::table does). `options.moves` counts for each number
+/// The cost model must not depend on which devices there are, as cost::table does; or give a function that makes one
+/// for a `platform<>`. `options.moves` counts for each number
 /// tried; with 0, the default, the first plan that heuristics find is enough, as plans are to be found, not improved.
 /// `options.seconds` counts for all numbers together: no other one is tried when they are over. `on_number`, if it is
 /// there, hears of each number before it is tried. Complexity: that of O(log most) runs of `best`.
@@ -149,12 +161,11 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
       on_number(count);
     }
     platform<> on = with_devices_like(q, like, count, between);
-    const problem<Workload, platform<>, Cost> p{w, on, cost};
+    const problem p{w, on, detail::costs_on(cost, on)};
     auto mine = options;
     mine.seconds = std::max(0.0, options.seconds - clock.seconds());
-    const auto relaxed = p.reserving(detail::resident_demands(p, options.memory.capacity_share));
-    using search = detail::portfolio<problem<Workload, platform<>, Cost>>;
-    auto found = search{relaxed, mine}.run(p, options.moves == 0 ? search::effort::first_plan : search::effort::full);
+    mine.effort = options.moves == 0 ? effort::first_plan : options.effort;
+    auto found = best(p, mine);
     const bool has_plan = found.has_plan();
     r.tried.emplace_back(count, has_plan);
     if (has_plan) {
@@ -168,7 +179,7 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
   };
   {
     const platform<> on = with_devices_like(q, like, 1, between);
-    const problem<Workload, platform<>, Cost> p{w, on, cost};
+    const problem p{w, on, detail::costs_on(cost, on)};
     r.reason = detail::why_impossible(p, options.memory);
     if (r.reason && r.reason->why != infeasibility::reason::out_of_all_memory) {
       return r;

@@ -24,20 +24,6 @@ double largest_share(const Problem& p, const std::vector<byte_count>& peaks) {
   return largest;
 }
 
-namespace detail {
-
-/// Heuristics under memory over time, without repairs and annealing.
-template <class Problem>
-best_result heuristics_within(const Problem& p, best_options options, double share, double seconds) {
-  options.moves = 0;
-  options.seconds = seconds;
-  options.memory = {memory_rule::over_time, share};
-  const Problem relaxed = p.reserving(resident_demands(p, share));
-  return portfolio<Problem>{relaxed, options}.run(p, portfolio<Problem>::effort::heuristics);
-}
-
-} // namespace detail
-
 /// A plan whose devices need little memory at their worst moment in the run under `schedule::static_order`: as small a
 /// largest share of the capacities as is found. `peaks` has the bytes per device; of plans within that share, the
 /// makespan decides.
@@ -73,7 +59,11 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   double share = largest_share(p, least.peaks);
   double factor = 0.7;
   for (int k = 0; k < most_shrinks && factor < 0.99 && share > 0 && share <= 1 && left(1) > 0; ++k) {
-    auto r = detail::heuristics_within(p, options, share * factor, left(0.5));
+    auto smaller = first;
+    smaller.seconds = left(0.5);
+    smaller.memory.capacity_share = share * factor;
+    smaller.effort = effort::heuristics;
+    auto r = best(p, smaller);
     if (r.has_plan() && same_kinds(r.plan.placement)) {
       share = largest_share(p, r.peaks);
       std::swap(least, r);

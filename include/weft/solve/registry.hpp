@@ -105,64 +105,24 @@ public:
   using refiner = std::function<plan(const Problem&, plan, const weft::budget&, rng&)>;
 
   /// All strategies of the library.
-  static registry standard() {
-    registry r;
-    r.add_standard_partitioners();
-    r.add_standard_policies();
-    r.add_standard_refiners();
-    return r;
-  }
+  static registry standard();
   /// The parts of `standard`, for programs that need only some and want to compile quickly.
   void add_standard_partitioners() {
-    add_partitioner("hash", partition::hash{});
-    add_partitioner("batch_split", partition::batch_split{});
-    add_partitioner("critical_path", partition::critical_path{});
-    add_partitioner("mite", partition::mite{});
-    add_partitioner("dfs", partition::dfs{});
-    add_partitioner("iterated_critical_path", partition::iterated_critical_path{});
-    add_partitioner("divide_successors", partition::divide_successors{});
-    add_partitioner("heft", partition::heft{});
-    add_partitioner("hlfet", partition::hlfet{});
-    add_partitioner("mcp", partition::mcp{});
-    add_partitioner("etf", partition::etf{});
-    add_partitioner("dls", partition::dls{});
-    add_partitioner("cpop", partition::cpop{});
-    add_partitioner("pets", partition::pets{});
-    add_partitioner("peft", partition::peft{});
-    add_partitioner("ippts", partition::ippts{});
-    add_partitioner("lookahead_heft", partition::lookahead_heft{});
-    add_partitioner("fcp", partition::fcp{});
-    add_partitioner("flb", partition::flb{});
-    add_partitioner("bil", partition::bil{});
-    add_partitioner("min_min", partition::min_min{});
-    add_partitioner("max_min", partition::max_min{});
-    add_partitioner("sufferage", partition::sufferage{});
-    add_partitioner("mct", partition::mct{});
-    add_partitioner("met", partition::met{});
-    add_partitioner("olb", partition::olb{});
-    add_partitioner("edge_zeroing", partition::edge_zeroing{});
-    add_partitioner("linear_clustering", partition::linear_clustering{});
-    add_partitioner("dsc", partition::dsc{});
-    add_partitioner("m_topo", partition::m_topo{});
-    add_partitioner("m_etf", partition::m_etf{});
-    add_partitioner("m_sct", partition::m_sct<>{});
-    add_partitioner("iterated_local_search", refine::iterated_local_search<>{});
-    add_partitioner("branch_and_bound", refine::branch_and_bound{});
+    add_placement_rules();
+    add_list_schedulers();
+    add_clusterings();
+    add_memory_constrained();
+    add_searches();
   }
-  void add_standard_policies() {
-    add_policy("fifo", schedule::fifo{});
-    add_policy("path_completion_time", schedule::path_completion_time{});
-    add_policy("maximum_successor_rank", schedule::maximum_successor_rank{});
-    add_policy("largest_remaining_work", schedule::largest_remaining_work{});
-    add_policy("static_order", schedule::static_order{});
-  }
-  void add_standard_refiners() {
-    add_refiner("local_search", refine::local_search{});
-    add_refiner("tabu_search", refine::tabu_search{});
-    add_refiner("simulated_annealing", refine::simulated_annealing{});
-    add_refiner("large_neighbourhood_search", refine::large_neighbourhood_search{});
-    add_refiner("genetic", refine::genetic{});
-  }
+  void add_standard_policies();
+  void add_standard_refiners();
+
+  /// The parts of `add_standard_partitioners`.
+  void add_placement_rules();    ///< hash … divide_successors: where, but not when
+  void add_list_schedulers();    ///< heft … olb
+  void add_clusterings();        ///< edge_zeroing … dsc
+  void add_memory_constrained(); ///< m_topo … m_sct
+  void add_searches();           ///< iterated_local_search, branch_and_bound
 
   template <must_be::partitioner_for<Problem> S>
   void add_partitioner(std::string name, S strategy) {
@@ -249,4 +209,109 @@ private:
   table<refiner> refiners_;
 };
 
+// What is heavy is defined outside of the class, so that a program can compile it once: functions defined in a class are
+// inline, and `extern template` does nothing for those.
+template <class Problem>
+registry<Problem> registry<Problem>::standard() {
+  registry r;
+  r.add_standard_partitioners();
+  r.add_standard_policies();
+  r.add_standard_refiners();
+  return r;
+}
+
+template <class Problem>
+void registry<Problem>::add_placement_rules() {
+  add_partitioner("hash", partition::hash{});
+  add_partitioner("batch_split", partition::batch_split{});
+  add_partitioner("critical_path", partition::critical_path{});
+  add_partitioner("mite", partition::mite{});
+  add_partitioner("dfs", partition::dfs{});
+  add_partitioner("iterated_critical_path", partition::iterated_critical_path{});
+  add_partitioner("divide_successors", partition::divide_successors{});
+}
+
+template <class Problem>
+void registry<Problem>::add_list_schedulers() {
+  add_partitioner("heft", partition::heft{});
+  add_partitioner("hlfet", partition::hlfet{});
+  add_partitioner("mcp", partition::mcp{});
+  add_partitioner("etf", partition::etf{});
+  add_partitioner("dls", partition::dls{});
+  add_partitioner("cpop", partition::cpop{});
+  add_partitioner("pets", partition::pets{});
+  add_partitioner("peft", partition::peft{});
+  add_partitioner("ippts", partition::ippts{});
+  add_partitioner("lookahead_heft", partition::lookahead_heft{});
+  add_partitioner("fcp", partition::fcp{});
+  add_partitioner("flb", partition::flb{});
+  add_partitioner("bil", partition::bil{});
+  add_partitioner("min_min", partition::min_min{});
+  add_partitioner("max_min", partition::max_min{});
+  add_partitioner("sufferage", partition::sufferage{});
+  add_partitioner("mct", partition::mct{});
+  add_partitioner("met", partition::met{});
+  add_partitioner("olb", partition::olb{});
+}
+
+template <class Problem>
+void registry<Problem>::add_clusterings() {
+  add_partitioner("edge_zeroing", partition::edge_zeroing{});
+  add_partitioner("linear_clustering", partition::linear_clustering{});
+  add_partitioner("dsc", partition::dsc{});
+}
+
+template <class Problem>
+void registry<Problem>::add_memory_constrained() {
+  add_partitioner("m_topo", partition::m_topo{});
+  add_partitioner("m_etf", partition::m_etf{});
+  add_partitioner("m_sct", partition::m_sct<>{});
+}
+
+template <class Problem>
+void registry<Problem>::add_searches() {
+  add_partitioner("iterated_local_search", refine::iterated_local_search<>{});
+  add_partitioner("branch_and_bound", refine::branch_and_bound{});
+}
+
+template <class Problem>
+void registry<Problem>::add_standard_policies() {
+  add_policy("fifo", schedule::fifo{});
+  add_policy("path_completion_time", schedule::path_completion_time{});
+  add_policy("maximum_successor_rank", schedule::maximum_successor_rank{});
+  add_policy("largest_remaining_work", schedule::largest_remaining_work{});
+  add_policy("static_order", schedule::static_order{});
+}
+
+template <class Problem>
+void registry<Problem>::add_standard_refiners() {
+  add_refiner("local_search", refine::local_search{});
+  add_refiner("tabu_search", refine::tabu_search{});
+  add_refiner("simulated_annealing", refine::simulated_annealing{});
+  add_refiner("large_neighbourhood_search", refine::large_neighbourhood_search{});
+  add_refiner("genetic", refine::genetic{});
+}
+
 } // namespace weft
+
+#ifdef WEFT_COMPILED
+#include "weft/compiled.hpp"
+namespace weft {
+extern template registry<compiled::linear> registry<compiled::linear>::standard();
+extern template void registry<compiled::linear>::add_placement_rules();
+extern template void registry<compiled::linear>::add_list_schedulers();
+extern template void registry<compiled::linear>::add_clusterings();
+extern template void registry<compiled::linear>::add_memory_constrained();
+extern template void registry<compiled::linear>::add_searches();
+extern template void registry<compiled::linear>::add_standard_policies();
+extern template void registry<compiled::linear>::add_standard_refiners();
+extern template registry<compiled::tabulated> registry<compiled::tabulated>::standard();
+extern template void registry<compiled::tabulated>::add_placement_rules();
+extern template void registry<compiled::tabulated>::add_list_schedulers();
+extern template void registry<compiled::tabulated>::add_clusterings();
+extern template void registry<compiled::tabulated>::add_memory_constrained();
+extern template void registry<compiled::tabulated>::add_searches();
+extern template void registry<compiled::tabulated>::add_standard_policies();
+extern template void registry<compiled::tabulated>::add_standard_refiners();
+} // namespace weft
+#endif

@@ -51,66 +51,7 @@ struct best {
   std::size_t most_downsets = 20'000;
 
   template <class Problem>
-  outcome<best_result> operator()(const Problem& p, rng& random) const {
-    const stopwatch clock;
-    const flow<Problem> f{p};
-    auto packed = detail::pack(f);
-    if (!packed) {
-      return packed.error();
-    }
-    run<Problem> r{f, {}, {}};
-    std::uint64_t used = 0;
-    const std::function<void(const progress&)> tell = [&](const progress& x) {
-      (*budget.on_progress)({used + x.moves, clock.seconds(), x.best});
-    };
-    const auto left = [&] {
-      return weft::budget{.seconds = budget.seconds - clock.seconds(),
-                          .stop = budget.stop,
-                          .target = budget.target,
-                          .on_progress = budget.on_progress != nullptr ? &tell : nullptr};
-    };
-    const auto told = [&](double before) { // annealing tells by itself
-      if (budget.on_progress != nullptr && r.result.period < before) {
-        tell({0, 0, r.result.period});
-      }
-    };
-    const auto good = [&] { return r.result.period <= budget.target * (1 + 1e-12); };
-    r.offer("packing", std::move(*packed));
-    told(std::numeric_limits<double>::infinity());
-    if (!good()) {
-      if (auto split = linear_split{.budget = left()}(f); split.has_split()) {
-        const double before = r.result.period;
-        r.offer("linear_split", std::move(split.where));
-        told(before);
-      }
-    }
-    r.result.bound = period_bound(f, r.result.period);
-    std::uint64_t moves = budget.moves;
-    std::uint32_t failures = 0;
-    const auto done = [&] { return r.optimal() || good() || over(left()); };
-    for (std::uint32_t i = 0; i < rounds && failures < patience && moves > 0 && !done(); ++i) {
-      const double before = r.result.period;
-      annealing a{.budget = left(),
-                  .length = std::min({moves_per_round, moves, 2500 * std::uint64_t{f.num_components()} + 1}),
-                  .goal = r.result.bound};
-      a.hot = i % 3 == 0 ? a.hot : i % 3 == 1 ? a.hot / 10 : a.hot / 100;
-      moves -= a.length;
-      r.offer("annealing", a(f, r.where, random));
-      used += a.length;
-      if constexpr (staged_problem<Problem>) {
-        if (i == 0 && !r.optimal() && !good()) {
-          const double annealed = r.result.period;
-          r.split(downset_split{.most_downsets = most_downsets, .below = r.result.period, .budget = left()});
-          told(annealed);
-        }
-      }
-      failures = r.result.period < before ? 0 : failures + 1;
-    }
-    for (const op_id v : ids(p.num_ops())) {
-      r.result.placement.push_back(r.where[p.component(v)]);
-    }
-    return std::move(r.result);
-  }
+  outcome<best_result> operator()(const Problem& p, rng& random) const;
 
 private:
   static bool over(const weft::budget& b) {
@@ -146,4 +87,75 @@ private:
   };
 };
 
+// Not inline, so that a program can compile it once (`extern template`).
+template <class Problem>
+outcome<best_result> best::operator()(const Problem& p, rng& random) const {
+  const stopwatch clock;
+  const flow<Problem> f{p};
+  auto packed = detail::pack(f);
+  if (!packed) {
+    return packed.error();
+  }
+  run<Problem> r{f, {}, {}};
+  std::uint64_t used = 0;
+  const std::function<void(const progress&)> tell = [&](const progress& x) {
+    (*budget.on_progress)({used + x.moves, clock.seconds(), x.best});
+  };
+  const auto left = [&] {
+    return weft::budget{.seconds = budget.seconds - clock.seconds(),
+                        .stop = budget.stop,
+                        .target = budget.target,
+                        .on_progress = budget.on_progress != nullptr ? &tell : nullptr};
+  };
+  const auto told = [&](double before) { // annealing tells by itself
+    if (budget.on_progress != nullptr && r.result.period < before) {
+      tell({0, 0, r.result.period});
+    }
+  };
+  const auto good = [&] { return r.result.period <= budget.target * (1 + 1e-12); };
+  r.offer("packing", std::move(*packed));
+  told(std::numeric_limits<double>::infinity());
+  if (!good()) {
+    if (auto split = linear_split{.budget = left()}(f); split.has_split()) {
+      const double before = r.result.period;
+      r.offer("linear_split", std::move(split.where));
+      told(before);
+    }
+  }
+  r.result.bound = period_bound(f, r.result.period);
+  std::uint64_t moves = budget.moves;
+  std::uint32_t failures = 0;
+  const auto done = [&] { return r.optimal() || good() || over(left()); };
+  for (std::uint32_t i = 0; i < rounds && failures < patience && moves > 0 && !done(); ++i) {
+    const double before = r.result.period;
+    annealing a{.budget = left(),
+                .length = std::min({moves_per_round, moves, 2500 * std::uint64_t{f.num_components()} + 1}),
+                .goal = r.result.bound};
+    a.hot = i % 3 == 0 ? a.hot : i % 3 == 1 ? a.hot / 10 : a.hot / 100;
+    moves -= a.length;
+    r.offer("annealing", a(f, r.where, random));
+    used += a.length;
+    if constexpr (staged_problem<Problem>) {
+      if (i == 0 && !r.optimal() && !good()) {
+        const double annealed = r.result.period;
+        r.split(downset_split{.most_downsets = most_downsets, .below = r.result.period, .budget = left()});
+        told(annealed);
+      }
+    }
+    failures = r.result.period < before ? 0 : failures + 1;
+  }
+  for (const op_id v : ids(p.num_ops())) {
+    r.result.placement.push_back(r.where[p.component(v)]);
+  }
+  return std::move(r.result);
+}
+
 } // namespace weft::throughput
+
+#ifdef WEFT_COMPILED
+#include "weft/compiled.hpp"
+namespace weft::throughput {
+extern template outcome<best_result> best::operator()(const compiled::linear&, rng&) const;
+extern template outcome<best_result> best::operator()(const compiled::tabulated&, rng&) const;
+} // namespace weft::throughput
+#endif

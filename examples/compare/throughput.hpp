@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The strategies of `compare`. What they are made of is compiled in strategies.cpp and throughput.cpp.
+/// Placements that are good for pipelined runs, or for one sample.
 #pragma once
 
 #include "setting.hpp"
 
 #include "weft/core/budget.hpp"
-#include "weft/solve/best.hpp"
-#include "weft/solve/registry.hpp"
+#include "weft/core/random.hpp"
+#include "weft/plan/infeasibility.hpp"
+#include "weft/plan/plan.hpp"
 
 namespace compare {
 
-using registry = weft::registry<problem>;
-
-/// All strategies of the library.
-registry strategies();
-
-/// `weft::solve::best`.
-weft::solve::best_result best_plan(const problem& p, const weft::solve::best_options& o);
-
-/// A placement for pipelined runs or for one sample, judged by `objective::period` or `objective::latency`.
+/// A placement, judged by `objective::period` or `objective::latency`.
 struct placed {
   weft::placement placement = {};
   double value = 0; ///< of the objective

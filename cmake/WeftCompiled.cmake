@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSL-1.0
+# weft::compiled: weft::weft, and solvers of common types of problems compiled once (include/weft/compiled.hpp). It is
+# made of a library per type, so that what needs one of them does not wait for the other.
+
+add_library(weft_compiled INTERFACE)
+add_library(weft::compiled ALIAS weft_compiled)
+set_target_properties(weft_compiled PROPERTIES EXPORT_NAME compiled)
+set(weft_compiled_libraries "")
+file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/compiled/*.cpp")
+foreach(problem IN ITEMS linear tabulated)
+  set(library weft_compiled_${problem})
+  add_library(${library} STATIC ${sources})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME compiled_${problem})
+  target_link_libraries(${library} PUBLIC weft::weft)
+  target_compile_definitions(${library} PUBLIC WEFT_COMPILED PRIVATE WEFT_COMPILED_PROBLEM=weft::compiled::${problem})
+  if(NOT MSVC)
+    target_compile_options(${library} PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
+  if(TARGET weft_dev)
+    target_compile_options(${library} PRIVATE $<TARGET_PROPERTY:weft_dev,INTERFACE_COMPILE_OPTIONS>)
+  endif()
+  target_link_libraries(weft_compiled INTERFACE ${library})
+  list(APPEND weft_compiled_libraries ${library})
+endforeach()

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "options.hpp"
+
+#include "tool/command_line.hpp"
+#include "tool/networks.hpp"
+
+#include "weft/platform/presets.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace compare {
+namespace {
+
+/// Breaks a list of names into lines that start below the first.
+std::string in_lines(const std::vector<std::string>& names, std::size_t indent) {
+  std::string text;
+  std::size_t column = indent;
+  for (const auto& name : names) {
+    if (column + name.size() + 2 > 100) {
+      text += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    text += name + (name == names.back() ? "" : ", ");
+    column += name.size() + 2;
+  }
+  return text;
+}
+
+std::string footer(const strategy_names& all) {
+  std::string text = fmt::format("Strategies\n  partition: {}\n  schedule:  {}\n  refine:    {}\n",
+                                 in_lines(all.partitioners, 13), in_lines(all.policies, 13),
+                                 in_lines(all.refiners, 13));
+  text += "  best:      several of these and exact search within one budget; takes the place of a partition and\n"
+          "             a schedule: --partition best --schedule best\n\nWorkloads\n";
+  text += tool::list_networks(16);
+  text += "  Batch size and length may follow, and inference, as in zoo:bert_base@8x128:inference.\n"
+          "  suite:NAME           generated problems with their own devices: suite:all, suite:fft,\n"
+          "                       'suite:fft/ccr 1/related'\n"
+          "  Files: native JSON, the critical-path paper's CSV, standard task graphs (STG), WfFormat, DOT, HyperDAG,\n"
+          "  PipeDream graphs, and JSON of the device-placement study (for --objective period or latency; brings\n"
+          "  its devices; in milliseconds). For ONNX and TensorFlow files see place.\n"
+          "\nPlatforms\n";
+  for (const auto& e : weft::presets::entries) {
+    text += fmt::format("  preset:{:<16} {}\n", e.name, e.description);
+  }
+  text +=
+    "  identical:P             P devices of speed 1 whose links take no time\n"
+    "  Files: native JSON, or the critical-path paper's CSV.\n\nObjectives\n"
+    "  makespan  when the last op or transfer of one run ends\n"
+    "  period    the time between two results of a pipelined run: the largest load of a device or link. It\n"
+    "            depends on the placement alone, so a partition has one row, with the schedule 'none'\n"
+    "  latency   of one sample: for files of the placement study as they define it, else the makespan\n\nExamples\n"
+    "  compare --workload zoo:mnist_conv --platform preset:workstation_2gpu\n"
+    "  compare --workload zoo:lstm,zoo:dynamic_rnn --platform preset:paper_like_50 --partition hash,heft,mite \\\n"
+    "          --schedule fifo,path_completion_time,static_order --repeat 20 --jobs 2 --html report.html\n"
+    "  compare --workload zoo:lstm --platform preset:paper_like_50 --partition heft,dsc --schedule static_order \\\n"
+    "          --refine none,simulated_annealing,tabu_search --budget 5\n"
+    "  compare --workload graph.csv --platform devices.csv --partition best --schedule best --budget 60 --jobs 4\n"
+    "  compare --workload suite:fft,suite:lu --partition heft,peft,etf --schedule static_order --html suite.html\n"
+    "  compare --workload bert.json --objective period --partition best --schedule best --budget 10\n"
+    "  compare --workload graph.csv --platform devices.csv --format csv > results.csv\n";
+  return text;
+}
+
+} // namespace
+
+options parse(int argc, char** argv, const strategy_names& all) {
+  options o;
+  CLI::App app{
+    "Compares partitioning and scheduling strategies for dataflow graphs: runs every partitioner with every\n"
+    "ready policy in a simulator and prints who wins, by how much, and how far from a proven lower bound."};
+  app.get_formatter()->column_width(34);
+  app.footer(footer(all));
+  const auto names = [&app](const char* option, std::vector<std::string>& to, const char* help) {
+    return app.add_option(option, to, help)->delimiter(',')->type_name("NAME,…")->capture_default_str();
+  };
+  app.add_option("--workload", o.workloads, "What to run, separated by commas")
+    ->required()
+    ->delimiter(',')
+    ->type_name("FILE|zoo:NAME|suite:NAME");
+  app
+    .add_option("--platform", o.platforms, "Where to run it, separated by commas; not for workloads that bring devices")
+    ->delimiter(',')
+    ->type_name("FILE|preset:NAME|identical:P");
+  names("--partition", o.partitions, "Partitioners, or all, or best");
+  names("--schedule", o.schedules, "Ready policies, or all, or best");
+  names("--refine", o.refiners,
+        "Refiners that improve every partitioner's plan, or none, or all, which is none and\n"
+        "every refiner. Where a refined plan is slower under a ready policy, the row shows the\n"
+        "plan that it came from");
+  std::string objective{to_string(o.objective)};
+  app.add_option("--objective", objective, "What to make small")
+    ->check(CLI::IsMember({"makespan", "period", "latency"}).description(""))
+    ->type_name("makespan|period|latency")
+    ->capture_default_str();
+  std::string budget;
+  auto* const budgeted =
+    app.add_option("--budget", budget,
+                   "What each refinement, and best, may spend: seconds, or moves, as in 5000moves.\n"
+                   "Without it, refiners spend their own number of moves and best one second.\n"
+                   "Seconds make results depend on the machine");
+  budgeted->type_name("SECONDS|Nmoves");
+  app.add_option("--repeat", o.repeat, "How often to run each, with the seeds seed, seed + 1, …")
+    ->check(CLI::Range(1u, 1'000'000u))
+    ->type_name("N")
+    ->capture_default_str();
+  app.add_option("--seed", o.seed, "The first seed; the same seed gives the same results")
+    ->type_name("S")
+    ->capture_default_str();
+  std::string contention = "none";
+  app.add_option("--contention", contention, "How transfers share links: not at all, or one at a time per device port")
+    ->check(CLI::IsMember({"none", "port"}).description(""))
+    ->type_name("none|port")
+    ->capture_default_str();
+  app.add_option("--format", o.format, "What to print")
+    ->check(CLI::IsMember({"table", "csv", "json"}).description(""))
+    ->type_name("table|csv|json")
+    ->capture_default_str();
+  app.add_option("--html", o.html, "Also write a report with charts, to be opened in a browser")->type_name("FILE");
+  app.add_option("--gantt", o.gantt, "How many of the best combinations get a Gantt chart in the report")
+    ->type_name("N")
+    ->capture_default_str();
+  app.add_option("--trace", o.trace, "Also write the best run as a Chrome trace, to be opened in Perfetto")
+    ->type_name("FILE");
+  app
+    .add_option("--jobs", o.jobs,
+                "Threads to use: for several combinations at once, or for best if there is nothing\n"
+                "else to run; timings are cleanest with 1")
+    ->check(CLI::Range(1u, 1024u))
+    ->type_name("N")
+    ->capture_default_str();
+  tool::parse(app, "compare", argc, argv);
+  o.contention = contention == "port" ? weft::contention_model::port : weft::contention_model::none;
+  o.objective = objective == "period"    ? objective::period
+                : objective == "latency" ? objective::latency
+                                         : objective::makespan;
+  if (budgeted->count() > 0) {
+    o.budget = tool::parse_budget(budget, "compare");
+  }
+  return o;
+}
+
+} // namespace compare

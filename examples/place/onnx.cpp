@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "foreign_models.hpp"
+
+#include "weft/interop/onnx.hpp"
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace place {
+
+tool::foreign_reader onnx_reader(const options& o) {
+  const weft::onnx::reader reader{.batch = o.batch, .dimensions = o.dimensions};
+  return {.format = std::string{reader.format()},
+          .recognises = [reader](std::string_view bytes) { return reader.recognises(bytes); },
+          .read = [reader](std::string_view bytes, const std::string& file) { return reader.read(bytes, file); }};
+}
+
+void write_onnx(std::ostream& out, const options& o, const input& in, const weft::placement& own,
+                const weft::platform<>& devices) {
+  std::vector<std::string> names;
+  for (const weft::device_id d : weft::ids(devices.num_devices())) {
+    names.emplace_back(devices.name(d).empty() ? "device" + std::to_string(d) : devices.name(d));
+  }
+  if (in.from == input::source::onnx) {
+    weft::onnx::write_placed(out, in.bytes, own, names, o.model);
+  } else {
+    std::ostringstream model;
+    weft::onnx::write_network(model, *in.net, in.origin);
+    weft::onnx::write_placed(out, std::move(model).str(), own, names, o.model);
+  }
+}
+
+} // namespace place

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "networks.hpp"
+
+#include "weft/workload/zoo.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tool {
+
+std::string list_networks(std::size_t columns) {
+  std::string text;
+  for (const auto& e : weft::zoo::entries) {
+    text += fmt::format("  zoo:{:<{}} {}\n", e.name, columns, e.description);
+  }
+  return text;
+}
+
+weft::workload make_network(std::string_view spec) {
+  return weft::zoo::make(spec);
+}
+
+network make_network_with_origins(std::string_view spec) {
+  const auto wanted = weft::zoo::parse(spec);
+  network made;
+  made.net = std::make_unique<weft::nn::network>(weft::nn::network_options{.training = wanted.training});
+  const auto task = wanted.network->define(*made.net, wanted.size);
+  std::vector<weft::op_id> roots;
+  for (const auto& t : made.net->outputs()) {
+    roots.push_back(t.op());
+  }
+  auto built = wanted.training ? weft::training_step_with_origins(*made.net, task.objectives, task.options)
+                               : made.net->build_with_origins(roots);
+  made.ops = std::move(built.graph);
+  made.origin = std::move(built.origin);
+  return made;
+}
+
+} // namespace tool

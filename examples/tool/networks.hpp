@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The bundled networks, compiled once for all tools.
+#pragma once
+
+#include "weft/workload/nn/network.hpp"
+#include "weft/workload/workload.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tool {
+
+/// A line per network for a help text: `zoo:` and the name, in so many columns behind it, and what it is.
+std::string list_networks(std::size_t columns);
+
+/// `weft::zoo::make`.
+weft::workload make_network(std::string_view spec);
+
+/// The same with the network that it came from.
+struct network {
+  std::unique_ptr<weft::nn::network> net;
+  weft::workload ops;
+  std::vector<weft::op_id> origin; ///< which op of the network each op is
+};
+network make_network_with_origins(std::string_view spec);
+
+} // namespace tool
