@@ -60,7 +60,7 @@ public:
 
 private:
   static constexpr std::ptrdiff_t offset(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
-  constexpr auto row(std::size_t c) const { return seconds_.begin() + offset(c * num_ops_); }
+  constexpr std::vector<double>::const_iterator row(std::size_t c) const { return seconds_.begin() + offset(c * num_ops_); }
 
   std::size_t num_ops_;
   std::vector<double> seconds_;         // one run of all ops per class
