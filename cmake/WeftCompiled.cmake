@@ -2,11 +2,8 @@
 # weft::compiled: weft::weft, and solvers of common types of problems compiled once (include/weft/compiled.hpp). It is
 # made of a library per type, so that what needs one of them does not wait for the other.
 
-add_library(weft_compiled INTERFACE)
-add_library(weft::compiled ALIAS weft_compiled)
-set_target_properties(weft_compiled PROPERTIES EXPORT_NAME compiled)
-set(weft_compiled_libraries "")
 file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/compiled/*.cpp")
+set(weft_compiled_libraries "")
 foreach(problem IN ITEMS linear tabulated)
   set(library weft_compiled_${problem})
   add_library(${library} STATIC ${sources})
@@ -19,6 +16,6 @@ foreach(problem IN ITEMS linear tabulated)
   if(TARGET weft_dev)
     target_compile_options(${library} PRIVATE $<TARGET_PROPERTY:weft_dev,INTERFACE_COMPILE_OPTIONS>)
   endif()
-  target_link_libraries(weft_compiled INTERFACE ${library})
   list(APPEND weft_compiled_libraries ${library})
 endforeach()
+weft_component(compiled DEPENDS ${weft_compiled_libraries})

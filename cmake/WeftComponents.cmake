@@ -20,7 +20,7 @@ mark_as_advanced(WEFT_HWLOC_INCLUDE_DIR WEFT_HWLOC_LIBRARY)
 # The components that exist in this build, in the order in which they depend on each other.
 set(WEFT_COMPONENTS "")
 
-# weft_component(<name> HEADERS <regex> DEPENDS <target>...): the target weft::<name> over the headers whose path
+# weft_component(<name> [HEADERS <regex>] DEPENDS <target>...): the target weft::<name> over the headers whose path
 # below include/weft matches.
 function(weft_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADERS" "DEPENDS")
@@ -29,9 +29,12 @@ function(weft_component name)
     set(target weft)
   endif()
   set(include_dir "${PROJECT_SOURCE_DIR}/include")
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${include_dir}/weft" "${include_dir}/weft/*.hpp")
-  list(FILTER headers INCLUDE REGEX "${arg_HEADERS}")
-  list(TRANSFORM headers PREPEND "${include_dir}/weft/")
+  set(headers "")
+  if(arg_HEADERS)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${include_dir}/weft" "${include_dir}/weft/*.hpp")
+    list(FILTER headers INCLUDE REGEX "${arg_HEADERS}")
+    list(TRANSFORM headers PREPEND "${include_dir}/weft/")
+  endif()
 
   add_library(${target} INTERFACE)
   add_library(weft::${name} ALIAS ${target})

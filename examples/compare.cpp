@@ -32,7 +32,7 @@ std::string_view weft_echarts_js(); // embedded by the build
 
 namespace {
 
-using namespace compare;
+using namespace comparison;
 
 /// The trace of a run in seconds.
 weft::trace in_seconds(weft::trace t, double unit) {

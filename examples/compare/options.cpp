@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace compare {
+namespace comparison {
 namespace {
 
 /// Breaks a list of names into lines that start below the first.
@@ -145,4 +145,4 @@ options parse(int argc, char** argv, const strategy_names& all) {
   return o;
 }
 
-} // namespace compare
+} // namespace comparison

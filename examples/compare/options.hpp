@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace compare {
+namespace comparison {
 
 enum class objective { makespan, period, latency };
 
@@ -24,7 +24,7 @@ struct options {
   std::vector<std::string> partitions{"all"};
   std::vector<std::string> schedules{"all"};
   std::vector<std::string> refiners{"none"};
-  compare::objective objective = objective::makespan;
+  comparison::objective objective = objective::makespan;
   weft::budget budget = {}; ///< no limit: each strategy's own
   unsigned repeat = 1;
   std::uint64_t seed = 0;
@@ -51,4 +51,4 @@ struct strategy_names {
 /// Reads the command line. Ends the program for `--help`.
 options parse(int argc, char** argv, const strategy_names& all);
 
-} // namespace compare
+} // namespace comparison

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace compare {
+namespace comparison {
 
 /// A line on a terminal that says how far the runs are; silent elsewhere.
 class progress_bar {
@@ -95,4 +95,4 @@ void parallel_for(std::size_t count, unsigned threads, Worker worker) {
   }
 }
 
-} // namespace compare
+} // namespace comparison

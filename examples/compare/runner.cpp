@@ -18,7 +18,7 @@
 #include <map>
 #include <utility>
 
-namespace compare {
+namespace comparison {
 namespace {
 
 using registry = weft::registry<problem>;
@@ -295,4 +295,4 @@ weft::trace rerun(const options& o, const setting& s, const weft::plan& plan, co
   return run;
 }
 
-} // namespace compare
+} // namespace comparison

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace compare {
+namespace comparison {
 
 /// One row of the results, and the plan behind it if there is one and it was asked for.
 struct row {
@@ -32,4 +32,4 @@ std::vector<row> run_all(const options& o, const selection& chosen, const std::v
 /// Runs a plan under a policy once more, for what happens in it.
 weft::trace rerun(const options& o, const setting& s, const weft::plan& plan, const std::string& policy);
 
-} // namespace compare
+} // namespace comparison

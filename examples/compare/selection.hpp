@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace compare {
+namespace comparison {
 
 struct selection {
   std::vector<std::string> partitions; ///< `best` among them stands for a partition and a schedule at once
@@ -114,4 +114,4 @@ inline selection select(const options& o, const strategy_names& all, const std::
   return chosen;
 }
 
-} // namespace compare
+} // namespace comparison

@@ -17,7 +17,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace compare {
+namespace comparison {
 namespace {
 
 /// How a workload or platform is called in the results: as given, a file by its name without folder and extension.
@@ -132,4 +132,4 @@ void bench::add(const input& i, std::string platform_name, const weft::platform<
   settings.back().bound = weft::bound::best(task);
 }
 
-} // namespace compare
+} // namespace comparison

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace compare {
+namespace comparison {
 
 using problem = weft::compiled::tabulated;
 using study = weft::io::dnn_partitioning;
@@ -57,4 +57,4 @@ private:
   void add(const input& i, std::string platform_name, const weft::platform<>& q);
 };
 
-} // namespace compare
+} // namespace comparison

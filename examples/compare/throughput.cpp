@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace compare {
+namespace comparison {
 namespace {
 
 template <class Problem>
@@ -69,4 +69,4 @@ double bound_of_period(const problem& p) {
   return weft::throughput::period_bound(weft::throughput::flow<problem>{p});
 }
 
-} // namespace compare
+} // namespace comparison

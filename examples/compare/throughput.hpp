@@ -9,7 +9,7 @@
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/plan.hpp"
 
-namespace compare {
+namespace comparison {
 
 /// A placement, judged by `objective::period` or `objective::latency`.
 struct placed {
@@ -28,4 +28,4 @@ double period_of(const problem& p, const weft::placement& where);
 /// A bound on the period of all placements.
 double bound_of_period(const problem& p);
 
-} // namespace compare
+} // namespace comparison

@@ -319,3 +319,21 @@ TEST_CASE("docs: strategies by name") {
 }
 
 } // namespace
+
+// [declared once]
+using gpu_problem = weft::problem<weft::workload, weft::platform<>, weft::cost::roofline>;
+extern template weft::solve::best_result weft::solve::best(const gpu_problem&, const weft::solve::best_options&);
+// [declared once]
+
+TEST_CASE("docs: a solver that is compiled once") {
+  weft::workload_builder b;
+  b.add_edge(b.add_op({.work = 1e9, .bytes = 1000}), b.add_op({.work = 1e9}));
+  const weft::workload workload = std::move(b).build();
+  const weft::platform<> platform{{weft::device{}, weft::device{}}, weft::link_matrix{2}};
+  const auto found = weft::solve::best(gpu_problem{workload, platform}, {.moves = 100});
+  CHECK(found.status == weft::status::optimal);
+}
+
+// [defined once]
+template weft::solve::best_result weft::solve::best(const gpu_problem&, const weft::solve::best_options&);
+// [defined once]
