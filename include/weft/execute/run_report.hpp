@@ -2,6 +2,7 @@
 /// What executors are told about a run, and what they tell of it.
 #pragma once
 
+#include "weft/core/explained.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/platform/machine.hpp"
 
