@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -57,7 +58,13 @@ TEST_CASE("reference data: every file is read, with the counts that another prog
   }
   const auto expected = counted(root / "reference" / "input_stats.csv");
   std::map<std::string, int> kinds; // how many files of each sort
-  for (const auto& entry : std::filesystem::recursive_directory_iterator{root / "data"}) {
+  std::vector<std::filesystem::directory_entry> entries; // of the formats that weft reads; there is other data, too
+  for (const char* folder :
+       {"critical_path_paper", "dnn-partitioning", "hyperdag", "onnx", "pipedream", "stg", "tensorflow", "wfcommons"}) {
+    using files_below = std::filesystem::recursive_directory_iterator;
+    std::copy(files_below{root / "data" / folder}, files_below{}, std::back_inserter(entries));
+  }
+  for (const auto& entry : entries) {
     if (!entry.is_regular_file()) {
       continue;
     }
@@ -94,7 +101,7 @@ TEST_CASE("reference data: every file is read, with the counts that another prog
     }
   }
   const std::map<std::string, int> files{{".json", 3},
-                                         {".md", 2},
+                                         {".md", 1},
                                          {".onnx", 5},
                                          {".pbtxt", 4},
                                          {".txt", 1},

@@ -30,9 +30,9 @@ constexpr void insert_each(T* first, T* from, T* last, Before& before) {
   }
 }
 
-/// The heap sort that ends what quicksort would take n² steps for.
+/// The heap sort that ends what quicksort would take n² steps for. It hardly ever runs, so it need not be long code.
 template <class T, class Before>
-constexpr void heap_sort(T* a, std::size_t n, Before& before) {
+[[gnu::cold, gnu::noinline]] constexpr void heap_sort(T* a, std::size_t n, Before& before) {
   for (std::size_t start = n / 2, end = n; end > 1;) {
     if (start > 0) {
       --start;

@@ -31,8 +31,7 @@ struct by_latest_start {
     }
     std::vector<op_id> order(p.topological_order().begin(), p.topological_order().end());
     sort_by_key(
-      std::span{order}, [&](op_id v) { return -rank[v]; },
-      [&](op_id u, op_id v) { return next[u] > next[v]; }, scratch);
+      {order.data(), order.size()}, largest_first{rank}, [&](op_id u, op_id v) { return next[u] > next[v]; }, scratch);
     ranking r{.key = std::vector<double>(p.num_ops(), 0.0)};
     double key = static_cast<double>(p.num_ops());
     for (const op_id v : order) {

@@ -87,8 +87,7 @@ private:
           here(problem.num_devices(), here_queue{problem.num_ops()}),
           coming(problem.num_devices()) {
       if (!r.key.empty() && r.key_orders) {
-        list::sort_by_key(
-          std::span{op_of}, [&](op_id v) { return -r.key[v]; }, [](op_id, op_id) { return false; }, scratch);
+        list::sort_by_key({op_of.data(), op_of.size()}, list::largest_first{r.key}, list::in_given_order{}, scratch);
       }
       for (std::uint32_t i = 0; i < op_of.size(); ++i) {
         rank_of[op_of[i]] = i;

@@ -95,6 +95,7 @@ public:
 
   /// When v runs; below 0 if that is not known.
   constexpr const schedule::interval& times(op_id v) const { return times_[v]; }
+  constexpr const buffer<schedule::interval>& times() const { return times_; }
   /// v runs on d then.
   constexpr void set_times(op_id v, device_id d, const schedule::interval& when) {
     times_[v] = when;

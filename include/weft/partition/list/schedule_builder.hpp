@@ -28,6 +28,16 @@ struct option {
   double finish = 0;
 };
 
+/// Sorts ops by start, ties by finish.
+struct start_in {
+  const buffer<schedule::interval>& times;
+  constexpr double operator()(op_id v) const { return times[v].start; }
+};
+struct earlier_finish {
+  const buffer<schedule::interval>& times;
+  constexpr bool operator()(op_id u, op_id v) const { return times[u].finish < times[v].finish; }
+};
+
 /// Keeps the times at which ops run, on `Slot`s: `schedule::timeline` to insert into gaps, `schedule::queue_end` to
 /// append. Places whole components, where `reservation::fits`; a tensor arrives a send and a transfer after its producer
 /// finished, and sends are not booked on the sender.
@@ -148,9 +158,7 @@ public:
   /// The ops in the order of their start, ties by finish, then as they were scheduled. That order is topological, since
   /// an op that leads to another was scheduled before it and does not finish later than it starts.
   constexpr plan decided(workspace& scratch) && {
-    sort_by_key(
-      std::span{sequence_}, [&](op_id v) { return times(v).start; },
-      [&](op_id u, op_id v) { return times(u).finish < times(v).finish; }, scratch);
+    sort_by_key({sequence_.data(), sequence_.size()}, start_in{rows_.times()}, earlier_finish{rows_.times()}, scratch);
     plan result{std::move(placed_).take(), {}};
     result.order.reserve(sequence_.size());
     for (const op_id v : sequence_) {

@@ -10,8 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace weft::partition::list {
+
+/// Keys and ties that several strategies have in common, which therefore share one sort.
+struct largest_first {
+  const std::vector<double>& of; ///< per id
+  constexpr double operator()(std::uint32_t i) const { return -of[i]; }
+};
+struct in_given_order {
+  constexpr bool operator()(std::uint32_t, std::uint32_t) const { return false; }
+};
 
 /// Sorts `order` by ascending `key(i)`, which must be finite; ids with equal keys by `before(a, b)`, and if that does
 /// not tell either, they stay in their order. Deals the ids to a quarter as many buckets of equal width, then sorts
