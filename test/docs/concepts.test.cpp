@@ -320,10 +320,10 @@ TEST_CASE("docs: strategies by name") {
 
 } // namespace
 
-// [declared once]
+// [declared_once]
 using gpu_problem = weft::problem<weft::workload, weft::platform<>, weft::cost::roofline>;
 extern template weft::solve::best_result weft::solve::best(const gpu_problem&, const weft::solve::best_options&);
-// [declared once]
+// [declared_once]
 
 TEST_CASE("docs: a solver that is compiled once") {
   weft::workload_builder b;
@@ -334,6 +334,6 @@ TEST_CASE("docs: a solver that is compiled once") {
   CHECK(found.status == weft::status::optimal);
 }
 
-// [defined once]
+// [defined_once]
 template weft::solve::best_result weft::solve::best(const gpu_problem&, const weft::solve::best_options&);
-// [defined once]
+// [defined_once]
