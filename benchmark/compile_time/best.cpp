@@ -8,7 +8,7 @@ int main() {
   weft::workload_builder net;
   net.add_edge(net.add_op({.work = 1e9, .bytes = 100}), net.add_op({.work = 1e9, .bytes = 100}));
   const weft::workload workload = std::move(net).build();
-  const weft::platform devices{std::vector<weft::device>(2), weft::uniform_links{}};
+  const weft::platform<> devices{std::vector<weft::device>(2), weft::link_matrix{2}};
   const auto r = weft::solve::best(weft::problem{workload, devices}, {.seconds = 1});
   std::printf("%g s, gap %g\n", r.makespan, r.gap());
 }

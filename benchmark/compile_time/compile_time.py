@@ -79,19 +79,21 @@ def main():
         folder = Path(folder)
         (folder / "standard.cpp").write_text("".join(f"#include {name}\n" for name in standard_headers()))
         (folder / "all.cpp").write_text("#include <weft/all.hpp>\n")
+        best = Path(__file__).with_name("best.cpp")
         files = {
-            "the standard headers alone": folder / "standard.cpp",
-            "weft/all.hpp alone": folder / "all.cpp",
-            "examples/quick_start.cpp": ROOT / "examples/quick_start.cpp",
-            "a program with solve::best": Path(__file__).with_name("best.cpp"),
+            "the standard headers alone": [folder / "standard.cpp"],
+            "weft/all.hpp alone": [folder / "all.cpp"],
+            "examples/quick_start.cpp": [ROOT / "examples/quick_start.cpp"],
+            "a program with solve::best": [best],
+            "the same with weft::compiled": ["-DWEFT_COMPILED", best],
         }
         compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", str(folder / "out.o")]
         levels = ["-O0", "-O2"]
-        found = measure({(name, level): [*compile_it, level, str(path)] for name, path in files.items()
+        found = measure({(name, level): [*compile_it, level, *map(str, what)] for name, what in files.items()
                          for level in levels}, times)
-        print(f'{"":28}' + "".join(f'{level + " seconds":>12} {"ratio":>6} {"MB":>6}' for level in levels))
+        print(f'{"":30}' + "".join(f'{level + " seconds":>12} {"ratio":>6} {"MB":>6}' for level in levels))
         for name in files:
-            line = f"{name:28}"
+            line = f"{name:30}"
             for level in levels:
                 seconds, megabytes = found[name, level]
                 line += f'{seconds:12.2f} {seconds / found["the standard headers alone", level][0]:6.1f} {megabytes:6.0f}'
