@@ -6,7 +6,7 @@ includes only the standard headers that the library includes.
   compile_time.py [--once] [--build FOLDER] COMPILER [FLAG...]
 
 Each file is compiled without and with optimisation, three times in turns, and the least time is taken; --once: one
-time each. --build: also each source of compare and place as a build there (with compile_commands.json) compiles it.
+time each, and without optimisation only. --build: also each source of compare and place as a build there (with compile_commands.json) compiles it.
 """
 import argparse
 import json
@@ -85,10 +85,10 @@ def main():
             "weft/all.hpp alone": [folder / "all.cpp"],
             "examples/quick_start.cpp": [ROOT / "examples/quick_start.cpp"],
             "a program with solve::best": [best],
-            "the same with weft::compiled": ["-DWEFT_COMPILED", best],
+            "the same with weft::compiled": ["-DWEFT_COMPILED_LINEAR", best],
         }
         compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", str(folder / "out.o")]
-        levels = ["-O0", "-O2"]
+        levels = ["-O0"] if options.once else ["-O0", "-O2"]
         found = measure({(name, level): [*compile_it, level, *map(str, what)] for name, what in files.items()
                          for level in levels}, times)
         print(f'{"":30}' + "".join(f'{level + " seconds":>12} {"ratio":>6} {"MB":>6}' for level in levels))

@@ -185,10 +185,13 @@ public:
     return sum;
   }
 
-  /// The same without v's own; infinite if the sum of all is.
+  /// The same of the members other than v.
   constexpr double others_time(op_id v, device_id d) const {
-    const double all = component_time(component_[v], d);
-    return all < std::numeric_limits<double>::infinity() ? all - compute_time(v, d) : all;
+    double sum = 0;
+    for (const op_id u : members(component_[v])) {
+      sum += u == v ? 0.0 : compute_time(u, d);
+    }
+    return sum;
   }
 
   /// Whether d is of a kind that c allows and large enough for c alone.
@@ -342,16 +345,24 @@ private:
     first_member_.assign(count + 1, 0);
     kinds_.assign(count, kind_set::all());
     demand_.assign(count, 0);
+    byte_count total = 0;
     for (const op_id v : ids(num_ops())) {
       const component_id c = component_[v];
       ++first_member_[c + 1];
       kinds_[c] = kinds_[c] & workload_->kinds(v);
-      demand_[c] += workload_->resident_bytes(v);
+      const auto add = [&](byte_count bytes) {
+        if (bytes > max_total_bytes - total) [[unlikely]] {
+          throw value_error(describe_op(v), "with its bytes, those of all ops and tensors together overflow 2^62");
+        }
+        total += bytes;
+        demand_[c] += bytes;
+      };
+      add(workload_->resident_bytes(v));
       for (const tensor_id t : workload_->outputs(v)) {
-        demand_[c] += workload_->bytes(t);
+        add(workload_->bytes(t));
       }
       for (const tensor_id t : workload_->inputs(v)) {
-        demand_[c] += workload_->bytes(t);
+        add(workload_->bytes(t));
       }
     }
     for (component_id c = 0; c < count; ++c) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/concurrency/moldable.hpp"
 
+#include "weft/bound/moldable.hpp"
 #include "weft/concurrency/scaling_laws.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/builder.hpp"
@@ -83,6 +84,14 @@ TEST_CASE("moldable: times of a team that are none are refused") {
                        "seconds of op 0 with 2 threads on 'box': -1 is no time: a cost model returns seconds, at least 0",
                        value_error);
   CHECK_THROWS_AS(p.compute_time(1, 0), value_error);
+
+  // The same where a model is used without `moldable`.
+  struct bare : broken, cost::link_transfers {
+    double compute_time(const workload&, op_id, const decltype(q)&, device_id) const { return 1; }
+  };
+  const problem unguarded{w, q, bare{}};
+  CHECK_THROWS_WITH_AS(bound::moldable(unguarded), doctest::Contains("seconds of op 0 with 2 threads on 'box': -1 is no"),
+                       value_error);
 }
 
 } // namespace concurrency_moldable_test

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,33 @@ TEST_CASE("buffer: does what a vector does, whatever is asked of it") {
       REQUIRE(b.empty() == v.empty());
     }
   }
+}
+
+TEST_CASE("buffer: what is added may be an element of it, also where it grows") {
+  buffer<int> b(1, 7);
+  b.resize(100, b[0]);
+  CHECK(copy_of(b) == std::vector(100, 7));
+  b.assign(200, b[99]);
+  CHECK(copy_of(b) == std::vector(200, 7));
+}
+
+TEST_CASE("buffer: nothing is lost when an element cannot be copied") {
+  struct fragile {
+    std::vector<int> owned = std::vector<int>(1);
+    bool refuses = false;
+    fragile() = default;
+    fragile(const fragile& other) { *this = other; }
+    fragile& operator=(const fragile& other) {
+      if (other.refuses) {
+        throw std::bad_alloc{};
+      }
+      owned = other.owned;
+      return *this;
+    }
+  };
+  buffer<fragile> some(3);
+  some[2].refuses = true;
+  CHECK_THROWS_AS(buffer<fragile>{some}, std::bad_alloc); // a leak would be the address sanitizer's to tell
 }
 
 TEST_CASE("buffer: copies are apart, what was moved from is empty") {

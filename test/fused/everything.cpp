@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Everything that computes times, for fused.py, which looks at what the compiler makes of it.
 #include "weft/bound/best.hpp"
+#include "weft/cost/staged.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/solve/registry.hpp"
 #include "weft/throughput/best.hpp"
+#include "weft/throughput/lowest_latency.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/generate/heterogeneity.hpp"
 
@@ -27,6 +29,8 @@ using task = problem<workload, platform<>>;
 template lower_bound bound::best(const task&);
 template solve::best_result solve::best(const task&, const solve::best_options&);
 template outcome<throughput::best_result> throughput::best::operator()(const task&, rng&) const;
+using staged_task = problem<workload, platform<>, cost::staged>;
+template outcome<throughput::latency_result> throughput::lowest_latency::operator()(const staged_task&, rng&) const;
 template std::vector<double> generate::range_based_costs(const workload&, std::size_t, double, std::uint64_t);
 template std::vector<double> generate::cvb_costs(const workload&, std::size_t, const generate::cvb_options&,
                                                  std::uint64_t);

@@ -3,6 +3,9 @@
 
 #include "support/graphs.hpp"
 
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -155,6 +158,15 @@ TEST_CASE("annotated graph: graphs that make no sense are refused and named") {
   CHECK_THROWS_WITH_AS(refused({{1}, {3}, {}}), "edge 1 -> 3: the graph has only the ops 0 to 3 - 1",
                        dangling_id_error);
   CHECK_THROWS_AS(refused({{1}, {2}, {0}}), cycle_error);
+}
+
+TEST_CASE("annotated graph: sizes that no sum can hold are refused by the problem") {
+  const test::int_lists g{{2}, {2}, {}};
+  const std::vector<byte_count> bytes{byte_count{1} << 63, byte_count{1} << 63, 0};
+  const annotated_graph w{g, {.work = three_works, .bytes = bytes}};
+  const platform<> q{std::vector<device>(1), link_matrix{1}};
+  CHECK_THROWS_WITH_AS((problem{w, q}), doctest::Contains("op 0: with its bytes, those of all ops and tensors together "),
+                       value_error);
 }
 
 /// Each op leads to nearly 2^32 others, says the graph.

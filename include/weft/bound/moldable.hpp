@@ -4,6 +4,7 @@
 
 #include "weft/bound/critical_path.hpp"
 #include "weft/bound/lower_bound.hpp"
+#include "weft/concurrency/concepts.hpp"
 #include "weft/platform/machine.hpp"
 #include "weft/problem.hpp"
 
@@ -36,7 +37,7 @@ lower_bound moldable(const Problem& p) {
       const double gain = m.threads_per_core > 1 ? m.smt_gain : 1;
       for (std::uint32_t threads = 1; threads <= m.cores(); ++threads) {
         for (const auto a : {affinity::packed, affinity::spread}) {
-          const double seconds = p.cost().seconds(p.workload(), v, m, {threads, a});
+          const double seconds = concurrency::checked_seconds(p.cost(), p.workload(), v, m, {threads, a});
           least = std::min(least, seconds * threads / (m.cores() * gain));
         }
       }

@@ -2,10 +2,13 @@
 /// What time as a function of threads is: of one op (a curve), and of all ops of a workload (a moldable cost model).
 #pragma once
 
+#include "weft/core/error.hpp"
+#include "weft/core/readable.hpp"
 #include "weft/platform/machine.hpp"
 #include "weft/workload/concepts.hpp"
 
 #include <concepts>
+#include <string>
 
 namespace weft {
 
@@ -37,5 +40,21 @@ concept has_memory_traffic = requires(const C& c, const W& w, op_id v, const mac
 /// and concurrency/profile.hpp for measured ones.
 template <class C, class W>
 concept moldable_cost_for = std::copy_constructible<C> && concurrency_parts::has_seconds<C, W>;
+
+namespace concurrency {
+
+/// What a moldable cost model says, checked where it comes in: throws `value_error` if it is negative or not a number.
+template <class C, class W>
+double checked_seconds(const C& cost, const W& w, op_id v, const machine& m, team t) {
+  const double seconds = cost.seconds(w, v, m, t);
+  if (!(seconds >= 0)) [[unlikely]] {
+    throw value_error("seconds of op " + std::to_string(v) + " with " + std::to_string(t.threads) + " threads" +
+                        (m.name.empty() ? "" : " on '" + m.name + "'"),
+                      readable_number(seconds) + " is no time: a cost model returns seconds, at least 0");
+  }
+  return seconds;
+}
+
+} // namespace concurrency
 
 } // namespace weft

@@ -4,7 +4,6 @@
 
 #include "weft/concurrency/concepts.hpp"
 #include "weft/concurrency/roofline.hpp"
-#include "weft/core/readable.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/platform/platform.hpp"
@@ -66,13 +65,7 @@ struct moldable : cost::link_transfers {
   template <dataflow_workload W>
     requires moldable_cost_for<Model, W>
   double seconds(const W& w, op_id v, const machine& m, team t) const {
-    const double s = model.seconds(w, v, m, t);
-    if (!(s >= 0)) [[unlikely]] {
-      throw value_error("seconds of op " + std::to_string(v) + " with " + std::to_string(t.threads) + " threads" +
-                          (m.name.empty() ? "" : " on '" + m.name + "'"),
-                        readable_number(s) + " is no time: a cost model returns seconds, at least 0");
-    }
-    return s;
+    return checked_seconds(model, w, v, m, t);
   }
 
   template <dataflow_workload W>

@@ -26,8 +26,8 @@ public:
   using const_iterator = const T*;
 
   constexpr buffer() = default;
-  constexpr explicit buffer(std::size_t n, const T& value = T{}) { assign(n, value); }
-  constexpr buffer(const buffer& other) { append(other.begin(), other.end()); }
+  constexpr explicit buffer(std::size_t n, const T& value = T{}) : buffer{} { assign(n, value); } // destroyed if it throws
+  constexpr buffer(const buffer& other) : buffer{} { append(other.begin(), other.end()); }
   constexpr buffer(buffer&& other) noexcept { swap(other); }
   constexpr buffer& operator=(buffer other) noexcept {
     swap(other);
@@ -82,7 +82,7 @@ public:
     WEFT_ASSERT(size_ > 0);
     --size_;
   }
-  constexpr void resize(std::size_t n, const T& value = T{}) {
+  constexpr void resize(std::size_t n, T value = T{}) {
     if (n > capacity_) {
       grow(n);
     }
@@ -91,12 +91,11 @@ public:
     }
     size_ = n;
   }
-  constexpr void assign(std::size_t n, const T& value) {
-    const T copy = value;
+  constexpr void assign(std::size_t n, T value) {
     clear();
-    resize(n, copy);
+    resize(n, std::move(value));
   }
-  /// Elements of another array.
+  /// Elements of another array than this.
   constexpr void assign(const T* from, const T* to) {
     clear();
     append(from, to);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Every macro of the library: the version and the precondition check. One more is for the build alone: the CMake target
-/// weft::compiled defines `WEFT_COMPILED`, which says that the solvers of common problems are in a library (compiled.hpp).
+/// Every macro of the library that outlives its header: the version and the precondition check. Two are for the build
+/// alone: the CMake target weft::compiled defines `WEFT_COMPILED_LINEAR` and `WEFT_COMPILED_TABULATED`, which say that
+/// the solvers of these problems are in a library (compiled.hpp).
 #pragma once
 
 #include <cassert>

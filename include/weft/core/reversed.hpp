@@ -2,6 +2,8 @@
 /// Walking over contiguous elements from the last to the first: std::views::reverse for a tenth of a compiler's work.
 #pragma once
 
+#include <type_traits>
+
 namespace weft {
 
 /// The elements of `[first, last)`, the last one first.
@@ -33,7 +35,8 @@ private:
 /// for (const op_id v : reversed(problem.topological_order())) …
 /// ```
 template <class Elements>
-  requires requires(Elements& x) { x.data() + x.size(); }
+  requires(requires(Elements& x) { x.data() + x.size(); } &&
+           (std::is_lvalue_reference_v<Elements> || std::is_trivially_copyable_v<Elements>)) // no temporary that owns them
 constexpr auto reversed(Elements&& x) {
   return reversed_elements{x.data(), x.data() + x.size()};
 }

@@ -301,7 +301,7 @@ private:
         const auto& a = d.control.active(*index);
         const op_id v = a.what.op;
         const auto& w = problem_->workload();
-        const double alone = rounded(problem_->cost().seconds(w, v, d.machine, a.what.team));
+        const double alone = rounded(concurrency::checked_seconds(problem_->cost(), w, v, d.machine, a.what.team));
         double bandwidth = 0;
         if constexpr (concurrency_parts::has_memory_traffic<typename Problem::cost_type, workload_type>) {
           bandwidth = alone > 0 ? problem_->cost().memory_traffic(w, v, d.machine, a.what.team) / alone : 0;

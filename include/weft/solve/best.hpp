@@ -540,10 +540,14 @@ best_result best(const Problem& p, const best_options& options = {}) {
 
 } // namespace weft::solve
 
-#ifdef WEFT_COMPILED
+#if defined(WEFT_COMPILED_LINEAR) || defined(WEFT_COMPILED_TABULATED)
 #include "weft/compiled.hpp"
 namespace weft::solve {
+#ifdef WEFT_COMPILED_LINEAR
 extern template best_result best(const compiled::linear&, const best_options&);
+#endif
+#ifdef WEFT_COMPILED_TABULATED
 extern template best_result best(const compiled::tabulated&, const best_options&);
+#endif
 } // namespace weft::solve
 #endif

@@ -294,9 +294,10 @@ void registry<Problem>::add_standard_refiners() {
 
 } // namespace weft
 
-#ifdef WEFT_COMPILED
+#if defined(WEFT_COMPILED_LINEAR) || defined(WEFT_COMPILED_TABULATED)
 #include "weft/compiled.hpp"
 namespace weft {
+#ifdef WEFT_COMPILED_LINEAR
 extern template registry<compiled::linear> registry<compiled::linear>::standard();
 extern template void registry<compiled::linear>::add_placement_rules();
 extern template void registry<compiled::linear>::add_list_schedulers();
@@ -305,6 +306,8 @@ extern template void registry<compiled::linear>::add_memory_constrained();
 extern template void registry<compiled::linear>::add_searches();
 extern template void registry<compiled::linear>::add_standard_policies();
 extern template void registry<compiled::linear>::add_standard_refiners();
+#endif
+#ifdef WEFT_COMPILED_TABULATED
 extern template registry<compiled::tabulated> registry<compiled::tabulated>::standard();
 extern template void registry<compiled::tabulated>::add_placement_rules();
 extern template void registry<compiled::tabulated>::add_list_schedulers();
@@ -313,5 +316,6 @@ extern template void registry<compiled::tabulated>::add_memory_constrained();
 extern template void registry<compiled::tabulated>::add_searches();
 extern template void registry<compiled::tabulated>::add_standard_policies();
 extern template void registry<compiled::tabulated>::add_standard_refiners();
+#endif
 } // namespace weft
 #endif

@@ -152,10 +152,14 @@ outcome<best_result> best::operator()(const Problem& p, rng& random) const {
 
 } // namespace weft::throughput
 
-#ifdef WEFT_COMPILED
+#if defined(WEFT_COMPILED_LINEAR) || defined(WEFT_COMPILED_TABULATED)
 #include "weft/compiled.hpp"
 namespace weft::throughput {
+#ifdef WEFT_COMPILED_LINEAR
 extern template outcome<best_result> best::operator()(const compiled::linear&, rng&) const;
+#endif
+#ifdef WEFT_COMPILED_TABULATED
 extern template outcome<best_result> best::operator()(const compiled::tabulated&, rng&) const;
+#endif
 } // namespace weft::throughput
 #endif

@@ -148,14 +148,12 @@ private:
   void collect_allowed() {
     first_allowed_.push_back(0);
     for (component_id c = 0; c < num_components(); ++c) {
-      bool runs = false; // in finite time
       for (const device_id d : ids(num_devices())) {
         if (problem_->allows(c, d) && time(c, d) < std::numeric_limits<double>::infinity()) {
           allowed_.push_back(d);
-          runs = runs || time(c, d) < std::numeric_limits<double>::infinity();
         }
       }
-      if (!runs) {
+      if (allowed_.size() == first_allowed_.back()) {
         problem_->check_runs_somewhere(problem_->members(c).front());
       }
       first_allowed_.push_back(static_cast<std::uint32_t>(allowed_.size()));

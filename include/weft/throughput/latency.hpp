@@ -39,7 +39,7 @@ public:
     ready_.reserve(p.num_ops());
   }
 
-  /// Seconds; infinite if some pieces wait for each other. Precondition: every op is placed.
+  /// Seconds; infinite if some pieces wait for each other. Throws if some op is on no device.
   /// Complexity: O((n + m) · accelerators). Memory: 8 bytes per op and accelerator.
   double operator()(const placement& where) {
     cut(where);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/throughput/detail/packing.hpp"
 #include "weft/throughput/detail/proposals.hpp"
 #include "weft/throughput/latency.hpp"
@@ -71,14 +72,14 @@ struct lowest_latency {
       const double start = round % 2 == 0 ? hot : hot / 10;
       for (std::uint64_t i = 0; i < moves_per_round && best > bound && !good && meter.spend(); ++i) {
         const double left = 1 - static_cast<double>(i) / static_cast<double>(moves_per_round);
-        const double heat = start * left * left + cold * (1 - left);
+        const double heat = rounded(start * left * left) + rounded(cold * (1 - left));
         draw.draw(s, random, cluster_share, x);
         if (x.moved.empty()) {
           continue;
         }
         s.change(x, x.from, x.to);
         const double y = s.value();
-        if (y <= current * (1 + heat * detail::patience(random))) {
+        if (y <= current * (1 + rounded(heat * detail::patience(random)))) {
           current = y;
           if (s.last < best) {
             best = s.last;
@@ -144,7 +145,7 @@ private:
       }
     }
     double latency() { return last = evaluate(by_op); }
-    double value() { return latency() + 1e-3 * evaluate.total(); }
+    double value() { return latency() + rounded(1e-3 * evaluate.total()); }
   };
 
   /// Everything that may and fits goes to the first host, the rest stays.

@@ -39,7 +39,7 @@ struct op {
 class workload_builder {
 public:
   /// The largest total of work units or bytes: sums up to it stay exact enough and cannot overflow.
-  static constexpr byte_count max_total_bytes = std::numeric_limits<byte_count>::max() / 4;
+  static constexpr byte_count max_total_bytes = weft::max_total_bytes;
 
   /// Adds an op and returns its id: 0, 1, 2, …
   /// Throws `value_error` if a number is negative, not finite or too large.
