@@ -7,9 +7,9 @@
 #include "weft/problem.hpp"
 #include "weft/workload/workload.hpp"
 
-/// A program that links the CMake target weft::compiled, which defines `WEFT_COMPILED_LINEAR` and so on, does not compile `solve::best`,
-/// `registry` and `throughput::best` for these types: the headers declare them `extern template`, and the library has
-/// them. Other types are compiled as ever.
+/// A program that links the CMake target weft::compiled, which defines `WEFT_COMPILED_LINEAR` and so on, does not
+/// compile `solve::best`, `registry` and `throughput::best` for these types: the headers declare them `extern
+/// template`, and the library has them. Other types are compiled as ever.
 namespace weft::compiled {
 
 using linear = problem<workload, platform<>>;

@@ -71,7 +71,8 @@ public:
     sort_topologically();
     collect_components();
   }
-  // It refers to both, so that neither can be a temporary; the names of the last parameters are for the compiler's message.
+  // It refers to both, so that neither can be a temporary; the names of the last parameters are for the compiler's
+  // message.
   problem(const Workload&&, const Platform&, Cost = {}, detail::workload_must_outlive_the_problem = {}) = delete;
   problem(const Workload&, const Platform&&, Cost = {}, detail::platform_must_outlive_the_problem = {}) = delete;
   problem(const Workload&&, const Platform&&, Cost = {}, detail::workload_must_outlive_the_problem = {},
@@ -140,7 +141,8 @@ public:
     }
   }
 
-  /// Seconds to bring a tensor in and to put an own one out, where costs are staged (cost/staged.hpp); checked as above.
+  /// Seconds to bring a tensor in and to put an own one out, where costs are staged (cost/staged.hpp); checked as
+  /// above.
   constexpr double import_time(tensor_id t, device_id d) const {
     return checked_staging_time("import_time", t, d, cost_.import_time(*workload_, t, *platform_, d));
   }

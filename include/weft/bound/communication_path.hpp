@@ -22,8 +22,8 @@ template <class Problem>
 class join_bound {
 public:
   constexpr join_bound(const relaxation<Problem>& r, const std::vector<double>& cheapest, bool forward)
-      : r_{r}, cheapest_{cheapest}, forward_{forward}, position_(r.problem().num_ops(), 0), head_(r.problem().num_ops(), 0),
-        index_(r.problem().num_ops(), none) {}
+      : r_{r}, cheapest_{cheapest}, forward_{forward}, position_(r.problem().num_ops(), 0),
+        head_(r.problem().num_ops(), 0), index_(r.problem().num_ops(), none) {}
 
   /// For each op, seconds that pass before it can start.
   constexpr std::vector<double> operator()() {
@@ -144,7 +144,9 @@ private:
     for (std::uint32_t i = 0; i < kept; ++i) {
       by_head_.push_back(i);
     }
-    weft::sort(by_head_, [&](std::uint32_t i, std::uint32_t j) { return head_[ancestors_[i].op] < head_[ancestors_[j].op]; });
+    weft::sort(by_head_, [&](std::uint32_t i, std::uint32_t j) {
+      return head_[ancestors_[i].op] < head_[ancestors_[j].op];
+    });
     if (locals(v, kept) <= start) {
       return start; // nothing has to travel
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A growing array of simple values, for what algorithms keep to themselves: std::vector at a fifth of a compiler's work
-/// per element type (docs/performance.md).
+/// A growing array of simple values, for what algorithms keep to themselves: std::vector at a fifth of a compiler's
+/// work per element type (docs/performance.md).
 #pragma once
 
 #include "weft/core/config.hpp"
@@ -26,7 +26,8 @@ public:
   using const_iterator = const T*;
 
   constexpr buffer() = default;
-  constexpr explicit buffer(std::size_t n, const T& value = T{}) : buffer{} { assign(n, value); } // destroyed if it throws
+  // These are complete before they assign, so that what they own is given back if an element throws.
+  constexpr explicit buffer(std::size_t n, const T& value = T{}) : buffer{} { assign(n, value); }
   constexpr buffer(const buffer& other) : buffer{} { append(other.begin(), other.end()); }
   constexpr buffer(buffer&& other) noexcept { swap(other); }
   constexpr buffer& operator=(buffer other) noexcept {

@@ -23,8 +23,8 @@ struct value_error : error {
   std::string where; ///< the op, tensor or device and the column, e.g. `op 3 'conv1': work`
 };
 
-/// A count, if so many things can have ids of 32 bits, of which the last one is `none`; else throws `value_error`. To be
-/// asked before anything is allocated for them.
+/// A count, if so many things can have ids of 32 bits, of which the last one is `none`; else throws `value_error`. To
+/// be asked before anything is allocated for them.
 constexpr std::size_t checked_count(std::size_t count, const char* where, const char* things) {
   if (count > none) {
     throw value_error(where, "has " + std::to_string(count) + " " + things + "; ids have 32 bits, so that " +

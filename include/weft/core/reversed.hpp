@@ -30,13 +30,13 @@ private:
   T* last_;
 };
 
-/// Of a span, or of a vector or array that outlives the loop.
+/// Of a span, or of a vector or array that outlives the loop: no temporary that owns its elements.
 /// ```
 /// for (const op_id v : reversed(problem.topological_order())) …
 /// ```
 template <class Elements>
   requires(requires(Elements& x) { x.data() + x.size(); } &&
-           (std::is_lvalue_reference_v<Elements> || std::is_trivially_copyable_v<Elements>)) // no temporary that owns them
+           (std::is_lvalue_reference_v<Elements> || std::is_trivially_copyable_v<Elements>))
 constexpr auto reversed(Elements&& x) {
   return reversed_elements{x.data(), x.data() + x.size()};
 }

@@ -64,7 +64,8 @@ constexpr void partition_until_small(T* first, T* last, int depth, Before& befor
     T* a = first + 1;
     T* b = first + (last - first) / 2;
     T* c = last - 1;
-    T* median = before(*a, *b) ? (before(*b, *c) ? b : before(*a, *c) ? c : a) : before(*a, *c) ? a : before(*b, *c) ? c : b;
+    T* median = before(*a, *b) ? (before(*b, *c) ? b : before(*a, *c) ? c : a)
+                               : before(*a, *c) ? a : before(*b, *c) ? c : b;
     std::swap(*first, *median);
     T* low = first + 1;
     T* high = last;

@@ -11,9 +11,9 @@
 
 namespace weft::cost {
 
-/// Compute times of any cost model, asked for once per op and device class and then read from memory; transfers over the
-/// platform's links, whatever those of the model are. Made for one workload and one platform, and keeps nothing of the
-/// model. Devices whose times are all the same become one class, also where the model has no classes.
+/// Compute times of any cost model, asked for once per op and device class and then read from memory; transfers over
+/// the platform's links, whatever those of the model are. Made for one workload and one platform, and keeps nothing of
+/// the model. Devices whose times are all the same become one class, also where the model has no classes.
 ///
 /// A program that chooses between tables, rooflines and measured times at run time has one type of problem with it, so
 /// that every strategy is compiled once. Complexity: O(ops × classes) time and 8 bytes for each of these.
@@ -60,7 +60,9 @@ public:
 
 private:
   static constexpr std::ptrdiff_t offset(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
-  constexpr std::vector<double>::const_iterator row(std::size_t c) const { return seconds_.begin() + offset(c * num_ops_); }
+  constexpr std::vector<double>::const_iterator row(std::size_t c) const {
+    return seconds_.begin() + offset(c * num_ops_);
+  }
 
   std::size_t num_ops_;
   std::vector<double> seconds_;         // one run of all ops per class

@@ -21,8 +21,8 @@ public:
   constexpr csr_graph() = default;
 
   /// Builds from arcs in any order; successors and predecessors come out in ascending order.
-  /// Throws `value_error` (too many for ids), `dangling_id_error`, `duplicate_edge_error`. Acyclicity is checked by `topological_order`.
-  /// Complexity: O(n + m log d) for maximum degree d.
+  /// Throws `value_error` (too many for ids), `dangling_id_error`, `duplicate_edge_error`. Acyclicity is checked by
+  /// `topological_order`. Complexity: O(n + m log d) for maximum degree d.
   constexpr csr_graph(std::size_t num_ops, std::span<const graph::arc> arcs)
       : first_out_(checked_count(num_ops, "graph", "ops") + 1, 0), first_in_(num_ops + 1, 0),
         targets_(checked_count(arcs.size(), "graph", "edges"), 0), sources_(arcs.size(), 0) {

@@ -120,14 +120,15 @@ constexpr outcome<decided> checked(outcome<decided> made, const Problem& p, work
     auto marks = scratch.take<std::uint8_t>(p.num_ops());
     check_plan(p, made->plan, {marks.begin(), marks.end()}, "partitioner");
   } else if (made.error().op != none && made.error().op >= p.num_ops()) {
-    throw dangling_id_error("partitioner", "op " + std::to_string(made.error().op) + ", which fits nowhere, does not exist");
+    throw dangling_id_error("partitioner",
+                            "op " + std::to_string(made.error().op) + ", which fits nowhere, does not exist");
   }
   return made;
 }
 } // namespace detail
 
-/// Calls any partitioner in the form that it wants, and turns what it returns into one type. Throws if that is no plan of
-/// the problem; see `check_plan`.
+/// Calls any partitioner in the form that it wants, and turns what it returns into one type. Throws if that is no plan
+/// of the problem; see `check_plan`.
 template <class Problem, must_be::partitioner_for<Problem> S>
 constexpr outcome<decided> run(const S& s, const Problem& p, rng& random, workspace& scratch) {
   return detail::checked(detail::call(s, p, random, scratch), p, scratch);

@@ -70,7 +70,8 @@ private:
     auto sequence = scratch.template take<op_id>(topological.size());
     std::copy(topological.begin(), topological.end(), sequence.begin());
     if (!r.key.empty()) {
-      list::sort_by_key({sequence.begin(), sequence.size()}, list::largest_first{r.key}, list::in_given_order{}, scratch);
+      const std::span<op_id> all{sequence.begin(), sequence.size()};
+      list::sort_by_key(all, list::largest_first{r.key}, list::in_given_order{}, scratch);
     }
     constexpr std::size_t ahead = 16; // what comes soon is fetched from memory meanwhile
     for (std::size_t i = 0; i < sequence.size(); ++i) {

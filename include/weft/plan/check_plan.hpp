@@ -55,7 +55,9 @@ struct plan_errors {
     throw value_error(stage(), "its order sends tensor " + std::to_string(s.tensor) + " to " + p.describe_device(s.to) +
                                  " twice");
   }
-  [[noreturn]] void repeated(op_id v) const { throw value_error(stage(), "its order has " + p.describe_op(v) + " twice"); }
+  [[noreturn]] void repeated(op_id v) const {
+    throw value_error(stage(), "its order has " + p.describe_op(v) + " twice");
+  }
   [[noreturn]] void missing(op_id v) const {
     throw value_error(stage(), "its order lacks " + p.describe_op(v) + "; it has to have every op once, or be empty");
   }
@@ -63,8 +65,8 @@ struct plan_errors {
 
 } // namespace detail
 
-/// Throws `value_error` unless every op is placed, `dangling_id_error` unless that is on a device that exists; the error
-/// names the stage, and its number unless that is 0. Complexity: O(n), without a look at the workload.
+/// Throws `value_error` unless every op is placed, `dangling_id_error` unless that is on a device that exists; the
+/// error names the stage, and its number unless that is 0. Complexity: O(n), without a look at the workload.
 template <class Problem>
 constexpr void check_placement(const Problem& p, const placement& where, const char* stage, std::size_t number = 0) {
   const detail::plan_errors<Problem> wrong{p, stage, number};

@@ -41,9 +41,9 @@ struct identical_devices {
   static constexpr std::size_t max_ops = 3000; ///< that are searched
 
   /// Whether the search understands p: every op may run everywhere and takes as long everywhere, nothing takes time to
-  /// move, every device has room for all ops together, and no group has several members, and all ops one after the other take a finite time. Slots may differ. Devices on
-  /// which no op may run do not count.
-  /// Complexity: O(n · devices + tensors · devices²), less where the answer is no.
+  /// move, every device has room for all ops together, and no group has several members, and all ops one after the
+  /// other take a finite time. Slots may differ. Devices on which no op may run do not count. Complexity: O(n · devices
+  /// + tensors · devices²), less where the answer is no.
   template <class Problem>
   static constexpr bool applies(const Problem& p) {
     const auto& w = p.workload();

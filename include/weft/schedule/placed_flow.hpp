@@ -63,8 +63,8 @@ public:
     }
   }
 
-  /// Takes a placement, by reference; throws if it is not one of the problem (`check_placement`). Transfers are numbered in the order of tensors, and those of one
-  /// tensor in the order of the first consumer on each device.
+  /// Takes a placement, by reference; throws if it is not one of the problem (`check_placement`). Transfers are
+  /// numbered in the order of tensors, and those of one tensor in the order of the first consumer on each device.
   constexpr void assign(const weft::placement& where) {
     check_placement(*problem_, where, "placement");
     placement_ = &where;

@@ -32,8 +32,8 @@ struct port_contention {
   /// Transfers from one device to another form a **route**, on which they go in the order of their requests. A route
   /// on which some wait is kept at one of its two ports, a busy one, and looked at again when that is free.
   ///
-  /// Complexity: O(log devices) per transfer and route that is looked at; at each release these are, at most, the routes
-  /// at the port whose other end is busy, and one more. Does not allocate after the constructor.
+  /// Complexity: O(log devices) per transfer and route that is looked at; at each release these are, at most, the
+  /// routes at the port whose other end is busy, and one more. Does not allocate after the constructor.
   class state {
   public:
     constexpr explicit state(std::size_t num_devices, std::size_t most_transfers)
@@ -87,8 +87,8 @@ struct port_contention {
       }
     }
 
-    /// Begins what can begin now: `begin(k, since)`, for a transfer that could have begun at `since`, returns whether it
-    /// takes any time.
+    /// Begins what can begin now: `begin(k, since)`, for a transfer that could have begun at `since`, returns whether
+    /// it takes any time.
     template <class Begin>
     constexpr void grant(Begin begin) {
       std::size_t num_offers = 0;

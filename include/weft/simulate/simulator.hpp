@@ -43,7 +43,8 @@ class simulator {
 
 public:
   constexpr explicit simulator(const Problem& p, Policy policy = {}, Contention = {})
-      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, contention_{p.num_devices(), p.num_edges()}, missing_(p.num_ops(), 0),
+      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, contention_{p.num_devices(), p.num_edges()},
+        missing_(p.num_ops(), 0),
         free_slots_(p.num_devices(), 0), touched_(p.num_devices(), 0), is_touched_(p.num_devices(), 0) {
     std::size_t slots = 0;
     for (const device_id d : ids(p.num_devices())) {
@@ -52,8 +53,8 @@ public:
     events_.assign(std::min(slots, flow_.max_items()) + p.num_edges(), event{});
   }
 
-  /// Simulates one run. Throws `value_error` or `dangling_id_error` if the plan does not place every op on a device that
-  /// exists, or, under a policy that follows it, if its order does not have every op once; the former costs O(n).
+  /// Simulates one run. Throws `value_error` or `dangling_id_error` if the plan does not place every op on a device
+  /// that exists, or, under a policy that follows it, if its order does not have every op once; the former costs O(n).
   template <class Observer = simulate::no_observer>
   constexpr simulation run(const plan& decided, Observer&& observer = {}) {
     prepare(decided);

@@ -28,7 +28,8 @@ concept solver_for = requires(const S& s, const Problem& p) {
 };
 
 /// What a finished run says about the plan. Sums in different orders may differ in the last digits, so a makespan
-/// within 1e-9 of the bound counts as met. One below it does not: the bound is that of plans that keep to the reservations.
+/// within 1e-9 of the bound counts as met. One below it does not: the bound is that of plans that keep to the
+/// reservations.
 constexpr status judge(const simulation& run, const lower_bound& bound) {
   if (!run.complete) {
     return status::incomplete;

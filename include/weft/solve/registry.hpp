@@ -209,8 +209,8 @@ private:
   table<refiner> refiners_;
 };
 
-// What is heavy is defined outside of the class, so that a program can compile it once: functions defined in a class are
-// inline, and `extern template` does nothing for those.
+// What is heavy is defined outside of the class, so that a program can compile it once: functions defined in a class
+// are inline, and `extern template` does nothing for those.
 template <class Problem>
 registry<Problem> registry<Problem>::standard() {
   registry r;

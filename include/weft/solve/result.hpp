@@ -52,8 +52,8 @@ struct result {
   std::optional<infeasibility> reason = {}; ///< without a plan
 
   constexpr bool has_plan() const { return status == status::solved || status == status::optimal; }
-  /// How far the makespan is above the bound: `gap_above(bound, makespan)`, so 0.25 means at most 25 % above the optimum;
-  /// infinite without a plan that can be run.
+  /// How far the makespan is above the bound: `gap_above(bound, makespan)`, so 0.25 means at most 25 % above the
+  /// optimum; infinite without a plan that can be run.
   constexpr double gap() const {
     return has_plan() ? gap_above(bound.value, makespan) : std::numeric_limits<double>::infinity();
   }

@@ -348,9 +348,9 @@ struct trace_checker {
 
 /// Everything that is wrong with a trace; empty if it is a possible run of the placement under the execution model.
 /// What makes later checks meaningless ends the check: an incomplete placement, ops without records or on other
-/// devices, unusable times. Under `port`, transfers must not wait while both their ports are free; which of several goes
-/// first is left open. Complexity: O((n + m) log (n + m)); under `port` a transfer that waits adds a look-up for each time
-/// that one of its ports gets free before it starts.
+/// devices, unusable times. Under `port`, transfers must not wait while both their ports are free; which of several
+/// goes first is left open. Complexity: O((n + m) log (n + m)); under `port` a transfer that waits adds a look-up for
+/// each time that one of its ports gets free before it starts.
 template <class W, class P, class C>
 constexpr std::vector<violation> validate(const problem<W, P, C>& p, const placement& where, const trace& run,
                                           validate_options options = {}) {

@@ -40,7 +40,8 @@ struct device_choice {
 
   std::vector<std::uint32_t> types;  ///< ascending
   std::uint32_t most_slots = 1;      ///< of one of these devices
-  std::vector<double> total;         ///< per entry of `types`: Σ compute times of the ops with this choice; best times if infinite
+  /// Per entry of `types`: Σ compute times of the ops with this choice; best times where those are infinite.
+  std::vector<double> total;
   double total_best = 0;             ///< Σ best times of the ops with this choice
 };
 

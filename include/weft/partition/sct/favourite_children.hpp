@@ -55,9 +55,10 @@ constexpr program program_of(const cluster::mean_costs<Problem>& costs) {
       lp.arcs.push_back({w.producer(t), v, costs.transfer(t, v)});
     }
     const auto first = lp.arcs.begin() + static_cast<std::ptrdiff_t>(lp.first_input.back());
-    weft::sort(lp.arcs.data() + lp.first_input.back(), lp.arcs.data() + lp.arcs.size(), [](const program::arc& a, const program::arc& b) {
+    const auto by_producer = [](const program::arc& a, const program::arc& b) {
       return a.from != b.from ? a.from < b.from : a.transfer > b.transfer;
-    });
+    };
+    weft::sort(lp.arcs.data() + lp.first_input.back(), lp.arcs.data() + lp.arcs.size(), by_producer);
     lp.arcs.erase(std::unique(first, lp.arcs.end(),
                               [](const program::arc& a, const program::arc& b) { return a.from == b.from; }),
                   lp.arcs.end());
@@ -151,7 +152,8 @@ struct averaged_matchings {
     auto best = share;
     double makespan = makespan_of(lp, share, &through);
     double least = makespan;
-    for (std::uint32_t k = 1; k <= iterations && makespan > 0 && makespan < std::numeric_limits<double>::infinity(); ++k) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    for (std::uint32_t k = 1; k <= iterations && makespan > 0 && makespan < never; ++k) {
       for (std::size_t a = 0; a < weight.size(); ++a) {
         weight[a] = lp.arcs[a].transfer * detail::power(through[a] / makespan, 8 + 2 * k);
       }

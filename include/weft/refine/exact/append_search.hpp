@@ -306,8 +306,9 @@ private:
       }
       const double* theirs = numbers_.data() + s.first;
       const std::size_t times = current_.size() - num_places;
-      bool no_worse = !memory_matters_ || std::equal(free_bytes_.begin(), free_bytes_.end(), state_bytes_.data() + i * k_,
-                                                     [](byte_count mine, byte_count there) { return mine <= there; });
+      const auto has_no_more = [](byte_count mine, byte_count there) { return mine <= there; };
+      bool no_worse = !memory_matters_ || std::equal(free_bytes_.begin(), free_bytes_.end(),
+                                                     state_bytes_.data() + i * k_, has_no_more);
       for (std::size_t j = times; no_worse && j < current_.size(); ++j) {
         no_worse = theirs[j] == current_[j];
       }
