@@ -3,7 +3,7 @@
 # Installs what is missing, then builds and runs every test: with g++, and with clang under the address,
 # undefined-behaviour and thread sanitizers; examples, tools and docs with both. The last line is `N passed, N failed`.
 #
-#   scripts/test.sh [--quick]     --quick: g++ only
+#   scripts/test.sh [--quick]     --quick: g++ only, without benchmarks
 #
 # WEFT_REFERENCE_DATA in the environment: folder of the published data that some tests compare with (see docs).
 set -euo pipefail
@@ -44,11 +44,16 @@ nothing_left_out() {
   ! grep -E '(is|are) left out' "$steps_logs/configure-$1.log"
 }
 
+options=()
+if $quick; then
+  options=(-DWEFT_BUILD_BENCHMARKS=OFF)
+fi
+
 # check PRESET [LAUNCHER...]: configures, builds and tests a preset.
 check() {
   local preset=$1
   shift
-  if step "configure-$preset" cmake --preset "$preset" "-DWEFT_REFERENCE_DATA=$reference" &&
+  if step "configure-$preset" cmake --preset "$preset" "-DWEFT_REFERENCE_DATA=$reference" "${options[@]}" &&
     nothing_left_out "$preset" &&
     step "build-$preset" cmake --build --preset "$preset"; then
     step "test-$preset" "$@" ctest --preset "$preset" --parallel "$(nproc)" || true
