@@ -49,6 +49,7 @@ namespace execute = weft::execute;
 struct options {
   std::vector<std::string> nets{"all"};
   unsigned steps = 40;
+  unsigned profiles = 4;
   unsigned threads = 0;
   std::string format = "table";
   std::string html;
@@ -116,8 +117,8 @@ public:
 
   /// Profiles until whole steps take about as long as their ops together; a profile taken while something else kept a
   /// core busy does not pass.
-  void profile() {
-    for (int tries = 0; tries < 4; ++tries) {
+  void profile(unsigned most_profiles) {
+    for (unsigned tries = 0; tries < most_profiles; ++tries) {
       profile_once();
       if (agrees(1) && agrees(machine_.cores())) {
         return;
@@ -532,6 +533,10 @@ options parse(int argc, char** argv) {
     ->check(CLI::Range(1u, 100000u))
     ->type_name("N")
     ->capture_default_str();
+  app.add_option("--profiles", o.profiles, "How often to profile at most, until profiles agree with whole steps")
+    ->check(CLI::Range(1u, 100u))
+    ->type_name("N")
+    ->capture_default_str();
   app.add_option("--threads", o.threads, "Cores to use; 0 for all of this machine")
     ->check(CLI::Range(0u, 1024u))
     ->type_name("N")
@@ -575,7 +580,7 @@ int run(int argc, char** argv) {
     progress(name + ": preparing kernels");
     task t{name, machine};
     progress(name + ": profiling");
-    t.profile();
+    t.profile(o.profiles);
     auto settings = make_settings(t);
     progress(name + ": comparing results with those of one thread");
     check_numbers(t, settings);
