@@ -21,7 +21,7 @@ using group_id = std::uint32_t;
 /// An amount of memory or data in bytes.
 using byte_count = std::uint64_t;
 /// The most that the bytes of all ops and tensors together may be, so that no sum of some of them overflows.
-inline constexpr byte_count max_total_bytes = byte_count{1} << 62;
+inline constexpr byte_count max_total_bytes = (byte_count{1} << 62) - 1;
 
 /// "No such thing": an op without a group, an op not placed yet, …
 inline constexpr std::uint32_t none = 0xffff'ffffu;
