@@ -11,10 +11,7 @@
 namespace place {
 
 tool::foreign_reader onnx_reader(const options& o) {
-  const weft::onnx::reader reader{.batch = o.batch, .dimensions = o.dimensions};
-  return {.format = std::string{reader.format()},
-          .recognises = [reader](std::string_view bytes) { return reader.recognises(bytes); },
-          .read = [reader](std::string_view bytes, const std::string& file) { return reader.read(bytes, file); }};
+  return tool::foreign_reader{weft::onnx::reader{.batch = o.batch, .dimensions = o.dimensions}};
 }
 
 void write_onnx(std::ostream& out, const options& o, const input& in, const weft::placement& own,

@@ -13,13 +13,10 @@ namespace place {
 using namespace weft;
 
 tool::foreign_reader tensorflow_reader(const options& o) {
-  const tensorflow::reader reader{
+  return tool::foreign_reader{tensorflow::reader{
     .batch = std::max(std::uint64_t{1}, o.batch),
     .shapes = {o.shapes.begin(), o.shapes.end()},
-    .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times)};
-  return {.format = std::string{reader.format()},
-          .recognises = [reader](std::string_view bytes) { return reader.recognises(bytes); },
-          .read = [reader](std::string_view bytes, const std::string& file) { return reader.read(bytes, file); }};
+    .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times)}};
 }
 
 void write_tensorflow(std::ostream& out, const options& o, const input& in, const placement& own,

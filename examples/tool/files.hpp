@@ -16,6 +16,11 @@ namespace tool {
 
 /// A reader of another library's format, which is compiled elsewhere: see `weft::io::model_reader`.
 struct foreign_reader {
+  template <class Reader>
+  explicit foreign_reader(const Reader& r)
+      : format{r.format()}, recognises{[r](std::string_view bytes) { return r.recognises(bytes); }},
+        read{[r](std::string_view bytes, const std::string& file) { return r.read(bytes, file); }} {}
+
   std::string format;
   std::function<bool(std::string_view)> recognises;
   std::function<weft::model(std::string_view, const std::string&)> read;
