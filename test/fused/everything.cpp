@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Everything that computes times, for fused.py, which looks at what the compiler makes of it.
+// What computes the times of plans, bounds and pipelined runs, for fused.py, which looks at what the compiler makes of
+// it. Not here: the manycore simulator and the models of threads.
 #include "weft/bound/best.hpp"
 #include "weft/cost/staged.hpp"
 #include "weft/platform/platform.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A growing array of simple values, for what algorithms keep to themselves: std::vector at a fifth of a compiler's
-/// work per element type (docs/performance.md).
+/// A growing array of simple values, for what algorithms keep to themselves: std::vector at an eighth of g++'s work
+/// per element type (docs/performance.md).
 #pragma once
 
 #include "weft/core/config.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Walking over contiguous elements from the last to the first: std::views::reverse for a tenth of a compiler's work.
+/// Walking over contiguous elements from the last to the first: std::views::reverse for a seventh of g++'s work.
 #pragma once
 
 #include <type_traits>
