@@ -50,6 +50,13 @@ function(weft_link_components target)
   endforeach()
 endfunction()
 
+# weft_optimise(<target> <level>): of a release build; what runs shortly is not worth the compiler's time.
+function(weft_optimise target level)
+  if(NOT MSVC)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${level}>)
+  endif()
+endfunction()
+
 # weft_link_compiled(<target> <problem>...): links the solvers of these problems of weft/compiled.hpp, where they are
 # built; without, targets compile them themselves.
 function(weft_link_compiled target)
