@@ -6,10 +6,12 @@ includes only the standard headers that the library includes.
   compile_time.py [--once] [--build FOLDER] COMPILER [FLAG...]
 
 Each file is compiled without and with optimisation, three times in turns, and the least time is taken; --once: one
-time each, and without optimisation only. --build: also each source of compare and place as a build there (with compile_commands.json) compiles it.
+time each, and without optimisation only. --build: also each source of compare and place as a build there (with
+compile_commands.json) compiles it.
 """
 import argparse
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -18,33 +20,25 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = ["core", "graph", "platform", "workload", "cost", "plan", "partition", "schedule", "concurrency", "bound",
-        "validate", "refine", "simulate", "execute", "throughput", "solve"]
+OPTIONAL = ("io", "report", "interop")  # not in weft/all.hpp
 
 
 def standard_headers():
-    texts = [h.read_text() for part in CORE for h in (ROOT / "include/weft" / part).rglob("*.hpp")]
+    headers = ROOT / "include/weft"
+    texts = [h.read_text() for h in headers.rglob("*.hpp") if h.relative_to(headers).parts[0] not in OPTIONAL]
     return sorted({name for text in texts for name in re.findall(r"^#include (<[a-z_]+>)", text, re.M)})
 
 
 def cost_of(command):
     """Seconds of CPU and peak MB of a compiler and what it runs."""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
-        said = running.stderr.read()
-        running.wait()
+    with tempfile.TemporaryFile("w+") as said:
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
+        _, status, used = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
         if running.returncode != 0:
-            sys.exit(f"compile_time: {shlex.join(map(str, command))}\n{said}")
-    return json.loads(said.splitlines()[-1])
-
-
-# The least of a process's children can only be asked by their parent, so each command gets one of its own.
-PARENT = """
-import json, resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]), file=sys.stderr)
-sys.exit(status)
-"""
+            said.seek(0)
+            sys.exit(f"compile_time: {shlex.join(map(str, command))}\n{said.read()}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def measure(commands, times):
@@ -52,7 +46,7 @@ def measure(commands, times):
     found = {name: (float("inf"), 0) for name in commands}
     for _ in range(times):
         for name, command in commands.items():
-            seconds, megabytes = cost_of([sys.executable, "-c", PARENT, *command])
+            seconds, megabytes = cost_of(command)
             found[name] = (min(seconds, found[name][0]), max(megabytes, found[name][1]))
     return found
 
