@@ -16,7 +16,8 @@ foreach(component IN LISTS WEFT_COMPONENTS)
   if(component STREQUAL "weft")
     set(target weft)
   endif()
-  install(TARGETS ${target} ${weft_${component}_libraries} EXPORT weft-${component} FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(TARGETS ${target} ${weft_${component}_libraries} # what it links of ours, where that is compiled
+    EXPORT weft-${component} FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(EXPORT weft-${component} NAMESPACE weft:: FILE weft-${component}-targets.cmake DESTINATION "${package_dir}")
 endforeach()
 

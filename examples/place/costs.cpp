@@ -14,8 +14,8 @@
 
 namespace place {
 
-costs make_costs(const options& o, const input& in, const weft::platform<>& devices,
-                        const estimate& base, std::vector<std::string>& notes) {
+costs make_costs(const options& o, const input& in, const weft::platform<>& devices, const estimate& base,
+                 std::vector<std::string>& notes) {
   const auto& w = in.model.ops;
   weft::cost::measured<estimate> measured{base, devices};
   const auto add = [&](weft::kind_set kinds, std::vector<double> seconds, const std::string& source) {

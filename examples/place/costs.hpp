@@ -37,7 +37,7 @@ inline estimate make_estimate(const options& o, const weft::model& m, const weft
 
 /// `base`, with the times that the file or a profile brings in their place. Adds to `notes` what they
 /// rest on. Throws `weft::error` if a profile has nothing for this platform.
-costs make_costs(const options& o, const input& in, const weft::platform<>& devices,
-                        const estimate& base, std::vector<std::string>& notes);
+costs make_costs(const options& o, const input& in, const weft::platform<>& devices, const estimate& base,
+                 std::vector<std::string>& notes);
 
 } // namespace place

@@ -111,9 +111,7 @@ constexpr outcome<decided> call(const S& s, const Problem& p, rng& random, works
     return as_outcome(s(p));
   }
 }
-} // namespace detail
 
-namespace detail {
 template <class Problem>
 constexpr outcome<decided> checked(outcome<decided> made, const Problem& p, workspace& scratch) {
   if (made) {

@@ -288,7 +288,7 @@ private:
   const Problem* p_;
   reservation<Problem> placed_;
   cost_rows<Problem, Path> rows_;
-  buffer<buffer<Slot>> slots_;      // per device, those in use
+  buffer<buffer<Slot>> slots_;           // per device, those in use
   std::vector<double> available_;        // rows over devices
   std::vector<double> last_gap_;         // the last gap's end, and a little more
   std::vector<double> arrival_;          // of the op in hand, as the following
