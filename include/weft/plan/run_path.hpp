@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::report {
+namespace weft {
 
 /// One op, send or transfer of the path, and what it had waited for.
 struct path_step {
@@ -210,4 +210,4 @@ std::vector<path_step> path_of_run(const Problem& p, const trace& run) {
   return detail::run_path_finder<Problem>{p, run}();
 }
 
-} // namespace weft::report
+} // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/report/run_path.hpp"
+#include "weft/plan/run_path.hpp"
 
 #include "support/small_problem.hpp"
 #include "weft/partition/heft.hpp"
@@ -14,10 +14,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace report_run_path_test {
+namespace plan_run_path_test {
 
 using namespace weft;
-using namespace weft::report;
 using what = path_step::kind;
 using why = path_step::cause;
 
@@ -149,4 +148,4 @@ TEST_CASE("path_of_run: an op without length that waited for another one without
   CHECK(path.size() >= 4);
 }
 
-} // namespace report_run_path_test
+} // namespace plan_run_path_test
