@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Watching a run: what happens when, how busy each device is, and how much memory it needs.
 #include <weft/all.hpp>
+#include <weft/views.hpp>
 
 #include <cstdio>
 
@@ -50,7 +51,11 @@ int main() {
   memory.follow(plan.placement, trace);
   // [run]
   for (const weft::device_id d : weft::ids(platform.num_devices())) {
-    std::printf("device %u needs %zu bytes at its peak\n", d, static_cast<std::size_t>(memory.peaks()[d]));
+    std::printf("device %u needs %zu bytes at its peak", d, static_cast<std::size_t>(memory.peaks()[d]));
+    for (const auto& [start, finish] : weft::views::timeline{trace}.idle(d)) {
+      std::printf(", waits from %g to %g", start, finish);
+    }
+    std::printf("\n");
   }
   std::printf("the validator finds %zu broken rules\n", weft::validate(problem, plan.placement, trace).size());
 }

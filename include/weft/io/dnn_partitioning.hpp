@@ -8,6 +8,7 @@
 #include "weft/io/reader.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
+#include "weft/views/edges.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <cmath>
@@ -279,14 +280,12 @@ inline void write_dnn_partitioning(std::ostream& out, const dnn_partitioning& x)
   }
   out << "\n  ],\n  \"edges\": [";
   bool first = true;
-  for (const tensor_id t : weft::ids(w.num_tensors())) {
-    for (const op_id v : w.consumers(t)) {
-      out << (first ? "\n    " : ",\n    ")
-          << detail::one_line(json{{"sourceId", x.ids[w.producer(t)]},
-                                   {"destId", x.ids[v]},
-                                   {"cost", detail::json_number(x.cost.times().transfer[t])}});
-      first = false;
-    }
+  for (const auto& [source, target, tensor] : views::edges(w)) {
+    out << (first ? "\n    " : ",\n    ")
+        << detail::one_line(json{{"sourceId", x.ids[source]},
+                                 {"destId", x.ids[target]},
+                                 {"cost", detail::json_number(x.cost.times().transfer[tensor])}});
+    first = false;
   }
   out << "\n  ]\n}\n";
 }

@@ -5,6 +5,7 @@
 #include "weft/io/detail/text.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
+#include "weft/views/edges.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
@@ -320,10 +321,7 @@ template <dataflow_workload W>
 void write_hyperdag(std::ostream& out, const W& w) {
   const auto n = static_cast<std::size_t>(w.num_ops());
   const auto m = static_cast<std::size_t>(w.num_tensors());
-  std::size_t pins = m;
-  for (const tensor_id t : ids(m)) {
-    pins += w.consumers(t).size();
-  }
+  const auto pins = m + static_cast<std::size_t>(ranges::distance(views::edges(w))); // the producers, and the consumers
   out << "%% HyperDAG written by weft\n" << m << ' ' << n << ' ' << pins << "\n% hyperedge communication memory\n";
   for (const tensor_id t : ids(m)) {
     out << t << ' ' << w.bytes(t) << ' ' << w.bytes(t) << '\n';

@@ -11,9 +11,10 @@
 #include "weft/report/comparison.hpp"
 #include "weft/report/gantt.hpp"
 #include "weft/report/names.hpp"
-#include "weft/report/run_path.hpp"
+#include "weft/plan/run_path.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/validate/validate.hpp"
+#include "weft/views/edges.hpp"
 
 #include <algorithm>
 #include <array>
@@ -245,16 +246,11 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
       m.devices[where[v]].resident_bytes += w.resident_bytes(v);
     }
   }
-  for (const op_id u : ids(p.num_ops())) {
-    const auto first = static_cast<std::ptrdiff_t>(m.edges.size());
-    for (const tensor_id t : w.outputs(u)) {
-      for (const op_id c : w.consumers(t)) {
-        m.edges.emplace_back(u, c);
-      }
-    }
-    weft::sort(m.edges.data() + first, m.edges.data() + m.edges.size());
-    m.edges.erase(std::unique(m.edges.begin() + first, m.edges.end()), m.edges.end());
+  for (const flow_edge& e : views::edges(w)) {
+    m.edges.emplace_back(e.source, e.target);
   }
+  weft::sort(m.edges);
+  m.edges.erase(std::unique(m.edges.begin(), m.edges.end()), m.edges.end());
   if (!whole) {
     return m;
   }
