@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // From a model file to a placed model: where each op runs, how long a step takes, whether it fits, and why it is not
 // faster.
-#include "place/costs.hpp"
-#include "place/model_file.hpp"
 #include "place/options.hpp"
 #include "place/search.hpp"
+#include "tool/costs.hpp"
 #include "tool/files.hpp"
 #include "tool/main.hpp"
+#include "tool/model_file.hpp"
+#include "tool/platforms.hpp"
 
 #include "weft/io/files.hpp"
 #include "weft/io/json_plan.hpp"
-#include "weft/platform/presets.hpp"
 #include "weft/report/placed_model.hpp"
 #include "weft/report/placement_html.hpp"
 #include "weft/report/summary.hpp"
@@ -18,9 +18,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -64,18 +62,10 @@ private:
   double next_ = 0;
 };
 
-/// A preset by its name, with or without `preset:`, or a file.
-weft::platform<> load_platform(const std::string& spec) {
-  const std::string_view preset = "preset:";
-  const auto name = spec.starts_with(preset) ? spec.substr(preset.size()) : spec;
-  const bool is_name = std::any_of(weft::presets::entries.begin(), weft::presets::entries.end(),
-                                   [&](const auto& e) { return e.name == name; });
-  const bool is_file = std::filesystem::exists(spec) || spec.find_first_of("./") != spec.npos;
-  return is_file && !is_name && !spec.starts_with(preset) ? tool::read_platform(spec) : weft::presets::make(name);
-}
-
-void check_outputs(const options& o, const place::input& in) {
-  place::check_output(o, in);
+void check_outputs(const options& o, const tool::input& in) {
+  if (!o.out.empty()) {
+    tool::check_output(o.out, in);
+  }
   for (const auto* file : {&o.out, &o.plan, &o.html, &o.trace}) {
     if (!file->empty()) {
       weft::io::require_writable(*file);
@@ -86,16 +76,16 @@ void check_outputs(const options& o, const place::input& in) {
 int run(int argc, char** argv) {
   const options o = place::parse(argc, argv);
   status_line line;
-  const auto devices = load_platform(o.platform);
+  const auto devices = tool::load_platform(o.platform);
   line.show("reading " + o.model);
-  const auto in = place::load(o);
+  const auto in = tool::load(o.model, o.modelling);
   check_outputs(o, in);
 
   line.show("estimating costs");
   auto notes = in.model.notes;
   const auto table = weft::cost::typical_efficiencies();
-  const auto base = place::make_estimate(o, in.model, table);
-  const place::problem problem{in.model.ops, devices, place::make_costs(o, in, devices, base, notes)};
+  const auto base = tool::make_estimate(o.modelling, in.model, table);
+  const tool::problem problem{in.model.ops, devices, tool::make_costs(o.modelling, in, devices, base, notes)};
 
   line.show("searching");
   const auto found =
@@ -128,7 +118,7 @@ int run(int argc, char** argv) {
 
   const auto wrote = [](const char* what, const std::string& file) { fmt::print("{} written to {}\n", what, file); };
   if (!o.out.empty()) {
-    place::write_placed(o, in, found.plan.placement, devices);
+    tool::write_placed(o.out, in, found.plan.placement, devices);
     wrote("model", o.out);
   }
   if (!o.plan.empty()) {

@@ -3,17 +3,16 @@
 
 #include "tool/files.hpp"
 #include "tool/networks.hpp"
+#include "tool/platforms.hpp"
 
 #include "weft/bound/best.hpp"
 #include "weft/cost/table.hpp"
 #include "weft/io/read.hpp"
-#include "weft/platform/presets.hpp"
 #include "weft/workload/generate/suite.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -74,20 +73,6 @@ std::vector<input> load_workloads(const std::string& spec) {
   return one;
 }
 
-weft::platform<> load_platform(const std::string& spec) {
-  constexpr std::string_view identical = "identical:";
-  if (spec.starts_with(identical)) {
-    std::uint32_t count = 0;
-    const char* const end = spec.data() + spec.size();
-    const auto [rest, failed] = std::from_chars(spec.data() + identical.size(), end, count);
-    if (failed != std::errc{} || rest != end || count == 0) {
-      throw weft::error(fmt::format("'{}' is no platform: write the number of devices, as in identical:4", spec));
-    }
-    return weft::presets::identical(count);
-  }
-  return spec.starts_with("preset:") ? weft::presets::make(spec.substr(7)) : tool::read_platform(spec);
-}
-
 } // namespace
 
 bench::bench(const std::vector<std::string>& workloads, const std::vector<std::string>& where) {
@@ -105,7 +90,7 @@ bench::bench(const std::vector<std::string>& workloads, const std::vector<std::s
     throw weft::error(fmt::format("'{}' brings its own devices; leave --platform out", inputs.front().name));
   }
   for (const auto& spec : where) {
-    platforms.push_back(load_platform(spec));
+    platforms.push_back(tool::load_platform(spec));
   }
   for (const auto& i : inputs) {
     if (i.placement_study) {

@@ -4,62 +4,20 @@
 #include "tool/command_line.hpp"
 #include "tool/networks.hpp"
 
-#include "weft/core/error.hpp"
-#include "weft/platform/presets.hpp"
-
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
-#include <charconv>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
 namespace place {
 namespace {
 
-/// `name=value` in two.
-std::pair<std::string, std::string> assignment(const std::string& text, const char* option, const char* example) {
-  const auto at = text.find('=');
-  if (at == text.npos || at == 0 || at + 1 == text.size()) {
-    throw weft::error(fmt::format("{}: '{}' is not NAME=VALUE; write, for example, {} {}", option, text, option, example));
-  }
-  return {text.substr(0, at), text.substr(at + 1)};
-}
-
-std::uint64_t extent(std::string_view text, const char* option) {
-  std::uint64_t value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc{} || end != text.data() + text.size() || value == 0 || value > 1'000'000'000) {
-    throw weft::error(fmt::format("{}: '{}' is not an extent; write an integer from 1 to 1000000000", option, text));
-  }
-  return value;
-}
-
-std::vector<std::uint64_t> extents(std::string_view text, const char* option) {
-  std::vector<std::uint64_t> dims;
-  while (true) {
-    const auto end = text.find('x');
-    dims.push_back(extent(text.substr(0, end), option));
-    if (end == text.npos) {
-      return dims;
-    }
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::string footer() {
-  std::string text = "Models\n"
-                     "  Files, recognised by content: ONNX, TensorFlow GraphDef and CostGraphDef (binary and text), native\n"
-                     "  JSON, WfFormat, DOT with weights, HyperDAG, PipeDream graphs, standard task graphs (STG), the\n"
-                     "  critical-path paper's CSV, JSON of the device-placement study.\n";
+  std::string text = "Models\n";
+  text += tool::list_model_formats();
   text += tool::list_networks(20);
   text += "  The bundled networks are training steps, or forward ops, as in zoo:bert_base:inference. Batch size and\n"
           "  length of the sequences may follow the name, as in zoo:bert_base@32x128:inference.\n\nPlatforms\n";
-  for (const auto& e : weft::presets::entries) {
-    text += fmt::format("  {:<20} {}\n", e.name, e.description);
-  }
-  text += "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
+  text += tool::list_platforms(20);
+  text += "  identical:P          P devices of speed 1 whose links take no time\n"
+          "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
           "\nObjectives\n"
           "  makespan  the time of one step\n"
           "  period    the time between two steps of a pipelined run: the largest load of a device or link\n"
@@ -84,20 +42,7 @@ options parse(int argc, char** argv) {
   app.footer(footer());
   app.add_option("model", o.model, "What to place")->required()->type_name("FILE|zoo:NAME");
   app.add_option("--platform", o.platform, "Where to place it")->required()->type_name("NAME|FILE");
-  app.add_option("--batch", o.batch, "Examples per step: extent 0 of the model's inputs")
-    ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
-    ->type_name("N");
-  std::vector<std::string> dimensions, shapes;
-  app.add_option("--dim", dimensions, "Size of a symbolic dimension of an ONNX model, as in --dim seq_len=128")
-    ->type_name("NAME=N");
-  app.add_option("--shape", shapes, "Shape of an input of a TensorFlow graph, as in --shape images=32x224x224x3")
-    ->type_name("NAME=NxN…");
-  std::string rule;
-  auto* const training =
-    app.add_option("--train", rule, "Place a training step of a forward model: adds gradients and updates by this rule")
-      ->expected(0, 1)
-      ->check(CLI::IsMember({"sgd", "momentum", "adam", "rmsprop"}).description(""))
-      ->type_name("sgd|momentum|adam|rmsprop");
+  tool::add_model_options(app, o.modelling);
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")
     ->check(CLI::IsMember({"makespan", "period", "memory"}).description(""))
@@ -113,11 +58,6 @@ options parse(int argc, char** argv) {
     ->check(CLI::Range(0.01, 1.0))
     ->type_name("SHARE")
     ->capture_default_str();
-  app.add_flag("--peak-rates", o.peak_rates, "Costs from peak rates instead of what ops usually reach (docs/costs.md)");
-  app.add_option("--times", o.times, "Measured times: a CostGraphDef or step statistics of TensorFlow")->type_name("FILE");
-  app.add_option("--profile", o.profile,
-                 "Measured times as a profile (weft.profile); its machines are kinds of devices, such as gpu")
-    ->type_name("FILE");
   app.add_option("--seed", o.seed, "The same seed gives the same result, if the budget is in moves")
     ->type_name("S")
     ->capture_default_str();
@@ -130,22 +70,6 @@ options parse(int argc, char** argv) {
   app.add_option("--html", o.html, "Write a report with charts, to be opened in a browser")->type_name("FILE");
   app.add_option("--trace", o.trace, "Write the run as a Chrome trace, to be opened in Perfetto")->type_name("FILE");
   tool::parse(app, "place", argc, argv);
-
-  for (const auto& text : dimensions) {
-    const auto [name, value] = assignment(text, "--dim", "seq_len=128");
-    o.dimensions[name] = extent(value, "--dim");
-  }
-  for (const auto& text : shapes) {
-    const auto [name, value] = assignment(text, "--shape", "images=32x224x224x3");
-    o.shapes[name] = extents(value, "--shape");
-  }
-  if (training->count() > 0) {
-    using weft::optimizer;
-    o.train = rule == "sgd"        ? optimizer::sgd
-              : rule == "momentum" ? optimizer::momentum
-              : rule == "rmsprop"  ? optimizer::rmsprop
-                                   : optimizer::adam;
-  }
   o.objective = objective == "period"   ? objective::period
                 : objective == "memory" ? objective::memory
                                         : objective::makespan;

@@ -2,15 +2,12 @@
 /// The command line of `place`.
 #pragma once
 
+#include "tool/model_options.hpp"
+
 #include "weft/core/budget.hpp"
-#include "weft/workload/optimizer.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace place {
 
@@ -19,16 +16,10 @@ enum class objective { makespan, period, memory };
 struct options {
   std::string model;
   std::string platform;
-  std::uint64_t batch = 0; ///< 0: what the model says
-  std::map<std::string, std::uint64_t, std::less<>> dimensions = {};
-  std::map<std::string, std::vector<std::uint64_t>, std::less<>> shapes = {};
-  std::optional<weft::optimizer> train = {};
+  tool::model_options modelling;
   place::objective objective = objective::makespan;
   weft::budget budget = {.seconds = 5};
   double memory_share = 1;
-  bool peak_rates = false;
-  std::string times;
-  std::string profile;
   std::uint64_t seed = 0;
   unsigned jobs = 1;
   std::string out;

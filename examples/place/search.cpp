@@ -108,7 +108,7 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
     return why;
   }
   const device_id like = scarce_device(p);
-  const auto estimates = [&](const platform<>& on) { return costs{base, p.workload(), on}; };
+  const auto estimates = [&](const platform<>& on) { return tool::costs{base, p.workload(), on}; };
   const auto needed = solve::devices_needed(
     p.workload(), p.platform(), estimates, like, std::nullopt, 256,
     {.seconds = std::max(o.budget.seconds - spent, o.budget.seconds / 2), .moves = 0, .memory = {.capacity_share = o.memory_share}}, [&](std::size_t count) {

@@ -2,8 +2,8 @@
 /// The search for a plan, whatever is to be made small.
 #pragma once
 
-#include "costs.hpp"
 #include "options.hpp"
+#include "tool/costs.hpp"
 
 #include "weft/core/budget.hpp"
 #include "weft/plan/trace.hpp"
@@ -15,6 +15,9 @@
 #include <vector>
 
 namespace place {
+
+using tool::estimate;
+using tool::problem;
 
 /// A plan with its run, or why there is none.
 struct answer {

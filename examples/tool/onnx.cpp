@@ -8,25 +8,24 @@
 #include <utility>
 #include <vector>
 
-namespace place {
+namespace tool {
 
-tool::foreign_reader onnx_reader(const options& o) {
-  return tool::foreign_reader{weft::onnx::reader{.batch = o.batch, .dimensions = o.dimensions}};
+foreign_reader onnx_reader(const model_options& o) {
+  return foreign_reader{weft::onnx::reader{.batch = o.batch, .dimensions = o.dimensions}};
 }
 
-void write_onnx(std::ostream& out, const options& o, const input& in, const weft::placement& own,
-                const weft::platform<>& devices) {
+void write_onnx(std::ostream& out, const input& in, const weft::placement& own, const weft::platform<>& devices) {
   std::vector<std::string> names;
   for (const weft::device_id d : weft::ids(devices.num_devices())) {
     names.emplace_back(devices.name(d).empty() ? "device" + std::to_string(d) : devices.name(d));
   }
   if (in.from == input::source::onnx) {
-    weft::onnx::write_placed(out, in.bytes, own, names, o.model);
+    weft::onnx::write_placed(out, in.bytes, own, names, in.spec);
   } else {
     std::ostringstream model;
     weft::onnx::write_network(model, *in.net, in.origin);
-    weft::onnx::write_placed(out, std::move(model).str(), own, names, o.model);
+    weft::onnx::write_placed(out, std::move(model).str(), own, names, in.spec);
   }
 }
 
-} // namespace place
+} // namespace tool

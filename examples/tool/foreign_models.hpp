@@ -2,25 +2,25 @@
 /// Models of other libraries: what is in onnx.cpp and tensorflow.cpp, which are built where these libraries are.
 #pragma once
 
+#include "files.hpp"
 #include "model_file.hpp"
-#include "options.hpp"
-#include "tool/files.hpp"
+#include "model_options.hpp"
 
 #include "weft/plan/plan.hpp"
 #include "weft/platform/platform.hpp"
 
 #include <ostream>
 
-namespace place {
+namespace tool {
 
 /// A reader with the options of the command line.
-tool::foreign_reader onnx_reader(const options& o);
-tool::foreign_reader tensorflow_reader(const options& o);
+foreign_reader onnx_reader(const model_options& o);
+foreign_reader tensorflow_reader(const model_options& o);
 
 /// Writes the model that was read, or the bundled network, with the devices of its own ops.
-void write_onnx(std::ostream& out, const options& o, const input& in, const weft::placement& own,
-                const weft::platform<>& devices);
-void write_tensorflow(std::ostream& out, const options& o, const input& in, const weft::placement& own,
+void write_onnx(std::ostream& out, const input& in, const weft::placement& own, const weft::platform<>& devices);
+/// A bundled network as text or binary.
+void write_tensorflow(std::ostream& out, bool text, const input& in, const weft::placement& own,
                       const weft::platform<>& devices);
 
-} // namespace place
+} // namespace tool

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What ops and transfers cost for `place`.
+/// What ops and transfers cost, the same for all tools.
 #pragma once
 
 #include "model_file.hpp"
-#include "options.hpp"
+#include "model_options.hpp"
 
 #include "weft/compiled.hpp"
 #include "weft/cost/efficiency.hpp"
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace place {
+namespace tool {
 
 /// Estimates: a roofline over FLOP and bytes, or, where work is itself a time, speeds relative to each other.
 struct estimate : weft::cost::link_transfers {
@@ -28,7 +28,7 @@ using costs = weft::cost::tabulated;
 using problem = weft::compiled::tabulated;
 
 /// What is thought of ops that were not measured. `table` must outlive the result.
-inline estimate make_estimate(const options& o, const weft::model& m, const weft::cost::efficiency_table& table) {
+inline estimate make_estimate(const model_options& o, const weft::model& m, const weft::cost::efficiency_table& table) {
   estimate base;
   base.work_is_time = m.work_is_time();
   base.by_shape.efficiencies = o.peak_rates ? nullptr : &table;
@@ -37,7 +37,7 @@ inline estimate make_estimate(const options& o, const weft::model& m, const weft
 
 /// `base`, with the times that the file or a profile brings in their place. Adds to `notes` what they
 /// rest on. Throws `weft::error` if a profile has nothing for this platform.
-costs make_costs(const options& o, const input& in, const weft::platform<>& devices, const estimate& base,
+costs make_costs(const model_options& o, const input& in, const weft::platform<>& devices, const estimate& base,
                  std::vector<std::string>& notes);
 
-} // namespace place
+} // namespace tool

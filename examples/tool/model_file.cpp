@@ -2,7 +2,7 @@
 #include "model_file.hpp"
 
 #include "foreign_models.hpp"
-#include "tool/networks.hpp"
+#include "networks.hpp"
 
 #include "weft/io/files.hpp"
 #include "weft/workload/graph_training_step.hpp"
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace place {
+namespace tool {
 namespace {
 
 using namespace weft;
@@ -23,48 +23,48 @@ using namespace weft;
 constexpr std::string_view zoo_prefix = "zoo:";
 
 /// The readers of the libraries that this program was built with, and what they read.
-std::vector<std::pair<input::source, tool::foreign_reader>> foreign_readers([[maybe_unused]] const options& o) {
-  std::vector<std::pair<input::source, tool::foreign_reader>> readers;
-#ifdef WEFT_PLACE_ONNX
+std::vector<std::pair<input::source, foreign_reader>> foreign_readers([[maybe_unused]] const model_options& o) {
+  std::vector<std::pair<input::source, foreign_reader>> readers;
+#ifdef WEFT_TOOL_ONNX
   readers.emplace_back(input::source::onnx, onnx_reader(o));
 #endif
-#ifdef WEFT_PLACE_TENSORFLOW
+#ifdef WEFT_TOOL_TENSORFLOW
   readers.emplace_back(input::source::tensorflow, tensorflow_reader(o));
 #endif
   return readers;
 }
 
 /// Reads a file of any format.
-void read(const options& o, input& in) {
-  in.bytes = io::read_file(o.model);
-  std::vector<tool::foreign_reader> readers;
+void read(const model_options& o, input& in) {
+  in.bytes = io::read_file(in.spec);
+  std::vector<foreign_reader> readers;
   for (auto& [source, reader] : foreign_readers(o)) {
     if (in.from == input::source::other && reader.recognises(in.bytes)) {
       in.from = source;
     }
     readers.push_back(std::move(reader));
   }
-  in.model = tool::model_from(in.bytes, o.model, readers);
+  in.model = model_from(in.bytes, in.spec, readers);
 }
 
-std::string zoo_spec(const options& o) {
-  auto spec = o.model.substr(zoo_prefix.size());
+std::string zoo_spec(const std::string& given, const model_options& o) {
+  auto spec = given.substr(zoo_prefix.size());
   if (o.batch != 0) {
     if (spec.find('@') != spec.npos) {
-      throw error("--batch: '" + o.model + "' has a batch size already; leave out one of the two");
+      throw error("--batch: '" + given + "' has a batch size already; leave out one of the two");
     }
     spec.insert(std::min(spec.find(':'), spec.size()), "@" + std::to_string(o.batch));
   }
   return spec;
 }
 
-void expand(const options& o, input& in) {
+void expand(optimizer rule, input& in) {
   auto& m = in.model;
   if (m.work_is_time()) {
-    throw error(fmt::format("--train: '{}' ({}) tells times and no FLOP, so nobody knows how long updates would take", o.model,
+    throw error(fmt::format("--train: '{}' ({}) tells times and no FLOP, so nobody knows how long updates would take", in.spec,
                             m.format));
   }
-  auto step = training_step_with_origins(m.ops, {.rule = *o.train});
+  auto step = training_step_with_origins(m.ops, {.rule = rule});
   if (!m.seconds.empty()) { // of the forward ops; what came from them takes as long per FLOP
     std::vector<double> seconds;
     for (const op_id v : ids(step.graph.num_ops())) {
@@ -82,71 +82,68 @@ void expand(const options& o, input& in) {
 
 } // namespace
 
-input load(const options& o) {
+input load(const std::string& spec, const model_options& o) {
   input in;
-  in.name = o.model;
-  if (o.model.starts_with(zoo_prefix)) {
+  in.spec = in.name = spec;
+  if (spec.starts_with(zoo_prefix)) {
     if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty()) {
       throw error("--times, --shape and --dim are for model files; a bundled network has none");
     }
     in.from = input::source::network;
-    auto made = tool::make_network_with_origins(zoo_spec(o));
+    auto made = make_network_with_origins(zoo_spec(spec, o));
     in.net = std::move(made.net);
     in.model = {.ops = std::move(made.ops), .format = "bundled network"};
     in.origin = std::move(made.origin);
   } else {
-    in.name = std::filesystem::path{o.model}.filename().string();
+    in.name = std::filesystem::path{spec}.filename().string();
     read(o, in);
     if (in.from == input::source::other && (o.batch != 0 || !o.shapes.empty() || !o.dimensions.empty())) {
       throw error(fmt::format("--batch, --shape and --dim are for ONNX models and TensorFlow graphs; '{}' is {}",
-                              o.model, in.model.format));
+                              spec, in.model.format));
     }
   }
   in.num_own_ops = in.model.ops.num_ops();
   if (in.num_own_ops == 0) {
-    throw error("'" + o.model + "' has no op; there is nothing to place");
+    throw error("'" + spec + "' has no op; there is nothing to place");
   }
   if (o.train) {
-    expand(o, in);
+    expand(*o.train, in);
   }
   return in;
 }
 
-void check_output(const options& o, const input& in) {
-  if (o.out.empty()) {
-    return;
-  }
-  const auto extension = std::filesystem::path{o.out}.extension();
+void check_output(const std::string& file, const input& in) {
+  const auto extension = std::filesystem::path{file}.extension();
   if (in.from == input::source::network && extension != ".onnx" && extension != ".pb" && extension != ".pbtxt") {
-    throw error("-o: a bundled network is written as .onnx, .pb or .pbtxt (a GraphDef); '" + o.out + "' is none of them");
+    throw error("-o: a bundled network is written as .onnx, .pb or .pbtxt (a GraphDef); '" + file + "' is none of them");
   }
   const bool is_cost_graph = in.from == input::source::tensorflow && in.model.format != "TensorFlow GraphDef";
   if (in.from == input::source::other || is_cost_graph) {
     throw error(fmt::format("-o writes ONNX models and TensorFlow graphs, and '{}' is {}; use --plan for the plan as JSON",
-                            o.model, in.model.format));
+                            in.spec, in.model.format));
   }
-#ifndef WEFT_PLACE_ONNX
+#ifndef WEFT_TOOL_ONNX
   if (in.from == input::source::network && extension == ".onnx") {
     throw error("-o: this program was built without ONNX (component weft::onnx)");
   }
 #endif
 }
 
-void write_placed(const options& o, [[maybe_unused]] const input& in, const placement& where,
+void write_placed(const std::string& file, [[maybe_unused]] const input& in, const placement& where,
                   [[maybe_unused]] const platform<>& devices) {
   const placement own(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(in.num_own_ops));
-  io::write_file(o.out, [&]([[maybe_unused]] std::ostream& out) {
-    [[maybe_unused]] const bool as_onnx = std::filesystem::path{o.out}.extension() == ".onnx";
-#ifdef WEFT_PLACE_ONNX
+  io::write_file(file, [&]([[maybe_unused]] std::ostream& out) {
+    [[maybe_unused]] const bool as_onnx = std::filesystem::path{file}.extension() == ".onnx";
+#ifdef WEFT_TOOL_ONNX
     if (in.from == input::source::onnx || (in.from == input::source::network && as_onnx)) {
-      write_onnx(out, o, in, own, devices);
+      write_onnx(out, in, own, devices);
       return;
     }
 #endif
-#ifdef WEFT_PLACE_TENSORFLOW
-    write_tensorflow(out, o, in, own, devices);
+#ifdef WEFT_TOOL_TENSORFLOW
+    write_tensorflow(out, std::filesystem::path{file}.extension() == ".pbtxt", in, own, devices);
 #endif
   });
 }
 
-} // namespace place
+} // namespace tool

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The model that `place` is given, and writing it again with devices.
+/// The models that a command line may name, and writing them again with devices.
 #pragma once
 
-#include "options.hpp"
+#include "model_options.hpp"
 
 #include "weft/plan/plan.hpp"
 #include "weft/platform/platform.hpp"
@@ -14,11 +14,12 @@
 #include <string>
 #include <vector>
 
-namespace place {
+namespace tool {
 
 /// A model, and where it came from.
 struct input {
-  std::string name;
+  std::string spec; ///< as on the command line
+  std::string name; ///< of the file, without folder, or of the bundled network
   weft::model model;
   enum class source { onnx, tensorflow, network, other } from = source::other;
   std::string bytes = {};                        ///< of the file, for formats that are written again
@@ -29,12 +30,13 @@ struct input {
 
 /// Reads the model, or makes the bundled network, and expands it to a training step if that is wanted.
 /// Throws `weft::error` of one line for everything that is wrong.
-input load(const options& o);
+input load(const std::string& spec, const model_options& o);
 
 /// Refuses an output file whose format the model cannot be written in.
-void check_output(const options& o, const input& in);
+void check_output(const std::string& file, const input& in);
 
 /// Writes the model again with the device of each op.
-void write_placed(const options& o, const input& in, const weft::placement& where, const weft::platform<>& devices);
+void write_placed(const std::string& file, const input& in, const weft::placement& where,
+                  const weft::platform<>& devices);
 
-} // namespace place
+} // namespace tool

@@ -12,9 +12,9 @@
 #include <set>
 #include <utility>
 
-namespace place {
+namespace tool {
 
-costs make_costs(const options& o, const input& in, const weft::platform<>& devices, const estimate& base,
+costs make_costs(const model_options& o, const input& in, const weft::platform<>& devices, const estimate& base,
                  std::vector<std::string>& notes) {
   const auto& w = in.model.ops;
   weft::cost::measured<estimate> measured{base, devices};
@@ -53,4 +53,4 @@ costs make_costs(const options& o, const input& in, const weft::platform<>& devi
   return costs{measured, w, devices};
 }
 
-} // namespace place
+} // namespace tool

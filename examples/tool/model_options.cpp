@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "model_options.hpp"
+
+#include "weft/core/error.hpp"
+#include "weft/platform/presets.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace tool {
+namespace {
+
+/// `name=value` in two.
+std::pair<std::string, std::string> assignment(const std::string& text, const char* option, const char* example) {
+  const auto at = text.find('=');
+  if (at == text.npos || at == 0 || at + 1 == text.size()) {
+    throw weft::error(fmt::format("{}: '{}' is not NAME=VALUE; write, for example, {} {}", option, text, option, example));
+  }
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::uint64_t extent(std::string_view text, const char* option) {
+  std::uint64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc{} || end != text.data() + text.size() || value == 0 || value > 1'000'000'000) {
+    throw weft::error(fmt::format("{}: '{}' is not an extent; write an integer from 1 to 1000000000", option, text));
+  }
+  return value;
+}
+
+std::vector<std::uint64_t> extents(std::string_view text, const char* option) {
+  std::vector<std::uint64_t> dims;
+  while (true) {
+    const auto end = text.find('x');
+    dims.push_back(extent(text.substr(0, end), option));
+    if (end == text.npos) {
+      return dims;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+weft::optimizer optimizer_called(std::string_view rule) {
+  using weft::optimizer;
+  return rule == "sgd"        ? optimizer::sgd
+         : rule == "momentum" ? optimizer::momentum
+         : rule == "rmsprop"  ? optimizer::rmsprop
+                              : optimizer::adam;
+}
+
+} // namespace
+
+void add_model_options(CLI::App& app, model_options& o) {
+  using texts = std::vector<std::string>;
+  app.add_option("--batch", o.batch, "Examples per step: extent 0 of the model's inputs")
+    ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+    ->type_name("N");
+  const auto add_dimensions = [&o](const texts& given) {
+    for (const auto& text : given) {
+      const auto [name, value] = assignment(text, "--dim", "seq_len=128");
+      o.dimensions[name] = extent(value, "--dim");
+    }
+  };
+  app.add_option_function<texts>("--dim", add_dimensions,
+                                 "Size of a symbolic dimension of an ONNX model, as in --dim seq_len=128")
+    ->type_name("NAME=N");
+  const auto add_shapes = [&o](const texts& given) {
+    for (const auto& text : given) {
+      const auto [name, value] = assignment(text, "--shape", "images=32x224x224x3");
+      o.shapes[name] = extents(value, "--shape");
+    }
+  };
+  app.add_option_function<texts>("--shape", add_shapes,
+                                 "Shape of an input of a TensorFlow graph, as in --shape images=32x224x224x3")
+    ->type_name("NAME=NxN…");
+  app
+    .add_option_function<std::string>(
+      "--train", [&o](const std::string& rule) { o.train = optimizer_called(rule); },
+      "Make a training step of a forward model: adds gradients and updates by this rule")
+    ->expected(0, 1)
+    ->check(CLI::IsMember({"sgd", "momentum", "adam", "rmsprop"}).description(""))
+    ->type_name("sgd|momentum|adam|rmsprop");
+  app.add_flag("--peak-rates", o.peak_rates, "Costs from peak rates instead of what ops usually reach (docs/costs.md)");
+  app.add_option("--times", o.times, "Measured times: a CostGraphDef or step statistics of TensorFlow")->type_name("FILE");
+  app
+    .add_option("--profile", o.profile,
+                "Measured times as a profile (weft.profile); its machines are kinds of devices, such as gpu")
+    ->type_name("FILE");
+}
+
+std::string list_model_formats() {
+  return "  Files, recognised by content: ONNX, TensorFlow GraphDef and CostGraphDef (binary and text), native\n"
+         "  JSON, WfFormat, DOT with weights, HyperDAG, PipeDream graphs, standard task graphs (STG), the\n"
+         "  critical-path paper's CSV, JSON of the device-placement study.\n";
+}
+
+std::string list_platforms(std::size_t columns) {
+  std::string text;
+  for (const auto& e : weft::presets::entries) {
+    text += fmt::format("  {:<{}} {}\n", e.name, columns, e.description);
+  }
+  return text;
+}
+
+} // namespace tool

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The part of a command line that says how models are read and what they cost, the same for all tools.
+#pragma once
+
+#include "weft/workload/optimizer.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace tool {
+
+struct model_options {
+  std::uint64_t batch = 0; ///< 0: what the model says
+  std::map<std::string, std::uint64_t, std::less<>> dimensions = {};
+  std::map<std::string, std::vector<std::uint64_t>, std::less<>> shapes = {};
+  std::optional<weft::optimizer> train = {};
+  bool peak_rates = false;
+  std::string times;
+  std::string profile;
+};
+
+/// Adds --batch, --dim, --shape, --train, --peak-rates, --times and --profile, which fill `o` when `app` parses.
+void add_model_options(CLI::App& app, model_options& o);
+
+/// What files of models a tool reads, for a help text.
+std::string list_model_formats();
+/// A line per named platform, in so many columns behind its name.
+std::string list_platforms(std::size_t columns);
+
+} // namespace tool
