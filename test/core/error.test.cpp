@@ -36,6 +36,16 @@ TEST_CASE("error: each type says what and where, in one line and in fields") {
   CHECK(constraint.ops == std::vector<weft::op_id>{7});
 }
 
+TEST_CASE("error: ids that do not exist are shown as they were meant, beside those that do") {
+  CHECK(weft::detail::missing_id(7) == "7");
+  CHECK(weft::detail::missing_id(static_cast<weft::op_id>(-1)) == "-1");
+  CHECK(weft::detail::missing_id(static_cast<weft::op_id>(-20)) == "-20");
+  CHECK(weft::detail::missing_id(std::size_t{1} << 40) == "1099511627776");
+  CHECK(weft::detail::only_ops(0) == "no ops");
+  CHECK(weft::detail::only_ops(1) == "only op 0");
+  CHECK(weft::detail::only_ops(3) == "only the ops 0 to 2");
+}
+
 TEST_CASE("error: a parse error gives the file, and the line if there is one") {
   const weft::parse_error with_line{"graph.csv", 12, "expected a number"};
   CHECK(with_line.what() == "graph.csv:12: expected a number"s);

@@ -75,9 +75,11 @@ TEST_CASE("csr: an empty graph") {
 
 TEST_CASE("csr: an arc to or from an op that does not exist is named") {
   const test::arcs to{{0, 1}, {1, 3}};
-  CHECK_THROWS_WITH_AS((csr_graph{3, to}), "edge 1 -> 3: the graph has only the ops 0 to 3 - 1", dangling_id_error);
+  CHECK_THROWS_WITH_AS((csr_graph{3, to}), "edge 1 -> 3: the graph has only the ops 0 to 2", dangling_id_error);
   const test::arcs from{{7, 1}};
-  CHECK_THROWS_WITH_AS((csr_graph{3, from}), "edge 7 -> 1: the graph has only the ops 0 to 3 - 1", dangling_id_error);
+  CHECK_THROWS_WITH_AS((csr_graph{3, from}), "edge 7 -> 1: the graph has only the ops 0 to 2", dangling_id_error);
+  const test::arcs negative{{0, static_cast<op_id>(-1)}};
+  CHECK_THROWS_WITH_AS((csr_graph{1, negative}), "edge 0 -> -1: the graph has only op 0", dangling_id_error);
 }
 
 TEST_CASE("csr: an arc given twice is named") {

@@ -101,7 +101,7 @@ TEST_CASE_TEMPLATE("topological order: the ops of a reported cycle form one, on 
 
 TEST_CASE("topological order: an edge to an op that does not exist is named") {
   CHECK_THROWS_WITH_AS(graph::topological_order(test::id_lists{{1}, {2}}),
-                       "edge 1 -> 2: the graph has only the ops 0 to 2 - 1", dangling_id_error);
+                       "edge 1 -> 2: the graph has only the ops 0 to 1", dangling_id_error);
   CHECK_THROWS_AS(graph::topological_order(test::int_lists{{-1}}), dangling_id_error);
   const auto beyond = std::uint64_t{1} << 32; // would be op 0, and so a cycle, as a number of 32 bits
   CHECK_THROWS_AS(graph::topological_order(std::vector<std::vector<std::uint64_t>>{{beyond}}), dangling_id_error);

@@ -155,7 +155,9 @@ TEST_CASE("annotated graph: graphs that make no sense are refused and named") {
   const auto refused = [](const test::int_lists& g) { return annotated_graph{g, {.work = three_works}}.num_ops(); };
   CHECK_THROWS_WITH_AS(refused({{1}, {2, 2}, {}}), "duplicate edge 1 -> 2: list each consumer of a tensor once",
                        duplicate_edge_error);
-  CHECK_THROWS_WITH_AS(refused({{1}, {3}, {}}), "edge 1 -> 3: the graph has only the ops 0 to 3 - 1",
+  CHECK_THROWS_WITH_AS(refused({{1}, {-1}, {}}), "edge 1 -> -1: the graph has only the ops 0 to 2",
+                       dangling_id_error);
+  CHECK_THROWS_WITH_AS(refused({{1}, {3}, {}}), "edge 1 -> 3: the graph has only the ops 0 to 2",
                        dangling_id_error);
   CHECK_THROWS_AS(refused({{1}, {2}, {0}}), cycle_error);
 }

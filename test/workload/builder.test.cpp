@@ -305,15 +305,21 @@ TEST_CASE("builder: references to nothing are refused, and the call is named") {
   workload_builder b;
   b.add_op({.work = 1, .bytes = 1, .name = "a"});
   b.add_op({.work = 1});
-  CHECK_THROWS_WITH_AS(b.add_edge(2, 1), "add_edge: there is no op 2, only 0 to 2 - 1", dangling_id_error);
-  CHECK_THROWS_WITH_AS(b.add_edge(0, 9), "add_edge: there is no op 9, only 0 to 2 - 1", dangling_id_error);
-  CHECK_THROWS_AS(b.add_edge(none, 1), dangling_id_error);
-  CHECK_THROWS_WITH_AS(b.add_control_edge(2, 0), "add_control_edge: there is no op 2, only 0 to 2 - 1",
+  CHECK_THROWS_WITH_AS(b.add_edge(2, 1), "add_edge: there is no op 2: the workload has only the ops 0 to 1",
+                       dangling_id_error);
+  CHECK_THROWS_WITH_AS(b.add_edge(0, 9), "add_edge: there is no op 9: the workload has only the ops 0 to 1",
+                       dangling_id_error);
+  CHECK_THROWS_WITH_AS(b.add_edge(none, 1), "add_edge: there is no op -1: the workload has only the ops 0 to 1",
+                       dangling_id_error);
+  CHECK_THROWS_WITH_AS(b.add_control_edge(2, 0),
+                       "add_control_edge: there is no op 2: the workload has only the ops 0 to 1",
                        dangling_id_error);
   CHECK_THROWS_AS(b.add_control_edge(0, 2), dangling_id_error);
-  CHECK_THROWS_WITH_AS(b.colocate(0, 2), "colocate: there is no op 2, only 0 to 2 - 1", dangling_id_error);
+  CHECK_THROWS_WITH_AS(b.colocate(0, 2), "colocate: there is no op 2: the workload has only the ops 0 to 1",
+                       dangling_id_error);
   CHECK_THROWS_AS(b.colocate(2, 0), dangling_id_error);
-  CHECK_THROWS_WITH_AS(b.add_output(2, 1), "add_output: there is no op 2, only 0 to 2 - 1", dangling_id_error);
+  CHECK_THROWS_WITH_AS(b.add_output(2, 1), "add_output: there is no op 2: the workload has only the ops 0 to 1",
+                       dangling_id_error);
   CHECK_THROWS_WITH_AS(b.add_edge(1, 0),
                        "edge op 1 -> op 0 'a': the producer has no output 0: give it `bytes` or call add_output first",
                        dangling_id_error);

@@ -4,6 +4,8 @@
 
 #include "weft/core/ids.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -32,6 +34,23 @@ constexpr std::size_t checked_count(std::size_t count, const char* where, const 
   }
   return count;
 }
+
+namespace detail {
+
+/// An id of nothing. What was a negative number before it became an id is shown as that.
+inline std::string missing_id(std::size_t id) {
+  const bool negative = id > std::size_t{none} / 2 && id <= none;
+  return negative ? std::to_string(static_cast<std::int64_t>(id) - (std::int64_t{none} + 1)) : std::to_string(id);
+}
+
+/// `only the ops 0 to 2`, for what is said of a graph with `count` ops when another one is asked for.
+inline std::string only_ops(std::size_t count) {
+  return count == 0   ? std::string{"no ops"}
+         : count == 1 ? std::string{"only op 0"}
+                      : "only the ops 0 to " + std::to_string(count - 1);
+}
+
+} // namespace detail
 
 /// An edge, group or reference to something that does not exist.
 struct dangling_id_error : error {

@@ -28,8 +28,8 @@ public:
         targets_(checked_count(arcs.size(), "graph", "edges"), 0), sources_(arcs.size(), 0) {
     for (const auto& [u, v] : arcs) {
       if (u >= num_ops || v >= num_ops) {
-        throw dangling_id_error("edge " + std::to_string(u) + " -> " + std::to_string(v),
-                                "the graph has only the ops 0 to " + std::to_string(num_ops) + " - 1");
+        throw dangling_id_error("edge " + weft::detail::missing_id(u) + " -> " + weft::detail::missing_id(v),
+                                "the graph has " + weft::detail::only_ops(num_ops));
       }
       ++first_out_[u + 1];
       ++first_in_[v + 1];

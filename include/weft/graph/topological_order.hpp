@@ -21,8 +21,8 @@ constexpr std::vector<std::uint32_t> in_degrees(const G& g) {
     for (const auto& e : weft::out_edges(g, v)) {
       const op_id w = weft::target(g, e);
       if (w >= n) {
-        throw dangling_id_error("edge " + std::to_string(v) + " -> " + std::to_string(w),
-                                "the graph has only the ops 0 to " + std::to_string(n) + " - 1");
+        throw dangling_id_error("edge " + std::to_string(v) + " -> " + weft::detail::missing_id(w),
+                                "the graph has " + weft::detail::only_ops(n));
       }
       ++degree[w];
     }

@@ -39,9 +39,9 @@ public:
   /// The op that a string (its name) or a number (its position) stands for.
   op_id find(const json_value& reference) const {
     if (reference.is_number()) {
-      const auto v = reference.whole(0, none);
-      if (v >= num_ops_) {
-        reference.fail("there is no op " + std::to_string(v) + ", only 0 to " + std::to_string(num_ops_) + " - 1");
+      const auto v = reference.integer();
+      if (v < 0 || static_cast<std::size_t>(v) >= num_ops_) {
+        reference.fail("there is no op " + std::to_string(v) + ": the workload has " + weft::detail::only_ops(num_ops_));
       }
       return static_cast<op_id>(v);
     }
@@ -120,21 +120,21 @@ inline void inputs_from_json(workload_builder& b, op_id v, const json_value& inp
   std::vector<entry> seen;
   seen.reserve(inputs.array("a list of inputs").size());
   for (const json_value& input : inputs) {
-    std::uint32_t output = 0;
+    std::int64_t output = 0;
     op_id producer = none;
     if (input.is_array()) {
       input.expect(input.size() == 2, "the name or the number of an op, or [op, number of its output]");
       producer = names.find(input[0]);
-      output = static_cast<std::uint32_t>(input[1].whole(0, none));
+      output = input[1].integer();
     } else {
       producer = names.find(input);
     }
-    if (const auto count = num_outputs[producer]; output >= count) {
+    if (const auto count = num_outputs[producer]; output < 0 || output >= count) {
       input.fail("op " + std::to_string(producer) + " has no output " + std::to_string(output) + ", it has " +
                  std::to_string(count) + " outputs; list their sizes as its \"outputs\"");
     }
-    b.add_edge(producer, v, output);
-    seen.push_back({producer, output, static_cast<std::uint32_t>(seen.size())});
+    b.add_edge(producer, v, static_cast<std::uint32_t>(output));
+    seen.push_back({producer, static_cast<std::uint32_t>(output), static_cast<std::uint32_t>(seen.size())});
   }
   weft::sort(seen, [](const entry& x, const entry& y) {
     return std::tie(x.producer, x.output, x.position) < std::tie(y.producer, y.output, y.position);

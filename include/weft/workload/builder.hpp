@@ -190,8 +190,8 @@ private:
 
   void check_op(op_id v, const char* call) const {
     if (v >= num_ops()) {
-      throw dangling_id_error(call, "there is no op " + std::to_string(v) + ", only 0 to " +
-                                      std::to_string(num_ops()) + " - 1");
+      throw dangling_id_error(call, "there is no op " + detail::missing_id(v) + ": the workload has " +
+                                      detail::only_ops(num_ops()));
     }
   }
 
