@@ -16,6 +16,9 @@ TEST_CASE("report text: numbers") {
   CHECK(shortest(std::numeric_limits<double>::infinity()).empty());
   CHECK(json_number(std::numeric_limits<double>::infinity()) == "null");
   CHECK(fixed(2. / 3, 3) == "0.667");
+  CHECK(fixed(-0.04, 1) == "0.0");
+  CHECK(fixed(-0.0, 0) == "0");
+  CHECK(fixed(-0.06, 1) == "-0.1");
   CHECK(fixed(std::numeric_limits<double>::max(), 3).size() > 300);
   CHECK(significant(182.5350000001, 6) == "182.535");
   CHECK(three_digits(9.996) == "10.0");
@@ -36,6 +39,8 @@ TEST_CASE("report text: units") {
   CHECK(amount(80.0 * (1ull << 30)) == "80.0 GiB");
   CHECK(amount(std::numeric_limits<double>::quiet_NaN()).empty());
   CHECK(percentage(.255) == "25.5 %");
+  CHECK(percentage(-1e-12) == "0.0 %");
+  CHECK(percentage(-.001) == "-0.1 %");
   CHECK(percentage(12.34) == "1234 %");
 }
 

@@ -25,7 +25,7 @@ inline std::string shortest(double x) {
   return {buffer.data(), end};
 }
 
-/// x with so many decimals; empty if it is not finite.
+/// x with so many decimals; empty if it is not finite. What rounds to zero has no sign.
 inline std::string fixed(double x, int decimals) {
   if (!std::isfinite(x)) {
     return {};
@@ -33,7 +33,9 @@ inline std::string fixed(double x, int decimals) {
   std::array<char, 400> buffer;
   const auto end =
     std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::fixed, decimals).ptr;
-  return {buffer.data(), end};
+  const std::string_view text{buffer.data(), static_cast<std::size_t>(end - buffer.data())};
+  const bool signed_zero = text.front() == '-' && text.find_first_of("123456789") == text.npos;
+  return std::string{text.substr(signed_zero ? 1 : 0)};
 }
 
 /// x with up to `digits` significant digits and no zeros at the end; empty if it is not finite.
