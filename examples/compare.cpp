@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, std::string>> notes(const options& o, int arg
 int run(int argc, char** argv) {
   const auto all = known_strategies();
   const options o = parse(argc, argv, all);
-  bench b{o.workloads, o.platforms};
+  bench b{o};
   const auto chosen = select(o, all, b.settings);
   if (o.objective == objective::period && chosen.partitions != std::vector<std::string>{std::string{best}}) {
     for (auto& s : b.settings) {
@@ -130,12 +130,15 @@ int run(int argc, char** argv) {
   for (const auto& x : rows) {
     results.runs.push_back(x.record);
   }
+  for (const auto& s : b.settings) {
+    results.notes.push_back({s.workload_name, s.platform_name, s.notes});
+  }
   if (o.format == "csv") {
     weft::report::write_csv(std::cout, results);
   } else if (o.format == "json") {
     weft::report::write_json(std::cout, results);
   } else {
-    weft::report::write_table(std::cout, results, {.colour = isatty(STDOUT_FILENO) != 0});
+    weft::report::write_table(std::cout, results, {.colour = isatty(STDOUT_FILENO) != 0, .top = o.top, .way_to_all = "--top all shows them"});
   }
   std::cout.flush();
   const auto sections = results.sections();

@@ -76,7 +76,8 @@ void check_outputs(const options& o, const tool::input& in) {
 int run(int argc, char** argv) {
   const options o = place::parse(argc, argv);
   status_line line;
-  const auto devices = tool::load_platform(o.platform);
+  const auto target = tool::load_platform(o.platform);
+  const auto& devices = target.devices;
   line.show("reading " + o.model);
   const auto in = tool::load(o.model, o.modelling);
   check_outputs(o, in);
@@ -84,8 +85,8 @@ int run(int argc, char** argv) {
   line.show("estimating costs");
   auto notes = in.model.notes;
   const auto table = weft::cost::typical_efficiencies();
-  const auto base = tool::make_estimate(o.modelling, in.model, table);
-  const tool::problem problem{in.model.ops, devices, tool::make_costs(o.modelling, in, devices, base, notes)};
+  const auto base = tool::make_estimate(o.modelling, in, target, table);
+  const tool::problem problem{in.model.ops, devices, tool::make_costs(o.modelling, in, target, base, notes)};
 
   line.show("searching");
   const auto found =

@@ -4,11 +4,14 @@
 #include "tool/command_line.hpp"
 #include "tool/networks.hpp"
 
-#include "weft/platform/presets.hpp"
+#include "weft/core/error.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,17 +43,15 @@ std::string footer(const strategy_names& all) {
   text += tool::list_networks(16);
   text += "  Batch size and length may follow, and inference, as in zoo:bert_base@8x128:inference.\n"
           "  suite:NAME           generated problems with their own devices: suite:all, suite:fft,\n"
-          "                       'suite:fft/ccr 1/related'\n"
-          "  Files: native JSON, the critical-path paper's CSV, standard task graphs (STG), WfFormat, DOT, HyperDAG,\n"
-          "  PipeDream graphs, and JSON of the device-placement study (for --objective period or latency; brings\n"
-          "  its devices; in milliseconds). For ONNX and TensorFlow files see place.\n"
+          "                       'suite:fft/ccr 1/related'\n";
+  text += tool::list_model_formats();
+  text += "  A file of that study is for --objective period or latency; it brings its devices; in milliseconds.\n"
           "\nPlatforms\n";
-  for (const auto& e : weft::presets::entries) {
-    text += fmt::format("  preset:{:<16} {}\n", e.name, e.description);
-  }
+  text += tool::list_platforms(23);
   text +=
     "  identical:P             P devices of speed 1 whose links take no time\n"
-    "  Files: native JSON, or the critical-path paper's CSV.\n\nObjectives\n"
+    "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
+    "  Speeds of the named machines are FLOP/s, so work must be FLOP or measured seconds there.\n\nObjectives\n"
     "  makespan  when the last op or transfer of one run ends\n"
     "  period    the time between two results of a pipelined run: the largest load of a device or link. It\n"
     "            depends on the placement alone, so a partition has one row, with the schedule 'none'\n"
@@ -65,6 +66,17 @@ std::string footer(const strategy_names& all) {
     "  compare --workload bert.json --objective period --partition best --schedule best --budget 10\n"
     "  compare --workload graph.csv --platform devices.csv --format csv > results.csv\n";
   return text;
+}
+
+/// A number of rows; `all` and 0 are all of them.
+std::size_t parse_top(const std::string& text) {
+  std::size_t rows = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failed] = std::from_chars(text.data(), end, rows);
+  if (text != "all" && (failed != std::errc{} || rest != end)) {
+    throw weft::error(fmt::format("--top: '{}' is no number of rows; write one, as in 50, or all", text));
+  }
+  return rows == 0 ? std::numeric_limits<std::size_t>::max() : rows;
 }
 
 } // namespace
@@ -86,7 +98,8 @@ options parse(int argc, char** argv, const strategy_names& all) {
   app
     .add_option("--platform", o.platforms, "Where to run it, separated by commas; not for workloads that bring devices")
     ->delimiter(',')
-    ->type_name("FILE|preset:NAME|identical:P");
+    ->type_name("NAME|FILE|identical:P");
+  tool::add_model_options(app, o.modelling);
   names("--partition", o.partitions, "Partitioners, or all, or best");
   names("--schedule", o.schedules, "Ready policies, or all, or best");
   names("--refine", o.refiners,
@@ -121,6 +134,10 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->check(CLI::IsMember({"table", "csv", "json"}).description(""))
     ->type_name("table|csv|json")
     ->capture_default_str();
+  std::string top = std::to_string(o.top);
+  app.add_option("--top", top, "How many rows a table has, the best first; 0 or all for all of them")
+    ->type_name("N|all")
+    ->capture_default_str();
   app.add_option("--html", o.html, "Also write a report with charts, to be opened in a browser")->type_name("FILE");
   app.add_option("--gantt", o.gantt, "How many of the best combinations get a Gantt chart in the report")
     ->type_name("N")
@@ -135,6 +152,7 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->type_name("N")
     ->capture_default_str();
   tool::parse(app, "compare", argc, argv);
+  o.top = parse_top(top);
   o.contention = contention == "port" ? weft::contention_model::port : weft::contention_model::none;
   o.objective = objective == "period"    ? objective::period
                 : objective == "latency" ? objective::latency

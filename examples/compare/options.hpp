@@ -2,9 +2,12 @@
 /// The command line of `compare`.
 #pragma once
 
+#include "tool/model_options.hpp"
+
 #include "weft/core/budget.hpp"
 #include "weft/plan/contention.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +24,7 @@ constexpr std::string_view to_string(objective o) {
 struct options {
   std::vector<std::string> workloads;
   std::vector<std::string> platforms;
+  tool::model_options modelling;
   std::vector<std::string> partitions{"all"};
   std::vector<std::string> schedules{"all"};
   std::vector<std::string> refiners{"none"};
@@ -30,6 +34,7 @@ struct options {
   std::uint64_t seed = 0;
   weft::contention_model contention = weft::contention_model::none;
   std::string format = "table";
+  std::size_t top = 20; ///< rows of a table
   std::string html;
   unsigned gantt = 1;
   std::string trace;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "setting.hpp"
 
-#include "tool/files.hpp"
-#include "tool/networks.hpp"
-#include "tool/platforms.hpp"
+#include "tool/costs.hpp"
 
 #include "weft/bound/best.hpp"
 #include "weft/cost/table.hpp"
-#include "weft/io/read.hpp"
 #include "weft/workload/generate/suite.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 namespace comparison {
@@ -31,12 +29,13 @@ std::string short_name(const std::string& spec) {
 
 input make_suite_input(const weft::generate::suite_entry& e) {
   auto made = weft::generate::make_suite_instance(e);
-  return {.name = "suite:" + e.name(),
-          .ops = std::move(made.ops),
-          .devices = weft::platform<>{made.devices.devices(),
-                                      weft::link_matrix{made.devices.num_devices(), made.devices.links().all},
-                                      made.devices.send_work()},
-          .seconds = std::move(made.seconds)};
+  input i;
+  i.name = "suite:" + e.name();
+  i.read.model.ops = std::move(made.ops);
+  i.devices.emplace(made.devices.devices(), weft::link_matrix{made.devices.num_devices(), made.devices.links().all},
+                    made.devices.send_work());
+  i.seconds = std::move(made.seconds);
+  return i;
 }
 
 /// All of the suite whose names are `wanted`, or start with it before a slash.
@@ -57,41 +56,43 @@ std::vector<input> load_suite(std::string_view wanted) {
 }
 
 /// The workloads of one item of `--workload`.
-std::vector<input> load_workloads(const std::string& spec) {
+std::vector<input> load_workloads(const std::string& spec, const options& o) {
   if (spec.starts_with("suite:")) {
     return load_suite(std::string_view{spec}.substr(6));
   }
   std::vector<input> one(1);
   one[0].name = short_name(spec);
-  if (spec.starts_with("zoo:")) {
-    one[0].ops = tool::make_network(spec.substr(4));
-  } else if (weft::io::holds_dnn_partitioning(spec)) {
-    one[0].placement_study = std::make_unique<study>(weft::io::read_dnn_partitioning(std::filesystem::path{spec}));
+  auto read = tool::load(spec, o.modelling);
+  if (read.model.format == weft::io::dnn_partitioning_reader::format()) {
+    std::istringstream file{std::move(read.bytes)};
+    one[0].placement_study = std::make_unique<study>(weft::io::read_dnn_partitioning(file, spec));
   } else {
-    one[0].ops = tool::read_workload(spec);
+    read.bytes = {}; // nothing is written again
+    one[0].read = std::move(read);
   }
   return one;
 }
 
 } // namespace
 
-bench::bench(const std::vector<std::string>& workloads, const std::vector<std::string>& where) {
-  for (const auto& spec : workloads) {
-    for (auto& loaded : load_workloads(spec)) {
+bench::bench(const options& o) {
+  for (const auto& spec : o.workloads) {
+    for (auto& loaded : load_workloads(spec, o)) {
       inputs.push_back(std::move(loaded));
     }
   }
   const auto brings_devices = [](const input& i) { return i.devices || i.placement_study; };
   const auto own = static_cast<std::size_t>(std::count_if(inputs.begin(), inputs.end(), brings_devices));
-  if (where.empty() && own < inputs.size()) {
+  if (o.platforms.empty() && own < inputs.size()) {
     throw weft::error("--platform is required (compare --help says more)");
   }
-  if (!where.empty() && own == inputs.size()) {
+  if (!o.platforms.empty() && own == inputs.size()) {
     throw weft::error(fmt::format("'{}' brings its own devices; leave --platform out", inputs.front().name));
   }
-  for (const auto& spec : where) {
+  for (const auto& spec : o.platforms) {
     platforms.push_back(tool::load_platform(spec));
   }
+  const auto efficiencies = weft::cost::typical_efficiencies();
   for (const auto& i : inputs) {
     if (i.placement_study) {
       settings.push_back({.workload_name = i.name,
@@ -99,21 +100,25 @@ bench::bench(const std::vector<std::string>& workloads, const std::vector<std::s
                           .placement_study = i.placement_study.get(),
                           .unit_seconds = 1e-3});
     } else if (i.devices) {
-      add(i, std::string{own_devices}, *i.devices);
+      const auto& w = i.read.model.ops;
+      const weft::cost::table given{i.seconds, w.num_ops(), i.devices->num_devices()};
+      add(i, std::string{own_devices}, *i.devices, {given, w, *i.devices});
     } else {
-      for (std::size_t p = 0; p < platforms.size(); ++p) {
-        add(i, short_name(where[p]), platforms[p]);
+      for (const auto& target : platforms) {
+        auto notes = i.read.model.notes;
+        const auto base = tool::make_estimate(o.modelling, i.read, target, efficiencies);
+        auto costs = tool::make_costs(o.modelling, i.read, target, base, notes);
+        add(i, short_name(target.name), target.devices, std::move(costs), std::move(notes));
       }
     }
   }
 }
 
-void bench::add(const input& i, std::string platform_name, const weft::platform<>& q) {
-  settings.push_back({.workload_name = i.name, .platform_name = std::move(platform_name)});
-  auto costs = i.seconds.empty()
-                 ? weft::cost::tabulated{weft::cost::linear{}, i.ops, q}
-                 : weft::cost::tabulated{weft::cost::table{i.seconds, i.ops.num_ops(), q.num_devices()}, i.ops, q};
-  auto& task = settings.back().task.emplace(i.ops, q, std::move(costs));
+void bench::add(const input& i, std::string platform_name, const weft::platform<>& q, weft::cost::tabulated costs,
+                std::vector<std::string> notes) {
+  settings.push_back(
+    {.workload_name = i.name, .platform_name = std::move(platform_name), .notes = std::move(notes)});
+  auto& task = settings.back().task.emplace(i.read.model.ops, q, std::move(costs));
   settings.back().bound = weft::bound::best(task);
 }
 

@@ -2,6 +2,10 @@
 /// What `compare` runs on: a workload on a platform with costs, and what is computed once for it.
 #pragma once
 
+#include "options.hpp"
+#include "tool/model_file.hpp"
+#include "tool/platforms.hpp"
+
 #include "weft/bound/lower_bound.hpp"
 #include "weft/compiled.hpp"
 #include "weft/io/dnn_partitioning.hpp"
@@ -24,9 +28,9 @@ inline constexpr std::string_view own_devices = "own devices";
 /// A workload of the command line. Some bring their own devices and costs.
 struct input {
   std::string name;
-  weft::workload ops = {};
+  tool::input read = {}; ///< the model
   std::optional<weft::platform<>> devices = {};
-  std::vector<double> seconds = {}; ///< ops × devices; empty for linear costs
+  std::vector<double> seconds = {}; ///< ops × devices, where there are devices
   std::unique_ptr<study> placement_study = {}; ///< then nothing else is there
 };
 
@@ -39,6 +43,7 @@ struct setting {
   weft::lower_bound bound = {};
   double bound_of_period = weft::report::absent; ///< filled where it is needed
   double unit_seconds = 1;                       ///< seconds per unit of all times
+  std::vector<std::string> notes = {};           ///< what the costs rest on
 
   const weft::workload& workload() const { return placement_study ? placement_study->ops : task->workload(); }
 };
@@ -46,15 +51,16 @@ struct setting {
 /// Everything that the command line names. Settings refer to the inputs and platforms beside them.
 struct bench {
   std::vector<input> inputs;
-  std::vector<weft::platform<>> platforms;
+  std::vector<tool::target> platforms;
   std::vector<setting> settings; ///< workload by workload, in the order of the command line
 
   /// Throws `error` for what cannot be read, and if platforms are missing or of no use.
-  bench(const std::vector<std::string>& workloads, const std::vector<std::string>& where);
+  explicit bench(const options& o);
   bench(const bench&) = delete;
 
 private:
-  void add(const input& i, std::string platform_name, const weft::platform<>& q);
+  void add(const input& i, std::string platform_name, const weft::platform<>& q, weft::cost::tabulated costs,
+           std::vector<std::string> notes = {});
 };
 
 } // namespace comparison

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/config.hpp"
 #include "weft/core/error.hpp"
 
 #include <CLI/CLI.hpp>
@@ -19,11 +20,21 @@ namespace tool {
 
 /// Reads the command line. Ends the program for `--help`; throws `weft::error` of one line for what is wrong.
 inline void parse(CLI::App& app, const char* program, int argc, char** argv) {
+  app.set_version_flag("--version",
+                       fmt::format("{} (weft {}.{}.{})", program, WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR,
+                                   WEFT_VERSION_PATCH),
+                       "Print the version and exit");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) {
-      std::exit(app.exit(e)); // --help
+      std::exit(app.exit(e)); // --help, --version
+    }
+    // An option that is misspelt also lacks under its right name, which CLI11 says first.
+    for (const auto& left : app.remaining()) {
+      if (left.starts_with('-')) {
+        throw weft::error(fmt::format("unknown option '{0}' ({1} --help lists all)", left, program));
+      }
     }
     throw weft::error(fmt::format("{} ({} --help says more)", e.what(), program));
   }

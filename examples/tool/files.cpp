@@ -35,14 +35,6 @@ weft::model model_from(std::string_view bytes, const std::string& file, const st
   return readers.empty() ? weft::io::model_from(bytes, file) : weft::io::model_from(bytes, file, first_of{readers});
 }
 
-weft::workload read_workload(const std::filesystem::path& path) {
-  return weft::io::read_workload(path);
-}
-
-weft::platform<> read_platform(const std::filesystem::path& path) {
-  return weft::io::read_platform(path);
-}
-
 void write_trace(const std::filesystem::path& path, const weft::trace& run, const weft::workload& w,
                  const weft::platform<>& q) {
   weft::io::write_file(path, [&](std::ostream& out) { weft::report::write_chrome_trace(out, run, w, q, {}); });

@@ -29,11 +29,6 @@ struct foreign_reader {
 /// `weft::io::model_from`, which asks the given readers first.
 weft::model model_from(std::string_view bytes, const std::string& file, const std::vector<foreign_reader>& readers);
 
-/// `weft::io::read_workload`.
-weft::workload read_workload(const std::filesystem::path& path);
-/// `weft::io::read_platform`.
-weft::platform<> read_platform(const std::filesystem::path& path);
-
 /// A file that `weft::report::write_chrome_trace` writes.
 void write_trace(const std::filesystem::path& path, const weft::trace& run, const weft::workload& w,
                  const weft::platform<>& q);

@@ -5,6 +5,7 @@
 #include "networks.hpp"
 
 #include "weft/io/files.hpp"
+#include "weft/io/json_workload.hpp"
 #include "weft/workload/graph_training_step.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +35,25 @@ std::vector<std::pair<input::source, foreign_reader>> foreign_readers([[maybe_un
   return readers;
 }
 
+/// A graph of TensorFlow's, which has shapes and takes times; its cost graphs do not.
+bool is_graph_def(const input& in) {
+  return in.from == input::source::tensorflow && in.model.format == "TensorFlow GraphDef";
+}
+
+/// Options that would have no effect are mistakes.
+void refuse_options_of_others(const model_options& o, const input& in) {
+  const auto refuse = [&in](bool useless, const char* why) {
+    if (useless) {
+      throw error(fmt::format("{}; '{}' is {}", why, in.spec, in.model.format));
+    }
+  };
+  const bool is_onnx = in.from == input::source::onnx;
+  refuse(o.batch != 0 && !is_onnx && !is_graph_def(in), "--batch is for ONNX models and TensorFlow graphs");
+  refuse(!o.dimensions.empty() && !is_onnx, "--dim is for ONNX models; --shape for TensorFlow graphs");
+  refuse(!o.shapes.empty() && !is_graph_def(in), "--shape is for TensorFlow graphs; --batch and --dim for ONNX models");
+  refuse(!o.times.empty() && !is_graph_def(in), "--times is for TensorFlow graphs; --profile for all models");
+}
+
 /// Reads a file of any format.
 void read(const model_options& o, input& in) {
   in.bytes = io::read_file(in.spec);
@@ -58,11 +78,28 @@ std::string zoo_spec(const std::string& given, const model_options& o) {
   return spec;
 }
 
+/// Says what the work counts, where the file leaves it open.
+void state_unit(work_unit unit, input& in) {
+  auto& m = in.model;
+  const bool open = m.unit == work_unit::own || m.format == io::json_workload_reader::format();
+  if (m.unit != unit && !open) {
+    throw error(fmt::format("--work: the work of '{}' ({}) is in {}; leave the option out", in.spec, m.format,
+                            m.unit == work_unit::flop ? "FLOP" : "seconds"));
+  }
+  if (m.unit != unit && unit == work_unit::seconds) {
+    for (const op_id v : ids(m.ops.num_ops())) {
+      m.seconds.push_back(m.ops.work(v));
+    }
+    m.measured_on = device_kind::gpu;
+  }
+  m.unit = unit;
+}
+
 void expand(optimizer rule, input& in) {
   auto& m = in.model;
-  if (m.work_is_time()) {
-    throw error(fmt::format("--train: '{}' ({}) tells times and no FLOP, so nobody knows how long updates would take", in.spec,
-                            m.format));
+  if (m.unit != work_unit::flop) {
+    throw error(fmt::format("--train: '{}' ({}) tells {} and no FLOP, so nobody knows how long updates would take",
+                            in.spec, m.format, m.unit == work_unit::seconds ? "times" : "work in a unit of its own"));
   }
   auto step = training_step_with_origins(m.ops, {.rule = rule});
   if (!m.seconds.empty()) { // of the forward ops; what came from them takes as long per FLOP
@@ -97,14 +134,14 @@ input load(const std::string& spec, const model_options& o) {
   } else {
     in.name = std::filesystem::path{spec}.filename().string();
     read(o, in);
-    if (in.from == input::source::other && (o.batch != 0 || !o.shapes.empty() || !o.dimensions.empty())) {
-      throw error(fmt::format("--batch, --shape and --dim are for ONNX models and TensorFlow graphs; '{}' is {}",
-                              spec, in.model.format));
-    }
+    refuse_options_of_others(o, in);
   }
   in.num_own_ops = in.model.ops.num_ops();
   if (in.num_own_ops == 0) {
     throw error("'" + spec + "' has no op; there is nothing to place");
+  }
+  if (o.work) {
+    state_unit(*o.work, in);
   }
   if (o.train) {
     expand(*o.train, in);
@@ -114,13 +151,22 @@ input load(const std::string& spec, const model_options& o) {
 
 void check_output(const std::string& file, const input& in) {
   const auto extension = std::filesystem::path{file}.extension();
-  if (in.from == input::source::network && extension != ".onnx" && extension != ".pb" && extension != ".pbtxt") {
-    throw error("-o: a bundled network is written as .onnx, .pb or .pbtxt (a GraphDef); '" + file + "' is none of them");
-  }
-  const bool is_cost_graph = in.from == input::source::tensorflow && in.model.format != "TensorFlow GraphDef";
-  if (in.from == input::source::other || is_cost_graph) {
+  const bool is_network = in.from == input::source::network;
+  const bool is_onnx = in.from == input::source::onnx;
+  if (!is_network && !is_onnx && !is_graph_def(in)) {
     throw error(fmt::format("-o writes ONNX models and TensorFlow graphs, and '{}' is {}; use --plan for the plan as JSON",
                             in.spec, in.model.format));
+  }
+  const bool fits = extension == ".onnx"                           ? is_network || is_onnx
+                    : extension == ".pb" || extension == ".pbtxt" ? !is_onnx
+                                                                   : extension.empty() && !is_network;
+  if (!fits) {
+    throw error(fmt::format("-o: {} is written as {}, not as '{}'; use --plan for the plan as JSON",
+                            is_network ? "a bundled network" : in.model.format,
+                            is_onnx      ? ".onnx"
+                            : is_network ? ".onnx, .pb or .pbtxt (a GraphDef)"
+                                         : ".pb or .pbtxt",
+                            file));
   }
 #ifndef WEFT_TOOL_ONNX
   if (in.from == input::source::network && extension == ".onnx") {

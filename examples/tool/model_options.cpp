@@ -85,6 +85,15 @@ void add_model_options(CLI::App& app, model_options& o) {
     ->expected(0, 1)
     ->check(CLI::IsMember({"sgd", "momentum", "adam", "rmsprop"}).description(""))
     ->type_name("sgd|momentum|adam|rmsprop");
+  app
+    .add_option_function<std::string>(
+      "--work",
+      [&o](const std::string& unit) { o.work = unit == "flop" ? weft::work_unit::flop : weft::work_unit::seconds; },
+      "What work counts in a file that does not say it (STG, HyperDAG, DOT, CSV; native JSON, if\n"
+      "not FLOP); seconds are those of the first GPU, or of the first device if there is none,\n"
+      "and for ops that may not run there, of the devices where they may")
+    ->check(CLI::IsMember({"flop", "seconds"}).description(""))
+    ->type_name("flop|seconds");
   app.add_flag("--peak-rates", o.peak_rates, "Costs from peak rates instead of what ops usually reach (docs/costs.md)");
   app.add_option("--times", o.times, "Measured times: a CostGraphDef or step statistics of TensorFlow")->type_name("FILE");
   app

@@ -2,6 +2,7 @@
 /// The part of a command line that says how models are read and what they cost, the same for all tools.
 #pragma once
 
+#include "weft/workload/model.hpp"
 #include "weft/workload/optimizer.hpp"
 
 #include <cstdint>
@@ -22,12 +23,13 @@ struct model_options {
   std::map<std::string, std::uint64_t, std::less<>> dimensions = {};
   std::map<std::string, std::vector<std::uint64_t>, std::less<>> shapes = {};
   std::optional<weft::optimizer> train = {};
+  std::optional<weft::work_unit> work = {}; ///< of files that do not say it; none: stays unknown
   bool peak_rates = false;
   std::string times;
   std::string profile;
 };
 
-/// Adds --batch, --dim, --shape, --train, --peak-rates, --times and --profile, which fill `o` when `app` parses.
+/// Adds --batch, --dim, --shape, --train, --work, --peak-rates, --times and --profile, which fill `o` when `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 
 /// What files of models a tool reads, for a help text.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "platforms.hpp"
 
-#include "files.hpp"
-
+#include "weft/io/read.hpp"
 #include "weft/platform/identical.hpp"
 #include "weft/platform/presets.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -33,15 +31,24 @@ weft::platform<> identical(const std::string& spec) {
 
 } // namespace
 
-weft::platform<> load_platform(const std::string& spec) {
+target load_platform(const std::string& spec) {
   if (spec.starts_with(identical_prefix)) {
-    return identical(spec);
+    return {.name = spec, .devices = identical(spec)};
   }
   const auto name = spec.starts_with(preset_prefix) ? spec.substr(preset_prefix.size()) : spec;
-  const bool is_name = std::any_of(weft::presets::entries.begin(), weft::presets::entries.end(),
-                                   [&](const auto& e) { return e.name == name; });
+  for (const auto& e : weft::presets::entries) {
+    if (e.name == name) {
+      return {.name = spec, .devices = e.make(), .flops = true, .peaks = e.peak_speeds};
+    }
+  }
   const bool is_file = std::filesystem::exists(spec) || spec.find_first_of("./") != spec.npos;
-  return is_file && !is_name && !spec.starts_with(preset_prefix) ? read_platform(spec) : weft::presets::make(name);
+  if (!is_file || spec.starts_with(preset_prefix)) {
+    return {.name = spec, .devices = weft::presets::make(name)}; // throws, and lists the names
+  }
+  const auto bytes = weft::io::read_file(spec);
+  return {.name = spec,
+          .devices = weft::io::platform_from(bytes, spec),
+          .peaks = weft::io::json_platform_reader::recognises(bytes)};
 }
 
 } // namespace tool

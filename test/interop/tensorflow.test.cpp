@@ -194,6 +194,11 @@ TEST_CASE("inputs without a shape get that of what reads them, or what the calle
   CHECK(outputs(read(old + "versions { producer: 24 }"), 0) == std::vector<byte_count>{4}); // since then: a scalar
   const auto given = read(old, {.shapes = {{"x", {7, 28, 28}}}});
   CHECK(outputs(given, 0) == std::vector<byte_count>{7 * 784 * 4});
+  for (const char* name : {"y", "to"}) { // nothing of that name, and no input
+    CHECK_THROWS_WITH_AS((void)read(old, {.shapes = {{name, {7}}}}),
+                         ("net.pbtxt: a shape is given for '" + std::string{name} +
+                          "', which is no input of the graph; inputs are 'x'").c_str(), parse_error);
+  }
   CHECK(outputs(given, 2) == std::vector<byte_count>{7 * 784 * 4});
   const auto guessed = read("node { name: 'x' op: 'Placeholder' } node { name: 'y' op: 'Neg' input: 'x' }", {.batch = 5});
   CHECK(outputs(guessed, 1) == std::vector<byte_count>{20});

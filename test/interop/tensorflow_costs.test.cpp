@@ -38,6 +38,8 @@ TEST_CASE("a cost graph is a workload with times") {
     REQUIRE(m.ops.num_ops() == 3);
     CHECK(m.ops.num_edges() == 2);
     CHECK(m.seconds == std::vector<double>{3e-6, 250e-6, 0});
+    CHECK(m.unit == work_unit::seconds);
+    CHECK(m.ops.work(1) == 250e-6);
     CHECK(m.ops.kinds(0).is_all());
     CHECK(m.ops.kinds(1) == device_kind::cpu);
     CHECK(m.ops.kinds(2) == device_kind::gpu);

@@ -68,11 +68,11 @@ TEST_CASE("read: other content is refused with a line that says what is understo
     CHECK(what.find("Standard Task Graph") != std::string::npos);
     CHECK(message(text, false).find("not a platform: its format is not known") != std::string::npos);
   }
-  CHECK(message(device_csv, true).find("not a model: it is a platform; read it with io::read_platform") !=
+  CHECK(message(device_csv, true).find("not a model: it is a platform") !=
         std::string::npos);
-  CHECK(message(graph_csv, false).find("not a platform: it is a model; read it with io::read_model") !=
+  CHECK(message(graph_csv, false).find("not a platform: it is a model") !=
         std::string::npos);
-  CHECK(message(platform_json, true).find("it is a platform; read it with io::read_platform (weft JSON)") !=
+  CHECK(message(platform_json, true).find("it is a platform (weft JSON)") !=
         std::string::npos);
 }
 
@@ -90,18 +90,19 @@ TEST_CASE("read: what no reader takes is told by sight, with a way out") {
   for (const auto& [bytes, part] : {
          sample{"", "it is empty"},
          sample{" \r\n", "it is empty"},
-         sample{"\x08\x07\x12\x07pytorch", "it is an ONNX model; pass weft::onnx::reader{} (component weft::onnx)"},
-         sample{"\n\x0e\n\x05" "const\x12\x05" "Const", "it is a TensorFlow graph; pass weft::tensorflow::reader{}"},
-         sample{"# a\n\nnode {\n  name: \"x\"\n}", "it is a TensorFlow graph as text; pass weft::tensorflow::reader{}"},
+         sample{"\x08\x07\x12\x07pytorch", "it is an ONNX model, for which weft needs its component onnx"},
+         sample{"\n\x0e\n\x05" "const\x12\x05" "Const",
+                "it is a TensorFlow graph, for which weft needs its component tensorflow"},
+         sample{"# a\n\nnode {\n  name: \"x\"\n}", "it is a TensorFlow graph as text"},
          sample{"library: {", "it is a TensorFlow graph as text"},
          sample{"\x08\x01\x12\x10", "it is a TensorFlow SavedModel"},
          sample{"\x1c\0\0\0TFL3"s, "it is a TensorFlow Lite model"},
          sample{"\x89HDF\r\n", "it is an HDF5 file"},
          sample{"PK\x03\x04", "it is a zip archive"},
          sample{"\x1f\x8b\x08", "it is compressed by gzip"},
-         sample{R"({"version": 1, "format": "weft.plan"})", "io::read_plan_json"},
-         sample{R"({"format": "weft.trace"})", "io::read_trace_json"},
-         sample{R"({"format": "weft.profile"})", "io::read_profile_json"},
+         sample{R"({"version": 1, "format": "weft.plan"})", "it is a plan;"},
+         sample{R"({"format": "weft.trace"})", "it is a trace;"},
+         sample{R"({"format": "weft.profile"})", "it is a profile;"},
          sample{R"({"format": "other"})", "its \"format\" is none that is known"},
          sample{R"({"cpus": [], "fpgas": []})", "not a problem"},
          sample{R"({"ops": {"format": "weft.workload"}})", "it is JSON, but without"},
@@ -188,6 +189,18 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
                                          "profile of 2", "workload of 4", "platform of 3"});
 }
 
+TEST_CASE("read: a model says what its work counts") {
+  const auto unit = [](const std::string& text) { return io::model_from(text, "f").unit; };
+  CHECK(unit(workload_json) == weft::work_unit::flop);
+  CHECK(unit(graph_csv) == weft::work_unit::own);
+  CHECK(unit("1\n0 0 0\n1 3 1 0\n2 0 1 1\n") == weft::work_unit::own);
+  CHECK(unit("digraph { a [work=2]; }") == weft::work_unit::own);
+  CHECK(unit("% HyperDAG\n1 2 2\n0 7\n0 2\n1 3\n0 0\n0 1\n") == weft::work_unit::own);
+  CHECK(unit("a -- L(x) -- forward_compute_time=1, backward_compute_time=2, activation_size=3, parameter_size=4\n") ==
+        weft::work_unit::seconds);
+  CHECK(unit(R"({"schemaVersion": "1.4", "workflow": {"tasks": [{"name": "a"}]}})") == weft::work_unit::seconds);
+}
+
 TEST_CASE("read: standard task graphs and problems of the placement study are models") {
   const std::string stg = "# two tasks\n 2\n0 0 0\n1 3 1 0\n2 4 1 0\n3 0 2 1 2\n";
   const auto tasks = io::model_from(stg, "s");
@@ -197,7 +210,9 @@ TEST_CASE("read: standard task graphs and problems of the placement study are mo
     {"id": 7, "supportedOnFpga": true, "cpuLatency": 20, "fpgaLatency": 3, "size": 5},
     {"id": 8, "supportedOnFpga": false, "cpuLatency": 20, "fpgaLatency": 3, "size": 5}]})";
   const auto m = io::model_from(study, "s");
+  CHECK(m.unit == weft::work_unit::seconds);
   CHECK(m.ops.work(0) == 0.003);
+  CHECK(m.ops.work(1) == 0.02); // where it runs
   CHECK(m.seconds.at(0) == 0.003);
   CHECK(m.seconds.at(1) != m.seconds.at(1));
   CHECK(m.measured_on == weft::kind_set{weft::device_kind::fpga});

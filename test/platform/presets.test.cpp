@@ -113,6 +113,9 @@ TEST_CASE("presets: paper_like platforms are always the same") {
   CHECK(p.speed(0) == 96e9);
   CHECK(p.speed(9) == 84e9);
   CHECK(p.name(9) == "gpu9");
+  for (const auto& e : presets::entries) {
+    CHECK(e.peak_speeds == !e.name.starts_with("paper_like"));
+  }
 }
 
 TEST_CASE("presets: an unknown name is an error that lists the names") {

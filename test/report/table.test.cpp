@@ -59,6 +59,26 @@ TEST_CASE("write_table: title, best row, failed row and verdict") {
   CHECK(text[8] == " Best: heft + fifo, 125.500 s, 1.99 times as fast as hash + fifo, 25.5 % above the lower bound.");
 }
 
+TEST_CASE("write_table: the first rows, and how many more there are") {
+  const comparison c{{run("net", "hash", 250), run("net", "heft", 125.5), run("net", "dfs", 300)}};
+  const auto text = lines(c, {.top = 1, .way_to_all = "ask for all"});
+  REQUIRE(text.size() == 9);
+  CHECK(text[4].starts_with("* heft"));
+  CHECK(text[5] == "  … 2 more: ask for all");
+  CHECK(text[7].starts_with(" Best: heft"));
+  CHECK(lines(c, {.top = 2})[6] == "  … 1 more");
+  CHECK(lines(c, {.top = 3}) == lines(c));
+}
+
+TEST_CASE("write_table: what the costs rest on stands under the table") {
+  comparison c{{run("net", "hash", 250)}};
+  c.notes = {{"net", "elsewhere", {"of another"}}, {"net", "p", {"measured", "or guessed"}}};
+  const auto text = lines(c);
+  REQUIRE(text.size() == 11);
+  CHECK(text[8] == "  measured");
+  CHECK(text[9] == "  or guessed");
+}
+
 TEST_CASE("write_table: columns align by what a terminal shows, not by bytes") {
   const auto text = lines({{run("net", "größe", 250), run("net", "网络", 125.5), run("net", "plain", 9999.25)}});
   CHECK(end_of(text[4], "125.50") == end_of(text[5], "250.00"));

@@ -139,8 +139,38 @@ def main(folder):
     with open(both) as f:
         check('>Period</th>' in f.read(), 'the report says what is small')
 
+    # Tables
+    few = run('--workload', NET, '--platform', 'paper_like_10')
+    check('150 more: --top all shows them' in few.stdout, f'the first 20 of 170 rows: {few.stdout[-600:]}')
+    for top, count in (('3', 3), ('all', 170), ('0', 170), ('1000', 170)):
+        table = run('--workload', NET, '--platform', 'paper_like_10', '--top', top).stdout
+        got = len(re.findall(r'^[* ] \S+ +\S+ +1 ', table, re.M))
+        check(got == count, f'--top {top} shows {got} rows, not {count}')
+    check(len(rows('--workload', NET, '--platform', PLATFORM, '--top', '1')) == 170, '--top is for tables')
+    check('work / speed' in few.stdout, f'what costs rest on stands under the table: {few.stdout[-600:]}')
+    gaps = run('--workload', stg, '--platform', 'identical:2', '--partition', 'best', '--schedule', 'best').stdout
+    check('-0.0 %' not in gaps, f'nothing is minus zero: {gaps}')
+
+    # Models of other libraries, and options that say how they are read
+    check(run('--version').stdout.startswith('compare (weft '), '--version')
+    graph_def = write('net.pbtxt', 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } attr '
+                      '{ key: "shape" value { shape { dim { size: -1 } dim { size: 8 } } } } }\n'
+                      'node { name: "y" op: "Softmax" input: "x" attr { key: "T" value { type: DT_FLOAT } } }\n')
+    if 'component tensorflow' not in run(*using(graph_def, 'dgx_a100')).stderr:
+        times = [float(rows(*using(graph_def, 'cpu_2socket', *how))[0]['makespan'])
+                 for how in ((), ('--batch', '100000'), ('--shape', 'x=100000x8'), ('--peak-rates',))]
+        check(times[0] < times[1] == times[2] and times[3] < times[0], f'batch, shape and rates count: {times}')
+        refused(*using(graph_def, 'dgx_a100', '--shape', 'y=1x8'), because="inputs are 'x'")
+        refused(*using(graph_def, 'dgx_a100', '--dim', 'n=4'), because='--dim is for ONNX')
+    refused(*using(stg, 'dgx_a100'), because='--work flop or --work seconds')
+    refused(*using(NET, PLATFORM, '--work', 'seconds'), because="is in FLOP")
+    refused(*using(stg, 'identical:2', '--batch', '4'), because='--batch is for')
+    refused(*using(stg, 'identical:2', '--train', 'sgd'), because='work in a unit of its own')
+
     # Mistakes
     refused(because='--workload is required')
+    refused('--wrkload', NET, '--platform', PLATFORM, because="unknown option '--wrkload'")
+    refused(*using(NET, PLATFORM, '--top', 'some'), because='--top')
     refused('--workload', NET, because='--platform is required')
     refused(*using('zoo:nothing'), because='mnist_conv')
     refused(*using(NET, 'preset:nothing'), because='workstation_2gpu')

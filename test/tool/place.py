@@ -47,6 +47,11 @@ def main(folder):
     refused(*net, '--times', 'x', because='model files')
     refused(*net, '--train', 'adam', because='training step already')
 
+    refused('zoo:mnist_conv', '--platfrom', 'dgx_a100', because="unknown option '--platfrom'")
+    check(placed('--version').startswith('place (weft '), '--version')
+    check(placed('zoo:mnist_conv', '--platform', 'preset:workstation_2gpu', *few).split('\n', 1)[1] ==
+          placed(*net).split('\n', 1)[1], 'a preset has two names')
+
     # The same command prints the same; every output is what it says it is
     outputs = ('-o', path('net.onnx'), '--plan', path('plan.json'), '--html', path('net.html'), '--trace', path('t.json'))
     first = placed(*net, *outputs)
@@ -68,6 +73,10 @@ def main(folder):
         placed(*net, '-o', path('net.' + form))
         again = placed(path('net.' + form), '--platform', 'workstation_2gpu', *few, '-o', path('again.' + form))
         check(counts(again) == counts(first), f'{form}: {counts(again)} and not {counts(first)}')
+    refused(path('net.onnx'), '--platform', 'workstation_2gpu', '-o', path('x.json'), because='use --plan for the plan')
+    refused(path('net.pb'), '--platform', 'workstation_2gpu', '-o', path('x.onnx'), because='.pb or .pbtxt')
+    refused(path('net.pb'), '--platform', 'workstation_2gpu', '--shape', 'nothing=1x2', because='no input of the graph')
+    refused(path('net.onnx'), '--platform', 'workstation_2gpu', '--shape', 'x=1x2', because='--shape is for TensorFlow graphs')
     with open(path('again.pbtxt')) as f:
         devices = set(re.findall(r'device: "([^"]*)"', f.read()))
     check(devices and devices <= {'/device:CPU:0', '/device:GPU:0', '/device:GPU:1'}, f'devices of a GraphDef: {devices}')
@@ -76,6 +85,7 @@ def main(folder):
     costs = write('costs.pbtxt', 'node { name: "a" id: 1 compute_cost: 5 output_info { size: 4 } }\nnode { name: "b" id: 2 compute_cost: 7 '
                                  'input_info { preceding_node: 1 } }\n')
     refused(costs, '--platform', 'dgx_a100', *few, '-o', path('costs.out'), because='-o writes ONNX models')
+    refused(path('net.onnx'), '--platform', 'dgx_a100', '--times', costs, because='--times is for TensorFlow graphs')
     for objective in ('memory', 'period'):
         check('Step time' in placed(*net, '--objective', objective), f'objective {objective}')
     check('Result       period of' in placed(*net, '--objective', 'period'), 'the period comes first')

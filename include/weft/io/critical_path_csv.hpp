@@ -202,6 +202,7 @@ struct critical_path_csv_reader {
     model m;
     m.ops = detail::workload_from_csv(bytes, file);
     m.format = format();
+    m.unit = work_unit::own;
     return m;
   }
 };

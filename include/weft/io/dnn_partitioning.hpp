@@ -46,7 +46,8 @@ namespace detail {
 /// The nodes and edges of a file, checked one by one and as a whole.
 class partitioning_reader {
 public:
-  /// The work of an op is its time on accelerators, in milliseconds over `milliseconds_per_work`.
+  /// The work of an op is its time on accelerators, or on CPU cores if it runs on these only, in milliseconds over
+  /// `milliseconds_per_work`.
   explicit partitioning_reader(const json_value& root, double milliseconds_per_work = 1)
       : root_{root}, milliseconds_per_work_{milliseconds_per_work} {}
 
@@ -113,11 +114,13 @@ private:
     size.expect(bytes < bytes_limit, "less than 2^62 bytes");
     times_.host.push_back(node.at("cpuLatency").number());
     times_.accelerator.push_back(node.at("fpgaLatency").number());
-    op o{.work = times_.accelerator.back() / milliseconds_per_work_, .resident_bytes = static_cast<byte_count>(bytes)};
+    const bool accelerated = flag(node.at("supportedOnFpga"));
+    op o{.work = (accelerated ? times_.accelerator : times_.host).back() / milliseconds_per_work_,
+         .resident_bytes = static_cast<byte_count>(bytes)};
     if (const auto name = node.find("name")) {
       o.name = name->text();
     }
-    if (!flag(node.at("supportedOnFpga"))) {
+    if (!accelerated) {
       o.kinds = device_kind::cpu;
     }
     const auto backward = node.find("isBackwardNode");
@@ -226,7 +229,8 @@ inline dnn_partitioning read_dnn_partitioning(const std::filesystem::path& path)
 }
 
 /// Reads the ops of such a file for `read_model`: work is seconds on the accelerators, which are the devices that
-/// times are of. Where a transfer goes and how long it takes is in the file, but not in a workload.
+/// `model::seconds` are of, and on CPU cores for ops that run on these only. Where a transfer goes and how long it takes
+/// is in the file, but not in a workload.
 struct dnn_partitioning_reader {
   static constexpr std::string_view format() { return "dnn-partitioning JSON"; }
   static bool recognises(std::string_view bytes) { return is_dnn_partitioning(bytes); }
@@ -235,6 +239,7 @@ struct dnn_partitioning_reader {
     model m;
     m.ops = std::move(x.ops);
     m.format = format();
+    m.unit = work_unit::seconds;
     m.measured_on = device_kind::fpga;
     std::size_t elsewhere = 0;
     for (const op_id v : weft::ids(m.ops.num_ops())) {
@@ -242,10 +247,9 @@ struct dnn_partitioning_reader {
       m.seconds.push_back(here ? m.ops.work(v) : std::numeric_limits<double>::quiet_NaN());
       elsewhere += here ? 0 : 1;
     }
-    m.notes.push_back("the file gives transfers as times, not sizes, so tensors have no bytes here; "
-                      "io::read_dnn_partitioning reads the exact problem with its devices and both columns of times");
+    m.notes.push_back("the file gives transfers as times, not sizes, so tensors have no bytes here");
     if (elsewhere > 0) {
-      m.notes.push_back(std::to_string(elsewhere) + " ops run on CPU cores only and have no time here");
+      m.notes.push_back(std::to_string(elsewhere) + " ops run on CPU cores only; their work is the time there");
     }
     return m;
   }

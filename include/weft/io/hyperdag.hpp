@@ -172,6 +172,7 @@ public:
       std::throw_with_nested(parse_error(file_, 0, e.what()));
     }
     m.format = "HyperDAG";
+    m.unit = work_unit::own;
     m.notes.push_back("work and bytes are the file's weights, in whatever unit it means");
     if (other_memory > 0) {
       m.notes.push_back(std::to_string(other_memory) +

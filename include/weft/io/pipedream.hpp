@@ -246,6 +246,7 @@ struct pipedream_reader {
     workload_builder b;
     model m;
     m.format = format();
+    m.unit = work_unit::seconds;
     m.measured_on = device_kind::gpu;
     const auto add_op = [&](const detail::pipedream_layer& l, const char* suffix, double seconds, byte_count resident) {
       b.add_op({.work = seconds,

@@ -85,11 +85,11 @@ T read_any(std::string_view bytes, const std::string& file, const char* what, co
 /// The model that bytes describe. Asks `readers` in their order and then `model_readers`; the first that recognises
 /// the content reads it, so a reader with other options than the default ones is given to be taken instead of its
 /// like. `file` is what errors call the input. Throws `parse_error` for everything that is wrong, and if no reader
-/// recognises the bytes: it says then what they look like, and which reader to give.
+/// recognises the bytes: it says then what they look like.
 template <model_reader... Readers>
 model model_from(std::string_view bytes, const std::string& file, const Readers&... readers) {
   return detail::read_any<model>(bytes, file, "model", std::tuple{readers...}, model_readers, platform_readers,
-                                 "a platform; read it with io::read_platform");
+                                 "a platform");
 }
 
 /// Reads a model from a file of any format for which there is a reader (see `model_from`); the content decides, not
@@ -113,7 +113,7 @@ workload read_workload(const std::filesystem::path& path, const Readers&... read
 template <platform_reader... Readers>
 platform<> platform_from(std::string_view bytes, const std::string& file, const Readers&... readers) {
   return detail::read_any<platform<>>(bytes, file, "platform", std::tuple{readers...}, platform_readers, model_readers,
-                                      "a model; read it with io::read_model");
+                                      "a model");
 }
 
 /// Reads a platform from a file of any format for which there is a reader; the content decides, not the name.

@@ -142,6 +142,7 @@ struct stg_reader {
     model m;
     m.ops = detail::workload_from_stg(bytes, file);
     m.format = format();
+    m.unit = work_unit::own;
     m.notes.push_back("work is the processing time of a task, in the file's unit; edges carry no bytes");
     return m;
   }

@@ -299,6 +299,7 @@ private:
       }
     };
     result_.format = "WfFormat";
+    result_.unit = work_unit::seconds;
     if (num_times_ == 0) {
       result_.seconds = {};
       notes.push_back("no times are recorded: work is 0");

@@ -95,6 +95,7 @@ struct section {
   std::vector<combination> combinations = {}; ///< best first; those that failed in some runs, then in all, come last
   std::string objective = "makespan";
   double unit_seconds = 1; ///< seconds per unit of all times
+  std::vector<std::string> notes = {}; ///< what the costs rest on, one line each
 
   std::string title() const { return workload + " on " + platform; }
   /// Whether some combination has a refiner.
@@ -104,9 +105,17 @@ struct section {
   }
 };
 
+/// What the costs of a workload on a platform rest on, one line each.
+struct cost_notes {
+  std::string workload;
+  std::string platform;
+  std::vector<std::string> lines;
+};
+
 /// Runs in the order in which they were made.
 struct comparison {
   std::vector<run_record> runs;
+  std::vector<cost_notes> notes = {}; ///< of any of the workloads and platforms
 
   /// Aggregates the runs per workload × platform (in order of first appearance) and combination (best first; ties in
   /// order of first appearance). Complexity: O(r log r) for r runs.
@@ -214,6 +223,11 @@ inline std::vector<section> comparison::sections() const {
       detail::finish(result[i].combinations[j], sums[i][j]);
     }
     detail::rank(result[i]);
+  }
+  for (const auto& n : notes) {
+    if (const auto at = section_of.find({n.workload, n.platform}); at != section_of.end()) {
+      result[at->second].notes = n.lines;
+    }
   }
   return result;
 }

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -18,6 +20,8 @@ namespace weft::report {
 /// How `write_table` writes.
 struct table_options {
   bool colour = false; ///< ANSI colours and bold for a terminal; without them a `*` marks the best row
+  std::size_t top = std::numeric_limits<std::size_t>::max(); ///< rows of each table; a line says how many more there are
+  std::string_view way_to_all = {};                          ///< what that line says of seeing them
 };
 
 namespace detail {
@@ -115,8 +119,9 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
   const bool refined = s.refined();
   const std::size_t names = refined ? 3 : 2; // columns of text, to the left
   std::vector<table_row> rows{header_cells(makespan, refined)};
-  for (const auto& c : s.combinations) {
-    rows.push_back(cells(c, makespan, refined));
+  const std::size_t shown = std::min(options.top, s.combinations.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    rows.push_back(cells(s.combinations[i], makespan, refined));
   }
   const std::size_t columns = rows.front().size();
   std::vector<std::size_t> widths(columns, 0);
@@ -167,7 +172,17 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
       out << style(plain) << '\n';
     }
   }
+  if (const std::size_t more = s.combinations.size() - shown; more > 0) {
+    out << style(faint) << "  … " << more << " more" << (options.way_to_all.empty() ? "" : ": ") << options.way_to_all
+        << style(plain) << '\n';
+  }
   out << '\n' << style(bold) << ' ' << verdict(s, makespan) << style(plain) << "\n";
+  if (!s.notes.empty()) {
+    out << '\n';
+    for (const auto& note : s.notes) {
+      out << style(faint) << "  " << printable(note) << style(plain) << '\n';
+    }
+  }
 }
 
 /// The best strategies over all sections: problems solved, problems won, distance to the best and to the bound.

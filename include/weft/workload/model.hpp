@@ -9,28 +9,22 @@
 
 namespace weft {
 
+/// What the work of a model's ops counts.
+enum class work_unit : unsigned char {
+  flop,    ///< floating-point operations
+  seconds, ///< the time that an op takes on devices of the kind that `model::measured_on` says
+  own      ///< what the file means by it, which it does not say; the speeds of devices are meant in the same
+};
+
 /// A workload as a file describes it. Times that somebody measured stand beside the graph, since they hold for one
 /// kind of device only; cost/measured.hpp makes a cost model of them.
 struct model {
   workload ops = {};
   std::string format = {};             ///< what the file is, such as `ONNX`
+  work_unit unit = work_unit::flop;    ///< of the work of `ops`; seconds must not be divided by FLOP/s
   std::vector<double> seconds = {};    ///< measured compute time per op; NaN where there is none; empty if nowhere
   kind_set measured_on = {};           ///< the kind of device on which it was measured
   std::vector<std::string> notes = {}; ///< one line each: what was assumed, left out, or not understood
-
-  /// Whether the file tells times and no FLOP: every op has a measured time, and that time is its work.
-  /// Complexity: O(n).
-  bool work_is_time() const {
-    if (seconds.empty()) {
-      return false;
-    }
-    for (const op_id v : ids(ops.num_ops())) {
-      if (!(seconds[v] == ops.work(v))) {
-        return false;
-      }
-    }
-    return true;
-  }
 };
 
 } // namespace weft

@@ -90,7 +90,7 @@ inline void add_step_stats(std::string_view bytes, measured_costs& costs) {
 /// Nodes in the order of the file; edges by their ids.
 inline model read_cost_graph(std::string_view bytes) {
   workload_builder b;
-  model m{.format = "TensorFlow CostGraphDef"};
+  model m{.format = "TensorFlow CostGraphDef", .unit = work_unit::seconds};
   std::vector<std::string_view> nodes;
   std::unordered_map<std::int64_t, op_id> ids;
   std::unordered_map<std::string_view, op_id> names;
@@ -113,10 +113,12 @@ inline model read_cost_graph(std::string_view bytes) {
       throw problem(v, name, "has id " + std::to_string(id) + ", which another node has already");
     }
     const auto memory = std::max({std::int64_t{0}, integer_field(f.bytes, 12), integer_field(f.bytes, 16)});
-    b.add_op({.resident_bytes = static_cast<byte_count>(memory),
+    const double seconds = seconds_of(integer_field(f.bytes, 9));
+    b.add_op({.work = seconds,
+              .resident_bytes = static_cast<byte_count>(memory),
               .kinds = place.kinds.empty() ? kind_set::all() : place.kinds,
               .name = std::string{name}});
-    m.seconds.push_back(seconds_of(integer_field(f.bytes, 9)));
+    m.seconds.push_back(seconds);
     m.measured_on = m.measured_on | place.kinds;
     nodes.push_back(f.bytes);
   }

@@ -37,6 +37,25 @@ struct assumptions {
   std::set<std::string, std::less<>> bad_functions = {};     ///< functions that could not be looked into
 };
 
+/// Throws `error` for a shape of an input that the graph does not have.
+inline void require_inputs(const graph& g, const shape_options& options) {
+  const auto is_input = [&g](op_id v) {
+    const auto* const family = find_op(g[v].op);
+    return family != nullptr && family->shape == shape_rule::placeholder;
+  };
+  for (const auto& [name, shape] : options.shapes) {
+    if (const auto v = g.find(name); v && is_input(*v)) {
+      continue;
+    }
+    std::string known;
+    for (op_id v = 0; v < g.num_nodes(); ++v) {
+      known += is_input(v) ? (known.empty() ? "" : ", ") + io::detail::in_quotes(g[v].name) : "";
+    }
+    throw error("a shape is given for " + io::detail::in_quotes(name) + ", which is no input of the graph; " +
+                (known.empty() ? "it has none" : "inputs are " + known));
+  }
+}
+
 /// What a call of a function gives and costs.
 struct called {
   std::vector<tensor_info> outputs = {};

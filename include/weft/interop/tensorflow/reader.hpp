@@ -335,6 +335,7 @@ struct reader {
       }
       const auto g = graph::of_graph_def(encoded);
       const shape_options options{batch, extent, shapes};
+      detail::require_inputs(g, options);
       return detail::graph_reader{g, options, costs}.read();
     });
   }

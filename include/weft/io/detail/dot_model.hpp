@@ -45,6 +45,7 @@ public:
     }
     model m;
     m.format = "DOT";
+    m.unit = work_unit::own;
     try {
       m.ops = std::move(builder_).build();
     } catch (const cycle_error& e) {

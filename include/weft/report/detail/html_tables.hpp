@@ -222,6 +222,9 @@ inline void write_comparison(std::ostream& out, const section& s, std::size_t in
           << std::to_string(c.runs) << " runs: " << escape_html(failure(c)) << "</p>\n";
     }
   }
+  for (const auto& note : s.notes) {
+    out << "<p class=\"facts\">" << escape_html(note) << "</p>\n";
+  }
   out << "</section>\n";
 }
 
