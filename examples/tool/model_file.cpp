@@ -170,7 +170,7 @@ void check_output(const std::string& file, const input& in) {
   }
 #ifndef WEFT_TOOL_ONNX
   if (in.from == input::source::network && extension == ".onnx") {
-    throw error("-o: this program was built without ONNX (component weft::onnx)");
+    throw error("-o: this program was built without ONNX (component onnx of weft)");
   }
 #endif
 }

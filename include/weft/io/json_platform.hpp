@@ -101,8 +101,7 @@ inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
 inline link_matrix links_from_json(const json_value& root, std::size_t n, std::size_t text_size) {
   if (n > max_platform_devices && n * n > text_size / 2) {
     root.at("devices").fail(std::to_string(n) + " devices, but only up to " + std::to_string(max_platform_devices) +
-                            " can do without a matrix that lists the link of each pair; build larger platforms with "
-                            "hierarchical_links in code");
+                            " can do without a matrix that lists the link of each pair");
   }
   if (!root.has("links")) {
     if (n > 1) {
