@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSL-1.0
+# Finds what components need; for the build, and for the installed package.
+
+# weft_find_dependencies(<variable> [PACKAGE <name> [...]] [FOREIGN <name> HEADER <path> [LIBRARIES <library>...]
+#                        [TARGET <target>]])
+# Sets the variable to what is missing, or to nothing. PACKAGE is as find_package takes it. FOREIGN is what brings no
+# package: it becomes the imported target weft_foreign::<name>. With both, the package brings TARGET, and the header
+# will do where there is no package.
+function(weft_find_dependencies variable)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOREIGN;HEADER;TARGET" "PACKAGE;LIBRARIES")
+  set(${variable} "" PARENT_SCOPE)
+  if(arg_PACKAGE AND NOT TARGET "${arg_TARGET}")
+    list(GET arg_PACKAGE 0 package)
+    find_package(${arg_PACKAGE} QUIET)
+    if(NOT ${package}_FOUND AND NOT arg_TARGET)
+      set(${variable} "the package ${package}" PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  if(NOT arg_FOREIGN OR TARGET weft_foreign::${arg_FOREIGN})
+    return()
+  endif()
+  set(include_dir "")
+  set(libraries "")
+  if(TARGET "${arg_TARGET}")
+    set(libraries "${arg_TARGET}")
+  else()
+    foreach(library IN LISTS arg_LIBRARIES)
+      find_library(WEFT_LIBRARY_${library} ${library})
+      mark_as_advanced(WEFT_LIBRARY_${library})
+      if(NOT WEFT_LIBRARY_${library})
+        set(${variable} "the library ${library}" PARENT_SCOPE)
+        return()
+      endif()
+      list(APPEND libraries "${WEFT_LIBRARY_${library}}")
+    endforeach()
+    find_path(WEFT_INCLUDE_DIR_${arg_FOREIGN} "${arg_HEADER}")
+    mark_as_advanced(WEFT_INCLUDE_DIR_${arg_FOREIGN})
+    set(include_dir "${WEFT_INCLUDE_DIR_${arg_FOREIGN}}")
+    if(NOT include_dir)
+      set(${variable} "the header ${arg_HEADER}" PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  add_library(weft_foreign::${arg_FOREIGN} INTERFACE IMPORTED)
+  set_target_properties(weft_foreign::${arg_FOREIGN} PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${include_dir}" INTERFACE_LINK_LIBRARIES "${libraries}")
+endfunction()
