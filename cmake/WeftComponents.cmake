@@ -114,7 +114,8 @@ weft_declare(openmp HEADERS "^interop/openmp\\.hpp$" USES weft
 weft_declare(hwloc HEADERS "^interop/hwloc\\.hpp$" USES weft
   DEPENDS FOREIGN hwloc HEADER hwloc.h LIBRARIES hwloc LINKS weft_foreign::hwloc INCLUDES hwloc.h PKG_CONFIG hwloc)
 weft_declare(clp HEADERS "^interop/clp\\.hpp$" USES weft
-  DEPENDS FOREIGN clp HEADER coin/Clp_C_Interface.h LIBRARIES Clp LINKS weft_foreign::clp INCLUDES coin/ PKG_CONFIG clp)
+  DEPENDS FOREIGN clp HEADER coin/Clp_C_Interface.h coin-or/Clp_C_Interface.h LIBRARIES Clp
+  LINKS weft_foreign::clp INCLUDES coin/ coin-or/ PKG_CONFIG clp)
 weft_declare(tensorflow HEADERS "^interop/tensorflow(\\.hpp$|/)" USES io)
 weft_declare(onnx HEADERS "^interop/onnx(\\.hpp$|/)" USES io
   DEPENDS PACKAGE Protobuf FOREIGN onnx HEADER onnx/onnx_pb.h LIBRARIES onnx onnx_proto
