@@ -1,39 +1,49 @@
 # SPDX-License-Identifier: BSL-1.0
 # The targets that users link: weft::weft and one per optional component. They carry include folders, C++20 and
-# their libraries, and nothing else.
+# their libraries, and nothing else. Each is declared once, at the end of this file: the installed package and its
+# pkg-config files are made of that, and the recipes for package managers and the headers are held against it.
 
-find_package(range-v3 REQUIRED)
-find_package(nlohmann_json 3.10 QUIET)
-find_package(fmt QUIET)
-find_package(Boost 1.70 QUIET)
-find_package(TBB 2021 QUIET)
-find_package(OpenMP QUIET COMPONENTS CXX)
-find_package(Protobuf QUIET)
-find_path(WEFT_ONNX_INCLUDE_DIR onnx/onnx_pb.h)
-find_library(WEFT_ONNX_LIBRARY onnx)
-find_library(WEFT_ONNX_PROTO_LIBRARY onnx_proto)
-mark_as_advanced(WEFT_ONNX_INCLUDE_DIR WEFT_ONNX_LIBRARY WEFT_ONNX_PROTO_LIBRARY)
-find_path(WEFT_HWLOC_INCLUDE_DIR hwloc.h)
-find_library(WEFT_HWLOC_LIBRARY hwloc)
-mark_as_advanced(WEFT_HWLOC_INCLUDE_DIR WEFT_HWLOC_LIBRARY)
+set(WEFT_COMPONENTS "" CACHE STRING
+  "The components to make, such as 'io;report', and what they use; an error if one cannot be. Empty: all that can be made")
+include("${CMAKE_CURRENT_LIST_DIR}/weftDependencies.cmake")
 
-# The components that exist in this build, in the order in which they depend on each other.
-set(WEFT_COMPONENTS "")
+set(weft_declared "")  # every component, each after those that it uses
+set(weft_components "") # those of this build
 
-# weft_component(<name> [HEADERS <regex>] DEPENDS <target>...): the target weft::<name> over the headers whose path
-# below include/weft matches.
-function(weft_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADERS" "DEPENDS")
+# weft_declare(<name> [HEADERS <regex>] ...): a component; it is made of the headers whose path below include/weft
+# matches. The rest is optional:
+#   USES <component>...         components whose headers it includes
+#   DEPENDS ...                 what it needs of others, as weft_find_dependencies takes it
+#   LINKS <target>...           what of that it links
+#   DEFINES <macro>...          macros that its libraries ask for
+#   INCLUDES <prefix>...        how the paths of the foreign headers begin that it includes
+#   PKG_CONFIG <module>...      the same for pkg-config, where it is known there
+#   FLAGS <flag>..., LIBS <flag>...  and otherwise what compiling and linking take
+function(weft_declare name)
+  set(weft_declared ${weft_declared} ${name} PARENT_SCOPE)
+  set(lists USES DEPENDS LINKS DEFINES INCLUDES PKG_CONFIG FLAGS LIBS)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADERS" "${lists}")
+  foreach(field IN LISTS lists ITEMS HEADERS)
+    set(weft_${name}_${field} "${arg_${field}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# weft_add_component(<name> [LINKS <target>...]): the target weft::<name>.
+function(weft_add_component name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS")
   set(target weft_${name})
   if(name STREQUAL "weft")
     set(target weft)
   endif()
   set(include_dir "${PROJECT_SOURCE_DIR}/include")
   set(headers "")
-  if(arg_HEADERS)
+  if(weft_${name}_HEADERS)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${include_dir}/weft" "${include_dir}/weft/*.hpp")
-    list(FILTER headers INCLUDE REGEX "${arg_HEADERS}")
+    list(FILTER headers INCLUDE REGEX "${weft_${name}_HEADERS}")
     list(TRANSFORM headers PREPEND "${include_dir}/weft/")
+    if(NOT headers)
+      return()
+    endif()
   endif()
 
   add_library(${target} INTERFACE)
@@ -41,35 +51,75 @@ function(weft_component name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_sources(${target} INTERFACE FILE_SET HEADERS BASE_DIRS "${include_dir}" FILES ${headers})
   target_compile_features(${target} INTERFACE cxx_std_20)
-  target_link_libraries(${target} INTERFACE ${arg_DEPENDS})
-  set(WEFT_COMPONENTS ${WEFT_COMPONENTS} ${name} PARENT_SCOPE)
+  target_compile_definitions(${target} INTERFACE ${weft_${name}_DEFINES})
+  list(TRANSFORM weft_${name}_USES PREPEND weft:: OUTPUT_VARIABLE others)
+  target_link_libraries(${target} INTERFACE ${others} ${arg_LINKS})
+  set(weft_components ${weft_components} ${name} PARENT_SCOPE)
 endfunction()
 
-weft_component(weft HEADERS "^(all|compiled|networks|problem)\\.hpp$|^(core|graph|platform|workload|cost|plan|partition|schedule|concurrency|bound|validate|refine|simulate|execute|throughput|solve)/"
-  DEPENDS range-v3::range-v3)
-if(nlohmann_json_FOUND)
-  weft_component(io HEADERS "^io/" DEPENDS weft::weft nlohmann_json::nlohmann_json)
-endif()
-if(nlohmann_json_FOUND AND fmt_FOUND)
-  weft_component(report HEADERS "^report/" DEPENDS weft::io fmt::fmt)
-endif()
-if(Boost_FOUND)
-  weft_component(boost_graph HEADERS "^interop/boost_graph\\.hpp$" DEPENDS weft::weft Boost::headers)
-endif()
-if(TBB_FOUND)
-  weft_component(onetbb HEADERS "^interop/onetbb\\.hpp$" DEPENDS weft::weft TBB::tbb)
-endif()
-if(OpenMP_CXX_FOUND)
-  weft_component(openmp HEADERS "^interop/openmp\\.hpp$" DEPENDS weft::weft OpenMP::OpenMP_CXX)
-endif()
-if(WEFT_HWLOC_INCLUDE_DIR AND WEFT_HWLOC_LIBRARY) # has no package of its own for CMake
-  weft_component(hwloc HEADERS "^interop/hwloc\\.hpp$" DEPENDS weft::weft hwloc)
-endif()
-if(nlohmann_json_FOUND)
-  weft_component(tensorflow HEADERS "^interop/tensorflow" DEPENDS weft::io)
-endif()
-if(Protobuf_FOUND AND nlohmann_json_FOUND AND WEFT_ONNX_INCLUDE_DIR AND WEFT_ONNX_LIBRARY AND WEFT_ONNX_PROTO_LIBRARY)
-  # Debian's libonnx has no package file; its headers ask for these two.
-  weft_component(onnx HEADERS "^interop/onnx" DEPENDS weft::io onnx onnx_proto protobuf::libprotobuf)
-  target_compile_definitions(weft_onnx INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=1)
-endif()
+# Makes the declared components: those that are wanted, or all that can be.
+macro(weft_make_components)
+  string(REPLACE "," ";" wanted "${WEFT_COMPONENTS}")
+  list(JOIN weft_declared ", " declared)
+  foreach(name IN LISTS wanted)
+    if(name STREQUAL "compiled")
+      message(FATAL_ERROR "weft: WEFT_COMPONENTS names 'compiled', which WEFT_BUILD_COMPILED=ON makes")
+    elseif(NOT name IN_LIST weft_declared)
+      message(FATAL_ERROR "weft: WEFT_COMPONENTS names '${name}', which is none of: ${declared}")
+    endif()
+  endforeach()
+  if(NOT wanted)
+    set(wanted ${weft_declared})
+  endif()
+  list(APPEND wanted weft)
+  list(REVERSE weft_declared)
+  foreach(name IN LISTS weft_declared)
+    if(name IN_LIST wanted)
+      list(APPEND wanted ${weft_${name}_USES})
+    endif()
+  endforeach()
+  list(REVERSE weft_declared)
+  foreach(name IN LISTS weft_declared)
+    if(NOT name IN_LIST wanted)
+      continue()
+    endif()
+    weft_find_dependencies(missing ${weft_${name}_DEPENDS})
+    foreach(other IN LISTS weft_${name}_USES)
+      if(NOT TARGET weft::${other} AND NOT missing)
+        set(missing "the component '${other}'")
+      endif()
+    endforeach()
+    if(NOT missing)
+      weft_add_component(${name} LINKS ${weft_${name}_LINKS})
+    elseif(WEFT_COMPONENTS)
+      message(FATAL_ERROR "weft: the component '${name}' needs ${missing}, which was not found; install it, or leave "
+        "'${name}' out of WEFT_COMPONENTS")
+    endif()
+  endforeach()
+endmacro()
+
+weft_declare(weft HEADERS "^(all|compiled|networks|problem)\\.hpp$|^(core|graph|platform|workload|cost|plan|partition|schedule|concurrency|bound|validate|refine|simulate|execute|throughput|solve)/")
+weft_declare(views HEADERS "^views(\\.hpp$|/)" USES weft
+  DEPENDS PACKAGE range-v3 TARGET range-v3::range-v3 FOREIGN range_v3 HEADER range/v3/version.hpp
+  LINKS weft_foreign::range_v3 INCLUDES range/v3/)
+weft_declare(io HEADERS "^io/" USES views
+  DEPENDS PACKAGE nlohmann_json 3.10 LINKS nlohmann_json::nlohmann_json INCLUDES nlohmann/ PKG_CONFIG nlohmann_json)
+weft_declare(report HEADERS "^report/" USES views)
+weft_declare(boost_graph HEADERS "^interop/boost_graph\\.hpp$" USES weft
+  DEPENDS PACKAGE Boost 1.70 LINKS Boost::headers INCLUDES boost/)
+weft_declare(onetbb HEADERS "^interop/onetbb\\.hpp$" USES weft
+  DEPENDS PACKAGE TBB 2021 LINKS TBB::tbb INCLUDES oneapi/tbb/ PKG_CONFIG tbb)
+weft_declare(openmp HEADERS "^interop/openmp\\.hpp$" USES weft
+  DEPENDS PACKAGE OpenMP COMPONENTS CXX LINKS OpenMP::OpenMP_CXX INCLUDES omp.h FLAGS -fopenmp LIBS -fopenmp)
+weft_declare(hwloc HEADERS "^interop/hwloc\\.hpp$" USES weft
+  DEPENDS FOREIGN hwloc HEADER hwloc.h LIBRARIES hwloc LINKS weft_foreign::hwloc INCLUDES hwloc.h PKG_CONFIG hwloc)
+weft_declare(clp HEADERS "^interop/clp\\.hpp$" USES weft
+  DEPENDS FOREIGN clp HEADER coin/Clp_C_Interface.h coin-or/Clp_C_Interface.h LIBRARIES Clp
+  LINKS weft_foreign::clp INCLUDES coin/ coin-or/ PKG_CONFIG clp)
+weft_declare(tensorflow HEADERS "^interop/tensorflow(\\.hpp$|/)" USES io)
+weft_declare(onnx HEADERS "^interop/onnx(\\.hpp$|/)" USES io
+  DEPENDS PACKAGE Protobuf FOREIGN onnx HEADER onnx/onnx_pb.h LIBRARIES onnx onnx_proto
+  LINKS weft_foreign::onnx protobuf::libprotobuf
+  DEFINES ONNX_NAMESPACE=onnx ONNX_ML=1 # the headers ask for these two
+  INCLUDES onnx/ nlohmann/ PKG_CONFIG protobuf FLAGS -DONNX_NAMESPACE=onnx -DONNX_ML=1 LIBS -lonnx -lonnx_proto)
+weft_make_components()

@@ -1,24 +1,70 @@
 # SPDX-License-Identifier: BSL-1.0
-# cmake --install: headers, licence, and a package that find_package(weft [COMPONENTS io report boost_graph onetbb openmp hwloc onnx tensorflow compiled]) finds.
+# cmake --install: the headers and a package that find_package(weft [COMPONENTS ...]) and pkg-config find (the install
+# component `development`), and the tools as weft-compare and weft-place where the examples are built (`tools`).
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 if(TARGET weft_compiled) # has libraries
-  set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
+  set(packages_dir "${CMAKE_INSTALL_LIBDIR}")
   set(every_architecture "")
 else()
-  set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/weft")
+  set(packages_dir "${CMAKE_INSTALL_DATADIR}")
   set(every_architecture ARCH_INDEPENDENT)
 endif()
-foreach(component IN LISTS WEFT_COMPONENTS)
+set(package_dir "${packages_dir}/cmake/weft")
+set(pkg_config_dir "${packages_dir}/pkgconfig")
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+
+# What the installed package must know of the components.
+set(table "")
+foreach(component IN LISTS weft_components)
+  foreach(field IN ITEMS USES DEPENDS)
+    if(weft_${component}_${field})
+      list(JOIN weft_${component}_${field} " " value)
+      string(APPEND table "set(_weft_${component}_${field} ${value})\n")
+    endif()
+  endforeach()
+endforeach()
+list(JOIN weft_components ", " installed_components)
+
+# Folders of the prefix as pkg-config finds them from where its files lie, so that the prefix may be moved.
+file(RELATIVE_PATH to_prefix "/prefix/${pkg_config_dir}" "/prefix")
+string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+foreach(component IN LISTS weft_components)
   set(target weft_${component})
+  set(module weft-${component})
   if(component STREQUAL "weft")
     set(target weft)
+    set(module weft)
   endif()
   install(TARGETS ${target} ${weft_${component}_libraries} # what it links of ours, where that is compiled
-    EXPORT weft-${component} FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    EXPORT weft-${component} FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}") # for users whose CMake does not know file sets: before 3.23
   install(EXPORT weft-${component} NAMESPACE weft:: FILE weft-${component}-targets.cmake DESTINATION "${package_dir}")
+
+  list(TRANSFORM weft_${component}_USES PREPEND weft- OUTPUT_VARIABLE requires)
+  list(TRANSFORM requires REPLACE "^weft-weft$" weft)
+  list(APPEND requires ${weft_${component}_PKG_CONFIG})
+  list(JOIN requires ", " requires)
+  list(JOIN weft_${component}_FLAGS " " flags)
+  list(JOIN weft_${component}_LIBS " " libs)
+  if(weft_${component}_libraries)
+    string(PREPEND libs "-L\${libdir} ")
+  endif()
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/${module}.pc" @ONLY CONTENT [[
+prefix=${pcfiledir}/@to_prefix@
+includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
+
+Name: @module@
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Requires: @requires@
+Cflags: -I${includedir} @flags@
+Libs: @libs@
+]])
+  install(FILES "${PROJECT_BINARY_DIR}/${module}.pc" DESTINATION "${pkg_config_dir}")
 endforeach()
 
 configure_package_config_file(cmake/weftConfig.cmake.in "${PROJECT_BINARY_DIR}/weftConfig.cmake"
@@ -26,5 +72,41 @@ configure_package_config_file(cmake/weftConfig.cmake.in "${PROJECT_BINARY_DIR}/w
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/weftConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ${every_architecture})
 install(FILES "${PROJECT_BINARY_DIR}/weftConfig.cmake" "${PROJECT_BINARY_DIR}/weftConfigVersion.cmake"
-  DESTINATION "${package_dir}")
+  cmake/weftDependencies.cmake DESTINATION "${package_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/weft")
+
+# The tools, under names that leave /usr/bin/compare to others; with the licence of the charts that they embed.
+set(cpack_components development)
+foreach(tool IN ITEMS compare place)
+  if(TARGET ${tool})
+    install(PROGRAMS "$<TARGET_FILE:${tool}>" DESTINATION "${CMAKE_INSTALL_BINDIR}" RENAME weft-${tool} COMPONENT tools)
+    set(cpack_components development tools)
+  endif()
+endforeach()
+if("tools" IN_LIST cpack_components)
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/weft-tools" COMPONENT tools)
+  install(DIRECTORY data/echarts/ DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/weft-tools/echarts" COMPONENT tools
+    FILES_MATCHING PATTERN "LICENSE*" PATTERN "NOTICE")
+endif()
+
+# cpack: an archive of everything, or Debian packages libweft-dev and weft-tools (cpack -G DEB).
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_PACKAGE_NAME weft)
+  set(CPACK_PACKAGE_CONTACT "the developers of weft")
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+  set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+  set(CPACK_COMPONENTS_ALL ${cpack_components})
+  set(CPACK_GENERATOR TGZ)
+  set(CPACK_VERBATIM_VARIABLES ON)
+  set(CPACK_DEB_COMPONENT_INSTALL ON)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libweft-dev)
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+  if(every_architecture)
+    set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_ARCHITECTURE all)
+  endif()
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME weft-tools)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+  include(CPack)
+endif()

@@ -33,6 +33,7 @@ test header doctest/doctest.h                 doctest-dev
 test header rapidcheck.h                      librapidcheck-dev
 test header benchmark/benchmark.h             libbenchmark-dev
 test header boost/graph/adjacency_list.hpp    libboost-dev
+test header coin/Clp_C_Interface.h            coinor-libclp-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
 LIST

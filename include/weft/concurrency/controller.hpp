@@ -70,14 +70,24 @@ public:
   }
   void release(std::span<const std::uint32_t> cores) {
     for (const auto core : cores) {
-      users_[core] == 1 ? (++idle_, --single_) : ++single_;
+      if (users_[core] == 1) {
+        ++idle_;
+        --single_;
+      } else {
+        ++single_;
+      }
       --users_[core];
     }
   }
 
 private:
   std::uint32_t use(std::uint32_t core, std::vector<std::uint32_t>& into) {
-    users_[core] == 0 ? (--idle_, ++single_) : --single_;
+    if (users_[core] == 0) {
+      --idle_;
+      ++single_;
+    } else {
+      --single_;
+    }
     ++users_[core];
     into.push_back(core);
     return 1;

@@ -40,10 +40,12 @@ public:
   /// Spends one move; false once the budget is used up.
   bool spend() {
     if (exhausted_ || used_ >= budget_.moves) {
-      return exhausted_ = true, false;
+      exhausted_ = true;
+      return false;
     }
     if (used_ >= next_look_ && !look()) {
-      return exhausted_ = true, false;
+      exhausted_ = true;
+      return false;
     }
     ++used_;
     return true;

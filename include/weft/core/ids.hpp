@@ -51,11 +51,20 @@ public:
     constexpr explicit iterator(std::uint32_t value) : value_{value} {}
     constexpr std::uint32_t operator*() const { return value_; }
     constexpr std::uint32_t operator[](difference_type n) const { return static_cast<std::uint32_t>(value_ + n); }
-    constexpr iterator& operator++() { return ++value_, *this; }
+    constexpr iterator& operator++() {
+      ++value_;
+      return *this;
+    }
     constexpr iterator operator++(int) { return iterator{value_++}; }
-    constexpr iterator& operator--() { return --value_, *this; }
+    constexpr iterator& operator--() {
+      --value_;
+      return *this;
+    }
     constexpr iterator operator--(int) { return iterator{value_--}; }
-    constexpr iterator& operator+=(difference_type n) { return value_ = static_cast<std::uint32_t>(value_ + n), *this; }
+    constexpr iterator& operator+=(difference_type n) {
+      value_ = static_cast<std::uint32_t>(value_ + n);
+      return *this;
+    }
     constexpr iterator& operator-=(difference_type n) { return *this += -n; }
     friend constexpr iterator operator+(iterator i, difference_type n) { return i += n; }
     friend constexpr iterator operator+(difference_type n, iterator i) { return i += n; }

@@ -94,14 +94,14 @@ private:
 /// CPU; views are free. docs/costs.md says what they rest on. What was measured (cost/measured.hpp) goes before.
 inline efficiency_table typical_efficiencies() {
   efficiency_table table;
-  for (const auto& [kinds, overhead] :
+  for (const auto& [allowed, overhead] :
        {std::pair{kind_set::all(), 5e-6}, std::pair{kind_set{device_kind::cpu}, 1e-6}}) {
-    const auto set = [&table, kinds = kinds](std::initializer_list<const char*> types, const efficiency& e) {
+    const auto set = [&table, kinds = allowed](std::initializer_list<const char*> types, const efficiency& e) {
       for (const char* type : types) {
         table.set(type, e, kinds);
       }
     };
-    table.set_default({.compute = 0.1, .memory = 0.8, .overhead = overhead}, kinds);
+    table.set_default({.compute = 0.1, .memory = 0.8, .overhead = overhead}, allowed);
     set({"MatMul", "BatchMatMul", "BatchMatMulV2", "Gemm", "FusedMatMul", "MatMulInteger", "QLinearMatMul", "Einsum",
          "Attention", "MultiHeadAttention", "MatMulGrad", "GemmGrad", "EinsumGrad", "AttentionGrad"},
         {.compute = 0.7, .memory = 0.8, .overhead = overhead});

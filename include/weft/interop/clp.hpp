@@ -5,7 +5,11 @@
 #include "weft/core/error.hpp"
 #include "weft/partition/sct/favourite_children.hpp"
 
+#if __has_include(<coin-or/Clp_C_Interface.h>) // where later versions have it
+#include <coin-or/Clp_C_Interface.h>
+#else
 #include <coin/Clp_C_Interface.h>
+#endif
 
 #include <algorithm>
 #include <cstddef>

@@ -84,7 +84,7 @@ inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
     level.object({"latency", "bandwidth", "size"});
     links.push_back(link_from_json(level));
     if (links.size() < count) {
-      sizes.push_back(static_cast<std::size_t>(level.at("size").whole(1, max_listed_devices)));
+      sizes.push_back(level.at("size").whole(1, max_listed_devices));
       span *= sizes.back();
       if (span > max_listed_devices) {
         level.fail("an enclosure of this level would hold more than " + std::to_string(max_listed_devices) +

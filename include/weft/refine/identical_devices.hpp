@@ -146,8 +146,8 @@ private:
   /// The best schedule so far, and the best bound.
   class run {
   public:
-    run(const exact::parallel_jobs& g, const weft::budget& budget, rng& random)
-        : forward_{g}, backward_{g.reversed()}, meter_{budget}, random_{random} {
+    run(const exact::parallel_jobs& g, const weft::budget& limit, rng& random)
+        : forward_{g}, backward_{g.reversed()}, meter_{limit}, random_{random} {
       if (g.size() > max_ops) {
         forward_tail_ = longest_tails(forward_);
         backward_tail_ = longest_tails(backward_);

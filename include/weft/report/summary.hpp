@@ -37,11 +37,13 @@ inline std::string in_columns(std::string_view text, std::size_t columns, bool r
       }
       used += width(c);
       if (left) {
-        append_utf8(head, c), ++first;
+        append_utf8(head, c);
+        ++first;
       } else {
         std::string with;
         append_utf8(with, c);
-        tail.insert(0, with), --last;
+        tail.insert(0, with);
+        --last;
       }
     }
     line = head + "…" + tail;

@@ -356,7 +356,7 @@ private:
     w.num_groups_ = count;
   }
 
-  void report_incompatible(const workload& w, graph::disjoint_sets& sets, op_id root) const {
+  [[noreturn]] void report_incompatible(const workload& w, graph::disjoint_sets& sets, op_id root) const {
     std::vector<op_id> members;
     std::string names;
     for (const op_id v : ids(w.num_ops())) {

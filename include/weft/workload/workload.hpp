@@ -59,10 +59,15 @@ public:
         settle();
       }
       constexpr flow_edge operator*() const { return {v_, w_->consumers_[at_], t_}; }
-      constexpr iterator& operator++() { return ++at_, settle(), *this; }
+      constexpr iterator& operator++() {
+        ++at_;
+        settle();
+        return *this;
+      }
       constexpr iterator operator++(int) {
         auto old = *this;
-        return ++*this, old;
+        ++*this;
+        return old;
       }
       friend constexpr bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
 
@@ -95,10 +100,14 @@ public:
       constexpr iterator() = default;
       constexpr iterator(const workload& w, op_id v, const tensor_id* at) : w_{&w}, v_{v}, at_{at} {}
       constexpr flow_edge operator*() const { return {w_->producer_[*at_], v_, *at_}; }
-      constexpr iterator& operator++() { return ++at_, *this; }
+      constexpr iterator& operator++() {
+        ++at_;
+        return *this;
+      }
       constexpr iterator operator++(int) {
         auto old = *this;
-        return ++at_, old;
+        ++at_;
+        return old;
       }
       friend constexpr bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
 

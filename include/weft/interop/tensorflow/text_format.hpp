@@ -243,7 +243,7 @@ private:
     return negative ? -value : value;
   }
   static float narrowed(double value) {
-    constexpr double most = std::numeric_limits<float>::max();
+    constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
     constexpr float infinity = std::numeric_limits<float>::infinity();
     return value > most ? infinity : value < -most ? -infinity : static_cast<float>(value);
   }

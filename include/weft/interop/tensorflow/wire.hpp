@@ -55,7 +55,7 @@ inline std::string_view take(std::string_view& rest, std::uint64_t count) {
   if (count > rest.size()) {
     fail("a field ends early");
   }
-  const auto taken = rest.substr(0, static_cast<std::size_t>(count));
+  const auto taken = rest.substr(0, count);
   rest.remove_prefix(taken.size());
   return taken;
 }

@@ -248,7 +248,8 @@ public:
     }
     iterator operator++(int) {
       auto old = *this;
-      return ++*this, old;
+      ++*this;
+      return old;
     }
     friend bool operator==(const iterator& a, const iterator& b) { return a.node_ == b.node_; }
 

@@ -50,7 +50,13 @@ public:
     return true;
   }
   /// Whether the search has got to where nothing keeps to the memory any more; it should go back to the best then.
-  bool is_lost() { return refused_ >= most_refused && (refused_ = 0, true); }
+  bool is_lost() {
+    if (refused_ < most_refused) {
+      return false;
+    }
+    refused_ = 0;
+    return true;
+  }
   /// To be called after each commit.
   void look_at(const schedule_type& s) {
     if (s.makespan() < best_.makespan) {

@@ -110,10 +110,10 @@ private:
     ties_.clear();
     std::vector<std::uint32_t> others;
     for (std::uint32_t q = 0; q < flow_->num_parcels(); ++q) {
-      const auto a = static_cast<std::uint32_t>(sets_.find(flow_->producer(q)));
+      const auto a = sets_.find(flow_->producer(q));
       others.clear();
       for (const component_id c : flow_->consumers(q)) {
-        if (const auto b = static_cast<std::uint32_t>(sets_.find(c)); b != a) {
+        if (const auto b = sets_.find(c); b != a) {
           others.push_back(b);
         }
       }
@@ -217,13 +217,13 @@ private:
       found.emplace_back(l, h);
     });
     for (const auto& [l, h] : found) {
-      const auto a = static_cast<std::uint32_t>(sets_.find(l));
-      const auto b = static_cast<std::uint32_t>(sets_.find(h));
+      const auto a = sets_.find(l);
+      const auto b = sets_.find(h);
       if (a == b) {
         continue;
       }
       sets_.unite(a, b);
-      const auto root = static_cast<std::uint32_t>(sets_.find(a));
+      const auto root = sets_.find(a);
       const std::uint32_t gone = root == a ? b : a;
       demand_[root] += demand_[gone];
       for (std::size_t x = 0; x < classes_.size(); ++x) {
