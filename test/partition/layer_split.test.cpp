@@ -117,6 +117,94 @@ TEST_CASE("layer_split: inner scopes if the outer ones are too few, equal work w
   CHECK(test::place(partition::layer_split{}, problem{chain, three}) == placement{0, 0, 1, 1, 2, 2});
 }
 
+TEST_CASE("layer_split: what is made from nothing has no place of its own") {
+  // Ten convolutions in a row, each grouped with the op that makes its weights; these ops come first, in the order of
+  // their names, as files have them.
+  for (const bool layers : {false, true}) {
+    CAPTURE(layers);
+    const auto name = [&](std::size_t k, const char* op) {
+      return (layers ? "conv" + std::to_string(k) + "/" : std::string{}) + op + std::to_string(k);
+    };
+    workload_builder b;
+    std::vector<op_id> weight(10);
+    for (const std::size_t k : {0u, 1u, 9u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
+      weight[k] = b.add_op({.work = 0, .bytes = 0, .name = name(k, "weight")});
+    }
+    op_id before = none;
+    for (std::size_t k = 0; k < 10; ++k) {
+      const op_id conv = b.add_op({.work = 1, .bytes = 4, .name = "n" + std::to_string(2 * k)});
+      const op_id relu = b.add_op({.work = 0.5, .bytes = 4, .name = "n" + std::to_string(2 * k + 1)});
+      b.add_edge(weight[k], conv);
+      b.colocate(weight[k], conv);
+      b.add_edge(conv, relu);
+      if (before != none) {
+        b.add_edge(before, conv);
+      }
+      before = relu;
+    }
+    const auto w = std::move(b).build();
+    const auto q = test::equal_devices(2);
+    const problem p{w, q};
+    CHECK(partition::layer_split::finds_layers(p) == layers);
+    const auto where = test::place(partition::layer_split{}, p);
+    for (std::size_t k = 0; k < 10; ++k) {
+      CAPTURE(k);
+      const device_id d = k < 5 ? 0 : 1; // by hand
+      CHECK(where[weight[k]] == d);
+      CHECK(device_of(w, where, "n" + std::to_string(2 * k)) == d);
+      CHECK(device_of(w, where, "n" + std::to_string(2 * k + 1)) == d);
+    }
+  }
+}
+
+TEST_CASE("layer_split: variables that are read by way of another op, updates by way of the norm of all gradients") {
+  workload_builder b;
+  const auto op = [&](const std::string& name, std::initializer_list<op_id> inputs) {
+    const op_id v = b.add_op({.work = 1, .bytes = 4, .name = name});
+    for (const op_id u : inputs) {
+      b.add_edge(u, v);
+    }
+    return v;
+  };
+  std::vector<op_id> variable, read, out;
+  for (const char* name : {"table", "layer_3/w", "layer_2/w", "layer_1/w"}) { // the last layers first
+    variable.push_back(op(name, {}));
+    read.push_back(op(std::string{name} + "/read", {variable.back()}));
+  }
+  out = {op("lookup", {read[0]})};
+  for (std::size_t k = 1; k <= 3; ++k) {
+    out.push_back(op("layer_" + std::to_string(k) + "/matmul", {out.back(), read[4 - k]}));
+  }
+  op_id g = op("gradients/ones", {out.back()});
+  std::vector<op_id> change;
+  for (std::size_t k = 3; k >= 1; --k) {
+    const auto at = "gradients/layer_" + std::to_string(k) + "/matmul_grad/";
+    change.push_back(op(at + "w", {g, out[k - 1]}));
+    g = op(at + "x", {g});
+  }
+  change.insert(change.begin(), op("gradients/lookup_grad/x", {g}));
+  const op_id norm = op("global_norm", {change[0], change[1], change[2], change[3]});
+  for (std::size_t i = 0; i < 4; ++i) {
+    const op_id clipped = op("clip_" + std::to_string(i), {change[i], norm});
+    b.colocate(variable[i], op("train/update_" + std::to_string(i) + "/apply", {clipped}));
+  }
+  const auto w = std::move(b).build();
+  const auto q = test::equal_devices(3);
+  const auto where = test::place(partition::layer_split{}, problem{w, q});
+  for (std::size_t i = 0; i < 4; ++i) {
+    CAPTURE(i);
+    const device_id d = i == 0 ? 0 : static_cast<device_id>(3 - i);
+    CHECK(where[variable[i]] == d);
+    CHECK(where[read[i]] == d);
+    CHECK(where[change[i]] == d);
+    CHECK(device_of(w, where, "train/update_" + std::to_string(i) + "/apply") == d);
+  }
+  CHECK(where[out[0]] == 0);
+  for (device_id k = 1; k <= 3; ++k) {
+    CHECK(where[out[k]] == k - 1);
+  }
+}
+
 TEST_CASE("layer_split, first_device: kinds and groups, whatever memory there is") {
   rng random{5};
   for (int round = 0; round < 300; ++round) {

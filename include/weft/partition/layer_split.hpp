@@ -2,13 +2,15 @@
 /// Contiguous blocks of equally many layers per device, as frameworks split models that are too large for one.
 #pragma once
 
-#include "weft/core/buffer.hpp"
+#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/longest_path.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/plan/plan.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -25,6 +27,7 @@ struct op_name {
   std::string_view scope = {}; ///< the name without a leading `gradients/` or `gradients_1/`
   bool is_gradient = false;
 
+  op_name() = default;
   explicit op_name(std::string_view name) : scope{name} {
     if (name.starts_with("gradients")) {
       const auto slash = name.find('/');
@@ -60,137 +63,96 @@ struct op_name {
   }
 };
 
-} // namespace detail
-
-/// Cuts a network into blocks of consecutive layers, equally many per accelerator (the first ones get one more if they
-/// do not divide evenly): the usual model parallelism. Layers come from the names of ops, see `detail::op_name::layer`:
-/// the outermost numbered scopes if there are as many as accelerators, else the innermost ones; in the order in which a
-/// longest path reaches them. Then
-/// - gradient ops go with the op of which they are a gradient, and colocation groups with their first member, so that
-///   updates follow their variables;
-/// - other ops go where their inputs come from: to the last of these blocks, gradients to the first; ops without inputs
-///   to the first block that needs them. So embeddings come first, the head and the loss last.
-///
-/// Without such names (fewer than two layers) ops in topological order are cut into blocks of equal work. A baseline: it
-/// respects kinds and groups, not memory; a component that does not allow its block's device goes to the next
-/// accelerator that it allows, else to the first device.
-/// Complexity: O(n + m + layers log layers + components · devices), plus reading the names.
-struct layer_split {
-  template <class Problem>
-  outcome<placement> operator()(const Problem& p) const {
-    const auto devices = accelerators(p);
-    auto block = blocks_by_name(p, devices.size());
-    if (block.empty()) {
-      block = blocks_by_work(p, devices);
+/// Finds the block of each component of a problem.
+template <class Problem>
+class layer_blocks {
+public:
+  layer_blocks(const Problem& p, const std::vector<device_id>& devices)
+      : p_{p}, devices_{devices}, name_(p.num_ops()),
+        height_{graph::longest_to_sink(p.workload(), p.topological_order(), [](op_id) { return 1.0; })},
+        lead_(p.num_components(), none), entry_(p.num_components(), none), block_(p.num_components(), none) {
+    for (const op_id v : ids(p.num_ops())) {
+      if constexpr (requires { std::string_view{p.workload().name(v)}; }) {
+        name_[v] = op_name{p.workload().name(v)};
+        op_of_.try_emplace(p.workload().name(v), v);
+      }
+      auto& lead = lead_[p.component(v)];
+      if (!name_[v].is_gradient && (lead == none || height_[v] > height_[lead])) {
+        lead = v;
+      }
     }
-    placement where(p.num_ops(), none);
     for (component_id c = 0; c < p.num_components(); ++c) {
-      const device_id d = first_device::choose(p, c, devices, block[p.members(c).front()]);
-      if (d == none) {
-        return p.why_unplaced(c, std::vector<byte_count>(p.num_devices(), 0));
-      }
-      for (const op_id v : p.members(c)) {
-        where[v] = d;
+      entry_[c] = entry_of(c);
+    }
+    number_layers(true);
+    if (layers_.size() < devices.size()) {
+      auto outer = layers_;
+      auto outer_of = layer_;
+      number_layers(false);
+      if (layers_.size() <= outer.size()) {
+        layers_ = std::move(outer);
+        layer_ = std::move(outer_of);
       }
     }
-    return where;
+  }
+
+  bool have_layers() const { return layers_.size() >= 2; }
+
+  std::vector<std::uint32_t> find() && {
+    if (have_layers()) {
+      cut_by_count();
+    } else {
+      cut_by_work();
+    }
+    fill_in();
+    return std::move(block_);
   }
 
 private:
-  using layer_numbers = std::unordered_map<std::string_view, std::uint32_t>;
-  struct layer_begin {
-    std::uint32_t depth;
-    op_id op;
-  };
-
-  template <class Problem>
-  static std::vector<std::string_view> names(const Problem& p) {
-    std::vector<std::string_view> found(p.num_ops());
-    if constexpr (requires { std::string_view{p.workload().name(op_id{})}; }) {
-      for (const op_id v : ids(p.num_ops())) {
-        found[v] = p.workload().name(v);
-      }
-    }
-    return found;
+  /// The component that holds the op of which v is a gradient; `none` if there is no such op, and where forward ops say
+  /// where v belongs.
+  component_id owner(op_id v) const {
+    const auto name = lead_[p_.component(v)] == none ? name_[v].origin() : std::string_view{};
+    const auto at = name.empty() ? op_of_.end() : op_of_.find(name);
+    return at == op_of_.end() ? none : p_.component(at->second);
   }
 
-  /// Numbers the layers of forward ops that lead their component, in order; returns how many there are.
-  template <class Problem>
-  static std::size_t number_layers(const Problem& p, const std::vector<std::string_view>& name, bool outermost,
-                                   std::vector<std::uint32_t>& layer) {
-    const auto depth = depths(p);
-    layer_numbers number;
-    buffer<layer_begin> begin;
-    layer.assign(p.num_ops(), none);
-    for (component_id c = 0; c < p.num_components(); ++c) {
-      const op_id v = p.members(c).front();
-      const detail::op_name n{name[v]};
-      const auto key = n.layer(outermost);
-      if (key.empty() || n.is_gradient) {
-        continue;
-      }
-      const auto [at, is_new] = number.try_emplace(key, static_cast<std::uint32_t>(begin.size()));
-      if (is_new) {
-        begin.push_back({none, v});
-      }
-      if (depth[v] > 0) { // sources have no place in the sequence
-        begin[at->second].depth = std::min(begin[at->second].depth, depth[v]);
+  /// Layers in order, and per component the name of its layer: that of the op that leads it or else of the one by which
+  /// it reads, as updates may be called otherwise; of gradients that of the first one that tells a layer.
+  void number_layers(bool outermost) {
+    const auto key = [&](op_id v) { return v == none ? std::string_view{} : name_[v].layer(outermost); };
+    std::unordered_map<std::string_view, op_id> first;
+    layer_.assign(p_.num_components(), {});
+    for (component_id c = 0; c < p_.num_components(); ++c) {
+      const op_id v = key(lead_[c]).empty() ? entry_[c] : lead_[c];
+      layer_[c] = key(v);
+      if (!layer_[c].empty()) {
+        auto& begin = first.try_emplace(layer_[c], v).first->second;
+        begin = is_before(v, begin) ? v : begin;
       }
     }
-    std::vector<std::uint32_t> order(begin.size());
-    for (std::uint32_t k = 0; k < order.size(); ++k) {
-      order[k] = k;
-    }
-    weft::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-      return begin[a].depth != begin[b].depth ? begin[a].depth < begin[b].depth : begin[a].op < begin[b].op;
-    });
-    std::vector<std::uint32_t> rank(order.size());
-    for (std::uint32_t k = 0; k < order.size(); ++k) {
-      rank[order[k]] = k;
-    }
-    for (const op_id v : ids(p.num_ops())) {
-      if (const auto at = number.find(detail::op_name{name[v]}.layer(outermost)); at != number.end()) {
-        layer[v] = rank[at->second];
+    for (const op_id v : ids(p_.num_ops())) {
+      const component_id c = p_.component(v);
+      if (lead_[c] == none && layer_[c].empty() && first.contains(key(v))) {
+        layer_[c] = key(v);
       }
     }
-    return begin.size();
+    layers_.assign(first.begin(), first.end());
+    weft::sort(layers_, [&](const auto& a, const auto& b) { return is_before(a.second, b.second); });
   }
 
-  /// Per op the number of ops on the longest path that leads to it.
-  template <class Problem>
-  static std::vector<std::uint32_t> depths(const Problem& p) {
-    std::vector<std::uint32_t> depth(p.num_ops(), 0);
-    for (const op_id v : p.topological_order()) {
-      for (const tensor_id t : p.workload().inputs(v)) {
-        depth[v] = std::max(depth[v], depth[p.workload().producer(t)] + 1);
-      }
-    }
-    return depth;
-  }
+  bool is_before(op_id a, op_id b) const { return height_[a] != height_[b] ? height_[a] > height_[b] : a < b; }
 
-  /// Per op its block, for components that of their first op counts; empty if names tell nothing.
-  template <class Problem>
-  static std::vector<std::uint32_t> blocks_by_name(const Problem& p, std::size_t devices) {
-    const auto name = names(p);
-    std::vector<std::uint32_t> block;
-    std::size_t layers = number_layers(p, name, true, block);
-    if (layers < devices) {
-      std::vector<std::uint32_t> inner;
-      if (const auto more = number_layers(p, name, false, inner); more > layers) {
-        layers = more;
-        block = std::move(inner);
+  void cut_by_count() {
+    std::unordered_map<std::string_view, std::uint32_t> block_of_layer;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      block_of_layer.emplace(layers_[i].first, block_of(i, layers_.size(), devices_.size()));
+    }
+    for (component_id c = 0; c < p_.num_components(); ++c) {
+      if (const auto at = block_of_layer.find(layer_[c]); at != block_of_layer.end()) {
+        block_[c] = at->second;
       }
     }
-    if (layers < 2) {
-      return {};
-    }
-    for (auto& b : block) {
-      if (b != none) {
-        b = block_of(b, layers, devices);
-      }
-    }
-    fill_in(p, name, block);
-    return block;
   }
 
   /// The block of part i of `parts`, of which the first blocks get one more if they do not divide evenly.
@@ -201,67 +163,153 @@ private:
     return static_cast<std::uint32_t>(i < in_larger ? i / (each + 1) : more + (i - in_larger) / each);
   }
 
-  template <class Problem>
-  static void fill_in(const Problem& p, const std::vector<std::string_view>& name, std::vector<std::uint32_t>& block) {
-    const auto& w = p.workload();
-    std::unordered_map<std::string_view, op_id> op_of;
-    for (const op_id v : ids(p.num_ops())) {
-      op_of.try_emplace(name[v], v);
-    }
-    const auto lead = [&](op_id v) { return p.members(p.component(v)).front(); };
-    for (const op_id v : p.topological_order()) {
-      if (lead(v) != v) {
-        block[v] = block[lead(v)];
-      }
-      if (block[v] != none) {
-        continue;
-      }
-      const detail::op_name n{name[v]};
-      if (const auto at = op_of.find(n.origin()); !n.origin().empty() && at != op_of.end()) {
-        block[v] = block[at->second];
-        continue;
-      }
-      for (const tensor_id t : w.inputs(v)) {
-        if (const auto b = block[w.producer(t)]; b != none) {
-          block[v] = block[v] == none ? b : n.is_gradient ? std::min(b, block[v]) : std::max(b, block[v]);
-        }
+  /// Every component with a forward op counts as a layer, with the time on the first device of all that belongs to it
+  /// and may run there.
+  void cut_by_work() {
+    std::vector<double> time(p_.num_components(), 0.0);
+    double all = 0;
+    for (const op_id v : ids(p_.num_ops())) {
+      const component_id c = lead_[p_.component(v)] != none ? p_.component(v) : owner(v);
+      if (c != none && lead_[c] != none && p_.kinds(p_.component(v)).contains(p_.platform().kind(devices_.front()))) {
+        const double t = p_.compute_time(v, devices_.front());
+        time[c] += t;
+        all += t;
       }
     }
-    const auto known = block;
-    for (std::size_t i = p.num_ops(); i-- > 0;) {
-      const op_id v = p.topological_order()[i];
-      if (known[v] != none) {
-        continue;
-      }
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          block[v] = std::min(block[v], block[c]); // `none` is the largest number
-        }
+    std::vector<op_id> order; // the op that says where its component is
+    for (component_id c = 0; c < p_.num_components(); ++c) {
+      if (lead_[c] != none) {
+        order.push_back(entry_[c] != none ? entry_[c] : lead_[c]);
       }
     }
-    for (auto& b : block) {
-      b = b == none ? 0 : b;
+    weft::sort(order, [&](op_id a, op_id b) { return is_before(a, b); });
+    const auto k = static_cast<double>(devices_.size());
+    double before = 0;
+    for (const op_id v : order) {
+      const component_id c = p_.component(v);
+      // time / 2 is exact, so it does not matter whether the sum is fused or not.
+      const double share = all > 0 && all < std::numeric_limits<double>::infinity() ? (before + time[c] / 2) / all : 0;
+      block_[c] = static_cast<std::uint32_t>(std::min(k - 1, share * k));
+      before += time[c];
     }
   }
 
-  /// Per op its block of about equal time on the first device.
+  /// The op by which a component reads what others make: its highest one, or what follows that on the longest path as
+  /// long as all is made inside, as parameters are. `none` if the path leaves the component first: then it is made from
+  /// nothing, and belongs to what reads it.
+  op_id entry_of(component_id c) const {
+    const auto& w = p_.workload();
+    op_id v = lead_[c];
+    while (v != none && p_.component(v) == c) {
+      for (const tensor_id t : w.inputs(v)) {
+        if (p_.component(w.producer(t)) != c) {
+          return v;
+        }
+      }
+      op_id next = none;
+      for (const tensor_id t : w.outputs(v)) {
+        for (const op_id u : w.consumers(t)) {
+          next = next == none || is_before(u, next) ? u : next;
+        }
+      }
+      v = next;
+    }
+    return none;
+  }
+
+  void fill_in() {
+    const auto& w = p_.workload();
+    for (const op_id v : p_.topological_order()) {
+      const component_id c = p_.component(v);
+      if (block_[c] != none) {
+        continue;
+      }
+      if (const component_id from = owner(v); from != none) {
+        block_[c] = block_[from];
+        continue;
+      }
+      if (lead_[c] != none && entry_[c] != v) {
+        continue;
+      }
+      std::uint32_t found = none;
+      for (const tensor_id t : w.inputs(v)) {
+        if (const auto b = block_[p_.component(w.producer(t))]; b != none) {
+          found = found == none ? b : name_[v].is_gradient ? std::min(b, found) : std::max(b, found);
+        }
+      }
+      block_[c] = found;
+    }
+    const auto known = block_;
+    for (const op_id v : reversed(p_.topological_order())) {
+      const component_id c = p_.component(v);
+      if (known[c] != none || owner(v) != none) {
+        continue;
+      }
+      for (const tensor_id t : w.outputs(v)) {
+        for (const op_id u : w.consumers(t)) {
+          block_[c] = std::min(block_[c], block_[p_.component(u)]); // `none` is the largest number
+        }
+      }
+    }
+    for (const op_id v : ids(p_.num_ops())) {
+      auto& b = block_[p_.component(v)];
+      b = b == none && owner(v) != none ? block_[owner(v)] : b;
+    }
+    std::replace(block_.begin(), block_.end(), std::uint32_t{none}, 0u);
+  }
+
+  const Problem& p_;
+  const std::vector<device_id>& devices_;
+  std::vector<op_name> name_;
+  std::vector<double> height_; ///< ops on the longest path to the end: near the network's input it is largest, also for
+                               ///< what nothing leads to, such as parameters
+  std::vector<op_id> lead_;    ///< per component its highest forward op; `none` if it has gradients only
+  std::vector<op_id> entry_;   ///< per component the op by which it reads what others make, see `entry_of`
+  std::unordered_map<std::string_view, op_id> op_of_;
+  std::vector<std::pair<std::string_view, op_id>> layers_; ///< in order, with their first ops
+  std::vector<std::string_view> layer_;                    ///< per component; empty if its names tell none
+  std::vector<std::uint32_t> block_;                       ///< per component
+};
+
+} // namespace detail
+
+/// Cuts a network into blocks of consecutive layers, equally many per accelerator (the first ones get one more if they
+/// do not divide evenly): the usual model parallelism. Layers come from the names of ops, see `detail::op_name::layer`:
+/// the outermost numbered scopes if there are as many as accelerators, else the innermost ones; ordered by their ops
+/// with the longest path to the end, so that parameters are where they are read. A colocation group has one block: of
+/// the layer that its op with the longest path to the end names, or the op by which it reads from outside. Then
+/// - gradient ops go with the op of which they are a gradient;
+/// - other ops go where their inputs come from: to the last of these blocks, gradients to the first; what is made from
+///   nothing, such as parameters with their updates, to the first block that needs it. So embeddings come first, the head
+///   and the loss last.
+///
+/// Without such names (fewer than two layers) groups and ops in the order of their longest paths to the end are cut into
+/// blocks of equal work, gradients counted with their ops. A baseline: it respects kinds and groups, not memory; a
+/// component that does not allow its block's device goes to the next accelerator that it allows, else to the first
+/// device. Complexity: O(n log n + m + components · devices), plus reading the names.
+struct layer_split {
   template <class Problem>
-  static std::vector<std::uint32_t> blocks_by_work(const Problem& p, const std::vector<device_id>& devices) {
-    double all = 0;
-    for (const op_id v : ids(p.num_ops())) {
-      all += p.compute_time(v, devices.front());
+  outcome<placement> operator()(const Problem& p) const {
+    const auto devices = accelerators(p);
+    const auto block = detail::layer_blocks<Problem>{p, devices}.find();
+    placement where(p.num_ops(), none);
+    for (component_id c = 0; c < p.num_components(); ++c) {
+      const device_id d = first_device::choose(p, c, devices, block[c]);
+      if (d == none) {
+        return p.why_unplaced(c, std::vector<byte_count>(p.num_devices(), 0));
+      }
+      for (const op_id v : p.members(c)) {
+        where[v] = d;
+      }
     }
-    std::vector<std::uint32_t> block(p.num_ops(), 0);
-    const auto k = static_cast<double>(devices.size());
-    double before = 0;
-    for (const op_id v : p.topological_order()) {
-      const double time = p.compute_time(v, devices.front());
-      // time / 2 is exact, so it does not matter whether the sum is fused or not.
-      const double share = all > 0 && all < std::numeric_limits<double>::infinity() ? (before + time / 2) / all : 0;
-      block[v] = static_cast<std::uint32_t>(std::min(k - 1, share * k));
-      before += time;
-    }
-    return block;
+    return where;
+  }
+
+  /// Whether names tell layers, so that blocks have equally many of them and not equal work.
+  template <class Problem>
+  static bool finds_layers(const Problem& p) {
+    const auto devices = accelerators(p);
+    return detail::layer_blocks<Problem>{p, devices}.have_layers();
   }
 };
 
