@@ -2,6 +2,7 @@
 #include "search.hpp"
 
 #include "weft/bound/best.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/schedule/path_completion_time.hpp"
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace place {
@@ -69,21 +71,30 @@ std::optional<placement> on_one_device(const problem& p) {
   return placement(p.num_ops(), static_cast<device_id>(least - load.begin()));
 }
 
+/// What one would do without a search; each placement once, those that fit and take least first.
 std::vector<report::alternative> baselines(const options& o, const problem& p) {
-  std::vector<report::alternative> found;
-  if (const auto one = on_one_device(p)) {
-    found.push_back(assess(o, p, fmt::format("everything on {}", p.platform().name((*one)[0])), *one));
-  }
-  if (const auto first = partition::first_device{}(p)) {
-    found.push_back(assess(o, p, "framework default (first accelerator)", *first));
-  }
-  const auto is_cpu = [&](device_id d) { return p.platform().kind(d) == device_kind::cpu; };
-  const auto devices = ids(p.num_devices());
-  if (std::count_if(devices.begin(), devices.end(), [&](device_id d) { return !is_cpu(d); }) > 1) {
-    if (const auto layers = partition::layer_split{}(p)) {
-      found.push_back(assess(o, p, "equal blocks of layers", *layers));
+  std::vector<std::pair<std::string, placement>> plans;
+  const auto add = [&](std::string name, const auto& where) {
+    if (where && std::none_of(plans.begin(), plans.end(), [&](const auto& x) { return x.second == *where; })) {
+      plans.emplace_back(std::move(name), *where);
     }
+  };
+  add("framework default (first accelerator)", partition::first_device{}(p));
+  if (const auto one = on_one_device(p)) {
+    add(fmt::format("everything on {}", p.platform().name((*one)[0])), one);
   }
+  const auto devices = ids(p.num_devices());
+  if (std::count_if(devices.begin(), devices.end(), [&](device_id d) { return p.platform().kind(d) != device_kind::cpu; }) > 1) {
+    add(partition::layer_split::finds_layers(p) ? "equal blocks of layers" : "blocks of equal work, for want of layers",
+        partition::layer_split{}(p));
+  }
+  std::vector<report::alternative> found;
+  for (const auto& [name, where] : plans) {
+    found.push_back(assess(o, p, name, where));
+  }
+  weft::stable_sort(found, [](const auto& a, const auto& b) {
+    return std::tuple{!a.status.empty(), a.step_seconds} < std::tuple{!b.status.empty(), b.step_seconds};
+  });
   return found;
 }
 

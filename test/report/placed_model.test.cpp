@@ -30,12 +30,15 @@ TEST_CASE("make_placed_model: the diamond on two of three devices") {
   const auto m = make_placed_model(p, where, run_of(p, where),
                                    {.model = "diamond",
                                     .bound = {2, lower_bound::rule::area},
-                                    .baselines = {{"one device", 24}, {"first gpu", absent, 90, absent, "does not fit"}}});
+                                    .baselines = {{"one device", 24},
+                                                  {"first gpu", absent, 90, absent, "does not fit"},
+                                                  {"second gpu", 24, 90, absent, "does not fit"}}});
   CHECK(m.violations.empty());
   CHECK(m.run.lower_bound_name == "area");
   CHECK(m.gap() == doctest::Approx(m.step_seconds() / 2 - 1));
   CHECK(m.speed_up(m.about.baselines[0]) == doctest::Approx(24 / m.step_seconds()));
   CHECK(!std::isfinite(m.speed_up(m.about.baselines[1])));
+  CHECK(!std::isfinite(m.speed_up(m.about.baselines[2]))); // what cannot be run is not beaten
 
   REQUIRE(m.devices.size() == 3);
   CHECK(m.devices[0].load.ops == 2);

@@ -47,7 +47,9 @@ TEST_CASE("write_summary: step time, gap, speed-ups, devices, path, strategies, 
   const problem p{w, platform};
   auto m = placed(p, {0, 0, 1, 1},
                   {.model = "diamond", .platform = "three", .strategy = "by hand", .bound = {5, lower_bound::rule::area},
-                   .baselines = {{"one device", 40}, {"first gpu", absent, absent, absent, "does not fit"}},
+                   .baselines = {{"one device", 40},
+                                 {"first gpu", absent, absent, absent, "does not fit"},
+                                 {"second gpu", 40, absent, absent, "needs more"}},
                    .strategies = {{"heft", 9, 2e9, 0.5}, {"dfs", absent, absent, absent, "no room"}},
                    .notes = {"times are estimates"}});
   const auto text = summary(m);
@@ -57,6 +59,7 @@ TEST_CASE("write_summary: step time, gap, speed-ups, devices, path, strategies, 
   CHECK(has(text, "% above the lower bound of 5.00 s (area)"));
   CHECK(has(text, report::detail::three_digits(40 / m.step_seconds()) + " × one device (40.0 s)"));
   CHECK(has(text, "–  first gpu: does not fit"));
+  CHECK(has(text, "–  second gpu: needs more"));
   CHECK(has(text, "Largest transfers\n      200 B  b "));
   CHECK(has(text, "1.86 GiB peak"));
   CHECK(has(text, "    no plan  dfs"));

@@ -99,9 +99,10 @@ struct placed_model {
 
   double step_seconds() const { return run.trace.makespan; }
   double gap() const { return relative_gap(step_seconds(), run.lower_bound); }
-  /// How many times as fast as another plan; `absent` where that has no time.
+  /// How many times as fast as another plan; `absent` where that has no time, or something is wrong with it: to beat a
+  /// plan that cannot be run is no gain.
   double speed_up(const alternative& other) const {
-    return step_seconds() > 0 ? other.step_seconds / step_seconds() : absent;
+    return step_seconds() > 0 && other.status.empty() ? other.step_seconds / step_seconds() : absent;
   }
   /// The device that needs the largest part of its memory (of those without a limit, the most bytes); `none` without devices.
   device_id fullest_device() const {
