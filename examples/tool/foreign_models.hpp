@@ -17,10 +17,10 @@ namespace tool {
 foreign_reader onnx_reader(const model_options& o);
 foreign_reader tensorflow_reader(const model_options& o);
 
-/// Writes the model that was read, or the bundled network, with the devices of its own ops.
-void write_onnx(std::ostream& out, const input& in, const weft::placement& own, const weft::platform<>& devices);
+/// Writes the model that was read, or the bundled network, with the devices of its own ops; `where` may have more.
+void write_onnx(std::ostream& out, const input& in, const weft::placement& where, const weft::platform<>& devices);
 /// A bundled network as text or binary.
-void write_tensorflow(std::ostream& out, bool text, const input& in, const weft::placement& own,
+void write_tensorflow(std::ostream& out, bool text, const input& in, const weft::placement& where,
                       const weft::platform<>& devices);
 
 } // namespace tool

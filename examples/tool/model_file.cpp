@@ -51,6 +51,7 @@ void refuse_options_of_others(const model_options& o, const input& in) {
   refuse(o.batch != 0 && !is_onnx && !is_graph_def(in), "--batch is for ONNX models and TensorFlow graphs");
   refuse(!o.dimensions.empty() && !is_onnx, "--dim is for ONNX models; --shape for TensorFlow graphs");
   refuse(!o.shapes.empty() && !is_graph_def(in), "--shape is for TensorFlow graphs; --batch and --dim for ONNX models");
+  refuse(!o.fetch.empty() && !is_graph_def(in), "--fetch is for TensorFlow graphs");
   refuse(!o.times.empty() && !is_graph_def(in), "--times is for TensorFlow graphs; --profile for all models");
 }
 
@@ -123,8 +124,8 @@ input load(const std::string& spec, const model_options& o) {
   input in;
   in.spec = in.name = spec;
   if (spec.starts_with(zoo_prefix)) {
-    if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty()) {
-      throw error("--times, --shape and --dim are for model files; a bundled network has none");
+    if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty() || !o.fetch.empty()) {
+      throw error("--times, --shape, --dim and --fetch are for model files; a bundled network has none");
     }
     in.from = input::source::network;
     auto made = make_network_with_origins(zoo_spec(spec, o));
@@ -175,19 +176,18 @@ void check_output(const std::string& file, const input& in) {
 #endif
 }
 
-void write_placed(const std::string& file, [[maybe_unused]] const input& in, const placement& where,
+void write_placed(const std::string& file, [[maybe_unused]] const input& in, [[maybe_unused]] const placement& where,
                   [[maybe_unused]] const platform<>& devices) {
-  const placement own(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(in.num_own_ops));
   io::write_file(file, [&]([[maybe_unused]] std::ostream& out) {
     [[maybe_unused]] const bool as_onnx = std::filesystem::path{file}.extension() == ".onnx";
 #ifdef WEFT_TOOL_ONNX
     if (in.from == input::source::onnx || (in.from == input::source::network && as_onnx)) {
-      write_onnx(out, in, own, devices);
+      write_onnx(out, in, where, devices);
       return;
     }
 #endif
 #ifdef WEFT_TOOL_TENSORFLOW
-    write_tensorflow(out, std::filesystem::path{file}.extension() == ".pbtxt", in, own, devices);
+    write_tensorflow(out, std::filesystem::path{file}.extension() == ".pbtxt", in, where, devices);
 #endif
   });
 }

@@ -78,6 +78,12 @@ void add_model_options(CLI::App& app, model_options& o) {
   app.add_option_function<texts>("--shape", add_shapes,
                                  "Shape of an input of a TensorFlow graph, as in --shape images=32x224x224x3")
     ->type_name("NAME=NxN…");
+  app.add_option("--fetch", o.fetch,
+                 "What a step of a TensorFlow graph fetches; only what that needs counts. Without it, all but\n"
+                 "what initialises, saves, restores and summarises; with '*' everything")
+    ->delimiter(',')
+    ->type_name("NAME,…")
+    ->allow_extra_args(false);
   app
     .add_option_function<std::string>(
       "--train", [&o](const std::string& rule) { o.train = optimizer_called(rule); },

@@ -22,6 +22,7 @@ struct model_options {
   std::uint64_t batch = 0; ///< 0: what the model says
   std::map<std::string, std::uint64_t, std::less<>> dimensions = {};
   std::map<std::string, std::vector<std::uint64_t>, std::less<>> shapes = {};
+  std::vector<std::string> fetch = {}; ///< of a TensorFlow graph; see `tensorflow::reader::fetch`
   std::optional<weft::optimizer> train = {};
   std::optional<weft::work_unit> work = {}; ///< of files that do not say it; none: stays unknown
   bool peak_rates = false;
@@ -29,7 +30,8 @@ struct model_options {
   std::string profile;
 };
 
-/// Adds --batch, --dim, --shape, --train, --work, --peak-rates, --times and --profile, which fill `o` when `app` parses.
+/// Adds --batch, --dim, --shape, --fetch, --train, --work, --peak-rates, --times and --profile, which fill `o` when
+/// `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 
 /// What files of models a tool reads, for a help text.

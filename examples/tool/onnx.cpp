@@ -3,6 +3,7 @@
 
 #include "weft/interop/onnx.hpp"
 
+#include <cstddef>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -14,7 +15,8 @@ foreign_reader onnx_reader(const model_options& o) {
   return foreign_reader{weft::onnx::reader{.batch = o.batch, .dimensions = o.dimensions}};
 }
 
-void write_onnx(std::ostream& out, const input& in, const weft::placement& own, const weft::platform<>& devices) {
+void write_onnx(std::ostream& out, const input& in, const weft::placement& where, const weft::platform<>& devices) {
+  const weft::placement own(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(in.num_own_ops));
   std::vector<std::string> names;
   for (const weft::device_id d : weft::ids(devices.num_devices())) {
     names.emplace_back(devices.name(d).empty() ? "device" + std::to_string(d) : devices.name(d));

@@ -3,8 +3,7 @@
 
 #include "weft/interop/tensorflow.hpp"
 
-#include <algorithm>
-#include <cstdint>
+#include <span>
 #include <string>
 
 namespace tool {
@@ -13,16 +12,18 @@ using namespace weft;
 
 foreign_reader tensorflow_reader(const model_options& o) {
   return foreign_reader{tensorflow::reader{
-    .batch = std::max(std::uint64_t{1}, o.batch),
+    .batch = o.batch,
     .shapes = {o.shapes.begin(), o.shapes.end()},
-    .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times)}};
+    .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times),
+    .fetch = o.fetch}};
 }
 
-void write_tensorflow(std::ostream& out, bool text, const input& in, const placement& own, const platform<>& devices) {
+void write_tensorflow(std::ostream& out, bool text, const input& in, const placement& where, const platform<>& devices) {
   const auto names = tensorflow::device_names(devices);
   if (in.from == input::source::tensorflow) {
-    tensorflow::write_placed(out, in.bytes, own, names, in.spec);
+    tensorflow::write_placed(out, in.bytes, in.model.ops, where, names, in.spec);
   } else {
+    const auto own = std::span{where}.first(in.num_own_ops);
     tensorflow::write_network(out, *in.net, in.origin, {.text = text, .placement = own, .names = names});
   }
 }

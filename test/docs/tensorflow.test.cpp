@@ -21,7 +21,8 @@ void place(std::istream& in, std::ostream& out, std::uint64_t batch) {
   const auto machine = weft::presets::dgx_a100();
   const auto solve = weft::pipeline(weft::partition::heft{}, weft::schedule::static_order{});
   const auto result = solve(weft::problem{m.ops, machine, weft::cost::roofline{}});
-  weft::tensorflow::write_placed(out, bytes, result.plan.placement, weft::tensorflow::device_names(machine));
+  weft::tensorflow::write_placed(out, bytes, m.ops, result.plan.placement,
+                                 weft::tensorflow::device_names(machine));
 }
 // [place]
 

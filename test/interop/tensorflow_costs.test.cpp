@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -103,6 +105,51 @@ TEST_CASE("a graph takes the times of its nodes by name") {
   CHECK(m.seconds[2] == doctest::Approx(250e-6));
   CHECK(m.notes.front() == "2 of 3 ops have a measured time (cpu|gpu); 1 measured times belong to no op of this graph");
   CHECK(tensorflow::reader{.costs = costs}.read("node { name: 'q' op: 'NoOp' }", "g").seconds.empty());
+}
+
+TEST_CASE("times count only for the batch size with which they were measured") {
+  const std::string open = "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: -1 } dim { "
+                           "size: 3 } } } } } node { name: 'y' op: 'Relu' input: 'x' }";
+  const auto shape = [](const char* rows) { return std::string{"shape { dim { size: "} + rows + " } dim { size: 3 } }"; };
+  const std::string closed = "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { " + shape("8") +
+                             " } } } node { name: 'y' op: 'Relu' input: 'x' }";
+  const std::string silent = "node { name: 'y' id: 1 compute_cost: 5 output_info { size: -1 } }";
+  const std::string told = "node { name: 'y' id: 1 compute_cost: 5 output_info { " + shape("8") + " } }";
+  const std::string run_told = "step_stats { dev_stats { device: '/device:CPU:0' node_stats { node_name: 'y' op_end_rel_micros: 5 "
+                               "output { tensor_description { " + shape("8") + " } } } } }";
+  const auto outcome = [](const std::string& graph, const std::string& costs, std::uint64_t batch,
+                          std::map<std::string, nn::extents, std::less<>> shapes = {}) -> std::string {
+    const tensorflow::reader reader{
+      .batch = batch, .shapes = std::move(shapes), .costs = tensorflow::read_costs(costs, "c")};
+    try {
+      const auto m = reader.read(graph, "g");
+      CHECK(m.seconds.at(1) == doctest::Approx(5e-6));
+      for (const auto& n : m.notes) {
+        if (n.find("when times were measured") != n.npos || n.find("is taken to be that") != n.npos) {
+          return n;
+        }
+      }
+      return "taken";
+    } catch (const parse_error& e) {
+      return e.what();
+    }
+  };
+  const std::string other = "g: the measured times are of a run with another batch size: 'y' makes [8, 3] there and ";
+  CHECK(outcome(open, silent, 0) == "g: the graph leaves the batch size open, and the measured times do not tell with which "
+                                    "one they were measured: give the batch of that run");
+  CHECK(outcome(open, silent, 8) == "the measured times do not tell with which shapes they were measured: batch 8 is taken "
+                                    "to be that of their run");
+  CHECK(outcome(open, silent, 0, {{"x", {8, 3}}}) == "taken");
+  CHECK(outcome(closed, silent, 0) == "taken");
+  for (const auto& costs : {told, run_told}) {
+    CHECK(outcome(open, costs, 0) == other + "[1, 3] here; give batch 8");
+    CHECK(outcome(open, costs, 4) == other + "[4, 3] here; give batch 8");
+    CHECK(outcome(open, costs, 8) == "taken");
+    CHECK(outcome(open, costs, 0, {{"x", {8, 3}}}) == "taken");
+    CHECK(outcome(open, costs, 0, {{"x", {2, 3}}}) ==
+          "1 outputs had other shapes when times were measured: 'y' makes [8, 3] there and [2, 3] here");
+    CHECK(outcome(closed, costs, 0) == "taken");
+  }
 }
 
 TEST_CASE("other files are no costs") {

@@ -17,8 +17,9 @@ using placement_of = std::vector<device_id>;
 const std::vector<std::string> names{"/device:CPU:0", "/device:GPU:1"};
 
 std::string placed(const std::string& bytes, const placement_of& p) {
+  const auto ops = tensorflow::reader{.fetch = {"*"}}.read(bytes, "graph").ops;
   std::ostringstream out;
-  tensorflow::write_placed(out, bytes, p, names);
+  tensorflow::write_placed(out, bytes, ops, p, names);
   return out.str();
 }
 std::string encoded(const std::string& text) {
@@ -82,10 +83,35 @@ TEST_CASE("what is written reads back with its devices as constraints") {
   }
 }
 
+TEST_CASE("nodes that no step needs keep their devices, but for those that must be where a variable is") {
+  const std::string text = "node { name: 'v' op: 'VariableV2' device: '/old' }\n"
+                           "node { name: 'zero' op: 'Const' device: '/old' }\n"
+                           "node { name: 'v/Assign' op: 'Assign' input: 'v' input: 'zero' device: '/old' }\n"
+                           "node { name: 'near' op: 'NoOp' input: '^v/Assign' attr { key: '_class' value { list { s: 'loc:@v' } } } }\n"
+                           "node { name: 'init' op: 'NoOp' input: '^near' }\n"
+                           "node { name: 'read' op: 'Identity' input: 'v' device: '/old' }\n";
+  for (const bool is_text : {true, false}) {
+    const auto bytes = is_text ? text : encoded(text);
+    const auto ops = tensorflow::reader{}.read(bytes, "graph").ops;
+    REQUIRE(ops.num_ops() == 2);
+    std::ostringstream out;
+    tensorflow::write_placed(out, bytes, ops, placement_of{1, none}, names);
+    const auto again = is_text ? encoded(out.str()) : out.str();
+    const auto g = tensorflow::graph::of_graph_def(again);
+    REQUIRE(g.num_nodes() == 6);
+    CHECK(g[0].device == "/device:GPU:1");
+    CHECK(g[1].device == "/old");
+    CHECK(g[2].device == "/device:GPU:1");
+    CHECK(g[3].device == "/device:GPU:1");
+    CHECK(g[4].device.empty());
+    CHECK(g[5].device == "/old");
+  }
+}
+
 TEST_CASE("placements that do not fit are refused") {
   const std::string text = "node { name: 'a' op: 'NoOp' }";
-  CHECK_THROWS_WITH_AS(placed(text, {}), "graph: the placement has 0 entries for 1 nodes", parse_error);
-  CHECK_THROWS_WITH_AS(placed(text, {2}), "graph: node 0 is placed on device 2, but there are names for 2", parse_error);
+  CHECK_THROWS_WITH_AS(placed(text, {}), "graph: the placement has 0 entries for 1 ops", parse_error);
+  CHECK_THROWS_WITH_AS(placed(text, {2}), "graph: op 0 is placed on device 2, but there are names for 2", parse_error);
   CHECK_THROWS_AS(placed("node { name: 'a' id: 1 }", {0}), parse_error);
   CHECK_THROWS_AS(placed("not a graph", {0}), parse_error);
 }

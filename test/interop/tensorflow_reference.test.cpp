@@ -47,7 +47,8 @@ TEST_CASE("golden: TensorFlow's own graphs have as many nodes and edges as they 
   for (const std::string file : {"convolutional_network.pbtxt", "mnist_convolution.pbtxt", "tensorboard_demo_graph.pbtxt"}) {
     CAPTURE(file);
     const auto text = bytes_of(file);
-    const auto m = tensorflow::reader{.batch = 50}.read(text, file);
+    const tensorflow::reader reader{.batch = 50, .fetch = {"*"}};
+    const auto m = reader.read(text, file);
     CHECK(m.ops.num_ops() == counts_of(file).nodes);
     CHECK(m.ops.num_edges() == counts_of(file).edges);
     CHECK(m.ops.num_groups() > 0);
@@ -56,12 +57,12 @@ TEST_CASE("golden: TensorFlow's own graphs have as many nodes and edges as they 
       CHECK(n.find("have no formula") == n.npos);
     }
     const auto encoded = tensorflow::from_text(text, tensorflow::schema::message_id::graph_def, file);
-    CHECK(tensorflow::reader{.batch = 50}.read(encoded, file).ops.num_edges() == m.ops.num_edges());
+    CHECK(reader.read(encoded, file).ops.num_edges() == m.ops.num_edges());
 
     const std::vector<std::string> names{"/device:CPU:0", "/device:GPU:0"};
     std::vector<device_id> placement(m.ops.num_ops(), 1);
     std::ostringstream placed;
-    tensorflow::write_placed(placed, text, placement, names);
+    tensorflow::write_placed(placed, text, m.ops, placement, names);
     const auto without_devices = [](std::string_view bytes) {
       std::string result;
       for (const auto& f : tensorflow::wire::fields{bytes}) {

@@ -7,20 +7,25 @@
 #include "weft/io/files.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/model.hpp"
+#include "weft/workload/nn/shape.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace weft::tensorflow {
 
-/// Compute times by the names of nodes.
+/// Compute times by the names of nodes, and the shapes with which they were measured, as far as the file has them.
 struct measured_costs {
   std::map<std::string, double, std::less<>> seconds = {};
+  std::map<std::string, std::map<std::uint32_t, nn::extents>, std::less<>> shapes = {}; ///< per node and output
   kind_set measured_on = {}; ///< the kinds of devices on which the nodes ran; empty if the file does not say
 };
 
@@ -32,9 +37,24 @@ inline double seconds_of(std::int64_t micros) {
   return micros > 0 ? static_cast<double>(micros) * microsecond : 0;
 }
 
+/// Keeps a shape if it says all extents. One without extents may be a scalar or unknown, and tells nothing here.
+inline void add_shape(std::string_view node, std::int64_t port, std::string_view bytes, measured_costs& costs) {
+  const auto dims = shape_of(bytes);
+  if (port >= 0 && port <= 0xffff && dims && !dims->empty() && std::ranges::find(*dims, -1) == dims->end()) {
+    auto& of_node = costs.shapes[std::string{node}];
+    of_node[static_cast<std::uint32_t>(port)] = {dims->begin(), dims->end()};
+  }
+}
+
 inline void add_cost_graph(std::string_view bytes, measured_costs& costs) {
   for (const auto& f : wire::fields{bytes}) {
     if (f.number == 1) {
+      std::int64_t port = 0;
+      for (const auto& output : wire::fields{f.bytes}) {
+        if (output.number == 5) {
+          add_shape(text_field(f.bytes, 1), port++, text_field(output.bytes, 3), costs);
+        }
+      }
       const auto cost = integer_field(f.bytes, 9);
       costs.seconds[std::string{text_field(f.bytes, 1)}] += seconds_of(cost != 0 ? cost : integer_field(f.bytes, 14));
       costs.measured_on = costs.measured_on | parse_device(text_field(f.bytes, 2)).kinds;
@@ -75,6 +95,11 @@ inline void add_step_stats(std::string_view bytes, measured_costs& costs) {
       if (entry.number == 2) {
         const auto name = node_of(text_field(entry.bytes, 1));
         (stream ? on_streams : launches)[std::string{name}] += run_time(entry.bytes);
+        for (const auto& output : wire::fields{entry.bytes}) {
+          if (output.number == 7) {
+            add_shape(name, integer_field(output.bytes, 1), text_field(text_field(output.bytes, 3), 2), costs);
+          }
+        }
       }
     }
   }

@@ -210,6 +210,31 @@ public:
     return g;
   }
 
+  /// The nodes for which `kept` is true, in the same order; they may read each other only. Complexity: O(size).
+  graph restricted_to(const std::vector<bool>& kept) const {
+    graph g;
+    std::vector<op_id> number(num_nodes(), none);
+    for (op_id v = 0; v < num_nodes(); ++v) {
+      if (kept[v]) {
+        number[v] = static_cast<op_id>(g.nodes_.size());
+        g.add(nodes_[v]);
+      }
+    }
+    g.first_source_.push_back(0);
+    for (op_id v = 0; v < num_nodes(); ++v) {
+      if (kept[v]) {
+        for (const auto& s : inputs(v)) {
+          g.sources_.push_back({number[s.from], s.port});
+        }
+        g.first_source_.push_back(static_cast<std::uint32_t>(g.sources_.size()));
+      }
+    }
+    g.functions_ = functions_;
+    g.num_arguments_ = num_arguments_;
+    g.producer_ = producer_;
+    return g;
+  }
+
   std::size_t num_nodes() const { return nodes_.size(); }
   std::size_t num_arguments() const { return num_arguments_; }
   const node& operator[](op_id v) const { return nodes_[v]; }

@@ -28,6 +28,7 @@ namespace detail {
 
 /// What had to be assumed, for notes.
 struct assumptions {
+  bool uses_batch = false;                                   ///< whether any shape depends on the batch size
   std::size_t batches = 0;                                   ///< unknown outermost extents
   std::size_t extents = 0;                                   ///< unknown other extents
   std::vector<std::string> deduced = {};                     ///< inputs whose shapes come from their readers
@@ -92,6 +93,14 @@ public:
       sum += w;
     }
     return sum;
+  }
+
+  static std::string text(const nn::extents& dims) {
+    std::string s = "[";
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      s += (i == 0 ? "" : ", ") + std::to_string(dims[i]);
+    }
+    return s + "]";
   }
 
 private:
@@ -198,6 +207,7 @@ private:
   void run() {
     calls_.clear();
     batches_ = extents_ = unknown_ = 0;
+    uses_batch_ = false;
     for (const op_id v : order_) {
       infer(v);
     }
@@ -243,6 +253,7 @@ private:
           result.dims = inputs_[0]->dims; // as most ops do
         } else {
           result.dims = {options_.batch};
+          uses_batch_ = true;
         }
         result.known = true;
         if (family != nullptr && family->shape == shape_rule::placeholder) {
@@ -319,6 +330,7 @@ private:
       }
       if (known < 0) {
         ++(i == 0 ? batches_ : extents_);
+        uses_batch_ = uses_batch_ || i == 0;
       }
       dims.push_back(known >= 0 ? static_cast<std::uint64_t>(known) : i == 0 ? options_.batch : options_.extent);
     }
@@ -382,11 +394,13 @@ private:
       }
       const bool rows = !target.empty() && target.front() == -1;
       const bool open = std::ranges::find(target, -1) != target.end();
+      rows_per_example_ = rows_per_example_ || (rows && row > 1);
       return rows && row > 1 ? std::optional{nn::extents{options_.batch, row}}
              : open          ? std::nullopt
                              : std::optional{nn::extents{row}};
     }
     if (n.op == "MatMul" && other != nullptr && other->dims.size() == 2 && inputs_[1] == other) {
+      rows_per_example_ = true;
       return nn::extents{options_.batch, other->dims[bool_attribute(n, "transpose_b") ? 1 : 0]};
     }
     const auto* const family = families_[v];
@@ -461,6 +475,7 @@ private:
   int depth() const { return caller_ == nullptr ? 0 : 1 + caller_->depth(); }
 
   void count_assumptions() {
+    assumed_.uses_batch = assumed_.uses_batch || uses_batch_ || rows_per_example_;
     assumed_.batches += batches_;
     assumed_.extents += extents_;
     assumed_.unknown_shapes += unknown_;
@@ -478,14 +493,6 @@ private:
         }
       }
     }
-  }
-
-  static std::string text(const nn::extents& dims) {
-    std::string s = "[";
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      s += (i == 0 ? "" : ", ") + std::to_string(dims[i]);
-    }
-    return s + "]";
   }
 
   const graph& g_;
@@ -508,6 +515,8 @@ private:
   std::size_t batches_ = 0;
   std::size_t extents_ = 0;
   std::size_t unknown_ = 0;
+  bool uses_batch_ = false;       // in this round
+  bool rows_per_example_ = false; // of an input whose shape was deduced
   bool guess_ = false;
 };
 

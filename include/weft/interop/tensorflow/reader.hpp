@@ -4,6 +4,7 @@
 
 #include "weft/graph/components.hpp"
 #include "weft/interop/tensorflow/costs.hpp"
+#include "weft/interop/tensorflow/fetch.hpp"
 #include "weft/interop/tensorflow/inference.hpp"
 #include "weft/io/reader.hpp"
 
@@ -20,8 +21,10 @@ namespace detail {
 /// Makes a workload of a graph whose shapes are known.
 class graph_reader {
 public:
-  graph_reader(const graph& g, const shape_options& options, const measured_costs& costs)
-      : g_{g}, shapes_{g, options, assumed_}, costs_{costs}, batch_{options.batch}, sets_{g.num_nodes()} {}
+  /// `whole` has the nodes of the file, g those that count.
+  graph_reader(const graph& whole, const graph& g, const shape_options& options, bool batch_given,
+               const measured_costs& costs)
+      : whole_{whole}, g_{g}, shapes_{g, options, assumed_}, costs_{costs}, batch_{options.batch}, batch_given_{batch_given}, sets_{g.num_nodes()} {}
 
   model read() {
     find_kinds();
@@ -185,6 +188,7 @@ private:
   /// What the graph itself keeps together: by its attributes, and ops with the variables that they update.
   void find_colocations() {
     std::size_t missing = 0;
+    std::unordered_map<std::string_view, op_id> absent;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       const auto inputs = g_.inputs(v);
       const auto first = std::ranges::find(inputs, false, &source::is_control);
@@ -194,13 +198,14 @@ private:
           unite(first->from, v);
         }
       }
-      missing += add_colocations(v);
+      missing += add_colocations(v, absent);
     }
     count(missing, "colocations name a node that is not in the file; they are left out");
   }
 
-  /// Returns how many name a node that is not there.
-  std::size_t add_colocations(op_id v) {
+  /// Returns how many name a node that the file does not have. Nodes that name one that is not kept are together:
+  /// `absent` has the first of them by that name.
+  std::size_t add_colocations(op_id v, std::unordered_map<std::string_view, op_id>& absent) {
     std::size_t missing = 0;
     const auto value = attribute(g_[v], "_class");
     for (const auto& f : wire::fields{value ? text_field(*value, 1) : std::string_view{}}) {
@@ -208,8 +213,10 @@ private:
         const auto other = g_.find(f.bytes.substr(5));
         if (other) {
           unite(*other, v);
-        } else {
+        } else if (const auto name = f.bytes.substr(5); !whole_.find(name)) {
           ++missing;
+        } else if (const auto [first, is_new] = absent.try_emplace(name, v); !is_new) {
+          unite(first->second, v);
         }
       }
     }
@@ -230,11 +237,57 @@ private:
     }
     if (matched == 0) {
       model_.seconds.clear();
+    } else {
+      compare_shapes();
     }
     model_.measured_on = costs_.measured_on;
     note(std::to_string(matched) + " of " + std::to_string(g_.num_nodes()) + " ops have a measured time (" +
          to_string(costs_.measured_on) + "); " + std::to_string(costs_.seconds.size() - matched) +
          " measured times belong to no op of this graph");
+  }
+
+  /// Times are scaled to other devices by what an op of these shapes takes there. So they must be of these shapes.
+  void compare_shapes() {
+    std::size_t compared = 0;
+    std::size_t different = 0;
+    std::string example;
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      const auto at = costs_.shapes.find(g_[v].name);
+      if (at == costs_.shapes.end()) {
+        continue;
+      }
+      for (std::size_t i = 0; i < shapes_.ports(v).size(); ++i) {
+        const auto measured = at->second.find(shapes_.ports(v)[i]);
+        if (measured == at->second.end()) {
+          continue;
+        }
+        ++compared;
+        const auto& here = shapes_.output(v, i).dims;
+        const auto& there = measured->second;
+        if (here == there) {
+          continue;
+        }
+        const auto text = io::detail::in_quotes(g_[v].name) + " makes " + inference::text(there) + " there and " +
+                          inference::text(here) + " here";
+        if (assumed_.uses_batch && here.size() == there.size() && !here.empty() && here[0] == batch_ &&
+            std::equal(here.begin() + 1, here.end(), there.begin() + 1)) {
+          throw error("the measured times are of a run with another batch size: " + text + "; give batch " +
+                      std::to_string(there[0]));
+        }
+        example = different++ == 0 ? text : example;
+      }
+    }
+    if (different > 0) {
+      note(std::to_string(different) + " outputs had other shapes when times were measured: " + example);
+    }
+    if (compared == 0 && assumed_.uses_batch) {
+      if (!batch_given_) {
+        throw error("the graph leaves the batch size open, and the measured times do not tell with which one they were "
+                    "measured: give the batch of that run");
+      }
+      note("the measured times do not tell with which shapes they were measured: batch " + std::to_string(batch_) +
+           " is taken to be that of their run");
+    }
   }
 
   static std::string some(const std::vector<std::string>& names) {
@@ -247,7 +300,7 @@ private:
 
   void note_assumptions() {
     const auto& a = assumed_;
-    if (batch_ != 1 && a.batches + a.unknown_shapes == 0 && a.deduced.empty() && a.guessed.empty()) {
+    if (batch_given_ && !a.uses_batch) {
       note("the batch has no effect: the file says all extents");
     }
     count(a.batches, "outputs have an unknown outermost extent: it is taken for the batch size");
@@ -273,11 +326,13 @@ private:
     count(num_moved_, "ops that run on CPUs only are constrained to another kind of device: the CPU is taken");
   }
 
+  const graph& whole_;
   const graph& g_;
   assumptions assumed_;
   inference shapes_;
   const measured_costs& costs_;
   std::uint64_t batch_;
+  bool batch_given_;
   workload_builder b_;
   model model_;
   std::vector<op_id> weight_;         // the parameter that a node gives, or `none`
@@ -297,17 +352,23 @@ private:
 
 } // namespace detail
 
-/// Reads a GraphDef or a CostGraphDef, as text or binary, into a workload: an op per node in the order of the file. See
-/// docs/tensorflow.md for what becomes of devices, colocations, variables, constants, conditionals and loops, and
-/// `model::notes` for what had to be assumed. Models `io::model_reader`.
+/// Reads a GraphDef or a CostGraphDef, as text or binary, into a workload: an op per node that a step needs, in the
+/// order of the file and with its name. See docs/tensorflow.md for what becomes of devices, colocations, variables,
+/// constants, conditionals and loops, and `model::notes` for what had to be assumed or was left out. Models
+/// `io::model_reader`.
 /// ```
 /// const auto m = tensorflow::reader{.batch = 64}.read(bytes, "model.pb");
 /// ```
 struct reader {
-  std::uint64_t batch = 1;  ///< for unknown outermost extents
+  std::uint64_t batch = 0;  ///< for unknown outermost extents; 0: not given, so 1
   std::uint64_t extent = 1; ///< for other unknown extents
   std::map<std::string, nn::extents, std::less<>> shapes = {}; ///< of inputs, by the names of their nodes
-  measured_costs costs = {}; ///< times of ops, as `read_costs` gives them
+  /// Times of ops, as `read_costs` gives them. They must be of a run with the same batch size: if they do not tell it, and
+  /// the graph leaves it open, it has to be given.
+  measured_costs costs = {};
+  /// What a step fetches: names of nodes, also as `name:0` or `^name`; only what they need counts. If empty, all counts
+  /// but what is there only to initialise, save, restore or summarise; of a single `*` everything.
+  std::vector<std::string> fetch = {};
 
   static constexpr std::string_view format() { return "TensorFlow GraphDef or CostGraphDef"; }
 
@@ -317,9 +378,10 @@ struct reader {
     return what == schema::message_id::graph_def || what == schema::message_id::cost_graph_def;
   }
 
-  /// Throws `parse_error` for other bytes, for damaged ones, for nodes without name or op, names given twice and inputs
-  /// that do not exist; with a `cycle_error`, `constraint_error` or `value_error` nested if that is what is wrong with
-  /// the graph. Complexity: O(size), times the depth of nesting in texts; edges are sorted per op.
+  /// Throws `parse_error` for other bytes, for damaged ones, for nodes without name or op, names given twice, inputs
+  /// that do not exist, unknown names in `fetch`, and times of another batch size or, where the graph leaves it open and
+  /// nobody gave it, of an unknown one; with a `cycle_error`, `constraint_error` or `value_error` nested if that is what
+  /// is wrong with the graph. Complexity: O(size), times the depth of nesting in texts; edges are sorted per op.
   model read(std::string_view bytes, const std::string& file) const {
     const auto what = detail::content_of(bytes);
     if (what.message != schema::message_id::graph_def && what.message != schema::message_id::cost_graph_def) {
@@ -331,13 +393,36 @@ struct reader {
       const auto converted = what.is_text ? from_text(bytes, what.message, file, &places) : std::string{};
       const auto encoded = what.is_text ? std::string_view{converted} : bytes;
       if (what.message == schema::message_id::cost_graph_def) {
+        if (!fetch.empty()) {
+          throw error("fetch: a CostGraphDef has what a run needed, and nothing to choose from");
+        }
         return detail::read_cost_graph(encoded);
       }
-      const auto g = graph::of_graph_def(encoded);
-      const shape_options options{batch, extent, shapes};
-      detail::require_inputs(g, options);
-      return detail::graph_reader{g, options, costs}.read();
+      const auto whole = graph::of_graph_def(encoded);
+      const auto kept = detail::fetched{whole}.needed_for(fetch);
+      const auto g = whole.restricted_to(kept);
+      const shape_options options{std::max(batch, std::uint64_t{1}), extent, shapes};
+      detail::require_inputs(whole, options);
+      auto m = detail::graph_reader{whole, g, options, batch != 0, costs}.read();
+      if (const auto left_out = whole.num_nodes() - g.num_nodes(); left_out > 0) {
+        m.notes.insert(m.notes.begin(), note_of(left_out, whole.num_nodes()));
+      }
+      return m;
     });
+  }
+
+private:
+  std::string note_of(std::size_t left_out, std::size_t nodes) const {
+    const auto count = std::to_string(left_out) + " of " + std::to_string(nodes) + " nodes ";
+    if (fetch.empty()) {
+      return count + "only initialise, save, restore or summarise, and are left out: fetch nodes by name to choose, or "
+                     "'*' to keep all";
+    }
+    std::string names;
+    for (const auto& name : fetch) {
+      names += (names.empty() ? "" : ", ") + io::detail::in_quotes(name);
+    }
+    return count + "are not needed for " + names + ", and are left out";
   }
 };
 
