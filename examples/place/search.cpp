@@ -16,6 +16,7 @@
 #include "weft/throughput/best.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/validate/memory_shortage.hpp"
+#include "weft/workload/optimizer.hpp"
 
 #include <fmt/format.h>
 
@@ -156,6 +157,19 @@ answer from(const options& o, const problem& p, solve::best_result r, std::strin
   return a;
 }
 
+/// What a period of training steps takes for granted; nothing for models that train nothing.
+std::string about_updates(const workload& w) {
+  const auto ops = ids(w.num_ops());
+  const bool trains = std::any_of(ops.begin(), ops.end(), [&](op_id v) { return is_update(w.type(v)); });
+  const bool has_types = std::any_of(ops.begin(), ops.end(), [&](op_id v) { return !w.type(v).empty(); });
+  if (!trains && has_types) {
+    return {};
+  }
+  return std::string{trains ? "" : "if the model is a training step: "} +
+         "the period lets the next step begin before this one has updated the parameters, so gradients are of old ones, as "
+         "in PipeDream; steps that wait for the updates take the step time each";
+}
+
 answer by_period(const options& o, const problem& p, const estimate& base, const listeners& tell) {
   const stopwatch clock;
   throughput::best s{.budget = o.budget};
@@ -194,6 +208,9 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
   }
   if (!reserved) {
     a.notes.emplace_back("memory: one step fits, as the run shows; several steps in flight need more");
+  }
+  if (auto note = about_updates(p.workload()); !note.empty()) {
+    a.notes.push_back(std::move(note));
   }
   a.result = fmt::format("period of {:.4g} ms when steps follow each other", period * 1e3);
   if (r) {

@@ -130,8 +130,7 @@ private:
     std::vector<op_id> holder(f_.num_groups(), none);
     std::vector<bool> several(f_.num_groups(), false);
     for (const op_id v : ids(f_.num_ops())) {
-      if (f_.name(v).starts_with("gradients/") || f_.type(v).starts_with("Apply") ||
-          f_.type(v).starts_with("ResourceApply")) {
+      if (f_.name(v).starts_with("gradients/") || is_update(f_.type(v))) {
         throw value_error("training_step",
                           "op " + std::to_string(v) + " '" + name(v) +
                             "' belongs to a training step already; give the forward ops alone");
