@@ -57,6 +57,7 @@ workload training(int count, const std::string& layer = "net/layer_") {
   }
   const op_id loss = op("loss", {out.back()});
   op_id g = op("gradients/ones", {});
+  g = op("gradients/loss_grad/tile", {g}); // before the loss in some topological orders
   g = op("gradients/loss_grad/x", {g, loss});
   for (int k = count; k-- > 0;) {
     const std::string at = "gradients/" + layer + std::to_string(k) + "/matmul_grad/";
@@ -98,7 +99,7 @@ TEST_CASE("layer_split: blocks of layers, gradients and updates with them, embed
   for (const char* first : {"embedding/table", "embedding/lookup", "gradients/embedding/lookup_grad/x"}) {
     CHECK(device_of(w, where, first) == 1);
   }
-  for (const char* last : {"loss", "gradients/loss_grad/x", "gradients/ones"}) {
+  for (const char* last : {"loss", "gradients/loss_grad/x", "gradients/loss_grad/tile", "gradients/ones"}) {
     CHECK(device_of(w, where, last) == 3);
   }
   const auto one = test::place(partition::first_device{}, problem{w, q});

@@ -225,7 +225,7 @@ private:
         continue;
       }
       if (const component_id from = owner(v); from != none) {
-        block_[c] = block_[from];
+        block_[c] = block_[from]; // if it is known already
         continue;
       }
       if (lead_[c] != none && entry_[c] != v) {
@@ -239,6 +239,7 @@ private:
       }
       block_[c] = found;
     }
+    follow_owners();
     const auto known = block_;
     for (const op_id v : reversed(p_.topological_order())) {
       const component_id c = p_.component(v);
@@ -251,11 +252,15 @@ private:
         }
       }
     }
+    follow_owners();
+    std::replace(block_.begin(), block_.end(), std::uint32_t{none}, 0u);
+  }
+
+  void follow_owners() {
     for (const op_id v : ids(p_.num_ops())) {
       auto& b = block_[p_.component(v)];
       b = b == none && owner(v) != none ? block_[owner(v)] : b;
     }
-    std::replace(block_.begin(), block_.end(), std::uint32_t{none}, 0u);
   }
 
   const Problem& p_;
