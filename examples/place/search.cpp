@@ -84,8 +84,8 @@ std::vector<report::alternative> baselines(const options& o, const problem& p) {
   if (const auto one = on_one_device(p)) {
     add(fmt::format("everything on {}", p.platform().name((*one)[0])), one);
   }
-  const auto devices = ids(p.num_devices());
-  if (std::count_if(devices.begin(), devices.end(), [&](device_id d) { return p.platform().kind(d) != device_kind::cpu; }) > 1) {
+  const auto is_cpu = [&](device_id d) { return p.platform().kind(d) == device_kind::cpu; };
+  if (const auto some = partition::accelerators(p); some.size() > 1 && !is_cpu(some.front())) {
     add(partition::layer_split::finds_layers(p) ? "equal blocks of layers" : "blocks of equal work, for want of layers",
         partition::layer_split{}(p));
   }
@@ -166,8 +166,8 @@ std::string about_updates(const workload& w) {
     return {};
   }
   return std::string{trains ? "" : "if the model is a training step: "} +
-         "the period lets the next step begin before this one has updated the parameters, so gradients are of old ones, as "
-         "in PipeDream; steps that wait for the updates take the step time each";
+         "the period lets the next step begin before this one has updated the parameters, so gradients are of old ones, "
+         "as in PipeDream; steps that wait for the updates take the step time each";
 }
 
 answer by_period(const options& o, const problem& p, const estimate& base, const listeners& tell) {

@@ -18,7 +18,8 @@ foreign_reader tensorflow_reader(const model_options& o) {
     .fetch = o.fetch}};
 }
 
-void write_tensorflow(std::ostream& out, bool text, const input& in, const placement& where, const platform<>& devices) {
+void write_tensorflow(std::ostream& out, bool text, const input& in, const placement& where,
+                      const platform<>& devices) {
   const auto names = tensorflow::device_names(devices);
   if (in.from == input::source::tensorflow) {
     tensorflow::write_placed(out, in.bytes, in.model.ops, where, names, in.spec);

@@ -108,15 +108,17 @@ TEST_CASE("a graph takes the times of its nodes by name") {
 }
 
 TEST_CASE("times count only for the batch size with which they were measured") {
-  const std::string open = "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: -1 } dim { "
-                           "size: 3 } } } } } node { name: 'y' op: 'Relu' input: 'x' }";
-  const auto shape = [](const char* rows) { return std::string{"shape { dim { size: "} + rows + " } dim { size: 3 } }"; };
-  const std::string closed = "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { " + shape("8") +
-                             " } } } node { name: 'y' op: 'Relu' input: 'x' }";
+  const auto shape = [](const std::string& rows) { return "shape { dim { size: " + rows + " } dim { size: 3 } }"; };
+  const auto graph_of = [&](const std::string& rows) {
+    return "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { " + shape(rows) +
+           " } } } node { name: 'y' op: 'Relu' input: 'x' }";
+  };
+  const auto open = graph_of("-1");
+  const auto closed = graph_of("8");
   const std::string silent = "node { name: 'y' id: 1 compute_cost: 5 output_info { size: -1 } }";
   const std::string told = "node { name: 'y' id: 1 compute_cost: 5 output_info { " + shape("8") + " } }";
-  const std::string run_told = "step_stats { dev_stats { device: '/device:CPU:0' node_stats { node_name: 'y' op_end_rel_micros: 5 "
-                               "output { tensor_description { " + shape("8") + " } } } } }";
+  const std::string run_told = "step_stats { dev_stats { device: '/device:CPU:0' node_stats { node_name: 'y' "
+                               "op_end_rel_micros: 5 output { tensor_description { " + shape("8") + " } } } } }";
   const auto outcome = [](const std::string& graph, const std::string& costs, std::uint64_t batch,
                           std::map<std::string, nn::extents, std::less<>> shapes = {}) -> std::string {
     const tensorflow::reader reader{
@@ -135,10 +137,10 @@ TEST_CASE("times count only for the batch size with which they were measured") {
     }
   };
   const std::string other = "g: the measured times are of a run with another batch size: 'y' makes [8, 3] there and ";
-  CHECK(outcome(open, silent, 0) == "g: the graph leaves the batch size open, and the measured times do not tell with which "
-                                    "one they were measured: give the batch of that run");
-  CHECK(outcome(open, silent, 8) == "the measured times do not tell with which shapes they were measured: batch 8 is taken "
-                                    "to be that of their run");
+  CHECK(outcome(open, silent, 0) == "g: the graph leaves the batch size open, and the measured times do not tell with "
+                                    "which one they were measured: give the batch of that run");
+  CHECK(outcome(open, silent, 8) == "the measured times do not tell with which shapes they were measured: batch 8 is "
+                                    "taken to be that of their run");
   CHECK(outcome(open, silent, 0, {{"x", {8, 3}}}) == "taken");
   CHECK(outcome(closed, silent, 0) == "taken");
   for (const auto& costs : {told, run_told}) {

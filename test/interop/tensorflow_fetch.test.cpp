@@ -44,13 +44,14 @@ std::string refusal(const std::string& text, std::vector<std::string> fetch) {
 
 /// A variable with its initialiser and the read of it.
 std::string variable(const std::string& name, const std::string& value) {
-  return node(name, "VariableV2") + node(name + "/Assign", "Assign", {name, value}) + node(name + "/read", "Identity", {name});
+  return node(name, "VariableV2") + node(name + "/Assign", "Assign", {name, value}) +
+         node(name + "/read", "Identity", {name});
 }
 
 /// y = w x, w changes by the gradient, `rate` decays, a moving average follows w.
 const std::string network =
-  node("x", "Placeholder") + node("shape", "Const") + node("random", "RandomUniform", {"shape"}) + variable("w", "random") +
-  node("zero", "Const") + variable("rate", "zero") + node("y", "MatMul", {"x", "w/read"}) +
+  node("x", "Placeholder") + node("shape", "Const") + node("random", "RandomUniform", {"shape"}) +
+  variable("w", "random") + node("zero", "Const") + variable("rate", "zero") + node("y", "MatMul", {"x", "w/read"}) +
   node("gradient", "MatMul", {"x", "y"}) +
   node("slower", "Mul", {"rate/read", "zero"}) + node("decay/Assign", "Assign", {"rate", "slower"}) +
   variable("average", "w/read") + node("follow", "AssignSub", {"average", "y"}) +
@@ -64,8 +65,8 @@ TEST_CASE("initialisers are no part of a step, other assignments are") {
   const auto init = node("init", "NoOp", {"^w/Assign", "^rate/Assign", "^average/Assign"});
   const auto m = read(network + init);
   CHECK(names(m) == step);
-  CHECK(m.notes.front() == "6 of 21 nodes only initialise, save, restore or summarise, and are left out: fetch nodes by "
-                           "name to choose, or '*' to keep all");
+  CHECK(m.notes.front() == "6 of 21 nodes only initialise, save, restore or summarise, and are left out: fetch nodes "
+                           "by name to choose, or '*' to keep all");
   CHECK(names(read(network)) == step); // the same without one op that runs them all
   const auto all = read(network + init, {"*"});
   CHECK(all.ops.num_ops() == 21);
@@ -76,7 +77,8 @@ TEST_CASE("initialisers are no part of a step, other assignments are") {
 
 TEST_CASE("savers, restorers, summaries, tables and checks of variables are no part of a step") {
   const auto m = read(
-    network + node("name", "Const") + node("slices", "Const") + node("save", "SaveV2", {"name", "name", "slices", "w/read"}) +
+    network + node("name", "Const") + node("slices", "Const") +
+    node("save", "SaveV2", {"name", "name", "slices", "w/read"}) +
     node("saved", "Identity", {"name", "^save"}) + node("save/sharded", "MergeV2Checkpoints", {"saved", "name"}) +
     node("restore", "RestoreV2", {"name", "name", "slices"}) + node("restored", "Identity", {"restore"}) +
     node("save/Assign_1", "Assign", {"w", "restored"}) + node("restore_all", "NoOp", {"^save/Assign_1"}) +
@@ -87,7 +89,8 @@ TEST_CASE("savers, restorers, summaries, tables and checks of variables are no p
 }
 
 TEST_CASE("an assignment that a step waits for is part of it") {
-  const auto m = read(variable("v", "zero") + node("zero", "Const") + node("reset", "Add", {"v/read", "zero", "^v/Assign"}));
+  const auto m =
+    read(variable("v", "zero") + node("zero", "Const") + node("reset", "Add", {"v/read", "zero", "^v/Assign"}));
   CHECK(names(m) == names_of_ops{"v", "v/read", "v/Assign", "zero", "reset"});
 }
 
@@ -107,8 +110,8 @@ TEST_CASE("what is fetched by name, and what that needs") {
     CHECK(names(m) == names_of_ops{"x", "w", "w/read", "y"});
     CHECK(m.notes.front() == "16 of 20 nodes are not needed for '" + fetch + "', and are left out");
   }
-  CHECK(names(read(network, {"w/Assign", "slower"})) == names_of_ops{"shape", "random", "w", "w/Assign", "rate", "rate/read",
-                                                                     "zero", "slower"});
+  CHECK(names(read(network, {"w/Assign", "slower"})) ==
+        names_of_ops{"shape", "random", "w", "w/Assign", "rate", "rate/read", "zero", "slower"});
   CHECK(refusal(network, {"Updates"}) == "g.pbtxt: fetch: there is no node 'Updates'; there is 'update'");
   CHECK(refusal(network, {"gradients/w:1"}) == "g.pbtxt: fetch: there is no node 'gradients/w'; there is 'gradient'");
   CHECK(refusal(network, {"y", "optimizer"}) == "g.pbtxt: fetch: there is no node 'optimizer'; nobody reads 'train', "

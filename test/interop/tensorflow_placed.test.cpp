@@ -87,7 +87,8 @@ TEST_CASE("nodes that no step needs keep their devices, but for those that must 
   const std::string text = "node { name: 'v' op: 'VariableV2' device: '/old' }\n"
                            "node { name: 'zero' op: 'Const' device: '/old' }\n"
                            "node { name: 'v/Assign' op: 'Assign' input: 'v' input: 'zero' device: '/old' }\n"
-                           "node { name: 'near' op: 'NoOp' input: '^v/Assign' attr { key: '_class' value { list { s: 'loc:@v' } } } }\n"
+                           "node { name: 'near' op: 'NoOp' input: '^v/Assign' "
+                           "attr { key: '_class' value { list { s: 'loc:@v' } } } }\n"
                            "node { name: 'init' op: 'NoOp' input: '^near' }\n"
                            "node { name: 'read' op: 'Identity' input: 'v' device: '/old' }\n";
   for (const bool is_text : {true, false}) {

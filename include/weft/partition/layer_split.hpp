@@ -285,11 +285,11 @@ private:
 /// the layer that its op with the longest path to the end names, or the op by which it reads from outside. Then
 /// - gradient ops go with the op of which they are a gradient;
 /// - other ops go where their inputs come from: to the last of these blocks, gradients to the first; what is made from
-///   nothing, such as parameters with their updates, to the first block that needs it. So embeddings come first, the head
-///   and the loss last.
+///   nothing, such as parameters with their updates, to the first block that needs it. So embeddings come first, the
+///   head and the loss last.
 ///
-/// Without such names (fewer than two layers) groups and ops in the order of their longest paths to the end are cut into
-/// blocks of equal work, gradients counted with their ops. A baseline: it respects kinds and groups, not memory; a
+/// Without such names (fewer than two layers) groups and ops in the order of their longest paths to the end are cut
+/// into blocks of equal work, gradients counted with their ops. A baseline: it respects kinds and groups, not memory; a
 /// component that does not allow its block's device goes to the next accelerator that it allows, else to the first
 /// device. Complexity: O(n log n + m + components · devices), plus reading the names.
 struct layer_split {

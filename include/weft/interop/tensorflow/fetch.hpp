@@ -91,8 +91,9 @@ private:
     }
     found.resize(std::min(found.size(), most));
     std::string text;
-    for (const auto other : found) {
-      text += (text.empty() ? similar ? "; there is " : "; nobody reads " : ", ") + io::detail::in_quotes(g_[other].name);
+    for (const op_id other : found) {
+      text += text.empty() ? similar ? "; there is " : "; nobody reads " : ", ";
+      text += io::detail::in_quotes(g_[other].name);
     }
     return text;
   }
@@ -232,9 +233,7 @@ private:
     if (read.size() != 2) {
       return false;
     }
-    const auto& variable = g_[read[0]].name;
-    return role_[read[1]] == role::fixed ||
-           (g_[v].name.size() == variable.size() + 7 && g_[v].name.starts_with(variable) && g_[v].name.ends_with("/Assign"));
+    return role_[read[1]] == role::fixed || g_[v].name == std::string{g_[read[0]].name} + "/Assign";
   }
 
   const graph& g_;

@@ -133,8 +133,8 @@ std::vector<device_id> places_of_nodes(const graph& g, const Workload& ops, std:
 /// Writes the GraphDef `bytes`, as text or binary like it, with the device of each node that is an op of `ops` set to
 /// `names[placement[op]]`, and nothing else changed, not even comments. Nodes and ops are matched by name, so `ops` may
 /// have fewer ops than the graph has nodes, or more, as a training step made of it. The other nodes keep their devices,
-/// and so do ops placed on `none`; but what TensorFlow would refuse to run elsewhere than a node that is placed goes with
-/// it: updates in place, such as the assignments that initialise a variable, and what is colocated by name.
+/// and so do ops placed on `none`; but what TensorFlow would refuse to run elsewhere than a node that is placed goes
+/// with it: updates in place, such as the assignments that initialise a variable, and what is colocated by name.
 /// Placement: an entry per op. Names: as `device_names` gives them.
 /// Throws `parse_error` for what is no GraphDef, `error` if placement or names are too short.
 /// Complexity: O(size).
@@ -160,7 +160,9 @@ void write_placed(std::ostream& out, std::string_view bytes, const Workload& ops
       }
     }
     const auto where = detail::places_of_nodes(g, ops, placement);
-    const auto name_of = [&](op_id v) { return where[v] == none ? std::string_view{} : std::string_view{names[where[v]]}; };
+    const auto name_of = [&](op_id v) -> std::string_view {
+      return where[v] == none ? std::string_view{} : names[where[v]];
+    };
     return what.is_text ? detail::with_devices_text(bytes, places, name_of)
                         : detail::with_devices_binary(bytes, name_of);
   });

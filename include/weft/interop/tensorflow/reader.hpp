@@ -24,7 +24,8 @@ public:
   /// `whole` has the nodes of the file, g those that count.
   graph_reader(const graph& whole, const graph& g, const shape_options& options, bool batch_given,
                const measured_costs& costs)
-      : whole_{whole}, g_{g}, shapes_{g, options, assumed_}, costs_{costs}, batch_{options.batch}, batch_given_{batch_given}, sets_{g.num_nodes()} {}
+      : whole_{whole}, g_{g}, shapes_{g, options, assumed_}, costs_{costs}, batch_{options.batch},
+        batch_given_{batch_given}, sets_{g.num_nodes()} {}
 
   model read() {
     find_kinds();
@@ -363,8 +364,8 @@ struct reader {
   std::uint64_t batch = 0;  ///< for unknown outermost extents; 0: not given, so 1
   std::uint64_t extent = 1; ///< for other unknown extents
   std::map<std::string, nn::extents, std::less<>> shapes = {}; ///< of inputs, by the names of their nodes
-  /// Times of ops, as `read_costs` gives them. They must be of a run with the same batch size: if they do not tell it, and
-  /// the graph leaves it open, it has to be given.
+  /// Times of ops, as `read_costs` gives them. They must be of a run with the same batch size: if they do not tell it,
+  /// and the graph leaves it open, it has to be given.
   measured_costs costs = {};
   /// What a step fetches: names of nodes, also as `name:0` or `^name`; only what they need counts. If empty, all counts
   /// but what is there only to initialise, save, restore or summarise; of a single `*` everything.
@@ -379,9 +380,9 @@ struct reader {
   }
 
   /// Throws `parse_error` for other bytes, for damaged ones, for nodes without name or op, names given twice, inputs
-  /// that do not exist, unknown names in `fetch`, and times of another batch size or, where the graph leaves it open and
-  /// nobody gave it, of an unknown one; with a `cycle_error`, `constraint_error` or `value_error` nested if that is what
-  /// is wrong with the graph. Complexity: O(size), times the depth of nesting in texts; edges are sorted per op.
+  /// that do not exist, unknown names in `fetch`, and times of another batch size or, where the graph leaves it open
+  /// and nobody gave it, of an unknown one; with a `cycle_error`, `constraint_error` or `value_error` nested if that is
+  /// what is wrong with the graph. Complexity: O(size), times the depth of nesting in texts; edges are sorted per op.
   model read(std::string_view bytes, const std::string& file) const {
     const auto what = detail::content_of(bytes);
     if (what.message != schema::message_id::graph_def && what.message != schema::message_id::cost_graph_def) {
