@@ -132,25 +132,29 @@ def main(folder):
         return write('chain.json', json.dumps({'format': 'weft.workload', 'version': 1, 'ops': ops}))
 
     def workstation(memory):
-        return write('workstation.json', json.dumps({
-            'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e9}},
-            'devices': [{'name': 'host', 'kind': 'cpu', 'speed': 1e11, 'memory': 1e12, 'memory_bandwidth': 1e15},
-                        {'name': 'card', 'kind': 'gpu', 'speed': 1e12, 'memory': memory, 'memory_bandwidth': 1e15, 'count': 2}]}))
+        host = {'name': 'host', 'kind': 'cpu', 'speed': 1e11, 'memory': 1e12, 'memory_bandwidth': 1e15}
+        card = {'name': 'card', 'kind': 'gpu', 'speed': 1e12, 'memory': memory, 'memory_bandwidth': 1e15, 'count': 2}
+        return write('workstation.json', json.dumps({'format': 'weft.platform', 'version': 1, 'devices': [host, card],
+                                                     'links': {'uniform': {'bandwidth': 1e9}}}))
 
     def baselines(model, memory=1e12):
-        text = re.search(r'Speed-up +(.*?)\n  Peak', placed(model, '--platform', workstation(memory), '--peak-rates', *few), re.S)[1]
+        summary = placed(model, '--platform', workstation(memory), '--peak-rates', *few)
+        text = re.search(r'Speed-up +(.*?)\n  Peak', summary, re.S)[1]
         return re.sub(r'\s*\n\s+(?=[\d–])', '\n', text).replace('\n               ', ' ').splitlines()
 
-    check(baselines(chain()) == ['1.00 × framework default (first accelerator) (4.00 s)',
-                                 '1.02 × blocks of equal work, for want of layers (4.10 s)'], f'baselines: {baselines(chain())}')
+    plain = baselines(chain())
+    check(plain == ['1.00 × framework default (first accelerator) (4.00 s)',
+                    '1.02 × blocks of equal work, for want of layers (4.10 s)'], f'baselines: {plain}')
     layers = baselines(chain(scope='h{}/'))
     check(layers[1] == '1.02 × equal blocks of layers (4.10 s)', f'blocks of layers: {layers}')
     fed = baselines(chain(['cpu'], 'h{}/'))
-    check(fed[0].endswith('framework default (first accelerator) (13.1 s)') and fed[1].endswith('equal blocks of layers (13.2 s)')
-          and fed[2].endswith('everything on host (40.0 s)'), f'the first op on the CPU: {fed}')
+    check(fed[0].endswith('framework default (first accelerator) (13.1 s)') and
+          fed[1].endswith('equal blocks of layers (13.2 s)') and
+          fed[2].endswith('everything on host (40.0 s)'), f'the first op on the CPU: {fed}')
     tight = baselines(chain(scope='h{}/'), 700_000_000)
     check(tight[0].endswith('equal blocks of layers (4.10 s)') and '×' not in tight[1] and
-          tight[1].startswith('–  framework default (first accelerator): does not fit: needs'), f'one card is too small: {tight}')
+          tight[1].startswith('–  framework default (first accelerator): does not fit: needs'),
+          f'one card is too small: {tight}')
 
     # What a step of a GraphDef fetches
     def node(name, op, *inputs, attributes=''):
@@ -158,17 +162,21 @@ def main(folder):
 
     shape = "attr {{ key: 'shape' value {{ shape {{ dim {{ size: {} }} dim {{ size: 1000 }} }} }} }}"
     graph = write('graph.pbtxt', node('x', 'Placeholder', attributes=shape.format(-1)) +
-                  node('w', 'VariableV2', attributes=shape.format(1000)) +
-                  node('random', 'Const') + node('w/Assign', 'Assign', 'w', 'random') + node('init', 'NoOp', '^w/Assign') +
-                  node('y', 'MatMul', 'x', 'w') + node('loss', 'Mean', 'y', 'random') + node('gradient', 'MatMul', 'x', 'y') +
+                  node('w', 'VariableV2', attributes=shape.format(1000)) + node('random', 'Const') +
+                  node('w/Assign', 'Assign', 'w', 'random') + node('init', 'NoOp', '^w/Assign') +
+                  node('y', 'MatMul', 'x', 'w') + node('loss', 'Mean', 'y', 'random') +
+                  node('gradient', 'MatMul', 'x', 'y') +
                   node('train', 'ApplyGradientDescent', 'w', 'random', 'gradient'))
     on = ('--platform', 'workstation_2gpu', *few)
-    default = placed(graph, *on)
-    check(counts(default)[0] == '7' and '2 of 9 nodes only initialise' in default, f'a step without initialisers: {default}')
-    check(counts(placed(graph, *on, '--fetch', '*'))[0] == '9', 'everything is fetched')
-    check(counts(placed('--fetch', '^train', graph, *on))[0] == '6', 'a training step alone')
-    check(counts(placed(graph, *on, '--fetch', 'y:0,loss'))[0] == counts(placed(graph, *on, '--fetch', 'y', '--fetch', 'loss'))[0]
-          == '5', 'two are fetched')
+
+    def fetched(*arguments):
+        return counts(placed(graph, *on, *arguments))[0]
+
+    check(fetched() == '7' and '2 of 9 nodes only initialise' in placed(graph, *on), 'a step without initialisers')
+    check(fetched('--fetch', '*') == '9', 'everything is fetched')
+    check(fetched('--fetch', '^train') == '6', 'a training step alone')
+    check(fetched('--fetch', 'y:0,loss') == fetched('--fetch', 'y', '--fetch', 'loss') == '5', 'two are fetched')
+    check(counts(placed('--fetch', 'y', graph, *on))[0] == '3', 'a model after --fetch is the model')
     refused(graph, *on, '--fetch', 'trains', because="there is no node 'trains'; there is 'train'")
     refused('zoo:mnist_conv', *on, '--fetch', 'x', because='--fetch')
     refused(path('net.onnx'), *on, '--fetch', 'x', because='--fetch is for TensorFlow graphs')
@@ -176,16 +184,22 @@ def main(folder):
     with open(path('fetched.pbtxt')) as f:
         written = f.read()
     check(written.count('node {') == 9, 'all nodes are written')
-    device = {re.search(r"name: '(.*?)'", line)[1]: re.findall(r'device: "(.*?)"', line) for line in written.splitlines()}
-    check(device['w/Assign'] == device['w'] != [] and device['init'] == [], f'an initialiser goes with its variable: {device}')
+    device = {re.search(r"name: '(.*?)'", line)[1]: re.findall(r'device: "(.*?)"', line)
+              for line in written.splitlines()}
+    check(device['w/Assign'] == device['w'] != [] and device['init'] == [],
+          f'an initialiser goes with its variable: {device}')
 
     # Times of a run with an unknown or another batch size
-    silent = write('silent.pbtxt', "node { name: 'y' id: 1 compute_cost: 500 output_info { size: -1 } }\n")
-    told = write('told.pbtxt', "node { name: 'y' id: 1 compute_cost: 500 output_info { shape { dim { size: 64 } dim { size: 1000 } } } }\n")
+    def times_of_y(output):
+        return write('times.pbtxt', "node { name: 'y' id: 1 compute_cost: 500 output_info { " + output + ' } }\n')
+
+    silent = times_of_y('size: -1')
     refused(graph, *on, '--times', silent, because='give the batch of that run')
-    check('batch 64 is taken' in flat(placed(graph, *on, '--times', silent, '--batch', '64')), 'a batch size is taken for that of the times')
+    check('batch 64 is taken' in flat(placed(graph, *on, '--times', silent, '--batch', '64')), 'a batch size is assumed')
+    told = times_of_y('shape { dim { size: 64 } dim { size: 1000 } }')
     refused(graph, *on, '--times', told, '--batch', '32', because='give batch 64')
-    check('batch 64 is taken' not in flat(placed(graph, *on, '--times', told, '--batch', '64')), 'the file tells the batch size')
+    check('batch 64 is taken' not in flat(placed(graph, *on, '--times', told, '--batch', '64')),
+          'the file tells the batch size')
 
     # What a period takes for granted
     check('gradients are of old ones' in flat(placed(*net, '--objective', 'period')), 'a period of training steps')
