@@ -108,6 +108,7 @@ int run(int argc, char** argv) {
                                                       {.model = in.name,
                                                        .platform = o.platform,
                                                        .strategy = found.strategy,
+                                                       .command = tool::command_line("place", argc, argv),
                                                        .result = found.result,
                                                        .bound = found.bound,
                                                        .baselines = found.baselines,

@@ -46,7 +46,7 @@ std::string what_estimates_rest_on(const model_options& o, const weft::model& m,
   }
   return !on.peaks       ? fmt::format("speeds of {} are taken to be what ops reach: work / speed", on.name)
          : o.peak_rates ? "ops without a measured time reach peak rates"
-                        : "ops without a measured time reach typical shares of peak rates (docs/costs.md)";
+                        : "ops without a measured time reach a share of peak rates typical of their type";
 }
 
 } // namespace

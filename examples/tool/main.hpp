@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What `main` of a tool is.
+/// What `main` of a tool is, and the command line that it was given.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <string_view>
 
 namespace tool {
+
+/// A command line as one would type it in a shell.
+inline std::string command_line(const char* program, int argc, char** argv) {
+  std::string line = program;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view{"_@%+=:,./-"}.find(c) != std::string_view::npos;
+    });
+    line += ' ';
+    if (plain) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) {
+      line += c == '\'' ? std::string{"'\\''"} : std::string{c};
+    }
+    line += '\'';
+  }
+  return line;
+}
 
 /// The whole of `main`: what `run(argc, argv)` returns, or 2 after one line that says what is wrong.
 template <class Run>

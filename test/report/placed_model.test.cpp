@@ -57,9 +57,30 @@ TEST_CASE("make_placed_model: the diamond on two of three devices") {
   CHECK(m.traffic[1 * 3 + 0].transfers == 0);
   REQUIRE(m.largest_transfers.size() == 3);
   CHECK(m.run.trace.transfers[m.largest_transfers[0]].tensor == 1);
-  CHECK(m.edges == std::vector<std::pair<op_id, op_id>>{{0, 1}, {0, 2}, {1, 3}, {2, 3}}); // b -> d once
+  std::vector<std::pair<op_id, op_id>> edges;
+  for (const flow_edge& e : m.edges) {
+    edges.emplace_back(e.source, e.target);
+  }
+  CHECK(edges == std::vector<std::pair<op_id, op_id>>{{0, 1}, {0, 2}, {1, 3}, {1, 3}, {2, 3}}); // two tensors of b to d
   CHECK(m.shares.ops + m.shares.sends + m.shares.transfers + m.shares.idle == doctest::Approx(m.step_seconds()));
   CHECK(std::find(m.largest_ops.begin(), m.largest_ops.end(), 3) != m.largest_ops.end());
+}
+
+TEST_CASE("placed_model: the device that needs the most bytes, and the one that is fullest") {
+  // By hand: each op holds its resident bytes for ever, and the one tensor of 10 bytes is there on both devices.
+  workload_builder b;
+  b.add_op({.work = 1, .bytes = 10, .resident_bytes = 600});
+  b.add_op({.work = 1, .resident_bytes = 5000});
+  b.add_edge(0, 1);
+  const auto w = std::move(b).build();
+  const platform machine{std::vector<device>{{.memory_capacity = 1000}, {.memory_capacity = 100'000}}, uniform_links{}};
+  const problem p{w, machine};
+  const auto m = make_placed_model(p, {0, 1}, run_of(p, {0, 1}));
+  CHECK(m.devices[0].peak_bytes == 610);
+  CHECK(m.devices[1].peak_bytes == 5010);
+  CHECK(m.largest_device() == 1); // what `alternative::peak_memory` tells of other plans
+  CHECK(m.fullest_device() == 0); // 61 % against 5 %
+  CHECK(make_placed_model(p, {}, {}).largest_device() == none);
 }
 
 TEST_CASE("make_placed_model: too much memory is a violation, and the rest is still there") {

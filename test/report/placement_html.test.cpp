@@ -61,6 +61,80 @@ TEST_CASE("write_placement_html: the tables say what the analysis says, without 
   CHECK(test::count(html, "http://") + test::count(html, "https://") + test::count(html, " src=") + test::count(html, "<link") + test::count(html, "url(") == 0);
 }
 
+TEST_CASE("write_placement_html: one definition of peak memory for the tile and the table") {
+  workload_builder b;
+  b.add_op({.work = 1, .bytes = 10, .resident_bytes = 600});
+  b.add_op({.work = 1, .resident_bytes = 5000});
+  b.add_edge(0, 1);
+  const auto w = std::move(b).build();
+  platform<> machine{std::vector<device>{{.memory_capacity = 2000}, {.memory_capacity = 100'000}},
+                     link_matrix{2, {1, 1}}};
+  machine.set_names({"small", "big"});
+  const problem p{w, machine};
+  const auto html = page(placed(p, {0, 1}, {.baselines = {{"one device", 40, 5610}}}));
+  const auto tile = html.substr(html.find("<dt>Peak memory</dt>"), 200);
+  CHECK(tile.find("<b>4.89 KiB</b><span>on big, 5.0 % of its 97.7 KiB; small is fullest: "
+                  "610 B, 30.5 % of its 1.95 KiB</span>") != std::string::npos);
+  const auto row = html.substr(html.find("<tr class=\"best\">"), 400);
+  CHECK(row.find(">4.89 KiB</td>") != std::string::npos);
+}
+
+TEST_CASE("write_placement_html: the plan is in the table once, as what made it") {
+  const auto w = test::diamond();
+  const auto platform = test::three_devices();
+  const problem p{w, platform};
+  const double step = placed(p, {0, 0, 1, 1}).step_seconds();
+  const auto rows_of = [&](std::vector<alternative> strategies) {
+    const auto html =
+      page(placed(p, {0, 0, 1, 1}, {.baselines = {{"one device", step}}, .strategies = std::move(strategies)}));
+    const auto first = html.find("<tbody>");
+    return html.substr(first, html.find("</tbody>") - first);
+  };
+  const auto found = rows_of({{"dfs", step * 2}, {"heft", step, absent, 0.25}, {"annealing", step}});
+  CHECK(test::count(found, "<tr") == 4); // the baseline is another plan, whatever its time
+  CHECK(test::count(found, "this plan") == 1);
+  CHECK(found.starts_with("<tbody>\n<tr class=\"best\"><th scope=\"row\">heft <span class=\"badge\">this plan</span>"));
+  CHECK(found.find(">250 ms</td>") != std::string::npos); // what is known of it stays
+  const auto other = rows_of({{"dfs", step * 2}});
+  CHECK(test::count(other, "<tr") == 3);
+  CHECK(other.starts_with("<tbody>\n<tr class=\"best\"><th scope=\"row\">this plan</th>"));
+}
+
+TEST_CASE("write_placement_html: the command that made it, what was made small, and no -0.0 %") {
+  const auto w = test::diamond();
+  const auto platform = test::three_devices();
+  const problem p{w, platform};
+  auto m = placed(p, {0, 0, 1, 1}, {.command = "place 'a <b>.onnx' --objective period", .result = "period of 3 ms"});
+  CHECK(page(m).find("<code>place &#39;a &lt;b&gt;.onnx&#39; --objective period</code>") != std::string::npos);
+  CHECK(page(m).find("<p class=\"facts\">period of 3 ms</p>") != std::string::npos);
+  m.devices[0].load.utilisation = -1e-9; // sums of rounded times may be below nothing
+  CHECK(page(m).find("-0.0") == std::string::npos);
+  CHECK(page(placed(p, {0, 0, 1, 1})).find("<code>") == std::string::npos);
+}
+
+TEST_CASE("even_rows: no tile falls alone into a row") {
+  using report::detail::even_rows;
+  const auto is = [](even_rows rows, std::size_t columns, std::size_t first) {
+    CHECK(rows.columns == columns);
+    CHECK(rows.first == first);
+  };
+  is({7, 6}, 4, 2); // the first tile is two wide: 4 + 4
+  is({6, 6}, 6, 1);
+  is({7, 4}, 4, 2);
+  is({8, 6}, 4, 1);
+  is({9, 4}, 3, 1);
+  is({5, 2}, 2, 2);
+  is({1, 6}, 1, 1);
+  for (std::size_t n = 1; n < 40; ++n) {
+    for (const std::size_t most : {2u, 4u, 6u}) {
+      const even_rows rows{n, most};
+      CHECK(rows.columns <= most);
+      CHECK(rows.first <= rows.columns);
+      CHECK((n + rows.first - 1) % rows.columns == 0);
+    }
+  }
+}
+
 TEST_CASE("write_placement_html: data of the charts") {
   const auto w = test::diamond();
   const auto platform = test::three_devices();
@@ -82,8 +156,9 @@ TEST_CASE("write_placement_html: data of the charts") {
   REQUIRE(data["memory"].size() == 3);
   CHECK(numbers(data["memory"][1]["bytes"]).size() == m.memory[1].bytes.size());
   CHECK(data["memory"][0]["capacity"].is_null()); // without a limit
-  CHECK(data["graph"]["grouped"] == false);
-  CHECK(numbers(data["graph"]["x"]) == std::vector<double>{0, 1, 1, 2});
+  CHECK(!data["graph"].contains("groups"));
+  CHECK(data["graph"]["layers"] == 3);
+  CHECK(numbers(data["graph"]["layer"]) == std::vector<double>{0, 1, 1, 2});
   CHECK(numbers(data["graph"]["from"]).size() == 4);
 }
 
@@ -143,13 +218,20 @@ TEST_CASE("write_placement_html: large graphs are grouped, and the page stays sm
   }
   const auto html = page(placed(p, where));
   const auto data = test::chart_data(html);
-  CHECK(data["graph"]["grouped"] == true);
-  CHECK(numbers(data["graph"]["nodeOf"]).size() == 20'000);
-  double ops = 0;
-  for (const double n : numbers(data["graph"]["ops"])) {
-    ops += n;
+  const auto& graph = data["graph"];
+  CHECK(graph["groups"].size() == numbers(graph["parent"]).size());
+  CHECK(numbers(graph["group"]).size() == 20'000);
+  CHECK(numbers(graph["layer"]).size() == 20'000);
+  CHECK(numbers(graph["producer"]).size() == p.num_tensors());
+  CHECK(numbers(graph["bytes"])[7] == static_cast<double>(w.bytes(7)));
+  std::size_t first = 0; // of the consumers of a tensor
+  const auto uses = numbers(graph["uses"]), consumers = numbers(graph["consumer"]);
+  for (const tensor_id t : ids(p.num_tensors())) {
+    REQUIRE(uses[t] == static_cast<double>(w.consumers(t).size()));
+    for (const op_id v : w.consumers(t)) {
+      REQUIRE(consumers[first++] == v);
+    }
   }
-  CHECK(ops == 20'000);
   CHECK(html.size() < 4'000'000);
 }
 

@@ -69,7 +69,10 @@ def main(folder):
     with open(path('t.json')) as f:
         check(json.load(f)['traceEvents'], 'a trace is written')
     with open(path('net.html')) as f:
-        check(f.read().startswith('<!doctype html>'), 'a page is written')
+        page = f.read()
+    check(page.startswith('<!doctype html>'), 'a page is written')
+    check('<code>place ' in page and '--plan' in page, 'the page says which command made it')
+    check('docs/' not in page, 'the page names no file that its reader does not have')
 
     # A model that was written reads back, as ONNX and as GraphDef in both forms, with devices
     again = placed(path('net.onnx'), '--platform', 'workstation_2gpu', *few)

@@ -146,6 +146,31 @@ COLOURS = '''(selector => {
 WINDOW = 'document.querySelector(".timeline").dataset.window.split(" ").map(Number)'
 
 
+# Boxes of tiles that are alone in their row beside an empty place, and what has a scroll bar without a reason.
+LONELY = '''(() => {
+  const rows = new Map(), cards = document.querySelector(".cards"), right = cards.getBoundingClientRect().right;
+  for (const tile of cards.children) {
+    const box = tile.getBoundingClientRect();
+    rows.set(box.top, Math.max(rows.get(box.top) ?? 0, box.right));
+  }
+  return [...rows.values()].filter(end => end < right - 2).length;
+})()'''
+IDLE_BARS = '''[...document.querySelectorAll("*")].filter(one => /auto|scroll/.test(getComputedStyle(one).overflow)).filter(one =>
+  one.scrollWidth > one.clientWidth && [...one.children].every(child => child.offsetWidth <= one.clientWidth) ||
+  one.scrollHeight > one.clientHeight && [...one.children].every(child => child.offsetHeight <= one.clientHeight))
+  .map(one => one.getAttribute("aria-labelledby") || one.className)'''
+# Pairs of boxes of the graph, other than heads of open groups, that lie on each other.
+OVERLAPS = '''(() => {
+  const boxes = [...document.querySelectorAll(".groups .box:not(.head)")].map(box => box.getBoundingClientRect());
+  let pairs = 0;
+  boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => {
+    pairs += a.left < b.right - .1 && b.left < a.right - .1 && a.top < b.bottom - .1 && b.top < a.bottom - .1;
+  }));
+  return pairs;
+})()'''
+MOST_IN_GROUP = 40
+
+
 def show_all(browser):
     """Scrolls through the page, so that all charts are drawn."""
     browser.evaluate('''(async () => {
@@ -202,6 +227,55 @@ def use(browser, name):
     window_after('0', '0')
 
 
+def use_groups(browser, name, ops):
+    """The graph as groups: by pointer and by keyboard."""
+    def boxes():
+        return browser.evaluate('document.querySelectorAll(".groups .box").length')
+
+    def expanded(selector):
+        return browser.evaluate(f'document.querySelector(`{selector}`)?.ariaExpanded')
+    check(1 < boxes() <= MOST_IN_GROUP + 2, f'{name}: a bounded number of boxes at first: {boxes()}')
+    check(browser.evaluate(OVERLAPS) == 0, f'{name}: no boxes on top of each other')
+    check(browser.evaluate('document.querySelectorAll(".groups .line").length') > 0, f'{name}: there are lines between the boxes')
+    told = browser.evaluate('''[...document.querySelectorAll(".groups [aria-level='1']")].reduce((sum, box) =>
+      sum + (box.classList.contains("leaf") ? 1 : +/([\\d,]+) ops?,/.exec(box.querySelector("small").textContent)[1].replaceAll(",", "")), 0)''')
+    check(told == ops, f'{name}: the outermost boxes hold all ops: {told} of {ops}')
+    check(browser.evaluate('[...document.querySelectorAll(".groups .group i")].every(bar => bar.style.background.includes("linear-gradient("))'),
+          f'{name}: groups have bars of their devices')
+    before = boxes()
+    largest = browser.evaluate('''(() => {
+      const ops = box => +/[\\d,]+/.exec(box.querySelector("small").textContent)[0].replaceAll(",", "");
+      const box = [...document.querySelectorAll(".groups .group")].reduce((a, b) => ops(b) > ops(a) ? b : a);
+      box.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
+      return box.dataset.box;
+    })()''')
+    it = f'.groups [data-box="{largest}"]'
+    x, y = browser.evaluate(f'(box => [box.left + 9, box.top + 9])(document.querySelector(`{it}`).getBoundingClientRect())')
+    browser.mouse('mouseMoved', x, y)
+    check(browser.evaluate('document.getElementById("tip").textContent.includes("click to open")'), f'{name}: a group says what it is')
+    for kind in ('mousePressed', 'mouseReleased'):
+        browser.mouse(kind, x, y, button='left', clickCount=1)
+    check(expanded(it) == 'true', f'{name}: a click opens a group')
+    check(before < boxes() <= before + MOST_IN_GROUP, f'{name}: opening shows what is in it, and no more: {before}, then {boxes()}')
+    check(browser.evaluate(OVERLAPS) == 0, f'{name}: no boxes on top of each other when a group is open')
+    check(browser.evaluate(f'document.activeElement === document.querySelector(`{it}`)'), f'{name}: the group keeps the focus')
+    browser.key('ArrowDown')
+    inside = browser.evaluate('document.activeElement.dataset.box')
+    check(inside not in (None, largest), f'{name}: ↓ goes to the next box')
+    browser.key('ArrowUp')
+    check(browser.evaluate('document.activeElement.dataset.box') == largest, f'{name}: ↑ goes back')
+    browser.key('ArrowLeft')
+    check(expanded(it) == 'false' and boxes() == before, f'{name}: ← closes the group')
+    browser.key('ArrowRight')
+    check(expanded(it) == 'true', f'{name}: → opens it')
+    browser.evaluate(f'document.querySelector(`{it}`).click()')
+    check(expanded(it) == 'false' and boxes() == before, f'{name}: a click closes it again')
+    check(browser.evaluate('document.querySelectorAll(".groups .box[tabindex=\\"0\\"]").length') == 1, f'{name}: one stop of Tab for all boxes')
+    browser.evaluate('theGantt.select(0, false)')
+    check(browser.evaluate('document.querySelectorAll(".groups .chosen").length') == 1, f'{name}: where a selected op is, is marked')
+    browser.evaluate('theGantt.select(-1, false)')
+
+
 def placed(browser, folder, name, pictures):
     path = os.path.join(folder, name + '.html')
     check(browser.open(path), f'{name}: opens')
@@ -218,7 +292,20 @@ def placed(browser, folder, name, pictures):
     check(browser.evaluate('[...document.querySelectorAll("table")].every(t => t.tHead.rows[0].cells.length === (t.tBodies[0].rows[0]?.cells.length ?? t.tHead.rows[0].cells.length))'),
           f'{name}: rows have as many cells as heads')
     check(browser.evaluate('document.documentElement.scrollWidth <= innerWidth'), f'{name}: nothing sticks out to the right')
-    for chart in ('.timeline', '.memory', '.graph') if ops else ():
+    text = browser.evaluate('document.body.innerText')
+    check('-0.0' not in text and '-0 %' not in text, f'{name}: no zero has a sign')
+    check(browser.evaluate('!/\\bdocs\\/|\\.md\\b/.test(document.body.innerText)'), f'{name}: no files that the reader does not have')
+    rows = browser.evaluate('[...document.querySelectorAll("#strategies ~ .scroll tbody tr")].map(row => row.cells[0].innerText)')
+    check(not rows or sum('this plan' in row for row in rows) == 1, f'{name}: the plan is in the table of strategies once: {rows}')
+    if rows:
+        own = browser.evaluate('document.querySelector("tr.best").cells[4].innerText')
+        tile = browser.evaluate('[...document.querySelectorAll(".cards div")].find(one => one.innerText.startsWith("Peak memory"))?.querySelector("b").innerText ?? "–"')
+        check(own == tile, f'{name}: one peak memory: {tile} in the tile, {own} in the table')
+    grouped = browser.evaluate('document.querySelector(".groups") !== null')
+    check(grouped == (ops > 500), f'{name}: graphs of many ops are drawn as groups')
+    if grouped:
+        use_groups(browser, name, ops)
+    for chart in ('.timeline', '.memory', '.graph')[:2 if grouped else 3] if ops else ():
         if browser.evaluate(f'document.querySelector("{chart}") !== null'):
             check(browser.evaluate(f'{COLOURS}("{chart}")') > 4, f'{name}: {chart} is drawn')
     if name == 'devices':
@@ -249,6 +336,12 @@ def placed(browser, folder, name, pictures):
 
     check(browser.open(path, dark=True) and browser.wait('document.documentElement.dataset.ready', 30), f'{name}: opens in the dark')
     check(browser.evaluate('getComputedStyle(document.body).backgroundColor') == dark, f'{name}: dark as the system')
+    for width in (1400, 1000, 800, 390):
+        check(browser.open(path, width=width), f'{name}: opens')
+        check(browser.evaluate(LONELY) == 0, f'{name}: no tile is alone in its row at {width} pixels')
+        show_all(browser)
+        bars = browser.evaluate(IDLE_BARS)
+        check(bars == [], f'{name}: scroll bars where nothing scrolls at {width} pixels: {bars}')
     check(browser.open(path, width=390, height=844), f'{name}: opens on a phone')
     show_all(browser)
     check(browser.evaluate('document.documentElement.scrollWidth <= innerWidth'), f'{name}: fits a phone')

@@ -105,7 +105,12 @@ report::placed_model made(const std::string& name) {
   }
   if (name == "inception") {
     const auto w = zoo::make("inception_v3@16");
-    return place(w, presets::dgx_a100(), {.model = "inception_v3@16", .platform = "dgx_a100"}, 100'000);
+    auto m = place(w, presets::dgx_a100(),
+                   {.model = "inception_v3@16", .platform = "dgx_a100", .command = "place 'a model'"}, 100'000);
+    for (int i = 2; i <= 3; ++i) { // seven tiles
+      m.about.baselines.push_back({"baseline " + std::to_string(i), i * m.step_seconds()});
+    }
+    return m;
   }
   if (name == "large") {
     const auto w = generate::layered_sized(100'000, 100, 3, 1);

@@ -41,6 +41,7 @@ struct placed_model_options {
   std::string model = "model";              ///< its name
   std::string platform = "platform";        ///< its name
   std::string strategy = {};                ///< what made the plan
+  std::string command = {};                 ///< the command line that made the report
   std::string result = {};                  ///< what was made small, if not the step time: one line, told first
   lower_bound bound = {};                   ///< on the makespan; none if it is 0
   std::vector<alternative> baselines = {};  ///< what the speed-ups are over, such as everything on one device
@@ -60,6 +61,10 @@ struct placed_device {
   byte_count peak_bytes = 0;     ///< at the worst moment
   byte_count capacity = 0;
   bool limited() const { return capacity < unlimited; } ///< whether its memory ends
+  /// Of its capacity at the worst moment; `absent` without a limit.
+  double share() const {
+    return limited() && capacity > 0 ? static_cast<double>(peak_bytes) / static_cast<double>(capacity) : absent;
+  }
   static constexpr byte_count unlimited = byte_count{1} << 62;
 };
 
@@ -94,7 +99,7 @@ struct placed_model {
   std::vector<op_id> largest_ops = {};    ///< of that path, longest first
   std::vector<std::uint32_t> largest_transfers = {}; ///< in the trace, most bytes first
   std::vector<traffic_cell> traffic = {};            ///< from row, to column, devices × devices
-  std::vector<std::pair<op_id, op_id>> edges = {};   ///< producer and consumer, each pair once, ascending
+  std::vector<flow_edge> edges = {};                 ///< tensor by tensor
   std::vector<std::string> violations = {};          ///< of the execution model, one line each
 
   double step_seconds() const { return run.trace.makespan; }
@@ -104,16 +109,25 @@ struct placed_model {
   double speed_up(const alternative& other) const {
     return step_seconds() > 0 && other.status.empty() ? other.step_seconds / step_seconds() : absent;
   }
-  /// The device that needs the largest part of its memory (of those without a limit, the most bytes); `none` without devices.
+  /// The device that needs the most bytes, which are the peak memory of the plan; `none` where memory is not known.
+  device_id largest_device() const {
+    return largest([&](device_id d) { return devices[d].peak_bytes; });
+  }
+  /// The device that needs the largest part of its memory (of those without a limit, the most bytes); `none` where
+  /// memory is not known.
   device_id fullest_device() const {
-    const auto fullness = [&](device_id d) {
-      const auto& x = devices[d];
-      return std::pair{x.limited() && x.capacity > 0 ? static_cast<double>(x.peak_bytes) / static_cast<double>(x.capacity) : 0.0,
-                       x.peak_bytes};
-    };
+    return largest([&](device_id d) {
+      const double share = devices[d].share();
+      return std::pair{std::isfinite(share) ? share : 0, devices[d].peak_bytes};
+    });
+  }
+
+private:
+  template <class Value>
+  device_id largest(Value value) const {
     device_id found = none;
-    for (const device_id d : ids(devices.size())) {
-      found = found == none || fullness(found) < fullness(d) ? d : found;
+    for (const device_id d : ids(memory.size())) {
+      found = found == none || value(found) < value(d) ? d : found;
     }
     return found;
   }
@@ -248,10 +262,8 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
     }
   }
   for (const flow_edge& e : views::edges(w)) {
-    m.edges.emplace_back(e.source, e.target);
+    m.edges.push_back(e);
   }
-  weft::sort(m.edges);
-  m.edges.erase(std::unique(m.edges.begin(), m.edges.end()), m.edges.end());
   if (!whole) {
     return m;
   }

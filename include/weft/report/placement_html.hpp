@@ -2,10 +2,12 @@
 /// Writes the report of one placed model as one HTML page that needs nothing else: no network, no other files.
 #pragma once
 
-#include "weft/report/detail/graph_drawing.hpp"
 #include "weft/report/detail/html_base.hpp"
 #include "weft/report/detail/html_chart.hpp"
 #include "weft/report/detail/html_gantt.hpp"
+#include "weft/report/detail/html_group_tree_script.hpp"
+#include "weft/report/detail/html_groups_script.hpp"
+#include "weft/report/detail/html_layered_script.hpp"
 #include "weft/report/detail/html_page.hpp"
 #include "weft/report/detail/html_placement.hpp"
 #include "weft/report/detail/html_placement_script.hpp"
@@ -20,8 +22,8 @@ namespace weft::report {
 
 /// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, devices, traffic, the
 /// graph coloured by device, notes. Tables need no script; charts do, and the page carries it. Names may contain
-/// anything. Graphs of more than 6,000 ops are drawn grouped by device and ranges of layers.
-/// Size: 60 kB, the names, and about 25 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
+/// anything. Graphs of more than 500 ops are drawn as groups that open on a click.
+/// Size: 80 kB, the names, and about 50 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
 /// Complexity: O(k log k) for k ops, transfers and edges.
 inline void write_placement_html(std::ostream& out, const placed_model& m) {
   using namespace detail;
@@ -29,6 +31,9 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   out << "<p class=\"facts\">" << plural(m.run.trace.ops.size(), "op") << ", " << plural(m.devices.size(), "device") << ", "
       << plural(m.run.trace.transfers.size(), "transfer")
       << (m.about.strategy.empty() ? "" : "; placed by " + escape_html(m.about.strategy)) << "</p>\n";
+  if (!m.about.result.empty()) {
+    out << "<p class=\"facts\">" << escape_html(m.about.result) << "</p>\n";
+  }
   const bool compared = !m.about.strategies.empty() || !m.about.baselines.empty();
   const auto link = [&](bool there, std::string_view id, std::string_view text) {
     if (there) {
@@ -74,21 +79,26 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   write_devices(out, m);
   write_traffic(out, m);
 
-  const graph_drawing g = draw_graph(m);
   begin_section(out, "graph", "Graph");
-  if (g.x.empty()) {
+  const bool grouped = is_grouped(m);
+  if (m.run.trace.ops.empty()) {
     out << "<p class=\"facts\">There is nothing to draw.</p>\n</section>\n";
   } else {
     out << "<p class=\"facts\">"
-        << (g.grouped ? std::string{"There are too many ops to draw each. A box stands for all ops of one device, its row, in "} +
-                          (g.layers == g.columns ? "one layer" : "a few successive layers") +
-                          " of the graph, and says how many they are."
-                      : std::string{"Each box is an op, to the right of what it needs, in the colour of its device."})
-        << " Blue lines are tensors that move to another device.</p>\n<div class=\"tools\" hidden></div>\n<div class=\"legend\" "
-           "hidden></div>\n<div class=\"chart plot graph\" role=\"application\" aria-roledescription=\"graph\" tabindex=\"0\" "
-           "aria-label=\"The graph, coloured by device\" aria-describedby=\"graph-help\"></div>\n<p class=\"help\" id=\"graph-help\">Drag to "
-           "move, Ctrl + wheel to zoom, double-click to see everything; or focus the graph and use the arrow keys, + and −, and "
-           "0.</p>\n</section>\n";
+        << (grouped ? "Groups of ops, by the scopes of their names, else by layers; each is below what it needs. Click a "
+                      "group to open or close it. The bar shows on which devices its ops spend their time; the wider a "
+                      "line, the more bytes go along it."
+                    : "Each box is an op, to the right of what it needs, in the colour of its device.")
+        << " Blue lines are tensors that move to another device.</p>\n<div class=\"tools\" hidden></div>\n"
+           "<div class=\"legend\" hidden></div>\n<div aria-describedby=\"graph-help\" "
+        << (grouped ? "class=\"graph groups\" role=\"tree\" aria-label=\"Groups of ops\""
+                    : "class=\"chart plot graph\" role=\"application\" aria-roledescription=\"graph\" tabindex=\"0\" "
+                      "aria-label=\"The graph, coloured by device\"")
+        << "></div>\n<p class=\"help\" id=\"graph-help\">Drag to move, Ctrl + wheel to zoom"
+        << (grouped ? ". With the keyboard: ↑ and ↓ go from box to box, → opens a group and ← closes it, + and − zoom, 0 "
+                      "shows everything."
+                    : ", double-click to see everything; or focus the graph and use the arrow keys, + and −, and 0.")
+        << "</p>\n</section>\n";
   }
   if (!m.about.notes.empty()) {
     begin_section(out, "notes", "Notes");
@@ -98,10 +108,12 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
     }
     out << "</ul>\n</section>\n";
   }
-  out << "</main>\n<footer></footer>\n";
-  write_page_end(out, [&] { write_placement_data(out, m, g); }, {},
+  const std::string command = escape_html(m.about.command);
+  out << "</main>\n<footer>" << (command.empty() ? "" : "<p>Made by <code>" + command + "</code></p>") << "</footer>\n";
+  write_page_end(out, [&] { write_placement_data(out, m); }, {},
                  {html_base_script, html_chart_script, html_run_script, html_paint_script, html_gantt_script,
-                  html_memory_script, html_graph_script, html_placement_start_script});
+                  html_memory_script, html_graph_script, html_layered_script, html_group_tree_script,
+                  html_groups_script, html_placement_start_script});
 }
 
 } // namespace weft::report

@@ -151,19 +151,26 @@ inline std::string gap_sentence(const placed_model& m) {
   return m.gap() < 5e-7 ? "optimal: it meets " + bound : percentage(m.gap()) + " above " + bound;
 }
 
-/// What the fullest device holds, such as `3.2 GiB on gpu0, 4.0 % of its 80.0 GiB`.
+/// The peak memory of the plan in bytes; `absent` where it is not known.
+inline double peak_memory(const placed_model& m) {
+  const device_id d = m.largest_device();
+  return d == none ? absent : static_cast<double>(m.devices[d].peak_bytes);
+}
+
+/// Where the peak memory is, such as `on gpu0, 4.0 % of its 80.0 GiB`; and the fullest device, if that is another one.
 inline std::string memory_sentence(const placed_model& m) {
-  const device_id d = m.fullest_device();
-  if (d == none || m.memory.empty()) {
+  const device_id most = m.largest_device(), fullest = m.fullest_device();
+  if (most == none) {
     return {};
   }
-  const placed_device& x = m.devices[d];
-  std::string text = amount(static_cast<double>(x.peak_bytes)) + " on " + x.name;
-  if (x.limited() && x.capacity > 0) {
-    text += ", " + percentage(static_cast<double>(x.peak_bytes) / static_cast<double>(x.capacity)) + " of its " +
-            amount(static_cast<double>(x.capacity));
-  }
-  return text;
+  const auto of_capacity = [&](const placed_device& x) {
+    return std::isfinite(x.share())
+             ? ", " + percentage(x.share()) + " of its " + amount(static_cast<double>(x.capacity)) : std::string{};
+  };
+  const placed_device &x = m.devices[most], &y = m.devices[fullest];
+  return "on " + x.name + of_capacity(x) +
+         (fullest == most
+            ? "" : "; " + y.name + " is fullest: " + amount(static_cast<double>(y.peak_bytes)) + of_capacity(y));
 }
 
 } // namespace detail
@@ -190,7 +197,7 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
     first = false;
   }
   if (const std::string memory = memory_sentence(m); !memory.empty()) {
-    write_wrapped(out, "  Peak memory  ", memory);
+    write_wrapped(out, "  Peak memory  ", amount(peak_memory(m)) + " " + memory);
   }
   if (!m.path.empty()) {
     write_wrapped(out, "  Critical     ", path_sentence(m));

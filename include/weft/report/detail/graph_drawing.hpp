@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Where the ops of a placed model are drawn as a graph: in layers from left to right, or grouped if there are many.
+/// Where the ops of a placed model are drawn as a graph: in layers from left to right.
 #pragma once
 
 #include "weft/core/sort.hpp"
@@ -14,20 +14,19 @@
 
 namespace weft::report::detail {
 
-/// A graph of drawn nodes. Node i is op i, or, if grouped, all ops of one device in one range of layers.
-struct graph_drawing {
-  using node = std::uint32_t;
-  bool grouped = false;
-  std::size_t layers = 0;  ///< of ops
-  std::size_t columns = 0; ///< of nodes: as many, or fewer if grouped
-  std::vector<double> x = {};              ///< by node: the layer, or the range of layers
-  std::vector<double> y = {};              ///< by node: nodes of one layer are at least 1 apart
-  std::vector<device_id> device = {};      ///< by node; `none` if it did not run
-  std::vector<std::uint32_t> ops = {};     ///< by node: how many there are
-  std::vector<node> node_of = {};          ///< by op
-  std::vector<std::pair<node, node>> edges = {}; ///< each once, ascending
-  std::vector<std::uint32_t> weight = {};  ///< by edge: how many edges between ops it stands for
-};
+using op_edges = std::vector<std::pair<op_id, op_id>>;
+
+/// Producers and consumers, each pair once, ascending. Complexity: O(edges log edges).
+inline op_edges edges_of(const placed_model& m) {
+  op_edges edges;
+  edges.reserve(m.edges.size());
+  for (const flow_edge& e : m.edges) {
+    edges.emplace_back(e.source, e.target);
+  }
+  weft::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return edges;
+}
 
 /// Lists of neighbours.
 struct neighbours {
@@ -142,61 +141,24 @@ inline std::vector<double> places_of(const std::vector<std::uint32_t>& layer, co
   return y;
 }
 
-/// Draws every op of a graph of at most `most` ops; else groups them by device and ranges of layers, so that there are
-/// at most `most` groups. Complexity: O((ops + edges) log ops).
-inline graph_drawing draw_graph(const placed_model& m, std::size_t most = 6000) {
+/// Where each op of a graph is drawn.
+struct graph_drawing {
+  std::size_t layers = 0;
+  std::vector<std::uint32_t> layer = {}; ///< by op
+  std::vector<double> place = {};        ///< by op; those of one layer are at least 1 apart
+  op_edges edges = {};                   ///< each once, ascending
+};
+
+/// Complexity: O((ops + edges) log ops); without places, O(ops + edges log edges).
+inline graph_drawing draw_graph(const placed_model& m, bool places = true) {
   const std::size_t n = m.run.trace.ops.size();
-  const neighbours in{n, m.edges, false}, out{n, m.edges, true};
-  const auto layer = layers_of(n, in, out);
-  graph_drawing g;
-  g.node_of.resize(n);
-  g.layers = g.columns = n == 0 ? 0 : *std::max_element(layer.begin(), layer.end()) + std::size_t{1};
-  if (n <= most) {
-    std::iota(g.node_of.begin(), g.node_of.end(), 0u);
-    g.x.assign(layer.begin(), layer.end());
-    g.y = places_of(layer, in, out);
-    for (const auto& r : m.run.trace.ops) {
-      g.device.push_back(r.device);
-    }
-    g.ops.assign(n, 1);
-    g.edges = m.edges;
-    g.weight.assign(g.edges.size(), 1);
-    return g;
+  graph_drawing g{.edges = edges_of(m)};
+  const neighbours in{n, g.edges, false}, out{n, g.edges, true};
+  g.layer = layers_of(n, in, out);
+  g.layers = n == 0 ? 0 : *std::max_element(g.layer.begin(), g.layer.end()) + std::size_t{1};
+  if (places) {
+    g.place = places_of(g.layer, in, out);
   }
-  g.grouped = true;
-  const std::size_t rows = m.devices.size() + 1; // the last for what did not run
-  const std::size_t ranges = std::clamp<std::size_t>(most / rows, 1, std::min<std::size_t>(g.layers, 80));
-  g.columns = ranges;
-  std::vector<std::uint32_t> node(ranges * rows, none);
-  for (std::size_t v = 0; v < n; ++v) {
-    const device_id d = m.run.trace.ops[v].device;
-    const std::size_t row = d == none ? rows - 1 : d, range = layer[v] * ranges / g.layers;
-    auto& id = node[range * rows + row];
-    if (id == none) {
-      id = static_cast<std::uint32_t>(g.x.size());
-      g.x.push_back(static_cast<double>(range));
-      g.y.push_back(static_cast<double>(row));
-      g.device.push_back(d);
-      g.ops.push_back(0);
-    }
-    ++g.ops[id];
-    g.node_of[v] = id;
-  }
-  for (const auto& [u, v] : m.edges) {
-    if (g.node_of[u] != g.node_of[v]) {
-      g.edges.emplace_back(g.node_of[u], g.node_of[v]);
-    }
-  }
-  weft::sort(g.edges);
-  std::size_t count = 0;
-  for (const auto& e : g.edges) {
-    if (count == 0 || g.edges[count - 1] != e) {
-      g.edges[count++] = e;
-      g.weight.push_back(0);
-    }
-    ++g.weight.back();
-  }
-  g.edges.resize(count);
   return g;
 }
 

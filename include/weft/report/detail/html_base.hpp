@@ -33,6 +33,10 @@ function timeUnit(seconds) {
   return seconds >= 1 || !(seconds > 0) ? [1, "s"] : seconds >= 1e-3 ? [1e3, "ms"]
        : seconds >= 1e-6 ? [1e6, "µs"] : [1e9, "ns"];
 }
+function duration(seconds, digits = 6) {
+  const [scale, unit] = timeUnit(seconds);
+  return `${+(seconds * scale).toPrecision(digits)} ${unit}`;
+}
 const decimal = (x, decimals) => String(+x.toFixed(decimals));
 const six = x => String(+x.toPrecision(6));
 function amount(bytes) {

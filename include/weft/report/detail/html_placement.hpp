@@ -6,6 +6,7 @@
 #include "weft/report/detail/graph_drawing.hpp"
 #include "weft/report/detail/html_data.hpp"
 #include "weft/report/detail/html_tables.hpp"
+#include "weft/report/detail/op_groups.hpp"
 #include "weft/report/placed_model.hpp"
 #include "weft/report/summary.hpp"
 
@@ -44,9 +45,17 @@ inline void begin_table(std::ostream& out, std::string_view labelled_by, std::in
 }
 inline void end_table(std::ostream& out) { out << "</tbody>\n</table></div>\n"; }
 
-inline double share_of_capacity(const placed_device& d) {
-  return d.limited() && d.capacity > 0 ? static_cast<double>(d.peak_bytes) / static_cast<double>(d.capacity) : absent;
-}
+/// Tiles in rows of at most `most`, of which none stays alone: all rows are full, as the first tile is wider.
+struct even_rows {
+  std::size_t columns;
+  std::size_t first; ///< the columns of the first tile
+
+  even_rows(std::size_t tiles, std::size_t most) {
+    const std::size_t rows = (tiles + most - 1) / most;
+    columns = (tiles + rows - 1) / rows;
+    first = rows * columns - tiles + 1;
+  }
+};
 
 inline void write_card(std::ostream& out, std::string_view name, const std::string& value, const std::string& note,
                        bool bad = false) {
@@ -56,7 +65,14 @@ inline void write_card(std::ostream& out, std::string_view name, const std::stri
 
 /// What a reader wants to know first.
 inline void write_cards(std::ostream& out, const placed_model& m) {
-  out << "<dl class=\"cards\">\n";
+  const std::size_t tiles = m.about.baselines.size() + (m.memory.empty() ? 3 : 4);
+  out << "<dl class=\"cards\" style=\"";
+  constexpr std::pair<const char*, std::size_t> screens[] = {{"wide", 6}, {"middle", 4}, {"narrow", 2}};
+  for (const auto& [screen, most] : screens) {
+    const even_rows rows{tiles, most};
+    out << "--" << screen << ':' << rows.columns << ";--" << screen << "-first:" << rows.first << ';';
+  }
+  out << "\">\n";
   const std::string gap = gap_sentence(m);
   write_card(out, "Step time", duration(m.step_seconds()), gap.empty() ? "no lower bound is known" : gap);
   for (const auto& other : m.about.baselines) {
@@ -65,12 +81,9 @@ inline void write_cards(std::ostream& out, const placed_model& m) {
                (std::isfinite(times) ? "over " + other.name + ", " + duration(other.step_seconds) : other.name) +
                  (other.status.empty() ? "" : ": " + other.status));
   }
-  if (const device_id d = m.fullest_device(); d != none && !m.memory.empty()) {
-    const auto& x = m.devices[d];
-    const double share = share_of_capacity(x);
-    write_card(out, "Peak memory", amount(static_cast<double>(x.peak_bytes)),
-               "on " + x.name + (std::isfinite(share) ? ", " + percentage(share) + " of its " + amount(static_cast<double>(x.capacity)) : ""),
-               x.peak_bytes > x.capacity);
+  if (!m.memory.empty()) {
+    write_card(out, "Peak memory", amount(peak_memory(m)), memory_sentence(m),
+               m.devices[m.fullest_device()].share() > 1);
   }
   double busy = 0;
   for (const auto& d : m.devices) {
@@ -97,22 +110,23 @@ inline void write_cards(std::ostream& out, const placed_model& m) {
   }
 }
 
-/// This plan among the others, as bars and numbers.
+/// This plan among the others, as bars and numbers. Of the strategies, the first with the time of this plan made it.
 inline void write_strategies(std::ostream& out, const placed_model& m) {
-  std::vector<std::pair<const alternative*, bool>> rows; // and whether it is this plan
-  const alternative mine{"this plan", m.step_seconds(),
-                         m.fullest_device() == none || m.memory.empty() ? absent
-                           : static_cast<double>(std::max_element(m.devices.begin(), m.devices.end(), [](const auto& a, const auto& b) {
-                                                   return a.peak_bytes < b.peak_bytes;
-                                                 })->peak_bytes)};
-  rows.emplace_back(&mine, true);
-  for (const auto* list : {&m.about.strategies, &m.about.baselines}) {
-    for (const auto& a : *list) {
-      rows.emplace_back(&a, false);
-    }
-  }
-  if (rows.size() == 1) {
+  const auto& tried = m.about.strategies;
+  if (tried.empty() && m.about.baselines.empty()) {
     return;
+  }
+  const auto made_it =
+    std::find_if(tried.begin(), tried.end(), [&](const auto& a) { return a.step_seconds == m.step_seconds(); });
+  alternative mine = made_it != tried.end() ? *made_it : alternative{"this plan", m.step_seconds()};
+  mine.peak_memory = peak_memory(m);
+  std::vector<std::pair<const alternative*, bool>> rows{{&mine, true}}; // and whether it is this plan
+  for (const auto* list : {&tried, &m.about.baselines}) {
+    for (const auto& a : *list) {
+      if (made_it == tried.end() || &a != &*made_it) {
+        rows.emplace_back(&a, false);
+      }
+    }
   }
   const auto seconds = [](const alternative& a) { return std::isfinite(a.step_seconds) ? a.step_seconds : HUGE_VAL; };
   weft::stable_sort(rows,
@@ -126,6 +140,7 @@ inline void write_strategies(std::ostream& out, const placed_model& m) {
   for (const auto& [a, own] : rows) {
     const bool ran = std::isfinite(a->step_seconds);
     out << "<tr" << (own ? " class=\"best\"" : ran ? "" : " class=\"failed\"") << "><th scope=\"row\">" << escape_html(a->name)
+        << (own && made_it != tried.end() ? " <span class=\"badge\">this plan</span>" : "")
         << "</th><td class=\"bar\">";
     if (ran && longest > 0) {
       out << "<i style=\"width:" << fixed(100 * a->step_seconds / longest, 1) << "%\"></i>";
@@ -195,7 +210,7 @@ inline void write_devices(std::ostream& out, const placed_model& m) {
     bytes(d.resident_bytes);
     bytes(d.peak_bytes);
     write_number(out, d.limited() ? static_cast<double>(d.capacity) : absent, amount(static_cast<double>(d.capacity)));
-    write_number(out, share_of_capacity(d), percentage(share_of_capacity(d)));
+    write_number(out, d.share(), percentage(d.share()));
     count(d.load.sends);
     count(d.load.arrivals);
     out << "</tr>\n";
@@ -260,8 +275,46 @@ inline void write_traffic(std::ostream& out, const placed_model& m) {
   out << "</section>\n";
 }
 
+/// More ops than that are drawn as groups.
+inline constexpr std::size_t most_ops_drawn = 500;
+inline bool is_grouped(const placed_model& m) { return m.run.trace.ops.size() > most_ops_drawn; }
+
+/// `layers`, how many; by op `layer`. Of a small graph also `place` by op, and `from` and `to` by edge. Of a large one
+/// `groups` (names) with the `parent` of each, the innermost `group` by op, by tensor `producer`, `bytes` and how many
+/// `uses`, and then `consumer`, all those of the first tensor first.
+inline void write_graph_data(std::ostream& out, const placed_model& m) {
+  const bool grouped = is_grouped(m);
+  const graph_drawing g = draw_graph(m, !grouped);
+  out << "{\"layers\":" << g.layers;
+  const auto write = [&](std::string_view name, const auto& numbers) {
+    write_column(out, name, numbers.size(), [&](std::size_t i) { return numbers[i]; });
+  };
+  write("layer", g.layer);
+  if (!grouped) {
+    write_column_as<float>(out, "place", g.place.size(), [&](std::size_t i) { return g.place[i]; });
+    write_column(out, "from", g.edges.size(), [&](std::size_t i) { return g.edges[i].first; });
+    write_column(out, "to", g.edges.size(), [&](std::size_t i) { return g.edges[i].second; });
+  } else {
+    const op_groups groups = group_ops(m.run.op_names, g.layer);
+    out << ",\"groups\":";
+    write_strings(out, groups.name);
+    write("parent", groups.parent);
+    write("group", groups.of);
+    std::vector<std::uint32_t> uses(m.run.producers.size(), 0);
+    for (const flow_edge& e : m.edges) {
+      ++uses[e.tensor];
+    }
+    write("producer", m.run.producers);
+    write_column_as<float>(out, "bytes", uses.size(),
+                           [&](std::size_t t) { return static_cast<double>(m.run.tensor_bytes[t]); });
+    write("uses", uses);
+    write_column(out, "consumer", m.edges.size(), [&](std::size_t i) { return m.edges[i].target; });
+  }
+  out << '}';
+}
+
 /// `run` with `path`, `memory`, `traffic`, `graph`; see `write_run_data`.
-inline void write_placement_data(std::ostream& out, const placed_model& m, const graph_drawing& g) {
+inline void write_placement_data(std::ostream& out, const placed_model& m) {
   const std::size_t n = m.run.trace.ops.size(), k = m.run.trace.transfers.size();
   out << "{\"names\":[";
   write_strings(out, m.run.op_names);
@@ -286,20 +339,9 @@ inline void write_placement_data(std::ostream& out, const placed_model& m, const
   });
   write_column_as<double>(out, "traffic", m.devices.size() > most_devices_in_matrix ? m.traffic.size() : 0,
                           [&](std::size_t i) { return m.traffic[i].bytes; });
-  const std::size_t nodes = g.x.size();
-  out << ",\"graph\":{\"grouped\":" << (g.grouped ? "true" : "false") << ",\"layers\":["
-      << compact(static_cast<double>(g.layers) / static_cast<double>(std::max<std::size_t>(g.columns, 1))) << ',' << g.layers << ']';
-  write_column_as<float>(out, "x", nodes, [&](std::size_t i) { return g.x[i]; });
-  write_column_as<float>(out, "y", nodes, [&](std::size_t i) { return g.y[i]; });
-  write_column(out, "device", nodes, [&](std::size_t i) { return std::min<std::size_t>(g.device[i], m.run.num_devices()); });
-  write_column(out, "ops", nodes, [&](std::size_t i) { return g.ops[i]; });
-  write_column(out, "from", g.edges.size(), [&](std::size_t i) { return g.edges[i].first; });
-  write_column(out, "to", g.edges.size(), [&](std::size_t i) { return g.edges[i].second; });
-  write_column(out, "weight", g.edges.size(), [&](std::size_t i) { return g.weight[i]; });
-  if (g.grouped) {
-    write_column(out, "nodeOf", n, [&](std::size_t i) { return g.node_of[i]; });
-  }
-  out << "}}";
+  out << ",\"graph\":";
+  write_graph_data(out, m);
+  out << '}';
 }
 
 } // namespace weft::report::detail

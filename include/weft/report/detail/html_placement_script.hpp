@@ -157,25 +157,26 @@ function drawTraffic(element, run) {
 )js";
 
 inline constexpr std::string_view html_graph_script = R"js(
+// What the colours of a graph stand for, of the devices that are used.
+const deviceKeys = (run, used) => run.devices.flatMap((name, d) => used.has(d) ? [make("span", {className: "key"},
+  Object.assign(make("i"), {style: `background: ${deviceColour(d)}`}), name.slice(0, 40))] : []).slice(0, 40);
+
 function drawGraph(element, run, onSelect) {
-  const json = data.graph, x = column(json.x), y = column(json.y), device = column(json.device), ops = column(json.ops);
-  const from = column(json.from), to = column(json.to), weight = column(json.weight), nodeOf = json.nodeOf ? column(json.nodeOf) : null;
+  const json = data.graph, [x, y, from, to] = ["layer", "place", "from", "to"].map(key => column(json[key]));
+  const device = run.opDevice;
   const frame = element.closest("section"), tools = frame.querySelector(".tools"), legend = frame.querySelector(".legend");
-  const n = x.length, wide = x.reduce((a, b) => Math.max(a, b), 0) + 1;
+  const n = run.n, wide = json.layers;
   const low = y.reduce((a, b) => Math.min(a, b), 0), tall = y.reduce((a, b) => Math.max(a, b), 0) - low + 1;
   const colour = i => device[i] < run.devices.length ? deviceColour(device[i]) : theme.ghost;
-  const heaviest = weight.reduce((a, b) => Math.max(a, b), 1);
-  const classOf = Uint8Array.from(weight, (one, e) => json.grouped ? (one >= .3 * heaviest ? 2 : one >= .06 * heaviest ? 1 : 0)
-    : x[to[e]] - x[from[e]] > 12 ? 0 : 1); // lines across the whole picture would hide all others
-  const node = op => nodeOf ? nodeOf[op] : op;
+  // Lines across the whole picture would hide all others.
+  const long = Uint8Array.from(from, (u, e) => x[to[e]] - x[u] > 12);
   const onPath = new Uint8Array(n), pathEdges = new Set();
   let before = -1, shownPath = false, selected = -1, hovered = -1, at = null, largest = 1;
   for (const step of run.path?.steps ?? []) {
     if (step.item < 0 || step.item >= run.n) continue;
-    const here = node(step.item);
-    onPath[here] = 1;
-    if (before >= 0) pathEdges.add(before * n + here);
-    before = here;
+    onPath[step.item] = 1;
+    if (before >= 0) pathEdges.add(before * n + step.item);
+    before = step.item;
   }
   // The part of the graph in view: its middle, in layers and places, and how much it is magnified.
   const view = {x: wide / 2, y: low + tall / 2 - .5, zoom: 1};
@@ -213,13 +214,12 @@ function drawGraph(element, run, onSelect) {
       pen.stroke();
       pen.globalAlpha = 1;
     };
-    // The more lines there are, and the fewer tensors a line stands for, the fainter it is.
+    // The more lines there are, the fainter they are.
     const dense = Math.max(.08, Math.min(.8, 500 / from.length)) * (shownPath ? .5 : 1), lit = selected >= 0 ? selected : hovered;
-    const strength = [[.7, dense], [1.1, Math.min(.9, dense * 2.5 * Math.sqrt(view.zoom))], [1.8, Math.min(1, dense * 5)]];
-    strength.forEach(([line, alpha], class_) => {
-      edges(theme.soft, line, alpha, (u, v, e) => classOf[e] === class_ && device[u] === device[v]);
-      edges(theme.accent, line, alpha, (u, v, e) => classOf[e] === class_ && device[u] !== device[v]);
-    });
+    for (const [line, alpha, far] of [[.7, dense, 1], [1.1, Math.min(.9, dense * 2.5 * Math.sqrt(view.zoom)), 0]]) {
+      edges(theme.soft, line, alpha, (u, v, e) => long[e] === far && device[u] === device[v]);
+      edges(theme.accent, line, alpha, (u, v, e) => long[e] === far && device[u] !== device[v]);
+    }
     if (shownPath) edges(theme.path, 2.2, 1, (u, v) => pathEdges.has(u * n + v));
     if (lit >= 0) edges(theme.ink, 1.6, 1, (u, v) => u === lit || v === lit);
     pen.font = fontOf(11);
@@ -239,8 +239,7 @@ function drawGraph(element, run, onSelect) {
       }
       if (w > 44 && h > 11) {
         pen.fillStyle = inkOn(colour(i));
-        const label = json.grouped ? ops[i].toLocaleString("en") : run.name(i);
-        const short = label.slice(label.lastIndexOf("/") + 1) || label;
+        const label = run.name(i), short = label.slice(label.lastIndexOf("/") + 1) || label;
         pen.fillText(fitted(pen, pen.measureText(label.slice(0, 100)).width < w - 8 ? label : short, w - 8), at.px(i), at.py(i) + .5);
       }
       pen.globalAlpha = 1;
@@ -276,12 +275,10 @@ function drawGraph(element, run, onSelect) {
     if (i !== hovered) chart.later();
     hovered = i;
     if (i < 0) return hideTip();
-    const d = run.devices[device[i]] ?? "no device";
-    showTip(json.grouped ? [`${count(ops[i], "op")} on ${d}`, `layers ${json.layers[0] * x[i] | 0} to ${(json.layers[0] * (x[i] + 1) | 0) - 1} of ${json.layers[1]}`]
-                         : describeItem(run, i), event.clientX, event.clientY);
+    showTip(describeItem(run, i), event.clientX, event.clientY);
   });
   element.addEventListener("pointerup", event => {
-    if (drag && drag.moved < 5 && !json.grouped) onSelect(hit(...place(event)));
+    if (drag && drag.moved < 5) onSelect(hit(...place(event)));
     drag = null;
   });
   element.addEventListener("pointerleave", () => {
@@ -307,12 +304,10 @@ function drawGraph(element, run, onSelect) {
   tools.replaceChildren(make("span", {className: "group"}, button("+", "Zoom in", () => zoom(2)), button("−", "Zoom out", () => zoom(.5)),
     button("←", "To the left", () => pan(-.25, 0)), button("→", "To the right", () => pan(.25, 0)), button("Everything", "Show the whole graph", fit)));
   tools.hidden = false;
-  const used = new Set(device);
-  legend.replaceChildren(...run.devices.flatMap((name, d) => used.has(d) && legend.childElementCount < 40
-    ? [make("span", {className: "key"}, Object.assign(make("i"), {style: `background: ${deviceColour(d)}`}), name.slice(0, 40))] : []));
+  legend.replaceChildren(...deviceKeys(run, new Set(device)));
   legend.hidden = false;
   return (op, path) => {
-    selected = op >= 0 ? node(op) : -1;
+    selected = op;
     shownPath = path ?? shownPath;
     if (selected >= 0 && (at.px(selected) < 0 || at.px(selected) > element.clientWidth || at.py(selected) < 0 || at.py(selected) > element.clientHeight))
       show(x[selected] + .5, y[selected], view.zoom);
@@ -334,7 +329,9 @@ const drawn = (selector, action) => {
 };
 drawn(".memory", element => drawMemory(element, theRun, theView));
 drawn(".traffic-map", element => drawTraffic(element, theRun));
-drawn(".graph", element => { inGraph = drawGraph(element, theRun, op => theGantt.select(op, true)); });
+drawn(".graph", element => {
+  inGraph = (data.graph.groups ? drawGroups : drawGraph)(element, theRun, op => theGantt.select(op, true));
+});
 document.querySelectorAll("button[data-op]").forEach(one => one.addEventListener("click", () => {
   theGantt.select(+one.dataset.op, true);
   document.querySelector(".timeline").closest("section").scrollIntoView({block: "start"});

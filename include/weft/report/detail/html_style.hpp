@@ -62,12 +62,12 @@ tbody tr.best .badge { color: var(--best-ink) }
 td.failed, .failed td { white-space: normal }
 p.failed { margin: .6rem 0 0; font-size: .9rem }
 .none { color: var(--soft) }
-th button {
+thead th button {
   all: unset; cursor: pointer; position: relative; white-space: nowrap;
 }
-th button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px }
-th button::after { content: "▾"; position: absolute; left: 100%; margin-left: .15em; opacity: 0 }
-th button:hover::after { opacity: .5 }
+thead th button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px }
+thead th button::after { content: "▾"; position: absolute; left: 100%; margin-left: .15em; opacity: 0 }
+thead th button:hover::after { opacity: .5 }
 th[aria-sort=ascending] button::after { content: "▴"; opacity: 1 }
 th[aria-sort=descending] button::after { opacity: 1 }
 details { margin-top: .75rem }
@@ -111,7 +111,16 @@ summary { cursor: pointer; color: var(--soft); font-size: .9rem }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; font-size: .9rem; margin: .2rem 0 1rem }
 h3 { margin: 1.6rem 0 .5rem; font-size: 1rem; font-weight: 650 }
 section ul { margin: .4rem 0; padding-left: 1.2rem }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(11.5rem, 46%), 1fr)); gap: .8rem; margin: 0 }
+.cards { display: grid; grid-template-columns: repeat(var(--wide), minmax(0, 1fr)); gap: .8rem; margin: 0 }
+.cards div:first-child { grid-column: span var(--wide-first) }
+@media (max-width: 76rem) {
+  .cards { grid-template-columns: repeat(var(--middle), minmax(0, 1fr)) }
+  .cards div:first-child { grid-column: span var(--middle-first) }
+}
+@media (max-width: 44rem) {
+  .cards { grid-template-columns: repeat(var(--narrow), minmax(0, 1fr)) }
+  .cards div:first-child { grid-column: span var(--narrow-first) }
+}
 .cards div { padding: .8rem 1rem; background: var(--raised); border: 1px solid var(--rule); border-radius: 8px }
 .cards dt { color: var(--soft); font-size: .8rem }
 .cards dd { margin: 0 }
@@ -145,6 +154,41 @@ button.op:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px;
 td.heat, tbody tr:hover > td.heat { background: rgb(var(--heat) / var(--s)) }
 td.hot { color: var(--on-heat) }
 .key { display: inline-flex; gap: .4em; align-items: center; padding: .05rem .4rem }
+.groups {
+  overflow: auto; height: 40rem; max-height: 85vh; border: 1px solid var(--rule); border-radius: 8px; cursor: grab;
+}
+.sheet { position: relative; margin: 0 auto; overflow: hidden }
+.plane { position: absolute; left: 0; top: 0; transform-origin: 0 0 }
+.plane svg { position: absolute; inset: 0; width: 100%; height: 100%; fill: none }
+.plane .line { stroke: var(--soft); opacity: .4 }
+.plane .moved { stroke: var(--accent); opacity: .65 }
+.plane .near { stroke: var(--ink); opacity: 1 }
+.plane .target { stroke: transparent; stroke-width: 9; pointer-events: stroke }
+.frame {
+  position: absolute; background: color-mix(in srgb, var(--raised) 70%, transparent); border: 1px solid var(--rule);
+  border-radius: 8px;
+}
+.box {
+  position: absolute; font: 12px/1.3 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  color: var(--ink); background: var(--paper); border: 1px solid var(--rule); border-radius: 6px; padding: .25rem .5rem;
+  text-align: left; cursor: pointer; overflow: hidden;
+}
+.box b, .box small { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.box b { font-weight: 600 }
+.box.leaf { border-color: transparent; text-align: center }
+.box.leaf b { font-weight: 400 }
+.box small { color: var(--soft); font-size: 11px }
+.box.group { border-color: var(--soft); padding-bottom: .8rem }
+.box i { position: absolute; left: 0; right: 0; bottom: 0; height: 9px }
+.box.head { display: flex; gap: .6rem; align-items: baseline; border-color: transparent; background: none }
+.box.head i { top: 0; bottom: auto; height: 4px }
+.box.head b::before { content: "▾ " }
+.box.group b::before { content: "▸ " }
+.box:hover, .box.chosen { outline: 2px solid var(--ink); outline-offset: 0 }
+.box:focus-visible { outline: 3px solid var(--accent); outline-offset: 1px }
+.onpath .box:not(.lit, .head), .onpath .line:not(.lit) { opacity: .3 }
+.onpath .line.lit { stroke: var(--path); opacity: 1 }
+.onpath .box.lit { border-color: var(--path) }
 #tip {
   position: fixed; z-index: 9; pointer-events: none; max-width: min(30rem, 90vw); padding: .5rem .7rem; left: 0; top: 0;
   background: var(--paper); color: var(--ink); border: 1px solid var(--rule); border-radius: 6px; font-size: .83rem;

@@ -99,8 +99,8 @@ function countUntil(list, start, t) {
 
 function describeItem(run, i) {
   const t = value => `${six(value)} ${run.unit}`;
-  const length = value => (([scale, unit]) => `${six(value / run.scale * scale)} ${unit}`)(timeUnit(value / run.scale));
-  const span = (from, to) => `${six(from)} to ${t(to)} (${length(to - from)})`, device = d => run.devices[d];
+  const span = (from, to) => `${six(from)} to ${t(to)} (${duration((to - from) / run.scale)})`;
+  const device = d => run.devices[d];
   const short = text => text.length > 300 ? text.slice(0, 150) + "…" + text.slice(-150) : text;
   const move = k => `${device(run.from[k])} → ${device(run.to[k])}${run.bytes[k] >= 0 ? ", " + amount(run.bytes[k]) : ""}`;
   if (typeof i === "object")
