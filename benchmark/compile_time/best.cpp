@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // What most programs do that want a good plan: a workload, a platform, solve::best.
+#ifdef WEFT_ONLY_WHAT_IT_USES
+#include <weft/platform/platform.hpp>
+#include <weft/problem.hpp>
+#include <weft/solve/best.hpp>
+#include <weft/workload/builder.hpp>
+#else
 #include <weft/all.hpp>
+#endif
 
 #include <cstdio>
 

@@ -79,6 +79,7 @@ def main():
             "weft/all.hpp alone": [folder / "all.cpp"],
             "examples/quick_start.cpp": [ROOT / "examples/quick_start.cpp"],
             "a program with solve::best": [best],
+            "the same without weft/all.hpp": ["-DWEFT_ONLY_WHAT_IT_USES", best],
             "the same with weft::compiled": ["-DWEFT_COMPILED_LINEAR", best],
         }
         compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", str(folder / "out.o")]
