@@ -20,7 +20,7 @@
 namespace weft::interop {
 
 /// Solves `partition::sct::program` exactly, by the dual simplex method: `partition::m_sct<interop::clp>{}`. Variables:
-/// x = 1 − share per arc, a start per op, the makespan; rows: as published. Link with Clp (Debian: coinor-libclp-dev).
+/// x = 1 − share per arc, a start per op, the makespan; rows: as published. Debian has Clp as coinor-libclp-dev.
 /// Throws `error` if Clp gives up. Complexity: of the simplex method; seconds for some 10⁴ arcs.
 struct clp {
   std::vector<double> operator()(const partition::sct::program& lp) const {
