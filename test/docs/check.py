@@ -14,12 +14,17 @@ A comment right before a block says where the block comes from:
   <!-- table NAME -->          a table that tables.py makes from results of `compare` or `manycore`; columns headed
                                `planning` are wall time and not compared, nor are cells for which tables.py has `…`
                                (needs --programs; some need --reference)
+  <!-- list NAME -->           a table that reference.py makes from the headers: presets, partitioners, ready_policies …
+  <!-- every KIND -->          a table written by hand whose first column names every preset, partitioner, policy or
+                               refiner in a code span, and nothing else
   <!-- json -->                a JSON block that must satisfy the schema of its "format" in docs/schema (needs jsonschema)
   <!-- figures: NAME -->       a table measured by hand, with the machine beside it; never compared, always listed
 
-Also: every C++ block has such a comment, relative links and their anchors lead somewhere, and headers and qualified
-names in code spans exist. --update writes what is expected into the files. Blocks that cannot be checked for want of a
-program or of reference data are listed. Exit status 1 if something does not hold.
+Also: every C++ block has such a comment, relative links and their anchors lead somewhere, other links have the form of
+one, and headers and qualified names in code spans exist. Pages that reference.py makes as a whole are as it makes them:
+one for each strategy of the registry, and indices of headers and concepts. docs/README.md names every page once, and
+CHANGELOG.md begins with the library's version. --update writes what is expected into the files. Blocks that cannot be
+checked for want of a program or of reference data are listed. Exit status 1 if something does not hold.
 """
 import argparse
 import json
@@ -32,6 +37,7 @@ import tempfile
 import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import reference  # noqa: E402
 import tables  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -54,6 +60,7 @@ class Checker:
         self.folders = {}  # where the sessions of a page run
         headers = (ROOT / "include/weft").rglob("*.hpp")
         self.headers = {str(h.relative_to(ROOT / "include")): h.read_text() for h in headers}
+        self.words = {word for text in self.headers.values() for word in re.findall(r"\w+", text)}
 
     def problem(self, path, line, text):
         self.problems.append(f"{path.relative_to(ROOT)}:{line}: {text}")
@@ -109,9 +116,24 @@ class Checker:
         if match := re.fullmatch(r"table (\S+)", directive):
             program = self.program(tables.program_of(match[1]))
             return program and tables.make(match[1], program, self.options.reference)
+        if match := re.fullmatch(r"list (\S+)", directive):
+            return reference.list_of(match[1], str(path.relative_to(ROOT)))
+        if match := re.fullmatch(r"every (\S+)", directive):
+            return self.complete(match[1], shown)
         if match := re.fullmatch(r"(\S+) \[(\S+)\]", directive):
             return self.snippet(match[1], match[2])
         raise ValueError(f"there is no directive '{directive}'")
+
+    @staticmethod
+    def complete(kind, shown):
+        """The same lines if the first column has every name of a kind and no other."""
+        known = reference.names(kind)
+        named = [name for line in shown[2:] for name in re.findall(r"`(?:\w+::)*(\w+)`", line.split("|")[1])]
+        if lost := [name for name in known if named.count(name) != 1]:
+            raise ValueError(f"the table does not name each {kind} once: {', '.join(lost)}")
+        if strange := [name for name in named if name not in known]:
+            raise ValueError(f"there is no {kind} {', '.join(strange)}")
+        return shown
 
     @staticmethod
     def valid(shown):
@@ -150,7 +172,7 @@ class Checker:
         i = 0
         while i < len(lines):
             match = DIRECTIVE.match(lines[i])
-            if not match:
+            if not match or match[1].startswith("Made by "):  # which check_made_pages looks after
                 if lines[i].startswith("```"):
                     if lines[i] in ("```cpp", "```console"):
                         self.problem(path, i + 1, "a block of code that is neither compiled nor run")
@@ -210,7 +232,9 @@ class Checker:
             if inside:
                 continue
             for target in re.findall(r"(?:\]\(|src=\"|srcset=\"|href=\")([^)\" ]+)", line):
-                if re.match(r"https?:|mailto:", target):
+                if re.match(r"[a-z]+:", target):
+                    if not re.fullmatch(r"https?://[\w.-]+\.[a-z]+(:\d+)?(/[^\s<>]*)?", target):
+                        self.problem(path, number, f"{target} is no link")
                     continue
                 name, _, anchor = target.partition("#")
                 file = (path.parent / name).resolve() if name else path
@@ -226,8 +250,62 @@ class Checker:
             if not any(name in (h, h.removeprefix("weft/")) or h.endswith("/" + name) for h in self.headers):
                 self.problem(path, number, f"there is no header {name}")
         for space, name in re.findall(r"\b(?:weft::)?(\w+)::(\w+)", code):
-            if space in NAMESPACES and not any(re.search(rf"\b{name}\b", text) for text in self.headers.values()):
+            if space in NAMESPACES and name not in self.words:
                 self.problem(path, number, f"no header has the name {space}::{name}")
+
+
+    def check_made_pages(self):
+        """The pages that are made as a whole; and none beside them."""
+        try:
+            wanted = reference.pages()
+        except reference.Missing as e:
+            self.problems.append(str(e))
+            return
+        for name, text in wanted.items():
+            path = ROOT / name
+            if path.exists() and path.read_text() == text:
+                self.checked += 1
+            elif self.options.update:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text)
+                print(f"{name}: updated")
+            else:
+                state = "differs from" if path.exists() else "is missing; it is made from"
+                self.problems.append(f"{name}: {state} the headers; run test/docs/check.py --update")
+        for path in sorted((ROOT / "docs/strategies").glob("*.md")):
+            if str(path.relative_to(ROOT)) not in wanted:
+                self.problems.append(f"{path.relative_to(ROOT)}: there is no such strategy")
+
+    def check_registry(self):
+        """compare knows no strategy that the registry's source does not show."""
+        program = self.program("compare")
+        if not program:
+            return
+        text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+        listed = re.search(r"^Strategies$(.*?)^Workloads$", text, re.S | re.M)[1]
+        for kind, word in (("partitioner", "partition"), ("policy", "schedule"), ("refiner", "refine")):
+            known = re.split(r",\s*", re.search(rf"^  {word}: +(.*?)(?=^  \w+:)", listed, re.S | re.M)[1].strip())
+            if known != reference.names(kind):
+                self.problems.append(f"compare --help: {word} has other names than reference.py finds in the registry: "
+                                     f"{', '.join(set(known) ^ set(reference.names(kind)))}")
+
+    def check_index(self):
+        """docs/README.md has a row for every page."""
+        index = ROOT / "docs/README.md"
+        rows = re.findall(r"^\| \[[^\]]*\]\(([^)#]*)\)", index.read_text(), re.M)
+        for page in sorted((ROOT / "docs").rglob("*.md")):
+            name = str(page.relative_to(ROOT / "docs"))
+            once = page != index and (not name.startswith("strategies/") or name.endswith("README.md"))
+            if once and rows.count(name) != 1:
+                self.problem(index, 1, f"{rows.count(name)} rows begin with a link to {name} instead of 1")
+
+    def check_changelog(self):
+        path = ROOT / "CHANGELOG.md"
+        version = re.search(r"^## \[?(\d+\.\d+\.\d+)", path.read_text(), re.M)
+        parts = [re.search(rf"WEFT_VERSION_{p} (\d+)", self.headers["weft/core/config.hpp"])[1]
+                 for p in ("MAJOR", "MINOR", "PATCH")]
+        if not version or version[1] != ".".join(parts):
+            self.problem(path, 1, f"the first version is not {'.'.join(parts)}, that of core/config.hpp")
 
 
 def main():
@@ -236,15 +314,20 @@ def main():
     parser.add_argument("--reference", type=pathlib.Path, help="folder with data/ and reference/ (WEFT_REFERENCE_DATA)")
     parser.add_argument("--update", action="store_true")
     checker = Checker(parser.parse_args())
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    for page in pages:
+    pages = lambda: [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]  # noqa: E731
+    for page in pages():
         checker.check_blocks(page)
+    checker.check_made_pages()  # with what the tables say now
+    for page in pages():
         checker.check_references(page)
+    checker.check_registry()
+    checker.check_index()
+    checker.check_changelog()
     for line in checker.skipped:
         print(f"skipped: {line}")
     for line in checker.problems:
         print(line)
-    print(f"{len(pages)} pages, {checker.checked} blocks checked, {len(checker.skipped)} skipped, "
+    print(f"{len(pages())} pages, {checker.checked} blocks checked, {len(checker.skipped)} skipped, "
           f"{len(checker.problems)} problems")
     return 1 if checker.problems or not checker.checked else 0
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Best imaginary level scheduling.
+/// Best imaginary level scheduling: levels as if every op got its best device.
 #pragma once
 
 #include "weft/core/rounding.hpp"
@@ -29,6 +29,7 @@ namespace weft::partition {
 /// the sum of the others'.
 /// Source: Oh, Ha, Euro-Par 1996. Complexity: O(devices · (n + m) + n · ready ops · devices log devices).
 /// Memory: 8 bytes per op and device, by definition. Uses no randomness.
+/// Choose it where devices suit different ops and transfers are cheap, for graphs that are not wide.
 struct bil {
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Critical path on a processor.
+/// Critical path on a processor: a longest path on one device, the rest to where it finishes first.
 #pragma once
 
 #include "weft/partition/list_scheduler.hpp"
@@ -94,6 +94,7 @@ struct pinned_or {
 /// smaller device id). An op of the path that the device does not take goes where it finishes earliest, too.
 /// Source: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002.
 /// Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
+/// Choose it where one path is most of the work and one device is best at it.
 using cpop = list_scheduler<list::by_way_through, list::pinned_or<list::least<list::finish_time>>>;
 
 } // namespace weft::partition

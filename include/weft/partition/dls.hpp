@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Dynamic level scheduling.
+/// Dynamic level scheduling: of all ready ops and devices the pair with the largest dynamic level.
 #pragma once
 
 #include "weft/partition/pair_scheduler.hpp"
@@ -38,6 +38,8 @@ struct by_topology_with_levels {
 /// Departs: the static level counts mean compute times (the paper: medians, which are the same on its example), and a
 /// device that may not run an op counts in neither.
 /// Source: Sih, Lee, IEEE TPDS 4(2), 1993. Complexity: O(devices · (n log n + m)), see `pair_scheduler`.
+/// Choose it beside HEFT where devices suit different ops or transfers are cheap, if its time, some times HEFT's, is
+/// there.
 using dls = pair_scheduler<list::by_topology_with_levels, list::minus_dynamic_level>;
 
 } // namespace weft::partition

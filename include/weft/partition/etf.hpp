@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Earliest task first.
+/// Earliest task first: of all ready ops and devices the pair that starts first.
 #pragma once
 
 #include "weft/partition/pair_scheduler.hpp"
@@ -12,6 +12,7 @@ namespace weft::partition {
 /// Departs: the static level counts mean compute times, since devices differ.
 /// Source: Hwang, Chow, Anger, Lee, SIAM J. Computing 18(2), 1989; O(n² · devices) there.
 /// Complexity: O(devices · (n log n + m)), see `pair_scheduler`.
+/// Choose it where devices are alike; it starts ops early, whatever the device's speed.
 using etf = pair_scheduler<list::by_static_level, list::no_offset>;
 
 } // namespace weft::partition

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Fast load balancing.
+/// Fast load balancing: the earliest start of two candidates.
 #pragma once
 
 #include "weft/core/buffer.hpp"
@@ -29,6 +29,7 @@ namespace weft::partition {
 /// an op starts is exact.
 /// Departs: devices are scanned instead of kept in heaps: O(devices) instead of O(log devices) per op.
 /// Source: Radulescu, van Gemund, ICPP 1999. Complexity: O(n · (devices + log n) + m). Uses no randomness.
+/// Choose it where there are many alike devices and little time: it looks at two pairs per step.
 struct flb {
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {

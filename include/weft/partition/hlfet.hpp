@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Highest level first with estimated times.
+/// Highest level first with estimated times: by static level to where an op starts first.
 #pragma once
 
 #include "weft/partition/list_scheduler.hpp"
@@ -11,6 +11,7 @@ namespace weft::partition {
 ///
 /// Departs: the level counts mean compute times, since devices differ.
 /// Source: Adam, Chandy, Dickson, CACM 17(12), 1974. Complexity: O(devices · (n + m)).
+/// Choose it to compare with the classic list scheduler for equal devices.
 using hlfet = list_scheduler<list::by_static_level, list::least<list::start_time>, schedule::queue_end>;
 
 } // namespace weft::partition

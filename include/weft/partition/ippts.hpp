@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Improved predict priority task scheduling.
+/// Improved predict priority task scheduling: as PEFT, for ops with many consumers first.
 #pragma once
 
 #include "weft/partition/list/future_costs.hpp"
@@ -54,6 +54,7 @@ struct by_predicted_cost {
 /// the number of consumers can give an op a higher priority than its inputs have, only ready ops compete.
 /// Source: Djigal, Feng, Lu, Ge, IEEE TPDS 32(5), 2021. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Memory: 8 bytes per op and device, by definition.
+/// Choose it beside PEFT, on whose idea it builds; which is better depends on the graph.
 using ippts = list_scheduler<list::by_predicted_cost, list::least<list::finish_time>>;
 
 } // namespace weft::partition

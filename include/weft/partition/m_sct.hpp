@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Memory-constrained small-communication-time scheduling.
+/// Memory-constrained small-communication-time scheduling: ETF with favourite children.
 #pragma once
 
 #include "weft/core/buffer.hpp"
@@ -32,9 +32,10 @@ namespace weft::partition {
 /// SoCC 2020, §3; the program and the rule of urgent ops are those of Hanen, Munier, *An Approximation Algorithm for
 /// Scheduling Dependent Tasks on m Processors with Small Communication Delays*, ETFA 1995.
 /// Complexity: that of the solver and O(n · devices · (ready ops + devices) + m · devices). Uses no randomness.
+/// Choose it to compare with Baechi, or where transfers take about as long as ops.
 template <sct::program_solver Solver = sct::averaged_matchings>
 struct m_sct {
-  [[no_unique_address]] Solver solver = {};
+  [[no_unique_address]] Solver solver = {}; ///< of the linear program
   double threshold = 0.5; ///< the share from which an arc may be a favourite
 
   template <class Problem>

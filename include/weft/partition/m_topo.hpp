@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Memory-constrained topological placement.
+/// Memory-constrained topological placement: device after device is filled.
 #pragma once
 
 #include "weft/partition/assignment.hpp"
@@ -19,6 +19,7 @@ namespace weft::partition {
 /// Departs: the source's devices are alike; here a device that does not allow an op is passed over for it alone.
 /// Source: Jeon, Cai, Srivastava, Jiang, Ke, Meng, Xie, Gupta, "Baechi", SoCC 2020, section 3.
 /// Complexity: O(n + components passed over · devices). Uses no randomness.
+/// Choose it as the baseline of plans within memory: it fills device after device and does not look at times.
 struct m_topo {
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p) const {

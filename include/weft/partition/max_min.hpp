@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Max-min.
+/// Max-min: the ready op whose earliest completion is latest.
 #pragma once
 
 #include "weft/partition/batch_scheduler.hpp"
@@ -18,7 +18,8 @@ struct best_completion {
 ///
 /// Departs: the source has independent ops, all ready at once; here each step looks at those that are ready.
 /// Source: Ibarra, Kim, JACM 24(2), 1977, algorithm E; Maheswaran et al., JPDC 59(2), 1999.
-/// Complexity: see `batch_scheduler`.
+/// Complexity: O(n · ready ops + devices · updates), at most ready ops updates per step.
+/// Choose it for ops that do not wait for each other, a few of them long: those come first.
 using max_min = batch_scheduler<list::best_completion>;
 
 } // namespace weft::partition

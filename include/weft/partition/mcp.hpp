@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Modified critical path.
+/// Modified critical path: by the latest possible start to where an op starts first.
 #pragma once
 
 #include "weft/partition/list_scheduler.hpp"
@@ -49,6 +49,7 @@ struct by_latest_start {
 /// Departs: times are means, since devices differ; equal ALAPs are told apart by the consumers' ALAPs only, not by the
 /// sorted lists of all descendants', which take O(n²).
 /// Source: Wu, Gajski, IEEE TPDS 1(3), 1990. Complexity: O(devices · (n + m)) plus the gaps passed.
+/// Choose it where devices are alike; it starts ops early, whatever the device's speed.
 using mcp = list_scheduler<list::by_latest_start, list::least<list::start_time>>;
 
 } // namespace weft::partition

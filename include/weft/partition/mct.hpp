@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Minimum completion time.
+/// Minimum completion time: op after op to where it is complete first.
 #pragma once
 
 #include "weft/partition/list_scheduler.hpp"
@@ -7,7 +7,9 @@
 namespace weft::partition {
 
 /// MCT: ops in topological order, each on the device where it is complete first, without insertion (ties: the smaller
-/// device id). A baseline. Source: Maheswaran et al., JPDC 59(2), 1999. Complexity: O(devices · (n + m)).
+/// device id).
+/// Source: Maheswaran et al., JPDC 59(2), 1999. Complexity: O(devices · (n + m)).
+/// Choose it as a baseline: what is a priority worth?
 using mct = list_scheduler<list::by_topological_order, list::least<list::finish_time>, schedule::queue_end>;
 
 } // namespace weft::partition

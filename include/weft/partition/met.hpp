@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Minimum execution time.
+/// Minimum execution time: op after op to where it is computed fastest.
 #pragma once
 
 #include "weft/partition/list_scheduler.hpp"
@@ -7,8 +7,10 @@
 namespace weft::partition {
 
 /// MET: ops in topological order, each on the device that computes it fastest, however busy that is (ties: the earlier
-/// finish, then the smaller device id). A baseline. Source: Maheswaran et al., JPDC 59(2), 1999.
+/// finish, then the smaller device id).
+/// Source: Maheswaran et al., JPDC 59(2), 1999.
 /// Complexity: O(devices · (n + m)).
+/// Choose it as a baseline: what is it worth to look at loads?
 using met = list_scheduler<list::by_topological_order, list::least<list::compute_time>, schedule::queue_end>;
 
 } // namespace weft::partition

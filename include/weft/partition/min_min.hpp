@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Min-min.
+/// Min-min: the ready op that can be complete first.
 #pragma once
 
 #include "weft/partition/pair_scheduler.hpp"
@@ -22,6 +22,7 @@ struct plus_compute_time {
 /// Departs: the source has independent ops, all ready at once; here each step looks at those that are ready.
 /// Source: Ibarra, Kim, JACM 24(2), 1977, algorithm D; Maheswaran et al., JPDC 59(2), 1999.
 /// Complexity: O(devices · (n log n + m)), see `pair_scheduler`.
+/// Choose it for wide graphs of short ops that hardly wait for each other.
 using min_min = pair_scheduler<list::by_topological_order, list::plus_compute_time>;
 
 } // namespace weft::partition

@@ -21,8 +21,11 @@ namespace weft::partition {
 /// **t**raffic, the transfer time added with placed neighbours; **e**xecution, the compute time of d with the component
 /// on it. Traffic and execution are normalised by their largest value among the fitting devices, importance by the
 /// largest of all ops (a group counts the mean of its members). A term that is 0 becomes `zero_term`, memory a tenth of
-/// the least share in use, so that it does not erase the others. [CP] §3 Complexity: O(devices · (n + traffic of each
-/// op)). Uses no randomness.
+/// the least share in use, so that it does not erase the others.
+/// Departs: the published code visits components in the order of a hash table and truncates traffic to integers, so
+/// that its plans differ from run to run; here the order is defined and numbers are exact.
+/// Source: [CP] §3. Complexity: O(devices · (n + traffic of each op)). Uses no randomness.
+/// Choose it to compare with [CP], or where balanced memory matters more than time.
 struct mite {
   double zero_term = 1e-6; ///< what a term of 0 counts
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Opportunistic load balancing.
+/// Opportunistic load balancing: op after op to where it can start first.
 #pragma once
 
 #include "weft/partition/list_scheduler.hpp"
@@ -7,8 +7,9 @@
 namespace weft::partition {
 
 /// OLB: ops in topological order, each on the device that is free first, however slow it is (ties: the earlier finish,
-/// then the smaller device id). A baseline; a group counts its other members' compute time there, as everywhere.
+/// then the smaller device id). A group counts its other members' compute time there, as everywhere.
 /// Source: Maheswaran et al., JPDC 59(2), 1999. Complexity: O(devices · (n + m)).
+/// Choose it as a baseline: what is it worth to look at speeds?
 using olb = list_scheduler<list::by_topological_order, list::least<list::available_time>, schedule::queue_end>;
 
 } // namespace weft::partition

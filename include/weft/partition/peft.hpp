@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Predict earliest finish time.
+/// Predict earliest finish time: to where an op and what follows it finish first.
 #pragma once
 
 #include "weft/partition/list/future_costs.hpp"
@@ -36,6 +36,7 @@ struct by_optimistic_cost {
 /// the least finish time + optimistic cost, with insertion (ties: the earlier finish, then the smaller device id).
 /// Source: Arabnejad, Barbosa, IEEE TPDS 25(3), 2014. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Memory: 8 bytes per op and device, by definition.
+/// Choose it beside HEFT where transfers are dear: it looks beyond the next op, at HEFT's complexity.
 using peft = list_scheduler<list::by_optimistic_cost, list::least<list::finish_time>>;
 
 } // namespace weft::partition

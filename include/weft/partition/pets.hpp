@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Performance effective task scheduling.
+/// Performance effective task scheduling: level by level to where an op finishes first.
 #pragma once
 
 #include "weft/core/sort.hpp"
@@ -71,6 +71,7 @@ struct by_level_and_rank {
 /// Departs: the source rounds ranks to integers, which would depend on the unit of time.
 /// Source: Ilavarasan, Thambidurai, J. Computer Sciences 3(2), 2007.
 /// Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
+/// Choose it to compare, or for graphs that are levels of alike ops.
 using pets = list_scheduler<list::by_level_and_rank, list::least<list::finish_time>>;
 
 } // namespace weft::partition

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Sufferage.
+/// Sufferage: the ready op that loses most without its best device.
 #pragma once
 
 #include "weft/partition/batch_scheduler.hpp"
@@ -18,7 +18,9 @@ struct completion_lost {
 ///
 /// Departs: the source has independent ops, and decides on several per round, one for each device; here each step looks
 /// at the ops that are ready and takes one.
-/// Source: Maheswaran, Ali, Siegel, Hensgen, Freund, JPDC 59(2), 1999. Complexity: see `batch_scheduler`.
+/// Source: Maheswaran, Ali, Siegel, Hensgen, Freund, JPDC 59(2), 1999.
+/// Complexity: O(n · ready ops + devices · updates), at most ready ops updates per step.
+/// Choose it for ops that hardly wait for each other, on devices that suit different ops.
 using sufferage = batch_scheduler<list::completion_lost>;
 
 } // namespace weft::partition

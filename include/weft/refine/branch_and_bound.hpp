@@ -38,6 +38,9 @@ namespace weft::refine {
 /// contention of transfers. Practical up to about 20 ops with communication, about 10 with sends that occupy the sender;
 /// see docs/exact.md.
 /// Uses a seed for shuffles on identical devices only. Budget: visits of ops.
+/// Source: Giffler, Thompson, *Algorithms for Solving Production-Scheduling Problems*, Operations Research 8(4), 1960,
+/// for the orders that are tried; docs/exact.md names the rest. Complexity: exponential.
+/// Choose it for small problems, to know the optimum.
 struct branch_and_bound {
   weft::budget budget = {.moves = 50'000'000}; ///< ops visited; a few seconds at most
 

@@ -24,15 +24,19 @@ namespace weft::refine {
 /// does not lengthen the schedule by more than a threshold that falls to zero as the budget is used up.
 ///
 /// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is one part. Deterministic
-/// for a seed when the budget is in moves. Source: Shaw, *Using Constraint Programming and Local Search Methods to Solve
+/// for a seed when the budget is in moves.
+/// Source: Shaw, *Using Constraint Programming and Local Search Methods to Solve
 /// Vehicle Routing Problems*, CP 1998; Godard, Laborie, Nuijten, *Randomized Large Neighborhood Search for Cumulative
 /// Scheduling*, ICAPS 2005.
+/// Complexity: per part, for each of its components an estimate on every device and one evaluation by
+/// `incremental_schedule`.
+/// Choose it for graphs of some hundred ops.
 struct large_neighbourhood_search {
-  weft::budget budget = {.moves = 5'000};
+  weft::budget budget = {.moves = 5'000}; ///< of parts
   std::uint32_t largest_part = 30; ///< components that are freed at once
   double noise = 0.02;             ///< relative to the estimated path
   double threshold = 0.1;          ///< mean op times, at the beginning
-  std::uint32_t devices_tried = 12;
+  std::uint32_t devices_tried = 12; ///< for each component, where there are more
 
   template <class Problem, class Policy>
     requires ready_policy_for<Policy, Problem>

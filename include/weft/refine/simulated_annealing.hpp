@@ -27,9 +27,11 @@ namespace weft::refine {
 /// follow from how many changes the budget allows per op. Deterministic for a seed when the budget is in moves.
 /// Source: Kirkpatrick, Gelatt, Vecchi, *Optimization by Simulated Annealing*, Science 220, 1983; moves and estimates
 /// as for the flexible job shop: Mastrolilli, Gambardella, *Effective Neighbourhood Functions for the Flexible Job Shop
-/// Problem*, J. Scheduling 3, 2000. Complexity: see `incremental_schedule`, per move.
+/// Problem*, J. Scheduling 3, 2000. Complexity: per change one evaluation by
+/// `incremental_schedule`, which takes time in what it changes.
+/// Choose it for the best plans, given time.
 struct simulated_annealing {
-  weft::budget budget = {.moves = 200'000};
+  weft::budget budget = {.moves = 200'000}; ///< of changes
   double initial_temperature = 0; ///< in mean op times; 0: by the budget
   double final_temperature = 0;   ///< in mean op times; 0: a bit less than a third of the initial one
   double changes_per_round = 1000; ///< per op

@@ -20,13 +20,17 @@ namespace weft::refine {
 /// it returns to the best one.
 ///
 /// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is a step. Deterministic for
-/// a seed when the budget is in moves. Source: Glover, *Tabu Search, Part I*, ORSA J. Computing 1(3), 1989.
+/// a seed when the budget is in moves.
+/// Source: Glover, *Tabu Search, Part I*, ORSA J. Computing 1(3), 1989.
+/// Complexity: per step `candidates` evaluations by `incremental_schedule`, of which each takes time in what it
+/// changes.
+/// Choose it for graphs of some hundred ops.
 struct tabu_search {
-  weft::budget budget = {.moves = 20'000};
-  std::uint32_t candidates = 16;
-  std::uint32_t tenure = 10;
-  std::uint32_t focus = 5;
-  std::uint64_t patience = 2'000;
+  weft::budget budget = {.moves = 20'000}; ///< of steps
+  std::uint32_t candidates = 16;  ///< changes that a step evaluates
+  std::uint32_t tenure = 10;      ///< steps, at least, for which what has moved stays
+  std::uint32_t focus = 5;        ///< items from which the one on the longest path is taken
+  std::uint64_t patience = 2'000; ///< steps without a better schedule before it returns to the best one
 
   template <class Problem, class Policy>
     requires ready_policy_for<Policy, Problem>

@@ -8,7 +8,9 @@
 
 namespace weft::schedule {
 
-/// Items run in the order in which they became ready. [CP] §2
+/// Items run in the order in which they became ready.
+/// Source: [CP] §2. Complexity: O(log ready) per pick.
+/// Choose it as the baseline: it is what most runtimes do.
 struct fifo {
   template <class Problem>
   constexpr void assign_keys(const context<Problem>&, std::span<double> keys) const {

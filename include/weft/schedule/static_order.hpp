@@ -18,6 +18,9 @@ namespace weft::schedule {
 ///
 /// Sends that the order does not mention follow their producer at once. A plan without an order is run by descending
 /// PCT rank. An order that contradicts the graph leaves the run incomplete; `validate` finds out beforehand.
+/// Source: Graham, *Bounds on Multiprocessing Timing Anomalies*, SIAM J. Applied Mathematics 17(2), 1969, for the
+/// reason. Complexity: O(n + m) per run and O(1) per pick.
+/// Choose it for plans with an order: those of list schedulers, clusterings and refiners.
 struct static_order {
   template <class Problem>
   class queue {

@@ -64,18 +64,18 @@ enum class effort : std::uint8_t {
 struct best_options {
   static constexpr std::uint64_t default_moves = 400'000;
 
-  double seconds = std::numeric_limits<double>::infinity();
+  double seconds = std::numeric_limits<double>::infinity();        ///< wall-clock time
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max(); ///< changes that refinement may evaluate
-  std::uint64_t seed = 0;
-  unsigned threads = 1;
+  std::uint64_t seed = 0;                                          ///< the same seed, the same plan
+  unsigned threads = 1;                                            ///< at most
   /// Independent refinements of which the best is taken. 0: 4 if the budget is in moves, so that the result does not
   /// depend on the number of threads; else one per thread.
   unsigned chains = 0;
-  const std::stop_token* stop = nullptr;
+  const std::stop_token* stop = nullptr; ///< ends the search with the best plan so far
   const std::function<void(const progress&)>* on_progress = nullptr; ///< of better plans; one call at a time
   /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
   memory_limit memory = {};
-  solve::effort effort = solve::effort::full;
+  solve::effort effort = solve::effort::full; ///< the best plan, or what heuristics find
 };
 
 /// A plan, its quality, and what was tried in which order.
@@ -529,6 +529,9 @@ private:
 /// `peaks` says how much; plans that reservations would refuse are found. Where memory binds, heuristics run again under
 /// reservations learned from plans that needed too much, plans are repaired, and annealing accepts no better plan that
 /// needs too much. Where it does not, plans are those of unlimited memory. See docs/memory.md.
+/// Source: a composition of what this library has; each part names its own. Complexity: that of its parts, within the
+/// budget.
+/// Choose it when the plan matters more than the time to find it, or when you do not know what to choose.
 template <must_be::problem Problem>
 best_result best(const Problem& p, const best_options& options = {}) {
   if (options.memory.rule == memory_rule::over_time) {

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Every rule of check.py finds a violation of it: in a copy of the repository, something is broken at a time."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# What is broken: a file, a text in it and what takes its place (None: the file goes), and what check.py then says.
+BROKEN = [
+    ("docs/strategies/heft.md", None, "", "docs/strategies/heft.md: is missing"),
+    ("docs/strategies/etf.md", "earliest start", "best start", "docs/strategies/etf.md: differs"),
+    ("include/weft/solve/registry.hpp", '  add_partitioner("heft", partition::heft{});\n',
+     '  add_partitioner("heft", partition::heft{});\n  add_partitioner("own", partition::first_device{});\n',
+     "partition/first_device.hpp: the docstring of partition::first_device has no 'Source: …'"),
+    ("include/weft/solve/registry.hpp", '  add_partitioner("olb", partition::olb{});\n', "",
+     "docs/strategies/olb.md: there is no such strategy"),
+    ("include/weft/partition/etf.hpp", "/// Choose it", "/// Take it", "the docstring of partition::etf has no 'Choose it"),
+    ("include/weft/refine/tabu_search.hpp", " ///< changes that a step evaluates", "", "candidates of refine::tabu_search"),
+    ("include/weft/core/heap.hpp", "/// ", "/// Or not: ", "docs/headers.md: differs"),
+    ("docs/performance.md", "| `mcp` |", "| `mcq` |", "docs/performance.md: no row for `mcp`"),
+    ("docs/costs.md", "| `jetson_agx_orin` |", "| a board |", "does not name each preset once: jetson_agx_orin"),
+    ("docs/algorithms.md", "[`genetic`]", "[`generic`]", "does not name each refiner once: genetic"),
+    ("docs/workloads.md", "| `dgx_h100` |", "| `dgx_h200` |", "differs from 'list presets'"),
+    ("docs/README.md", "| [Memory](memory.md)", "| [Memory](costs.md)", "0 rows begin with a link to memory.md"),
+    ("docs/memory.md", "[CP]", "[CP](algorithms.md#nowhere)", "there is no heading for the link"),
+    ("docs/memory.md", "[CP]", "[CP](nowhere.md)", "leads nowhere"),
+    ("docs/memory.md", "[CP]", "[CP](https:/example.org)", "is no link"),
+    ("docs/memory.md", "`weft::memory_rule`", "`solve::no_such_name`", "no header has the name solve::no_such_name"),
+    ("CHANGELOG.md", "\n## 0", "\n## 9", "the first version is not"),
+]
+
+
+def main():
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for part in ("docs", "include", "test", "examples", "benchmark", "scripts", "data", "cmake", "port"):
+            shutil.copytree(ROOT / part, root / part)
+        for part in ("README.md", "CHANGELOG.md", "LICENSE", "conanfile.py"):
+            shutil.copy(ROOT / part, root / part)
+
+        def says(text):
+            done = subprocess.run([sys.executable, root / "test/docs/check.py"], capture_output=True, text=True)
+            return done.returncode == (1 if text else 0) and text in done.stdout, done.stdout + done.stderr
+
+        for name, old, new, text in [("README.md", "", "", ""), *BROKEN]:
+            file = root / name
+            before = file.read_text()
+            if old is None:
+                file.unlink()
+            elif old not in before:
+                print(f"{name} has no '{old}'")
+                failures += 1
+            else:
+                file.write_text(before.replace(old, new, 1) if old else before)
+            found, output = says(text)
+            file.write_text(before)
+            if not found:
+                print(f"{name}, '{old}' → '{new}': check.py does not say '{text}' but\n{output}")
+                failures += 1
+    print(f"{len(BROKEN)} violations, {failures} not found")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
