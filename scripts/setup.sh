@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# Makes sure that everything needed is installed: scripts/setup.sh demo|test
+# Makes sure that everything needed is installed: scripts/setup.sh demo|test|docs
 # On Debian 12 it installs what is missing; elsewhere it says what is missing and exits with 1.
 set -euo pipefail
 
@@ -9,7 +9,7 @@ min_gcc=12
 min_cmake=3.25
 
 # What is needed, for what, how to see that it is there, and Debian's package:
-# a tool, a header, the Python module, or the runtime of clang's sanitizers.
+# a tool, a header, the Python module, the runtime of clang's sanitizers, or a theme of mkdocs. Tests need everything.
 needs() {
   cat <<'LIST'
 demo tool   g++                               g++
@@ -36,6 +36,9 @@ test header boost/graph/adjacency_list.hpp    libboost-dev
 test header coin/Clp_C_Interface.h            coinor-libclp-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
+docs tool   python3                           python3
+docs tool   mkdocs                            mkdocs
+docs theme  material                          mkdocs-material
 LIST
 }
 
@@ -51,6 +54,7 @@ is_present() { # KIND NAME
     tool) command -v "$2" >/dev/null ;;
     header) grep -qxF "$2" <<<"$found_headers" ;;
     python) command -v python3 >/dev/null && python3 -c "import $2" 2>/dev/null ;;
+    theme) command -v mkdocs >/dev/null && mkdocs build --help | grep "$2" >/dev/null ;;
     clang) command -v clang++-16 >/dev/null && compgen -G "$(clang++-16 -print-resource-dir)/lib/*/libclang_rt.tsan*" >/dev/null ;;
   esac
 }
@@ -60,7 +64,7 @@ missing() { # prints "KIND NAME PACKAGE" for everything that is not there
   mapfile -t all < <(needs | awk '$2 == "header" {print $3}')
   found_headers=$(headers_present "${all[@]}")
   while read -r for_what kind name package; do
-    if [ "$for_what" = test ] && [ "$purpose" = demo ]; then
+    if [ "$purpose" != test ] && [ "$for_what" != "$purpose" ]; then
       continue
     fi
     is_present "$kind" "$name" || echo "$kind $name $package"
@@ -90,6 +94,7 @@ install() {
 }
 
 too_old() { # prints tools that are there but too old
+  [ "$purpose" != docs ] || return 0
   local have
   have=$(g++ -dumpversion)
   [ "${have%%.*}" -ge "$min_gcc" ] || echo "g++ is version $have, at least $min_gcc is needed"
@@ -106,7 +111,7 @@ if [ -n "$absent" ] && is_debian_12; then
 fi
 if [ -n "$absent" ]; then
   echo "setup: these are missing; install them and run this again (the last column is Debian 12's package):" >&2
-  sed 's/^tool/  program        /; s/^header/  C++ header     /; s/^python/  Python module  /; s/^clang/  clang sanitizer/' \
+  sed 's/^tool/  program        /; s/^header/  C++ header     /; s/^python/  Python module  /; s/^clang/  clang sanitizer/; s/^theme/  mkdocs theme   /' \
     <<<"$absent" >&2
   exit 1
 fi

@@ -272,12 +272,12 @@ def strategy_page(s):
     if s.declared.target:
         lines += [f"It is `{s.declared.target}`.", ""]
     lines += ["## When to use it", "", linked(f"Choose it {s.parts['Choose it']}", page), ""]
-    facts = [[label.lower(), linked(s.parts[label].replace("|", "\\|"), page)]
-             for label in LABELS[1:] if label in s.parts]
-    lines += ["## Source and complexity", "", *table(["", ""], facts), "", "n ops, m edges.", ""]
+    lines += ["## Source and complexity", ""]
+    lines += [f"- **{label}:** {linked(s.parts[label], page)}" for label in LABELS[1:] if label in s.parts]
+    lines += ["", "n ops, m edges.", ""]
     lines += ["## Options", ""]
     if options := s.options():
-        lines += table(["option", "default", ""],
+        lines += table(["option", "default", "what it is"],
                        [[f"`{n}`", v, linked(t, page)] for n, v, t in options]) + [""]
     else:
         lines += ["None.", ""]
