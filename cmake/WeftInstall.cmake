@@ -5,7 +5,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-if(TARGET weft_compiled) # has libraries
+if(TARGET weft_compiled OR TARGET weft_compare) # has libraries
   set(packages_dir "${CMAKE_INSTALL_LIBDIR}")
   set(every_architecture "")
 else()

@@ -22,9 +22,10 @@ LAYERS = [
     ["views", "views.hpp"],
     ["io", "report"],
     ["interop"],
+    ["tool"],
 ]
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}
-OPTIONAL = {"views", "views.hpp", "io", "report", "interop"}  # need foreign libraries, so they are not in the umbrella
+OPTIONAL = {"views", "views.hpp", "io", "report", "interop", "tool"}  # need foreign libraries: not in the umbrella
 # The umbrella headers, and what is in their second line.
 UMBRELLAS = {
     "all.hpp": """/// All of weft that plans, judges and runs, and needs nothing but the standard library, from the bottom layer up. What

@@ -55,7 +55,7 @@ def sources_of_tools(build):
     """Commands of a build that compile the tools, without the launcher."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = Path(entry["file"])
-        if re.search(r"/examples/(compare|place|tool)[/.]", str(path)) or re.search(r"/src/compiled/", str(path)):
+        if re.search(r"/examples/(compare|place)[/.]|/src/(compare|compiled|tool)/", str(path)):
             command = shlex.split(entry["command"])
             if Path(command[0]).name == "ccache":
                 command = command[1:]

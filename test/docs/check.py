@@ -6,11 +6,12 @@
 
 A comment right before a block says where the block comes from:
 
-  <!-- FILE [marker] -->       a code block: the lines of FILE between two lines `// [marker]`, without indentation
+  <!-- FILE [marker] -->       a code block: the lines of FILE between two lines `// [marker]` or `# [marker]`, dedented
   <!-- output of PROGRAM -->   a text block: what examples/PROGRAM prints (needs --programs, where they were built)
   <!-- session -->             a console block: lines after `$ ` are commands, run one after the other in an empty folder
                                that all sessions of a page share, with the programs in the PATH; the other lines are
-                               what they print. A line `…` stands for any lines (needs --programs)
+                               what they print. A line `…` stands for any lines, a line that ends in it for any end
+                               (needs --programs)
   <!-- table NAME -->          a table that tables.py makes from results of `compare` or `manycore`; columns headed
                                `planning` are wall time and not compared, nor are cells for which tables.py has `…`
                                (needs --programs; some need --reference)
@@ -67,7 +68,7 @@ class Checker:
 
     def snippet(self, source, marker):
         lines = (ROOT / source).read_text().splitlines()
-        marks = [i for i, line in enumerate(lines) if line.strip() == f"// [{marker}]"]
+        marks = [i for i, line in enumerate(lines) if line.strip() in (f"// [{marker}]", f"# [{marker}]")]
         if len(marks) != 2:
             raise ValueError(f"{source} has {len(marks)} lines `// [{marker}]` instead of 2")
         return textwrap.dedent("\n".join(lines[marks[0] + 1:marks[1]])).splitlines()
@@ -97,7 +98,8 @@ class Checker:
             printed = [line.rstrip() for line in done.stdout.splitlines()]
             if done.returncode == 127:
                 return None  # a program that was not built
-            pattern = "\n".join(".*" if line == "…" else re.escape(line) for line in shown[begin + 1:end])
+            pattern = "\n".join(".*" if line == "…" else re.escape(line.removesuffix("…")) + "[^\n]*" * line.endswith("…")
+                                for line in shown[begin + 1:end])
             as_shown = re.fullmatch(pattern, "\n".join(printed), re.S)
             wanted += shown[begin:end] if as_shown else [shown[begin], *printed]
         return wanted

@@ -9,6 +9,7 @@
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/report/comparison.hpp"
+#include "weft/solve/registry.hpp"
 
 #include <memory>
 #include <string>
@@ -23,13 +24,17 @@ struct row {
   std::string policy = {}; ///< what the plan runs under
 };
 
-/// The names of all strategies of the library.
-strategy_names known_strategies();
+using registry = weft::registry<problem>;
+
+/// The names of all strategies. Throws `error` where one stands for two, or for something else on a command line.
+strategy_names known_strategies(const registry& strategies);
 
 /// Runs everything; the rows come in the order of the command line whatever the number of jobs.
-std::vector<row> run_all(const options& o, const selection& chosen, const std::vector<setting>& settings);
+std::vector<row> run_all(const options& o, const registry& strategies, const selection& chosen,
+                         const std::vector<setting>& settings);
 
 /// Runs a plan under a policy once more, for what happens in it.
-weft::trace rerun(const options& o, const setting& s, const weft::plan& plan, const std::string& policy);
+weft::trace rerun(const options& o, const registry& strategies, const setting& s, const weft::plan& plan,
+                  const std::string& policy);
 
 } // namespace comparison

@@ -8,10 +8,10 @@
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/solve/best.hpp"
-#include "weft/solve/registry.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -20,8 +20,6 @@
 
 namespace comparison {
 namespace {
-
-using registry = weft::registry<problem>;
 
 /// Runs one partitioner with everything that follows it. Keeps simulators and buffers between runs of one setting.
 class runner {
@@ -258,13 +256,25 @@ private:
 
 } // namespace
 
-strategy_names known_strategies() {
-  const auto all = registry::standard();
-  return {all.partitioner_names(), all.policy_names(), all.refiner_names()};
+strategy_names known_strategies(const registry& strategies) {
+  strategy_names all{strategies.partitioner_names(), strategies.policy_names(), strategies.refiner_names()};
+  for (const auto* names : {&all.partitioners, &all.policies, &all.refiners}) {
+    for (auto name = names->begin(); name != names->end(); ++name) {
+      if (std::find(names->begin(), name, *name) != name) {
+        throw weft::error(fmt::format("there are two strategies '{}'; call your own something else", *name));
+      }
+      const bool usable = !name->empty() && name->find(',') == std::string::npos;
+      if (!usable || *name == best || *name == no_name || *name == "all") {
+        throw weft::error(
+          fmt::format("a strategy cannot be called '{}' on a command line; call it something else", *name));
+      }
+    }
+  }
+  return all;
 }
 
-std::vector<row> run_all(const options& o, const selection& chosen, const std::vector<setting>& settings) {
-  const auto strategies = registry::standard();
+std::vector<row> run_all(const options& o, const registry& strategies, const selection& chosen,
+                         const std::vector<setting>& settings) {
   const std::size_t per_setting = chosen.partitions.size() * o.repeat;
   const std::size_t count = settings.size() * per_setting;
   const bool slow = has(chosen.partitions, best) || chosen.refiners.size() > 1 || chosen.refiners.front() != no_name;
@@ -286,9 +296,9 @@ std::vector<row> run_all(const options& o, const selection& chosen, const std::v
   return all;
 }
 
-weft::trace rerun(const options& o, const setting& s, const weft::plan& plan, const std::string& policy) {
-  const auto all = registry::standard();
-  const auto simulator = (*all.find_policy(policy))(*s.task, o.contention);
+weft::trace rerun(const options& o, const registry& strategies, const setting& s, const weft::plan& plan,
+                  const std::string& policy) {
+  const auto simulator = (*strategies.find_policy(policy))(*s.task, o.contention);
   simulator->prepare(plan);
   weft::trace run;
   simulator->run_prepared(run);
