@@ -11,28 +11,28 @@ using namespace weft;
 
 TEST_CASE("links: uniform links are the same everywhere, and free by default") {
   constexpr uniform_links links{{2e-6, 5e9}};
-  static_assert(links(0, 7) == link{2e-6, 5e9});
-  CHECK(uniform_links{}(0, 1) == link{0, std::numeric_limits<double>::infinity()});
+  static_assert(links(0, 7) == weft::link{2e-6, 5e9});
+  CHECK(uniform_links{}(0, 1) == weft::link{0, std::numeric_limits<double>::infinity()});
 }
 
 TEST_CASE("links: a matrix keeps each direction apart") {
   link_matrix links{3, {1, 10}};
   CHECK(links.num_devices() == 3);
-  CHECK(links(2, 0) == link{1, 10});
+  CHECK(links(2, 0) == weft::link{1, 10});
   links.set(0, 1, {2, 20});
-  CHECK(links(0, 1) == link{2, 20});
-  CHECK(links(1, 0) == link{1, 10});
+  CHECK(links(0, 1) == weft::link{2, 20});
+  CHECK(links(1, 0) == weft::link{1, 10});
   links.connect(2, 1, {3, 30});
-  CHECK(links(1, 2) == link{3, 30});
-  CHECK(links(2, 1) == link{3, 30});
-  CHECK(links(0, 2) == link{1, 10});
+  CHECK(links(1, 2) == weft::link{3, 30});
+  CHECK(links(2, 1) == weft::link{3, 30});
+  CHECK(links(0, 2) == weft::link{1, 10});
 }
 
 TEST_CASE("links: in a hierarchy the innermost common enclosure counts") {
   // Four cores in a socket, two sockets in a node, three nodes in a rack.
-  constexpr link cache{1, 1000};
-  constexpr link socket{2, 100};
-  constexpr link network{3, 10};
+  constexpr weft::link cache{1, 1000};
+  constexpr weft::link socket{2, 100};
+  constexpr weft::link network{3, 10};
   const hierarchical_links links{{cache, socket, network}, {4, 2}};
   CHECK(links(0, 3) == cache);
   CHECK(links(4, 7) == cache);
@@ -51,7 +51,7 @@ TEST_CASE("links: in a hierarchy the innermost common enclosure counts") {
 
 TEST_CASE("links: a hierarchy of one level is uniform") {
   const hierarchical_links links{{{1, 2}}, {}};
-  CHECK(links(0, 99) == link{1, 2});
+  CHECK(links(0, 99) == weft::link{1, 2});
 }
 
 } // namespace platform_links_test
