@@ -4,6 +4,7 @@
 #include "support/small_problem.hpp"
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/csr.hpp"
+#include "weft/workload/annotated_graph.hpp"
 #include "weft/workload/generate/layered.hpp"
 
 #include <doctest/doctest.h>
@@ -49,6 +50,37 @@ TEST_CASE("edges of a graph: op by op, ops without edges skipped") {
   const std::vector<std::vector<int>> lists{{}, {3, 4}, {}, {}, {6}, {}, {}};
   CHECK(ranges::equal(views::edges(lists) | ranges::views::transform([&](const auto& e) { return target(lists, e); }),
                       std::vector<op_id>{3, 4, 6}));
+}
+
+/// Op v feeds v + 1 and v + 2; lists them in a container of its own.
+struct ladder {
+  std::size_t num_ops() const { return 4; }
+  std::vector<int> out_edges(op_id v) const {
+    return v >= 3 ? std::vector<int>{} : v == 2 ? std::vector<int>{3} : std::vector<int>{int(v) + 1, int(v) + 2};
+  }
+  int target(int e) const { return e; }
+};
+static_assert(ranges::forward_range<views::edges_view<ladder>> && dataflow_graph<ladder>);
+
+TEST_CASE("edges of a graph that makes a container for each op") {
+  const ladder g;
+  CHECK(ranges::equal(views::edges(g), std::vector<int>{1, 2, 2, 3, 3}));
+  auto at = views::edges(g).begin();
+  const auto copy = at++;
+  CHECK(*copy == 1);
+  CHECK(*at == 2);
+  CHECK(views::edges(g).begin() == copy);
+}
+
+TEST_CASE("edges of a graph with columns are those of a workload") {
+  const std::vector<std::vector<int>> lists{{1, 2}, {3}, {3}, {}};
+  const std::vector<double> work(4, 1.0);
+  const annotated_graph over_lists{lists, {.work = work}};
+  CHECK(ranges::equal(views::edges(over_lists), std::vector<flow_edge>{{0, 1, 0}, {0, 2, 0}, {1, 3, 1}, {2, 3, 2}}));
+  const ladder g;
+  const annotated_graph over_containers{g, {.work = work}};
+  CHECK(ranges::equal(views::edges(over_containers),
+                      std::vector<flow_edge>{{0, 1, 0}, {0, 2, 0}, {1, 2, 1}, {1, 3, 1}, {2, 3, 2}}));
 }
 
 TEST_CASE("edges of nothing") {

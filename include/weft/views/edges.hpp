@@ -7,7 +7,10 @@
 #include "weft/workload/concepts.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <ranges>
+#include <type_traits>
+#include <utility>
 
 namespace weft::views {
 
@@ -40,7 +43,11 @@ template <class G>
 class edges_view : public view<edges_view<G>> {
   using rows = detail::edge_rows<G>;
   using row_type = decltype(rows::row(std::declval<const G&>(), 0));
-  using position = std::ranges::iterator_t<row_type>;
+  using row_value = std::remove_cvref_t<row_type>;
+  /// Whether iterators end with the row: a container that was made for the call.
+  static constexpr bool owns = !std::is_lvalue_reference_v<row_type> && !std::ranges::borrowed_range<row_type> &&
+                               !std::is_trivially_copyable_v<row_value>;
+  using listed = std::conditional_t<owns, const row_value&, row_type>;
 
 public:
   edges_view() = default;
@@ -66,26 +73,40 @@ private:
     auto read() const { return rows::edge(*graph_, row_, *at_); }
     void next() {
       ++at_;
+      ++index_;
       skip_empty();
     }
-    bool equal(const cursor& other) const { return row_ == other.row_ && (row_ == count_ || at_ == other.at_); }
+    bool equal(const cursor& other) const { return row_ == other.row_ && index_ == other.index_; }
 
   private:
     void enter() {
-      auto&& row = rows::row(*graph_, row_);
-      at_ = std::ranges::begin(row);
-      end_ = std::ranges::end(row);
+      index_ = 0;
+      if constexpr (owns) {
+        kept_ = std::make_shared<const row_value>(rows::row(*graph_, row_));
+        at_ = std::ranges::begin(*kept_);
+        end_ = std::ranges::end(*kept_);
+      } else {
+        auto&& row = rows::row(*graph_, row_);
+        at_ = std::ranges::begin(row);
+        end_ = std::ranges::end(row);
+      }
     }
     void skip_empty() {
-      while (at_ == end_ && ++row_ < count_) {
+      while (at_ == end_) {
+        if (++row_ == count_) {
+          index_ = 0;
+          return;
+        }
         enter();
       }
     }
     const G* graph_ = nullptr;
     std::size_t row_ = 0;
     std::size_t count_ = 0;
-    position at_ = {};
-    std::ranges::sentinel_t<row_type> end_ = {};
+    std::size_t index_ = 0; // in the row
+    std::ranges::iterator_t<listed> at_ = {};
+    std::ranges::sentinel_t<listed> end_ = {};
+    std::shared_ptr<const row_value> kept_ = {}; // by copies of the cursor, too
   };
   cursor begin_cursor() const { return {*graph_, 0}; }
   cursor end_cursor() const { return {*graph_, rows::count(*graph_)}; }
@@ -96,8 +117,9 @@ private:
 /// All edges of a graph, op by op as `out_edges` lists them; of a workload a `flow_edge` for each consumer of each
 /// tensor, tensor by tensor. Forward; sized where the graph knows `num_edges()`.
 ///
-/// Preconditions: the graph outlives the view, and so do the iterators of its `out_edges`, which may be views but not
-/// containers made for the call. Complexity: O(n + m) for the whole range.
+/// Of a graph that knows no sources of edges, such as one that lists targets, the edges are what it lists. The graph
+/// outlives the view. Complexity: O(n + m) for the whole range, and an allocation per op where `out_edges` makes a
+/// container.
 template <class G>
   requires(dataflow_workload<G> || must_be::dataflow_graph<G>)
 edges_view<G> edges(const G& g) {

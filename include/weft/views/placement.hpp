@@ -24,9 +24,14 @@ inline void steps_of(const plan&& p, device_id d) = delete;
 
 /// The edges whose ends are on different devices, as `edges` lists them. Forward. Graph and placement outlive the view.
 template <class G>
+  requires dataflow_workload<G> || requires(const G& g, const edge_of<G>& e) { weft::source(g, e); }
 auto cut_edges(const G& g, const placement& where) {
   return ranges::views::filter(edges(g), [&g, &where](const auto& e) {
-    return where[weft::source(g, e)] != where[weft::target(g, e)];
+    if constexpr (dataflow_workload<G>) {
+      return where[e.source] != where[e.target];
+    } else {
+      return where[weft::source(g, e)] != where[weft::target(g, e)];
+    }
   });
 }
 template <class G>

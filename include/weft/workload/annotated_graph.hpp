@@ -105,11 +105,11 @@ public:
   constexpr auto outputs(op_id v) const { return id_range{v, v + 1}; }
   constexpr op_id producer(tensor_id t) const { return t; }
   constexpr auto consumers(tensor_id t) const {
-    return end_points(weft::out_edges(*graph_, t), [g = graph_](const auto& e) { return weft::target(*g, e); });
+    return end_points(weft::out_edges(*graph_, t), target_of{graph_});
   }
   constexpr auto inputs(op_id v) const {
     if constexpr (bidirectional_dataflow_graph<G>) {
-      return end_points(weft::in_edges(*graph_, v), [g = graph_](const auto& e) { return weft::source(*g, e); });
+      return end_points(weft::in_edges(*graph_, v), source_of{graph_});
     } else {
       return std::span{predecessors_}.subspan(first_[v], first_[v + 1] - first_[v]);
     }
@@ -132,7 +132,16 @@ public:
   constexpr op_id target(const auto& e) const { return weft::target(*graph_, e); }
 
 private:
-  /// The ids at the other ends of some edges.
+  struct source_of {
+    const G* graph = nullptr;
+    constexpr op_id operator()(const auto& e) const { return weft::source(*graph, e); }
+  };
+  struct target_of {
+    const G* graph = nullptr;
+    constexpr op_id operator()(const auto& e) const { return weft::target(*graph, e); }
+  };
+
+  /// The ids at the other ends of some edges. Its iterators live as long as those of the edges.
   template <class Edges, class End>
   class id_view {
     using edge_iterator = std::ranges::iterator_t<const Edges>;
@@ -143,8 +152,8 @@ private:
       using value_type = op_id;
       using difference_type = std::ptrdiff_t;
       constexpr iterator() = default;
-      constexpr iterator(edge_iterator at, const End* end) : at_{at}, end_{end} {}
-      constexpr op_id operator*() const { return (*end_)(*at_); }
+      constexpr iterator(edge_iterator at, End end) : at_{at}, end_{end} {}
+      constexpr op_id operator*() const { return end_(*at_); }
       constexpr iterator& operator++() { return ++at_, *this; }
       constexpr iterator operator++(int) {
         auto old = *this;
@@ -154,12 +163,12 @@ private:
 
     private:
       edge_iterator at_{};
-      const End* end_ = nullptr;
+      End end_{};
     };
 
     constexpr id_view(Edges edges, End end) : edges_{std::move(edges)}, end_{end} {}
-    constexpr iterator begin() const { return {std::ranges::begin(edges_), &end_}; }
-    constexpr iterator end() const { return {std::ranges::end(edges_), &end_}; }
+    constexpr iterator begin() const { return {std::ranges::begin(edges_), end_}; }
+    constexpr iterator end() const { return {std::ranges::end(edges_), end_}; }
     constexpr std::size_t size() const { return static_cast<std::size_t>(std::ranges::distance(begin(), end())); }
 
   private:
