@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
 namespace partition_layer_split_test {
 
@@ -116,6 +118,29 @@ TEST_CASE("layer_split: inner scopes if the outer ones are too few, equal work w
   const auto chain = test::ops_of({2, 2, 2, 2, 2, 2}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}).build();
   const platform<uniform_links> three{std::vector<device>(3), {}};
   CHECK(test::place(partition::layer_split{}, problem{chain, three}) == placement{0, 0, 1, 1, 2, 2});
+}
+
+TEST_CASE("layer_split: the first of a kind counts as a layer although it has no number") {
+  std::unordered_set<std::string_view> firsts;
+  for (const char* name : {"conv2d/Conv", "conv2d_1/Conv", "dense/MatMul", "dense_1/MatMul", "loss/Mean", "h_2x/y"}) {
+    op_name{name}.add_firsts(firsts);
+  }
+  CHECK(firsts == std::unordered_set<std::string_view>{"conv2d", "dense"});
+  CHECK(op_name{"conv2d/Conv"}.layer(true, firsts) == "conv2d");
+  CHECK(op_name{"loss/Mean"}.layer(true, firsts).empty());
+
+  workload_builder b;
+  op_id last = none;
+  for (const char* name : {"conv2d/Conv", "conv2d_1/Conv", "dense/MatMul", "dense_1/MatMul"}) {
+    const op_id v = b.add_op({.work = 1, .bytes = 4, .name = name});
+    if (last != none) {
+      b.add_edge(last, v);
+    }
+    last = v;
+  }
+  const auto chain = std::move(b).build();
+  const platform<uniform_links> two{std::vector<device>(2), {}};
+  CHECK(test::place(partition::layer_split{}, problem{chain, two}) == placement{0, 0, 1, 1});
 }
 
 TEST_CASE("layer_split: what is made from nothing has no place of its own") {

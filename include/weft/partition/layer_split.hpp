@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -45,21 +46,42 @@ struct op_name {
     return is_gradient && at != scope.npos ? scope.substr(0, at) : std::string_view{};
   }
 
-  /// The scope up to and including the outermost (or the innermost) one that bears a number, such as
-  /// `encoder/layer_3`, `h12` or `model.layers.7`; empty if none does. The last part, the op's own name, does not count.
-  std::string_view layer(bool outermost) const {
+  /// The scope up to and including the outermost (or the innermost) one that is one of several of its kind: that bears
+  /// a number, such as `encoder/layer_3`, `h12` or `model.layers.7`, or is among `firsts`, as `conv2d` is where there is
+  /// a `conv2d_1`. Empty if none is. The last part, the op's own name, does not count.
+  std::string_view layer(bool outermost, const std::unordered_set<std::string_view>& firsts = {}) const {
     std::string_view found;
+    each_scope([&](std::string_view s) {
+      if ((found.empty() || !outermost) && (is_digit(s.back()) || firsts.contains(s))) {
+        found = s;
+      }
+    });
+    return found;
+  }
+
+  /// Adds what its numbered scopes are called where a framework gives the first of a kind no number.
+  void add_firsts(std::unordered_set<std::string_view>& firsts) const {
+    each_scope([&](std::string_view s) {
+      const auto last = s.find_last_not_of("0123456789");
+      if (is_digit(s.back()) && last != s.npos && last > 0 && s[last] == '_') {
+        firsts.insert(s.substr(0, last));
+      }
+    });
+  }
+
+private:
+  static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  /// The scopes around the op, each with those around it, from the outermost inwards.
+  template <class Found>
+  void each_scope(const Found& found) const {
     std::size_t begin = 0;
     for (auto end = scope.find_first_of("/."); end != scope.npos; end = scope.find_first_of("/.", begin)) {
-      if (end > begin && scope[end - 1] >= '0' && scope[end - 1] <= '9') {
-        found = scope.substr(0, end);
-        if (outermost) {
-          break;
-        }
+      if (end > begin) {
+        found(scope.substr(0, end));
       }
       begin = end + 1;
     }
-    return found;
   }
 };
 
@@ -74,6 +96,7 @@ public:
     for (const op_id v : ids(p.num_ops())) {
       if constexpr (requires { std::string_view{p.workload().name(v)}; }) {
         name_[v] = op_name{p.workload().name(v)};
+        name_[v].add_firsts(firsts_);
         op_of_.try_emplace(p.workload().name(v), v);
       }
       auto& lead = lead_[p.component(v)];
@@ -120,7 +143,7 @@ private:
   /// Layers in order, and per component the name of its layer: that of the op that leads it or else of the one by which
   /// it reads, as updates may be called otherwise; of gradients that of the first one that tells a layer.
   void number_layers(bool outermost) {
-    const auto key = [&](op_id v) { return v == none ? std::string_view{} : name_[v].layer(outermost); };
+    const auto key = [&](op_id v) { return v == none ? std::string_view{} : name_[v].layer(outermost, firsts_); };
     std::unordered_map<std::string_view, op_id> first;
     layer_.assign(p_.num_components(), {});
     for (component_id c = 0; c < p_.num_components(); ++c) {
@@ -266,6 +289,7 @@ private:
   const Problem& p_;
   const std::vector<device_id>& devices_;
   std::vector<op_name> name_;
+  std::unordered_set<std::string_view> firsts_; ///< scopes without a number of which there are numbered ones
   std::vector<double> height_; ///< ops on the longest path to the end: near the network's input it is largest, also for
                                ///< what nothing leads to, such as parameters
   std::vector<op_id> lead_;    ///< per component its highest forward op; `none` if it has gradients only
@@ -280,7 +304,7 @@ private:
 
 /// Cuts a network into blocks of consecutive layers, equally many per accelerator (the first ones get one more if they
 /// do not divide evenly): the usual model parallelism. Layers come from the names of ops, see `detail::op_name::layer`:
-/// the outermost numbered scopes if there are as many as accelerators, else the innermost ones; ordered by their ops
+/// the outermost scopes of which there are several of a kind, if as many as accelerators, else the innermost ones; ordered by their ops
 /// with the longest path to the end, so that parameters are where they are read. A colocation group has one block: of
 /// the layer that its op with the longest path to the end names, or the op by which it reads from outside. Then
 /// - gradient ops go with the op of which they are a gradient;
