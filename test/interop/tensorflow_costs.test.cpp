@@ -154,6 +154,19 @@ TEST_CASE("times count only for the batch size with which they were measured") {
   }
 }
 
+TEST_CASE("an extent that depends on data is no other batch size") {
+  const std::string graph = "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: -1 } "
+                            "dim { size: 3 } } } } } node { name: 'y' op: 'Relu' input: 'x' } "
+                            "node { name: 'z' op: 'Relu' input: 'y' } node { name: 'w' op: 'Where' input: 'y' "
+                            "attr { key: '_output_shapes' value { list { shape { dim { size: -1 } } } } } }";
+  const std::string of_run = "node { name: 'y' id: 1 compute_cost: 5 output_info { shape { dim { size: 8 } dim { size: 3 } } } } "
+                          "node { name: 'z' id: 2 compute_cost: 5 output_info { shape { dim { size: 8 } dim { size: 3 } } } } "
+                          "node { name: 'w' id: 3 compute_cost: 5 output_info { shape { dim { size: 17 } } } }";
+  const auto costs = tensorflow::read_costs(of_run, "c");
+  CHECK(tensorflow::reader{.batch = 8, .costs = costs}.read(graph, "g").seconds.size() == 4);
+  CHECK_THROWS_AS((tensorflow::reader{.batch = 17, .costs = costs}.read(graph, "g")), parse_error);
+}
+
 TEST_CASE("other files are no costs") {
   CHECK_THROWS_AS(tensorflow::read_costs("node { name: 'a' op: 'NoOp' }", "g"), parse_error);
   CHECK_THROWS_AS(tensorflow::read_costs("", "g"), parse_error);

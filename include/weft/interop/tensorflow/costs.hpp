@@ -193,7 +193,6 @@ inline model read_cost_graph(std::string_view bytes) {
     m.notes.push_back("the file gives no size for " + std::to_string(unknown_sizes) +
                       " outputs: they count as 0 bytes, so transfers cost latency only");
   }
-  m.notes.push_back("the file gives times, not work: ops have 0 FLOP");
   return m;
 }
 

@@ -149,11 +149,11 @@ private:
   };
 
   void classify() {
-    role_.assign(g_.num_nodes(), role::step); // also of nodes on cycles
+    role_.assign(g_.num_nodes(), role::step); // so of what closes a loop
     in_order([this](op_id v) { role_[v] = role_of(v); });
   }
 
-  /// Visits each node after what it reads, but none that is on a cycle or behind one.
+  /// Visits each node after what it reads, but for the edges that close loops; none on another cycle or behind one.
   template <class Visit>
   void in_order(const Visit& visit) const {
     std::vector<std::uint32_t> waits(g_.num_nodes(), 0);
@@ -161,8 +161,10 @@ private:
     std::vector<op_id> ready;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       for (const auto& s : g_.inputs(v)) {
-        readers[s.from].push_back(v);
-        ++waits[v];
+        if (!closes_loop(g_, v, s)) {
+          readers[s.from].push_back(v);
+          ++waits[v];
+        }
       }
       if (waits[v] == 0) {
         ready.push_back(v);

@@ -341,4 +341,9 @@ private:
   std::int64_t producer_ = 0;
 };
 
+/// Whether an input of v is the edge that closes a loop.
+inline bool closes_loop(const graph& g, op_id v, const source& s) {
+  return !s.is_control() && g[s.from].op.ends_with("NextIteration") && g[v].op.ends_with("Merge");
+}
+
 } // namespace weft::tensorflow

@@ -74,7 +74,7 @@ public:
 
   /// Whether an input is the edge that closes a loop.
   bool leads_back(op_id v, const source& s) const {
-    return !s.is_control() && g_[s.from].op.ends_with("NextIteration") && g_[v].op.ends_with("Merge");
+    return closes_loop(g_, v, s);
   }
   /// The numbers of v's outputs that exist in the workload, ascending.
   std::span<const std::uint32_t> ports(op_id v) const {
