@@ -157,19 +157,6 @@ answer from(const options& o, const problem& p, solve::best_result r, std::strin
   return a;
 }
 
-/// What a period of training steps takes for granted; nothing for models that train nothing.
-std::string about_updates(const workload& w) {
-  const auto ops = ids(w.num_ops());
-  const bool trains = std::any_of(ops.begin(), ops.end(), [&](op_id v) { return is_update(w.type(v)); });
-  const bool has_types = std::any_of(ops.begin(), ops.end(), [&](op_id v) { return !w.type(v).empty(); });
-  if (!trains && has_types) {
-    return {};
-  }
-  return std::string{trains ? "" : "if the model is a training step: "} +
-         "the period lets the next step begin before this one has updated the parameters, so gradients are of old ones, "
-         "as in PipeDream; steps that wait for the updates take the step time each";
-}
-
 answer by_period(const options& o, const problem& p, const estimate& base, const listeners& tell) {
   const stopwatch clock;
   throughput::best s{.budget = o.budget};
@@ -192,7 +179,8 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
     a.plan = simulate::plan_of(p, a.run);
     period = r->period;
     for (const auto& t : r->tried) {
-      a.tried.push_back({.name = std::string{t.method} + " (period)", .step_seconds = t.period});
+      a.tried.push_back(
+        {.name = std::string{t.method}, .status = fmt::format("period of {:.4g} ms", t.period * 1e3)});
     }
   }
   if (!r || !memory_shortages(p, r->placement, a.run, o.memory_share).empty()) { // not even one step fits
@@ -209,7 +197,7 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
   if (!reserved) {
     a.notes.emplace_back("memory: one step fits, as the run shows; several steps in flight need more");
   }
-  if (auto note = about_updates(p.workload()); !note.empty()) {
+  if (auto note = tool::about_updates(p.workload()); !note.empty()) {
     a.notes.push_back(std::move(note));
   }
   a.result = fmt::format("period of {:.4g} ms when steps follow each other", period * 1e3);

@@ -113,7 +113,7 @@ std::vector<std::pair<std::string, std::string>> notes(const options& o, int arg
           {"contention", std::string{to_string(o.contention)}},
           {"seeds", o.repeat == 1 ? std::to_string(o.seed) : fmt::format("{} to {}", o.seed, o.seed + o.repeat - 1)},
           {"weft", fmt::format("{}.{}.{}", WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH)},
-          {"command", fmt::format("compare {}", fmt::join(argv + 1, argv + argc, " "))}};
+          {"command", tool::command_line("compare", argc, argv)}};
 }
 
 int run(int argc, char** argv, const registry& all) {

@@ -58,6 +58,7 @@ std::vector<input> load_suite(std::string_view wanted) {
 /// The workloads of one item of `--workload`.
 std::vector<input> load_workloads(const std::string& spec, const options& o) {
   if (spec.starts_with("suite:")) {
+    tool::refuse_model_options(o.modelling, "the suite, whose problems bring their times");
     return load_suite(std::string_view{spec}.substr(6));
   }
   std::vector<input> one(1);
@@ -65,6 +66,7 @@ std::vector<input> load_workloads(const std::string& spec, const options& o) {
   auto read = tool::load(spec, o.modelling);
   if (read.model.format == weft::io::dnn_partitioning_reader::format()) {
     std::istringstream file{std::move(read.bytes)};
+    tool::refuse_model_options(o.modelling, "a problem of the placement study, which brings its times");
     one[0].placement_study = std::make_unique<study>(weft::io::read_dnn_partitioning(file, spec));
   } else {
     read.bytes = {}; // nothing is written again
@@ -108,6 +110,11 @@ bench::bench(const options& o) {
         auto notes = i.read.model.notes;
         const auto base = tool::make_estimate(o.modelling, i.read, target, efficiencies);
         auto costs = tool::make_costs(o.modelling, i.read, target, base, notes);
+        if (o.objective == objective::period) {
+          if (auto note = tool::about_updates(i.read.model.ops); !note.empty()) {
+            notes.push_back(std::move(note));
+          }
+        }
         add(i, short_name(target.name), target.devices, std::move(costs), std::move(notes));
       }
     }

@@ -4,6 +4,7 @@
 #include "weft/concurrency/profiled_times.hpp"
 #include "weft/cost/measured.hpp"
 #include "weft/io/json_profile.hpp"
+#include "weft/workload/optimizer.hpp"
 
 #include <fmt/format.h>
 
@@ -66,6 +67,18 @@ estimate make_estimate(const model_options& o, const input& in, const target& on
   return base;
 }
 
+std::string about_updates(const weft::workload& w) {
+  const auto ops = weft::ids(w.num_ops());
+  const bool trains = std::any_of(ops.begin(), ops.end(), [&](weft::op_id v) { return weft::is_update(w.type(v)); });
+  const bool has_types = std::any_of(ops.begin(), ops.end(), [&](weft::op_id v) { return !w.type(v).empty(); });
+  if (!trains && has_types) {
+    return {};
+  }
+  return std::string{trains ? "" : "if the model is a training step: "} +
+         "the period lets the next step begin before this one has updated the parameters, so gradients are of old ones, "
+         "as in PipeDream; steps that wait for the updates take the step time each";
+}
+
 costs make_costs(const model_options& o, const input& in, const target& on, const estimate& base,
                  std::vector<std::string>& notes) {
   const auto& m = in.model;
@@ -74,7 +87,7 @@ costs make_costs(const model_options& o, const input& in, const target& on, cons
   const auto add = [&](weft::kind_set kinds, std::vector<double> seconds, const std::string& source) {
     const auto count = std::count_if(seconds.begin(), seconds.end(), [](double s) { return !std::isnan(s); });
     notes.push_back(fmt::format("{} of {} ops take the times of {}, measured on {}", count, w.num_ops(), source,
-                                weft::to_string(kinds)));
+                                kinds.empty() ? "devices that it does not name" : weft::to_string(kinds)));
     measured.add(kinds, std::move(seconds));
     return count;
   };

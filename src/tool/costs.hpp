@@ -40,4 +40,7 @@ estimate make_estimate(const model_options& o, const input& in, const target& on
 costs make_costs(const model_options& o, const input& in, const target& on, const estimate& base,
                  std::vector<std::string>& notes);
 
+/// What a period of training steps takes for granted; nothing for models that train nothing.
+std::string about_updates(const weft::workload& w);
+
 } // namespace tool

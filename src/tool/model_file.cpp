@@ -136,6 +136,10 @@ input load(const std::string& spec, const model_options& o) {
     in.name = std::filesystem::path{spec}.filename().string();
     read(o, in);
     refuse_options_of_others(o, in);
+    if (!o.times.empty() && in.model.seconds.empty()) {
+      throw error(fmt::format("--times: '{}' has no time for any op of '{}'; its nodes must be called like those of the "
+                              "graph", o.times, spec));
+    }
   }
   in.num_own_ops = in.model.ops.num_ops();
   if (in.num_own_ops == 0) {
@@ -172,6 +176,11 @@ void check_output(const std::string& file, const input& in) {
 #ifndef WEFT_TOOL_ONNX
   if (in.from == input::source::network && extension == ".onnx") {
     throw error("-o: this program was built without ONNX (component onnx of weft)");
+  }
+#endif
+#ifndef WEFT_TOOL_TENSORFLOW
+  if (in.from == input::source::network && extension != ".onnx") {
+    throw error("-o: this program was built without TensorFlow (component tensorflow of weft)");
   }
 #endif
 }

@@ -108,6 +108,18 @@ void add_model_options(CLI::App& app, model_options& o) {
     ->type_name("FILE");
 }
 
+void refuse_model_options(const model_options& o, const char* what) {
+  const std::pair<bool, const char*> given[] = {
+    {o.batch != 0, "--batch"},      {!o.dimensions.empty(), "--dim"}, {!o.shapes.empty(), "--shape"},
+    {!o.fetch.empty(), "--fetch"},  {o.train.has_value(), "--train"}, {o.work.has_value(), "--work"},
+    {o.peak_rates, "--peak-rates"}, {!o.times.empty(), "--times"},    {!o.profile.empty(), "--profile"}};
+  for (const auto& [is_given, option] : given) {
+    if (is_given) {
+      throw weft::error(fmt::format("{} has no effect on {}; leave the option out", option, what));
+    }
+  }
+}
+
 std::string list_model_formats() {
   return "  Files, recognised by content: ONNX, TensorFlow GraphDef and CostGraphDef (binary and text), native\n"
          "  JSON, WfFormat, DOT with weights, HyperDAG, PipeDream graphs, standard task graphs (STG), the\n"

@@ -34,6 +34,9 @@ struct model_options {
 /// `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 
+/// Throws `weft::error` if any of them is given: they have no effect on `what`.
+void refuse_model_options(const model_options& o, const char* what);
+
 /// What files of models a tool reads, for a help text.
 std::string list_model_formats();
 /// A line per named platform, in so many columns behind its name.

@@ -169,6 +169,11 @@ def main(folder):
     refused(*using(stg, 'identical:2', '--batch', '4'), because='--batch is for')
     refused(*using(stg, 'identical:2', '--train', 'sgd'), because='work in a unit of its own')
 
+    refused('--workload', 'suite:fft/ccr 1', '--partition', 'heft', '--schedule', 'fifo', '--batch', '8',
+            because='--batch has no effect')
+    told = run('--workload', 'zoo:mnist_conv', '--platform', PLATFORM, '--objective', 'period', '--partition', 'heft').stdout
+    check('gradients are of old ones' in ' '.join(told.split()), f'a period of training steps: {told}')
+
     # Mistakes
     refused(because='--workload is required')
     refused('--wrkload', NET, '--platform', PLATFORM, because="unknown option '--wrkload'")

@@ -189,13 +189,13 @@ function drawGroups(element, run, onSelect) {
     event.preventDefault();
     keys[event.key]();
   });
-  const closeAll = () => {
+  const asAtFirst = () => {
     open.clear();
     begin();
   };
   tools.replaceChildren(make("span", {className: "group"}, button("+", "Zoom in", () => zoom(1.25)),
     button("−", "Zoom out", () => zoom(.8)), button("Everything", "Show the whole graph", everything),
-    button("Close all", "Close all groups", closeAll)));
+    button("As at first", "Open and close groups as at first", asAtFirst)));
   tools.hidden = false;
   legend.replaceChildren(...deviceKeys(run, new Set(contentOf(0).devices.keys())));
   legend.hidden = false;
