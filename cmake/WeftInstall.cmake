@@ -89,6 +89,11 @@ if("tools" IN_LIST cpack_components)
     FILES_MATCHING PATTERN "LICENSE*" PATTERN "NOTICE")
 endif()
 
+if(TARGET weft_compare) # embeds them, too
+  install(DIRECTORY data/echarts/ DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/weft/echarts"
+    FILES_MATCHING PATTERN "LICENSE*" PATTERN "NOTICE")
+endif()
+
 # cpack: an archive of everything, or Debian packages libweft-dev and weft-tools (cpack -G DEB).
 if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_PACKAGE_NAME weft)

@@ -5,6 +5,10 @@
 set -euo pipefail
 
 purpose=${1:-test}
+case $purpose in
+  demo | test | docs) ;;
+  *) echo "usage: scripts/setup.sh demo|test|docs" >&2; exit 2 ;;
+esac
 min_gcc=12
 min_cmake=3.25
 
@@ -68,7 +72,7 @@ missing() { # prints "KIND NAME PACKAGE" for everything that is not there
       continue
     fi
     is_present "$kind" "$name" || echo "$kind $name $package"
-  done < <(needs)
+  done < <(needs) | sort -u
 }
 
 is_debian_12() {

@@ -49,7 +49,8 @@ def sentence_of(text):
     comment = re.match(r"(?://(?! ?/).*\n)*((?:///.*\n)+)", text)
     if not comment:
         return ""
-    whole = " ".join(line[3:].strip() for line in comment[1].splitlines())
+    lines = [line[3:].strip() for line in comment[1].splitlines()]
+    whole = " ".join(lines[: lines.index("")] if "" in lines else lines)
     return re.match(r".*?[.](?= [A-Z`]|$)|.*", whole)[0].rstrip(".: ")
 
 

@@ -61,7 +61,7 @@ struct idle_or_enabling {
 ///
 /// Departs: the first free device is found by looking at all (O(devices) instead of O(log devices)); the list of ready
 /// ops is not shortened.
-/// Source: Radulescu, van Gemund, ICS 1999. Complexity: O(n · devices + m).
+/// Source: Radulescu, van Gemund, ICS 1999. Complexity: O(n · (devices + log n) + m).
 /// Choose it where there are many alike devices and little time: it looks at two of them per op.
 using fcp = list_scheduler<list::by_upward_rank, list::idle_or_enabling, schedule::queue_end>;
 

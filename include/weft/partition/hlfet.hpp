@@ -10,7 +10,7 @@ namespace weft::partition {
 /// without insertion (ties: the earlier finish, then the smaller device id).
 ///
 /// Departs: the level counts mean compute times, since devices differ.
-/// Source: Adam, Chandy, Dickson, CACM 17(12), 1974. Complexity: O(devices · (n + m)).
+/// Source: Adam, Chandy, Dickson, CACM 17(12), 1974. Complexity: O(devices · (n + m) + n log n).
 /// Choose it to compare with the classic list scheduler for equal devices.
 using hlfet = list_scheduler<list::by_static_level, list::least<list::start_time>, schedule::queue_end>;
 

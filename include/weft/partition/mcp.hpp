@@ -48,7 +48,7 @@ struct by_latest_start {
 ///
 /// Departs: times are means, since devices differ; equal ALAPs are told apart by the consumers' ALAPs only, not by the
 /// sorted lists of all descendants', which take O(n²).
-/// Source: Wu, Gajski, IEEE TPDS 1(3), 1990. Complexity: O(devices · (n + m)) plus the gaps passed.
+/// Source: Wu, Gajski, IEEE TPDS 1(3), 1990. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Choose it where devices are alike; it starts ops early, whatever the device's speed.
 using mcp = list_scheduler<list::by_latest_start, list::least<list::start_time>>;
 

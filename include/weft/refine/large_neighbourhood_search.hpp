@@ -28,8 +28,7 @@ namespace weft::refine {
 /// Source: Shaw, *Using Constraint Programming and Local Search Methods to Solve
 /// Vehicle Routing Problems*, CP 1998; Godard, Laborie, Nuijten, *Randomized Large Neighborhood Search for Cumulative
 /// Scheduling*, ICAPS 2005.
-/// Complexity: per part, for each of its components an estimate on every device and one evaluation by
-/// `incremental_schedule`.
+/// Complexity: an estimate on every device and one evaluation by `incremental_schedule` per component of a part.
 /// Choose it for graphs of some hundred ops.
 struct large_neighbourhood_search {
   weft::budget budget = {.moves = 5'000}; ///< of parts
