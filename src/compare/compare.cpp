@@ -142,7 +142,9 @@ int run(int argc, char** argv, const registry& all) {
   } else if (o.format == "json") {
     weft::report::write_json(std::cout, results);
   } else {
-    weft::report::write_table(std::cout, results, {.colour = isatty(STDOUT_FILENO) != 0, .top = o.top, .way_to_all = "--top all shows them"});
+    weft::report::write_table(
+      std::cout, results,
+      {.colour = isatty(STDOUT_FILENO) != 0, .top = o.top, .way_to_all = "--top all shows them"});
   }
   std::cout.flush();
   const auto sections = results.sections();

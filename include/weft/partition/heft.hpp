@@ -20,7 +20,8 @@ namespace weft::partition {
 ///
 /// Departs: [CP], whose published HEFT takes the minimum over an op's inputs, where their maximum is what the op waits
 /// for. Its makespans are 2.4 to 3.3 times these.
-/// Source: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
+/// Source: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002.
+/// Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Uses no randomness.
 /// Choose it first: on most problems among the best heuristics, quick, and where refiners begin.
 using heft = list_scheduler<list::by_upward_rank, list::least<list::finish_time>>;

@@ -98,7 +98,9 @@ public:
       transfers.push_back(k);
       busy.push_back({x.from, {x.send_start, x.send_finish}});
     }
-    const auto begins = [&](op_id v) { return std::pair{run.ops[v].device, interval{run.ops[v].start, run.ops[v].finish}}; };
+    const auto begins = [&](op_id v) {
+      return std::pair{run.ops[v].device, interval{run.ops[v].start, run.ops[v].finish}};
+    };
     weft::sort(ops, [&](op_id a, op_id b) { return std::pair{begins(a), a} < std::pair{begins(b), b}; });
     weft::sort(transfers, [&](std::uint32_t a, std::uint32_t b) {
       const auto key = [&](std::uint32_t k) { return std::pair{run.transfers[k].start, k}; };
@@ -145,14 +147,18 @@ public:
   auto transfers(device_id from, device_id to) const {
     const auto before = [this](std::uint32_t k, const std::pair<device_id, device_id>& x) { return link(k) < x; };
     const auto first = std::lower_bound(transfers_.begin(), transfers_.end(), std::pair{from, to}, before);
-    const auto last = std::find_if_not(first, transfers_.end(), [&](std::uint32_t k) { return link(k) == std::pair{from, to}; });
+    const auto goes_there = [&](std::uint32_t k) { return link(k) == std::pair{from, to}; };
+    const auto last = std::find_if_not(first, transfers_.end(), goes_there);
     return ranges::views::transform(
-      kept<std::uint32_t>{transfers_, static_cast<std::size_t>(first - transfers_.begin()), static_cast<std::size_t>(last - first)},
+      kept<std::uint32_t>{transfers_, static_cast<std::size_t>(first - transfers_.begin()),
+                          static_cast<std::size_t>(last - first)},
       [run = run_](std::uint32_t k) -> const transfer_record& { return run->transfers[k]; });
   }
 
 private:
-  std::pair<device_id, device_id> link(std::uint32_t k) const { return {run_->transfers[k].from, run_->transfers[k].to}; }
+  std::pair<device_id, device_id> link(std::uint32_t k) const {
+    return {run_->transfers[k].from, run_->transfers[k].to};
+  }
 
   template <class T>
   static kept<T> row(const kept<T>& all, const std::vector<std::size_t>& first, device_id d) {
@@ -186,7 +192,8 @@ kept<tensor_stay> stays(const W& w, const trace& run) {
 
 /// Of the stays of tensors, those at a moment. Bidirectional. Complexity: O(all stays) for the whole range.
 inline auto alive_at(kept<tensor_stay> all, double time) {
-  return ranges::views::filter(std::move(all), [time](const tensor_stay& s) { return s.begin <= time && time < s.end; });
+  const auto is_there = [time](const tensor_stay& s) { return s.begin <= time && time < s.end; };
+  return ranges::views::filter(std::move(all), is_there);
 }
 
 /// The steps that made a run end when it did, as `path_of_run` finds them. Random access.
