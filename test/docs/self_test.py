@@ -38,7 +38,7 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        for part in ("docs", "include", "test", "examples", "benchmark", "scripts", "data", "cmake", "port"):
+        for part in ("docs", "include", "src", "test", "examples", "benchmark", "scripts", "data", "cmake", "port"):
             shutil.copytree(ROOT / part, root / part)
         for part in ("README.md", "CHANGELOG.md", "LICENSE", "conanfile.py"):
             shutil.copy(ROOT / part, root / part)
