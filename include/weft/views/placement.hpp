@@ -26,13 +26,13 @@ inline void steps_of(const plan&& p, device_id d) = delete;
 template <class G>
   requires dataflow_workload<G> || requires(const G& g, const edge_of<G>& e) { weft::source(g, e); }
 auto cut_edges(const G& g, const placement& where) {
-  return ranges::views::filter(edges(g), [&g, &where](const auto& e) {
-    if constexpr (dataflow_workload<G>) {
-      return where[e.source] != where[e.target];
-    } else {
+  if constexpr (dataflow_workload<G>) {
+    return ranges::views::filter(edges(g), [&where](const flow_edge& e) { return where[e.source] != where[e.target]; });
+  } else {
+    return ranges::views::filter(edges(g), [&g, &where](const auto& e) {
       return where[weft::source(g, e)] != where[weft::target(g, e)];
-    }
-  });
+    });
+  }
 }
 template <class G>
 void cut_edges(const G&& g, const placement& where) = delete;
