@@ -53,7 +53,7 @@ TEST_CASE("platform: devices tell what they were given") {
   CHECK(p.bandwidth(1, 0) == 2e9);
   CHECK(p.send_work() == 10);
   CHECK(p.devices().size() == 2);
-  CHECK(p.links()(1, 0) == link{2e-6, 2e9});
+  CHECK(p.links()(1, 0) == weft::link{2e-6, 2e9});
 
   CHECK(p.name(1).empty());
   p.set_names({"host", "card"});
@@ -77,7 +77,8 @@ TEST_CASE("platform: numbers that make no sense are refused and named") {
 }
 
 TEST_CASE("platform: links that make no sense are refused and named") {
-  for (const link bad : {link{-1, 1}, link{infinity, 1}, link{nan, 1}, link{0, 0}, link{0, -1}, link{0, nan}}) {
+  for (const weft::link bad : {weft::link{-1, 1}, weft::link{infinity, 1}, weft::link{nan, 1}, weft::link{0, 0},
+                               weft::link{0, -1}, weft::link{0, nan}}) {
     link_matrix links{3};
     links.set(2, 1, bad);
     CHECK_THROWS_WITH_AS((platform{{{}, {}, {}}, links}),
