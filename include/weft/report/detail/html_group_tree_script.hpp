@@ -37,10 +37,10 @@ function groupsOf(run) {
   function contentOf(box) {
     if (contents[box]) return contents[box];
     const all = {ops: 0, time: 0, layers: 0, from: Infinity, to: 0, devices: new Map()};
-    for (const todo = [box]; todo.length;) {
-      const one = todo.pop();
+    for (const left = [box]; left.length;) {
+      const one = left.pop();
       if (isGroup(one)) {
-        for (const next of inside[one]) todo.push(next);
+        for (const next of inside[one]) left.push(next);
         continue;
       }
       const v = one - groups, d = run.opDevice[v], time = run.finish[v] - run.start[v];
