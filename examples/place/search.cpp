@@ -16,7 +16,6 @@
 #include "weft/throughput/best.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/validate/memory_shortage.hpp"
-#include "weft/workload/optimizer.hpp"
 
 #include <fmt/format.h>
 
@@ -178,10 +177,6 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
     a.run = run_of(p, r->placement);
     a.plan = simulate::plan_of(p, a.run);
     period = r->period;
-    for (const auto& t : r->tried) {
-      a.tried.push_back(
-        {.name = std::string{t.method}, .status = fmt::format("period of {:.4g} ms", t.period * 1e3)});
-    }
   }
   if (!r || !memory_shortages(p, r->placement, a.run, o.memory_share).empty()) { // not even one step fits
     auto options = budget_of(o, tell.on_progress);
@@ -193,6 +188,13 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
     }
     period = throughput::period(p, within.plan.placement);
     a = from(o, p, std::move(within), "search for the step time, as what is best for the period does not fit");
+  }
+  if (r) { // no step times, so they are not among the strategies
+    std::string periods;
+    for (const auto& t : r->tried) {
+      periods += fmt::format("{}{} {:.4g} ms", periods.empty() ? "" : ", ", t.method, t.period * 1e3);
+    }
+    a.notes.push_back("periods found: " + periods);
   }
   if (!reserved) {
     a.notes.emplace_back("memory: one step fits, as the run shows; several steps in flight need more");

@@ -206,6 +206,8 @@ def main(folder):
 
     # What a period takes for granted
     check('gradients are of old ones' in flat(placed(*net, '--objective', 'period')), 'a period of training steps')
+    told = placed(*net, '--objective', 'period')
+    check('periods found:' in told and 'no plan' not in told, f'periods are told apart from step times: {told}')
     check('gradients are of old ones' not in flat(placed('zoo:mnist_conv:inference', *on, '--objective', 'period')),
           'a period of inference')
     check('if the model is a training step' not in flat(placed(*net)), 'a step time takes nothing for granted')
