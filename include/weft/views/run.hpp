@@ -186,8 +186,7 @@ kept<tensor_stay> stays(const W& w, const trace& run) {
   for (const auto& x : run.transfers) {
     num_devices = std::max<std::size_t>(num_devices, x.to + std::size_t{1});
   }
-  const auto found = tensor_stays(w, num_devices, where, run);
-  return kept<tensor_stay>{std::vector<tensor_stay>(found.begin(), found.end())};
+  return kept<tensor_stay>{tensor_stays(w, num_devices, where, run)};
 }
 
 /// Of the stays of tensors, those at a moment. Bidirectional. Complexity: O(all stays) for the whole range.

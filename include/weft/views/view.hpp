@@ -12,7 +12,6 @@
 #include <ranges>
 #include <span>
 #include <utility>
-#include <vector>
 
 // Ranges of ids are views of range-v3, too, and their iterators outlive them.
 template <>
@@ -31,8 +30,12 @@ template <class T>
 class kept : public view<kept<T>> {
 public:
   kept() = default;
-  explicit kept(std::vector<T> elements) : owner_{std::make_shared<const std::vector<T>>(std::move(elements))} {
-    shown_ = *owner_;
+  /// A container of elements that lie side by side.
+  template <class Elements>
+  explicit kept(Elements elements) {
+    auto all = std::make_shared<const Elements>(std::move(elements));
+    shown_ = {all->data(), all->size()};
+    owner_ = std::move(all);
   }
   /// Some of what another one keeps.
   kept(const kept& all, std::size_t first, std::size_t count)
@@ -52,7 +55,7 @@ private:
   cursor begin_cursor() const { return {shown_.data()}; }
   cursor end_cursor() const { return {shown_.data() + shown_.size()}; }
 
-  std::shared_ptr<const std::vector<T>> owner_;
+  std::shared_ptr<const void> owner_;
   std::span<const T> shown_;
 };
 
