@@ -37,16 +37,21 @@ TEST_CASE("layer_split: what names say") {
   CHECK(op_name{"h12/x_grad/y"}.origin().empty());
 }
 
-/// Layers 0 … count - 1 of a weight and an op, between an embedding and a head, with the backward pass and updates.
-workload training(int count, const std::string& layer = "net/layer_") {
-  workload_builder b;
-  const auto op = [&](const std::string& name, std::initializer_list<op_id> inputs) {
+/// Adds ops of one size by name and inputs.
+auto adding_to(workload_builder& b) {
+  return [&b](const std::string& name, std::initializer_list<op_id> inputs) {
     const op_id v = b.add_op({.work = 1, .bytes = 4, .name = name});
     for (const op_id u : inputs) {
       b.add_edge(u, v);
     }
     return v;
   };
+}
+
+/// Layers 0 … count - 1 of a weight and an op, between an embedding and a head, with the backward pass and updates.
+workload training(int count, const std::string& layer = "net/layer_") {
+  workload_builder b;
+  const auto op = adding_to(b);
   std::vector<op_id> weight;
   const op_id table = op("embedding/table", {});
   for (int k = count; k-- > 0;) { // in the order of no layer
@@ -130,14 +135,8 @@ TEST_CASE("layer_split: the first of a kind counts as a layer although it has no
   CHECK(op_name{"loss/Mean"}.layer(true, firsts).empty());
 
   workload_builder b;
-  op_id last = none;
-  for (const char* name : {"conv2d/Conv", "conv2d_1/Conv", "dense/MatMul", "dense_1/MatMul"}) {
-    const op_id v = b.add_op({.work = 1, .bytes = 4, .name = name});
-    if (last != none) {
-      b.add_edge(last, v);
-    }
-    last = v;
-  }
+  const auto op = adding_to(b);
+  op("dense_1/MatMul", {op("dense/MatMul", {op("conv2d_1/Conv", {op("conv2d/Conv", {})})})});
   const auto chain = std::move(b).build();
   const platform<uniform_links> two{std::vector<device>(2), {}};
   CHECK(test::place(partition::layer_split{}, problem{chain, two}) == placement{0, 0, 1, 1});
@@ -185,13 +184,7 @@ TEST_CASE("layer_split: what is made from nothing has no place of its own") {
 
 TEST_CASE("layer_split: variables that are read by way of another op, updates by way of the norm of all gradients") {
   workload_builder b;
-  const auto op = [&](const std::string& name, std::initializer_list<op_id> inputs) {
-    const op_id v = b.add_op({.work = 1, .bytes = 4, .name = name});
-    for (const op_id u : inputs) {
-      b.add_edge(u, v);
-    }
-    return v;
-  };
+  const auto op = adding_to(b);
   std::vector<op_id> variable, read, out;
   for (const char* name : {"table", "layer_3/w", "layer_2/w", "layer_1/w"}) { // the last layers first
     variable.push_back(op(name, {}));

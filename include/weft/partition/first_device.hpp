@@ -29,10 +29,17 @@ constexpr std::vector<device_id> accelerators(const Problem& p) {
 struct first_device {
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p) const {
-    const auto preferred = accelerators(p);
+    return place(p, accelerators(p), [](component_id) { return 0; });
+  }
+
+  /// Each component c on the preferred device of number `first(c)`, else on the next one that is of an allowed kind,
+  /// wrapping around, else on the first device that is.
+  template <class Problem, class First>
+  static constexpr outcome<placement> place(const Problem& p, const std::vector<device_id>& preferred,
+                                            const First& first) {
     placement where(p.num_ops(), none);
     for (component_id c = 0; c < p.num_components(); ++c) {
-      const device_id d = choose(p, c, preferred, 0);
+      const device_id d = choose(p, c, preferred, static_cast<std::size_t>(first(c)));
       if (d == none) {
         return p.why_unplaced(c, std::vector<byte_count>(p.num_devices(), 0));
       }
@@ -43,6 +50,7 @@ struct first_device {
     return where;
   }
 
+private:
   /// The first device of a kind that c allows: of the preferred ones, starting with the one of number `first` and
   /// wrapping around, else of all; `none` if there is none.
   template <class Problem>

@@ -322,17 +322,7 @@ struct layer_split {
   outcome<placement> operator()(const Problem& p) const {
     const auto devices = accelerators(p);
     const auto block = detail::layer_blocks<Problem>{p, devices}.find();
-    placement where(p.num_ops(), none);
-    for (component_id c = 0; c < p.num_components(); ++c) {
-      const device_id d = first_device::choose(p, c, devices, block[c]);
-      if (d == none) {
-        return p.why_unplaced(c, std::vector<byte_count>(p.num_devices(), 0));
-      }
-      for (const op_id v : p.members(c)) {
-        where[v] = d;
-      }
-    }
-    return where;
+    return first_device::place(p, devices, [&](component_id c) { return block[c]; });
   }
 
   /// Whether names tell layers, so that blocks have equally many of them and not equal work.
