@@ -43,7 +43,9 @@ std::map<std::uint64_t, std::vector<double>> times_by_kinds(const weft::model& m
 
 std::string what_estimates_rest_on(const model_options& o, const weft::model& m, const target& on) {
   if (m.unit == weft::work_unit::own) {
-    return fmt::format("work and the speeds of {} are taken to be in the same unit: an op takes work / speed", on.name);
+    return fmt::format("work and the speeds of {} are taken to be in the same unit: times are work / speed, "
+                       "shown as seconds whatever their unit is",
+                       on.name);
   }
   return !on.peaks       ? fmt::format("speeds of {} are taken to be what ops reach: work / speed", on.name)
          : o.peak_rates ? "ops without a measured time reach peak rates"

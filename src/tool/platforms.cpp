@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <ranges>
 #include <string_view>
 #include <system_error>
 
@@ -43,7 +44,8 @@ target load_platform(const std::string& spec) {
   }
   const bool is_file = std::filesystem::exists(spec) || spec.find_first_of("./") != spec.npos;
   if (!is_file || spec.starts_with(preset_prefix)) {
-    return {.name = spec, .devices = weft::presets::make(name)}; // throws, and lists the names
+    throw weft::error(fmt::format("there is no platform '{}'; choose a file, identical:P for P equal devices, or one of {}",
+                                  name, fmt::join(weft::presets::entries | std::views::transform(&weft::presets::entry::name), ", ")));
   }
   const auto bytes = weft::io::read_file(spec);
   return {.name = spec,

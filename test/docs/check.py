@@ -96,7 +96,7 @@ class Checker:
             done = subprocess.run(["bash", "-c", shown[begin][2:]], cwd=self.folder(path), env=environment, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             printed = [line.rstrip() for line in done.stdout.splitlines()]
-            if done.returncode == 127:
+            if done.returncode == 127 or "command not found" in done.stdout:
                 return None  # a program that was not built
             pattern = "\n".join(".*" if line == "…" else re.escape(line.removesuffix("…")) + "[^\n]*" * line.endswith("…")
                                 for line in shown[begin + 1:end])

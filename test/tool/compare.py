@@ -115,6 +115,8 @@ def main(folder):
           f'the table says which op does not fit: {table.stdout}')
     data = json.loads(run(*using(NET, PLATFORM, '--format', 'json')).stdout)
     check('runs' in data, 'JSON output')
+    notes = data['sections'][0]['notes']
+    check(any('speeds' in note or 'rates' in note for note in notes), f'JSON says what costs rest on: {notes}')
     html, trace = os.path.join(folder, 'r.html'), os.path.join(folder, 't.json')
     r = run(*using(NET, PLATFORM, '--html', html, '--trace', trace))
     check(r.returncode == 0, f'writes a report and a trace: {r.stderr}')

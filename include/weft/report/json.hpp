@@ -44,7 +44,7 @@ inline void write_json_combination(std::ostream& out, const combination& c) {
 } // namespace detail
 
 /// Writes `{"runs": […], "sections": […], "strategies": […]}`. A run has the columns of the CSV file and a `reason`; a
-/// section has `workload`, `platform`, `lower_bound`, `lower_bound_name` and its `combinations`, best first, as
+/// section has `workload`, `platform`, `lower_bound`, `lower_bound_name`, `notes` and its `combinations`, best first, as
 /// `comparison::sections` gives them; `strategies` are those of `quality_of`. Seconds (of makespan and bound: multiples
 /// of the section's `unit_seconds`), bytes, and shares of one; `null` for what does not exist.
 /// Complexity: O(r log r) for r runs.
@@ -65,8 +65,14 @@ inline void write_json(std::ostream& out, const comparison& c) {
         << ",\"unit_seconds\":" << detail::json_number(s.unit_seconds)
         << ",\"lower_bound\":" << detail::json_number(s.lower_bound)
         << ",\"lower_bound_name\":" << (s.lower_bound_name.empty() ? "null" : detail::quote_json(s.lower_bound_name))
-        << ",\"combinations\":[";
-    const char* comma = "\n";
+        << ",\"notes\":[";
+    const char* comma = "";
+    for (const auto& note : s.notes) {
+      out << comma << detail::quote_json(note);
+      comma = ",";
+    }
+    out << "],\"combinations\":[";
+    comma = "\n";
     for (const auto& combination : s.combinations) {
       out << comma;
       detail::write_json_combination(out, combination);
