@@ -7,6 +7,7 @@
 #include "weft/workload/annotated_graph.hpp"
 #include "weft/workload/archetype.hpp"
 
+#include "support/cyclic.hpp"
 #include "support/graphs.hpp"
 #include "support/small_problem.hpp"
 
@@ -229,6 +230,20 @@ TEST_CASE("problem: needs a device, and a workload without cycles") {
   const circle c;
   const platform<> p = test::three_devices();
   CHECK_THROWS_AS((problem{c, p}), cycle_error);
+}
+
+TEST_CASE("problem: names a cycle of the workload, and lists that contradict each other") {
+  const platform<> p = test::three_devices();
+  const test::with_cycle w;
+  try {
+    const problem made{w, p};
+    FAIL("accepted a cycle");
+  } catch (const cycle_error& e) {
+    CHECK(e.ops == std::vector<op_id>{1, 2});
+  }
+  const test::contradictory other;
+  CHECK_THROWS_WITH_AS((problem{other, p}), "op 1: has an input whose producer does not list it as a consumer",
+                       value_error);
 }
 
 TEST_CASE("problem: many threads may read one") {

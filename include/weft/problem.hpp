@@ -8,6 +8,7 @@
 #include "weft/core/rounding.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/linear.hpp"
+#include "weft/graph/topological_order.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/workload/concepts.hpp"
@@ -303,28 +304,11 @@ private:
   }
 
   constexpr void sort_topologically() {
-    std::vector<std::uint32_t> waiting(num_ops(), 0);
-    topological_order_.reserve(num_ops());
     for (const op_id v : ids(num_ops())) {
-      waiting[v] = static_cast<std::uint32_t>(std::ranges::size(workload_->inputs(v)));
-      num_edges_ += waiting[v];
-      if (waiting[v] == 0) {
-        topological_order_.push_back(v);
-      }
+      num_edges_ += static_cast<std::size_t>(std::ranges::size(workload_->inputs(v)));
     }
     (void)checked_count(num_ops() + num_edges_, "workload", "ops and edges"); // what compute queues may hold
-    for (std::size_t i = 0; i < topological_order_.size(); ++i) {
-      for (const tensor_id t : workload_->outputs(topological_order_[i])) {
-        for (const op_id c : workload_->consumers(t)) {
-          if (--waiting[c] == 0) {
-            topological_order_.push_back(c);
-          }
-        }
-      }
-    }
-    if (topological_order_.size() != num_ops()) {
-      throw cycle_error({}, "some op waits for itself");
-    }
+    topological_order_ = graph::topological_order(*workload_);
   }
 
   constexpr void collect_components() {

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace {
 
@@ -51,6 +53,36 @@ static_assert(weft::dataflow_graph<elsewhere::chain>);
 // [graph_access]
 
 namespace {
+
+// [walking]
+/// The ops of a graph or a workload that can run side by side, wave after wave; the longest way to the end first.
+template <class G>
+std::vector<std::vector<weft::op_id>> waves(const G& g) {
+  const auto rank = weft::graph::longest_to_sink(g, weft::graph::topological_order(g), [](weft::op_id) { return 1.0; });
+  weft::graph::release_counter waiting{g};
+  std::vector<weft::op_id> ready;
+  const auto push = [&](weft::op_id v) { ready.push_back(v); };
+  waiting.for_each_ready(push);
+  std::vector<std::vector<weft::op_id>> result;
+  while (!ready.empty()) {
+    std::ranges::stable_sort(ready, [&](weft::op_id u, weft::op_id v) { return rank[u] > rank[v]; });
+    result.push_back(std::exchange(ready, {}));
+    for (const weft::op_id v : result.back()) {
+      waiting.finish(g, v, push);
+    }
+  }
+  return result;
+}
+// [walking]
+
+TEST_CASE("docs: what walks graphs and workloads") {
+  using list = std::vector<weft::op_id>;
+  const std::vector<std::vector<int>> g{{3}, {2, 3}, {4}, {}, {}}; // 1 leads farther than 0
+  const std::vector<list> expected{{1, 0}, {2, 3}, {4}};
+  CHECK(waves(g) == expected);
+  const std::vector<double> work(5, 1);
+  CHECK(waves(weft::annotated_graph{g, {.work = work}}) == expected);
+}
 
 TEST_CASE("docs: graphs of your own") {
   CHECK(weft::graph::topological_order(wavefront{3}).size() == 9);

@@ -3,7 +3,9 @@
 
 #include "weft/graph/archetype.hpp"
 
+#include "support/cyclic.hpp"
 #include "support/graphs.hpp"
+#include "support/small_problem.hpp"
 
 #include <doctest/doctest.h>
 
@@ -97,6 +99,20 @@ TEST_CASE_TEMPLATE("topological order: the ops of a reported cycle form one, on 
   }
   CHECK(cyclic > 50);
   CHECK(cyclic < 190);
+}
+
+TEST_CASE_TEMPLATE("acyclic part: what is on no cycle and behind none", G, GRAPH_TYPES) {
+  CHECK(graph::acyclic_part(test::make_graph<G>(5, {{4, 1}, {1, 2}, {2, 1}, {2, 3}, {4, 0}})) ==
+        std::vector<op_id>{4, 0});
+}
+
+TEST_CASE("topological order: of a workload; its cycle is named from the smallest op on") {
+  CHECK(graph::topological_order(test::diamond()) == std::vector<op_id>{0, 1, 2, 3});
+  CHECK_THROWS_WITH_AS(
+    graph::topological_order(test::with_cycle{}),
+    "the graph has a cycle: 1 -> 2 -> 1; a dataflow graph must be acyclic (unroll loops first)", cycle_error);
+  CHECK_THROWS_WITH_AS(graph::topological_order(test::contradictory{}),
+                       "op 1: has an input whose producer does not list it as a consumer", value_error);
 }
 
 TEST_CASE("topological order: an edge to an op that does not exist is named") {

@@ -18,15 +18,18 @@ using namespace weft;
 namespace {
 
 /// Instantiates every algorithm with G and with callables that offer no more than they must.
-template <class G>
+template <class G, class Edge = edge_of<G>>
 void instantiate(const G& g, std::span<const op_id> order) {
   struct op_weight {
     float operator()(op_id) const { return 0; } // anything that converts to double
   };
   struct edge_weight {
-    int operator()(const edge_of<G>&) const { return 0; }
+    int operator()(const Edge&) const { return 0; }
   };
   (void)graph::topological_order(g);
+  (void)graph::acyclic_part(g);
+  (void)graph::release_counter{g};
+  (void)graph::out_degree(g, 0);
   (void)graph::in_degrees(g);
   (void)graph::connected_components(g);
   (void)graph::transitive_reduction(g);
@@ -36,9 +39,21 @@ void instantiate(const G& g, std::span<const op_id> order) {
   (void)graph::critical_path(g, order, op_weight{}, edge_weight{});
 }
 
+/// Exactly what `graph::has_tensors` asks.
+struct tensors_archetype {
+  std::size_t num_ops() const { return 0; }
+  std::vector<tensor_id> inputs(op_id) const { return {}; }
+  std::vector<tensor_id> outputs(op_id) const { return {}; }
+  std::vector<op_id> consumers(tensor_id) const { return {}; }
+  op_id producer(tensor_id) const { return 0; }
+};
+static_assert(graph::has_tensors<tensors_archetype> && !dataflow_graph<tensors_archetype>);
+static_assert(graph::walkable<tensors_archetype> && graph::walkable_backwards<tensors_archetype>);
+
 [[maybe_unused]] void all() {
   instantiate(graph::archetype{}, {});
   instantiate(graph::bidirectional_archetype{}, {});
+  instantiate<tensors_archetype, flow_edge>({}, {});
 }
 
 // Near misses: each lacks exactly one thing.

@@ -5,6 +5,7 @@
 #include "weft/concurrency/op_graph.hpp"
 #include "weft/concurrency/strategy.hpp"
 #include "weft/core/config.hpp"
+#include "weft/graph/longest_path.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -17,16 +18,8 @@ namespace weft::concurrency {
 /// For every op the longest way from it to an end of the graph, in predicted seconds with the chosen teams (by class),
 /// transfers not counted: the ranks of critical-path order. Complexity: O(n + m).
 inline std::vector<double> upward_rank(const op_graph& g, const time_table& times, std::span<const team> teams) {
-  std::vector<double> rank(g.num_ops(), 0.0);
-  const auto order = g.topological_order();
-  for (auto at = order.rbegin(); at != order.rend(); ++at) {
-    double after = 0;
-    for (const op_id u : g.consumers(*at)) {
-      after = std::max(after, rank[u]);
-    }
-    rank[*at] = after + times.seconds(*at, teams[times.classes().class_of(*at)]);
-  }
-  return rank;
+  return graph::longest_to_sink(g, g.topological_order(),
+                                [&](op_id v) { return times.seconds(v, teams[times.classes().class_of(v)]); });
 }
 
 /// The cores of a machine, handed out packed or spread.

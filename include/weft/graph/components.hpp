@@ -2,7 +2,7 @@
 /// Weakly connected components, and the disjoint sets they are made with.
 #pragma once
 
-#include "weft/graph/concepts.hpp"
+#include "weft/graph/edges.hpp"
 
 #include <numeric>
 #include <vector>
@@ -33,14 +33,12 @@ private:
 
 /// For every op the number of its weakly connected component, counted from 0 in order of the smallest op.
 /// Complexity: O((n + m) α(n)).
-template <must_be::dataflow_graph G>
+template <must_be::walkable G>
 constexpr std::vector<std::uint32_t> connected_components(const G& g) {
   const auto n = num_ops(g);
   disjoint_sets sets{n};
   for (const op_id v : ids(n)) {
-    for (const auto& e : weft::out_edges(g, v)) {
-      sets.unite(v, weft::target(g, e));
-    }
+    for_each_successor(g, v, [&](op_id c) { sets.unite(v, c); });
   }
   std::vector<std::uint32_t> component(n, 0);
   std::uint32_t count = 0;

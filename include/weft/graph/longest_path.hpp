@@ -44,52 +44,43 @@ struct free_edges {
 /// For every op, the largest weight of a path from it to a sink, **including** itself ("bottom level", `down(v)`;
 /// with mean costs the upward rank of HEFT). `order` is a topological order of g.
 /// Complexity: O(n + m). Source: Topcuoglu, Hariri, Wu 2002, §4.1 for the rank.
-template <must_be::dataflow_graph G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+template <must_be::walkable G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
 constexpr std::vector<double> longest_to_sink(const G& g, std::span<const op_id> order, OpWeight op_weight,
                                               EdgeWeight edge_weight = {}) {
   std::vector<double> rank(order.size(), 0.0);
   for (const op_id v : reversed(order)) {
-    double tail = 0;
-    for (const auto& e : weft::out_edges(g, v)) {
-      tail = std::max<double>(tail, edge_weight(e) + rank[weft::target(g, e)]);
-    }
-    rank[v] = tail + op_weight(v);
+    rank[v] = op_weight(v) +
+              max_over_successors(g, v, 0.0, [&](op_id c, const auto& e) { return edge_weight(e) + rank[c]; });
   }
   return rank;
 }
 
 /// For every op, the largest weight of a path from a source to it, **excluding** itself ("top level", `up(v)`).
 /// Complexity: O(n + m).
-template <must_be::dataflow_graph G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+template <must_be::walkable G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
 constexpr std::vector<double> longest_from_source(const G& g, std::span<const op_id> order, OpWeight op_weight,
                                                   EdgeWeight edge_weight = {}) {
   std::vector<double> level(order.size(), 0.0);
   for (const op_id v : order) {
     const double here = level[v] + op_weight(v);
-    for (const auto& e : weft::out_edges(g, v)) {
-      auto& there = level[weft::target(g, e)];
-      there = std::max<double>(there, here + edge_weight(e));
-    }
+    for_each_successor(g, v, [&](op_id c, const auto& e) { level[c] = std::max(level[c], here + edge_weight(e)); });
   }
   return level;
 }
 
 /// The depth of every op: the number of edges on the longest path that leads to it.
-template <must_be::dataflow_graph G>
+template <must_be::walkable G>
 constexpr std::vector<std::uint32_t> depths(const G& g, std::span<const op_id> order) {
   std::vector<std::uint32_t> depth(order.size(), 0);
   for (const op_id v : order) {
-    for (const auto& e : weft::out_edges(g, v)) {
-      auto& there = depth[weft::target(g, e)];
-      there = std::max(there, depth[v] + 1);
-    }
+    for_each_successor(g, v, [&](op_id c) { depth[c] = std::max(depth[c], depth[v] + 1); });
   }
   return depth;
 }
 
 /// One path of the largest weight, from a source to a sink; ties go to the op with the smaller id.
 /// Complexity: O(n + m).
-template <must_be::dataflow_graph G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
+template <must_be::walkable G, must_be::weight_function<op_id> OpWeight, class EdgeWeight = free_edges>
 constexpr std::vector<op_id> critical_path(const G& g, std::span<const op_id> order, OpWeight op_weight,
                                            EdgeWeight edge_weight = {}) {
   const auto rank = longest_to_sink(g, order, op_weight, edge_weight);
@@ -99,9 +90,7 @@ constexpr std::vector<op_id> critical_path(const G& g, std::span<const op_id> or
   }
   std::vector<std::uint8_t> has_input(order.size(), 0);
   for (const op_id v : order) {
-    for (const auto& e : weft::out_edges(g, v)) {
-      has_input[weft::target(g, e)] = 1;
-    }
+    for_each_successor(g, v, [&](op_id c) { has_input[c] = 1; });
   }
   op_id at = none;
   for (const op_id v : ids(order.size())) {
@@ -113,14 +102,13 @@ constexpr std::vector<op_id> critical_path(const G& g, std::span<const op_id> or
     path.push_back(at);
     op_id next = none;
     double best = 0;
-    for (const auto& e : weft::out_edges(g, at)) {
-      const op_id w = weft::target(g, e);
-      const double through = edge_weight(e) + rank[w];
-      if (next == none || through > best || (through == best && w < next)) {
+    for_each_successor(g, at, [&](op_id c, const auto& e) {
+      const double through = edge_weight(e) + rank[c];
+      if (next == none || through > best || (through == best && c < next)) {
         best = through;
-        next = w;
+        next = c;
       }
-    }
+    });
     at = next;
   }
   return path;

@@ -3,105 +3,75 @@
 #pragma once
 
 #include "weft/core/error.hpp"
-#include "weft/graph/concepts.hpp"
+#include "weft/graph/release_counter.hpp"
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::graph {
 
-/// The number of edges that enter each op. Throws `dangling_id_error` for an edge to an op that does not exist.
-/// Complexity: O(n + m).
-template <must_be::dataflow_graph G>
-constexpr std::vector<std::uint32_t> in_degrees(const G& g) {
-  const auto n = num_ops(g);
-  std::vector<std::uint32_t> degree(n, 0);
-  for (const op_id v : ids(n)) {
-    for (const auto& e : weft::out_edges(g, v)) {
-      const op_id w = weft::target(g, e);
-      if (w >= n) {
-        throw dangling_id_error("edge " + std::to_string(v) + " -> " + weft::detail::missing_id(w),
-                                "the graph has " + weft::detail::only_ops(n));
-      }
-      ++degree[w];
-    }
+/// The ops that are on no cycle and behind none, each after all of its predecessors (Kahn 1962); among those that may
+/// come next, the one that became free first, sources in ascending id. Throws `dangling_id_error`. Complexity: O(n + m).
+template <must_be::walkable G>
+constexpr std::vector<op_id> acyclic_part(const G& g) {
+  release_counter waiting{g};
+  std::vector<op_id> order;
+  order.reserve(num_ops(g));
+  waiting.for_each_ready([&](op_id v) { order.push_back(v); });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    waiting.finish(g, order[i], [&](op_id c) { order.push_back(c); });
   }
-  return degree;
+  return order;
 }
 
 namespace detail {
 
-/// The ops of one cycle, found by depth-first search among the ops that a topological sort could not reach.
-template <must_be::dataflow_graph G>
-std::vector<op_id> find_cycle(const G& g, const std::vector<std::uint32_t>& unresolved) {
-  const auto n = num_ops(g);
-  std::vector<op_id> next_on_path(n, none);
-  std::vector<std::uint8_t> state(n, 0); // 0 unseen, 1 on the path, 2 done
-  std::vector<op_id> path;
-  for (const op_id root : ids(n)) {
-    if (unresolved[root] == 0 || state[root] != 0) {
-      continue;
-    }
-    path.assign(1, root);
-    state[root] = 1;
-    while (!path.empty()) {
-      const op_id v = path.back();
-      op_id child = none;
-      for (const auto& e : weft::out_edges(g, v)) {
-        const op_id w = weft::target(g, e);
-        if (unresolved[w] == 0 || state[w] == 2) {
-          continue;
-        }
-        if (state[w] == 1) {
-          return {std::find(path.begin(), path.end(), w), path.end()};
-        }
-        child = w;
-        break;
-      }
-      if (child == none) {
-        state[v] = 2;
-        path.pop_back();
-      } else {
-        state[child] = 1;
-        path.push_back(child);
-      }
+/// Precondition: `sorted` is the acyclic part, and not all.
+template <class G>
+[[noreturn]] void throw_cycle(const G& g, const std::vector<op_id>& sorted) {
+  std::vector<std::uint8_t> is_left(num_ops(g), 1);
+  for (const op_id v : sorted) {
+    is_left[v] = 0;
+  }
+  std::vector<op_id> before(num_ops(g), none); // each op that is left waits for another one
+  for (const op_id v : ids(num_ops(g))) {
+    if (is_left[v]) {
+      for_each_successor(g, v, [&](op_id c) { before[c] = before[c] == none ? v : before[c]; });
     }
   }
-  return path;
+  auto at = static_cast<op_id>(std::find(is_left.begin(), is_left.end(), 1) - is_left.begin());
+  for (; is_left[at]; at = before[at]) {
+    is_left[at] = 0; // seen
+    if (before[at] == none) {
+      throw value_error("op " + std::to_string(at), "has an input whose producer does not list it as a consumer");
+    }
+  }
+  std::vector<op_id> cycle{at};
+  for (op_id v = before[at]; v != at; v = before[v]) {
+    cycle.push_back(v);
+  }
+  std::reverse(cycle.begin(), cycle.end());
+  std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+  std::string names;
+  for (const op_id v : cycle) {
+    names += std::to_string(v) + " -> ";
+  }
+  names += std::to_string(cycle.front());
+  throw cycle_error(std::move(cycle), names);
 }
 
 } // namespace detail
 
-/// The ops, each after all of its predecessors (Kahn 1962); among those that may come next, the one that became
-/// free first, sources in ascending id. Throws `cycle_error` naming a cycle, `dangling_id_error`.
+/// The ops, each after all of its predecessors, in the order of `acyclic_part`. Throws `cycle_error` naming a cycle from
+/// its smallest op on, `dangling_id_error`, and `value_error` for a workload whose lists contradict each other.
 /// Complexity: O(n + m).
-template <must_be::dataflow_graph G>
+template <must_be::walkable G>
 constexpr std::vector<op_id> topological_order(const G& g) {
-  auto waiting = in_degrees(g);
-  std::vector<op_id> order;
-  order.reserve(waiting.size());
-  for (const op_id v : ids(waiting.size())) {
-    if (waiting[v] == 0) {
-      order.push_back(v);
-    }
-  }
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (const auto& e : weft::out_edges(g, order[i])) {
-      const op_id w = weft::target(g, e);
-      if (--waiting[w] == 0) {
-        order.push_back(w);
-      }
-    }
-  }
-  if (order.size() < waiting.size()) {
-    auto cycle = detail::find_cycle(g, waiting);
-    std::string names;
-    for (const op_id v : cycle) {
-      names += std::to_string(v) + " -> ";
-    }
-    names += std::to_string(cycle.front());
-    throw cycle_error(std::move(cycle), names);
+  auto order = acyclic_part(g);
+  if (order.size() < num_ops(g)) {
+    detail::throw_cycle(g, order);
   }
   return order;
 }

@@ -4,6 +4,7 @@
 
 #include "weft/core/explained.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/graph/edges.hpp"
 #include "weft/platform/kinds.hpp"
 
 #include <concepts>
@@ -13,22 +14,11 @@
 namespace weft {
 namespace workload_parts {
 
-/// A range of ids.
-template <class R>
-concept id_list = std::ranges::forward_range<R> && std::ranges::sized_range<R> &&
-                  std::convertible_to<std::ranges::range_reference_t<R>, std::uint32_t>;
-
-/// W tells which tensors an op consumes and produces, and which ops consume and produce a tensor. Tensors have the
-/// dense ids `0 … num_tensors() - 1`; an op lists a tensor at most once among its inputs. A control edge is a
-/// tensor of zero bytes.
+/// W can be walked by `graph::has_tensors`, and has tensors of the dense ids `0 … num_tensors() - 1`. A control edge is
+/// a tensor of zero bytes.
 template <class W>
-concept has_dataflow = requires(const W& w, op_id v, tensor_id t) {
-  { w.num_ops() } -> std::convertible_to<std::size_t>;
+concept has_dataflow = graph::has_tensors<W> && requires(const W& w) {
   { w.num_tensors() } -> std::convertible_to<std::size_t>;
-  { w.inputs(v) } -> id_list;
-  { w.outputs(v) } -> id_list;
-  { w.consumers(t) } -> id_list;
-  { w.producer(t) } -> std::convertible_to<op_id>;
 };
 
 /// W tells how large things are: `bytes(t)` of a tensor, `resident_bytes(v)` of an op's parameters and state.
@@ -54,8 +44,7 @@ concept has_work = requires(const W& w, op_id v) {
 
 } // namespace workload_parts
 
-/// Ops, tensors, sizes and constraints; see workload/archetype.hpp. The library's models are graphs as well, so
-/// that graph algorithms take them as they are.
+/// Ops, tensors, sizes and constraints; see workload/archetype.hpp. Graph algorithms take workloads as they are.
 template <class W>
 concept dataflow_workload = workload_parts::has_dataflow<W> && workload_parts::has_sizes<W> &&
                             workload_parts::has_constraints<W> && workload_parts::has_work<W>;
@@ -80,9 +69,9 @@ struct dataflow_workload {
   static_assert(!has_tensors || requires(const W& w, op_id v, tensor_id t) { { w.call } -> requirement; },             \
                 "weft: this workload lacks " what "; see docs/concepts/dataflow_workload.md")
   WEFT_DETAIL_HAS(num_ops(), std::convertible_to<std::size_t>, "num_ops() const, a number");
-  WEFT_DETAIL_HAS(inputs(v), workload_parts::id_list, "inputs(op_id) const, a sized range of tensor ids");
-  WEFT_DETAIL_HAS(outputs(v), workload_parts::id_list, "outputs(op_id) const, a sized range of tensor ids");
-  WEFT_DETAIL_HAS(consumers(t), workload_parts::id_list, "consumers(tensor_id) const, a sized range of op ids");
+  WEFT_DETAIL_HAS(inputs(v), graph::id_list, "inputs(op_id) const, a sized range of tensor ids");
+  WEFT_DETAIL_HAS(outputs(v), graph::id_list, "outputs(op_id) const, a sized range of tensor ids");
+  WEFT_DETAIL_HAS(consumers(t), graph::id_list, "consumers(tensor_id) const, a sized range of op ids");
   WEFT_DETAIL_HAS(producer(t), std::convertible_to<op_id>, "producer(tensor_id) const, an op id");
   WEFT_DETAIL_HAS(bytes(t), std::convertible_to<byte_count>, "bytes(tensor_id) const, a number");
   WEFT_DETAIL_HAS(resident_bytes(v), std::convertible_to<byte_count>, "resident_bytes(op_id) const, a number");
@@ -98,13 +87,5 @@ namespace must_be {
 template <class W>
 concept dataflow_workload = weft::dataflow_workload<W> || explained<why_not::dataflow_workload<W>>;
 } // namespace must_be
-
-/// An edge of a workload: `target` consumes `tensor`, which `source` produces.
-struct flow_edge {
-  op_id source = none;
-  op_id target = none;
-  tensor_id tensor = none;
-  friend constexpr bool operator==(const flow_edge&, const flow_edge&) = default;
-};
 
 } // namespace weft
