@@ -62,16 +62,11 @@ private:
   template <class Visit>
   constexpr void for_each_before(op_id v, Visit visit) const {
     const auto& w = r_.problem().workload();
+    const auto at_edge = [&](op_id u, const flow_edge& e) { visit(u, e.tensor); };
     if (forward_) {
-      for (const tensor_id t : w.inputs(v)) {
-        visit(static_cast<op_id>(w.producer(t)), t);
-      }
+      graph::for_each_predecessor(w, v, at_edge);
     } else {
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id u : w.consumers(t)) {
-          visit(u, t);
-        }
-      }
+      graph::for_each_successor(w, v, at_edge);
     }
   }
 

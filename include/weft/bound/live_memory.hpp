@@ -35,15 +35,9 @@ void mark_reachable(const Problem& p, op_id v, bool forward, std::vector<std::ui
     const op_id u = stack.back();
     stack.pop_back();
     if (forward) {
-      for (const tensor_id t : w.outputs(u)) {
-        for (const op_id c : w.consumers(t)) {
-          visit(c);
-        }
-      }
+      graph::for_each_successor(w, u, visit);
     } else {
-      for (const tensor_id t : w.inputs(u)) {
-        visit(w.producer(t));
-      }
+      graph::for_each_predecessor(w, u, visit);
     }
   }
 }

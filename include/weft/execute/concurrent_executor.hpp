@@ -48,7 +48,7 @@ public:
   template <must_be::dataflow_workload W>
   concurrent_executor(const W& w, concurrency::time_table times, const machine& m, const Strategy& s, Teams teams = {})
       : graph_{w}, times_{std::make_unique<concurrency::time_table>(std::move(times))}, teams_{std::move(teams)},
-        missing_(graph_.num_ops(), 0) {
+        missing_{graph_} {
     if (times_->classes().num_ops() != num_ops()) {
       throw value_error("concurrent_executor", "the times are for " + std::to_string(times_->classes().num_ops()) +
                                                  " ops, the workload has " + std::to_string(num_ops()));
@@ -154,7 +154,7 @@ private:
 
   void start() {
     control_->reset();
-    std::ranges::copy(graph_.num_inputs(), missing_.begin());
+    missing_.assign(graph_.num_inputs());
     for (std::uint32_t i = 0; i < num_runners_; ++i) {
       mailbox_[i].waits = true;
     }
@@ -162,7 +162,7 @@ private:
     if (state_->options.record) {
       state_->report.trace.ops.assign(num_ops(), op_record{});
     }
-    for (const op_id v : ids(num_ops())) {
+    for (const op_id v : ids(num_ops())) { // not by `missing_`: ops that take no time release others meanwhile
       if (graph_.num_inputs()[v] == 0) {
         make_ready(v);
       }
@@ -206,11 +206,7 @@ private:
 
   void finish(op_id v) {
     ++state_->report.num_finished;
-    for (const op_id u : graph_.consumers(v)) {
-      if (--missing_[u] == 0) {
-        make_ready(u);
-      }
-    }
+    missing_.finish(graph_, v, [this](op_id c) { make_ready(c); });
   }
 
   bool is_free(op_id v) const { return times_->seconds(v, team{}) == 0; }
@@ -364,7 +360,7 @@ private:
   std::uint32_t num_runners_ = 1;
   std::mutex mutex_;
   std::unique_ptr<concurrency::controller<Strategy>> control_;
-  std::vector<std::uint32_t> missing_;
+  graph::release_counter<> missing_;
   std::vector<op_id> free_; // ops that take no time and wait for their turn
   std::unique_ptr<mailbox[]> mailbox_;
   std::vector<std::thread> threads_; // runners 1, 2, …

@@ -170,7 +170,7 @@ private:
   /// order that is topological, too.
   template <class W>
   static void make_topological(const W& w, const concurrency::op_graph& g, const plan& p, std::vector<op_id>& ops) {
-    std::vector<std::uint32_t> waiting{g.num_inputs().begin(), g.num_inputs().end()};
+    graph::release_counter waiting{g};
     const auto num_devices = ops.empty() ? 0 : std::size_t{*std::max_element(p.placement.begin(), p.placement.end())} + 1;
     std::vector<std::vector<op_id>> sequence(num_devices);
     for (const op_id v : ops) {
@@ -180,7 +180,7 @@ private:
     std::vector<op_id> reached;
     reached.reserve(ops.size());
     const auto advance = [&](device_id d) {
-      while (next[d] < sequence[d].size() && waiting[sequence[d][next[d]]] == 0) {
+      while (next[d] < sequence[d].size() && waiting.is_ready(sequence[d][next[d]])) {
         reached.push_back(sequence[d][next[d]++]);
       }
     };
@@ -189,7 +189,7 @@ private:
     }
     for (std::size_t i = 0; i < reached.size(); ++i) {
       for (const op_id u : g.consumers(reached[i])) {
-        --waiting[u];
+        waiting.arrive(u);
         advance(p.placement[u]);
       }
       advance(p.placement[reached[i]]);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/schedule_builder.hpp"
 #include "weft/schedule/queue_end.hpp"
 
 #include <cstdint>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -29,19 +29,14 @@ struct batch_scheduler {
   constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {
     const auto& w = p.workload();
     list::schedule_builder<Problem, Slot> b{p};
-    auto waiting = scratch.template take<std::uint32_t>(p.num_ops());
+    graph::release_counter waiting{w, scratch.template take<std::uint32_t>()};
     auto position = scratch.template take<std::uint32_t>(p.num_ops());
     buffer<candidate> ready;
     std::uint32_t number = 0;
     for (const op_id v : p.topological_order()) {
       position[v] = number++;
-      waiting[v] = static_cast<std::uint32_t>(std::ranges::size(w.inputs(v)));
     }
-    for (const op_id v : p.topological_order()) {
-      if (waiting[v] == 0) {
-        ready.push_back(look_at(b, v));
-      }
-    }
+    waiting.for_each_ready([&](op_id v) { ready.push_back(look_at(b, v)); });
     while (!ready.empty()) {
       std::size_t chosen = 0;
       for (std::size_t i = 1; i < ready.size(); ++i) {
@@ -63,13 +58,7 @@ struct batch_scheduler {
           r = look_at(b, r.op);
         }
       }
-      for (const tensor_id t : w.outputs(c.op)) {
-        for (const op_id u : w.consumers(t)) {
-          if (--waiting[u] == 0) {
-            ready.push_back(look_at(b, u));
-          }
-        }
-      }
+      waiting.finish(w, c.op, [&](op_id u) { ready.push_back(look_at(b, u)); });
     }
     return std::move(b).decided(scratch);
   }

@@ -4,6 +4,7 @@
 
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/future_costs.hpp"
 #include "weft/partition/list/schedule_builder.hpp"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -39,17 +39,14 @@ struct bil {
       p, [&](op_id v, device_id d) { return p.compute_time(v, d); },
       [](op_id, op_id, device_id, double later) { return later; });
     list::schedule_builder<Problem, schedule::queue_end> b{p};
-    auto waiting = scratch.template take<std::uint32_t>(p.num_ops());
+    graph::release_counter waiting{w, scratch.template take<std::uint32_t>()};
     auto position = scratch.template take<std::uint32_t>(p.num_ops());
     std::vector<op_id> ready;
     std::uint32_t number = 0;
     for (const op_id v : p.topological_order()) {
       position[v] = number++;
-      waiting[v] = static_cast<std::uint32_t>(std::ranges::size(w.inputs(v)));
-      if (waiting[v] == 0) {
-        ready.push_back(v);
-      }
     }
+    waiting.for_each_ready([&](op_id v) { ready.push_back(v); });
     std::vector<double> makespans(k, 0.0);
     std::vector<double> largest(k, 0.0);
     while (!ready.empty()) {
@@ -83,13 +80,7 @@ struct bil {
         return b.why_unplaced(v);
       }
       b.take(v, b.at(v, best));
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          if (--waiting[c] == 0) {
-            ready.push_back(c);
-          }
-        }
-      }
+      waiting.finish(w, v, [&](op_id c) { ready.push_back(c); });
     }
     return std::move(b).decided(scratch);
   }

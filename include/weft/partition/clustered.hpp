@@ -3,8 +3,8 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
-#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/longest_path.hpp"
 #include "weft/partition/cluster/detail/slots.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
 #include "weft/partition/cluster/edge_zeroing.hpp"
@@ -45,20 +45,13 @@ private:
   template <class Problem>
   static constexpr order sequence(const Problem& p, const cluster::mean_costs<Problem>& costs, const placement& where) {
     const auto& w = p.workload();
-    std::vector<double> rank(p.num_ops(), 0.0);
-    const auto under_way = [&](tensor_id t, op_id c) {
-      const device_id from = where[w.producer(t)];
-      return from == where[c] ? 0 : p.send_time(t, from, where[c]) + p.transfer_time(t, from, where[c]);
+    const auto under_way = [&](const flow_edge& e) {
+      const device_id from = where[e.source];
+      const device_id to = where[e.target];
+      return from == to ? 0 : p.send_time(e.tensor, from, to) + p.transfer_time(e.tensor, from, to);
     };
-    for (const op_id v : reversed(p.topological_order())) {
-      double rest = 0;
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          rest = std::max(rest, under_way(t, c) + rank[c]);
-        }
-      }
-      rank[v] = rest + p.compute_time(v, where[v]);
-    }
+    const auto rank = graph::longest_to_sink(
+      w, p.topological_order(), [&](op_id v) { return p.compute_time(v, where[v]); }, under_way);
     std::vector<op_id> ops(p.topological_order().begin(), p.topological_order().end());
     weft::sort(ops, [&](op_id u, op_id v) {
       return rank[u] != rank[v] ? rank[u] > rank[v] : costs.position(u) < costs.position(v);
@@ -74,10 +67,8 @@ private:
     cluster::detail::slots<Problem> slots{p};
     std::vector<double> finish(p.num_ops(), 0.0);
     for (const op_id v : ops) {
-      double ready = 0;
-      for (const tensor_id t : w.inputs(v)) {
-        ready = std::max(ready, finish[w.producer(t)] + under_way(t, v));
-      }
+      const double ready = graph::max_over_predecessors(
+        w, v, 0.0, [&](op_id u, const flow_edge& e) { return finish[u] + under_way(e); });
       const double duration = p.compute_time(v, where[v]);
       const double start = slots.book(where[v], ready, duration);
       finish[v] = start + duration;

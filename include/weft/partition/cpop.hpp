@@ -45,11 +45,7 @@ struct by_way_through {
       r.pinned[at] = 1;
       const op_id last = at;
       at = none;
-      for (const tensor_id t : p.workload().outputs(last)) {
-        for (const op_id c : p.workload().consumers(t)) {
-          offer(c);
-        }
-      }
+      graph::for_each_successor(p.workload(), last, offer);
     }
     r.pinned_to = fastest(p, path);
     return r;

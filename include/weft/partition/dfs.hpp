@@ -55,13 +55,11 @@ struct dfs {
         a.place(c, d);
       }
       children.clear();
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          if (!seen[c]) {
-            children.push_back(c);
-          }
+      graph::for_each_successor(w, v, [&](op_id c) {
+        if (!seen[c]) {
+          children.push_back(c);
         }
-      }
+      });
       weft::sort(children,
                 [&](op_id x, op_id y) { return down[x] != down[y] ? down[x] < down[y] : tie[x] < tie[y]; });
       waiting.insert(waiting.end(), children.begin(), children.end());

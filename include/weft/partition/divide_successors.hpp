@@ -59,14 +59,12 @@ struct divide_successors {
       }
       hand.clear();
       start = a.device(queue[next]);
-      for (const tensor_id t : w.outputs(queue[next])) {
-        for (const op_id c : w.consumers(t)) {
-          if (!queued[c]) {
-            queued[c] = 1;
-            hand.push_back(c);
-          }
+      graph::for_each_successor(w, queue[next], [&](op_id c) {
+        if (!queued[c]) {
+          queued[c] = 1;
+          hand.push_back(c);
         }
-      }
+      });
     }
   }
 };

@@ -4,6 +4,7 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/choice.hpp"
 #include "weft/partition/list/ranking.hpp"
@@ -11,7 +12,6 @@
 #include "weft/schedule/queue_end.hpp"
 
 #include <cstdint>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -34,25 +34,15 @@ struct flb {
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {
     run<Problem> state{p};
-    auto waiting = scratch.template take<std::uint32_t>(p.num_ops());
-    for (const op_id v : p.topological_order()) {
-      waiting[v] = static_cast<std::uint32_t>(std::ranges::size(p.workload().inputs(v)));
-      if (waiting[v] == 0) {
-        state.release(v);
-      }
-    }
+    graph::release_counter waiting{p.workload(), scratch.template take<std::uint32_t>()};
+    const auto release = [&](op_id v) { state.release(v); };
+    waiting.for_each_ready(release);
     while (state.builder.num_scheduled() < p.num_ops()) {
       const op_id v = state.schedule_next();
       if (!state.builder.is_scheduled(v)) {
         return state.builder.why_unplaced(v);
       }
-      for (const tensor_id t : p.workload().outputs(v)) {
-        for (const op_id c : p.workload().consumers(t)) {
-          if (--waiting[c] == 0) {
-            state.release(c);
-          }
-        }
-      }
+      waiting.finish(p.workload(), v, release);
     }
     return std::move(state.builder).decided(scratch);
   }

@@ -3,11 +3,10 @@
 #pragma once
 
 #include "weft/core/random.hpp"
-#include "weft/core/reversed.hpp"
 #include "weft/core/workspace.hpp"
+#include "weft/graph/longest_path.hpp"
 #include "weft/problem.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -16,33 +15,13 @@ namespace weft::partition {
 /// `down(v)` for every op: the most work on a path from v to a sink, including v, in work units. O(n + m).
 template <class Problem>
 constexpr std::vector<double> work_to_sink(const Problem& p) {
-  const auto& w = p.workload();
-  std::vector<double> down(p.num_ops(), 0.0);
-  for (const op_id v : reversed(p.topological_order())) {
-    for (const tensor_id t : w.outputs(v)) {
-      for (const op_id c : w.consumers(t)) {
-        down[v] = std::max(down[v], down[c]);
-      }
-    }
-    down[v] += w.work(v);
-  }
-  return down;
+  return graph::longest_to_sink(p.workload(), p.topological_order(), [&](op_id v) { return p.workload().work(v); });
 }
 
 /// `up(v)` for every op: the most work on a path from a source to v, excluding v, in work units. O(n + m).
 template <class Problem>
 constexpr std::vector<double> work_from_source(const Problem& p) {
-  const auto& w = p.workload();
-  std::vector<double> up(p.num_ops(), 0.0);
-  for (const op_id v : p.topological_order()) {
-    const double through = up[v] + w.work(v);
-    for (const tensor_id t : w.outputs(v)) {
-      for (const op_id c : w.consumers(t)) {
-        up[c] = std::max(up[c], through);
-      }
-    }
-  }
-  return up;
+  return graph::longest_from_source(p.workload(), p.topological_order(), [&](op_id v) { return p.workload().work(v); });
 }
 
 /// `imp(v) = up(v) + down(v)` for every op, in work units. [CP] §3

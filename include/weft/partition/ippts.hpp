@@ -21,13 +21,7 @@ struct by_predicted_cost {
   template <class Problem>
   constexpr ranking operator()(const Problem& p, workspace&) const {
     const auto& w = p.workload();
-    const auto num_consumers = [&w](op_id v) {
-      std::size_t count = 0;
-      for (const tensor_id t : w.outputs(v)) {
-        count += std::ranges::size(w.consumers(t));
-      }
-      return count;
-    };
+    const auto num_consumers = [&w](op_id v) { return graph::out_degree(w, v); };
     ranking r;
     r.beyond = future_costs(
       p, [&](op_id v, device_id d) { return num_consumers(v) == 0 ? p.compute_time(v, d) : 0.0; },

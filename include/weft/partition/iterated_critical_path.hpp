@@ -113,9 +113,7 @@ private:
       for (const op_id v : ids(p.num_ops())) {
         first_input_[v] = next;
         next += static_cast<std::uint32_t>(std::ranges::size(p.workload().inputs(v)));
-        for (const tensor_id t : p.workload().outputs(v)) {
-          out_left_[v] += static_cast<std::uint32_t>(std::ranges::size(p.workload().consumers(t)));
-        }
+        out_left_[v] = static_cast<std::uint32_t>(graph::out_degree(p.workload(), v));
       }
     }
 

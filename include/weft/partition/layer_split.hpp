@@ -230,11 +230,7 @@ private:
         }
       }
       op_id next = none;
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id u : w.consumers(t)) {
-          next = next == none || is_before(u, next) ? u : next;
-        }
-      }
+      graph::for_each_successor(w, v, [&](op_id u) { next = next == none || is_before(u, next) ? u : next; });
       v = next;
     }
     return none;
@@ -255,11 +251,11 @@ private:
         continue;
       }
       std::uint32_t found = none;
-      for (const tensor_id t : w.inputs(v)) {
-        if (const auto b = block_[p_.component(w.producer(t))]; b != none) {
+      graph::for_each_predecessor(w, v, [&](op_id u) {
+        if (const auto b = block_[p_.component(u)]; b != none) {
           found = found == none ? b : name_[v].is_gradient ? std::min(b, found) : std::max(b, found);
         }
-      }
+      });
       block_[c] = found;
     }
     follow_owners();
@@ -269,11 +265,9 @@ private:
       if (known[c] != none || owner(v) != none) {
         continue;
       }
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id u : w.consumers(t)) {
-          block_[c] = std::min(block_[c], block_[p_.component(u)]); // `none` is the largest number
-        }
-      }
+      graph::for_each_successor(w, v, [&](op_id u) {
+        block_[c] = std::min(block_[c], block_[p_.component(u)]); // `none` is the largest number
+      });
     }
     follow_owners();
     std::replace(block_.begin(), block_.end(), std::uint32_t{none}, 0u);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/heap.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/choice.hpp"
 #include "weft/partition/list/ranking.hpp"
@@ -90,7 +91,7 @@ private:
     const auto& p = b.problem();
     const auto& w = p.workload();
     auto position = scratch.template take<std::uint32_t>(p.num_ops());
-    auto waiting = scratch.template take<std::uint32_t>(p.num_ops());
+    graph::release_counter waiting{w, scratch.template take<std::uint32_t>()};
     auto heap = scratch.template take<op_id>(p.num_ops());
     std::size_t size = 0;
     const auto before = [&](op_id u, op_id v) {
@@ -100,26 +101,16 @@ private:
     std::uint32_t number = 0;
     for (const op_id v : p.topological_order()) {
       position[v] = number++;
-      waiting[v] = static_cast<std::uint32_t>(std::ranges::size(w.inputs(v)));
     }
-    for (const op_id v : p.topological_order()) {
-      if (waiting[v] == 0) {
-        operations.push(&heap[0], size++, v);
-      }
-    }
+    const auto push = [&](op_id v) { operations.push(&heap[0], size++, v); };
+    waiting.for_each_ready(push);
     while (size > 0) {
       const op_id v = heap[0];
       operations.pop(&heap[0], size--);
       if (!schedule(b, v, r)) {
         return v;
       }
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          if (--waiting[c] == 0) {
-            operations.push(&heap[0], size++, c);
-          }
-        }
-      }
+      waiting.finish(w, v, push);
     }
     return none;
   }

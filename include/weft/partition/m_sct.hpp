@@ -4,6 +4,7 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/sct/favourite_children.hpp"
@@ -52,16 +53,11 @@ private:
   public:
     constexpr run(const cluster::mean_costs<Problem>& costs, std::vector<op_id> favourite)
         : costs_{costs}, p_{costs.problem()}, num_devices_{p_.num_devices()}, assignment_{p_},
-          favourite_{std::move(favourite)}, missing_(p_.num_ops(), 0), finish_(p_.num_ops(), 0.0),
+          favourite_{std::move(favourite)}, waiting_{p_.workload()}, finish_(p_.num_ops(), 0.0),
           row_(p_.num_ops(), none), last_(num_devices_, none), slots_(num_devices_) {}
 
     constexpr outcome<plan> schedule() {
-      for (const op_id v : ids(p_.num_ops())) {
-        missing_[v] = static_cast<std::uint32_t>(std::ranges::size(p_.workload().inputs(v)));
-        if (missing_[v] == 0) {
-          make_ready(v);
-        }
-      }
+      waiting_.for_each_ready([this](op_id v) { make_ready(v); });
       while (!ready_.empty()) {
         const choice next = choose();
         if (next.device == none) {
@@ -106,13 +102,11 @@ private:
       }
       double fastest = 0;
       for (const device_id d : ids(num_devices_)) {
-        double time = 0;
-        for (const tensor_id t : p_.workload().inputs(v)) {
-          const op_id u = p_.workload().producer(t);
+        arrival(v, d) = graph::max_over_predecessors(p_.workload(), v, 0.0, [&](op_id u, const flow_edge& e) {
           const device_id from = assignment_.device(u);
-          time = std::max(time, finish_[u] + (from == d ? 0 : p_.send_time(t, from, d) + p_.transfer_time(t, from, d)));
-        }
-        arrival(v, d) = time;
+          return finish_[u] +
+                 (from == d ? 0 : p_.send_time(e.tensor, from, d) + p_.transfer_time(e.tensor, from, d));
+        });
         slowdown(v, d) = p_.compute_time(v, d);
         fastest = d == 0 ? slowdown(v, d) : std::min(fastest, slowdown(v, d));
       }
@@ -215,13 +209,7 @@ private:
       free_rows_.push_back(std::exchange(row_[v], none));
       *std::find(ready_.begin(), ready_.end(), v) = ready_.back();
       ready_.pop_back();
-      for (const tensor_id t : p_.workload().outputs(v)) {
-        for (const op_id w : p_.workload().consumers(t)) {
-          if (--missing_[w] == 0) {
-            make_ready(w);
-          }
-        }
-      }
+      waiting_.finish(p_.workload(), v, [this](op_id u) { make_ready(u); });
     }
 
     constexpr plan take() && {
@@ -242,7 +230,7 @@ private:
     std::size_t num_devices_;
     assignment<Problem> assignment_;
     std::vector<op_id> favourite_;
-    std::vector<std::uint32_t> missing_; // per op: inputs whose producers have not been scheduled
+    graph::release_counter<> waiting_; // inputs whose producers have not been scheduled
     std::vector<double> finish_;
     std::vector<std::uint32_t> row_;     // per ready op; `none` for the others
     std::vector<std::uint32_t> free_rows_;

@@ -23,11 +23,7 @@ struct by_latest_start {
     const auto rank = upward_ranks(p);
     std::vector<double> next(p.num_ops(), 0.0); // the largest rank of a consumer has the smallest ALAP
     for (const op_id v : ids(p.num_ops())) {
-      for (const tensor_id t : p.workload().outputs(v)) {
-        for (const op_id c : p.workload().consumers(t)) {
-          next[v] = std::max(next[v], rank[c]);
-        }
-      }
+      next[v] = graph::max_over_successors(p.workload(), v, 0.0, [&](op_id c) { return rank[c]; });
     }
     std::vector<op_id> order(p.topological_order().begin(), p.topological_order().end());
     sort_by_key(

@@ -4,6 +4,7 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list/rank_set.hpp"
 #include "weft/partition/list/ranking.hpp"
@@ -13,7 +14,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -75,7 +75,7 @@ private:
     list::schedule_builder<Problem, Slot> builder;
     std::vector<op_id> op_of; // by rank
     std::vector<std::uint32_t> rank_of;
-    std::vector<std::uint32_t> waiting;
+    graph::release_counter<> waiting;
     std::vector<std::uint8_t> scheduled;
     buffer<here_queue> here;            // per device: ops whose inputs are there
     buffer<buffer<coming_pair>> coming; // per device: a heap
@@ -83,7 +83,7 @@ private:
     constexpr run(const Problem& problem, const list::ranking& r, const Offset& o, workspace& scratch)
         : p{problem}, ranks{r}, offset{o}, builder{problem},
           op_of(problem.topological_order().begin(), problem.topological_order().end()), rank_of(problem.num_ops(), 0),
-          waiting(problem.num_ops(), 0), scheduled(problem.num_ops(), 0),
+          waiting{problem.workload()}, scheduled(problem.num_ops(), 0),
           here(problem.num_devices(), here_queue{problem.num_ops()}),
           coming(problem.num_devices()) {
       if (!r.key.empty() && r.key_orders) {
@@ -96,14 +96,7 @@ private:
 
     /// The first op, by rank, that is left over because it fits nowhere, or `none`.
     constexpr op_id schedule_all() {
-      for (const op_id v : ids(p.num_ops())) {
-        waiting[v] = static_cast<std::uint32_t>(std::ranges::size(p.workload().inputs(v)));
-      }
-      for (const op_id v : p.topological_order()) {
-        if (waiting[v] == 0) {
-          release(v);
-        }
-      }
+      waiting.for_each_ready([this](op_id v) { release(v); });
       while (builder.num_scheduled() < p.num_ops()) {
         const auto [v, d] = best_pair();
         if (v == none) {
@@ -111,16 +104,10 @@ private:
         }
         builder.take(v, builder.at(v, d));
         scheduled[v] = 1;
-        for (const tensor_id t : p.workload().outputs(v)) {
-          for (const op_id c : p.workload().consumers(t)) {
-            if (--waiting[c] == 0) {
-              release(c);
-            }
-          }
-        }
+        waiting.finish(p.workload(), v, [this](op_id c) { release(c); });
       }
       for (const op_id v : op_of) {
-        if (!scheduled[v] && waiting[v] == 0) {
+        if (!scheduled[v] && waiting.is_ready(v)) {
           return v;
         }
       }

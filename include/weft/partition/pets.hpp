@@ -36,12 +36,10 @@ struct by_level_and_rank {
           rank[v] += p.component(c) == p.component(v) ? 0 : way;
         }
       }
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          rank[c] = std::max(rank[c], rank[v]);
-          level[c] = std::max(level[c], level[v] + 1);
-        }
-      }
+      graph::for_each_successor(w, v, [&](op_id c) {
+        rank[c] = std::max(rank[c], rank[v]);
+        level[c] = std::max(level[c], level[v] + 1);
+      });
     }
     std::vector<std::uint32_t> position(p.num_ops(), 0);
     std::vector<op_id> order(p.topological_order().begin(), p.topological_order().end());

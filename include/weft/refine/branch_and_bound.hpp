@@ -320,14 +320,12 @@ private:
       const auto& w = p_.workload();
       double bound = 0;
       for (const op_id v : reversed(p_.topological_order())) {
-        double rest = 0;
-        for (const tensor_id t : w.outputs(v)) {
-          for (const op_id c : w.consumers(t)) {
-            const bool moves = where_[v] != none && where_[c] != none && where_[v] != where_[c];
-            const double move = moves ? p_.send_time(t, where_[v], where_[c]) + p_.transfer_time(t, where_[v], where_[c]) : 0;
-            rest = std::max(rest, move + tail_[c]);
-          }
-        }
+        const double rest = graph::max_over_successors(w, v, 0.0, [&](op_id c, const flow_edge& e) {
+          const device_id from = where_[v];
+          const device_id to = where_[c];
+          const bool moves = from != none && to != none && from != to;
+          return (moves ? p_.send_time(e.tensor, from, to) + p_.transfer_time(e.tensor, from, to) : 0) + tail_[c];
+        });
         tail_[v] = rest + (where_[v] == none ? fastest_[v] : p_.compute_time(v, where_[v]));
         bound = std::max(bound, tail_[v]);
       }

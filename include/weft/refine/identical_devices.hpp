@@ -128,14 +128,8 @@ private:
     for (const op_id v : order) {
       g.time.push_back(p.compute_time(v, devices.front()));
       grid.add(g.time.back());
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          g.after.push_back(position[c]);
-        }
-      }
-      for (const tensor_id t : w.inputs(v)) {
-        g.before.push_back(position[w.producer(t)]);
-      }
+      graph::for_each_successor(w, v, [&](op_id c) { g.after.push_back(position[c]); });
+      graph::for_each_predecessor(w, v, [&](op_id u) { g.before.push_back(position[u]); });
       add_row(g.first_after, g.after);
       add_row(g.first_before, g.before);
     }
@@ -194,10 +188,8 @@ private:
 
     static std::vector<double> longest_tails(const exact::parallel_jobs& g) {
       std::vector<double> tail(g.size(), 0.0);
-      for (std::size_t v = g.size(); v-- > 0;) {
-        for (const std::uint32_t s : g.successors(v)) {
-          tail[v] = std::max(tail[v], g.time[s] + tail[s]);
-        }
+      for (auto v = static_cast<std::uint32_t>(g.size()); v-- > 0;) {
+        tail[v] = graph::max_over_successors(g, v, 0.0, [&](std::uint32_t s) { return g.time[s] + tail[s]; });
       }
       return tail;
     }

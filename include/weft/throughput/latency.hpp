@@ -186,10 +186,8 @@ double latency_bound(const Problem& p) {
     if (!(least < std::numeric_limits<double>::infinity())) {
       p.check_runs_somewhere(v);
     }
-    for (const tensor_id t : p.workload().inputs(v)) {
-      finish[v] = std::max(finish[v], finish[p.workload().producer(t)]);
-    }
-    longest = std::max(longest, finish[v] += least);
+    finish[v] = least + graph::max_over_predecessors(p.workload(), v, 0.0, [&](op_id u) { return finish[u]; });
+    longest = std::max(longest, finish[v]);
   }
   return longest;
 }

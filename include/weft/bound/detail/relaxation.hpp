@@ -6,6 +6,7 @@
 #include "weft/core/error.hpp"
 #include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/longest_path.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
@@ -248,18 +249,10 @@ template <class Problem>
 constexpr head_and_tail longest_paths(const relaxation<Problem>& r) {
   const auto& p = r.problem();
   const auto& w = p.workload();
-  head_and_tail x{std::vector<double>(p.num_ops(), 0.0), std::vector<double>(p.num_ops(), 0.0)};
-  for (const op_id v : p.topological_order()) {
-    for (const tensor_id t : w.inputs(v)) {
-      const op_id u = w.producer(t);
-      x.head[v] = std::max(x.head[v], x.head[u] + r.best(u));
-    }
-  }
+  head_and_tail x{graph::longest_from_source(w, p.topological_order(), [&](op_id v) { return r.best(v); }),
+                  std::vector<double>(p.num_ops(), 0.0)};
   for (const op_id v : reversed(p.topological_order())) {
-    for (const tensor_id t : w.inputs(v)) {
-      auto& tail = x.tail[w.producer(t)];
-      tail = std::max(tail, r.best(v) + x.tail[v]);
-    }
+    x.tail[v] = graph::max_over_successors(w, v, 0.0, [&](op_id c) { return r.best(c) + x.tail[c]; });
   }
   return x;
 }

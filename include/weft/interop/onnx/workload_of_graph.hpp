@@ -2,10 +2,14 @@
 /// Makes the workload of a model's main graph.
 #pragma once
 
+#include "weft/graph/adjacency.hpp"
+#include "weft/graph/topological_order.hpp"
 #include "weft/interop/onnx/analysis.hpp"
 #include "weft/interop/onnx/wire.hpp"
 #include "weft/workload/builder.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace weft::onnx {
@@ -154,36 +158,22 @@ private:
 
   /// As in the file, if that is topological; else the first one that is ready, and members of cycles at the end.
   std::vector<op_id> visiting_order() const {
-    std::vector<std::uint32_t> missing(count_, 0);
     std::vector<std::vector<op_id>> readers(count_);
     bool sorted = true;
     for (const op_id v : ids(count_)) {
       for (const auto x : inputs_[v]) {
         if (const auto made = made_by_.find(x); made != made_by_.end()) {
           readers[made->second.op].push_back(v);
-          ++missing[v];
           sorted = sorted && made->second.op < v;
         }
       }
     }
-    std::vector<op_id> order;
-    for (const op_id v : ids(count_)) {
-      if (sorted || missing[v] == 0) {
-        order.push_back(v);
-      }
+    auto order = sorted ? std::vector<op_id>{} : graph::acyclic_part(readers);
+    std::vector<std::uint8_t> is_listed(count_, 0);
+    for (const op_id v : order) {
+      is_listed[v] = 1;
     }
-    for (std::size_t i = 0; !sorted && i < order.size(); ++i) {
-      for (const op_id v : readers[order[i]]) {
-        if (--missing[v] == 0) {
-          order.push_back(v);
-        }
-      }
-    }
-    for (const op_id v : ids(sorted ? 0 : count_)) {
-      if (missing[v] != 0) {
-        order.push_back(v);
-      }
-    }
+    std::ranges::copy_if(ids(count_), std::back_inserter(order), [&](op_id v) { return !is_listed[v]; });
     return order;
   }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/graph/adjacency.hpp"
+#include "weft/graph/topological_order.hpp"
 #include "weft/interop/tensorflow/graph.hpp"
 #include "weft/interop/tensorflow/ops.hpp"
 
@@ -156,29 +158,16 @@ private:
   /// Visits each node after what it reads, but for the edges that close loops; none on another cycle or behind one.
   template <class Visit>
   void in_order(const Visit& visit) const {
-    std::vector<std::uint32_t> waits(g_.num_nodes(), 0);
     std::vector<std::vector<op_id>> readers(g_.num_nodes());
-    std::vector<op_id> ready;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       for (const auto& s : g_.inputs(v)) {
         if (!closes_loop(g_, v, s)) {
           readers[s.from].push_back(v);
-          ++waits[v];
         }
-      }
-      if (waits[v] == 0) {
-        ready.push_back(v);
       }
     }
-    while (!ready.empty()) {
-      const op_id v = ready.back();
-      ready.pop_back();
+    for (const op_id v : weft::graph::acyclic_part(readers)) {
       visit(v);
-      for (const op_id u : readers[v]) {
-        if (--waits[u] == 0) {
-          ready.push_back(u);
-        }
-      }
     }
   }
 

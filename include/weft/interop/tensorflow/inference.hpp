@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/graph/adjacency.hpp"
+#include "weft/graph/topological_order.hpp"
 #include "weft/interop/tensorflow/shape_rules.hpp"
 #include "weft/interop/tensorflow/work.hpp"
 
@@ -164,44 +166,17 @@ private:
 
   /// Kahn's algorithm in the order of ids; nodes on cycles are left out, and refused when the workload is built.
   void sort() {
-    std::vector<std::uint32_t> waits(g_.num_nodes(), 0);
-    std::vector<std::uint32_t> first_reader(g_.num_nodes() + 1, 0);
-    const auto for_edges = [&](const auto& take) {
-      for (op_id v = 0; v < g_.num_nodes(); ++v) {
-        for (const auto& s : g_.inputs(v)) {
-          if (!leads_back(v, s)) {
-            take(s.from, v);
-          }
-        }
-      }
-    };
-    for_edges([&](op_id from, op_id to) {
-      ++first_reader[from + 1];
-      ++waits[to];
-    });
-    for (std::size_t v = 0; v < g_.num_nodes(); ++v) {
-      first_reader[v + 1] += first_reader[v];
-    }
-    std::vector<op_id> readers(first_reader.back());
-    auto next = first_reader;
-    for_edges([&](op_id from, op_id to) { readers[next[from]++] = to; });
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      if (waits[v] == 0) {
-        order_.push_back(v);
-      }
-    }
-    for (std::size_t at = 0; at < order_.size(); ++at) {
-      for (auto r = first_reader[order_[at]]; r < first_reader[order_[at] + 1]; ++r) {
-        if (--waits[readers[r]] == 0) {
-          order_.push_back(readers[r]);
-        }
-      }
-    }
+    std::vector<std::vector<op_id>> readers(g_.num_nodes());
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       for (const auto& s : g_.inputs(v)) {
-        num_loops_ += leads_back(v, s) ? 1u : 0u;
+        if (leads_back(v, s)) {
+          ++num_loops_;
+        } else {
+          readers[s.from].push_back(v);
+        }
       }
     }
+    order_ = weft::graph::acyclic_part(readers);
   }
 
   void run() {

@@ -107,19 +107,9 @@ class unbounded_schedule {
 public:
   /// `sequence` is a topological order of the ops.
   constexpr unbounded_schedule(const mean_costs<Problem>& costs, std::vector<op_id> sequence)
-      : costs_{&costs}, sequence_{std::move(sequence)}, level_(sequence_.size(), 0.0), finish_(sequence_.size(), 0.0),
-        free_(sequence_.size(), 0.0) {
-    const auto& w = costs.problem().workload();
-    for (std::size_t i = sequence_.size(); i-- > 0;) {
-      const op_id v = sequence_[i];
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          level_[v] = std::max(level_[v], level_[c]);
-        }
-      }
-      level_[v] += costs.compute(v);
-    }
-  }
+      : costs_{&costs}, sequence_{std::move(sequence)},
+        level_{graph::longest_to_sink(costs.problem().workload(), sequence_, [&](op_id v) { return costs.compute(v); })},
+        finish_(sequence_.size(), 0.0), free_(sequence_.size(), 0.0) {}
 
   /// Seconds for `cluster_of(op)`, a number below the number of ops; infinite if they exceed `limit`. O(n + m).
   template <class ClusterOf>
@@ -129,11 +119,9 @@ public:
     double end = 0;
     for (const op_id v : sequence_) {
       const auto here = cluster_of(v);
-      double start = free_[here];
-      for (const tensor_id t : w.inputs(v)) {
-        const op_id u = w.producer(t);
-        start = std::max(start, finish_[u] + (cluster_of(u) == here ? 0 : costs_->transfer(t, v)));
-      }
+      const double start = graph::max_over_predecessors(w, v, free_[here], [&](op_id u, const flow_edge& e) {
+        return finish_[u] + (cluster_of(u) == here ? 0 : costs_->transfer(e.tensor, v));
+      });
       if (start + level_[v] > limit * (1 + 1e-12)) { // what follows v takes that long in any clustering
         return std::numeric_limits<double>::infinity();
       }

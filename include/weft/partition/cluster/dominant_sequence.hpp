@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/partition/cluster/clustering.hpp"
 
 #include <algorithm>
@@ -36,17 +37,12 @@ private:
   class examination {
   public:
     constexpr explicit examination(const mean_costs<Problem>& costs)
-        : costs_{costs}, p_{costs.problem()}, sets_{p_}, waiting_(p_.num_ops(), 0), top_level_(p_.num_ops(), 0.0),
+        : costs_{costs}, p_{costs.problem()}, sets_{p_}, waiting_{p_.workload()}, top_level_(p_.num_ops(), 0.0),
           finish_(p_.num_ops(), 0.0), last_producer_(p_.num_ops(), none), decided_(p_.num_components(), 0),
           size_(p_.num_components(), 0), free_(p_.num_components(), 0.0) {
       free_ops_.reserve(p_.num_ops() + 1);
       partly_free_.reserve(p_.num_edges() + 1);
-      for (const op_id v : ids(p_.num_ops())) {
-        waiting_[v] = static_cast<std::uint32_t>(std::ranges::size(p_.workload().inputs(v)));
-        if (waiting_[v] == 0) {
-          push(free_ops_, v);
-        }
-      }
+      waiting_.for_each_ready([this](op_id v) { push(free_ops_, v); });
     }
 
     constexpr clustering run() {
@@ -113,21 +109,19 @@ private:
     }
 
     constexpr void release_consumers(op_id v) {
-      for (const tensor_id t : p_.workload().outputs(v)) {
-        for (const op_id c : p_.workload().consumers(t)) {
-          const double there = finish_[v] + costs_.transfer(t, c);
-          if (last_producer_[c] == none || there > top_level_[c]) {
-            top_level_[c] = there;
-            last_producer_[c] = v;
-          }
-          push(--waiting_[c] == 0 ? free_ops_ : partly_free_, c);
+      graph::for_each_successor(p_.workload(), v, [&](op_id c, const flow_edge& e) {
+        const double there = finish_[v] + costs_.transfer(e.tensor, c);
+        if (last_producer_[c] == none || there > top_level_[c]) {
+          top_level_[c] = there;
+          last_producer_[c] = v;
         }
-      }
+        push(waiting_.arrive(c) ? free_ops_ : partly_free_, c);
+      });
     }
 
     /// Whether `cluster` is left to an op on a longer path than v's that lacks a producer.
     constexpr bool is_reserved(component_id cluster, op_id v) {
-      while (!partly_free_.empty() && (waiting_[partly_free_.front().op] == 0 ||
+      while (!partly_free_.empty() && (waiting_.is_ready(partly_free_.front().op) ||
                                        partly_free_.front().priority != priority(partly_free_.front().op))) {
         pop(partly_free_); // has become free, or has a later entry
       }
@@ -140,12 +134,9 @@ private:
 
     /// When v's inputs are in a cluster, if it is a member.
     constexpr double ready_in(op_id v, component_id here) {
-      double start = 0;
-      for (const tensor_id t : p_.workload().inputs(v)) {
-        const op_id u = p_.workload().producer(t);
-        start = std::max(start, finish_[u] + (sets_.find(u) == here ? 0 : costs_.transfer(t, v)));
-      }
-      return start;
+      return graph::max_over_predecessors(p_.workload(), v, 0.0, [&](op_id u, const flow_edge& e) {
+        return finish_[u] + (sets_.find(u) == here ? 0 : costs_.transfer(e.tensor, v));
+      });
     }
 
     /// Puts v and possibly some producers into a cluster if v then starts before `alone`, and returns its start.
@@ -156,19 +147,18 @@ private:
       }
       double others = 0; // when the tensors of producers that stay where they are have come
       movable_.clear();
-      for (const tensor_id t : p_.workload().inputs(v)) {
-        const op_id u = p_.workload().producer(t);
+      graph::for_each_predecessor(p_.workload(), v, [&](op_id u, const flow_edge& e) {
         const component_id there = sets_.find(u);
         if (there == here) {
-          continue; // has finished before the cluster is free
+          return; // has finished before the cluster is free
         }
-        const double time = finish_[u] + costs_.transfer(t, v);
-        if (feeds_only_one(u) && size_[there] == 1 && p_.members(p_.component(u)).size() == 1) {
+        const double time = finish_[u] + costs_.transfer(e.tensor, v);
+        if (graph::out_degree(p_.workload(), u) == 1 && size_[there] == 1 && p_.members(p_.component(u)).size() == 1) {
           movable_.push_back({time, ready_in(u, here), u});
         } else {
           others = std::max(others, time);
         }
-      }
+      });
       weft::sort(movable_, [&](const candidate& a, const candidate& b) {
         return a.arrival != b.arrival ? a.arrival > b.arrival : costs_.position(a.op) < costs_.position(b.op);
       });
@@ -244,18 +234,10 @@ private:
       return name;
     }
 
-    constexpr bool feeds_only_one(op_id u) const {
-      std::size_t consumers = 0;
-      for (const tensor_id t : p_.workload().outputs(u)) {
-        consumers += static_cast<std::size_t>(std::ranges::size(p_.workload().consumers(t)));
-      }
-      return consumers == 1;
-    }
-
     const mean_costs<Problem>& costs_;
     const Problem& p_;
     cluster_sets<Problem> sets_;
-    std::vector<std::uint32_t> waiting_;   // per op: inputs whose producers have not been examined
+    graph::release_counter<> waiting_;     // inputs whose producers have not been examined
     std::vector<double> top_level_;        // per op: when its inputs from examined producers have come, if it is alone
     std::vector<double> finish_;           // per examined op
     std::vector<op_id> last_producer_;     // per op: the examined producer whose tensor comes last

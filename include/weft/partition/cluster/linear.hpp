@@ -35,19 +35,17 @@ struct linear {
       for (const op_id v : reversed(left)) {
         double rest = 0;
         next[v] = none;
-        for (const tensor_id t : w.outputs(v)) {
-          for (const op_id c : w.consumers(t)) {
-            if (!is_left[c]) {
-              continue;
-            }
-            const double through = costs.transfer(t, c) + length[c];
-            if (next[v] == none || through > rest ||
-                (through == rest && costs.position(c) < costs.position(next[v]))) {
-              rest = through;
-              next[v] = c;
-            }
+        graph::for_each_successor(w, v, [&](op_id c, const flow_edge& e) {
+          if (!is_left[c]) {
+            return;
           }
-        }
+          const double through = costs.transfer(e.tensor, c) + length[c];
+          if (next[v] == none || through > rest ||
+              (through == rest && costs.position(c) < costs.position(next[v]))) {
+            rest = through;
+            next[v] = c;
+          }
+        });
         length[v] = rest + costs.compute(v);
         if (next[v] != none && (first == none || length[v] >= length[first])) {
           first = v;

@@ -149,13 +149,10 @@ struct earliest_finish {
     std::vector<double> finish(p.num_ops(), 0.0);
     std::vector<double> done(p.num_devices(), 0.0); // compute time of the ops that have been scheduled
     const auto ready = [&](op_id v, device_id d) {
-      double time = 0;
-      for (const tensor_id t : w.inputs(v)) {
-        const op_id u = w.producer(t);
+      return graph::max_over_predecessors(w, v, 0.0, [&](op_id u, const flow_edge& e) {
         const device_id from = a.single().device(u);
-        time = std::max(time, finish[u] + (from == d ? 0 : p.send_time(t, from, d) + p.transfer_time(t, from, d)));
-      }
-      return time;
+        return finish[u] + (from == d ? 0 : p.send_time(e.tensor, from, d) + p.transfer_time(e.tensor, from, d));
+      });
     };
     for (const op_id v : costs.by_bottom_level()) {
       const component_id c = p.component(v);

@@ -2,8 +2,8 @@
 /// A problem as clustering sees it: on any number of devices, all alike, each like the mean of the real ones.
 #pragma once
 
-#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/longest_path.hpp"
 #include "weft/partition/list/mean_costs.hpp"
 #include "weft/problem.hpp"
 
@@ -20,8 +20,7 @@ template <class Problem>
 class mean_costs {
 public:
   constexpr explicit mean_costs(const Problem& p)
-      : p_{&p}, compute_(p.num_ops(), 0.0), transfer_(p.num_tensors(), 0.0), bottom_level_(p.num_ops(), 0.0),
-        position_(p.num_ops(), 0) {
+      : p_{&p}, compute_(p.num_ops(), 0.0), transfer_(p.num_tensors(), 0.0), position_(p.num_ops(), 0) {
     const list::mean_costs mean{p};
     for (const op_id v : ids(p.num_ops())) {
       compute_[v] = mean.compute(v);
@@ -29,15 +28,9 @@ public:
     for (const tensor_id t : ids(p.num_tensors())) {
       transfer_[t] = std::ranges::empty(p.workload().consumers(t)) ? 0 : mean.transfer(t);
     }
-    for (const op_id v : reversed(p.topological_order())) {
-      double rest = 0;
-      for (const tensor_id t : p.workload().outputs(v)) {
-        for (const op_id c : p.workload().consumers(t)) {
-          rest = std::max(rest, transfer(t, c) + bottom_level_[c]);
-        }
-      }
-      bottom_level_[v] = rest + compute_[v];
-    }
+    bottom_level_ = graph::longest_to_sink(
+      p.workload(), p.topological_order(), [this](op_id v) { return compute_[v]; },
+      [this](const flow_edge& e) { return transfer(e.tensor, e.target); });
     std::uint32_t position = 0;
     for (const op_id v : p.topological_order()) {
       position_[v] = position++;

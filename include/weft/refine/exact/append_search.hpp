@@ -6,6 +6,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
@@ -37,7 +38,7 @@ public:
   /// allowed somewhere.
   append_search(const Problem& p, const std::vector<device_id>& twin)
       : p_{p}, twin_{twin}, n_{p.num_ops()}, k_{p.num_devices()}, time_(n_ * k_, infinity), where_(n_, none),
-        finish_(n_, 0.0), done_by_(n_, 0.0), missing_(n_, 0), consumers_left_(n_, 0), free_bytes_(k_, 0), used_(k_, 0),
+        finish_(n_, 0.0), done_by_(n_, 0.0), consumers_left_(n_, 0), free_bytes_(k_, 0), used_(k_, 0),
         component_at_(p.num_components(), none), component_members_(p.num_components(), 0) {
     const bound::detail::relaxation<Problem> r{p};
     tail_ = bound::detail::communication_paths(r).tail;
@@ -83,12 +84,9 @@ public:
     tolerance_ = 1e-12 * makespan;
     for (const op_id v : ids(n_)) {
       where_[v] = none;
-      missing_[v] = static_cast<std::uint32_t>(std::ranges::size(p_.workload().inputs(v)));
-      consumers_left_[v] = 0;
-      for (const tensor_id t : p_.workload().outputs(v)) {
-        consumers_left_[v] += static_cast<std::uint32_t>(std::ranges::size(p_.workload().consumers(t)));
-      }
+      consumers_left_[v] = static_cast<std::uint32_t>(graph::out_degree(p_.workload(), v));
     }
+    waiting_.reset(p_.workload());
     for (const device_id d : ids(k_)) {
       free_bytes_[d] = static_cast<byte_count>(p_.platform().memory_capacity(d));
       used_[d] = 0;
@@ -151,7 +149,7 @@ private:
     auto& choices = choices_[sequence_.size()];
     choices.clear();
     for (const op_id v : ids(n_)) {
-      if (where_[v] == none && missing_[v] == 0) {
+      if (where_[v] == none && waiting_.is_ready(v)) {
         for (const device_id d : ids(k_)) {
           if (may_go(v, d) && !shadowed(d)) {
             const double start = std::max({inputs_ready(v, d), *std::min_element(slots_[d].begin(), slots_[d].end()), now_});
@@ -212,16 +210,11 @@ private:
 
   /// When the inputs of v are on d at the earliest; those that have not started count from when they can be done.
   double inputs_ready(op_id v, device_id d) const {
-    double ready = 0;
-    for (const tensor_id t : p_.workload().inputs(v)) {
-      const op_id u = p_.workload().producer(t);
-      if (where_[u] == none) {
-        ready = std::max(ready, done_by_[u]);
-      } else {
-        ready = std::max(ready, where_[u] == d ? finish_[u] : finish_[u] + p_.transfer_time(t, where_[u], d));
-      }
-    }
-    return ready;
+    return graph::max_over_predecessors(p_.workload(), v, 0.0, [&](op_id u, const flow_edge& e) {
+      return where_[u] == none ? done_by_[u]
+             : where_[u] == d  ? finish_[u]
+                               : finish_[u] + p_.transfer_time(e.tensor, where_[u], d);
+    });
   }
 
   /// Whether some op must end too late, wherever it goes.
@@ -342,25 +335,13 @@ private:
     now_ = c.start;
     ++used_[c.device];
     sequence_.push_back(c.op);
-    for (const tensor_id t : p_.workload().inputs(c.op)) {
-      --consumers_left_[p_.workload().producer(t)];
-    }
-    for (const tensor_id t : p_.workload().outputs(c.op)) {
-      for (const op_id s : p_.workload().consumers(t)) {
-        --missing_[s];
-      }
-    }
+    graph::for_each_predecessor(p_.workload(), c.op, [this](op_id u) { --consumers_left_[u]; });
+    graph::for_each_successor(p_.workload(), c.op, [this](op_id s) { waiting_.arrive(s); });
   }
 
   void undo(const choice& c) {
-    for (const tensor_id t : p_.workload().outputs(c.op)) {
-      for (const op_id s : p_.workload().consumers(t)) {
-        ++missing_[s];
-      }
-    }
-    for (const tensor_id t : p_.workload().inputs(c.op)) {
-      ++consumers_left_[p_.workload().producer(t)];
-    }
+    graph::for_each_successor(p_.workload(), c.op, [this](op_id s) { waiting_.take_back(s); });
+    graph::for_each_predecessor(p_.workload(), c.op, [this](op_id u) { ++consumers_left_[u]; });
     sequence_.pop_back();
     --used_[c.device];
     started_ &= ~(std::uint64_t{1} << c.op);
@@ -387,7 +368,7 @@ private:
   placement where_;
   std::vector<double> finish_;
   std::vector<double> done_by_; // per op that has not started
-  std::vector<std::uint32_t> missing_;
+  graph::release_counter<> waiting_;
   std::vector<std::uint32_t> consumers_left_; // (tensor, consumer) pairs
   std::vector<byte_count> free_bytes_;
   std::vector<std::uint32_t> used_;

@@ -7,6 +7,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/release_counter.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,6 +30,9 @@ struct parallel_jobs {
   std::vector<std::uint32_t> first_before{0}, before; ///< predecessors
 
   std::size_t size() const { return time.size(); }
+  std::size_t num_ops() const { return size(); } ///< for graph algorithms, as out_edges and target
+  std::span<const std::uint32_t> out_edges(std::uint32_t v) const { return successors(v); }
+  static std::uint32_t target(std::uint32_t e) { return e; }
   std::span<const std::uint32_t> successors(std::size_t v) const {
     return std::span{after}.subspan(first_after[v], first_after[v + 1] - first_after[v]);
   }
@@ -103,10 +107,8 @@ inline std::vector<double> tails(const parallel_jobs& g, const job_sets& below) 
     double time;
   };
   buffer<descendant> after;
-  for (std::size_t v = g.size(); v-- > 0;) {
-    for (const std::uint32_t s : g.successors(v)) {
-      tail[v] = std::max(tail[v], g.time[s] + tail[s]);
-    }
+  for (auto v = static_cast<std::uint32_t>(g.size()); v-- > 0;) {
+    tail[v] = graph::max_over_successors(g, v, 0.0, [&](std::uint32_t s) { return g.time[s] + tail[s]; });
     after.clear();
     for (std::size_t u = v + 1; u < g.size(); ++u) {
       if (below.contains(v, u)) {
@@ -145,15 +147,10 @@ inline start_times list_schedule(const parallel_jobs& g, std::span<const double>
   buffer<open_job> waiting; // a heap, the first to be ready in front
   buffer<open_job> ready;   // a heap, the most urgent in front
   std::vector<double> free(std::max<std::size_t>(1, std::min(g.machines, g.size())), 0.0); // a heap, the first in front
-  std::vector<std::uint32_t> missing(g.size());
   std::vector<double> there(g.size(), 0.0);
   start_times start(g.size(), 0.0);
-  for (std::uint32_t v = 0; v < g.size(); ++v) {
-    missing[v] = static_cast<std::uint32_t>(g.predecessors(v).size());
-    if (missing[v] == 0) {
-      waiting.push_back({0, g.time[v] + tail[v], v});
-    }
-  }
+  graph::release_counter missing{g};
+  missing.for_each_ready([&](std::uint32_t v) { waiting.push_back({0, g.time[v] + tail[v], v}); });
   std::make_heap(waiting.begin(), waiting.end(), later);
   double now = 0;
   while (!waiting.empty() || !ready.empty()) {
@@ -174,7 +171,7 @@ inline start_times list_schedule(const parallel_jobs& g, std::span<const double>
     std::push_heap(free.begin(), free.end(), std::greater<>{});
     for (const std::uint32_t s : g.successors(v)) {
       there[s] = std::max(there[s], finish);
-      if (--missing[s] == 0) {
+      if (missing.arrive(s)) {
         waiting.push_back({there[s], g.time[s] + tail[s], s});
         std::push_heap(waiting.begin(), waiting.end(), later);
       }

@@ -35,7 +35,7 @@ public:
 
   /// `tail[v]`: what must follow job v. The jobs must outlive the search.
   parallel_search(const parallel_jobs& g, std::span<const double> tail)
-      : g_{g}, tail_(tail.begin(), tail.end()), replaced_by_{g.size()}, missing_(g.size()), ready_(g.size(), 0.0),
+      : g_{g}, tail_(tail.begin(), tail.end()), replaced_by_{g.size()}, ready_(g.size(), 0.0),
         start_(g.size(), 0.0), started_(g.size(), 0), memory_{g.size()}, open_bits_((g.size() + 63) / 64, 0) {
     find_replacements();
   }
@@ -107,13 +107,11 @@ private:
       urgency_[v] = latest_[v] + (priority.empty() ? 0 : priority[v]);
       events_.push_back({latest_[v], v, 1});
       events_.push_back({latest_[v] + g_.time[v], v, -1});
-      missing_[v] = static_cast<std::uint32_t>(g_.predecessors(v).size());
       ready_[v] = 0;
       started_[v] = 0;
-      if (missing_[v] == 0) {
-        open(v);
-      }
     }
+    missing_.reset(g_);
+    missing_.for_each_ready([this](std::uint32_t v) { open(v); });
     weft::sort(events_, [](const event& a, const event& b) {
       return a.time != b.time ? a.time < b.time : a.slope != b.slope ? a.slope > b.slope : a.job < b.job;
     });
@@ -279,7 +277,7 @@ private:
     running_.push_back({v, finish});
     for (const std::uint32_t s : g_.successors(v)) {
       ready_[s] = std::max(ready_[s], finish);
-      if (--missing_[s] == 0) {
+      if (missing_.arrive(s)) {
         open(s);
       }
     }
@@ -287,7 +285,7 @@ private:
 
   void undo(std::uint32_t v, double finish, double was_now, double was_free) {
     for (const std::uint32_t s : g_.successors(v)) {
-      if (missing_[s]++ == 0) {
+      if (missing_.take_back(s)) {
         close(s);
       }
     }
@@ -330,7 +328,7 @@ private:
   std::vector<double> latest_;  // start, per job
   std::vector<double> urgency_; // per job, the smallest first
   buffer<event> events_;  // sorted by time
-  std::vector<std::uint32_t> missing_;
+  graph::release_counter<> missing_;
   std::vector<double> ready_;
   start_times start_;
   std::vector<std::uint8_t> started_;

@@ -2,13 +2,15 @@
 /// Where the ops of a placed model are drawn as a graph: in layers from left to right.
 #pragma once
 
+#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/csr.hpp"
+#include "weft/graph/longest_path.hpp"
 #include "weft/report/placed_model.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -28,54 +30,19 @@ inline op_edges edges_of(const placed_model& m) {
   return edges;
 }
 
-/// Lists of neighbours.
-struct neighbours {
-  std::vector<std::uint32_t> first;
-  std::vector<std::uint32_t> list;
-
-  /// Targets by source, or sources by target.
-  neighbours(std::size_t n, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges, bool forward)
-      : first(n + 1, 0), list(edges.size()) {
-    for (const auto& [u, v] : edges) {
-      ++first[(forward ? u : v) + 1];
-    }
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    auto next = first;
-    for (const auto& [u, v] : edges) {
-      list[next[forward ? u : v]++] = forward ? v : u;
-    }
-  }
-  std::size_t size(std::uint32_t v) const { return first[v + 1] - first[v]; }
-  auto begin(std::uint32_t v) const { return list.begin() + first[v]; }
-  auto end(std::uint32_t v) const { return list.begin() + first[v + 1]; }
-};
-
 /// The layer of each op, after those of all its inputs: right before the first op that needs it, so that parameters and
 /// constants are beside their use; as early as possible if nothing does, or only what gathers the ends of many ops, such
 /// as the op that stands for the whole training step. Complexity: O(ops + edges).
-inline std::vector<std::uint32_t> layers_of(std::size_t n, const neighbours& in, const neighbours& out) {
+inline std::vector<std::uint32_t> layers_of(const csr_graph& g) {
   constexpr std::size_t many = 16;
-  std::vector<std::uint32_t> layer(n, 0), waiting(n), order;
-  for (std::uint32_t v = 0; v < n; ++v) {
-    waiting[v] = static_cast<std::uint32_t>(in.size(v));
-    if (waiting[v] == 0) {
-      order.push_back(v);
-    }
-  }
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (auto c = out.begin(order[i]); c != out.end(order[i]); ++c) {
-      layer[*c] = std::max(layer[*c], layer[order[i]] + 1);
-      if (--waiting[*c] == 0) {
-        order.push_back(*c);
-      }
-    }
-  }
-  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+  const auto order = graph::topological_order(g);
+  auto layer = graph::depths(g, order);
+  for (const op_id v : reversed(order)) {
     std::uint32_t first = none;
-    for (auto c = out.begin(*v); c != out.end(*v); ++c) {
-      first = in.size(*c) <= many || in.size(*v) == 0 ? std::min(first, layer[*c]) : first;
+    for (const op_id c : g.successors(v)) {
+      first = g.predecessors(c).size() <= many || g.predecessors(v).empty() ? std::min(first, layer[c]) : first;
     }
-    layer[*v] = first == none ? layer[*v] : first - 1;
+    layer[v] = first == none ? layer[v] : first - 1;
   }
   return layer;
 }
@@ -108,7 +75,7 @@ inline void spread(const std::vector<std::uint32_t>& order, const std::vector<do
 
 /// Places within layers: nodes go where their neighbours are on average, forwards and backwards by turns (the
 /// barycentre heuristic of Sugiyama, Tagawa and Toda 1981). Ties: the order before, at first by number.
-inline std::vector<double> places_of(const std::vector<std::uint32_t>& layer, const neighbours& in, const neighbours& out) {
+inline std::vector<double> places_of(const std::vector<std::uint32_t>& layer, const csr_graph& g) {
   constexpr int sweeps = 12;
   const std::size_t count = layer.empty() ? 0 : *std::max_element(layer.begin(), layer.end()) + std::size_t{1};
   std::vector<std::vector<std::uint32_t>> members(count);
@@ -126,13 +93,13 @@ inline std::vector<double> places_of(const std::vector<std::uint32_t>& layer, co
     for (std::size_t k = 0; k < count; ++k) {
       auto& list = members[forward ? k : count - 1 - k];
       for (const auto v : list) {
-        const neighbours* near = forward ? &in : &out;
-        near = near->size(v) > 0 ? near : forward ? &out : &in; // parameters stay beside what uses them
+        auto near = forward ? g.predecessors(v) : g.successors(v);
+        near = !near.empty() ? near : forward ? g.successors(v) : g.predecessors(v); // parameters stay beside their use
         double sum = 0;
-        for (auto u = near->begin(v); u != near->end(v); ++u) {
-          sum += y[*u];
+        for (const op_id u : near) {
+          sum += y[u];
         }
-        wanted[v] = near->size(v) > 0 ? sum / static_cast<double>(near->size(v)) : y[v];
+        wanted[v] = near.empty() ? y[v] : sum / static_cast<double>(near.size());
       }
       weft::stable_sort(list, [&](auto a, auto b) { return wanted[a] < wanted[b]; });
       spread(list, wanted, y);
@@ -153,11 +120,16 @@ struct graph_drawing {
 inline graph_drawing draw_graph(const placed_model& m, bool places = true) {
   const std::size_t n = m.run.trace.ops.size();
   graph_drawing g{.edges = edges_of(m)};
-  const neighbours in{n, g.edges, false}, out{n, g.edges, true};
-  g.layer = layers_of(n, in, out);
+  std::vector<graph::arc> arcs;
+  arcs.reserve(g.edges.size());
+  for (const auto& [u, v] : g.edges) {
+    arcs.push_back({u, v});
+  }
+  const csr_graph lists{n, arcs};
+  g.layer = layers_of(lists);
   g.layers = n == 0 ? 0 : *std::max_element(g.layer.begin(), g.layer.end()) + std::size_t{1};
   if (places) {
-    g.place = places_of(g.layer, in, out);
+    g.place = places_of(g.layer, lists);
   }
   return g;
 }

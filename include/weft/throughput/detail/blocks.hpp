@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/graph/adjacency.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/throughput/flow.hpp"
 
 #include <algorithm>
@@ -48,24 +50,16 @@ public:
   /// The blocks, each after its predecessors and close behind the last of them: of those that are ready, the one
   /// that became ready last, ties by larger number.
   std::vector<std::uint32_t> depth_first_order() const {
-    std::vector<std::size_t> waiting(size());
     std::vector<std::uint32_t> ready;
     std::vector<std::uint32_t> order;
-    for (std::uint32_t b = 0; b < size(); ++b) {
-      waiting[b] = predecessors_[b].size();
-      if (waiting[b] == 0) {
-        ready.push_back(b);
-      }
-    }
+    const auto push = [&](std::uint32_t b) { ready.push_back(b); };
+    graph::release_counter waiting{successors_};
+    waiting.for_each_ready(push);
     while (!ready.empty()) {
       const std::uint32_t b = ready.back();
       ready.pop_back();
       order.push_back(b);
-      for (const std::uint32_t s : successors_[b]) {
-        if (--waiting[s] == 0) {
-          ready.push_back(s);
-        }
-      }
+      waiting.finish(successors_, b, push);
     }
     return order;
   }
