@@ -71,19 +71,14 @@ private:
     // Members that wait for other members, all with their times on this device.
     double longest = 0;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      for (const tensor_id t : w.inputs(members_[i])) {
-        if (const op_id u = w.producer(t); p.component(u) == c) {
-          jobs_[i].head = std::max(jobs_[i].head, jobs_[index_[u]].head + jobs_[index_[u]].time);
-        }
-      }
+      jobs_[i].head = graph::max_over_predecessors(w, members_[i], jobs_[i].head, [&](op_id u) {
+        return p.component(u) == c ? jobs_[index_[u]].head + jobs_[index_[u]].time : 0;
+      });
     }
     for (std::size_t i = jobs_.size(); i-- > 0;) {
-      for (const tensor_id t : w.inputs(members_[i])) {
-        if (const op_id u = w.producer(t); p.component(u) == c) {
-          auto& tail = jobs_[index_[u]].tail;
-          tail = std::max(tail, jobs_[i].time + jobs_[i].tail);
-        }
-      }
+      jobs_[i].tail = graph::max_over_successors(w, members_[i], jobs_[i].tail, [&](op_id u) {
+        return p.component(u) == c ? jobs_[index_[u]].time + jobs_[index_[u]].tail : 0;
+      });
       longest = std::max(longest, jobs_[i].head + jobs_[i].time + jobs_[i].tail);
     }
     const double slots = r_.slots(type);

@@ -50,12 +50,12 @@ std::vector<op_id> most_ops_path(const Problem& p) {
   std::vector<op_id> before(p.num_ops(), none);
   op_id last = none;
   for (const op_id v : p.topological_order()) {
-    for (const tensor_id t : w.inputs(v)) {
-      if (const op_id u = w.producer(t); depth[u] + 1 > depth[v]) {
+    graph::for_each_predecessor(w, v, [&](op_id u) {
+      if (depth[u] + 1 > depth[v]) {
         depth[v] = depth[u] + 1;
         before[v] = u;
       }
-    }
+    });
     last = last == none || depth[v] > depth[last] ? v : last;
   }
   std::vector<op_id> path;

@@ -184,16 +184,9 @@ private:
       for (std::uint32_t i = 0; i < sequence.size(); ++i) {
         position_[sequence[i]] = i;
       }
-      std::uint32_t low = 0;
       auto high = static_cast<std::uint32_t>(sequence.size());
-      for (const tensor_id t : w.inputs(v)) {
-        low = std::max(low, position_[w.producer(t)] + 1);
-      }
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id c : w.consumers(t)) {
-          high = std::min(high, position_[c]);
-        }
-      }
+      const auto low = graph::max_over_predecessors(w, v, 0u, [this](op_id u) { return position_[u] + 1; });
+      graph::for_each_successor(w, v, [&](op_id c) { high = std::min(high, position_[c]); });
       const auto from = position_[v];
       const auto to = low + random_.below(high - low); // v itself stands in between
       const auto at = sequence.begin();
@@ -211,9 +204,7 @@ private:
         position_[sequence[i]] = i;
       }
       for (const op_id v : p_.topological_order()) {
-        for (const tensor_id t : w.inputs(v)) {
-          position_[v] = std::max(position_[v], position_[w.producer(t)]);
-        }
+        position_[v] = graph::max_over_predecessors(w, v, position_[v], [this](op_id u) { return position_[u]; });
       }
       rank_.resize(sequence.size());
       for (std::uint32_t i = 0; i < sequence.size(); ++i) {

@@ -191,32 +191,9 @@ private:
 
     /// The device of a producer or a consumer of some member.
     device_id neighbour(component_id c, rng& random) const {
-      const auto& w = p.workload();
       const auto members = p.members(c);
-      const op_id v = members[random.below(members.size())];
-      const auto inputs = w.inputs(v);
-      const auto num_inputs = static_cast<std::size_t>(std::ranges::size(inputs));
-      std::size_t num_consumers = 0;
-      for (const tensor_id t : w.outputs(v)) {
-        num_consumers += static_cast<std::size_t>(std::ranges::size(w.consumers(t)));
-      }
-      if (num_inputs + num_consumers == 0) {
-        return none;
-      }
-      std::size_t pick = random.below(num_inputs + num_consumers);
-      for (const tensor_id t : inputs) {
-        if (pick-- == 0) {
-          return where[w.producer(t)];
-        }
-      }
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id u : w.consumers(t)) {
-          if (pick-- == 0) {
-            return where[u];
-          }
-        }
-      }
-      return none;
+      const op_id u = random_neighbour(p.workload(), members[random.below(members.size())], random);
+      return u == none ? none : where[u];
     }
   };
 };

@@ -16,6 +16,31 @@
 
 namespace weft::refine {
 
+/// A producer or a consumer of v, each with the same chance for each tensor between them; `none` if it has neither.
+template <class Workload>
+op_id random_neighbour(const Workload& w, op_id v, rng& random) {
+  const auto& inputs = w.inputs(v);
+  const auto num_inputs = static_cast<std::size_t>(std::ranges::size(inputs));
+  const std::size_t count = num_inputs + graph::out_degree(w, v);
+  if (count == 0) {
+    return none;
+  }
+  std::size_t pick = random.below(count);
+  if (pick < num_inputs) {
+    return w.producer(*std::ranges::next(std::ranges::begin(inputs), static_cast<std::ptrdiff_t>(pick)));
+  }
+  pick -= num_inputs;
+  for (const tensor_id t : w.outputs(v)) {
+    const auto& consumers = w.consumers(t);
+    const auto size = static_cast<std::size_t>(std::ranges::size(consumers));
+    if (pick < size) {
+      return *std::ranges::next(std::ranges::begin(consumers), static_cast<std::ptrdiff_t>(pick));
+    }
+    pick -= size;
+  }
+  return none;
+}
+
 /// Draws changes of a schedule: reassign a component, put an item before the one that it waits for on its device, put
 /// it to its best place, take a connected cluster to another device, or take all that a device does in a stretch of
 /// time to another one or exchange it with what that one does. Places are chosen by start and tail (see
@@ -102,33 +127,7 @@ public:
     return best;
   }
 
-  /// A producer or consumer of v; `none` if it has neither.
-  op_id neighbour(op_id v, rng& random) const {
-    const auto& w = p_->workload();
-    const auto inputs = w.inputs(v);
-    const auto num_inputs = static_cast<std::size_t>(std::ranges::size(inputs));
-    std::size_t num_consumers = 0;
-    for (const tensor_id t : w.outputs(v)) {
-      num_consumers += static_cast<std::size_t>(std::ranges::size(w.consumers(t)));
-    }
-    if (num_inputs + num_consumers == 0) {
-      return none;
-    }
-    std::size_t pick = random.below(num_inputs + num_consumers);
-    if (pick < num_inputs) {
-      return w.producer(*std::ranges::next(std::ranges::begin(inputs), static_cast<std::ptrdiff_t>(pick)));
-    }
-    pick -= num_inputs;
-    for (const tensor_id t : w.outputs(v)) {
-      const auto& consumers = w.consumers(t);
-      const auto size = static_cast<std::size_t>(std::ranges::size(consumers));
-      if (pick < size) {
-        return *std::ranges::next(std::ranges::begin(consumers), static_cast<std::ptrdiff_t>(pick));
-      }
-      pick -= size;
-    }
-    return none;
-  }
+  op_id neighbour(op_id v, rng& random) const { return random_neighbour(p_->workload(), v, random); }
 
 private:
   struct planned_move {

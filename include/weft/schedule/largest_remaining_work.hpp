@@ -2,10 +2,7 @@
 /// The most remaining work first.
 #pragma once
 
-#include "weft/core/reversed.hpp"
 #include "weft/schedule/concepts.hpp"
-
-#include <algorithm>
 
 namespace weft::schedule {
 
@@ -16,25 +13,9 @@ namespace weft::schedule {
 struct largest_remaining_work {
   template <class Problem>
   constexpr void assign_keys(const context<Problem>& c, std::span<double> keys) const {
-    const auto& f = c.flow;
-    const auto& w = f.problem().workload();
-    for (const op_id v : reversed(f.problem().topological_order())) {
-      double rest = 0;
-      for (const tensor_id t : w.outputs(v)) {
-        for (const op_id u : f.local_consumers(t)) {
-          rest = std::max(rest, keys[u]);
-        }
-        for (const std::uint32_t k : f.transfers_of(t)) {
-          double key = 0;
-          for (const op_id u : f.consumers_of_transfer(k)) {
-            key = std::max(key, keys[u]);
-          }
-          keys[f.send_of(k)] = key;
-          rest = std::max(rest, key);
-        }
-      }
-      keys[v] = rest + w.work(v);
-    }
+    const auto& w = c.flow.problem().workload();
+    c.flow.from_the_end(
+      keys, [&](op_id v, double rest) { return rest + w.work(v); }, [](std::uint32_t, double rest) { return rest; });
   }
 };
 

@@ -2,10 +2,7 @@
 /// The longest remaining time first.
 #pragma once
 
-#include "weft/core/reversed.hpp"
 #include "weft/schedule/concepts.hpp"
-
-#include <algorithm>
 
 namespace weft::schedule {
 
@@ -18,29 +15,13 @@ struct path_completion_time {
   template <class Problem>
   constexpr void assign_keys(const context<Problem>& c, std::span<double> keys) const {
     const auto& f = c.flow;
-    const auto& p = f.problem();
-    for (const op_id v : reversed(p.topological_order())) {
-      double rest = 0;
-      for (const tensor_id t : p.workload().outputs(v)) {
-        for (const op_id u : f.local_consumers(t)) {
-          rest = std::max(rest, keys[u]);
-        }
-        for (const std::uint32_t k : f.transfers_of(t)) {
-          const transfer& x = f.transfers()[k];
-          double key = 0;
-          for (const op_id u : f.consumers_of_transfer(k)) {
-            key = std::max(key, keys[u]);
-          }
-          if (x.send_time > 0) {
-            key += p.send_time(t, x.to, x.from);
-          }
-          key = key + x.transfer_time + x.send_time;
-          keys[f.send_of(k)] = key;
-          rest = std::max(rest, key);
-        }
-      }
-      keys[v] = rest + f.duration(v);
-    }
+    f.from_the_end(
+      keys, [&](op_id v, double rest) { return rest + f.duration(v); },
+      [&](std::uint32_t k, double rest) {
+        const transfer& x = f.transfers()[k];
+        const double received = x.send_time > 0 ? rest + f.problem().send_time(x.tensor, x.to, x.from) : rest;
+        return received + x.transfer_time + x.send_time;
+      });
   }
 };
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
+#include "weft/core/reversed.hpp"
 #include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <string>
@@ -51,15 +53,12 @@ public:
   constexpr explicit placed_flow(const Problem& p)
       : problem_{&p}, num_ops_{static_cast<item_id>(p.num_ops())}, last_tensor_(p.num_devices(), none),
         transfer_to_(p.num_devices(), none), row_(p.num_tensors() + 1, 0), num_local_(p.num_tensors(), 0),
-        first_transfer_(p.num_tensors() + 1, 0), consumers_(p.num_edges(), 0), num_inputs_(p.num_ops(), 0),
-        compute_time_(p.num_ops(), 0) {
+        first_transfer_(p.num_tensors() + 1, 0), consumers_(p.num_edges(), 0),
+        num_inputs_{graph::in_degrees(p.workload())}, compute_time_(p.num_ops(), 0) {
     check_item_ids(p.num_ops(), p.num_edges());
     transfers_.reserve(p.num_edges());
     for (const tensor_id t : ids(p.num_tensors())) {
       row_[t + 1] = row_[t] + static_cast<std::uint32_t>(std::ranges::size(p.workload().consumers(t)));
-    }
-    for (const op_id v : ids(p.num_ops())) {
-      num_inputs_[v] = static_cast<std::uint32_t>(std::ranges::size(p.workload().inputs(v)));
     }
   }
 
@@ -118,6 +117,30 @@ public:
   /// Seconds on the compute queue.
   constexpr double duration(item_id i) const {
     return is_send(i) ? transfers_[transfer_of(i)].send_time : compute_time_[i];
+  }
+
+  /// Fills in a number per item, the last items first: `of_op(v, rest)` and `of_send(k, rest)` return that of an op and of
+  /// the send of transfer k, where the rest is the largest number of an item that it leads to, 0 if there is none. Sends
+  /// that take no time count, too. Complexity: O(n + m).
+  template <class OfOp, class OfSend>
+  constexpr void from_the_end(std::span<double> number, OfOp of_op, OfSend of_send) const {
+    const auto largest = [&](std::span<const op_id> consumers, double least) {
+      for (const op_id c : consumers) {
+        least = std::max(least, number[c]);
+      }
+      return least;
+    };
+    for (const op_id v : reversed(problem_->topological_order())) {
+      double rest = 0;
+      for (const tensor_id t : problem_->workload().outputs(v)) {
+        rest = largest(local_consumers(t), rest);
+        for (const std::uint32_t k : transfers_of(t)) {
+          number[send_of(k)] = of_send(k, largest(consumers_of_transfer(k), 0.0));
+          rest = std::max(rest, number[send_of(k)]);
+        }
+      }
+      number[v] = of_op(v, rest);
+    }
   }
 
 private:

@@ -51,9 +51,8 @@ constexpr program program_of(const cluster::mean_costs<Problem>& costs) {
   lp.first_input.push_back(0);
   for (const op_id v : ids(p.num_ops())) {
     lp.compute.push_back(costs.compute(v));
-    for (const tensor_id t : w.inputs(v)) {
-      lp.arcs.push_back({w.producer(t), v, costs.transfer(t, v)});
-    }
+    graph::for_each_predecessor(
+      w, v, [&](op_id u, const flow_edge& e) { lp.arcs.push_back({u, v, costs.transfer(e.tensor, v)}); });
     const auto first = lp.arcs.begin() + static_cast<std::ptrdiff_t>(lp.first_input.back());
     const auto by_producer = [](const program::arc& a, const program::arc& b) {
       return a.from != b.from ? a.from < b.from : a.transfer > b.transfer;

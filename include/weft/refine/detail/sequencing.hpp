@@ -49,7 +49,12 @@ public:
       ++total_;
       missing_[i] = flow_.is_send(i) ? 1 : flow_.num_inputs(i);
     }
-    compute_tails();
+    tail_.assign(n, 0.0);
+    flow_.from_the_end(
+      tail_, [this](op_id v, double rest) { return rest + flow_.duration(v); },
+      [this](std::uint32_t k, double rest) {
+        return flow_.transfers()[k].transfer_time + rest + flow_.duration(flow_.send_of(k));
+      });
     sequence_.clear();
     descend(0.0, spend);
     return least_;
@@ -93,23 +98,6 @@ private:
           }
         }
       }
-    }
-  }
-
-  void compute_tails() {
-    tail_.assign(flow_.num_items(), 0.0);
-    const auto compute = [&](item_id i) {
-      double rest = 0;
-      for_each_successor(i, [&](item_id s, double lag) { rest = std::max(rest, lag + tail_[s]); });
-      tail_[i] = rest + flow_.duration(i);
-    };
-    for (const op_id v : reversed(p_->topological_order())) {
-      for (const tensor_id t : p_->workload().outputs(v)) {
-        for (const std::uint32_t k : flow_.transfers_of(t)) {
-          compute(flow_.send_of(k));
-        }
-      }
-      compute(v);
     }
   }
 
