@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Checks what the folder structure promises: layers, self-description, size and silence of the headers.
+"""Checks what the folder structure promises: layers, details that stay inside, self-description, size and silence of
+the headers.
 
   layers.py                    check include/weft; one line per violation, exit code 1 if there is one
   layers.py --write-umbrella   regenerate include/weft/all.hpp and networks.hpp
@@ -42,6 +43,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 PRINT = re.compile(r"\bstd::(cout|cerr|clog|puts)\b|(?<![a-z_])(std::)?[fv]?printf\s*\(|#\s*include\s*<iostream>")
 EXIT = re.compile(r"(?<![\w.>])(std::)?(exit|abort|terminate|quick_exit|_Exit)\s*\(")
+FOREIGN_DETAIL = re.compile(r"\b(\w+)::detail\b")
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
@@ -136,6 +138,12 @@ def check_includes(root, path, code, say):
             say(path, line, f"layer {LAYER[part]} ({part}) includes layer {LAYER.get(part_of(target))} ({target})")
         elif part_of(target) in FORBIDDEN.get(part, ()):
             say(path, line, f"{part} must not depend on {part_of(target)}")
+        elif "detail" in target.split("/") and part_of(target) != part:
+            say(path, line, f"weft/{target} is for {part_of(target)} alone; give what {part} needs a public header")
+    for match in FOREIGN_DETAIL.finditer(code):
+        if match[1] in LAYER and match[1] != part:
+            line = code[: match.start()].count("\n") + 1
+            say(path, line, f"{match[1]}::detail is for {match[1]} alone; give what {part} needs a public name")
 
 
 def check_cycles(root, includes, say):
@@ -179,11 +187,16 @@ def violations(root):
 
 def self_test():
     head = "// SPDX-License-Identifier: BSL-1.0\n/// A header.\n#pragma once\n"
-    good = {"core/a.hpp": head, "graph/b.hpp": head + '#include "weft/core/a.hpp"\n#include <vector>\n'}
+    good = {"core/a.hpp": head, "graph/b.hpp": head + '#include "weft/core/a.hpp"\n#include <vector>\n',
+            "graph/nested/e.hpp": head + '#include "weft/graph/detail/d.hpp"\nusing graph::detail::d;\n',
+            "graph/detail/d.hpp": head}
     cases = [  # (what is added to a good tree, what must be said)
         ({"core/c.hpp": head + '#include "weft/graph/b.hpp"\n'}, "layer 0 (core) includes layer 1"),
         ({"validate/v.hpp": head + '#include "weft/partition/p.hpp"\n', "partition/p.hpp": head}, "must not depend on"),
         ({"core/c.hpp": head + '#include "weft/core/none.hpp"\n'}, "does not exist"),
+        ({"plan/p.hpp": head + '#include "weft/graph/detail/d.hpp"\n', "graph/detail/d.hpp": head}, "for graph alone"),
+        ({"problem.hpp": head + '#include "weft/graph/detail/d.hpp"\n', "graph/detail/d.hpp": head}, "graph alone"),
+        ({"plan/p.hpp": head + "using graph::detail::d;\n"}, "graph::detail is for graph alone"),
         ({"core/c.hpp": head + '#include "a.hpp"\n'}, "instead of"),
         ({"core/c.hpp": head + "#include <fmt/format.h>\n"}, "may not depend on <fmt/format.h>"),
         ({"core/c.hpp": head + '#include "weft/core/d.hpp"\n', "core/d.hpp": head + '#include "weft/core/c.hpp"\n'},

@@ -16,6 +16,7 @@
 #include "weft/core/reversed.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/core/time_grid.hpp"
 #include "weft/core/workspace.hpp"
 
 #include "weft/graph/adjacency.hpp"
@@ -73,6 +74,7 @@
 
 #include "weft/bound/area.hpp"
 #include "weft/bound/best.hpp"
+#include "weft/bound/cheapest_transfer.hpp"
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/component_memory.hpp"
 #include "weft/bound/critical_path.hpp"
@@ -209,6 +211,7 @@
 #include "weft/throughput/ledger.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/throughput/lowest_latency.hpp"
+#include "weft/throughput/packing.hpp"
 #include "weft/throughput/split.hpp"
 
 #include "weft/solve/adversarial.hpp"

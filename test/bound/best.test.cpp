@@ -60,7 +60,7 @@ TEST_CASE("bound::best: holds for cost models that do not move tensors over link
     const auto w = s.workload();
     const auto platform = s.platform();
     const weft::problem p{w, platform, weft::cost::scaled{s.costs(), 1.0, 2.0}};
-    static_assert(!weft::bound::detail::moves_over_links<weft::cost::scaled<weft_test::random_costs>, weft::workload,
+    static_assert(!weft::cost::moves_over_links<weft::cost::scaled<weft_test::random_costs>, weft::workload,
                                                          weft::platform<weft::uniform_links>>);
     CHECK(weft::bound::best(p).value <= least_makespan(p) * (1 + 1e-12));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/bound/detail/cheapest_transfer.hpp"
+#include "weft/bound/cheapest_transfer.hpp"
 
 #include "weft/cost/compose.hpp"
 #include "weft/cost/roofline.hpp"
@@ -11,7 +11,7 @@
 
 namespace bound_cheapest_transfer_test {
 
-using weft::bound::detail::moves_over_links;
+using weft::cost::moves_over_links;
 using platform_type = weft::platform<weft::link_matrix>;
 
 /// Inherits link_transfers, but hides one of its functions.
@@ -57,24 +57,24 @@ TEST_CASE("cheapest_transfers: over links, least constant part plus bytes at the
   const auto w = two_tensors();
   const auto p = three_devices();
   // Send plus latency: 4 + 5 from 0 to 1, 2 + 2 from 1 to 2, 1 + 10 from 2.
-  CHECK(weft::bound::detail::cheapest_transfers(weft::problem{w, p}) == std::vector{4.0, 4.0 + 12 / 6.0});
+  CHECK(weft::bound::cheapest_transfers(weft::problem{w, p}) == std::vector{4.0, 4.0 + 12 / 6.0});
 }
 
 TEST_CASE("cheapest_transfers: other models are asked for every pair") {
   const auto w = two_tensors();
   const auto p = three_devices();
-  const auto found = weft::bound::detail::cheapest_transfers(weft::problem{w, p, slower{}});
+  const auto found = weft::bound::cheapest_transfers(weft::problem{w, p, slower{}});
   REQUIRE(found.size() == 2);
   CHECK(found[0] == doctest::Approx(1 + 1.0));           // from 2
   CHECK(found[1] == doctest::Approx(2 + (2 + 4) / 10.0)); // from 1 to 2
-  CHECK(weft::bound::detail::cheapest_transfers(weft::problem{w, p, constant{}}) == std::vector{4.0, 4.0});
+  CHECK(weft::bound::cheapest_transfers(weft::problem{w, p, constant{}}) == std::vector{4.0, 4.0});
 }
 
 TEST_CASE("cheapest_transfers: with one device, nothing can be sent") {
   const auto w = two_tensors();
   const weft::platform<weft::uniform_links> one{{{}}, {{.latency = 5}}};
-  CHECK(weft::bound::detail::cheapest_transfers(weft::problem{w, one}) ==
-        std::vector(2, weft::bound::detail::infinity));
+  CHECK(weft::bound::cheapest_transfers(weft::problem{w, one}) ==
+        std::vector(2, std::numeric_limits<double>::infinity()));
 }
 
 } // namespace bound_cheapest_transfer_test

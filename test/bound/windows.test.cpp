@@ -3,7 +3,6 @@
 
 #include "weft/bound/area.hpp"
 #include "weft/bound/best.hpp"
-#include "weft/bound/detail/grid.hpp"
 #include "weft/bound/windows.hpp"
 
 #include <doctest/doctest.h>
@@ -108,26 +107,6 @@ TEST_CASE("bound::windows: no ops, ops without work, ops that fit nowhere") {
   const auto homeless = std::move(nowhere).build();
   CHECK(weft::bound::windows(weft::problem{homeless, one}) == std::numeric_limits<double>::infinity());
 }
-
-constexpr double unit_of(std::initializer_list<double> times, double largest = 1000) {
-  weft::bound::detail::time_grid g;
-  for (const double t : times) {
-    g.add(t);
-  }
-  return g.unit(largest);
-}
-
-static_assert(unit_of({6, 9, 0, 15}) == 3);
-static_assert(unit_of({1.5, 2}) == 0.5);
-static_assert(unit_of({}) == 0);
-static_assert(unit_of({0}) == 0);
-static_assert(unit_of({1, 0.1}) == 0);           // 0.1 is no multiple of any useful unit
-static_assert(unit_of({1}, 1e9) == 0);           // too small to be told from rounding
-static_assert(unit_of({1, std::numeric_limits<double>::infinity()}) == 0);
-static_assert(unit_of({1e-3 * 1024, 0x1p60}) == 0);
-static_assert(weft::bound::detail::round_up(7.2, 3) == 9);
-static_assert(weft::bound::detail::round_up(6.0000001, 3) == 6); // a rounding error
-static_assert(weft::bound::detail::round_up(7.2, 0) == 7.2);
 
 TEST_CASE("bound::best: rounded up to the unit of all times") {
   // Three ops of 2 s on two devices: 3 s of area, but nothing ends at an odd second.

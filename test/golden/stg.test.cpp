@@ -33,7 +33,7 @@ std::vector<row> rows_of(const std::filesystem::path& path) {
   std::getline(in, line);
   std::vector<row> rows;
   while (std::getline(in, line)) {
-    const auto fields = io::detail::split(line, ',');
+    const auto fields = io::split(line, ',');
     const auto number = [&](std::size_t i) { return fields[i].empty() ? 0.0 : std::stod(std::string{fields[i]}); };
     rows.push_back({std::string{fields[0]}, static_cast<std::uint32_t>(number(1)), number(3), number(4)});
   }

@@ -27,7 +27,7 @@ counts counts_of(const std::string& file) {
     return io::read_all(stream, "input_stats.csv");
   }()};
   for (std::string line; std::getline(in, line);) {
-    const auto fields = io::detail::split(line, ',');
+    const auto fields = io::split(line, ',');
     if (fields[0] == "data/tensorflow/" + file) {
       return {std::stoul(std::string{fields[1]}), std::stoul(std::string{fields[3]})};
     }

@@ -27,11 +27,11 @@ struct counts {
 /// Nodes and edges by file name, counted by another program.
 std::map<std::string, counts> counted(const std::filesystem::path& path) {
   const std::string text = io::read_file(path);
-  io::detail::line_reader lines{text, path.string()};
+  io::line_reader lines{text, path.string()};
   (void)lines.next();
   std::map<std::string, counts> result;
   while (const auto line = lines.next()) {
-    const auto fields = io::detail::split(*line, ',', 6);
+    const auto fields = io::split(*line, ',', 6);
     result[std::string{fields[0]}] = {std::stoul(std::string{fields[1]}), std::stoul(std::string{fields[3]})};
   }
   return result;

@@ -156,7 +156,7 @@ TEST_CASE("read_workload_stg: as many ops and edges as an independent program fi
   std::string line;
   int files = 0;
   while (std::getline(in, line)) {
-    const auto fields = io::detail::split(line, ',');
+    const auto fields = io::split(line, ',');
     if (fields[0].find("stg/") == std::string_view::npos) {
       continue;
     }

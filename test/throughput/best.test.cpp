@@ -62,7 +62,7 @@ TEST_CASE("throughput: best and annealing claim no period that is not one where 
     }
     const auto p = s.staged();
     found += check_small(p, 1) ? 1 : 0;
-    const auto start = throughput::detail::pack(throughput::flow{p});
+    const auto start = throughput::pack(throughput::flow{p});
     if (!start || p.num_ops() == 0) {
       continue;
     }
@@ -106,7 +106,7 @@ TEST_CASE("throughput: annealing never worsens, respects constraints, and repeat
   for (int i = 0; i < 150; ++i) {
     const auto s = weft_test::random_small(random, {.max_ops = 16, .max_devices = 5});
     const auto check = [&](const auto& p) {
-      const auto start = throughput::detail::pack(throughput::flow{p});
+      const auto start = throughput::pack(throughput::flow{p});
       if (!start) {
         return;
       }

@@ -6,9 +6,9 @@
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/critical_path.hpp"
 #include "weft/bound/group_load.hpp"
-#include "weft/bound/detail/grid.hpp"
 #include "weft/bound/lower_bound.hpp"
 #include "weft/bound/windows.hpp"
+#include "weft/core/time_grid.hpp"
 
 #include <algorithm>
 
@@ -84,7 +84,7 @@ constexpr lower_bound best(const Problem& p) {
   raise(detail::group_bound{r, around}(found.value), rule::group_load);
   raise(detail::window_bound{r, around}(found.value), rule::windows);
   if (found.value < detail::infinity) {
-    found.value = std::max(found.value, detail::round_up(found.value, detail::common_unit(r, found.value)));
+    found.value = std::max(found.value, round_up(found.value, detail::common_unit(r, found.value)));
   }
   return found;
 }

@@ -2,7 +2,7 @@
 /// The critical path as a lower bound, when inputs either come from the same device or have to travel.
 #pragma once
 
-#include "weft/bound/detail/cheapest_transfer.hpp"
+#include "weft/bound/cheapest_transfer.hpp"
 #include "weft/bound/detail/one_machine.hpp"
 #include "weft/bound/detail/relaxation.hpp"
 #include "weft/core/buffer.hpp"
@@ -203,7 +203,7 @@ constexpr head_and_tail communication_paths(const relaxation<Problem>& r) {
 ///
 /// Never below bound/critical_path.hpp. An input of an op that shares no device with it always travels, one of the
 /// same colocation group never does. Where the cost model does not move tensors over links, see
-/// bound/detail/cheapest_transfer.hpp.
+/// bound/cheapest_transfer.hpp.
 /// Complexity: O(n · device types + m log m) with a window of 6 ancestors behind each join.
 /// Source: the argument of Papadimitriou and Yannakakis, Towards an architecture-independent analysis of parallel
 /// algorithms, 1990, §2, for delays that differ.
@@ -211,6 +211,13 @@ template <class Problem>
 constexpr double communication_path(const Problem& p) {
   const detail::relaxation<Problem> r{p};
   return r.feasible() ? detail::longest(r, detail::communication_paths(r)) : detail::infinity;
+}
+
+/// For each op, seconds that pass from its end to the end of all in every plan, by the same argument. Precondition: each
+/// component is allowed on some device.
+template <class Problem>
+constexpr std::vector<double> communication_tails(const Problem& p) {
+  return detail::communication_paths(detail::relaxation<Problem>{p}).tail;
 }
 
 } // namespace weft::bound

@@ -32,7 +32,7 @@ struct bsp_machine_reader {
     }
     detail::number_lines lines{bytes, ""}; // costs need not be whole
     const auto first = lines.next();
-    return first && detail::lower(lines.first_comment()).starts_with("% bsp") && detail::count_words(*first) >= 3;
+    return first && lower(lines.first_comment()).starts_with("% bsp") && count_words(*first) >= 3;
   }
   static platform<> read(std::string_view bytes, const std::string& file) {
     detail::number_lines lines{bytes, file};
@@ -45,7 +45,7 @@ struct bsp_machine_reader {
     const auto g = lines.number<double>(rest, "communication cost");
     const auto latency = lines.number<double>(rest, "latency");
     device processor{.kind = device_kind::cpu};
-    if (!detail::trim(rest).empty()) {
+    if (!trim(rest).empty()) {
       const auto kind = lines.number<std::uint32_t>(rest, "kind of memory limit");
       const auto limit = lines.number<byte_count>(rest, "memory limit");
       if (kind > 3 || kind == 2) {
@@ -72,7 +72,7 @@ struct bsp_machine_reader {
         l.bandwidth = 1 / (g * cost);
       }
       if (!(l.bandwidth > 0)) {
-        lines.fail("communication would take forever: the cost " + detail::number_text(cost) + " is too large");
+        lines.fail("communication would take forever: the cost " + number_text(cost) + " is too large");
       }
       return l;
     };

@@ -273,7 +273,7 @@ void write_workload_csv(std::ostream& out, const W& w, csv_losses losses = csv_l
     }
     std::string kind = "NO";
     if (std::has_single_bit(w.kinds(v).bits())) {
-      kind = detail::upper(to_string(w.kinds(v)));
+      kind = upper(to_string(w.kinds(v)));
     } else if (!w.kinds(v).is_all()) {
       refuse("allows the device kinds " + to_string(w.kinds(v)));
     }
@@ -295,7 +295,7 @@ void write_workload_csv(std::ostream& out, const W& w, csv_losses losses = csv_l
         name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
     }
     out << std::to_string(v) + ',' + list(sort_unique(successors)) + ',' + list(sort_unique(predecessors)) + ',' +
-             list(colocated) + ',' + std::to_string(bytes) + ',' + detail::number_text(w.work(v)) + ',' +
+             list(colocated) + ',' + std::to_string(bytes) + ',' + number_text(w.work(v)) + ',' +
              std::to_string(w.resident_bytes(v)) + ',' + kind + ',' + name + '\n';
   }
 }
@@ -310,7 +310,7 @@ void write_platform_csv(std::ostream& out, const platform<Links>& p, csv_losses 
     }
   };
   refuse(p.send_work() != 10, "platform",
-         "has a send work of " + detail::number_text(p.send_work()) + " instead of 10");
+         "has a send work of " + number_text(p.send_work()) + " instead of 10");
   out << "Id,RAM,#operations,commnication speed,type\n";
   for (const device_id d : ids(p.num_devices())) {
     const std::string where = "device " + std::to_string(d);
@@ -323,10 +323,10 @@ void write_platform_csv(std::ostream& out, const platform<Links>& p, csv_losses 
       refuse(p.bandwidth(d, e) != p.bandwidth(e, d), link, "has another bandwidth in each direction");
       const double rate = std::min(p.bandwidth(d, e), p.bandwidth(e, d));
       refuse(!std::isfinite(rate), link, "has an infinite bandwidth");
-      rates += (rates.empty() ? "" : ";") + detail::number_text(std::min(rate, std::numeric_limits<double>::max()));
+      rates += (rates.empty() ? "" : ";") + number_text(std::min(rate, std::numeric_limits<double>::max()));
     }
-    out << std::to_string(d) + ',' + std::to_string(p.memory_capacity(d)) + ',' + detail::number_text(p.speed(d)) +
-             ',' + rates + ',' + detail::upper(to_string(p.kind(d))) + '\n';
+    out << std::to_string(d) + ',' + std::to_string(p.memory_capacity(d)) + ',' + number_text(p.speed(d)) +
+             ',' + rates + ',' + upper(to_string(p.kind(d))) + '\n';
   }
 }
 

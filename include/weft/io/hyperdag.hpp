@@ -2,9 +2,9 @@
 /// Reads and writes HyperDAG files, in which a hyperedge is a tensor with its producer and its consumers.
 #pragma once
 
-#include "weft/io/detail/text.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
+#include "weft/io/text.hpp"
 #include "weft/views/edges.hpp"
 #include "weft/workload/builder.hpp"
 
@@ -335,7 +335,7 @@ void write_hyperdag(std::ostream& out, const W& w) {
       const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), type);
       type = status == std::errc{} && end == name.data() + name.size() ? type : 0;
     }
-    out << v << ' ' << detail::number_text(w.work(v)) << ' ' << type << '\n';
+    out << v << ' ' << number_text(w.work(v)) << ' ' << type << '\n';
   }
   out << "% hyperedge node\n";
   for (const tensor_id t : ids(m)) {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
-#include "weft/io/detail/text.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
+#include "weft/io/text.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
@@ -234,7 +234,7 @@ struct pipedream_reader {
 
   static constexpr std::string_view format() { return "PipeDream profile"; }
   static bool recognises(std::string_view bytes) {
-    detail::line_reader lines{bytes, ""};
+    line_reader lines{bytes, ""};
     const auto line = lines.next();
     return line && line->find(" -- ") != line->npos &&
            (line->find("forward_compute_time=") != line->npos || bytes.find("-- forward_compute_time=") != bytes.npos);
@@ -252,7 +252,7 @@ struct pipedream_reader {
       b.add_op({.work = seconds,
                 .resident_bytes = resident,
                 .name = std::string{l.id} + suffix,
-                .type = std::string{detail::trim(l.description.substr(0, l.description.find('(')))} + suffix});
+                .type = std::string{trim(l.description.substr(0, l.description.find('(')))} + suffix});
       m.seconds.push_back(seconds);
     };
     for (const auto& l : f.layers) {

@@ -2,9 +2,9 @@
 /// Reads and writes task graphs of the Standard Task Graph Set.
 #pragma once
 
-#include "weft/io/detail/text.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
+#include "weft/io/text.hpp"
 #include "weft/platform/identical.hpp" // IWYU pragma: export
 #include "weft/workload/builder.hpp"
 #include "weft/workload/workload.hpp"
@@ -131,7 +131,7 @@ struct stg_reader {
   static constexpr std::string_view format() { return "Standard Task Graph"; }
   /// The first line that is no comment is a number and nothing else.
   static bool recognises(std::string_view bytes) {
-    detail::line_reader lines{bytes, ""};
+    line_reader lines{bytes, ""};
     auto line = lines.next();
     while (line && line->front() == '#') {
       line = lines.next();
@@ -176,7 +176,7 @@ void write_workload_stg(std::ostream& out, const W& w) {
   const bool complete = n >= 2 && sources == 1 && sinks == 1 && w.work(0) == 0 && w.work(static_cast<op_id>(n - 1)) == 0;
   const std::size_t shift = complete ? 0 : 1;
   const auto write_line = [&](std::size_t id, double time, const std::vector<op_id>& list) {
-    std::string line = std::to_string(id) + ' ' + detail::number_text(time) + ' ' + std::to_string(list.size());
+    std::string line = std::to_string(id) + ' ' + number_text(time) + ' ' + std::to_string(list.size());
     for (const op_id u : list) {
       line += ' ' + std::to_string(u);
     }

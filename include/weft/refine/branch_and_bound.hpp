@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
-#include "weft/bound/detail/cheapest_transfer.hpp"
+#include "weft/bound/cheapest_transfer.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/reversed.hpp"
 #include "weft/core/rounding.hpp"
@@ -140,7 +140,7 @@ private:
     /// Whether tensors take several times as long as ops: then where ops are decides nearly everything, and few
     /// placements are good.
     bool moving_is_dear() const {
-      const auto cheapest = bound::detail::cheapest_transfers(p_, usable_);
+      const auto cheapest = bound::cheapest_transfers(p_, usable_);
       double moves = 0;
       std::size_t count = 0;
       for (const tensor_id t : ids(p_.num_tensors())) {

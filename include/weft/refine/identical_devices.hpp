@@ -2,11 +2,11 @@
 /// Exact, anytime search for problems whose devices are alike and whose transfers cost nothing.
 #pragma once
 
-#include "weft/bound/detail/grid.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/core/time_grid.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
@@ -124,7 +124,7 @@ private:
       list.erase(std::unique(from, list.end()), list.end());
       first.push_back(static_cast<std::uint32_t>(list.size()));
     };
-    bound::detail::time_grid grid;
+    time_grid grid;
     for (const op_id v : order) {
       g.time.push_back(p.compute_time(v, devices.front()));
       grid.add(g.time.back());

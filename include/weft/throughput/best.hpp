@@ -5,7 +5,7 @@
 #include "weft/bound/lower_bound.hpp"
 #include "weft/throughput/annealing.hpp"
 #include "weft/throughput/bound.hpp"
-#include "weft/throughput/detail/packing.hpp"
+#include "weft/throughput/packing.hpp"
 #include "weft/throughput/split.hpp"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ template <class Problem>
 outcome<best_result> best::operator()(const Problem& p, rng& random) const {
   const stopwatch clock;
   const flow<Problem> f{p};
-  auto packed = detail::pack(f);
+  auto packed = pack(f);
   if (!packed) {
     return packed.error();
   }

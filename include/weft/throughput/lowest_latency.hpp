@@ -4,9 +4,9 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/core/rounding.hpp"
-#include "weft/throughput/detail/packing.hpp"
 #include "weft/throughput/detail/proposals.hpp"
 #include "weft/throughput/latency.hpp"
+#include "weft/throughput/packing.hpp"
 #include "weft/throughput/split.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct lowest_latency {
   outcome<latency_result> operator()(const Problem& p, rng& random) const {
     budget_meter meter{budget};
     const flow<Problem> f{p};
-    auto packed = detail::pack(f);
+    auto packed = pack(f);
     if (!packed) {
       return packed.error();
     }

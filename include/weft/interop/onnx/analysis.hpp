@@ -5,7 +5,7 @@
 #include "weft/interop/onnx/inference.hpp"
 #include "weft/interop/onnx/op_costs.hpp"
 #include "weft/interop/onnx/shapes.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 
 #include <charconv>
 #include <limits>
@@ -51,7 +51,7 @@ public:
   std::vector<std::string> notes() const {
     auto lines = extents_.notes();
     unknown_types_.tell(lines, "no cost rule for ",
-                        ": " + io::detail::number_text(options_.unknown_flop_per_element) +
+                        ": " + io::number_text(options_.unknown_flop_per_element) +
                           " FLOP per output element assumed");
     refused_.tell(lines, "shape inference refused ", "");
     unknown_sizes_.tell(lines, "elements without a fixed size in ",
@@ -100,7 +100,7 @@ private:
     for (const auto d : dims) {
       const auto extent = static_cast<std::uint64_t>(d);
       if (extent != 0 && count > most / 128 / extent) {
-        fail("tensor " + io::detail::in_quotes(name) + " has more than 2^51 elements: its shape must be damaged");
+        fail("tensor " + io::in_quotes(name) + " has more than 2^51 elements: its shape must be damaged");
       }
       count *= extent;
     }
@@ -129,7 +129,7 @@ private:
   void define(const ::onnx::TensorProto& t, std::string_view name, scope& s) {
     const auto [at, is_new] = s.values.try_emplace(name);
     if (!is_new) {
-      fail("initializer " + io::detail::in_quotes(name) + " is there twice; names of tensors must differ");
+      fail("initializer " + io::in_quotes(name) + " is there twice; names of tensors must differ");
     }
     value& v = at->second;
     v.type = declared_type(t);
@@ -231,7 +231,7 @@ private:
     }
     --budget_;
     if (n.op_type().empty()) {
-      fail("node " + io::detail::in_quotes(n.name()) + " has no op type");
+      fail("node " + io::in_quotes(n.name()) + " has no op type");
     }
     std::vector<const value*> inputs;
     for (const auto& name : n.input()) {
@@ -296,7 +296,7 @@ private:
                      bool parameter, scope& s) {
     const auto [at, is_new] = s.values.try_emplace(n.output(i));
     if (!is_new) {
-      fail("tensor " + io::detail::in_quotes(n.output(i)) + ", output of node " + io::detail::in_quotes(n.name()) +
+      fail("tensor " + io::in_quotes(n.output(i)) + ", output of node " + io::in_quotes(n.name()) +
            ", has the name of another tensor; names of tensors must differ");
     }
     value& v = at->second;
@@ -356,7 +356,7 @@ private:
       const auto& text = work->s();
       const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), cost.flop);
       if (problem != std::errc{} || end != text.data() + text.size() || !(cost.flop >= 0)) {
-        fail("node " + io::detail::in_quotes(n.name()) + ": weft_work is " + io::detail::in_quotes(text) +
+        fail("node " + io::in_quotes(n.name()) + ": weft_work is " + io::in_quotes(text) +
              ", not a number that is not negative");
       }
       return;

@@ -4,7 +4,7 @@
 
 #include "weft/interop/onnx/op_costs.hpp"
 #include "weft/interop/onnx/proto.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 #include "weft/workload/nn/network.hpp"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ private:
       return;
     }
     n.set_domain("ai.weft");
-    add_text(n, "weft_work", io::detail::number_text(w_.work(v)));
+    add_text(n, "weft_work", io::number_text(w_.work(v)));
     if (w_.resident_bytes(v) != 0) {
       add_number(n, "weft_resident_bytes", static_cast<std::int64_t>(w_.resident_bytes(v)));
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/interop/onnx/wire.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 #include "weft/plan/plan.hpp"
 
 #include <ostream>

@@ -6,7 +6,7 @@
 #include "weft/interop/onnx/cost_rules.hpp"
 #include "weft/interop/onnx/reader_options.hpp"
 #include "weft/interop/onnx/values.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -34,7 +34,7 @@ private:
       if (shown++ == 12) {
         return text + ", and " + std::to_string(counts_.size() - 12) + " more";
       }
-      auto name = io::detail::in_quotes(what);
+      auto name = io::in_quotes(what);
       name = name.substr(1, name.size() - 2);
       text += (text.empty() ? "" : ", ") + name + (count > 1 ? " (" + std::to_string(count) + ")" : "");
     }
@@ -207,10 +207,10 @@ private:
       if (!symbols.contains(name)) {
         std::string known;
         for (const auto& s : symbols) {
-          known += (known.empty() ? "" : ", ") + io::detail::in_quotes(s);
+          known += (known.empty() ? "" : ", ") + io::in_quotes(s);
         }
         throw parse_error(file, 0,
-                          "no input has a dimension " + io::detail::in_quotes(name) + "; " +
+                          "no input has a dimension " + io::in_quotes(name) + "; " +
                             (known.empty() ? "the model names none" : "the model names " + known));
       }
     }

@@ -93,7 +93,7 @@ private:
     const auto& n = node(v);
     return !n.name().empty() ? n.name() : n.output_size() > 0 ? n.output(0) : std::string{};
   }
-  std::string where(op_id v) const { return "node " + std::to_string(v) + " " + io::detail::in_quotes(name(v)); }
+  std::string where(op_id v) const { return "node " + std::to_string(v) + " " + io::in_quotes(name(v)); }
   static std::string one_line(std::string text) {
     std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, '?');
@@ -125,7 +125,7 @@ private:
         const bool known = analysis_.main().values.contains(x);
         if (const auto [at, is_new] = made_by_.try_emplace(x, origin{v, output}); !is_new || known) {
           throw parse_error(file_, 0,
-                            "tensor " + io::detail::in_quotes(x) + " is an output of " + where(v) + " and " +
+                            "tensor " + io::in_quotes(x) + " is an output of " + where(v) + " and " +
                               (known ? "an input or initializer of the graph" : "of " + where(at->second.op)) +
                               "; names of tensors must differ");
         }
@@ -148,7 +148,7 @@ private:
       for (const auto x : names) {
         if (!made_by_.contains(x) && !analysis_.main().values.contains(x)) {
           throw parse_error(file_, 0,
-                            where(v) + " reads tensor " + io::detail::in_quotes(x) +
+                            where(v) + " reads tensor " + io::in_quotes(x) +
                               ", which no node makes and which is no input or initializer");
         }
       }
@@ -250,11 +250,11 @@ private:
     o.resident_bytes += static_cast<byte_count>(bytes);
     if (const auto* kinds = attribute(n, "weft_kinds"); kinds != nullptr) {
       o.kinds = {};
-      for (const auto field : io::detail::split(kinds->s(), '|')) {
+      for (const auto field : io::split(kinds->s(), '|')) {
         const auto kind = parse_device_kind(field);
         if (!kind) {
           throw parse_error(file_, 0,
-                            where(v) + ": weft_kinds names " + io::detail::in_quotes(field) + ", no kind of device");
+                            where(v) + ": weft_kinds names " + io::in_quotes(field) + ", no kind of device");
         }
         o.kinds = o.kinds | *kind;
       }

@@ -121,7 +121,7 @@ inline model read_cost_graph(std::string_view bytes) {
   std::unordered_map<std::string_view, op_id> names;
   std::size_t unknown_sizes = 0;
   const auto problem = [](op_id v, std::string_view name, const std::string& what) {
-    return node_error(v, "node " + std::to_string(v) + " " + io::detail::in_quotes(name) + " " + what);
+    return node_error(v, "node " + std::to_string(v) + " " + io::in_quotes(name) + " " + what);
   };
   for (const auto& f : wire::fields{bytes}) {
     if (f.number != 1) {
@@ -182,7 +182,7 @@ inline model read_cost_graph(std::string_view bytes) {
     add_edges(b, v, std::move(read), std::move(awaited), [&](op_id producer, std::int64_t port) {
       if (port < 0 || port >= outputs[producer]) {
         throw problem(v, name, "reads output " + std::to_string(port) + " of " +
-                                 io::detail::in_quotes(text_field(nodes[producer], 1)) + ", which has " +
+                                 io::in_quotes(text_field(nodes[producer], 1)) + ", which has " +
                                  std::to_string(outputs[producer]));
       }
       return static_cast<std::uint32_t>(port);

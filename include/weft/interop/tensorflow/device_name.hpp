@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 #include "weft/platform/kinds.hpp"
 #include "weft/workload/builder.hpp"
 
@@ -26,8 +26,8 @@ struct device_name {
 inline device_name parse_device(std::string_view field) {
   device_name d;
   std::string_view type = field.starts_with('/') || field.empty() ? std::string_view{} : field;
-  for (const auto part : io::detail::split(field, '/')) {
-    const auto key = io::detail::lower(part.substr(0, part.find(':')));
+  for (const auto part : io::split(field, '/')) {
+    const auto key = io::lower(part.substr(0, part.find(':')));
     const auto value = part.find(':') == part.npos ? std::string_view{} : part.substr(part.find(':') + 1);
     if (key == "device") {
       type = value;
@@ -39,7 +39,7 @@ inline device_name parse_device(std::string_view field) {
       d.particular = d.particular || value != "localhost";
     }
   }
-  auto name = io::detail::lower(type.substr(0, type.find(':')));
+  auto name = io::lower(type.substr(0, type.find(':')));
   const auto number = type.find(':') == type.npos ? std::string_view{} : type.substr(type.find(':') + 1);
   d.particular = d.particular || (!number.empty() && number != "0" && number != "*");
   name = name.starts_with("xla_") ? name.substr(4) : name;

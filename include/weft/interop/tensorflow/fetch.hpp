@@ -66,7 +66,7 @@ private:
     if (const auto v = g_.find(name)) {
       return *v;
     }
-    throw error("fetch: there is no node " + io::detail::in_quotes(name) + similar_to(name));
+    throw error("fetch: there is no node " + io::in_quotes(name) + similar_to(name));
   }
 
   /// Some names to choose from: those that have the last part of this one in them or the other way round, else those
@@ -95,7 +95,7 @@ private:
     std::string text;
     for (const op_id other : found) {
       text += text.empty() ? similar ? "; there is " : "; nobody reads " : ", ";
-      text += io::detail::in_quotes(g_[other].name);
+      text += io::in_quotes(g_[other].name);
     }
     return text;
   }

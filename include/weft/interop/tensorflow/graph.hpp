@@ -5,7 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/interop/tensorflow/data_type.hpp"
 #include "weft/interop/tensorflow/wire.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 
 #include <bit>
 #include <charconv>
@@ -259,7 +259,7 @@ private:
   void add(const node& n) {
     const auto v = static_cast<op_id>(nodes_.size());
     const auto problem = [&](const char* what) {
-      return node_error(v, "node " + std::to_string(v) + " " + io::detail::in_quotes(n.name) + " " + what);
+      return node_error(v, "node " + std::to_string(v) + " " + io::in_quotes(n.name) + " " + what);
     };
     nodes_.push_back(n);
     if (n.name.empty() || n.op.empty()) {
@@ -309,8 +309,8 @@ private:
     const auto colon = control ? text.npos : text.find(':');
     const auto from = find(text.substr(0, colon));
     const auto refuse = [&](const char* what) {
-      return node_error(v, "node " + io::detail::in_quotes(nodes_[v].name) + " has input " +
-                             io::detail::in_quotes(input) + what);
+      return node_error(v, "node " + io::in_quotes(nodes_[v].name) + " has input " +
+                             io::in_quotes(input) + what);
     };
     if (!from) {
       throw refuse(", but there is no node of that name");

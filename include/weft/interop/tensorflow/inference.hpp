@@ -52,9 +52,9 @@ inline void require_inputs(const graph& g, const shape_options& options) {
     }
     std::string known;
     for (op_id v = 0; v < g.num_nodes(); ++v) {
-      known += is_input(v) ? (known.empty() ? "" : ", ") + io::detail::in_quotes(g[v].name) : "";
+      known += is_input(v) ? (known.empty() ? "" : ", ") + io::in_quotes(g[v].name) : "";
     }
-    throw error("a shape is given for " + io::detail::in_quotes(name) + ", which is no input of the graph; " +
+    throw error("a shape is given for " + io::in_quotes(name) + ", which is no input of the graph; " +
                 (known.empty() ? "it has none" : "inputs are " + known));
   }
 }
@@ -232,7 +232,7 @@ private:
         }
         result.known = true;
         if (family != nullptr && family->shape == shape_rule::placeholder) {
-          assumed_.guessed.push_back(io::detail::in_quotes(n.name));
+          assumed_.guessed.push_back(io::in_quotes(n.name));
         } else {
           ++unknown_;
         }
@@ -464,7 +464,7 @@ private:
       }
       if (family != nullptr && family->shape == shape_rule::placeholder && !ports(v).empty()) {
         if (const auto found = given_.find(v); found != given_.end()) {
-          assumed_.deduced.push_back(io::detail::in_quotes(g_[v].name) + " " + text(found->second));
+          assumed_.deduced.push_back(io::in_quotes(g_[v].name) + " " + text(found->second));
         }
       }
     }

@@ -74,7 +74,7 @@ private:
     if (!format_.placement.empty() && format_.placement[v] != none) {
       return format_.names[format_.placement[v]];
     }
-    return std::has_single_bit(o.kinds.bits()) ? "/device:" + io::detail::upper(to_string(o.kinds)) + ":0"
+    return std::has_single_bit(o.kinds.bits()) ? "/device:" + io::upper(to_string(o.kinds)) + ":0"
                                                : std::string{};
   }
 

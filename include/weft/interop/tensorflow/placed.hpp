@@ -26,7 +26,7 @@ std::vector<std::string> device_names(const P& platform) {
   std::vector<std::string> names;
   for (const device_id d : ids(platform.num_devices())) {
     const device_kind kind = platform.kind(d);
-    names.push_back("/device:" + io::detail::upper(to_string(kind)) + ":" +
+    names.push_back("/device:" + io::upper(to_string(kind)) + ":" +
                     std::to_string(count[static_cast<std::size_t>(kind)]++));
   }
   return names;

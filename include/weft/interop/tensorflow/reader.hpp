@@ -273,7 +273,7 @@ private:
           same_batch += tells_batch ? 1u : 0u;
           continue;
         }
-        const auto text = io::detail::in_quotes(g_[v].name) + " makes " + inference::text(there) + " there and " +
+        const auto text = io::in_quotes(g_[v].name) + " makes " + inference::text(there) + " there and " +
                           inference::text(here) + " here";
         if (tells_batch && here.size() == there.size() && std::equal(here.begin() + 1, here.end(), there.begin() + 1)) {
           example_of_batch = other_batch++ == 0 ? text + "; give batch " + std::to_string(there[0]) : example_of_batch;
@@ -318,11 +318,11 @@ private:
     count(a.unknown_shapes, "outputs have unknown shapes: they count as large as the op's first input, or as one "
                             "number per example");
     for (const auto& [type, ops] : a.no_formula) {
-      note(std::to_string(ops) + " ops of type " + io::detail::in_quotes(type) +
+      note(std::to_string(ops) + " ops of type " + io::in_quotes(type) +
            " have no formula here: 1 FLOP per element of their first output");
     }
     for (const auto& name : a.bad_functions) {
-      note("function " + io::detail::in_quotes(name) + " cannot be looked into: calls of it count as unknown ops");
+      note("function " + io::in_quotes(name) + " cannot be looked into: calls of it count as unknown ops");
     }
     count(num_parameters_, "constants are parameters and stay with the ops that read them");
     count(num_copies_, "ops share a parameter with ops of another kind of device: they keep a copy of it");
@@ -427,7 +427,7 @@ private:
     }
     std::string names;
     for (const auto& name : fetch) {
-      names += (names.empty() ? "" : ", ") + io::detail::in_quotes(name);
+      names += (names.empty() ? "" : ", ") + io::in_quotes(name);
     }
     return count + "are not needed for " + names + ", and are left out";
   }

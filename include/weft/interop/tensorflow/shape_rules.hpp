@@ -182,7 +182,7 @@ private:
   void einsum() {
     const auto equation = text_attribute(n_, "equation");
     const auto arrow = equation.find("->");
-    const auto terms = io::detail::split(equation.substr(0, arrow), ',');
+    const auto terms = io::split(equation.substr(0, arrow), ',');
     if (arrow == equation.npos || terms.size() != in_.size()) {
       return;
     }

@@ -8,7 +8,7 @@
 #include "weft/interop/tensorflow/data_type.hpp"
 #include "weft/interop/tensorflow/schema.hpp"
 #include "weft/interop/tensorflow/wire.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -85,7 +85,7 @@ private:
     }
     if (at_ == start) {
       fail(at_end() ? std::string{"the text ends where "} + what + " should be; was the file cut off?"
-                    : std::string{"expected "} + what + ", found " + io::detail::in_quotes(text_.substr(at_, 1)));
+                    : std::string{"expected "} + what + ", found " + io::in_quotes(text_.substr(at_, 1)));
     }
     end_of_value_ = at_;
     const auto name = text_.substr(start, at_ - start);
@@ -108,7 +108,7 @@ private:
         for (const auto& f : m.fields) {
           known += (known.empty() ? "" : ", ") + std::string{f.name};
         }
-        fail("unknown field " + io::detail::in_quotes(name) + " of " + std::string{m.name} + "; the fields here are " +
+        fail("unknown field " + io::in_quotes(name) + " of " + std::string{m.name} + "; the fields here are " +
              known);
       }
       const auto& f = m.fields[*i];
@@ -204,7 +204,7 @@ private:
                                                : octal ? 8
                                                        : 10);
     if (status == std::errc::invalid_argument || end != body.data() + body.size()) {
-      fail(std::string{f.name} + " " + io::detail::in_quotes(digits) + " is not a whole number");
+      fail(std::string{f.name} + " " + io::in_quotes(digits) + " is not a whole number");
     }
     if (status != std::errc{} || value > (negative ? most_negative : most)) {
       fail(std::string{f.name} + " " + (negative ? "-" : "") + std::string{digits.substr(0, 40)} + " is out of range");
@@ -220,7 +220,7 @@ private:
       ++at_;
     }
     end_of_value_ = at_;
-    auto digits = io::detail::lower(text_.substr(start, at_ - start));
+    auto digits = io::lower(text_.substr(start, at_ - start));
     double value = 0;
     if (digits == "inf" || digits == "infinity") {
       value = std::numeric_limits<double>::infinity();
@@ -236,7 +236,7 @@ private:
         const bool tiny = exponent != digits.npos && exponent + 1 < digits.size() && digits[exponent + 1] == '-';
         value = tiny ? 0 : std::numeric_limits<double>::infinity();
       } else if (status != std::errc{} || end != digits.data() + digits.size()) {
-        fail(std::string{f.name} + " " + io::detail::in_quotes(digits) + " is not a number");
+        fail(std::string{f.name} + " " + io::in_quotes(digits) + " is not a number");
       }
     }
     skip();
@@ -254,7 +254,7 @@ private:
       return true;
     }
     if (name != "false" && name != "False" && name != "f" && name != "0") {
-      fail(std::string{f.name} + " " + io::detail::in_quotes(name) + " is neither true nor false");
+      fail(std::string{f.name} + " " + io::in_quotes(name) + " is neither true nor false");
     }
     return false;
   }
@@ -267,7 +267,7 @@ private:
     }
     const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (status != std::errc{} || end != name.data() + name.size()) {
-      fail(io::detail::in_quotes(name) + " is not a data type, such as DT_FLOAT");
+      fail(io::in_quotes(name) + " is not a data type, such as DT_FLOAT");
     }
     return number;
   }

@@ -6,7 +6,7 @@
 #include "weft/interop/tensorflow/data_type.hpp"
 #include "weft/interop/tensorflow/schema.hpp"
 #include "weft/interop/tensorflow/wire.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 
 #include <bit>
 #include <cmath>

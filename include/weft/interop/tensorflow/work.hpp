@@ -134,7 +134,7 @@ inline double work_of(const node& n, const op_family* family, std::span<const te
   }
   case work_rule::einsum: { // each label stands for a loop
     const auto equation = text_attribute(n, "equation");
-    const auto terms = io::detail::split(equation.substr(0, equation.find("->")), ',');
+    const auto terms = io::split(equation.substr(0, equation.find("->")), ',');
     std::array<double, 128> extent;
     extent.fill(1);
     for (std::size_t i = 0; i < terms.size() && i < in.size(); ++i) {

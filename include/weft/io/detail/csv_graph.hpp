@@ -4,7 +4,7 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/core/sort.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 #include "weft/platform/kinds.hpp"
 #include "weft/workload/builder.hpp"
 

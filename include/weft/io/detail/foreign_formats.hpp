@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/io/detail/json_text.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 
 #include <cstddef>
 #include <string>

@@ -6,7 +6,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/io/detail/json_text.hpp"
-#include "weft/io/detail/text.hpp"
+#include "weft/io/text.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,6 @@
 /// When the inputs of an op arrive and how long it computes, on all devices at once.
 #pragma once
 
-#include "weft/bound/detail/cheapest_transfer.hpp"
 #include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/cost/linear.hpp"
@@ -69,7 +68,7 @@ class cost_rows {
   using platform_type = typename Problem::platform_type;
   using cost_type = typename Problem::cost_type;
   static constexpr bool over_links =
-    Path == row_path::automatic && bound::detail::moves_over_links<cost_type, workload_type, platform_type>;
+    Path == row_path::automatic && cost::moves_over_links<cost_type, workload_type, platform_type>;
   static constexpr bool linear =
     Path == row_path::automatic && computes_linearly<cost_type, workload_type, platform_type>;
   static constexpr std::size_t most_devices = 1024; // for which pairs are stored

@@ -2,8 +2,8 @@
 /// What an op and a tensor cost on average, before anything is placed.
 #pragma once
 
-#include "weft/bound/detail/cheapest_transfer.hpp"
 #include "weft/core/rounding.hpp"
+#include "weft/cost/linear.hpp"
 #include "weft/partition/list/cost_rows.hpp"
 #include "weft/problem.hpp"
 
@@ -35,7 +35,7 @@ public:
       slowness_ /= k;
       knows_speeds_ = slowness_ > 1e-280 && slowness_ < 1e280;
     }
-    if constexpr (bound::detail::moves_over_links<cost_type, workload_type, platform_type>) {
+    if constexpr (cost::moves_over_links<cost_type, workload_type, platform_type>) {
       if (partners_ > 0 && p.num_tensors() > 0) {
         for_each_pair([&](device_id from, device_id to) {
           fixed_ += p.send_time(0, from, to) + p.platform().latency(from, to);

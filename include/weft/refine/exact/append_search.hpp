@@ -40,8 +40,7 @@ public:
       : p_{p}, twin_{twin}, n_{p.num_ops()}, k_{p.num_devices()}, time_(n_ * k_, infinity), where_(n_, none),
         finish_(n_, 0.0), done_by_(n_, 0.0), consumers_left_(n_, 0), free_bytes_(k_, 0), used_(k_, 0),
         component_at_(p.num_components(), none), component_members_(p.num_components(), 0) {
-    const bound::detail::relaxation<Problem> r{p};
-    tail_ = bound::detail::communication_paths(r).tail;
+    tail_ = bound::communication_tails(p);
     byte_count demand = 0;
     for (component_id c = 0; c < p.num_components(); ++c) {
       demand += std::min(p.demand(c), std::numeric_limits<byte_count>::max() - demand);

@@ -2,11 +2,11 @@
 /// Jobs with precedences on identical machines, and when each must start and finish to meet a makespan.
 #pragma once
 
-#include "weft/bound/detail/grid.hpp"
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/core/time_grid.hpp"
 #include "weft/graph/release_counter.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ struct parallel_jobs {
   }
 
   /// The least multiple of the grid that is no smaller, but for rounding errors; the value itself without a grid.
-  double up(double value) const { return bound::detail::round_up(value, grid); }
+  double up(double value) const { return round_up(value, grid); }
 };
 
 /// A set of jobs as bits.

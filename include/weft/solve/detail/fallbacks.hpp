@@ -5,7 +5,7 @@
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/plan/plan.hpp"
-#include "weft/throughput/detail/packing.hpp"
+#include "weft/throughput/packing.hpp"
 
 #include <utility>
 #include <vector>
@@ -40,7 +40,7 @@ struct packing {
   template <class Problem>
   outcome<placement> operator()(const Problem& p) const {
     const throughput::flow<Problem> f{p};
-    const auto device = throughput::detail::pack(f);
+    const auto device = throughput::pack(f);
     if (!device) {
       return device.error();
     }

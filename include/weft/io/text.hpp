@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-namespace weft::io::detail {
+namespace weft::io {
 
 /// Without blanks at both ends (a carriage return is a blank).
 constexpr std::string_view trim(std::string_view text) {
@@ -166,4 +166,4 @@ inline std::string number_text(double value) {
   return {buffer, result.ptr};
 }
 
-} // namespace weft::io::detail
+} // namespace weft::io

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::throughput::detail {
+namespace weft::throughput {
 
 /// A device for every component, or why there is none. Components are placed by falling demand, those with fewer
 /// devices to choose from first, each where it takes least time, ties to the device with most memory left; when one
@@ -94,4 +94,4 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t most_
   return first_failure;
 }
 
-} // namespace weft::throughput::detail
+} // namespace weft::throughput

@@ -2,16 +2,14 @@
 /// The least time that a tensor needs between two different devices, whichever they are.
 #pragma once
 
-#include "weft/bound/detail/relaxation.hpp"
 #include "weft/cost/linear.hpp"
+#include "weft/problem.hpp"
 
 #include <algorithm>
-#include <type_traits>
+#include <limits>
 #include <vector>
 
-namespace weft::bound::detail {
-
-using cost::moves_over_links;
+namespace weft::bound {
 
 /// For each tensor, a lower bound on send plus transfer time between any two different devices of those given, in
 /// seconds; infinite if there is no second one.
@@ -19,12 +17,13 @@ using cost::moves_over_links;
 /// than a million pairs: then transfers are taken to be free.
 template <class W, class P, class C>
 constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p, const std::vector<device_id>& devices) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<double> least(p.num_tensors(), 0.0);
   if (devices.size() < 2 || least.empty()) {
     least.assign(least.size(), infinity);
     return least;
   }
-  if constexpr (moves_over_links<C, W, P>) {
+  if constexpr (cost::moves_over_links<C, W, P>) {
     double fixed = infinity;
     double bandwidth = 0;
     for (const device_id from : devices) {
@@ -64,4 +63,4 @@ constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p) {
   return cheapest_transfers(p, all);
 }
 
-} // namespace weft::bound::detail
+} // namespace weft::bound

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-namespace weft::bound::detail {
+namespace weft {
 
 /// Collects times; afterwards `unit` is their greatest common divisor, computed without rounding.
 class time_grid {
@@ -64,4 +64,4 @@ constexpr double round_up(double value, double unit) {
   return unit * static_cast<double>(rest > 1e-4 ? whole + 1 : whole);
 }
 
-} // namespace weft::bound::detail
+} // namespace weft
