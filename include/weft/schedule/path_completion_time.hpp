@@ -15,11 +15,12 @@ struct path_completion_time {
   template <class Problem>
   constexpr void assign_keys(const context<Problem>& c, std::span<double> keys) const {
     const auto& f = c.flow;
+    const auto& p = f.problem();
     f.from_the_end(
       keys, [&](op_id v, double rest) { return rest + f.duration(v); },
       [&](std::uint32_t k, double rest) {
         const transfer& x = f.transfers()[k];
-        const double received = x.send_time > 0 ? rest + f.problem().send_time(x.tensor, x.to, x.from) : rest;
+        const double received = x.send_time > 0 ? rest + p.send_time(x.tensor, x.to, x.from) : rest;
         return received + x.transfer_time + x.send_time;
       });
   }

@@ -124,7 +124,7 @@ public:
   /// that take no time count, too. Complexity: O(n + m).
   template <class OfOp, class OfSend>
   constexpr void from_the_end(std::span<double> number, OfOp of_op, OfSend of_send) const {
-    const auto largest = [&](std::span<const op_id> consumers, double least) {
+    const auto largest = [number](std::span<const op_id> consumers, double least) {
       for (const op_id c : consumers) {
         least = std::max(least, number[c]);
       }
@@ -135,8 +135,9 @@ public:
       for (const tensor_id t : problem_->workload().outputs(v)) {
         rest = largest(local_consumers(t), rest);
         for (const std::uint32_t k : transfers_of(t)) {
-          number[send_of(k)] = of_send(k, largest(consumers_of_transfer(k), 0.0));
-          rest = std::max(rest, number[send_of(k)]);
+          const double sent = of_send(k, largest(consumers_of_transfer(k), 0.0));
+          number[send_of(k)] = sent;
+          rest = std::max(rest, sent);
         }
       }
       number[v] = of_op(v, rest);
