@@ -242,8 +242,7 @@ private:
       entry e;
       e.op = v;
       touched.clear();
-      for (const tensor_id t : w.inputs(v)) {
-        const op_id u = static_cast<op_id>(w.producer(t));
+      graph::for_each_predecessor(w, v, [&](op_id u) {
         const auto b = worker_of[p.placement[u]];
         if (b != a && position[u] + 1 > std::max(needed[b], known[a * count + b])) {
           if (needed[b] == 0) {
@@ -251,7 +250,7 @@ private:
           }
           needed[b] = position[u] + 1;
         }
-      }
+      });
       for (const auto b : touched) {
         mine.waits.push_back({b, needed[b]});
         workers_[b].entries[needed[b] - 1].publishes = 1;

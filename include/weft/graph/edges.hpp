@@ -93,7 +93,7 @@ template <walkable_backwards G, class Visit>
 constexpr void for_each_predecessor(const G& g, op_id v, Visit visit) {
   if constexpr (has_tensors<G>) {
     for (const tensor_id t : g.inputs(v)) {
-      const op_id u = g.producer(t);
+      const op_id u = static_cast<op_id>(g.producer(t));
       detail::call(visit, u, flow_edge{u, v, t});
     }
   } else {

@@ -104,13 +104,13 @@ private:
     constexpr void release(op_id v) {
       device_id enabling = none;
       double message = 0;
-      for (const tensor_id t : p.workload().inputs(v)) {
-        const op_id u = p.workload().producer(t);
-        if (const double arrival = builder.times(u).finish + mean.transfer(t); enabling == none || arrival > message) {
+      graph::for_each_predecessor(p.workload(), v, [&](op_id u, const flow_edge& e) {
+        const double arrival = builder.times(u).finish + mean.transfer(e.tensor);
+        if (enabling == none || arrival > message) {
           enabling = builder.placed().device(u);
           message = arrival;
         }
-      }
+      });
       entry e{message, rank[v], message, position[v], v};
       if (enabling == none || builder.available()[enabling] > message) {
         anywhere.push(e);

@@ -62,14 +62,13 @@ private:
     for (const op_id v : p.topological_order()) {
       std::uint32_t* const mine = level_.data() + v * num_lanes_; // the least piece of each lane that v may lead to
       const std::uint32_t lane = lane_[where[v]];
-      for (const tensor_id t : p.workload().inputs(v)) {
-        const op_id u = p.workload().producer(t);
+      graph::for_each_predecessor(p.workload(), v, [&](op_id u) {
         const std::uint32_t from = lane_[where[u]];
         for (std::uint32_t l = 0; l < num_lanes_; ++l) {
           const std::uint32_t left = l == from && l != lane ? 1 : 0;
           mine[l] = std::max(mine[l], level_[u * num_lanes_ + l] + left);
         }
-      }
+      });
       if (lane == none) {
         piece_[v] = num_pieces_++;
       } else {
@@ -131,17 +130,15 @@ private:
       total_ += duration_[i];
       end = std::max(end, finish);
       for (std::uint32_t m = first_member_[i]; m < first_member_[i + 1]; ++m) {
-        for (const tensor_id t : w.outputs(members_[m])) {
-          for (const op_id v : w.consumers(t)) {
-            const std::uint32_t to = piece_[v];
-            if (to != i) {
-              start_[to] = std::max(start_[to], finish);
-              if (--waiting_[to] == 0) {
-                ready_.push_back(to);
-              }
+        graph::for_each_successor(w, members_[m], [&](op_id v) {
+          const std::uint32_t to = piece_[v];
+          if (to != i) {
+            start_[to] = std::max(start_[to], finish);
+            if (--waiting_[to] == 0) {
+              ready_.push_back(to);
             }
           }
-        }
+        });
       }
     }
     return ready_.size() == num_pieces_ ? end : std::numeric_limits<double>::infinity();
