@@ -74,7 +74,7 @@ TEST_CASE("json_platform: links as levels") {
   CHECK(p.bandwidth(3, 0) == 10);
   CHECK(p.bandwidth(3, 4) == 1);
   CHECK(p.latency(7, 0) == 5);
-  const weft::hierarchical_links hierarchy{{{0, 100}, {1, 10}, {5, 1}}, {2, 2}};
+  const weft::hierarchical_links hierarchy{{{0, 100}, {1, 10}, {5, 1}}, {2, 2}, 8};
   for (const weft::device_id d : weft::ids(8)) {
     for (const weft::device_id e : weft::ids(8)) {
       if (d != e) {
@@ -116,7 +116,7 @@ TEST_CASE("json_platform: writes any type of links") {
   CHECK(text.find("\"count\": 4") != std::string::npos);
   CHECK(text.find("\"uniform\": {\"latency\": 1e-06, \"bandwidth\": 5}") != std::string::npos);
   CHECK(weft_test::same_platform(uniform, platform_of(text)));
-  const weft::platform<weft::hierarchical_links> levels{devices, {{{0, 9}, {1, 4}}, {2}}};
+  const weft::platform<weft::hierarchical_links> levels{devices, {{{0, 9}, {1, 4}}, {2}, 4}};
   CHECK(weft_test::same_platform(
     levels, platform_of(text_of([&](std::ostream& out) { io::write_platform_json(out, levels); }))));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "routes.hpp"
 #include "weft/platform/archetype.hpp"
 #include "weft/platform/platform.hpp"
 
@@ -17,6 +18,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 static_assert(device_platform<platform<>> && platform_parts::has_speeds<platform<>> &&
               platform_parts::has_links<platform<>>);
+static_assert(platform_parts::has_routes<platform<>> && platform_parts::has_routes<platform<uniform_links>> &&
+              platform_parts::has_routes<platform<hierarchical_links>>);
 static_assert(device_platform<platform<uniform_links>> && device_platform<platform<hierarchical_links>>);
 
 constexpr double at_compile_time() {
@@ -24,6 +27,22 @@ constexpr double at_compile_time() {
   return p.speed(1) + p.latency(0, 1) + p.bandwidth(1, 0) + p.send_work() + p.slots(1);
 }
 static_assert(at_compile_time() == 24);
+
+// Routes in constant expressions, also those of a builder.
+constexpr double over_a_switch() {
+  interconnect_builder b{3};
+  const auto hub = b.add_switch();
+  for (const device_id d : {0u, 1u, 2u}) {
+    b.join(d, hub, {1, 10.0 + d});
+  }
+  link_matrix links{std::move(b).build()};
+  links.connect(0, 1, {5, 50});
+  const platform<> p{std::vector<device>(3), links};
+  double sum = p.latency(1, 2) + p.bandwidth(2, 1) + p.latency(0, 1);
+  p.visit_route(0, 2, [&](link_id l) { sum += 100 * p.link_at(l).latency + 1000 * l; });
+  return sum;
+}
+static_assert(over_a_switch() == 2 + 11 + 5 + 200 + 5000);
 
 /// Expects that a platform of this second device is refused with a message that begins like `where`.
 void refused(const device& second, const std::string& where) {
@@ -94,6 +113,25 @@ TEST_CASE("platform: what a device is to itself does not matter") {
   link_matrix links{2};
   links.set(0, 0, {-1, -1});
   CHECK_NOTHROW((platform{{{}, {}}, links}));
+}
+
+TEST_CASE("platform: routes of every link model add up to its links") {
+  link_matrix matrix{3, {1, 10}};
+  matrix.set(2, 1, {3, 4});
+  const std::vector<device> devices(3);
+  weft_test::check_routes(platform<>{devices, matrix});
+  const platform<uniform_links> uniform{devices, {{2, 5}}};
+  weft_test::check_routes(uniform);
+  CHECK(uniform.num_links() == 9);
+  CHECK(weft_test::route(uniform, 2, 1) == std::vector<link_id>{7});
+  weft_test::check_routes(platform<hierarchical_links>{devices, {{{1, 9}, {3, 7}}, {2}, 3}});
+
+  struct ring { // a model that knows of no routes
+    weft::link operator()(device_id a, device_id b) const { return {a * 1.0, b + 1.0}; }
+  };
+  weft_test::check_routes(platform<ring>{devices, {}});
+  CHECK_THROWS_WITH_AS((platform<hierarchical_links>{devices, {{{}}, {}, 4}}),
+                       "links: made for 4 devices, but there are 3", value_error);
 }
 
 } // namespace platform_platform_test

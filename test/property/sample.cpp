@@ -72,7 +72,7 @@ platform<any_links> make_platform(const sample& s) {
   if (s.connected == sample::topology::uniform) {
     links.links = uniform_links{s.links.front()};
   } else if (s.connected == sample::topology::levels) {
-    links.links = hierarchical_links{s.links, s.enclosures};
+    links.links = hierarchical_links{s.links, s.enclosures, s.devices.size()};
   } else {
     const auto k = s.devices.size();
     link_matrix matrix{k};

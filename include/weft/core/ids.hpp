@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Dense 32-bit ids of ops, tensors, devices and colocation groups, and ranges of them.
+/// Dense 32-bit ids of ops, tensors, devices, links and colocation groups, and ranges of them.
 #pragma once
 
 #include <concepts>
@@ -16,6 +16,7 @@ namespace weft {
 using op_id = std::uint32_t;
 using tensor_id = std::uint32_t;
 using device_id = std::uint32_t;
+using link_id = std::uint32_t;
 using group_id = std::uint32_t;
 
 /// An amount of memory or data in bytes.

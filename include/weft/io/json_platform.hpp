@@ -94,7 +94,7 @@ inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
       level.at("size").fail("the last level holds everything; leave its size out");
     }
   }
-  const hierarchical_links hierarchy{std::move(links), std::move(sizes)};
+  const hierarchical_links hierarchy{std::move(links), sizes, n};
   return {n, hierarchy};
 }
 

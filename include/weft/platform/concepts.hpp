@@ -4,6 +4,7 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/platform/kinds.hpp"
+#include "weft/platform/link.hpp"
 
 #include <concepts>
 #include <string_view>
@@ -37,6 +38,18 @@ concept has_links = requires(const P& p, device_id a, device_id b) {
   { p.latency(a, b) } -> std::convertible_to<double>;
   { p.bandwidth(a, b) } -> std::convertible_to<double>;
 };
+
+/// Transfers between devices go along routes of physical links that they may share: links `0 … num_links() - 1`, each
+/// with `link_at(l)`, its latency and bandwidth in one direction; `visit_route(from, to, f)` calls `f(link_id)` for
+/// every link from one device to another, in order, and for none from a device to itself. A pair's latency is the sum
+/// of its route's, its bandwidth the least on it.
+template <class P>
+concept has_routes =
+  has_links<P> && requires(const P& p, device_id from, device_id to, link_id l, void (&f)(link_id)) {
+    { p.num_links() } -> std::convertible_to<std::size_t>;
+    { p.link_at(l) } -> std::convertible_to<link>;
+    p.visit_route(from, to, f);
+  };
 
 } // namespace platform_parts
 

@@ -3,27 +3,13 @@
 #pragma once
 
 #include "weft/core/config.hpp"
-#include "weft/core/ids.hpp"
+#include "weft/platform/interconnect.hpp"
+#include "weft/platform/link.hpp"
 
-#include <concepts>
-#include <limits>
-#include <span>
+#include <utility>
 #include <vector>
 
 namespace weft {
-
-/// A connection between two devices.
-struct link {
-  double latency = 0;                                            ///< seconds, not negative
-  double bandwidth = std::numeric_limits<double>::infinity();    ///< bytes per second, positive
-  friend constexpr bool operator==(const link&, const link&) = default;
-};
-
-/// Tells the link between any two different devices.
-template <class L>
-concept link_model = requires(const L& links, device_id a, device_id b) {
-  { links(a, b) } -> std::convertible_to<link>;
-};
 
 /// Every pair of devices is connected alike.
 struct uniform_links {
@@ -31,28 +17,57 @@ struct uniform_links {
   constexpr const link& operator()(device_id, device_id) const { return all; }
 };
 
-/// One link per ordered pair of devices. Memory: 16 bytes per pair.
+/// One link per ordered pair of devices, and, if it was made from a topology, the routes behind them. Memory: 16 bytes
+/// per pair, and that of an `interconnect` if there are routes.
 class link_matrix {
-public:
-  constexpr link_matrix() = default;
-  constexpr explicit link_matrix(std::size_t num_devices, link all = {})
-      : num_devices_{num_devices}, links_(num_devices * num_devices, all) {}
-  /// The links of any other model, written out.
-  template <link_model L>
-  constexpr link_matrix(std::size_t num_devices, const L& links) : link_matrix{num_devices} {
-    for (const device_id from : ids(num_devices)) {
-      for (const device_id to : ids(num_devices)) {
+  template <class L>
+  static constexpr bool share(const L& links) {
+    if constexpr (requires { links.shares_links(); }) {
+      return links.shares_links();
+    } else {
+      return true;
+    }
+  }
+  template <class L>
+  constexpr void write_out(const L& links) {
+    for (const device_id from : ids(num_devices_)) {
+      for (const device_id to : ids(num_devices_)) {
         if (from != to) {
-          set(from, to, links(from, to));
+          links_[from * num_devices_ + to] = links(from, to);
         }
       }
     }
   }
 
+public:
+  constexpr link_matrix() = default;
+  constexpr explicit link_matrix(std::size_t num_devices, link all = {})
+      : num_devices_{num_devices}, links_(num_devices * num_devices, all) {}
+  /// The links of any other model, written out, with its routes if it is a `network_topology`.
+  template <link_model L>
+  constexpr link_matrix(std::size_t num_devices, const L& links) : link_matrix{num_devices} {
+    if constexpr (network_topology<L>) {
+      if (share(links)) {
+        wiring_ = interconnect{num_devices, links};
+      }
+    }
+    write_out(links);
+  }
+  /// The same, for `wiring` itself to be kept.
+  constexpr explicit link_matrix(interconnect wiring) : link_matrix{wiring.num_devices()} {
+    wiring_ = std::move(wiring);
+    write_out(wiring_);
+  }
+
   constexpr const link& operator()(device_id from, device_id to) const { return links_[from * num_devices_ + to]; }
 
-  /// Sets the link in one direction.
-  constexpr void set(device_id from, device_id to, link l) { links_[from * num_devices_ + to] = l; }
+  /// Sets the link in one direction. If there are routes, the pair gets a link of its own.
+  constexpr void set(device_id from, device_id to, link l) {
+    links_[from * num_devices_ + to] = l;
+    if (shares_links() && from != to) {
+      wiring_.set(from, to, l);
+    }
+  }
   /// Sets the link in both directions.
   constexpr void connect(device_id a, device_id b, link l) {
     set(a, b, l);
@@ -60,39 +75,89 @@ public:
   }
   constexpr std::size_t num_devices() const { return num_devices_; }
 
+  /// Whether pairs have routes over links that they may share; else each has a link of its own, numbered row by row.
+  constexpr bool shares_links() const { return wiring_.num_devices() != 0; }
+  /// The links that pairs share. Precondition: `shares_links()`.
+  constexpr const interconnect& wiring() const { return wiring_; }
+
+  constexpr std::size_t num_links() const { return shares_links() ? wiring_.num_links() : links_.size(); }
+  constexpr const link& link_at(link_id l) const { return shares_links() ? wiring_.link_at(l) : links_[l]; }
+  template <class F>
+  constexpr void visit_route(device_id from, device_id to, F&& f) const {
+    if (shares_links()) {
+      wiring_.visit_route(from, to, f);
+    } else if (from != to) {
+      f(static_cast<link_id>(from * num_devices_ + to));
+    }
+  }
+
 private:
   std::size_t num_devices_ = 0;
   std::vector<link> links_;
+  interconnect wiring_; // of no devices when each pair has a link of its own
 };
 
 /// A tree of enclosures (cores in a socket, sockets in a node, nodes in a rack, …): two devices talk over the
-/// link of the innermost enclosure that holds both. Memory: one id per device and level.
+/// link of the innermost enclosure that holds both. What is inside that enclosure, a device or a whole enclosure, has a
+/// port out and a port in of that link's bandwidth and half its latency, which all share who pass it: the route is the
+/// port out of the sender's part and the port in of the receiver's. Memory: a few numbers per level.
 class hierarchical_links {
 public:
   /// `levels[k]` is the link inside an enclosure of level k, the innermost first. Within a level, enclosures hold
   /// `sizes[k]` consecutive ones of the level below (devices for k = 0); the outermost level holds everything.
-  /// Precondition: `sizes.size() + 1 == levels.size()`.
-  constexpr hierarchical_links(std::vector<link> levels, std::vector<std::size_t> sizes)
-      : levels_{std::move(levels)}, spans_{std::move(sizes)} {
-    WEFT_ASSERT(spans_.size() + 1 == levels_.size());
-    for (std::size_t k = 1; k < spans_.size(); ++k) {
-      spans_[k] *= spans_[k - 1];
+  /// Precondition: `sizes.size() + 1 == levels.size()`, and no size is 0.
+  constexpr hierarchical_links(std::vector<link> levels, const std::vector<std::size_t>& sizes, std::size_t num_devices)
+      : num_devices_{num_devices}, levels_{std::move(levels)}, spans_{1}, first_port_{0} {
+    WEFT_ASSERT(sizes.size() + 1 == levels_.size());
+    for (const std::size_t size : sizes) {
+      spans_.push_back(spans_.back() * size);
+    }
+    for (const std::size_t span : spans_) {
+      first_port_.push_back(first_port_.back() + 2 * ((num_devices_ + span - 1) / span));
     }
   }
 
-  constexpr const link& operator()(device_id a, device_id b) const {
+  constexpr const link& operator()(device_id a, device_id b) const { return levels_[level_of(a, b)]; }
+  constexpr std::size_t num_devices() const { return num_devices_; }
+
+  /// The ports, level by level, part by part: out, in.
+  constexpr std::size_t num_links() const { return first_port_.back(); }
+  constexpr link link_at(link_id l) const {
     std::size_t k = 0;
-    while (k < spans_.size() && a / spans_[k] != b / spans_[k]) {
+    while (l >= first_port_[k + 1]) {
       ++k;
     }
-    return levels_[k];
+    const double half = levels_[k].latency / 2;
+    return {(l & 1) == 0 ? half : levels_[k].latency - half, levels_[k].bandwidth}; // which add up to the last bit
+  }
+  template <class F>
+  constexpr void visit_route(device_id from, device_id to, F&& f) const {
+    if (from != to) {
+      const std::size_t k = level_of(from, to);
+      f(static_cast<link_id>(first_port_[k] + 2 * (from / spans_[k])));
+      f(static_cast<link_id>(first_port_[k] + 2 * (to / spans_[k]) + 1));
+    }
   }
 
+  constexpr const std::vector<link>& levels() const { return levels_; }
+  /// How many parts an enclosure of level k has. Precondition: it is not the outermost level.
+  constexpr std::size_t size(std::size_t k) const { return spans_[k + 1] / spans_[k]; }
+
 private:
+  constexpr std::size_t level_of(device_id a, device_id b) const {
+    std::size_t k = 0;
+    while (k + 1 < spans_.size() && a / spans_[k + 1] != b / spans_[k + 1]) {
+      ++k;
+    }
+    return k;
+  }
+
+  std::size_t num_devices_;
   std::vector<link> levels_;
-  std::vector<std::size_t> spans_; // devices per enclosure of each level
+  std::vector<std::size_t> spans_;      // devices per part of an enclosure of each level
+  std::vector<std::size_t> first_port_; // of each level, and one past the last
 };
 
-static_assert(link_model<uniform_links> && link_model<link_matrix> && link_model<hierarchical_links>);
+static_assert(link_model<uniform_links> && network_topology<link_matrix> && network_topology<hierarchical_links>);
 
 } // namespace weft

@@ -26,7 +26,7 @@ struct device {
 
 /// Devices and the links between them. `send_work` is what the sender's compute queue pays, in work units, before
 /// each transfer (10 in the critical-path paper, 0 where the hardware copies by itself).
-/// Models `device_platform`, `has_speeds` and `has_links`.
+/// Models `device_platform`, `has_speeds`, `has_links` and `has_routes`.
 template <link_model Links = link_matrix>
 class platform {
 public:
@@ -80,6 +80,30 @@ public:
   constexpr double latency(device_id from, device_id to) const { return links_(from, to).latency; }
   constexpr double bandwidth(device_id from, device_id to) const { return links_(from, to).bandwidth; }
   constexpr double send_work() const { return send_work_; }
+
+  /// The links of a `network_topology`; of any other link model one for each ordered pair, row by row, made up here.
+  constexpr std::size_t num_links() const {
+    if constexpr (network_topology<Links>) {
+      return links_.num_links();
+    } else {
+      return num_devices() * num_devices();
+    }
+  }
+  constexpr link link_at(link_id l) const {
+    if constexpr (network_topology<Links>) {
+      return links_.link_at(l);
+    } else {
+      return links_(static_cast<device_id>(l / num_devices()), static_cast<device_id>(l % num_devices()));
+    }
+  }
+  template <class F>
+  constexpr void visit_route(device_id from, device_id to, F&& f) const {
+    if constexpr (network_topology<Links>) {
+      links_.visit_route(from, to, f);
+    } else if (from != to) {
+      f(static_cast<link_id>(from * num_devices() + to));
+    }
+  }
 
   /// Names the devices, in order. Throws `value_error` unless there is one name per device.
   void set_names(std::vector<std::string> names) {

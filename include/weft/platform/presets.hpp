@@ -140,7 +140,7 @@ inline platform<> pcie_l40s(std::size_t gpus) {
                    .memory_bandwidth = 2 * 307.2 * giga};
   const device gpu{
     .kind = device_kind::gpu, .speed = 183 * tera, .memory_capacity = 48 * gibi, .memory_bandwidth = 864 * giga};
-  const hierarchical_links sockets{{{2 * pcie_latency, pcie4_x16}, {3 * pcie_latency, pcie4_x16 * 2 / 3}}, {gpus / 2}};
+  const hierarchical_links sockets{{{2 * pcie_latency, pcie4_x16}, {3 * pcie_latency, pcie4_x16 * 2 / 3}}, {gpus / 2}, gpus};
   return host_with_gpus(cpu, gpu, gpus, {pcie_latency, pcie4_x16}, sockets);
 }
 

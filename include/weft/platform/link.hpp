@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What a link is, and what it takes to say how devices are connected: link by link, or by routes over shared links.
+#pragma once
+
+#include "weft/core/ids.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <limits>
+
+namespace weft {
+
+/// A connection between two devices, or one direction of a cable.
+struct link {
+  double latency = 0;                                            ///< seconds, not negative
+  double bandwidth = std::numeric_limits<double>::infinity();    ///< bytes per second, positive
+  friend constexpr bool operator==(const link&, const link&) = default;
+};
+
+/// Tells the link between any two different devices.
+template <class L>
+concept link_model = requires(const L& links, device_id a, device_id b) {
+  { links(a, b) } -> std::convertible_to<link>;
+};
+
+/// A link model that knows which physical links, `0 … num_links() - 1`, a transfer passes, so that transfers can share
+/// them. `link_at(l)` is one direction of link l; `visit_route(a, b, f)` calls `f(link_id)` for each link from a to b,
+/// in order, and for none if a is b. `links(a, b)` is what the route amounts to: the sum of its latencies and the least
+/// of its bandwidths.
+template <class L>
+concept network_topology =
+  link_model<L> && requires(const L& links, device_id a, device_id b, link_id l, void (&f)(link_id)) {
+    { links.num_devices() } -> std::convertible_to<std::size_t>;
+    { links.num_links() } -> std::convertible_to<std::size_t>;
+    { links.link_at(l) } -> std::convertible_to<link>;
+    links.visit_route(a, b, f);
+  };
+
+/// What a route amounts to: the sum of the latencies, in order, and the least bandwidth.
+template <class T>
+constexpr link along_route(const T& links, device_id from, device_id to) {
+  link all;
+  links.visit_route(from, to, [&](link_id l) {
+    const link next = links.link_at(l);
+    all.latency += next.latency;
+    all.bandwidth = next.bandwidth < all.bandwidth ? next.bandwidth : all.bandwidth;
+  });
+  return all;
+}
+
+} // namespace weft
