@@ -42,6 +42,7 @@
 #include "weft/platform/machines.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/platform/presets.hpp"
+#include "weft/platform/topology.hpp"
 
 #include "weft/cost/compose.hpp"
 #include "weft/cost/concepts.hpp"

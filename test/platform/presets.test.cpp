@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "routes.hpp"
 #include "weft/platform/presets.hpp"
 
 #include <doctest/doctest.h>
@@ -6,10 +7,13 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace platform_presets_test {
 
 using namespace weft;
+using weft_test::route;
 
 TEST_CASE("presets: every one is made, with names and links that are alike in both directions") {
   for (const auto& e : presets::entries) {
@@ -104,6 +108,72 @@ TEST_CASE("presets: machines have the devices of their data sheets") {
   CHECK(cluster.send_work() == 0);
 }
 
+TEST_CASE("presets: the routes of each add up to its links, are as long in both directions and use every link") {
+  for (const auto& e : presets::entries) {
+    CAPTURE(e.name);
+    const auto p = e.make();
+    weft_test::check_routes(p);
+    std::set<link_id> used;
+    for (const device_id a : ids(p.num_devices())) {
+      for (const device_id b : ids(p.num_devices())) {
+        CHECK(route(p, a, b).size() == route(p, b, a).size());
+        p.visit_route(a, b, [&](link_id l) { used.insert(l); });
+      }
+    }
+    const bool own = !p.links().shares_links(); // one per pair, also from a device to itself
+    CHECK(used.size() == p.num_links() - (own ? p.num_devices() : 0));
+    CHECK(own == (e.name == "cpu_2socket" || e.name.starts_with("paper_like")));
+  }
+}
+
+/// How many of these transfers pass the link that most of them pass.
+std::size_t most_on_a_link(const platform<>& p, const std::vector<std::pair<device_id, device_id>>& transfers) {
+  std::vector<std::size_t> passing(p.num_links(), 0);
+  for (const auto& [from, to] : transfers) {
+    p.visit_route(from, to, [&](link_id l) { ++passing[l]; });
+  }
+  return std::ranges::max(passing);
+}
+
+TEST_CASE("presets: transfers share what they share in the machine") {
+  const auto a100 = presets::dgx_a100();
+  CHECK(most_on_a_link(a100, {{1, 2}, {2, 1}, {3, 4}}) == 1); // the NVSwitch
+  CHECK(most_on_a_link(a100, {{1, 2}, {1, 3}, {5, 3}}) == 2); // a port up, a port down
+  CHECK(most_on_a_link(a100, {{0, 1}, {0, 2}, {0, 3}, {4, 0}}) == 2); // GPUs 0 and 1 on one PCIe switch
+  CHECK(most_on_a_link(presets::dgx_h100(), {{0, 1}, {0, 2}, {0, 3}}) == 1);
+
+  const auto two = presets::dgx_a100_x2();
+  std::vector<std::pair<device_id, device_id>> across;
+  for (device_id d = 1; d <= 8; ++d) {
+    across.emplace_back(d, 9 + d);
+    across.emplace_back(9 + d, d);
+  }
+  CHECK(most_on_a_link(two, across) == 1); // a network card per GPU
+  CHECK(most_on_a_link(two, {{1, 10}, {1, 11}}) == 2);
+  CHECK(most_on_a_link(two, {{0, 10}, {0, 11}, {0, 12}, {0, 13}}) == 1); // the CPU's by any card
+  CHECK(most_on_a_link(two, {{1, 10}, {0, 1}, {9, 10}}) == 2); // and the GPU's lanes
+
+  const auto one_uplink = presets::hgx_a100_x2();
+  CHECK(one_uplink.bandwidth(1, 6) == 25e9);
+  CHECK(one_uplink.bandwidth(1, 2) == 100e9);
+  CHECK(most_on_a_link(one_uplink, {{1, 6}, {2, 7}, {3, 8}, {0, 5}, {9, 4}}) == 4);
+  const auto cloud = presets::p3_8xlarge_x2();
+  CHECK(cloud.bandwidth(0, 5) == 1.25e9);
+  CHECK(cloud.bandwidth(6, 9) == 50e9);
+  CHECK(most_on_a_link(cloud, {{1, 6}, {2, 7}, {3, 4}}) == 2);
+  CHECK(most_on_a_link(cloud, {{0, 1}, {0, 2}, {0, 3}}) == 3); // the host's memory, on the way to two PCIe switches
+  CHECK(most_on_a_link(presets::hgx_a100_4gpu(), {{1, 2}, {1, 3}, {1, 4}, {2, 3}}) == 1);
+
+  const auto pcie = presets::make("pcie_8gpu");
+  CHECK(most_on_a_link(pcie, {{1, 2}, {3, 4}, {5, 6}}) == 1);
+  CHECK(most_on_a_link(pcie, {{1, 5}, {2, 6}, {3, 7}}) == 3); // across the sockets
+  CHECK(most_on_a_link(pcie, {{0, 1}, {5, 2}, {0, 5}}) == 2);
+
+  CHECK(most_on_a_link(presets::jetson_agx_orin(), {{0, 1}, {1, 0}}) == 2);
+  CHECK(most_on_a_link(presets::cpu_cluster_16(), {{0, 1}, {1, 2}, {2, 0}}) == 1);
+  CHECK(most_on_a_link(presets::cpu_cluster_16(), {{0, 1}, {2, 1}}) == 2);
+}
+
 TEST_CASE("presets: paper_like platforms are always the same") {
   const auto p = presets::make("paper_like_10");
   CHECK(p.num_devices() == 10);
@@ -121,8 +191,8 @@ TEST_CASE("presets: paper_like platforms are always the same") {
 TEST_CASE("presets: an unknown name is an error that lists the names") {
   CHECK_THROWS_WITH_AS(presets::make("tpu_pod"),
                        "presets: there is no platform 'tpu_pod'; choose one of cpu_2socket, cpu_cluster_16, dgx_a100, "
-                       "dgx_a100_x2, dgx_h100, hgx_a100_4gpu, jetson_agx_orin, p3_8xlarge, paper_like_10, "
-                       "paper_like_50, pcie_4gpu, pcie_8gpu, workstation_1gpu, workstation_2gpu",
+                       "dgx_a100_x2, dgx_h100, hgx_a100_4gpu, hgx_a100_x2, jetson_agx_orin, p3_8xlarge, "
+                       "p3_8xlarge_x2, paper_like_10, paper_like_50, pcie_4gpu, pcie_8gpu, workstation_1gpu, workstation_2gpu",
                        value_error);
 }
 

@@ -34,8 +34,8 @@ struct routing {
   friend constexpr bool operator==(const routing&, const routing&) = default;
 };
 
-/// A network of links, each in one direction, with a route for each ordered pair of devices. Made by an
-/// `interconnect_builder`. Models `network_topology`. Memory: 8 bytes per pair and 4 per link of its route.
+/// A network of links with a route for each ordered pair of devices. Made by an `interconnect_builder`. Models
+/// `network_topology`. Memory: 8 bytes per pair and 4 per link of its route, of which all routes may have 2^28.
 class interconnect {
 public:
   constexpr interconnect() = default;
@@ -80,6 +80,10 @@ public:
   }
   constexpr link_ends ends(link_id l) const { return ends_[l]; }
   constexpr const weft::routing& routing() const { return routing_; }
+  /// Whether the route was given, not found as `routing` says.
+  constexpr bool is_given(device_id from, device_id to) const {
+    return from != to && route_of(from, to).first >= num_found_;
+  }
 
   /// Gives a pair of devices a link of its own, in one direction; who shared links with it keeps them.
   constexpr void set(device_id from, device_id to, link l) {
@@ -97,6 +101,8 @@ public:
 private:
   friend class interconnect_builder;
 
+  static constexpr std::size_t max_hops = std::size_t{1} << 28;
+
   struct piece {
     std::uint32_t first = 0; // of hops_
     std::uint32_t count = 0;
@@ -107,6 +113,9 @@ private:
     routes_[from * num_devices_ + to] = {static_cast<std::uint32_t>(hops_.size()), 0};
   }
   constexpr void extend_route(device_id from, device_id to, link_id l) {
+    if (hops_.size() == max_hops) {
+      throw value_error("network", "its routes have more than " + std::to_string(max_hops) + " links in all");
+    }
     hops_.push_back(l);
     ++routes_[from * num_devices_ + to].count;
   }
@@ -116,6 +125,7 @@ private:
   std::size_t num_wired_ = 0; // links after these belong to one pair
   std::vector<link> links_;
   std::vector<link_ends> ends_;
+  std::size_t num_found_ = 0; // hops after these are of routes that were given
   std::vector<piece> routes_; // by pair
   std::vector<link_id> hops_; // of all routes
   std::vector<std::string> switch_names_; // empty when no switch has a name
@@ -136,6 +146,7 @@ public:
   constexpr explicit interconnect_builder(std::size_t num_devices, routing r = {}) {
     made_.num_devices_ = num_devices;
     made_.routing_ = r;
+    made_.routes_.resize(num_devices * num_devices);
   }
 
   /// Adds a switch and returns its number among the ends of links, which follows those of devices and earlier switches.
@@ -152,7 +163,8 @@ public:
   constexpr link_id add_link(std::uint32_t from, std::uint32_t to, link l) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto at = [&] { return "network: link " + std::to_string(made_.links_.size()); };
-    if (from >= num_nodes() || to >= num_nodes() || from == to) {
+    const bool loose = from == none && to == none;
+    if (!loose && (from >= num_nodes() || to >= num_nodes() || from == to)) {
       throw value_error(at(), "must join two different ones of the " + std::to_string(made_.num_devices_) +
                                 " devices and " + std::to_string(made_.num_switches_) + " switches");
     }
@@ -163,6 +175,8 @@ public:
     made_.ends_.push_back({from, to});
     return static_cast<link_id>(made_.links_.size() - 1);
   }
+  /// Adds a link that only routes that are given take, such as a bus that is shared whatever the direction.
+  constexpr link_id add_link(link l) { return add_link(none, none, l); }
   /// Adds a cable: a link in each direction, `there` and the next one, `back`.
   constexpr link_id join(std::uint32_t a, std::uint32_t b, link there, link back) {
     const link_id first = add_link(a, b, there);
@@ -171,20 +185,59 @@ public:
   }
   constexpr link_id join(std::uint32_t a, std::uint32_t b, link both) { return join(a, b, both, both); }
 
+  /// Gives the route of a pair, instead of one that is found. Throws `value_error` if a link does not exist or does not
+  /// begin where the one before it ends, and for a second route of a pair.
+  constexpr void set_route(device_id from, device_id to, std::vector<link_id> over) {
+    const auto at = [&] { return "network: route from device " + std::to_string(from) + " to " + std::to_string(to); };
+    if (from >= made_.num_devices_ || to >= made_.num_devices_ || from == to) {
+      throw value_error(at(), "must join two different ones of the " + std::to_string(made_.num_devices_) + " devices");
+    }
+    if (over.empty()) {
+      throw value_error(at(), "needs at least one link");
+    }
+    std::uint32_t node = from;
+    for (const link_id l : over) {
+      if (l >= made_.links_.size()) {
+        throw value_error(at(), "there is no link " + std::to_string(l) + "; there are " +
+                                  std::to_string(made_.links_.size()) + ", numbered from 0");
+      }
+      const auto [begin, end] = made_.ends_[l];
+      if (begin != none && node != none && begin != node) {
+        throw value_error(at(), "link " + std::to_string(l) + " does not begin where the route has come to");
+      }
+      node = end;
+    }
+    if (node != none && node != to) {
+      throw value_error(at(), "does not end there");
+    }
+    auto& piece = made_.routes_[from * made_.num_devices_ + to];
+    if (piece.count != 0) {
+      throw value_error(at(), "is given twice");
+    }
+    piece = {static_cast<std::uint32_t>(given_.size()), 1}; // until build
+    given_.push_back({from, to, std::move(over)});
+  }
+
   /// Finds all routes. Throws `value_error` if a device cannot reach another one, or if two switches have one name.
   /// Complexity: O(devices × links) and the links on all routes.
   constexpr interconnect build() && {
     check_names();
     made_.num_wired_ = made_.links_.size();
-    made_.routes_.resize(made_.num_devices_ * made_.num_devices_);
     leaving_ = sorted_by(&link_ends::from);
     arriving_ = sorted_by(&link_ends::to);
     for (const device_id to : ids(made_.num_devices_)) {
       look_back_from(to);
       for (const device_id from : ids(made_.num_devices_)) {
-        if (from != to) {
+        if (from != to && made_.routes_[from * made_.num_devices_ + to].count == 0) {
           walk(from, to);
         }
+      }
+    }
+    made_.num_found_ = made_.hops_.size();
+    for (const auto& [from, to, over] : given_) {
+      made_.begin_route(from, to);
+      for (const link_id l : over) {
+        made_.extend_route(from, to, l);
       }
     }
     return std::move(made_);
@@ -200,6 +253,11 @@ private:
     std::uint32_t links = none;
     double latency = 0;
   };
+  struct given_route {
+    device_id from;
+    device_id to;
+    std::vector<link_id> over;
+  };
 
   constexpr std::size_t num_nodes() const { return made_.num_devices_ + made_.num_switches_; }
   constexpr bool hands_on(std::uint32_t node) const {
@@ -209,14 +267,18 @@ private:
   constexpr index sorted_by(std::uint32_t link_ends::* end) const {
     index made{std::vector<std::uint32_t>(num_nodes() + 1, 0), std::vector<link_id>(made_.links_.size(), 0)};
     for (const link_ends& e : made_.ends_) {
-      ++made.first[e.*end + 1];
+      if (e.*end != none) {
+        ++made.first[e.*end + 1];
+      }
     }
     for (std::size_t i = 0; i < num_nodes(); ++i) {
       made.first[i + 1] += made.first[i];
     }
     auto next = made.first;
     for (const link_id l : ids(made_.links_.size())) {
-      made.links[next[made_.ends_[l].*end]++] = l;
+      if (made_.ends_[l].*end != none) {
+        made.links[next[made_.ends_[l].*end]++] = l;
+      }
     }
     return made;
   }
@@ -249,8 +311,9 @@ private:
       for (std::uint32_t k = leaving_.first[node]; k < leaving_.first[node + 1]; ++k) {
         const link_id l = leaving_.links[k];
         const std::uint32_t next = made_.ends_[l].to;
+        const double equal = away_[node].latency * (1 + 1e-12); // but for rounding, when it is added up in another order
         if ((next == to || hands_on(next)) && away_[next].links + 1 == away_[node].links &&
-            made_.links_[l].latency + away_[next].latency == away_[node].latency) {
+            made_.links_[l].latency + away_[next].latency <= equal) {
           best_[leaving_.first[node] + num_best_[node]++] = l;
         }
       }
@@ -288,6 +351,7 @@ private:
   }
 
   interconnect made_;
+  std::vector<given_route> given_;
   index leaving_;
   index arriving_;
   std::vector<distance> away_;            // of every node from the device that is looked back from

@@ -4,13 +4,17 @@
 /// Speeds are peak FLOP/s for float32 training: TF32 matrix units without sparsity where a GPU has them, else FP32;
 /// CPUs: cores × base clock × FLOP per cycle. Bandwidths are per direction. All devices reach their peak here; scale
 /// with a cost model (cost/compose.hpp, cost/roofline.hpp) to be closer to what is achieved. Latencies are not on
-/// data sheets; the ones here are of the usual order of magnitude.
+/// data sheets; the ones here are of the usual order of magnitude. Devices are joined as they are in the machine, so that
+/// transfers share cables (`visit_route`): NVSwitches, PCIe switches and their uplinks, network cards.
 #pragma once
 
 #include "weft/platform/generate.hpp"
 #include "weft/platform/platform.hpp"
+#include "weft/platform/topology.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,55 +38,106 @@ inline constexpr double pcie4_x8 = 15.75 * giga;
 inline constexpr double pcie4_x16 = 31.5 * giga;
 inline constexpr double pcie5_x16 = 63.0 * giga;
 
-/// One host CPU, device 0, and GPUs that are alike; `between` links GPUs, numbered without the host.
-template <link_model Between>
-platform<> host_with_gpus(const device& host, const device& gpu, std::size_t gpus, link to_host,
-                          const Between& between) {
-  std::vector<device> devices(gpus + 1, gpu);
-  devices.front() = host;
-  std::vector<std::string> names{"cpu"};
-  link_matrix links{gpus + 1, to_host};
-  for (device_id d = 1; d <= gpus; ++d) {
-    names.push_back("gpu" + std::to_string(d - 1));
-    for (device_id e = 1; e <= gpus; ++e) {
-      if (d != e) {
-        links.set(d, e, between(d - 1, e - 1));
-      }
-    }
-  }
-  platform<> made{std::move(devices), std::move(links)};
-  made.set_names(std::move(names));
-  return made;
-}
-inline platform<> host_with_gpus(const device& host, const device& gpu, std::size_t gpus, link to_host, link between) {
-  return host_with_gpus(host, gpu, gpus, to_host, uniform_links{between});
-}
-
-/// Several nodes that are alike, with a network between them.
-inline platform<> cluster(const platform<>& node, std::size_t nodes, link network) {
-  const auto size = static_cast<device_id>(node.num_devices());
+/// Nodes that are alike, each a host CPU, `cpu`, and GPUs after it: `gpu0`, …; of several ones `node0/cpu`, ….
+inline platform<> hosts_with_gpus(std::size_t nodes, const device& host, const device& gpu, std::size_t gpus,
+                                  link_matrix links) {
   std::vector<device> devices;
   std::vector<std::string> names;
-  link_matrix links{nodes * size, network};
-  for (device_id first = 0; first < nodes * size; first += size) {
-    for (const device_id d : ids(size)) {
-      devices.push_back(node.devices()[d]);
-      names.push_back("node" + std::to_string(first / size) + "/" + std::string{node.name(d)});
-      for (const device_id e : ids(size)) {
-        links.set(first + d, first + e, node.links()(d, e));
-      }
+  for (std::size_t node = 0; node < nodes; ++node) {
+    const std::string prefix = nodes == 1 ? "" : "node" + std::to_string(node) + "/";
+    for (std::size_t d = 0; d <= gpus; ++d) {
+      devices.push_back(d == 0 ? host : gpu);
+      names.push_back(prefix + (d == 0 ? "cpu" : "gpu" + std::to_string(d - 1)));
     }
   }
   platform<> made{std::move(devices), std::move(links)};
   made.set_names(std::move(names));
   return made;
 }
+
+/// Half of the way, for links on both sides of a switch: the halves add up to the last bit.
+constexpr link half_way(link whole) { return {whole.latency / 2, whole.bandwidth}; }
+
+/// GPUs on an NVSwitch, each with a port up and a port down: `first … first + 7`.
+inline void join_by_nvswitch(interconnect_builder& b, device_id first, const std::string& prefix, double bandwidth) {
+  const auto nvswitch = b.add_switch(prefix + "nvswitch");
+  for (device_id d = first; d < first + 8; ++d) {
+    b.join(d, nvswitch, half_way({nvlink_latency, bandwidth}));
+  }
+}
+
+/// The links of `nodes` DGX A100: four PCIe switches, each with two GPUs, their network cards and 16 lanes to the CPUs.
+/// The network cards, on an InfiniBand network, are only there if there is somebody to talk to; each belongs to a GPU,
+/// behind the port of the PCIe switch that it shares with it.
+inline interconnect dgx_a100_links(std::size_t nodes) {
+  constexpr double nic = 25 * giga;
+  interconnect_builder b{9 * nodes, {.spread = true}}; // what leaves a CPU for another node, over all network cards
+  std::uint32_t fabric = none;
+  if (nodes > 1) {
+    fabric = b.add_switch("infiniband");
+  }
+  for (std::size_t node = 0; node < nodes; ++node) {
+    const std::string prefix = nodes == 1 ? "" : "node" + std::to_string(node) + "/";
+    const auto cpu = static_cast<device_id>(9 * node);
+    join_by_nvswitch(b, cpu + 1, prefix, 300 * giga);
+    for (device_id i = 0; i < 8; i += 2) {
+      const auto pcie = b.add_switch(prefix + "pcie" + std::to_string(i / 2));
+      b.join(pcie, cpu, half_way({pcie_latency, pcie4_x16}));
+      for (const device_id k : {i, i + 1}) {
+        auto port = pcie;
+        if (nodes > 1) {
+          port = b.add_switch(prefix + "port" + std::to_string(k));
+          const auto card = b.add_switch(prefix + "nic" + std::to_string(k));
+          b.join(port, pcie, link{}); // inside the switch
+          b.join(port, card, {0, pcie4_x16});
+          b.join(card, fabric, {0, nic});
+        }
+        b.join(cpu + 1 + k, port, half_way({pcie_latency, pcie4_x16}));
+      }
+    }
+  }
+  return std::move(b).build();
+}
+
+/// The links of hosts with `gpus` each that have direct links, `between(i, k)`, and find the host's memory over its root
+/// complex: `per_switch` of them share a PCIe switch and its uplink, or each has its own lanes if that is 1. The root
+/// complexes of several hosts meet in one network; all that leaves a host shares its one card.
+template <class Between>
+interconnect rooted_links(std::size_t nodes, std::size_t gpus, std::size_t per_switch, double lanes, double host_memory,
+                          link card, const Between& between) {
+  interconnect_builder b{(gpus + 1) * nodes};
+  const std::uint32_t network = nodes > 1 ? b.add_switch("network") : none;
+  for (std::size_t node = 0; node < nodes; ++node) {
+    const std::string prefix = nodes == 1 ? "" : "node" + std::to_string(node) + "/";
+    const auto cpu = static_cast<device_id>((gpus + 1) * node);
+    const auto root = b.add_switch(prefix + "root");
+    b.join(root, cpu, {0, host_memory});
+    if (nodes > 1) {
+      b.join(root, network, half_way(card));
+    }
+    auto port = root;
+    for (device_id i = 0; i < gpus; ++i) {
+      if (per_switch > 1 && i % per_switch == 0) {
+        port = b.add_switch(prefix + "pcie" + std::to_string(i / per_switch));
+        b.join(port, root, half_way({pcie_latency, lanes}));
+      }
+      b.join(cpu + 1 + i, port, per_switch > 1 ? half_way({pcie_latency, lanes}) : link{pcie_latency, lanes});
+      for (device_id k = 0; k < i; ++k) {
+        between(b, cpu + 1 + k, cpu + 1 + i);
+      }
+    }
+  }
+  return std::move(b).build();
+}
+inline constexpr auto no_direct_links = [](interconnect_builder&, device_id, device_id) {};
 
 } // namespace detail
 
 /// NVIDIA DGX A100 640 GB. Sources: *NVIDIA A100 Tensor Core GPU* data sheet (80 GB SXM: TF32 156 TFLOP/s, 2,039 GB/s,
 /// NVLink 600 GB/s in both directions together, PCIe 4.0); *DGX A100* data sheet (8 GPUs, NVSwitch, 2 × AMD EPYC 7742
-/// with 64 cores at 2.25 GHz, 2 TB); AMD EPYC 7742 (8 channels DDR4-3200: 204.8 GB/s; 2 × 8-wide FMA per cycle).
+/// with 64 cores at 2.25 GHz, 2 TB); AMD EPYC 7742 (8 channels DDR4-3200: 204.8 GB/s; 2 × 8-wide FMA per cycle). How it
+/// is joined: each GPU has its 12 NVLinks to the NVSwitches; two GPUs share a PCIe switch and its 16 lanes to the CPUs
+/// (*DGX A100 System User Guide*, system topology).
 inline platform<> dgx_a100() {
   using namespace detail;
   const device cpu{.kind = device_kind::cpu,
@@ -91,13 +146,14 @@ inline platform<> dgx_a100() {
                    .memory_bandwidth = 2 * 204.8 * giga};
   const device gpu{
     .kind = device_kind::gpu, .speed = 156 * tera, .memory_capacity = 80 * gibi, .memory_bandwidth = 2039 * giga};
-  return host_with_gpus(cpu, gpu, 8, {pcie_latency, pcie4_x16}, {nvlink_latency, 300 * giga});
+  return hosts_with_gpus(1, cpu, gpu, 8, link_matrix{dgx_a100_links(1)});
 }
 
 /// NVIDIA DGX H100. Sources: *NVIDIA H100 Tensor Core GPU* data sheet (SXM: TF32 989 TFLOP/s with sparsity, half of it
 /// without, 80 GB, 3.35 TB/s, NVLink 900 GB/s in both directions together, PCIe 5.0); *DGX H100* data sheet (8 GPUs,
 /// NVSwitch, 2 × Intel Xeon Platinum 8480C with 56 cores at 2.0 GHz, 2 TB); 4th generation Xeon: 8 channels DDR5-4800:
-/// 307.2 GB/s; 2 × 16-wide FMA per cycle.
+/// 307.2 GB/s; 2 × 16-wide FMA per cycle. How it is joined: each GPU has its 18 NVLinks to the NVSwitches, and lanes of its
+/// own to the CPUs through its own ConnectX-7 (*DGX H100 User Guide*, network modules).
 inline platform<> dgx_h100() {
   using namespace detail;
   const device cpu{.kind = device_kind::cpu,
@@ -106,32 +162,54 @@ inline platform<> dgx_h100() {
                    .memory_bandwidth = 2 * 307.2 * giga};
   const device gpu{
     .kind = device_kind::gpu, .speed = 494.5 * tera, .memory_capacity = 80 * gibi, .memory_bandwidth = 3350 * giga};
-  return host_with_gpus(cpu, gpu, 8, {pcie_latency, pcie5_x16}, {nvlink_latency, 450 * giga});
+  interconnect_builder b{9};
+  join_by_nvswitch(b, 1, "", 450 * giga);
+  for (device_id d = 1; d <= 8; ++d) {
+    b.join(d, 0, {pcie_latency, pcie5_x16});
+  }
+  return hosts_with_gpus(1, cpu, gpu, 8, link_matrix{std::move(b).build()});
 }
+
+namespace detail {
+
+inline platform<> hgx_a100(std::size_t nodes) {
+  const auto whole = dgx_a100();
+  const device cpu = whole.devices()[0];
+  const auto nvlinks = [](interconnect_builder& b, device_id a, device_id c) {
+    b.join(a, c, {nvlink_latency, 100 * giga});
+  };
+  return hosts_with_gpus(nodes, cpu, whole.devices()[1], 4,
+                         link_matrix{rooted_links(nodes, 4, 1, pcie4_x16, cpu.memory_bandwidth,
+                                                  {10e-6, 25 * giga}, nvlinks)});
+}
+
+} // namespace detail
 
 /// NVIDIA HGX A100 with 4 GPUs, all pairs of which have four NVLinks of 25 GB/s per direction, and the host of a
-/// DGX A100. Sources: as for `dgx_a100`; *NVIDIA A100 Tensor Core GPU Architecture* white paper (12 links per GPU, here
-/// four to each other GPU).
-inline platform<> hgx_a100_4gpu() {
-  using namespace detail;
-  const auto whole = dgx_a100();
-  return host_with_gpus(whole.devices()[0], whole.devices()[1], 4, {pcie_latency, pcie4_x16},
-                        {nvlink_latency, 100 * giga});
-}
+/// DGX A100, to which each GPU has 16 lanes of its own. Sources: as for `dgx_a100`; *NVIDIA A100 Tensor Core GPU
+/// Architecture* white paper (12 links per GPU, here four to each other GPU).
+inline platform<> hgx_a100_4gpu() { return detail::hgx_a100(1); }
 
-/// Two DGX A100 on an InfiniBand network. Each GPU has a network card of its own of 200 Gbit/s; what goes to the other
-/// node passes one of them. Sources: as for `dgx_a100`; *DGX A100* data sheet (8 ConnectX-6 with 200 Gbit/s); Mellanox
-/// ConnectX-6 product brief (latency below 1 µs; here with two PCIe hops and a switch).
+/// Two HGX A100 with 4 GPUs, each with one network card of 200 Gbit/s, which all that goes to the other node shares.
+/// Sources: as for `hgx_a100_4gpu`; the card as for `dgx_a100_x2`, in nodes with a single one, as in FAU's TinyGPU
+/// (four A100 and one HDR200 card).
+inline platform<> hgx_a100_x2() { return detail::hgx_a100(2); }
+
+/// Two DGX A100 on an InfiniBand network. Each GPU has a network card of its own of 200 Gbit/s, behind the port of the
+/// PCIe switch that it shares with it; what goes to the other node passes one of them. Sources: as for `dgx_a100`;
+/// *DGX A100* data sheet (8 ConnectX-6 with 200 Gbit/s); Mellanox ConnectX-6 product brief (latency below 1 µs; here
+/// with two PCIe hops and a switch).
 inline platform<> dgx_a100_x2() {
-  using namespace detail;
-  return cluster(dgx_a100(), 2, {10e-6, 25 * giga});
+  const auto one = dgx_a100();
+  return detail::hosts_with_gpus(2, one.devices()[0], one.devices()[1], 8, link_matrix{detail::dgx_a100_links(2)});
 }
 
-/// A server with two Xeon Platinum 8480+ and `gpus` L40S, half of them at each socket. GPUs have no direct link: at
-/// one socket they meet in its PCIe root, across sockets the data also passes the processors' interconnect. Sources:
+/// A server with two Xeon Platinum 8480+ and `gpus` L40S, half of them at each socket. GPUs have no direct link: those
+/// of one socket meet in a PCIe switch, whose 16 lanes of PCIe 5.0 to the socket they share; across sockets the data
+/// also passes the processors' interconnect (dual root, as in Supermicro's SYS-421GE-TNRT). Sources:
 /// *NVIDIA L40S* data sheet (TF32 183 TFLOP/s without sparsity, 48 GB, 864 GB/s, PCIe 4.0 with 16 lanes); Intel Xeon
 /// Platinum 8480+ (56 cores at 2.0 GHz, 8 channels DDR5-4800: 307.2 GB/s, 2 × 16-wide FMA per cycle). A transfer
-/// across sockets is taken to reach two thirds of the rate within one (an estimate).
+/// across sockets is taken to reach two thirds of the rate within one, and so are all of them together (an estimate).
 inline platform<> pcie_l40s(std::size_t gpus) {
   using namespace detail;
   const device cpu{.kind = device_kind::cpu,
@@ -140,8 +218,19 @@ inline platform<> pcie_l40s(std::size_t gpus) {
                    .memory_bandwidth = 2 * 307.2 * giga};
   const device gpu{
     .kind = device_kind::gpu, .speed = 183 * tera, .memory_capacity = 48 * gibi, .memory_bandwidth = 864 * giga};
-  const hierarchical_links sockets{{{2 * pcie_latency, pcie4_x16}, {3 * pcie_latency, pcie4_x16 * 2 / 3}}, {gpus / 2}, gpus};
-  return host_with_gpus(cpu, gpu, gpus, {pcie_latency, pcie4_x16}, sockets);
+  interconnect_builder b{gpus + 1};
+  std::array<std::uint32_t, 2> roots{};
+  for (device_id socket = 0; socket < 2; ++socket) {
+    const auto pcie = b.add_switch("pcie" + std::to_string(socket));
+    roots[socket] = b.add_switch("root" + std::to_string(socket));
+    b.join(roots[socket], 0, {0, cpu.memory_bandwidth / 2});
+    b.join(pcie, roots[socket], {0, pcie5_x16});
+    for (device_id i = 0; i < gpus / 2; ++i) {
+      b.join(static_cast<device_id>(1 + socket * (gpus / 2) + i), pcie, {pcie_latency, pcie4_x16});
+    }
+  }
+  b.join(roots[0], roots[1], {pcie_latency, pcie4_x16 * 2 / 3});
+  return hosts_with_gpus(1, cpu, gpu, gpus, link_matrix{std::move(b).build()});
 }
 
 /// Two Xeon Platinum 8480+ in one machine, a device per socket, and no accelerator. Sources: Intel Xeon Platinum 8480+
@@ -159,7 +248,7 @@ inline platform<> cpu_2socket() {
 }
 
 /// NVIDIA Jetson AGX Orin 64 GB, an edge board whose CPU and GPU share one memory: each is given half of it here, and
-/// to hand something over is to copy it, which reads and writes the memory. Sources: *NVIDIA Jetson AGX Orin Series*
+/// to hand something over is to copy it, which reads and writes the memory, whatever the direction. Sources: *NVIDIA Jetson AGX Orin Series*
 /// technical brief (2048 Ampere cores at 1.3 GHz: 5.3 TFLOP/s in FP32; 12 Cortex-A78AE at 2.2 GHz; 64 GB LPDDR5,
 /// 204.8 GB/s); Arm Cortex-A78 (2 × 4-wide FMA per cycle).
 inline platform<> jetson_agx_orin() {
@@ -170,12 +259,13 @@ inline platform<> jetson_agx_orin() {
                    .memory_bandwidth = 204.8 * giga};
   const device gpu{
     .kind = device_kind::gpu, .speed = 5.3 * tera, .memory_capacity = 32 * gibi, .memory_bandwidth = 204.8 * giga};
-  return host_with_gpus(cpu, gpu, 1, {pcie_latency, 102.4 * giga}, link{});
+  const topology::bus memory{2, {pcie_latency, 102.4 * giga}};
+  return hosts_with_gpus(1, cpu, gpu, 1, link_matrix{2, memory});
 }
 
 /// A desktop with one or two GeForce RTX 4090 and a Ryzen 9 7950X, which gives one GPU 16 lanes of PCIe 4.0, or two of
-/// them 8 each; the GPUs have no direct link and meet in the host's memory. Sources: *NVIDIA Ada GPU Architecture* (RTX 4090: TF32 82.6 TFLOP/s,
-/// 24 GB, 1,008 GB/s); AMD Ryzen 9 7950X (16 cores at 4.5 GHz, 2 channels DDR5-5200: 83.2 GB/s; 2 × 8-wide FMA).
+/// them 8 each; the GPUs have no direct link and meet in the host. Sources: *NVIDIA Ada GPU Architecture* (RTX 4090:
+/// TF32 82.6 TFLOP/s, 24 GB, 1,008 GB/s); AMD Ryzen 9 7950X (16 cores at 4.5 GHz, 2 channels DDR5-5200: 83.2 GB/s; 2 × 8-wide FMA).
 inline platform<> workstation(std::size_t gpus) {
   using namespace detail;
   const device cpu{.kind = device_kind::cpu,
@@ -185,34 +275,44 @@ inline platform<> workstation(std::size_t gpus) {
   const device gpu{
     .kind = device_kind::gpu, .speed = 82.6 * tera, .memory_capacity = 24 * gibi, .memory_bandwidth = 1008 * giga};
   const double lanes = gpus == 1 ? pcie4_x16 : pcie4_x8;
-  return host_with_gpus(cpu, gpu, gpus, {pcie_latency, lanes}, {2 * pcie_latency, lanes});
+  return hosts_with_gpus(
+    1, cpu, gpu, gpus, link_matrix{rooted_links(1, gpus, 1, lanes, cpu.memory_bandwidth, link{}, no_direct_links)});
 }
 
-/// A cloud machine like Amazon's p3.8xlarge: four V100 with one or two NVLinks per pair. Sources: *NVIDIA V100* data
-/// sheet (SXM2: FP32 15.7 TFLOP/s, 16 GB, 900 GB/s, NVLink 25 GB/s per link and direction); *NVIDIA DGX-1 With Tesla
-/// V100* white paper (which pairs have two links); Amazon EC2 P3 (32 vCPU of Xeon E5-2686 v4 at 2.3 GHz, 244 GiB);
-/// Xeon E5 v4: 4 channels DDR4-2400: 76.8 GB/s, 2 × 8-wide FMA per cycle on 16 cores.
-inline platform<> p3_8xlarge() {
-  using namespace detail;
+namespace detail {
+
+inline platform<> p3(std::size_t nodes) {
   const device cpu{.kind = device_kind::cpu,
                    .speed = 16 * 2.3 * giga * 32,
                    .memory_capacity = 244 * gibi,
                    .memory_bandwidth = 76.8 * giga};
   const device gpu{
     .kind = device_kind::gpu, .speed = 15.7 * tera, .memory_capacity = 16 * gibi, .memory_bandwidth = 900 * giga};
-  const link once{nvlink_latency, 25 * giga};
-  const link twice{nvlink_latency, 50 * giga};
-  auto one_link = host_with_gpus(cpu, gpu, 4, {pcie_latency, pcie3_x16}, once);
-  auto links = one_link.links();
-  links.connect(1, 4, twice); // GPUs 0 and 3
-  links.connect(2, 3, twice); // 1 and 2
-  links.connect(3, 4, twice); // 2 and 3
-  platform<> made{one_link.devices(), std::move(links)};
-  made.set_names({"cpu", "gpu0", "gpu1", "gpu2", "gpu3"});
-  return made;
+  const auto nvlinks = [](interconnect_builder& b, device_id a, device_id c) {
+    const device_id i = (a - 1) % 5;
+    const device_id k = (c - 1) % 5;
+    const bool twice = (i == 0 && k == 3) || (i == 1 && k == 2) || (i == 2 && k == 3);
+    b.join(a, c, {nvlink_latency, (twice ? 50 : 25) * giga});
+  };
+  return hosts_with_gpus(nodes, cpu, gpu, 4,
+                         link_matrix{rooted_links(nodes, 4, 2, pcie3_x16, cpu.memory_bandwidth,
+                                                  {30e-6, 1.25 * giga}, nvlinks)});
 }
 
-/// 16 nodes of two Xeon Gold 6148 on a switched network of 100 Gbit/s. Sources: Intel Xeon Gold 6148 (20 cores, 1.6 GHz
+} // namespace detail
+
+/// A cloud machine like Amazon's p3.8xlarge: four V100 with one or two NVLinks per pair, two to a PCIe switch. Sources:
+/// *NVIDIA V100* data sheet (SXM2: FP32 15.7 TFLOP/s, 16 GB, 900 GB/s, NVLink 25 GB/s per link and direction); *NVIDIA
+/// DGX-1 With Tesla V100* white paper (which pairs have two links, and which share a PCIe switch); Amazon EC2 P3 (32
+/// vCPU of Xeon E5-2686 v4 at 2.3 GHz, 244 GiB); Xeon E5 v4: 4 channels DDR4-2400: 76.8 GB/s, 2 × 8-wide FMA per cycle
+/// on 16 cores.
+inline platform<> p3_8xlarge() { return detail::p3(1); }
+
+/// Two of them, each with one uplink of 10 Gbit/s to the network, which all that goes to the other machine shares.
+/// Sources: as for `p3_8xlarge`; Amazon EC2 P3 (network bandwidth of 10 Gbit/s).
+inline platform<> p3_8xlarge_x2() { return detail::p3(2); }
+
+/// 16 nodes of two Xeon Gold 6148 on one switch, with a port of 100 Gbit/s each. Sources: Intel Xeon Gold 6148 (20 cores, 1.6 GHz
 /// base clock under AVX-512, 2 × 16-wide FMA, 6 channels DDR4-2666: 128 GB/s); Mellanox ConnectX-5 product brief
 /// (100 Gbit/s, latency below 1 µs, plus one switch).
 inline platform<> cpu_cluster_16() {
@@ -225,7 +325,12 @@ inline platform<> cpu_cluster_16() {
   for (const device_id d : ids(16)) {
     names.push_back("node" + std::to_string(d));
   }
-  platform<> made{std::vector<device>(16, node), link_matrix{16, {1e-6, 12.5 * giga}}};
+  interconnect_builder b{16};
+  const auto hub = b.add_switch("switch");
+  for (const device_id d : ids(16)) {
+    b.join(d, hub, half_way({1e-6, 12.5 * giga}));
+  }
+  platform<> made{std::vector<device>(16, node), link_matrix{std::move(b).build()}};
   made.set_names(std::move(names));
   return made;
 }
@@ -261,15 +366,17 @@ struct entry {
 };
 
 /// All named platforms, by name.
-inline constexpr std::array<entry, 14> entries{{
+inline constexpr std::array<entry, 16> entries{{
   {"cpu_2socket", "two CPUs of 56 cores in one machine, no accelerator", cpu_2socket},
   {"cpu_cluster_16", "16 nodes of 40 cores, network of 100 Gbit/s", cpu_cluster_16},
   {"dgx_a100", "CPU host and 8 A100 of 80 GB, NVLink", dgx_a100},
   {"dgx_a100_x2", "two such nodes, InfiniBand of 200 Gbit/s per GPU", dgx_a100_x2},
   {"dgx_h100", "CPU host and 8 H100 of 80 GB, NVLink", dgx_h100},
   {"hgx_a100_4gpu", "CPU host and 4 A100 of 80 GB, NVLink", hgx_a100_4gpu},
+  {"hgx_a100_x2", "two such nodes, one uplink of 200 Gbit/s each", hgx_a100_x2},
   {"jetson_agx_orin", "edge board: CPU and GPU with 64 GB between them", jetson_agx_orin},
   {"p3_8xlarge", "CPU host and 4 V100 of 16 GB, NVLink mesh", p3_8xlarge},
+  {"p3_8xlarge_x2", "two such machines, one uplink of 10 Gbit/s each", p3_8xlarge_x2},
   {"paper_like_10", "10 random CPUs and GPUs, critical-path paper's ranges", [] { return paper_like(10); }, false},
   {"paper_like_50", "50 random CPUs and GPUs, critical-path paper's ranges", [] { return paper_like(50); }, false},
   {"pcie_4gpu", "CPU host with two sockets and 4 L40S of 48 GB, PCIe 4.0", [] { return pcie_l40s(4); }},
