@@ -121,6 +121,27 @@ struct ring {
 static_assert(weft::link_model<ring>);
 // [link_model]
 
+// [network_topology]
+/// Devices around a hub, each with a port out and a port in: links 2d and 2d + 1.
+struct star {
+  std::size_t devices;
+  weft::link port;
+
+  std::size_t num_devices() const { return devices; }
+  std::size_t num_links() const { return 2 * devices; }
+  weft::link link_at(weft::link_id) const { return port; }
+  template <class F>
+  void visit_route(weft::device_id a, weft::device_id b, F&& f) const {
+    if (a != b) {
+      f(2 * a);
+      f(2 * b + 1);
+    }
+  }
+  weft::link operator()(weft::device_id a, weft::device_id b) const { return weft::along_route(*this, a, b); }
+};
+static_assert(weft::network_topology<star>);
+// [network_topology]
+
 // [dataflow_workload]
 /// Ops in a row, each reading what the one before it made.
 struct assembly_line {
@@ -235,6 +256,31 @@ TEST_CASE("docs: the shortest partitioner") {
   const auto result = weft::pipeline(everything_on_one, weft::schedule::fifo{})(problem);
   CHECK(result.stats.transfer_bytes == 0);
   CHECK(weft::validate(problem, result.plan).empty());
+}
+
+TEST_CASE("docs: a network topology of your own, and one of switches and cables") {
+  const weft::platform<> around{std::vector<weft::device>(3), weft::link_matrix{3, star{3, {1e-6, 1e10}}}};
+  CHECK(around.num_links() == 6);
+  CHECK(around.latency(0, 2) == 2e-6);
+  CHECK(around.bandwidth(0, 2) == 1e10);
+
+  // [interconnect]
+  weft::interconnect_builder b{3}; // a CPU and two GPUs
+  const auto pcie = b.add_switch("pcie");
+  for (const weft::device_id d : {0u, 1u, 2u}) {
+    b.join(d, pcie, {.latency = 5e-6, .bandwidth = 1.6e10});
+  }
+  b.join(1, 2, {.latency = 5e-6, .bandwidth = 5e10}); // NVLink
+  const weft::platform<> machine{{{.speed = 1e12}, {.speed = 1e13}, {.speed = 1e13}},
+                                 weft::link_matrix{std::move(b).build()}};
+  // [interconnect]
+  CHECK(machine.bandwidth(1, 2) == 5e10);
+  CHECK(machine.latency(0, 1) == 1e-5);
+  std::vector<weft::link_id> to_first;
+  std::vector<weft::link_id> to_second;
+  machine.visit_route(0, 1, [&](weft::link_id l) { to_first.push_back(l); });
+  machine.visit_route(0, 2, [&](weft::link_id l) { to_second.push_back(l); });
+  CHECK(to_first.front() == to_second.front());
 }
 
 // [refiner]

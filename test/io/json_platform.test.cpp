@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "json_samples.hpp"
+#include "platform/routes.hpp"
 #include "support.hpp"
 
 #include "weft/io/json_platform.hpp"
+#include "weft/platform/presets.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace io_json_platform_test {
 
@@ -83,6 +87,102 @@ TEST_CASE("json_platform: links as levels") {
     }
   }
   CHECK(platform_of(file_with(R"({"levels": [{"bandwidth": 3}]})")).bandwidth(7, 0) == 3);
+}
+
+TEST_CASE("json_platform: levels keep their routes, and come back as levels") {
+  const auto p = platform_of(file_with(R"({"levels": [
+    {"bandwidth": 100, "size": 2}, {"bandwidth": 50, "size": 1}, {"bandwidth": 10, "latency": 1, "size": 2},
+    {"bandwidth": 1, "latency": 5, "size": 9}, {}]})"));
+  const weft::hierarchical_links hierarchy{{{0, 100}, {1, 10}, {5, 1}}, {2, 2}, 8};
+  CHECK(p.num_links() == hierarchy.num_links());
+  for (const weft::device_id d : weft::ids(8)) {
+    for (const weft::device_id e : weft::ids(8)) {
+      CHECK(weft_test::route(p, d, e) == weft_test::route(hierarchy, d, e));
+    }
+  }
+  const auto text = text_of([&](std::ostream& out) { io::write_platform_json(out, p); });
+  CHECK(text.find(R"("links": {"levels": [
+      {"bandwidth": 100, "size": 2},
+      {"latency": 1, "bandwidth": 10, "size": 2},
+      {"latency": 5, "bandwidth": 1}
+  ]})") != std::string::npos);
+  CHECK(weft_test::same_platform(p, platform_of(text)));
+}
+
+TEST_CASE("json_platform: links as a network of switches and cables") {
+  const auto p = platform_of(R"({"format": "weft.platform", "version": 1, "devices": [
+    {"name": "cpu", "kind": "cpu", "speed": 1}, {"name": "gpu", "kind": "gpu", "speed": 2, "count": 2}],
+    "links": {"network": {
+      "switches": ["pcie", "spare"],
+      "links": [
+        {"between": ["cpu", "pcie"], "latency": 1, "bandwidth": 16},
+        {"between": ["gpu0", 3], "latency": 2, "bandwidth": 16},
+        {"from": "gpu1", "to": "pcie", "bandwidth": 8},
+        {"from": "pcie", "to": "gpu1"},
+        {"bandwidth": 40}
+      ],
+      "routes": [{"from": 1, "to": "gpu1", "over": [6]}]
+    }}})");
+  using links_taken = std::vector<weft::link_id>;
+  CHECK(p.num_links() == 7);
+  CHECK(p.latency(0, 1) == 3);
+  CHECK(p.bandwidth(0, 1) == 16);
+  CHECK(weft_test::route(p, 0, 2) == links_taken{0, 5});
+  CHECK(weft_test::route(p, 2, 0) == links_taken{4, 1});
+  CHECK(weft_test::route(p, 1, 2) == links_taken{6});
+  CHECK(p.bandwidth(1, 2) == 40);
+  CHECK(p.links().wiring().switch_name(1) == "spare");
+  const auto text = text_of([&](std::ostream& out) { io::write_platform_json(out, p); });
+  CHECK(text.find(R"("links": {"network": {
+      "switches": ["pcie", "spare"],
+      "links": [
+        {"between": ["cpu", "pcie"], "latency": 1, "bandwidth": 16},
+        {"between": ["gpu0", "pcie"], "latency": 2, "bandwidth": 16},
+        {"from": "gpu1", "to": "pcie", "bandwidth": 8},
+        {"from": "pcie", "to": "gpu1"},
+        {"bandwidth": 40}
+      ],
+      "routes": [
+        {"from": "gpu0", "to": "gpu1", "over": [6]}
+      ]
+  }})") != std::string::npos);
+  CHECK(weft_test::same_platform(p, platform_of(text)));
+  CHECK(platform_of(text).links().wiring().switch_name(1) == "spare");
+}
+
+TEST_CASE("json_platform: every preset and topology comes back with its routes, switches and names") {
+  const auto comes_back = [](const auto& p) {
+    const auto text = text_of([&](std::ostream& out) { io::write_platform_json(out, p); });
+    const auto again = platform_of(text);
+    CHECK(weft_test::same_platform(p, again));
+    CHECK(text_of([&](std::ostream& out) { io::write_platform_json(out, again); }) == text);
+    return again;
+  };
+  for (const auto& e : weft::presets::entries) {
+    CAPTURE(e.name);
+    const auto p = e.make();
+    const auto again = comes_back(p);
+    if (p.links().shares_links()) {
+      const auto& a = p.links().wiring();
+      const auto& b = again.links().wiring();
+      REQUIRE(a.num_switches() == b.num_switches());
+      CHECK(a.routing() == b.routing());
+      for (std::size_t s = 0; s < a.num_switches(); ++s) {
+        CHECK(a.switch_name(s) == b.switch_name(s));
+      }
+      for (const weft::link_id l : weft::ids(a.num_links())) {
+        CHECK(a.ends(l) == b.ends(l));
+      }
+    }
+  }
+  namespace topology = weft::topology;
+  const auto on = [](const auto& links) {
+    return weft::platform<std::remove_cvref_t<decltype(links)>>{std::vector<weft::device>(links.num_devices()), links};
+  };
+  comes_back(on(topology::torus({4, 3, 2}, {1e-6, 1e9})));
+  comes_back(on(topology::fat_tree({{4, {1e-6, 1e9}}, {3, {2e-6, 4e9}, 2}})));
+  comes_back(on(topology::bus{3, {1e-6, 1e9}}));
+  comes_back(on(weft::hierarchical_links{{{0, 9}, {1, 4}}, {2}, 4}));
 }
 
 TEST_CASE("json_platform: every wrong file is refused with file, line, path and reason") {

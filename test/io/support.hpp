@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -31,14 +32,22 @@ inline bool same(const weft::workload& a, const weft::workload& b) {
   return equal;
 }
 
-/// Devices, names and links are the same; links from a device to itself mean nothing.
+/// Devices, names, links and the routes over them are the same; links from a device to itself mean nothing.
 template <class P, class Q>
 bool same_platform(const P& a, const Q& b) {
-  bool equal = a.devices() == b.devices() && a.send_work() == b.send_work();
+  bool equal = a.devices() == b.devices() && a.send_work() == b.send_work() && a.num_links() == b.num_links();
+  const auto route = [](const auto& p, weft::device_id from, weft::device_id to) {
+    std::vector<weft::link_id> taken;
+    p.visit_route(from, to, [&](weft::link_id l) { taken.push_back(l); });
+    return taken;
+  };
   for (weft::device_id d = 0; equal && d < a.num_devices(); ++d) {
     equal = a.name(d) == b.name(d);
-    for (weft::device_id e = 0; e < a.num_devices(); ++e) {
-      equal = equal && (d == e || (a.latency(d, e) == b.latency(d, e) && a.bandwidth(d, e) == b.bandwidth(d, e)));
+    for (weft::device_id e = 0; equal && e < a.num_devices(); ++e) {
+      const auto taken = route(a, d, e);
+      equal = (d == e || (a.latency(d, e) == b.latency(d, e) && a.bandwidth(d, e) == b.bandwidth(d, e))) &&
+              taken == route(b, d, e) &&
+              std::ranges::all_of(taken, [&](weft::link_id l) { return a.link_at(l) == b.link_at(l); });
     }
   }
   return equal;
@@ -102,6 +111,41 @@ inline weft::workload random_workload(weft::rng& random, features f = {}) {
   return std::move(b).build();
 }
 
+/// Random switches and cables, or enclosures; one device in four has a switch of its own, so that all are joined.
+inline weft::link_matrix random_network(weft::rng& random, std::size_t devices, bool named) {
+  const auto some_link = [&] {
+    return weft::link{random.below(2) == 0 ? 0 : random.uniform(0, 1e-3),
+                      random.below(4) == 0 ? std::numeric_limits<double>::infinity() : random.uniform(1, 1e11)};
+  };
+  if (random.below(4) == 0) {
+    const std::vector<weft::link> levels{some_link(), some_link(), some_link()};
+    return {devices, weft::hierarchical_links{levels, {1 + random.below(3), 1 + random.below(3)}, devices}};
+  }
+  weft::interconnect_builder b{devices, {.through_devices = random.below(3) == 0, .spread = random.below(2) == 0}};
+  const auto hub = named ? b.add_switch("hub") : b.add_switch();
+  for (const weft::device_id d : weft::ids(devices)) {
+    const auto own = random.below(4) == 0 ? named && d != 1 ? b.add_switch("port" + std::to_string(d)) : b.add_switch()
+                                          : hub;
+    b.join(d, own, some_link(), some_link());
+    if (own != hub) {
+      b.join(own, hub, some_link());
+    }
+    if (d > 0 && random.below(2) == 0) {
+      b.join(d, d - 1, some_link());
+    }
+  }
+  if (devices > 2 && random.below(2) == 0) {
+    const auto bus = b.add_link(some_link());
+    b.set_route(0, 2, {bus});
+    b.set_route(2, 0, {bus});
+  }
+  weft::link_matrix links{std::move(b).build()};
+  if (devices > 1 && random.below(3) == 0) {
+    links.set(1, 0, some_link());
+  }
+  return links;
+}
+
 /// A random platform of 1 to 8 devices.
 inline weft::platform<> random_platform(weft::rng& random) {
   const auto n = 1 + random.below(8);
@@ -130,8 +174,12 @@ inline weft::platform<> random_platform(weft::rng& random) {
       }
     }
   }
+  const bool named = random.below(2) == 0;
+  if (n > 1 && random.below(2) == 0) {
+    links = random_network(random, n, named);
+  }
   weft::platform<> p{devices, links, random.below(2) == 0 ? 0 : random.uniform(0, 100)};
-  if (random.below(2) == 0) {
+  if (named) {
     for (weft::device_id d = 0; d < n; ++d) {
       names.push_back(random.below(3) == 0 ? "" : "device " + std::to_string(d));
     }

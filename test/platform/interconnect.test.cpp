@@ -134,6 +134,11 @@ TEST_CASE("interconnect: random networks, against brute force") {
       const interconnect net = std::move(b).build();
       const auto best = shortest(net);
       const link_matrix matrix{net};
+      const link_matrix again{devices, matrix};
+      CHECK(again.wiring().num_switches() == net.num_switches());
+      const link_matrix fewer{2, matrix}; // the routes between the first ones
+      CHECK(route(fewer, 1, 0) == route(net, 1, 0));
+      CHECK(fewer.wiring().num_switches() == (devices == 2 ? net.num_switches() : 0));
       ++built;
       for (const device_id from : ids(devices)) {
         for (const device_id to : ids(devices)) {

@@ -3,14 +3,17 @@
 #pragma once
 
 #include "weft/io/detail/json_document.hpp"
+#include "weft/io/detail/json_network.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
 #include "weft/platform/platform.hpp"
 
 #include <cmath>
+#include <concepts>
 #include <exception>
 #include <istream>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -25,17 +28,6 @@ inline constexpr std::size_t max_platform_devices = 1000;
 inline constexpr std::size_t max_listed_devices = 10'000;
 
 namespace detail {
-
-inline link link_from_json(const json_value& value) {
-  link l;
-  if (value.has("latency")) {
-    l.latency = value.at("latency").number();
-  }
-  if (value.has("bandwidth")) {
-    l.bandwidth = value.at("bandwidth").number(true);
-  }
-  return l;
-}
 
 /// `latency` or `bandwidth` of a matrix: one number for all pairs, or rows of numbers; null means the default.
 template <class Set>
@@ -98,7 +90,9 @@ inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
   return {n, hierarchy};
 }
 
-inline link_matrix links_from_json(const json_value& root, std::size_t n, std::size_t text_size) {
+inline link_matrix links_from_json(const json_value& root, const std::vector<std::string>& names,
+                                   std::size_t text_size) {
+  const std::size_t n = names.size();
   if (n > max_platform_devices && n * n > text_size / 2) {
     root.at("devices").fail(std::to_string(n) + " devices, but only up to " + std::to_string(max_platform_devices) +
                             " can do without a matrix that lists the link of each pair");
@@ -110,14 +104,17 @@ inline link_matrix links_from_json(const json_value& root, std::size_t n, std::s
     return link_matrix{n};
   }
   const auto links = root.at("links");
-  links.object({"uniform", "matrix", "levels"});
-  links.expect(links.size() == 1, "one of 'uniform', 'matrix' and 'levels'");
+  links.object({"uniform", "matrix", "levels", "network"});
+  links.expect(links.size() == 1, "one of 'uniform', 'matrix', 'levels' and 'network'");
   if (links.has("uniform")) {
     const auto uniform = links.at("uniform");
     return link_matrix{n, link_from_json(uniform.object({"latency", "bandwidth"}))};
   }
   if (links.has("levels")) {
     return levels_from_json(links.at("levels"), n);
+  }
+  if (links.has("network")) {
+    return link_matrix{network_from_json(links.at("network"), names, max_listed_devices)};
   }
   const auto matrix = links.at("matrix");
   matrix.object({"latency", "bandwidth"});
@@ -180,7 +177,7 @@ inline platform<> platform_from_json(const json_document& document) {
   if (devices.empty()) {
     list.fail("there is no device: add at least one");
   }
-  auto links = links_from_json(root, devices.size(), document.text().size());
+  auto links = links_from_json(root, names, document.text().size());
   const double send_work = root.has("send_work") ? root.at("send_work").number() : 0;
   try {
     platform<> p{std::move(devices), std::move(links), send_work};
@@ -242,9 +239,32 @@ bool write_matrix(std::ostream& out, const char* before, const char* key, std::s
   return true;
 }
 
+/// The links that devices share, if they share any.
+template <class Links>
+std::optional<interconnect> wiring_of(const Links& links, std::size_t n) {
+  if constexpr (std::same_as<Links, link_matrix>) {
+    return links.shares_links() ? std::optional{links.wiring()} : std::nullopt;
+  } else if constexpr (std::same_as<Links, interconnect>) {
+    return links;
+  } else if constexpr (network_topology<Links>) {
+    return interconnect{n, links};
+  } else {
+    return std::nullopt;
+  }
+}
+
 template <class P>
 void write_links(std::ostream& out, const P& p) {
   const auto n = p.num_devices();
+  if (const auto wiring = wiring_of(p.links(), n)) {
+    out << ",\n  \"links\": ";
+    if (const auto levels = hierarchy_of(*wiring)) {
+      write_levels(out, *levels);
+    } else {
+      write_network(out, *wiring, [&](device_id d) { return p.name(d); });
+    }
+    return;
+  }
   const auto latency = [&](device_id d, device_id e) { return p.latency(d, e); };
   const auto bandwidth = [&](device_id d, device_id e) { return p.bandwidth(d, e); };
   bool uniform = true;
@@ -263,7 +283,8 @@ void write_links(std::ostream& out, const P& p) {
 
 } // namespace detail
 
-/// Reads a platform, whatever its links look like in the file, into one with a link for each pair of devices.
+/// Reads a platform, whatever its links look like in the file, into one with a link for each pair of devices, and with
+/// the routes of `levels` and of a `network`.
 /// `file` is what errors call the input. Throws `parse_error` with file, line and the path of the value.
 inline platform<> read_platform_json(std::istream& in, const std::string& file = "<stream>") {
   const std::string text = read_all(in, file);
@@ -284,8 +305,9 @@ struct json_platform_reader {
   }
 };
 
-/// Writes a platform with uniform links, or a matrix of them. Reading it back gives an equal platform; a link from a
-/// device to itself means nothing and is not kept. Complexity: O(devices²).
+/// Writes a platform: links that devices share as `levels` or as a `network`, others as uniform ones or a matrix. Reading
+/// it back gives an equal platform with the same routes; a link from a device to itself means nothing and is not kept.
+/// Complexity: O(devices²), and the links on all routes.
 template <link_model Links>
 void write_platform_json(std::ostream& out, const platform<Links>& p) {
   out << "{\n  \"format\": \"weft.platform\",\n  \"version\": 1,\n  \"devices\": [";

@@ -19,7 +19,7 @@ namespace weft {
 
 /// Where a link begins and ends: a device, or a switch, which are numbered after the devices.
 struct link_ends {
-  std::uint32_t from = none; ///< `none` where only the routes are known
+  std::uint32_t from = none; ///< `none` if only routes that are given take it
   std::uint32_t to = none;
   friend constexpr bool operator==(const link_ends&, const link_ends&) = default;
 };
@@ -93,7 +93,7 @@ public:
       return;
     }
     links_.push_back(l);
-    ends_.push_back({from, to});
+    ends_.push_back({}); // no other route was found over it
     begin_route(from, to);
     extend_route(from, to, static_cast<link_id>(links_.size() - 1));
   }
@@ -311,7 +311,7 @@ private:
       for (std::uint32_t k = leaving_.first[node]; k < leaving_.first[node + 1]; ++k) {
         const link_id l = leaving_.links[k];
         const std::uint32_t next = made_.ends_[l].to;
-        const double equal = away_[node].latency * (1 + 1e-12); // but for rounding, when it is added up in another order
+        const double equal = away_[node].latency * (1 + 1e-12); // but for rounding in another order
         if ((next == to || hands_on(next)) && away_[next].links + 1 == away_[node].links &&
             made_.links_[l].latency + away_[next].latency <= equal) {
           best_[leaving_.first[node] + num_best_[node]++] = l;

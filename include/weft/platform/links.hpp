@@ -6,6 +6,7 @@
 #include "weft/platform/interconnect.hpp"
 #include "weft/platform/link.hpp"
 
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -21,11 +22,15 @@ struct uniform_links {
 /// per pair, and that of an `interconnect` if there are routes.
 class link_matrix {
   template <class L>
-  static constexpr bool share(const L& links) {
-    if constexpr (requires { links.shares_links(); }) {
-      return links.shares_links();
-    } else {
-      return true;
+  constexpr void keep_routes(const L& links) {
+    if constexpr (std::same_as<L, link_matrix>) {
+      if (links.shares_links()) {
+        keep_routes(links.wiring());
+      }
+    } else if constexpr (std::same_as<L, interconnect>) {
+      wiring_ = links.num_devices() == num_devices_ ? links : interconnect{num_devices_, links};
+    } else if constexpr (network_topology<L>) {
+      wiring_ = interconnect{num_devices_, links};
     }
   }
   template <class L>
@@ -46,11 +51,7 @@ public:
   /// The links of any other model, written out, with its routes if it is a `network_topology`.
   template <link_model L>
   constexpr link_matrix(std::size_t num_devices, const L& links) : link_matrix{num_devices} {
-    if constexpr (network_topology<L>) {
-      if (share(links)) {
-        wiring_ = interconnect{num_devices, links};
-      }
-    }
+    keep_routes(links);
     write_out(links);
   }
   /// The same, for `wiring` itself to be kept.
@@ -100,20 +101,26 @@ private:
 /// A tree of enclosures (cores in a socket, sockets in a node, nodes in a rack, …): two devices talk over the
 /// link of the innermost enclosure that holds both. What is inside that enclosure, a device or a whole enclosure, has a
 /// port out and a port in of that link's bandwidth and half its latency, which all share who pass it: the route is the
-/// port out of the sender's part and the port in of the receiver's. Memory: a few numbers per level.
+/// port out of the sender's part and the port in of the receiver's. A level over which no two devices talk, since its
+/// enclosures hold one part or all devices, has no ports. Memory: a few numbers per level.
 class hierarchical_links {
 public:
   /// `levels[k]` is the link inside an enclosure of level k, the innermost first. Within a level, enclosures hold
   /// `sizes[k]` consecutive ones of the level below (devices for k = 0); the outermost level holds everything.
   /// Precondition: `sizes.size() + 1 == levels.size()`, and no size is 0.
-  constexpr hierarchical_links(std::vector<link> levels, const std::vector<std::size_t>& sizes, std::size_t num_devices)
-      : num_devices_{num_devices}, levels_{std::move(levels)}, spans_{1}, first_port_{0} {
-    WEFT_ASSERT(sizes.size() + 1 == levels_.size());
-    for (const std::size_t size : sizes) {
-      spans_.push_back(spans_.back() * size);
-    }
-    for (const std::size_t span : spans_) {
-      first_port_.push_back(first_port_.back() + 2 * ((num_devices_ + span - 1) / span));
+  constexpr hierarchical_links(const std::vector<link>& levels, const std::vector<std::size_t>& sizes,
+                               std::size_t num_devices)
+      : num_devices_{num_devices}, first_port_{0} {
+    WEFT_ASSERT(sizes.size() + 1 == levels.size());
+    std::size_t span = 1;
+    for (std::size_t k = 0; k < levels.size(); ++k) {
+      const std::size_t next = k < sizes.size() ? span * sizes[k] : none;
+      if ((span < next && span < num_devices) || (levels_.empty() && k + 1 == levels.size())) { // somebody talks over it
+        levels_.push_back(levels[k]);
+        spans_.push_back(span);
+        first_port_.push_back(first_port_.back() + 2 * ((num_devices_ + span - 1) / span));
+      }
+      span = next;
     }
   }
 
@@ -139,6 +146,7 @@ public:
     }
   }
 
+  /// The levels over which some devices talk.
   constexpr const std::vector<link>& levels() const { return levels_; }
   /// How many parts an enclosure of level k has. Precondition: it is not the outermost level.
   constexpr std::size_t size(std::size_t k) const { return spans_[k + 1] / spans_[k]; }
