@@ -24,6 +24,12 @@ inline std::string workload_with(const std::string& ops) {
 inline std::string platform_with(const std::string& rest) {
   return "{\n\"format\": \"weft.platform\",\n\"version\": 1,\n\"description\": \"\",\n" + rest + "\n}\n";
 }
+/// Two devices of one name and a network, on the sixth line.
+inline std::string network_with(const std::string& inside) {
+  return platform_with(R"("devices": [{"name": "a", "kind": "cpu", "speed": 1},
+{"name": "a", "kind": "cpu", "speed": 1}], "links": {"network": {)" +
+                       inside + "}}");
+}
 inline std::string plan_with(const std::string& rest) {
   return "{\n\"format\": \"weft.plan\",\n\"version\": 1,\n\"placement\": [0, 1, null],\n" + rest + "\n}\n";
 }
@@ -127,43 +133,35 @@ inline std::vector<wrong_file> wrong_platforms() {
      "/links/levels/1/size: ", "the last level holds everything", false},
     {"huge_levels", platform_with(two + "\"links\": {\"levels\": [{\"size\": 10000}, {\"size\": 10000}, {}]}"), 6,
      "/links/levels/1: ", "more than 10000 devices", false},
-    {"network_links", platform_with(two + "\"links\": {\"network\": {}}"), 6,
-     "/links/network: ", "the key 'links' is missing"},
-    {"network_key", platform_with(two + "\"links\": {\"network\": {\"links\": [], \"nodes\": 3}}"), 6,
-     "/links/network/nodes: ", "unknown key"},
-    {"network_node", platform_with(two + "\"links\": {\"network\": {\"switches\": [\"hub\"], \"links\": [\n"
-                                         "{\"between\": [0, \"hub\"]},\n{\"between\": [1, \"hbu\"]}]}}"),
-     8, "/links/network/links/1/between/1: ", "there is no device or switch called 'hbu'", false},
-    {"network_number", platform_with(two + "\"links\": {\"network\": {\"switches\": 1, \"links\": [\n"
-                                           "{\"between\": [0, 3]}]}}"),
-     7, "/links/network/links/0/between/1: ", "a whole number from 0 to 2", false},
-    {"network_self", platform_with(two + "\"links\": {\"network\": {\"links\": [\n{\"between\": [0, 0]}]}}"), 7,
+    {"network_links", network_with(""), 6, "/links/network: ", "the key 'links' is missing"},
+    {"network_key", network_with(R"("links": [], "nodes": 3)"), 6, "/links/network/nodes: ", "unknown key"},
+    {"network_node", network_with(R"("switches": ["hub"], "links": [{"between": [0, "hub"]},)"
+                                  "\n" R"({"between": [1, "hbu"]}])"),
+     7, "/links/network/links/1/between/1: ", "there is no device or switch called 'hbu'", false},
+    {"network_number", network_with(R"("switches": 1, "links": [{"between": [0, 3]}])"), 6,
+     "/links/network/links/0/between/1: ", "a whole number from 0 to 2", false},
+    {"network_self", network_with(R"("links": [{"between": [0, 0]}])"), 6,
      "/links/network/links/0: ", "must join two different ones", false},
-    {"network_three", platform_with(two + "\"links\": {\"network\": {\"links\": [{\"between\": [0, 1, 1]}]}}"), 6,
+    {"network_three", network_with(R"("links": [{"between": [0, 1, 1]}])"), 6,
      "/links/network/links/0/between: ", "a list of two ends"},
-    {"network_both", platform_with(two + "\"links\": {\"network\": {\"links\": [{\"between\": [0, 1], \"to\": 0}]}}"),
-     6, "/links/network/links/0: ", "write either"},
-    {"network_half", platform_with(two + "\"links\": {\"network\": {\"links\": [{\"from\": 0}]}}"), 6,
+    {"network_both", network_with(R"("links": [{"between": [0, 1], "to": 0}])"), 6,
+     "/links/network/links/0: ", "write either"},
+    {"network_half", network_with(R"("links": [{"from": 0}])"), 6,
      "/links/network/links/0: ", "the key 'to' is missing"},
-    {"network_bandwidth",
-     platform_with(two + "\"links\": {\"network\": {\"links\": [{\"between\": [0, 1], \"bandwidth\": 0}]}}"), 6,
+    {"network_bandwidth", network_with(R"("links": [{"between": [0, 1], "bandwidth": 0}])"), 6,
      "/links/network/links/0/bandwidth: ", "a positive number"},
-    {"network_twins", platform_with(two + "\"links\": {\"network\": {\"switches\": [\"a\",\n\"a\"], \"links\": []}}"),
-     7, "/links/network/switches/1: ", "two switches are called 'a'", false},
-    {"network_same_name",
-     platform_with("\"devices\": [{\"name\": \"a\", \"kind\": \"cpu\", \"speed\": 1}, {\"name\": \"a\", "
-                   "\"kind\": \"cpu\", \"speed\": 1}],\n\"links\": {\"network\": {\"links\": [{\"between\": [0, \"a\"]}]}}"),
-     6, "/links/network/links/0/between/1: ", "several devices are called 'a'", false},
-    {"network_apart", platform_with(two + "\"links\": {\"network\": {\"links\": [{\"from\": 0, \"to\": 1}]}}"), 6,
+    {"network_twins", network_with(R"("switches": ["a",)" "\n" R"("a"], "links": [])"), 7,
+     "/links/network/switches/1: ", "two switches are called 'a'", false},
+    {"network_same_name", network_with(R"("links": [{"between": [0, "a"]}])"), 6,
+     "/links/network/links/0/between/1: ", "several devices are called 'a'", false},
+    {"network_apart", network_with(R"("links": [{"from": 0, "to": 1}])"), 6,
      "/links/network: ", "there is no route from device 1 to device 0", false},
-    {"network_route", platform_with(two + "\"links\": {\"network\": {\"links\": [{\"between\": [0, 1]}], \"routes\": [\n"
-                                          "{\"from\": 0, \"to\": 1, \"over\": [1]}]}}"),
+    {"network_route", network_with(R"("links": [{"between": [0, 1]}], "routes": [)"
+                                   "\n" R"({"from": 0, "to": 1, "over": [1]}])"),
      7, "/links/network/routes/0: ", "link 1 does not begin where the route has come to", false},
-    {"network_no_link", platform_with(two + "\"links\": {\"network\": {\"links\": [], \"routes\": [\n"
-                                            "{\"from\": 0, \"to\": 1, \"over\": [0]}]}}"),
-     7, "/links/network/routes/0: ", "there is no link 0", false},
-    {"network_flag", platform_with(two + "\"links\": {\"network\": {\"links\": [], \"spread\": 1}}"), 6,
-     "/links/network/spread: ", "true or false"},
+    {"network_no_link", network_with(R"("links": [], "routes": [{"from": 0, "to": 1, "over": [0]}])"), 6,
+     "/links/network/routes/0: ", "there is no link 0", false},
+    {"network_flag", network_with(R"("links": [], "spread": 1)"), 6, "/links/network/spread: ", "true or false"},
     {"send_work", platform_with(two + "\"links\": {\"uniform\": {}}, \"send_work\": -1"), 6,
      "/send_work: ", "not negative"},
   };

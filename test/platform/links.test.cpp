@@ -59,6 +59,35 @@ TEST_CASE("links: a hierarchy of one level is uniform") {
   CHECK(links(0, 99) == weft::link{1, 2});
 }
 
+// A topology lacks nothing; without any of its parts it is a link model as before.
+struct star {
+  std::size_t num_devices() const { return 3; }
+  std::size_t num_links() const { return 6; }
+  weft::link link_at(link_id) const { return {1, 10}; }
+  template <class F>
+  void visit_route(device_id a, device_id b, F&& f) const {
+    f(2 * a);
+    f(2 * b + 1);
+  }
+  weft::link operator()(device_id a, device_id b) const { return along_route(*this, a, b); }
+};
+struct without_devices : star {
+  void num_devices() const {}
+};
+struct without_links : star {
+  void num_links() const {}
+};
+struct without_amounts : star {
+  int link_at(link_id) const { return 0; }
+};
+struct without_routes : star {
+  void visit_route(device_id, device_id) const {}
+};
+static_assert(network_topology<star> && network_topology<link_matrix> && network_topology<hierarchical_links>);
+static_assert(link_model<without_routes> && !network_topology<uniform_links>);
+static_assert(!network_topology<without_devices> && !network_topology<without_links>);
+static_assert(!network_topology<without_amounts> && !network_topology<without_routes>);
+
 TEST_CASE("links: in a hierarchy each part of an enclosure has a port out and a port in") {
   // Seven devices in pairs, pairs in twos: the last pair and the last two are not full.
   const hierarchical_links links{{{1, 100}, {0.3, 10}, {5e-324, 1}}, {2, 2}, 7};

@@ -20,6 +20,20 @@ static_assert(device_platform<platform<>> && platform_parts::has_speeds<platform
               platform_parts::has_links<platform<>>);
 static_assert(platform_parts::has_routes<platform<>> && platform_parts::has_routes<platform<uniform_links>> &&
               platform_parts::has_routes<platform<hierarchical_links>>);
+struct linked { // without routes
+  double latency(device_id, device_id) const { return 1; }
+  double bandwidth(device_id, device_id) const { return 1; }
+};
+struct routed : linked {
+  std::size_t num_links() const { return 1; }
+  weft::link link_at(link_id) const { return {1, 1}; }
+  template <class F>
+  void visit_route(device_id, device_id, F&& f) const {
+    f(0);
+  }
+};
+static_assert(platform_parts::has_links<linked> && !platform_parts::has_routes<linked>);
+static_assert(platform_parts::has_routes<routed>);
 static_assert(device_platform<platform<uniform_links>> && device_platform<platform<hierarchical_links>>);
 
 constexpr double at_compile_time() {

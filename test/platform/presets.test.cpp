@@ -192,7 +192,8 @@ TEST_CASE("presets: an unknown name is an error that lists the names") {
   CHECK_THROWS_WITH_AS(presets::make("tpu_pod"),
                        "presets: there is no platform 'tpu_pod'; choose one of cpu_2socket, cpu_cluster_16, dgx_a100, "
                        "dgx_a100_x2, dgx_h100, hgx_a100_4gpu, hgx_a100_x2, jetson_agx_orin, p3_8xlarge, "
-                       "p3_8xlarge_x2, paper_like_10, paper_like_50, pcie_4gpu, pcie_8gpu, workstation_1gpu, workstation_2gpu",
+                       "p3_8xlarge_x2, paper_like_10, paper_like_50, pcie_4gpu, pcie_8gpu, workstation_1gpu, "
+                       "workstation_2gpu",
                        value_error);
 }
 

@@ -305,9 +305,9 @@ struct json_platform_reader {
   }
 };
 
-/// Writes a platform: links that devices share as `levels` or as a `network`, others as uniform ones or a matrix. Reading
-/// it back gives an equal platform with the same routes; a link from a device to itself means nothing and is not kept.
-/// Complexity: O(devices²), and the links on all routes.
+/// Writes a platform: links that devices share as `levels` or as a `network`, others as uniform ones or a matrix.
+/// Reading it back gives an equal platform with the same routes; a link from a device to itself means nothing and is
+/// not kept. Complexity: O(devices²), and the links on all routes.
 template <link_model Links>
 void write_platform_json(std::ostream& out, const platform<Links>& p) {
   out << "{\n  \"format\": \"weft.platform\",\n  \"version\": 1,\n  \"devices\": [";

@@ -115,7 +115,8 @@ public:
     std::size_t span = 1;
     for (std::size_t k = 0; k < levels.size(); ++k) {
       const std::size_t next = k < sizes.size() ? span * sizes[k] : none;
-      if ((span < next && span < num_devices) || (levels_.empty() && k + 1 == levels.size())) { // somebody talks over it
+      const bool used = span < next && span < num_devices; // by some devices
+      if (used || (levels_.empty() && k + 1 == levels.size())) {
         levels_.push_back(levels[k]);
         spans_.push_back(span);
         first_port_.push_back(first_port_.back() + 2 * ((num_devices_ + span - 1) / span));

@@ -3,8 +3,8 @@
 ///
 /// Speeds are peak FLOP/s for float32 training: TF32 matrix units without sparsity where a GPU has them, else FP32;
 /// CPUs: cores × base clock × FLOP per cycle. Bandwidths are per direction. All devices reach their peak here; scale
-/// with a cost model (cost/compose.hpp, cost/roofline.hpp) to be closer to what is achieved. Latencies are not on
-/// data sheets; the ones here are of the usual order of magnitude. Devices are joined as they are in the machine, so that
+/// with a cost model (cost/compose.hpp, cost/roofline.hpp) to be closer to what is achieved. Latencies are not on data
+/// sheets; the ones here are of the usual order of magnitude. Devices are joined as they are in the machine, so that
 /// transfers share cables (`visit_route`): NVSwitches, PCIe switches and their uplinks, network cards.
 #pragma once
 
@@ -99,9 +99,10 @@ inline interconnect dgx_a100_links(std::size_t nodes) {
   return std::move(b).build();
 }
 
-/// The links of hosts with `gpus` each that have direct links, `between(i, k)`, and find the host's memory over its root
-/// complex: `per_switch` of them share a PCIe switch and its uplink, or each has its own lanes if that is 1. The root
-/// complexes of several hosts meet in one network; all that leaves a host shares its one card.
+/// The links of hosts with `gpus` each that have the direct links that `between(builder, a, b)` adds for two of them,
+/// and find the host's memory over its root complex: `per_switch` of them share a PCIe switch and its uplink, or each
+/// has its own lanes if that is 1. The root complexes of several hosts meet in one network; all that leaves a host
+/// shares its one card.
 template <class Between>
 interconnect rooted_links(std::size_t nodes, std::size_t gpus, std::size_t per_switch, double lanes, double host_memory,
                           link card, const Between& between) {
@@ -152,8 +153,9 @@ inline platform<> dgx_a100() {
 /// NVIDIA DGX H100. Sources: *NVIDIA H100 Tensor Core GPU* data sheet (SXM: TF32 989 TFLOP/s with sparsity, half of it
 /// without, 80 GB, 3.35 TB/s, NVLink 900 GB/s in both directions together, PCIe 5.0); *DGX H100* data sheet (8 GPUs,
 /// NVSwitch, 2 × Intel Xeon Platinum 8480C with 56 cores at 2.0 GHz, 2 TB); 4th generation Xeon: 8 channels DDR5-4800:
-/// 307.2 GB/s; 2 × 16-wide FMA per cycle. How it is joined: each GPU has its 18 NVLinks to the NVSwitches, and lanes of its
-/// own to the CPUs through its own ConnectX-7 (*DGX H100 User Guide*, network modules).
+/// 307.2 GB/s; 2 × 16-wide FMA per cycle. How it is joined: each GPU has its 18 NVLinks to the NVSwitches, and lanes
+/// of its own to the CPUs through its own ConnectX-7, which has a PCIe switch in it (*DGX H100 User Guide*, network
+/// modules).
 inline platform<> dgx_h100() {
   using namespace detail;
   const device cpu{.kind = device_kind::cpu,
@@ -248,9 +250,9 @@ inline platform<> cpu_2socket() {
 }
 
 /// NVIDIA Jetson AGX Orin 64 GB, an edge board whose CPU and GPU share one memory: each is given half of it here, and
-/// to hand something over is to copy it, which reads and writes the memory, whatever the direction. Sources: *NVIDIA Jetson AGX Orin Series*
-/// technical brief (2048 Ampere cores at 1.3 GHz: 5.3 TFLOP/s in FP32; 12 Cortex-A78AE at 2.2 GHz; 64 GB LPDDR5,
-/// 204.8 GB/s); Arm Cortex-A78 (2 × 4-wide FMA per cycle).
+/// to hand something over is to copy it, which reads and writes the memory, whatever the direction. Sources: *NVIDIA
+/// Jetson AGX Orin Series* technical brief (2048 Ampere cores at 1.3 GHz: 5.3 TFLOP/s in FP32; 12 Cortex-A78AE at 2.2
+/// GHz; 64 GB LPDDR5, 204.8 GB/s); Arm Cortex-A78 (2 × 4-wide FMA per cycle).
 inline platform<> jetson_agx_orin() {
   using namespace detail;
   const device cpu{.kind = device_kind::cpu,
@@ -265,7 +267,8 @@ inline platform<> jetson_agx_orin() {
 
 /// A desktop with one or two GeForce RTX 4090 and a Ryzen 9 7950X, which gives one GPU 16 lanes of PCIe 4.0, or two of
 /// them 8 each; the GPUs have no direct link and meet in the host. Sources: *NVIDIA Ada GPU Architecture* (RTX 4090:
-/// TF32 82.6 TFLOP/s, 24 GB, 1,008 GB/s); AMD Ryzen 9 7950X (16 cores at 4.5 GHz, 2 channels DDR5-5200: 83.2 GB/s; 2 × 8-wide FMA).
+/// TF32 82.6 TFLOP/s, 24 GB, 1,008 GB/s); AMD Ryzen 9 7950X (16 cores at 4.5 GHz, 2 channels DDR5-5200: 83.2 GB/s; 2 ×
+/// 8-wide FMA).
 inline platform<> workstation(std::size_t gpus) {
   using namespace detail;
   const device cpu{.kind = device_kind::cpu,
@@ -312,9 +315,9 @@ inline platform<> p3_8xlarge() { return detail::p3(1); }
 /// Sources: as for `p3_8xlarge`; Amazon EC2 P3 (network bandwidth of 10 Gbit/s).
 inline platform<> p3_8xlarge_x2() { return detail::p3(2); }
 
-/// 16 nodes of two Xeon Gold 6148 on one switch, with a port of 100 Gbit/s each. Sources: Intel Xeon Gold 6148 (20 cores, 1.6 GHz
-/// base clock under AVX-512, 2 × 16-wide FMA, 6 channels DDR4-2666: 128 GB/s); Mellanox ConnectX-5 product brief
-/// (100 Gbit/s, latency below 1 µs, plus one switch).
+/// 16 nodes of two Xeon Gold 6148 on one switch, with a port of 100 Gbit/s each. Sources: Intel Xeon Gold 6148 (20
+/// cores, 1.6 GHz base clock under AVX-512, 2 × 16-wide FMA, 6 channels DDR4-2666: 128 GB/s); Mellanox ConnectX-5
+/// product brief (100 Gbit/s, latency below 1 µs, plus one switch).
 inline platform<> cpu_cluster_16() {
   using namespace detail;
   const device node{.kind = device_kind::cpu,
