@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -83,6 +84,25 @@ TEST_CASE("interconnect: routes are spread by destination where several do equal
       CHECK(route(net(false), from, to)[1] == 16);
       CHECK(route(net(true), from, to)[1] == (to % 2 == 0 ? 16 : 18));
     }
+  }
+}
+
+TEST_CASE("interconnect: latencies that differ by the order in which they are added up are equal") {
+  interconnect_builder b{8, {.through_devices = true}}; // a cube
+  for (const device_id dimension : {0u, 1u, 2u}) {
+    for (const device_id d : ids(8)) {
+      b.add_link(d, d ^ (1u << dimension), {std::array{0.3, 0.2, 0.1}[dimension], 1});
+    }
+  }
+  const interconnect net = std::move(b).build();
+  for (const device_id from : ids(8)) {
+    links_taken dimension_by_dimension;
+    device_id at = from;
+    for (const device_id dimension : {0u, 1u, 2u}) {
+      dimension_by_dimension.push_back(8 * dimension + at);
+      at ^= 1u << dimension;
+    }
+    CHECK(route(net, from, from ^ 7u) == dimension_by_dimension);
   }
 }
 

@@ -36,6 +36,17 @@ concept network_topology =
     links.visit_route(a, b, f);
   };
 
+namespace why_not {
+/// For link models that tell routes: whoever lacks one part of a topology would be taken for one that has none.
+template <class L>
+struct network_topology {
+  static_assert(weft::network_topology<L> || !requires(const L& links, device_id d, void (&f)(link_id)) {
+                  links.visit_route(d, d, f);
+                }, "weft: these links have a visit_route, but lack num_devices() const or num_links() const, numbers, or "
+                   "link_at(link_id) const, a weft::link; see docs/concepts/network_topology.md");
+};
+} // namespace why_not
+
 /// What a route amounts to: the sum of the latencies, in order, and the least bandwidth.
 template <class T>
 constexpr link along_route(const T& links, device_id from, device_id to) {

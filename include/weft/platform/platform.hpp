@@ -29,6 +29,8 @@ struct device {
 /// Models `device_platform`, `has_speeds`, `has_links` and `has_routes`.
 template <link_model Links = link_matrix>
 class platform {
+  static_assert(network_topology<Links> || sizeof(why_not::network_topology<Links>) > 0);
+
 public:
   using checked_type = platform; ///< its numbers were checked for good; a class that inherits is not this one
 
