@@ -67,6 +67,16 @@ function(weft_link_compiled target)
   endforeach()
 endfunction()
 
+# SimGrid, beside which a test and a benchmark run the simulator.
+find_path(WEFT_SIMGRID_INCLUDE simgrid/s4u.hpp)
+find_library(WEFT_SIMGRID_LIBRARY simgrid)
+mark_as_advanced(WEFT_SIMGRID_INCLUDE WEFT_SIMGRID_LIBRARY)
+if(WEFT_SIMGRID_INCLUDE AND WEFT_SIMGRID_LIBRARY)
+  add_library(weft_simgrid INTERFACE)
+  target_include_directories(weft_simgrid SYSTEM INTERFACE "${WEFT_SIMGRID_INCLUDE}")
+  target_link_libraries(weft_simgrid INTERFACE "${WEFT_SIMGRID_LIBRARY}")
+endif()
+
 # weft_link_interop(<target> <source>...): links the components of foreign libraries whose headers the sources include.
 function(weft_link_interop target)
   foreach(source IN LISTS ARGN)

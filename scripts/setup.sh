@@ -38,6 +38,7 @@ test header rapidcheck.h                      librapidcheck-dev
 test header benchmark/benchmark.h             libbenchmark-dev
 test header boost/graph/adjacency_list.hpp    libboost-dev
 test header coin/Clp_C_Interface.h            coinor-libclp-dev
+test header simgrid/s4u.hpp                   libsimgrid-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
 docs tool   python3                           python3

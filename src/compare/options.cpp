@@ -126,9 +126,9 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->type_name("S")
     ->capture_default_str();
   std::string contention = "none";
-  app.add_option("--contention", contention, "How transfers share links: not at all, or one at a time per device port")
-    ->check(CLI::IsMember({"none", "port"}).description(""))
-    ->type_name("none|port")
+  app.add_option("--contention", contention, "How transfers share links: not at all, one at a time per device port, or all at once by\nmax-min fairness along the platform's routes")
+    ->check(CLI::IsMember({"none", "port", "fair"}).description(""))
+    ->type_name("none|port|fair")
     ->capture_default_str();
   app.add_option("--format", o.format, "What to print")
     ->check(CLI::IsMember({"table", "csv", "json"}).description(""))
@@ -153,7 +153,9 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->capture_default_str();
   tool::parse(app, "compare", argc, argv);
   o.top = parse_top(top);
-  o.contention = contention == "port" ? weft::contention_model::port : weft::contention_model::none;
+  o.contention = contention == "port"   ? weft::contention_model::port
+                 : contention == "fair" ? weft::contention_model::fair
+                                        : weft::contention_model::none;
   o.objective = objective == "period"    ? objective::period
                 : objective == "latency" ? objective::latency
                                          : objective::makespan;

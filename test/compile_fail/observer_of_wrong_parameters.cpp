@@ -8,9 +8,9 @@
 struct observer {
   void on_op_start(weft::op_id, weft::device_id, double) {}
 #ifdef WEFT_COMPILE_FAIL
-  void on_transfer(std::uint32_t, const weft::transfer&, double) {} // lacks start and arrival
+  void on_transfer(std::uint32_t, const weft::transfer&, double) {} // lacks when it begins
 #else
-  void on_transfer(std::uint32_t, const weft::transfer&, double, double, double) {}
+  void on_transfer(std::uint32_t, const weft::transfer&, double, double) {}
 #endif
 };
 

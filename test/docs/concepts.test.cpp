@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <utility>
 
 namespace {
@@ -175,6 +176,58 @@ TEST_CASE("docs: a workload, a platform and links of your own") {
   const weft::platform around{std::vector<weft::device>(6), ring{6}};
   CHECK(around.latency(0, 5) == 1e-6);
   CHECK(around.latency(1, 4) == doctest::Approx(3e-6));
+}
+
+// [network]
+/// At most so many transfers at a time, in the order in which they were requested.
+struct narrow_network {
+  std::uint32_t at_once = 1;
+
+  struct state {
+    std::uint32_t at_once;
+    std::uint32_t under_way = 0;
+    std::deque<std::pair<std::uint32_t, double>> waiting = {}; // who, since when
+
+    void reset(std::span<const weft::transfer>) {
+      under_way = 0;
+      waiting.clear();
+    }
+    void request(std::uint32_t k, double now) { waiting.emplace_back(k, now); }
+    template <class Begin>
+    void settle(double, Begin begin) {
+      for (; under_way < at_once && !waiting.empty(); waiting.pop_front()) {
+        ++under_way;
+        begin(waiting.front().first, waiting.front().second);
+      }
+    }
+    void release(std::uint32_t) { --under_way; }
+  };
+
+  template <class Problem>
+  state state_for(const Problem&) const {
+    return {at_once};
+  }
+};
+// [network]
+
+TEST_CASE("docs: a network of your own") {
+  // Three tensors of 1 s each leave at 1: one after the other, two at a time, or sharing a link.
+  weft::workload_builder b;
+  for (int i = 0; i < 3; ++i) {
+    const auto made = b.add_op({.work = 1, .bytes = 10});
+    b.add_edge(made, b.add_op({.work = 0}));
+  }
+  const auto w = std::move(b).build();
+  const weft::platform<> q{std::vector<weft::device>(2, {.slots = 3}), weft::link_matrix{2, {0, 10}}};
+  const weft::problem p{w, q};
+  const weft::plan decided{{0, 1, 0, 1, 0, 1}, {}};
+  for (const auto& [at_once, makespan] : {std::pair{1u, 4.0}, {2u, 3.0}, {3u, 2.0}}) {
+    CHECK(weft::simulator{p, weft::schedule::fifo{}, narrow_network{at_once}}.run(decided).makespan == makespan);
+  }
+  // [run_on_a_network]
+  weft::simulator sim{p, weft::schedule::fifo{}, weft::simulate::fair_sharing{}};
+  // [run_on_a_network]
+  CHECK(sim.run(decided).makespan == doctest::Approx(4));
 }
 
 // [key_struct]

@@ -157,9 +157,10 @@ struct witness {
     ++finishes[v];
     record.on_op_finish(v, d, now);
   }
-  void on_transfer(std::uint32_t k, const transfer& x, double possible, double start, double arrival) {
-    record.on_transfer(k, x, possible, start, arrival);
+  void on_transfer(std::uint32_t k, const transfer& x, double possible, double start) {
+    record.on_transfer(k, x, possible, start);
   }
+  void on_arrival(std::uint32_t k, const transfer& x, double now) { record.on_arrival(k, x, now); }
 };
 
 struct outcome_of_run {

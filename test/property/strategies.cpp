@@ -32,7 +32,7 @@ std::vector<std::string> partitioner_names(std::size_t num_ops, std::size_t limi
 std::vector<named_simulator> all_simulators(const instance::problem_type& p) {
   std::vector<named_simulator> all;
   for (const auto& name : all_strategies().policy_names()) {
-    for (const auto contention : {contention_model::none, contention_model::port}) {
+    for (const auto contention : {contention_model::none, contention_model::port, contention_model::fair}) {
       all.push_back({name, contention, (*all_strategies().find_policy(name))(p, contention)});
     }
   }

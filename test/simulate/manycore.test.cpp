@@ -98,8 +98,8 @@ struct zero_then_second {
   }
 };
 
-TEST_CASE("fair_sharing: nobody gets more than asked, and the rest is shared equally") {
-  simulate::fair_sharing sharing;
+TEST_CASE("max_min_shares: nobody gets more than asked, and the rest is shared equally") {
+  simulate::max_min_shares sharing;
   std::array<double, 3> granted{};
   const auto divide = [&](std::array<double, 3> demands, double capacity) {
     sharing.divide(demands, capacity, granted);

@@ -5,6 +5,7 @@
 #include "weft/schedule/fifo.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
+#include "weft/simulate/fair_sharing.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
@@ -133,8 +134,9 @@ void compare_with_oracle(std::uint64_t seed) {
     }
     const bool found =
       !validate(s.p, where, run,
-                {.contention = std::is_same_v<Contention, simulate::no_contention> ? contention_model::none
-                                                                                   : contention_model::port,
+                {.contention = std::is_same_v<Contention, simulate::no_contention>  ? contention_model::none
+                               : std::is_same_v<Contention, simulate::fair_sharing> ? contention_model::fair
+                                                                                    : contention_model::port,
                  .check_memory = true})
          .empty();
     CHECK((memory.overflow().has_value() ? found : true));
@@ -146,6 +148,7 @@ void compare_with_oracle(std::uint64_t seed) {
 TEST_CASE("memory_tracker: peaks, levels and the first overflow of random runs, as the validator computes them") {
   compare_with_oracle<simulate::no_contention>(1);
   compare_with_oracle<simulate::port_contention>(2);
+  compare_with_oracle<simulate::fair_sharing>(3);
 }
 
 TEST_CASE("memory_tracker: kept between runs, it forgets the run before") {

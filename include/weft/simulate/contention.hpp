@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How transfers share the links.
+/// Networks on which transfers do not wait, or take turns at the ports of devices.
 #pragma once
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/schedule/placed_flow.hpp"
+#include "weft/simulate/detail/transfer_routes.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,18 +18,17 @@ namespace weft::simulate {
 
 /// Every transfer runs at full rate, however many there are.
 struct no_contention {
-  static constexpr bool takes_turns = false; ///< a transfer begins as soon as it may
-  struct state {
-    constexpr explicit state(std::size_t, std::size_t) {}
-  };
+  struct state {};
+  template <class Problem>
+  constexpr state state_for(const Problem&) const {
+    return {};
+  }
 };
 
 /// Each device has one port for sending and one for receiving, and each port carries one transfer at a time. At every
 /// instant, when all that ends then has freed its ports, the transfers that wait are looked at in the order of their
 /// requests; each begins that finds both its ports free.
 struct port_contention {
-  static constexpr bool takes_turns = true;
-
   /// Transfers from one device to another form a **route**, on which they go in the order of their requests. A route
   /// on which some wait is kept at one of its two ports, a busy one, and looked at again when that is free.
   ///
@@ -39,7 +39,7 @@ struct port_contention {
     constexpr explicit state(std::size_t num_devices, std::size_t most_transfers)
         : num_devices_{static_cast<device_id>(num_devices)}, holder_(2 * num_devices, none),
           first_kept_(2 * num_devices + 1, 0), num_kept_(2 * num_devices, 0), is_touched_(2 * num_devices, 0),
-          offers_(2 * num_devices, entry{}), route_to_(num_devices, none), by_sender_(most_transfers, 0),
+          offers_(2 * num_devices, entry{}), grouped_{num_devices, most_transfers},
           kept_(2 * most_transfers, entry{}), waiting_(most_transfers, request_of{}) {
       touched_.reserve(2 * num_devices);
       routes_.reserve(most_transfers);
@@ -90,7 +90,7 @@ struct port_contention {
     /// Begins what can begin now: `begin(k, since)`, for a transfer that could have begun at `since`, returns whether
     /// it takes any time.
     template <class Begin>
-    constexpr void grant(Begin begin) {
+    constexpr void settle(double, Begin begin) {
       std::size_t num_offers = 0;
       const auto offer = [&](std::uint32_t port) {
         if (holder_[port] == none && num_kept_[port] > 0) {
@@ -162,29 +162,17 @@ struct port_contention {
       operations.push(&kept_[first_kept_[port]], num_kept_[port]++, {waiting_[routes_[at].first].number, at});
     }
 
-    /// Sorts the transfers by sender, then groups those of each by receiver.
     constexpr void make_routes(std::span<const transfer> transfers) {
-      std::fill(first_kept_.begin(), first_kept_.end(), 0);
-      for (const transfer& x : transfers) {
-        ++first_kept_[x.from + 1];
-      }
-      std::partial_sum(first_kept_.begin(), first_kept_.end(), first_kept_.begin());
-      for (std::uint32_t k = 0; k < transfers.size(); ++k) {
-        by_sender_[first_kept_[transfers[k].from]++] = k;
-      }
+      grouped_.assign(transfers);
       routes_.clear();
-      std::fill(route_to_.begin(), route_to_.end(), none);
       std::fill(first_kept_.begin(), first_kept_.end(), 0);
-      for (std::size_t i = 0; i < transfers.size(); ++i) {
-        const transfer& x = transfers[by_sender_[i]];
-        auto& at = route_to_[x.to];
-        if (at == none || routes_[at].from != x.from) {
-          at = static_cast<std::uint32_t>(routes_.size());
-          routes_.push_back({x.from, num_devices_ + x.to});
-          ++first_kept_[x.from + 1];
-          ++first_kept_[num_devices_ + x.to + 1];
-        }
-        waiting_[by_sender_[i]].route = at;
+      for (const auto& r : grouped_.routes()) {
+        routes_.push_back({r.from, num_devices_ + r.to});
+        ++first_kept_[r.from + 1];
+        ++first_kept_[num_devices_ + r.to + 1];
+      }
+      for (std::uint32_t k = 0; k < transfers.size(); ++k) {
+        waiting_[k].route = grouped_.route_of(k);
       }
       std::partial_sum(first_kept_.begin(), first_kept_.end(), first_kept_.begin());
     }
@@ -197,12 +185,16 @@ struct port_contention {
     std::vector<std::uint32_t> touched_; // free ports that may have something to do
     std::vector<std::uint8_t> is_touched_;
     buffer<entry> offers_;           // a heap of free ports, by the first request that they know
-    std::vector<std::uint32_t> route_to_; // per device: the last route that led there
-    std::vector<std::uint32_t> by_sender_;
+    detail::transfer_routes grouped_;
     buffer<entry> kept_; // per port: a heap of routes, by their first requests
     std::vector<route> routes_;
     std::vector<request_of> waiting_; // per transfer
   };
+
+  template <class Problem>
+  constexpr state state_for(const Problem& p) const {
+    return state{p.num_devices(), p.num_edges()};
+  }
 };
 
 } // namespace weft::simulate

@@ -50,7 +50,7 @@ namespace simulate {
 /// Divides a capacity among demands so that nobody gets more than asked and nobody could get more without taking from
 /// one that has less (max–min fairness). Returns each demand's share of what it asked, from 0 to 1.
 /// Complexity: O(k log k).
-class fair_sharing {
+class max_min_shares {
 public:
   void divide(std::span<const double> demands, double capacity, std::span<double> granted) {
     by_size_.clear();
@@ -262,8 +262,8 @@ private:
         const transfer& x = flow_.transfers()[k];
         const double there = now + x.transfer_time;
         arrival_operations.push(arrivals_.data(), num_arrivals_++, {there, k});
-        if constexpr (requires { observer.on_transfer(k, x, now, now, there); }) {
-          observer.on_transfer(k, x, now, now, there);
+        if constexpr (requires { observer.on_transfer(k, x, now, now); }) {
+          observer.on_transfer(k, x, now, now);
         }
       }
       deliver(flow_.local_consumers(t));
@@ -385,7 +385,7 @@ private:
   std::vector<arrival> arrivals_;
   std::size_t num_arrivals_ = 0;
   std::size_t num_finished_ = 0;
-  simulate::fair_sharing sharing_;
+  simulate::max_min_shares sharing_;
   std::vector<double> demands_, granted_, slowest_;
 };
 

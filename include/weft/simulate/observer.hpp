@@ -17,9 +17,8 @@ namespace weft::simulate {
 /// - `on_begin(const placed_flow<Problem>&)`: the placement is known, nothing has run
 /// - `on_op_start(op_id, device_id, double now)`, `on_op_finish(op_id, device_id, double now)`
 /// - `on_send_start(k, const transfer&, double now)`, `on_send_finish(k, const transfer&, double now)`
-/// - `on_transfer(k, const transfer&, double possible, double start, double arrival)`: a transfer that could begin from
-///   `possible` on begins at `start`, which is now, and ends at `arrival`
-/// - `on_arrival(k, const transfer&, double now)`
+/// - `on_transfer(k, const transfer&, double possible, double now)`: a transfer that could begin from `possible` on begins
+/// - `on_arrival(k, const transfer&, double now)`: it ends
 /// - `on_team(op_id, const concurrency::launch&, double now)`: after `on_op_start`, where ops have teams (manycore.hpp)
 struct no_observer {};
 
@@ -35,7 +34,7 @@ WEFT_DETAIL_EVENT(on_op_start, op_id{}, device_id{}, 0.0);
 WEFT_DETAIL_EVENT(on_op_finish, op_id{}, device_id{}, 0.0);
 WEFT_DETAIL_EVENT(on_send_start, 0u, x, 0.0);
 WEFT_DETAIL_EVENT(on_send_finish, 0u, x, 0.0);
-WEFT_DETAIL_EVENT(on_transfer, 0u, x, 0.0, 0.0, 0.0);
+WEFT_DETAIL_EVENT(on_transfer, 0u, x, 0.0, 0.0);
 WEFT_DETAIL_EVENT(on_arrival, 0u, x, 0.0);
 WEFT_DETAIL_EVENT(on_team, op_id{}, l, 0.0);
 #undef WEFT_DETAIL_EVENT
@@ -61,7 +60,7 @@ constexpr void check_observer() {
     "weft: on_send_start, on_send_finish and on_arrival take (std::uint32_t k, const transfer&, double now)");
   static_assert(!detail::misuses_on_team<O>, "weft: on_team takes (op_id, const concurrency::launch&, double now)");
   static_assert(!detail::misuses_on_transfer<O>, "weft: on_transfer takes (std::uint32_t k, const transfer&, double "
-                                                 "possible, double start, double arrival)");
+                                                 "possible, double now)");
 }
 
 } // namespace weft::simulate

@@ -33,10 +33,13 @@ public:
     trace_->makespan = std::max(trace_->makespan, now);
   }
   constexpr void on_send_start(std::uint32_t k, const transfer&, double now) { trace_->transfers[k].send_start = now; }
-  constexpr void on_transfer(std::uint32_t k, const transfer& x, double possible, double start, double arrival) {
+  constexpr void on_transfer(std::uint32_t k, const transfer& x, double possible, double now) {
     const double send_start = x.send_time > 0 ? trace_->transfers[k].send_start : possible;
-    trace_->transfers[k] = {x.tensor, x.from, x.to, send_start, possible, start, arrival};
-    trace_->makespan = std::max(trace_->makespan, arrival);
+    trace_->transfers[k] = {x.tensor, x.from, x.to, send_start, possible, now, now};
+  }
+  constexpr void on_arrival(std::uint32_t k, const transfer&, double now) {
+    trace_->transfers[k].arrival = now;
+    trace_->makespan = std::max(trace_->makespan, now);
   }
 
 private:

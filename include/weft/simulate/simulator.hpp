@@ -10,10 +10,12 @@
 #include "weft/problem.hpp"
 #include "weft/schedule/keyed_queue.hpp"
 #include "weft/simulate/contention.hpp"
+#include "weft/simulate/network.hpp"
 #include "weft/simulate/observer.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -26,8 +28,8 @@ struct simulation {
   bool complete = true;          ///< false if a static order contradicts the graph, so that ops never ran
 };
 
-/// Runs plans of one problem under one ready policy; the execution model is docs/execution_model.md. Set up once,
-/// run often: `run` does not allocate, and neither do the library's policies.
+/// Runs plans of one problem under one ready policy on one network; the execution model is docs/execution_model.md. Set
+/// up once, run often: `run` does not allocate, and neither do the library's policies and networks.
 ///
 /// A device that is free asks the policy's queue for the next of its ready items. Everything that happens at one
 /// instant takes effect before any device asks; devices then ask in ascending order. What becomes ready at one
@@ -36,14 +38,17 @@ struct simulation {
 /// for them), then their local consumers, tensor by tensor.
 ///
 /// Complexity: O((n + m) log(n + m)) per run. Memory: O(n + m).
-template <must_be::problem Problem, class Policy, class Contention = simulate::no_contention>
+template <must_be::problem Problem, class Policy, class Network = simulate::no_contention>
   requires must_be::ready_policy_for<Policy, Problem>
 class simulator {
   using queue_type = schedule::queue_for<Policy, Problem>;
+  using network_type = decltype(std::declval<const Network&>().state_for(std::declval<const Problem&>()));
+  static constexpr bool holds_transfers = simulate::holds_transfers<network_type>;
+  static constexpr bool has_clock = simulate::has_clock<network_type>;
 
 public:
-  constexpr explicit simulator(const Problem& p, Policy policy = {}, Contention = {})
-      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, contention_{p.num_devices(), p.num_edges()},
+  constexpr explicit simulator(const Problem& p, Policy policy = {}, Network network = {})
+      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, network_{network.state_for(p)},
         missing_(p.num_ops(), 0),
         free_slots_(p.num_devices(), 0), touched_(p.num_devices(), 0), is_touched_(p.num_devices(), 0) {
     std::size_t slots = 0;
@@ -85,13 +90,20 @@ public:
     simulation result;
     double now = 0;
     dispatch(now, observer);
-    while (num_events_ > 0) {
-      now = events_[0].time;
+    while (something_is_under_way()) {
+      now = next_time();
       do {
-        const auto code = events_[0].code;
-        event_operations.pop(events_.data(), num_events_--);
-        ++result.num_events;
-        complete(code, now, observer);
+        if (!has_clock || next_event_is_at(now)) {
+          const auto code = events_[0].code;
+          event_operations.pop(events_.data(), num_events_--);
+          ++result.num_events;
+          complete(code, now, observer);
+        } else if constexpr (has_clock) {
+          network_.advance(now, [&](std::uint32_t k) {
+            ++result.num_events;
+            arrive(k, now, observer);
+          });
+        }
       } while (goes_on(now, observer));
       dispatch(now, observer);
     }
@@ -119,22 +131,45 @@ private:
   };
   static constexpr heap_operations<event, sooner> event_operations{};
 
-  /// Whether something more ends now. If nothing else does, transfers that waited for ports begin.
+  constexpr bool next_event_is_at(double now) const { return num_events_ > 0 && events_[0].time == now; }
+  constexpr double next_time() const {
+    if constexpr (has_clock) {
+      return num_events_ > 0 ? std::min(events_[0].time, network_.next()) : network_.next();
+    } else {
+      return events_[0].time;
+    }
+  }
+  constexpr bool something_is_under_way() const {
+    if constexpr (has_clock) {
+      return num_events_ > 0 || network_.next() < std::numeric_limits<double>::infinity();
+    } else {
+      return num_events_ > 0;
+    }
+  }
+  constexpr bool something_ends_at(double now) const {
+    if constexpr (has_clock) {
+      return next_event_is_at(now) || network_.next() == now;
+    } else {
+      return next_event_is_at(now);
+    }
+  }
+
+  /// Whether something more ends now. If nothing else does, the network decides which transfers begin.
   template <class Observer>
   constexpr bool goes_on(double now, Observer& observer) {
-    if (num_events_ > 0 && events_[0].time == now) {
+    if (something_ends_at(now)) {
       return true;
     }
-    if constexpr (Contention::takes_turns) {
-      contention_.grant([&](std::uint32_t k, double since) { return begin_transfer(k, since, now, observer) > now; });
-      return num_events_ > 0 && events_[0].time == now;
+    if constexpr (holds_transfers) {
+      network_.settle(now, [&](std::uint32_t k, double since) { return begin_transfer(k, since, now, observer) > now; });
+      return something_ends_at(now);
     }
     return false;
   }
 
   constexpr void start() {
-    if constexpr (Contention::takes_turns) {
-      contention_.reset(flow_.transfers());
+    if constexpr (holds_transfers) {
+      network_.reset(flow_.transfers());
     }
     num_events_ = num_touched_ = 0;
     num_finished_ = 0;
@@ -172,22 +207,24 @@ private:
   /// Transfer k may begin.
   template <class Observer>
   constexpr void allow_transfer(std::uint32_t k, double now, Observer& observer) {
-    if constexpr (Contention::takes_turns) {
-      contention_.request(k, now);
+    if constexpr (holds_transfers) {
+      network_.request(k, now);
     } else {
       begin_transfer(k, now, now, observer);
     }
   }
 
-  /// Returns when it will arrive.
+  /// Returns when it will arrive if nothing slows it down.
   template <class Observer>
   constexpr double begin_transfer(std::uint32_t k, double possible, double now, Observer& observer) {
     const transfer& x = flow_.transfers()[k];
     const double arrival = now + x.transfer_time;
-    if constexpr (requires { observer.on_transfer(k, x, possible, now, arrival); }) {
-      observer.on_transfer(k, x, possible, now, arrival);
+    if constexpr (requires { observer.on_transfer(k, x, possible, now); }) {
+      observer.on_transfer(k, x, possible, now);
     }
-    schedule_event(arrival, flow_.num_items() + k);
+    if constexpr (!has_clock) {
+      schedule_event(arrival, flow_.num_items() + k);
+    }
     return arrival;
   }
 
@@ -213,8 +250,8 @@ private:
   template <class Observer>
   constexpr void arrive(std::uint32_t k, double now, Observer& observer) {
     const transfer& x = flow_.transfers()[k];
-    if constexpr (Contention::takes_turns) {
-      contention_.release(k);
+    if constexpr (requires { network_.release(k); }) {
+      network_.release(k);
     }
     if constexpr (requires { observer.on_arrival(k, x, now); }) {
       observer.on_arrival(k, x, now);
@@ -299,7 +336,7 @@ private:
   [[no_unique_address]] Policy policy_;
   placed_flow<Problem> flow_;
   queue_type queue_;
-  [[no_unique_address]] typename Contention::state contention_;
+  [[no_unique_address]] network_type network_;
   std::size_t num_events_ = 0;
   std::size_t num_finished_ = 0;
   std::uint32_t num_touched_ = 0;

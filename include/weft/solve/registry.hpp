@@ -47,6 +47,7 @@
 #include "weft/schedule/maximum_successor_rank.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/any_network.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 
@@ -60,7 +61,7 @@
 
 namespace weft {
 
-/// A simulator whose policy and contention are not in its type. Records every run.
+/// A simulator whose policy and network are not in its type. Records every run.
 template <class Problem>
 class any_simulator {
 public:
@@ -136,10 +137,10 @@ public:
     policies_.emplace_back(
       std::move(name),
       [policy](const Problem& p, contention_model contention) -> std::unique_ptr<any_simulator<Problem>> {
-        if (contention == contention_model::port) {
-          return std::make_unique<erased<S, simulate::port_contention>>(p, policy);
+        if (contention == contention_model::none) {
+          return std::make_unique<erased<S, simulate::no_contention>>(p, policy);
         }
-        return std::make_unique<erased<S, simulate::no_contention>>(p, policy);
+        return std::make_unique<erased<S, simulate::any_network>>(p, policy, simulate::any_network{contention});
       });
   }
 
@@ -174,15 +175,15 @@ private:
   template <class T>
   using table = std::vector<std::pair<std::string, T>>;
 
-  template <class Policy, class Contention>
+  template <class Policy, class Network>
   class erased final : public any_simulator<Problem> {
   public:
-    erased(const Problem& p, const Policy& policy) : simulator_{p, policy} {}
+    erased(const Problem& p, const Policy& policy, Network network = {}) : simulator_{p, policy, network} {}
     void prepare(const plan& decided) override { simulator_.prepare(decided); }
     simulation run_prepared(trace& into) override { return simulator_.run_prepared(simulate::recorder{into}); }
 
   private:
-    simulator<Problem, Policy, Contention> simulator_;
+    simulator<Problem, Policy, Network> simulator_;
   };
 
   template <class T>

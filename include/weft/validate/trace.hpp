@@ -4,6 +4,7 @@
 
 #include "weft/plan/contention.hpp"
 #include "weft/plan/trace.hpp"
+#include "weft/validate/fair_arrivals.hpp"
 #include "weft/validate/memory.hpp"
 #include "weft/validate/placement.hpp"
 
@@ -17,6 +18,7 @@ namespace weft {
 /// How strictly a trace is checked.
 struct validate_options {
   contention_model contention = contention_model::none; ///< what the run was made with
+  flow_weights weights = flow_weights::equal;           ///< under `fair`: the same
   double tolerance = 1e-9;   ///< relative: two instants a and b are the same if |a - b| <= tolerance * max(|a|, |b|)
   bool check_memory = false; ///< report `out_of_memory`; only for traces that are right in all other respects
   memory_rule memory = memory_rule::reserved; ///< over time: reservations need not hold, and `out_of_memory` is reported
@@ -235,8 +237,29 @@ struct trace_checker {
       if (may_wait ? cmp.before(x->start, x->send_finish) : !cmp.same(x->start, x->send_finish)) {
         report(kind::wrong_transfer_start, x->send_finish, x->start);
       }
-      if (!cmp.same(x->start + under_way, x->arrival)) {
+      if (options.contention != contention_model::fair && !cmp.same(x->start + under_way, x->arrival)) {
         report(kind::wrong_transfer_time, under_way, x->arrival - x->start);
+      }
+    }
+  }
+
+  /// Under `fair`, everything arrives when the links that it shares let it.
+  void check_fair_arrivals() {
+    std::vector<const transfer_record*> sent;
+    for (const auto* x : moves) {
+      if (x->from == where[p.workload().producer(x->tensor)]) {
+        sent.push_back(x);
+      }
+    }
+    const auto expected = fair_arrivals(p, sent, options.weights);
+    for (std::size_t k = 0; k < sent.size(); ++k) {
+      if (!cmp.same(expected[k], sent[k]->arrival)) {
+        found.push_back({.what = kind::wrong_transfer_time,
+                         .op = p.workload().producer(sent[k]->tensor),
+                         .tensor = sent[k]->tensor,
+                         .device = sent[k]->to,
+                         .expected = expected[k] - sent[k]->start,
+                         .actual = sent[k]->arrival - sent[k]->start});
       }
     }
   }
@@ -349,8 +372,9 @@ struct trace_checker {
 /// Everything that is wrong with a trace; empty if it is a possible run of the placement under the execution model.
 /// What makes later checks meaningless ends the check: an incomplete placement, ops without records or on other
 /// devices, unusable times. Under `port`, transfers must not wait while both their ports are free; which of several
-/// goes first is left open. Complexity: O((n + m) log (n + m)); under `port` a transfer that waits adds a look-up for
-/// each time that one of its ports gets free before it starts.
+/// goes first is left open; under `fair`, arrivals must be those that sharing makes of the starts. Complexity: O((n + m) log
+/// (n + m)); under `port` a transfer that waits adds a look-up for each time that one of its ports gets free before it
+/// starts; under `fair`, O(transfers × links of those under way at the same time), squared where all share.
 template <class W, class P, class C>
 constexpr std::vector<violation> validate(const problem<W, P, C>& p, const placement& where, const trace& run,
                                           validate_options options = {}) {
@@ -367,6 +391,9 @@ constexpr std::vector<violation> validate(const problem<W, P, C>& p, const place
   check.check_durations();
   check.check_transfer_set();
   check.check_transfer_times();
+  if (options.contention == contention_model::fair) {
+    check.check_fair_arrivals();
+  }
   check.check_inputs();
   check.check_sharing();
   check.check_makespan();
