@@ -13,9 +13,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace problem_test {
@@ -281,7 +284,7 @@ TEST_CASE("problem: other demands reserve other bytes, and change nothing else")
   const problem p{w, q};
   CHECK(p.resident_bytes(0) == 1000);
   CHECK(p.demand(0) == 1100);
-  const auto other = p.reserving({5, 6, 7, 8});
+  const auto other = p.with_demands({5, 6, 7, 8});
   for (component_id c = 0; c < 4; ++c) {
     CHECK(other.demand(c) == 5 + c);
     CHECK(other.resident_bytes(c) == p.resident_bytes(c));
@@ -289,7 +292,37 @@ TEST_CASE("problem: other demands reserve other bytes, and change nothing else")
   }
   CHECK(p.demand(0) == 1100);
   CHECK(other.num_components() == p.num_components());
+  CHECK(other.topological_order().data() == p.topological_order().data()); // shared, not copied
 }
+
+TEST_CASE("problem: other costs change times, and nothing else; what is shared outlives the first problem") {
+  const workload w = test::diamond();
+  const platform<> q = test::three_devices();
+  std::optional<problem<workload, platform<>>> first{std::in_place, w, q};
+  const auto p = first->with_demands({5, 6, 7, 8});
+  const auto slower = p.with_costs(cost::scaled{p.cost(), 2, 3});
+  CHECK(slower.topological_order().data() == first->topological_order().data());
+  first.reset();
+  CHECK(slower.compute_time(1, 0) == 2 * p.compute_time(1, 0));
+  CHECK(slower.transfer_time(1, 0, 2) == 3 * p.transfer_time(1, 0, 2));
+  CHECK(slower.amount(1) / slower.rate(0) == slower.compute_time(1, 0));
+  CHECK(slower.device_class(2) == 1);
+  CHECK(slower.demand(3) == 8);
+  CHECK(std::ranges::equal(slower.topological_order(), p.topological_order()));
+  CHECK(slower.members(2).front() == 2);
+  CHECK(slower.num_edges() == p.num_edges());
+}
+
+/// In constant expressions, too.
+constexpr double twice_as_slow() {
+  const std::vector<std::vector<int>> successors{{1}, {}};
+  const std::vector<double> work{1, 4};
+  const annotated_graph ops{successors, {.work = work}};
+  const platform<uniform_links> two{std::vector<device>(2), {}};
+  const problem p{ops, two};
+  return p.with_costs(cost::scaled{p.cost(), 2}).with_demands({1, 1}).compute_time(1, 0);
+}
+static_assert(twice_as_slow() == 8);
 
 struct vast : workload_archetype {
   std::size_t ops = 0;

@@ -169,7 +169,7 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
       resident.push_back(p.resident_bytes(c));
     }
     s.budget.seconds /= 2; // the other half is for a search that keeps to the memory
-    r = s(p.reserving(std::move(resident)), random);
+    r = s(p.with_demands(std::move(resident)), random);
   }
   answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period"};
   double period = 0;

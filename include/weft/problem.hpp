@@ -6,7 +6,9 @@
 #include "weft/core/error.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/core/rounding.hpp"
+#include "weft/core/shared.hpp"
 #include "weft/cost/concepts.hpp"
+#include "weft/cost/facts.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/plan/infeasibility.hpp"
@@ -27,9 +29,20 @@ namespace weft {
 using component_id = std::uint32_t;
 
 namespace detail {
-/// T owns numbers that were checked when it was built.
+/// T owns numbers that were checked when it was built, or, of cost models, adds none of its own to those.
 template <class T>
 concept checks_amounts = std::same_as<typename T::checked_type, T>;
+
+/// The class that computes C's times checks amounts.
+template <class C, class W, class P>
+concept computes_checked_amounts = requires {
+  requires checks_amounts<typename decltype(cost_parts::author_of(&C::template compute_time<W, P>))::type>;
+};
+template <class C, class W, class P>
+concept transfers_checked_amounts = requires {
+  requires checks_amounts<typename decltype(cost_parts::author_of(&C::template transfer_time<W, P>))::type>;
+  requires checks_amounts<typename decltype(cost_parts::author_of(&C::template send_time<W, P>))::type>;
+};
 
 struct workload_must_outlive_the_problem {};
 struct platform_must_outlive_the_problem {};
@@ -38,6 +51,107 @@ struct platform_must_outlive_the_problem {};
   throw value_error(std::move(where),
                     readable_number(seconds) + " is no time: a cost model returns seconds, at least 0");
 }
+/// `op 3 'conv'`, `device 1 'gpu0'`.
+template <class T>
+std::string describe(const T& of, const char* what, std::uint32_t id) {
+  std::string text = what + std::to_string(id);
+  if constexpr (requires { std::string_view{of.name(id)}; }) {
+    if (const std::string_view name = of.name(id); !name.empty()) {
+      text.append(" '").append(name).append("'");
+    }
+  }
+  return text;
+}
+
+/// What follows from a workload alone: an order and its components. Copies of a problem share it.
+template <class Workload>
+class problem_structure {
+public:
+  constexpr explicit problem_structure(const Workload& w) : workload_{&w} {
+    sort_topologically();
+    collect_components();
+  }
+
+  constexpr std::size_t num_edges() const { return num_edges_; }
+  constexpr std::size_t num_components() const { return first_member_.size() - 1; }
+  constexpr std::span<const op_id> topological_order() const { return topological_order_; }
+  constexpr component_id component(op_id v) const { return component_[v]; }
+  constexpr std::span<const op_id> members(component_id c) const {
+    return std::span{members_}.subspan(first_member_[c], first_member_[c + 1] - first_member_[c]);
+  }
+  constexpr kind_set kinds(component_id c) const { return kinds_[c]; }
+  constexpr std::vector<byte_count> take_demand() { return std::move(demand_); }
+
+private:
+  constexpr std::size_t num_ops() const { return static_cast<std::size_t>(workload_->num_ops()); }
+
+  constexpr void sort_topologically() {
+    for (const op_id v : ids(num_ops())) {
+      num_edges_ += static_cast<std::size_t>(std::ranges::size(workload_->inputs(v)));
+    }
+    (void)checked_count(num_ops() + num_edges_, "workload", "ops and edges"); // what compute queues may hold
+    topological_order_ = graph::topological_order(*workload_);
+  }
+
+  constexpr void collect_components() {
+    component_.assign(num_ops(), none);
+    std::vector<component_id> of_group(static_cast<std::size_t>(workload_->num_groups()), none);
+    component_id count = 0;
+    for (const op_id v : ids(num_ops())) { // groups first, as [CP]'s partitioners visit them
+      if (const group_id g = workload_->group(v); g != none) {
+        if (of_group[g] == none) {
+          of_group[g] = count++;
+        }
+        component_[v] = of_group[g];
+      }
+    }
+    for (const op_id v : ids(num_ops())) {
+      if (component_[v] == none) {
+        component_[v] = count++;
+      }
+    }
+    first_member_.assign(count + 1, 0);
+    kinds_.assign(count, kind_set::all());
+    demand_.assign(count, 0);
+    byte_count total = 0;
+    for (const op_id v : ids(num_ops())) {
+      const component_id c = component_[v];
+      ++first_member_[c + 1];
+      kinds_[c] = kinds_[c] & workload_->kinds(v);
+      const auto add = [&](byte_count bytes) {
+        if (bytes > max_total_bytes - total) [[unlikely]] {
+          throw value_error(describe(*workload_, "op ", v), "with its bytes, those of all ops and tensors together overflow 2^62");
+        }
+        total += bytes;
+        demand_[c] += bytes;
+      };
+      add(workload_->resident_bytes(v));
+      for (const tensor_id t : workload_->outputs(v)) {
+        add(workload_->bytes(t));
+      }
+      for (const tensor_id t : workload_->inputs(v)) {
+        add(workload_->bytes(t));
+      }
+    }
+    for (component_id c = 0; c < count; ++c) {
+      first_member_[c + 1] += first_member_[c];
+    }
+    members_.assign(num_ops(), 0);
+    auto next = first_member_;
+    for (const op_id v : ids(num_ops())) {
+      members_[next[component_[v]]++] = v;
+    }
+  }
+
+  const Workload* workload_;
+  std::size_t num_edges_ = 0;
+  std::vector<op_id> topological_order_;
+  std::vector<component_id> component_;
+  std::vector<std::uint32_t> first_member_;
+  std::vector<op_id> members_;
+  buffer<kind_set> kinds_;
+  std::vector<byte_count> demand_; // until a problem takes it
+};
 } // namespace detail
 
 /// This one is for what cannot be a problem: the compiler says in a sentence what is missing, and nothing else.
@@ -51,8 +165,8 @@ public:
 
 /// What to place on what, and what it costs. Refers to the workload and the platform, which must outlive it; keeps
 /// the cost model by value. Derives, once: a topological order, and the **components**, the units of placement: each
-/// colocation group, then each op without a group, ordered by smallest op.
-/// Construction: O(n + m). Memory: about 20 bytes per op and 40 per component.
+/// colocation group, then each op without a group, ordered by smallest op. Copies share what was derived.
+/// Construction: O(n + m). Memory: about 20 bytes per op and 40 per component. Copy: O(1), and the cost model's.
 template <dataflow_workload Workload, device_platform Platform, class Cost>
   requires cost_model_for<Cost, Workload, Platform>
 class problem<Workload, Platform, Cost> {
@@ -62,16 +176,8 @@ public:
   using cost_type = Cost;
 
   /// Throws `value_error` if the platform has no device, or if something has too many parts to have ids, `cycle_error`.
-  constexpr problem(const Workload& w, const Platform& p, Cost cost = {}) : workload_{&w}, platform_{&p}, cost_{cost} {
-    if (checked_count(num_devices(), "platform", "devices") == 0) {
-      throw value_error("platform", "has no device; add at least one");
-    }
-    (void)checked_count(num_ops(), "workload", "ops");
-    (void)checked_count(num_tensors(), "workload", "tensors");
-    (void)checked_count(static_cast<std::size_t>(workload_->num_groups()), "workload", "colocation groups");
-    sort_topologically();
-    collect_components();
-  }
+  constexpr problem(const Workload& w, const Platform& p, Cost cost = {})
+      : problem{w, p, std::move(cost), structure_of(w, p)} {}
   // It refers to both, so that neither can be a temporary; the names of the last parameters are for the compiler's
   // message.
   problem(const Workload&&, const Platform&, Cost = {}, detail::workload_must_outlive_the_problem = {}) = delete;
@@ -86,19 +192,19 @@ public:
   constexpr std::size_t num_ops() const { return static_cast<std::size_t>(workload_->num_ops()); }
   constexpr std::size_t num_tensors() const { return static_cast<std::size_t>(workload_->num_tensors()); }
   constexpr std::size_t num_devices() const { return static_cast<std::size_t>(platform_->num_devices()); }
-  constexpr std::size_t num_components() const { return first_member_.size() - 1; }
+  constexpr std::size_t num_components() const { return structure_->num_components(); }
   /// How many (tensor, consumer) pairs there are; no placement causes more transfers.
-  constexpr std::size_t num_edges() const { return num_edges_; }
+  constexpr std::size_t num_edges() const { return structure_->num_edges(); }
 
   /// The ops, each after its inputs' producers; ties by ascending id among those that become free together.
-  constexpr std::span<const op_id> topological_order() const { return topological_order_; }
+  constexpr std::span<const op_id> topological_order() const { return structure_->topological_order(); }
 
   /// Whether times need no check: those of the library's linear models, of amounts and rates that were checked when
   /// workload and platform were built and that nobody can have changed since.
   static constexpr bool trusts_compute_times = detail::checks_amounts<Workload> && detail::checks_amounts<Platform> &&
-                                               cost::computes_linearly<Cost, Workload, Platform>;
+                                               detail::computes_checked_amounts<Cost, Workload, Platform>;
   static constexpr bool trusts_transfer_times = detail::checks_amounts<Platform> &&
-                                                cost::moves_over_links<Cost, Workload, Platform>;
+                                                detail::transfers_checked_amounts<Cost, Workload, Platform>;
 
   /// Times in seconds, at least 0; infinite where an op cannot run or a tensor cannot go. What the cost model says is
   /// checked here, where it comes in: these throw `value_error` if it is negative or not a number. Whatever products a
@@ -151,16 +257,63 @@ public:
     return checked_staging_time("export_time", t, d, cost_.export_time(*workload_, t, *platform_, d));
   }
 
-  constexpr component_id component(op_id v) const { return component_[v]; }
-  /// The ops of a component, ascending.
-  constexpr std::span<const op_id> members(component_id c) const {
-    return std::span{members_}.subspan(first_member_[c], first_member_[c + 1] - first_member_[c]);
+  /// What the cost model states of its times (cost/concepts.hpp), so that algorithms can compute once for all ops what
+  /// others compute for each. The functions are there where the fact holds.
+  static constexpr bool has_rates = cost_parts::has_rates<Cost, Workload, Platform>;
+  constexpr double amount(op_id v) const
+    requires has_rates
+  {
+    return cost_.amount(*workload_, v);
   }
+  constexpr double rate(device_id d) const
+    requires has_rates
+  {
+    return cost_.rate(*workload_, *platform_, d);
+  }
+  static constexpr bool has_class_times = cost_parts::has_class_times<Cost, Workload, Platform>;
+  constexpr const double* class_times(op_id v) const
+    requires has_class_times
+  {
+    return cost_.class_times(*workload_, v, *platform_);
+  }
+  constexpr std::uint32_t class_number(device_id d) const
+    requires has_class_times
+  {
+    return cost_.class_number(*workload_, *platform_, d);
+  }
+  static constexpr bool sends_by_bytes = cost_parts::sends_by_bytes<Cost, Workload, Platform>;
+  constexpr auto transfer_line(device_id from, device_id to) const
+    requires sends_by_bytes
+  {
+    return cost_.transfer_line(*workload_, *platform_, from, to);
+  }
+  /// What `send_time` is for any tensor; not checked.
+  constexpr double send_overhead(device_id from) const
+    requires sends_by_bytes
+  {
+    if constexpr (cost_parts::has_send_time<Cost, Workload, Platform>) {
+      return rounded(cost_.send_overhead(*workload_, *platform_, from));
+    } else {
+      return 0;
+    }
+  }
+  /// A device with the same compute times as d, not larger than d: d itself where the model does not tell.
+  constexpr device_id device_class(device_id d) const {
+    if constexpr (cost_parts::has_device_classes<Cost, Workload, Platform>) {
+      return cost_.device_class(*workload_, *platform_, d);
+    } else {
+      return d;
+    }
+  }
+
+  constexpr component_id component(op_id v) const { return structure_->component(v); }
+  /// The ops of a component, ascending.
+  constexpr std::span<const op_id> members(component_id c) const { return structure_->members(c); }
   constexpr bool is_group(component_id c) const { return workload_->group(members(c).front()) != none; }
   /// The kinds that all members allow.
-  constexpr kind_set kinds(component_id c) const { return kinds_[c]; }
+  constexpr kind_set kinds(component_id c) const { return structure_->kinds(c); }
   /// Bytes to reserve on a device: Σ over the members of resident bytes + outputs + inputs. [CP] §2
-  constexpr byte_count demand(component_id c) const { return demand_[c]; }
+  constexpr byte_count demand(component_id c) const { return (*demand_)[c]; }
   /// Σ over the members of resident bytes: what a component holds all the time, wherever it is.
   constexpr byte_count resident_bytes(component_id c) const {
     byte_count sum = 0;
@@ -170,15 +323,20 @@ public:
     return sum;
   }
 
+  /// The same problem with other costs, such as a sample of uncertain ones. O(1), and the model's own copy.
+  template <class OtherCost>
+  constexpr weft::problem<Workload, Platform, OtherCost> with_costs(OtherCost cost) const {
+    return {*workload_, *platform_, std::move(cost), demand_, structure_};
+  }
   /// The same problem with other demands, one per component, in bytes. What the default demands reserve is never
   /// exceeded in a run; others are for solvers that check by running. With `resident_bytes` as demands, every plan that
   /// keeps to the capacity in a run keeps to the reservation, too, so that what is proven of all plans holds for these.
-  constexpr problem reserving(std::vector<byte_count> demand) const {
+  /// O(1), and the model's copy.
+  constexpr problem with_demands(std::vector<byte_count> demand) const {
     WEFT_ASSERT(demand.size() == num_components());
-    problem other = *this;
-    other.demand_ = std::move(demand);
-    return other;
+    return {*workload_, *platform_, cost_, shared{std::move(demand)}, structure_};
   }
+
   /// Σ of the members' compute times on d.
   constexpr double component_time(component_id c, device_id d) const {
     double sum = 0;
@@ -191,7 +349,7 @@ public:
   /// The same of the members other than v.
   constexpr double others_time(op_id v, device_id d) const {
     double sum = 0;
-    for (const op_id u : members(component_[v])) {
+    for (const op_id u : members(component(v))) {
       sum += u == v ? 0.0 : compute_time(u, d);
     }
     return sum;
@@ -199,14 +357,14 @@ public:
 
   /// Whether d is of a kind that c allows and large enough for c alone.
   constexpr bool allows(component_id c, device_id d) const {
-    return kinds_[c].contains(platform_->kind(d)) &&
-           static_cast<byte_count>(platform_->memory_capacity(d)) >= demand_[c];
+    return kinds(c).contains(platform_->kind(d)) &&
+           static_cast<byte_count>(platform_->memory_capacity(d)) >= demand(c);
   }
 
   /// Throws `value_error` for the first device of a kind that v's component allows on which `compute_time` throws.
   [[gnu::cold, gnu::noinline]] constexpr void check_compute_times(op_id v) const {
     for (const device_id d : ids(num_devices())) {
-      if (kinds_[component_[v]].contains(platform_->kind(d))) {
+      if (kinds(component(v)).contains(platform_->kind(d))) {
         (void)compute_time(v, d);
       }
     }
@@ -215,10 +373,10 @@ public:
   /// To be asked where a time of an op turned out to be infinite; nowhere else does the question cost anything. Throws
   /// `value_error` if the op's component takes for ever on every device that it allows: it has to run somewhere.
   [[gnu::cold, gnu::noinline]] constexpr void check_runs_somewhere(op_id v) const {
-    const component_id c = component_[v];
+    const component_id c = component(v);
     device_id allowed = none;
     for (const device_id d : ids(num_devices())) {
-      if (kinds_[c].contains(platform_->kind(d))) {
+      if (kinds(c).contains(platform_->kind(d))) {
         if (component_time(c, d) < std::numeric_limits<double>::infinity()) {
           return;
         }
@@ -236,18 +394,18 @@ public:
     infeasibility i{.why = infeasibility::reason::no_device_of_kind,
                     .op = members(c).front(),
                     .num_members = members(c).size(),
-                    .kinds = kinds_[c],
-                    .demand = demand_[c]};
+                    .kinds = kinds(c),
+                    .demand = demand(c)};
     bool has_room = false;
     bool ends = false;
     for (const device_id d : ids(num_devices())) {
-      if (kinds_[c].contains(platform_->kind(d))) {
+      if (kinds(c).contains(platform_->kind(d))) {
         i.why = infeasibility::reason::out_of_memory;
         const bool finite = component_time(c, d) < std::numeric_limits<double>::infinity();
         if (finite) {
           i.largest_free = std::max(i.largest_free, free[d]);
         }
-        if (free[d] >= demand_[c]) {
+        if (free[d] >= demand(c)) {
           has_room = true;
           ends = ends || finite;
         }
@@ -260,21 +418,10 @@ public:
   }
 
   /// `op 3 'conv'`, `device 1 'gpu0'`: how messages call them.
-  std::string describe_op(op_id v) const { return describe(*workload_, "op ", v); }
-  std::string describe_device(device_id d) const { return describe(*platform_, "device ", d); }
+  std::string describe_op(op_id v) const { return detail::describe(*workload_, "op ", v); }
+  std::string describe_device(device_id d) const { return detail::describe(*platform_, "device ", d); }
 
 private:
-  template <class T>
-  static std::string describe(const T& of, const char* what, std::uint32_t id) {
-    std::string text = what + std::to_string(id);
-    if constexpr (requires { std::string_view{of.name(id)}; }) {
-      if (const std::string_view name = of.name(id); !name.empty()) {
-        text.append(" '").append(name).append("'");
-      }
-    }
-    return text;
-  }
-
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_compute_time(op_id v, device_id d, double seconds) const {
     detail::refuse_time("compute_time of " + describe_op(v) + " on " + describe_device(d), seconds);
   }
@@ -299,78 +446,38 @@ private:
     }
     throw value_error("compute_time of " + describe_op(slowest) + " on " + describe_device(d),
                       readable_number(component_time(c, d)) + (is_group(c) ? " with its group" : "") +
-                        ", as on every device of the kinds that it allows (" + to_string(kinds_[c]) +
+                        ", as on every device of the kinds that it allows (" + to_string(kinds(c)) +
                         "): an op has to run somewhere; give it a finite time there, or other kinds");
   }
 
-  constexpr void sort_topologically() {
-    for (const op_id v : ids(num_ops())) {
-      num_edges_ += static_cast<std::size_t>(std::ranges::size(workload_->inputs(v)));
+  template <class, class, class>
+  friend class weft::problem;
+
+  using structure = detail::problem_structure<Workload>;
+
+  static constexpr structure structure_of(const Workload& w, const Platform& p) {
+    if (checked_count(static_cast<std::size_t>(p.num_devices()), "platform", "devices") == 0) {
+      throw value_error("platform", "has no device; add at least one");
     }
-    (void)checked_count(num_ops() + num_edges_, "workload", "ops and edges"); // what compute queues may hold
-    topological_order_ = graph::topological_order(*workload_);
+    (void)checked_count(static_cast<std::size_t>(w.num_ops()), "workload", "ops");
+    (void)checked_count(static_cast<std::size_t>(w.num_tensors()), "workload", "tensors");
+    (void)checked_count(static_cast<std::size_t>(w.num_groups()), "workload", "colocation groups");
+    return structure{w};
   }
 
-  constexpr void collect_components() {
-    component_.assign(num_ops(), none);
-    std::vector<component_id> of_group(static_cast<std::size_t>(workload_->num_groups()), none);
-    component_id count = 0;
-    for (const op_id v : ids(num_ops())) { // groups first, as [CP]'s partitioners visit them
-      if (const group_id g = workload_->group(v); g != none) {
-        if (of_group[g] == none) {
-          of_group[g] = count++;
-        }
-        component_[v] = of_group[g];
-      }
-    }
-    for (const op_id v : ids(num_ops())) {
-      if (component_[v] == none) {
-        component_[v] = count++;
-      }
-    }
-    first_member_.assign(count + 1, 0);
-    kinds_.assign(count, kind_set::all());
-    demand_.assign(count, 0);
-    byte_count total = 0;
-    for (const op_id v : ids(num_ops())) {
-      const component_id c = component_[v];
-      ++first_member_[c + 1];
-      kinds_[c] = kinds_[c] & workload_->kinds(v);
-      const auto add = [&](byte_count bytes) {
-        if (bytes > max_total_bytes - total) [[unlikely]] {
-          throw value_error(describe_op(v), "with its bytes, those of all ops and tensors together overflow 2^62");
-        }
-        total += bytes;
-        demand_[c] += bytes;
-      };
-      add(workload_->resident_bytes(v));
-      for (const tensor_id t : workload_->outputs(v)) {
-        add(workload_->bytes(t));
-      }
-      for (const tensor_id t : workload_->inputs(v)) {
-        add(workload_->bytes(t));
-      }
-    }
-    for (component_id c = 0; c < count; ++c) {
-      first_member_[c + 1] += first_member_[c];
-    }
-    members_.assign(num_ops(), 0);
-    auto next = first_member_;
-    for (const op_id v : ids(num_ops())) {
-      members_[next[component_[v]]++] = v;
-    }
+  constexpr problem(const Workload& w, const Platform& p, Cost cost, structure s)
+      : problem{w, p, std::move(cost), shared{s.take_demand()}, shared{std::move(s)}} {}
+  constexpr problem(const Workload& w, const Platform& p, Cost cost, shared<std::vector<byte_count>> demand,
+                    shared<structure> s)
+      : workload_{&w}, platform_{&p}, cost_{std::move(cost)}, demand_{std::move(demand)}, structure_{std::move(s)} {
+    WEFT_ASSERT(cost::facts_agree(cost_, w, p)); // what the model states of its times is so
   }
 
   const Workload* workload_;
   const Platform* platform_;
   [[no_unique_address]] Cost cost_;
-  std::size_t num_edges_ = 0;
-  std::vector<op_id> topological_order_;
-  std::vector<component_id> component_;
-  std::vector<std::uint32_t> first_member_;
-  std::vector<op_id> members_;
-  buffer<kind_set> kinds_;
-  std::vector<byte_count> demand_;
+  shared<std::vector<byte_count>> demand_;
+  shared<structure> structure_;
 };
 
 template <class W, class P>

@@ -11,7 +11,6 @@
 
 namespace bound_cheapest_transfer_test {
 
-using weft::cost::moves_over_links;
 using platform_type = weft::platform<weft::link_matrix>;
 
 /// Inherits link_transfers, but hides one of its functions.
@@ -30,13 +29,6 @@ struct constant : weft::cost::linear {
     return 3;
   }
 };
-
-static_assert(moves_over_links<weft::cost::linear, weft::workload, platform_type>);
-static_assert(moves_over_links<weft::cost::table, weft::workload, platform_type>);
-static_assert(moves_over_links<weft::cost::roofline, weft::workload, platform_type>);
-static_assert(!moves_over_links<slower, weft::workload, platform_type>);
-static_assert(!moves_over_links<constant, weft::workload, platform_type>);
-static_assert(!moves_over_links<weft::cost::scaled<weft::cost::linear>, weft::workload, platform_type>);
 
 weft::workload two_tensors() {
   weft::workload_builder b;

@@ -47,8 +47,8 @@ struct complete : counting {
   double export_time(const W&, tensor_id t, const P&, device_id d) const {
     return 300 + t + 10.0 * d;
   }
-  template <class P>
-  device_id device_class(const P&, device_id d) const {
+  template <class W, class P>
+  device_id device_class(const W&, const P&, device_id d) const {
     return d;
   }
 };
@@ -89,8 +89,8 @@ TEST_CASE("wrapped costs have every part that what they wrap has") {
   check_all_parts(cost::measured{base, p}, base, 1, 1);
   check_all_parts(cost::cached{cost::scaled{cost::perturbed{cost::measured{base, p}, 0, 7}, 2, 3}, w, p}, base, 2, 3);
 
-  // Classes are a promise that wrappers keep, drop or make by themselves; all else is forwarded, so checked above.
-  checked.insert("has_device_classes");
+  // Facts are promises that wrappers keep, drop or make by themselves (concepts.test.cpp); all else is checked above.
+  checked.insert({"has_device_classes", "has_rates", "has_class_times", "has_transfer_lines", "has_send_overheads"});
   std::set<std::string> all;
   std::ifstream file{"../include/weft/cost/concepts.hpp"};
   const std::regex concept_name{"concept (has_[a-z_]+)"};
@@ -116,8 +116,8 @@ TEST_CASE("scaled cost: compute and communication apart") {
   CHECK(c.compute_time(w, 2, p, 1) == 2 * base.compute_time(w, 2, p, 1));
   CHECK(c.transfer_time(w, 1, p, 0, 2) == 3 * base.transfer_time(w, 1, p, 0, 2));
   CHECK(c.send_time(w, 1, p, 0, 2) == 3 * base.send_time(w, 1, p, 0, 2));
-  CHECK(c.device_class(p, 2) == 1);
-  CHECK_FALSE(cost_parts::has_device_classes<cost::scaled<cost::roofline>, platform<>>);
+  CHECK(c.device_class(w, p, 2) == 1);
+  CHECK_FALSE(cost_parts::has_device_classes<cost::scaled<cost::roofline>, workload, platform<>>);
 }
 
 TEST_CASE("perturbed cost: within the spread, the same for a seed, different for each op, device and seed") {
@@ -141,7 +141,7 @@ TEST_CASE("perturbed cost: within the spread, the same for a seed, different for
         doctest::Approx(c.compute_time(w, 1, p, 1) / base.compute_time(w, 1, p, 1)));
   CHECK(c.transfer_time(w, 1, p, 0, 2) == base.transfer_time(w, 1, p, 0, 2));
   CHECK(c.send_time(w, 1, p, 0, 2) == base.send_time(w, 1, p, 0, 2));
-  CHECK_FALSE(cost_parts::has_device_classes<decltype(c), platform<>>);
+  CHECK_FALSE(cost_parts::has_device_classes<decltype(c), workload, platform<>>);
 }
 
 TEST_CASE("cached cost: asks once per op and class and then never again") {
@@ -167,7 +167,7 @@ TEST_CASE("cached cost: asks once per op and class and then never again") {
   }
   CHECK(shared.send_time(w, 3, p, 0, 1) == base.send_time(w, 3, p, 0, 1));
   for (const device_id d : ids(p.num_devices())) {
-    CHECK(shared.device_class(p, d) == base.device_class(p, d));
+    CHECK(shared.device_class(w, p, d) == base.device_class(w, p, d));
   }
 }
 
@@ -176,13 +176,13 @@ TEST_CASE("cached cost: devices with the same times are one class, whatever the 
   const platform<> p = test::three_devices();
   const cost::from_function by_parity{[&](op_id v, device_id d) { return w.work(v) + (d % 2); }};
   const cost::cached c{by_parity, w, p};
-  CHECK(c.device_class(p, 0) == 0);
-  CHECK(c.device_class(p, 1) == 1);
-  CHECK(c.device_class(p, 2) == 0);
+  CHECK(c.device_class(w, p, 0) == 0);
+  CHECK(c.device_class(w, p, 1) == 1);
+  CHECK(c.device_class(w, p, 2) == 0);
   CHECK(c.compute_time(w, 3, p, 2) == w.work(3));
   CHECK(c.compute_time(w, 3, p, 1) == w.work(3) + 1);
   const workload empty;
-  CHECK(cost::cached{by_parity, empty, p}.device_class(p, 2) == 0);
+  CHECK(cost::cached{by_parity, empty, p}.device_class(empty, p, 2) == 0);
 }
 
 TEST_CASE("cost from a function: a lambda with captures is a cost model") {

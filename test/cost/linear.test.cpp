@@ -11,7 +11,7 @@ using namespace weft;
 
 static_assert(cost_model_for<cost::linear, workload, platform<>>);
 static_assert(cost_parts::has_send_time<cost::linear, workload, platform<>>);
-static_assert(cost_parts::has_device_classes<cost::linear, platform<>>);
+static_assert(cost_parts::has_device_classes<cost::linear, workload, platform<>>);
 
 /// Speeds and links, and nothing else.
 struct plain_platform {
@@ -38,11 +38,12 @@ TEST_CASE("linear cost: work over speed, bytes over bandwidth, send work over th
 }
 
 TEST_CASE("linear cost: devices of one speed are one class, named by the first of them") {
+  const workload w = test::diamond();
   const platform<> p = test::three_devices();
   const cost::linear c;
-  CHECK(c.device_class(p, 0) == 0);
-  CHECK(c.device_class(p, 1) == 1);
-  CHECK(c.device_class(p, 2) == 1);
+  CHECK(c.device_class(w, p, 0) == 0);
+  CHECK(c.device_class(w, p, 1) == 1);
+  CHECK(c.device_class(w, p, 2) == 1);
 }
 
 TEST_CASE("linear cost: a platform that charges nothing for sending") {

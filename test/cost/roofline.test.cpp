@@ -27,7 +27,7 @@ TEST_CASE("roofline: the slower of arithmetic and memory, plus the launch") {
 }
 
 TEST_CASE("roofline: devices of one speed may differ in memory, so it has no classes") {
-  CHECK_FALSE(cost_parts::has_device_classes<cost::roofline, platform<>>);
+  CHECK_FALSE(cost_parts::has_device_classes<cost::roofline, workload, platform<>>);
 }
 
 } // namespace cost_roofline_test

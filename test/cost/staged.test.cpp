@@ -45,8 +45,8 @@ TEST_CASE("staged: accelerators import and export, hosts do neither") {
   CHECK(c.transfer_time(w, 0, devices, 0, 2) == 0.5);
   CHECK(c.transfer_time(w, 0, devices, 2, 1) == 0.5);
   CHECK(c.transfer_time(w, 0, devices, 2, 3) == 0);
-  CHECK(c.device_class(devices, 1) == 0);
-  CHECK(c.device_class(devices, 3) == 2);
+  CHECK(c.device_class(w, devices, 1) == 0);
+  CHECK(c.device_class(w, devices, 3) == 2);
   static_assert(cost_parts::has_staging_times<cost::staged, workload, platform<uniform_links>>);
   static_assert(!cost_parts::has_staging_times<cost::linear, workload, platform<uniform_links>>);
 }

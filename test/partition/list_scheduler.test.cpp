@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "partition/place.hpp"
 
+#include "weft/cost/compose.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/partition/list/sort_by_key.hpp"
 #include "weft/platform/generate.hpp"
@@ -61,6 +62,70 @@ TEST_CASE("list_scheduler: rows from reciprocals decide what the cost model deci
     const platform<uniform_links> uniform{devices, {{.latency = seed % 5 == 0 ? 0.5 : 0, .bandwidth = 35}}};
     check_both_paths(problem{w, uniform});
   }
+}
+
+/// A model without what it states.
+template <class Base>
+struct silent {
+  Base base;
+  template <class W, class P>
+  double compute_time(const W& w, op_id v, const P& p, device_id d) const {
+    return base.compute_time(w, v, p, d);
+  }
+  template <class W, class P>
+  double transfer_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
+    return base.transfer_time(w, t, p, from, to);
+  }
+  template <class W, class P>
+  double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
+    return base.send_time(w, t, p, from, to);
+  }
+};
+
+TEST_CASE("list_scheduler: what wrapped and tabulated costs state changes no plan") {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    rng random{seed};
+    generate::layered_dag_options o;
+    o.shape = {.min_width = 1, .max_width = 20, .num_ops = 1 + random.below(300), .in_degree = random.uniform(0, 6)};
+    o.max_work = 1 + random.below(100);
+    o.max_bytes = 1 + random.below(100);
+    const workload w = generate::layered(o, seed);
+    const auto devices = generate::heterogeneous({.devices = 1 + random.below(20),
+                                                  .memory_times_speed = seed % 3 == 0 ? 500'000 : std::uint64_t{1} << 62,
+                                                  .send_work = seed % 2 == 0 ? 0.0 : 10.0},
+                                                 seed);
+    auto few = devices.devices();
+    for (device& d : few) {
+      d.speed = d.kind == device_kind::cpu ? 10 : 30;
+    }
+    const platform<uniform_links> alike{few, {{.latency = seed % 5 == 0 ? 0.5 : 0, .bandwidth = 35}}};
+    const auto check = [&](const auto& q) {
+      const problem p{w, q};
+      check_both_paths(p.with_costs(cost::scaled{p.cost(), 1.1, 0.7}));
+      check_both_paths(p.with_costs(cost::perturbed{p.cost(), 0.1, seed}));
+      check_both_paths(p.with_costs(cost::cached{cost::scaled{p.cost(), 1.1, 0.7}, w, q}));
+      const cost::tabulated table{cost::perturbed{p.cost(), seed % 4 == 0 ? 0 : 0.1, seed}, w, q};
+      check_both_paths(p.with_costs(table));
+      const auto tabulated = p.with_costs(table);
+      const partition::list::mean_costs fast{tabulated};
+      const auto asked = p.with_costs(silent<cost::tabulated>{table});
+      const partition::list::mean_costs slow{asked};
+      for (const op_id v : ids(w.num_ops())) {
+        CHECK(fast.compute(v) == slow.compute(v)); // the same sums in the same order
+      }
+    };
+    check(devices);
+    check(alike);
+  }
+}
+
+TEST_CASE("list_scheduler: times that are none are found in tables, too") {
+  const workload w = test::ops_of({3, 1, 2, 5}, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, 7).build();
+  const auto two = test::equal_devices(2);
+  const cost::from_function broken{[](op_id v, device_id d) { return v == 2 && d == 1 ? -1.0 : 1.0; }};
+  const problem p{w, two, cost::tabulated{broken, w, two}};
+  CHECK_THROWS_WITH_AS(test::decide(partition::heft{}, p), doctest::Contains("compute_time of op 2"), value_error);
 }
 
 TEST_CASE("list_scheduler: rates that have no useful reciprocal") {

@@ -81,7 +81,7 @@ TEST_CASE("priced_heft: a higher price leaves less on the device that charges, a
   const auto w = layers_with_large_tensors();
   const auto q = host_and_gpu(800);
   const problem p{w, q};
-  const auto relaxed = p.reserving(std::vector<byte_count>(p.num_components(), 0));
+  const auto relaxed = p.with_demands(std::vector<byte_count>(p.num_components(), 0));
   rng random{0};
   workspace scratch;
   const std::vector<std::uint8_t> scarce(p.num_tensors(), 1);

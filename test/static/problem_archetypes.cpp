@@ -30,7 +30,7 @@ struct cost_archetype {
 using W = workload_archetype;
 using P = platform_archetype;
 static_assert(cost_model_for<cost_archetype, W, P>);
-static_assert(!cost_parts::has_send_time<cost_archetype, W, P> && !cost_parts::has_device_classes<cost_archetype, P>);
+static_assert(!cost_parts::has_send_time<cost_archetype, W, P> && !cost_parts::has_device_classes<cost_archetype, W, P>);
 
 [[maybe_unused]] void use(const problem<W, P, cost_archetype>& problem) {
   (void)problem.topological_order();

@@ -8,9 +8,11 @@
 namespace {
 
 std::atomic<std::size_t> count{0};
+std::atomic<std::size_t> bytes{0};
 
 void* allocate(std::size_t size, std::size_t alignment) {
   count.fetch_add(1, std::memory_order_relaxed);
+  bytes.fetch_add(size, std::memory_order_relaxed);
   size = (size + alignment - 1) / alignment * alignment; // what aligned_alloc asks for
   if (void* const p = std::aligned_alloc(alignment, size == 0 ? alignment : size)) {
     return p;
@@ -21,6 +23,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
 } // namespace
 
 std::size_t weft::test::allocations() { return count.load(std::memory_order_relaxed); }
+std::size_t weft::test::allocated_bytes() { return bytes.load(std::memory_order_relaxed); }
 
 // The array and nothrow forms forward to these by default.
 void* operator new(std::size_t size) { return allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }

@@ -2,7 +2,6 @@
 /// The least time that a tensor needs between two different devices, whichever they are.
 #pragma once
 
-#include "weft/cost/linear.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ namespace weft::bound {
 
 /// For each tensor, a lower bound on send plus transfer time between any two different devices of those given, in
 /// seconds; infinite if there is no second one.
-/// Over links: O(devices² + tensors). For other models, every pair is asked for every tensor, unless that is more
+/// Where transfers are lines: O(devices² + tensors). For other models, every pair is asked for every tensor, unless that is more
 /// than a million pairs: then transfers are taken to be free.
 template <class W, class P, class C>
 constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p, const std::vector<device_id>& devices) {
@@ -23,15 +22,16 @@ constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p, cons
     least.assign(least.size(), infinity);
     return least;
   }
-  if constexpr (cost::moves_over_links<C, W, P>) {
+  if constexpr (problem<W, P, C>::sends_by_bytes) {
     double fixed = infinity;
     double bandwidth = 0;
     for (const device_id from : devices) {
-      const double send = p.send_time(0, from, devices[from == devices[0] ? 1 : 0]);
+      const double send = p.send_overhead(from);
       for (const device_id to : devices) {
         if (to != from) {
-          fixed = std::min<double>(fixed, send + p.platform().latency(from, to));
-          bandwidth = std::max<double>(bandwidth, p.platform().bandwidth(from, to));
+          const auto line = p.transfer_line(from, to);
+          fixed = std::min<double>(fixed, send + line.latency());
+          bandwidth = std::max<double>(bandwidth, line.bandwidth());
         }
       }
     }

@@ -14,7 +14,8 @@ namespace weft::cost {
 namespace detail {
 
 /// A cost model inside another, which derives from this and says what it changes: every other part that `base` has
-/// (compute times apart, and classes, which follow from them) is passed on here, once for all wrappers.
+/// (compute times apart, and what follows from them) is passed on here, once for all wrappers, and what `base` states of
+/// these parts with them.
 template <class Base>
 struct wrapper_of {
   Base base{};
@@ -25,9 +26,19 @@ struct wrapper_of {
     return base.transfer_time(w, t, p, from, to);
   }
   template <class W, class P>
+    requires cost_parts::has_transfer_lines<Base, W, P>
+  constexpr auto transfer_line(const W& w, const P& p, device_id from, device_id to) const {
+    return base.transfer_line(w, p, from, to);
+  }
+  template <class W, class P>
     requires cost_parts::has_send_time<Base, W, P>
   constexpr double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
     return base.send_time(w, t, p, from, to);
+  }
+  template <class W, class P>
+    requires cost_parts::has_send_overheads<Base, W, P>
+  constexpr double send_overhead(const W& w, const P& p, device_id from) const {
+    return base.send_overhead(w, p, from);
   }
   template <class W, class P>
     requires cost_parts::has_staging_times<Base, W, P>
@@ -39,6 +50,20 @@ struct wrapper_of {
   constexpr double export_time(const W& w, tensor_id t, const P& p, device_id d) const {
     return base.export_time(w, t, p, d);
   }
+};
+
+/// A line whose seconds are multiplied.
+template <cost_parts::transfer_line Line>
+class scaled_line {
+public:
+  constexpr scaled_line(const Line& base, double factor) : base_{base}, factor_{factor} {}
+  constexpr double operator()(double bytes) const { return factor_ * base_(bytes); }
+  constexpr double latency() const { return factor_ * base_.latency(); }
+  constexpr double bandwidth() const { return base_.bandwidth() / factor_; }
+
+private:
+  Line base_;
+  double factor_;
 };
 
 } // namespace detail
@@ -57,15 +82,40 @@ struct scaled : detail::wrapper_of<Base> {
   constexpr double compute_time(const W& w, op_id v, const P& p, device_id d) const {
     return compute * this->base.compute_time(w, v, p, d);
   }
+  template <class W>
+    requires requires(const Base& b, const W& w, op_id v) { b.amount(w, v); }
+  constexpr double amount(const W& w, op_id v) const {
+    return compute * this->base.amount(w, v);
+  }
+  template <class W, class P>
+    requires cost_parts::has_rates<Base, W, P>
+  constexpr double rate(const W& w, const P& p, device_id d) const {
+    return this->base.rate(w, p, d);
+  }
+  template <class W, class P>
+    requires cost_parts::has_device_classes<Base, W, P>
+  constexpr device_id device_class(const W& w, const P& p, device_id d) const {
+    return this->base.device_class(w, p, d);
+  }
   template <class W, class P>
     requires cost_parts::has_transfer_time<Base, W, P>
   constexpr double transfer_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
     return communication * this->base.transfer_time(w, t, p, from, to);
   }
   template <class W, class P>
+    requires cost_parts::has_transfer_lines<Base, W, P>
+  constexpr auto transfer_line(const W& w, const P& p, device_id from, device_id to) const {
+    return detail::scaled_line{this->base.transfer_line(w, p, from, to), communication};
+  }
+  template <class W, class P>
     requires cost_parts::has_send_time<Base, W, P>
   constexpr double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
     return communication * this->base.send_time(w, t, p, from, to);
+  }
+  template <class W, class P>
+    requires cost_parts::has_send_overheads<Base, W, P>
+  constexpr double send_overhead(const W& w, const P& p, device_id from) const {
+    return communication * this->base.send_overhead(w, p, from);
   }
   template <class W, class P>
     requires cost_parts::has_staging_times<Base, W, P>
@@ -76,11 +126,6 @@ struct scaled : detail::wrapper_of<Base> {
     requires cost_parts::has_staging_times<Base, W, P>
   constexpr double export_time(const W& w, tensor_id t, const P& p, device_id d) const {
     return communication * this->base.export_time(w, t, p, d);
-  }
-  template <class P>
-    requires cost_parts::has_device_classes<Base, P>
-  constexpr device_id device_class(const P& p, device_id d) const {
-    return this->base.device_class(p, d);
   }
 };
 
@@ -116,9 +161,27 @@ public:
   constexpr double compute_time(const W& w, op_id v, const P& p, device_id d) const {
     return times_.compute_time(w, v, p, d);
   }
-  template <class P>
-  constexpr device_id device_class(const P& p, device_id d) const {
-    return times_.device_class(p, d);
+  template <class W>
+    requires requires(const Base& b, const W& w, op_id v) { b.amount(w, v); }
+  constexpr double amount(const W& w, op_id v) const {
+    return this->base.amount(w, v);
+  }
+  template <class W, class P>
+    requires cost_parts::has_rates<Base, W, P>
+  constexpr double rate(const W& w, const P& p, device_id d) const {
+    return this->base.rate(w, p, d);
+  }
+  template <class W, class P>
+  constexpr device_id device_class(const W& w, const P& p, device_id d) const {
+    return times_.device_class(w, p, d);
+  }
+  template <class W, class P>
+  constexpr const double* class_times(const W& w, op_id v, const P& p) const {
+    return times_.class_times(w, v, p);
+  }
+  template <class W, class P>
+  constexpr std::uint32_t class_number(const W& w, const P& p, device_id d) const {
+    return times_.class_number(w, p, d);
   }
 
 private:

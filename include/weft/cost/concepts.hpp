@@ -6,6 +6,8 @@
 #include "weft/workload/concepts.hpp"
 
 #include <concepts>
+#include <cstdint>
+#include <type_traits>
 
 namespace weft {
 namespace cost_parts {
@@ -38,12 +40,85 @@ concept has_staging_times = requires(const C& c, const W& w, const P& p, tensor_
   { c.export_time(w, t, p, d) } -> std::convertible_to<double>;
 };
 
+/// The class in which a member function was written, which a pointer to it tells even where another class inherits it.
+template <class R, class Author, class... A>
+std::type_identity<Author> author_of(R (Author::*)(A...) const);
+
+/// Fact is stated by the class that has Function, or by one that inherits it. So a class that writes another Function
+/// does not inherit what was said of the old one: it has to say it anew.
+template <auto Fact, auto Function>
+concept still_said_of = std::is_base_of_v<typename decltype(author_of(Function))::type,
+                                          typename decltype(author_of(Fact))::type>;
+
 /// C says which devices cost the same, so that what is computed per class is not computed per device:
-/// `device_class(p, d)`, a device with the same compute times as d, not larger than d. Optional.
-template <class C, class P>
-concept has_device_classes = requires(const C& c, const P& p, device_id d) {
-  { c.device_class(p, d) } -> std::convertible_to<device_id>;
+/// `device_class(w, p, d)`, a device with the same compute times as d, not larger than d. Optional; not inherited where
+/// compute times are others.
+template <class C, class W, class P>
+concept has_device_classes = requires(const C& c, const W& w, const P& p, device_id d) {
+  { c.device_class(w, p, d) } -> std::convertible_to<device_id>;
+} && (requires {
+  requires still_said_of<&C::template device_class<W, P>, &C::template compute_time<W, P>>;
+} || requires { requires still_said_of<&C::device_class, &C::compute_time>; });
+
+/// C's compute times are amounts over rates: `compute_time(w, v, p, d)` is `amount(w, v) / rate(w, p, d)`, but for
+/// rounding. Optional; not inherited where compute times are others.
+template <class C, class W, class P>
+concept has_rates = requires(const C& c, const W& w, const P& p, op_id v, device_id d) {
+  { c.amount(w, v) } -> std::convertible_to<double>;
+  { c.rate(w, p, d) } -> std::convertible_to<double>;
+} && (requires {
+  requires still_said_of<&C::template amount<W>, &C::template compute_time<W, P>>;
+  requires still_said_of<&C::template rate<W, P>, &C::template compute_time<W, P>>;
+} || requires {
+  requires still_said_of<&C::amount, &C::compute_time>;
+  requires still_said_of<&C::rate, &C::compute_time>;
+});
+
+/// C has the times of an op side by side in memory, one for each class of devices: `class_times(w, v, p)` points to them,
+/// `class_number(w, p, d)` is the place of d's among them, and what stands there is exactly `compute_time(w, v, p, d)`.
+/// Optional; not inherited where compute times are others.
+template <class C, class W, class P>
+concept has_class_times = requires(const C& c, const W& w, const P& p, op_id v, device_id d) {
+  { c.class_times(w, v, p) } -> std::convertible_to<const double*>;
+  { c.class_number(w, p, d) } -> std::convertible_to<std::uint32_t>;
+} && (requires {
+  requires still_said_of<&C::template class_times<W, P>, &C::template compute_time<W, P>>;
+  requires still_said_of<&C::template class_number<W, P>, &C::template compute_time<W, P>>;
+} || requires {
+  requires still_said_of<&C::class_times, &C::compute_time>;
+  requires still_said_of<&C::class_number, &C::compute_time>;
+});
+
+/// Seconds by bytes between two devices: `l(bytes)`, which is `l.latency() + bytes / l.bandwidth()` but for rounding.
+template <class L>
+concept transfer_line = requires(const L& l, double bytes) {
+  { l(bytes) } -> std::convertible_to<double>;
+  { l.latency() } -> std::convertible_to<double>;
+  { l.bandwidth() } -> std::convertible_to<double>;
 };
+
+/// C's transfers take a latency and a time in proportion to the bytes: `transfer_time(w, t, p, from, to)` is exactly
+/// `transfer_line(w, p, from, to)` of the bytes of t. Optional; not inherited where transfer times are others.
+template <class C, class W, class P>
+concept has_transfer_lines = requires(const C& c, const W& w, const P& p, device_id d) {
+  { c.transfer_line(w, p, d, d) } -> transfer_line;
+} && (requires {
+  requires still_said_of<&C::template transfer_line<W, P>, &C::template transfer_time<W, P>>;
+} || requires { requires still_said_of<&C::transfer_line, &C::transfer_time>; });
+
+/// C's sends depend on the sender alone: `send_time(w, t, p, from, to)` is exactly `send_overhead(w, p, from)`. Optional;
+/// not inherited where send times are others.
+template <class C, class W, class P>
+concept has_send_overheads = requires(const C& c, const W& w, const P& p, device_id d) {
+  { c.send_overhead(w, p, d) } -> std::convertible_to<double>;
+} && (requires {
+  requires still_said_of<&C::template send_overhead<W, P>, &C::template send_time<W, P>>;
+} || requires { requires still_said_of<&C::send_overhead, &C::send_time>; });
+
+/// What a tensor costs on its way follows from its bytes and the two devices: transfers are lines, and sends, if there
+/// are any, depend on the sender alone.
+template <class C, class W, class P>
+concept sends_by_bytes = has_transfer_lines<C, W, P> && (!has_send_time<C, W, P> || has_send_overheads<C, W, P>);
 
 } // namespace cost_parts
 

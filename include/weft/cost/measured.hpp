@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/shared.hpp"
 #include "weft/cost/compose.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/platform/kinds.hpp"
@@ -49,7 +50,7 @@ public:
         throw value_error("measured time of op " + std::to_string(v), "must be finite and not negative");
       }
     }
-    columns_.push_back({kinds, reference < kinds_.size() ? reference : 0, std::move(seconds)});
+    columns_.push_back({kinds, reference < kinds_.size() ? reference : 0, shared{std::move(seconds)}});
   }
 
   template <class W, class P>
@@ -58,7 +59,7 @@ public:
     const double estimate = this->base.compute_time(w, v, p, d);
     const column* used = nullptr;
     for (const auto& c : columns_) {
-      if (v < c.seconds.size() && !std::isnan(c.seconds[v])) {
+      if (v < c.seconds->size() && !std::isnan((*c.seconds)[v])) {
         const bool same_kind = c.kinds.contains(kinds_[d]);
         if (used == nullptr || same_kind) {
           used = &c;
@@ -72,14 +73,15 @@ public:
       return estimate;
     }
     const double there = used->reference == d ? estimate : this->base.compute_time(w, v, p, used->reference);
-    return there > 0 && estimate > 0 ? used->seconds[v] * (estimate / there) : used->seconds[v];
+    const double seconds = (*used->seconds)[v];
+    return there > 0 && estimate > 0 ? seconds * (estimate / there) : seconds;
   }
 
 private:
   struct column {
     kind_set kinds;
     device_id reference;
-    std::vector<double> seconds;
+    shared<std::vector<double>> seconds; // per op; copies of the model share them
   };
 
   std::vector<device_kind> kinds_; // per device

@@ -4,6 +4,7 @@
 
 #include "weft/core/config.hpp"
 #include "weft/core/error.hpp"
+#include "weft/core/shared.hpp"
 #include "weft/cost/concepts.hpp"
 
 #include <string>
@@ -29,24 +30,24 @@ public:
 
   /// Throws `value_error` if an entry is negative or not finite, or if the ops' columns differ in length.
   explicit staged(columns c) : columns_{std::move(c)} {
-    if (columns_.host.size() != columns_.accelerator.size()) {
-      throw value_error("staged costs", std::to_string(columns_.host.size()) + " ops have a host time and " +
-                                          std::to_string(columns_.accelerator.size()) + " an accelerator time");
+    if (columns_->host.size() != columns_->accelerator.size()) {
+      throw value_error("staged costs", std::to_string(columns_->host.size()) + " ops have a host time and " +
+                                          std::to_string(columns_->accelerator.size()) + " an accelerator time");
     }
-    check(columns_.host, "host time of op ");
-    check(columns_.accelerator, "accelerator time of op ");
-    check(columns_.transfer, "transfer time of tensor ");
+    check(columns_->host, "host time of op ");
+    check(columns_->accelerator, "accelerator time of op ");
+    check(columns_->transfer, "transfer time of tensor ");
   }
 
   template <class W, class P>
   double compute_time(const W&, op_id v, const P& p, device_id d) const {
-    WEFT_ASSERT(v < columns_.host.size());
-    return is_host(p, d) ? columns_.host[v] : columns_.accelerator[v];
+    WEFT_ASSERT(v < columns_->host.size());
+    return is_host(p, d) ? columns_->host[v] : columns_->accelerator[v];
   }
   template <class W, class P>
   double import_time(const W&, tensor_id t, const P& p, device_id d) const {
-    WEFT_ASSERT(t < columns_.transfer.size());
-    return is_host(p, d) ? 0 : columns_.transfer[t];
+    WEFT_ASSERT(t < columns_->transfer.size());
+    return is_host(p, d) ? 0 : columns_->transfer[t];
   }
   template <class W, class P>
   double export_time(const W& w, tensor_id t, const P& p, device_id d) const {
@@ -56,8 +57,8 @@ public:
   double transfer_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
     return export_time(w, t, p, from) + import_time(w, t, p, to);
   }
-  template <class P>
-  device_id device_class(const P& p, device_id d) const {
+  template <class W, class P>
+  device_id device_class(const W&, const P& p, device_id d) const {
     device_id first = 0;
     while (is_host(p, first) != is_host(p, d)) {
       ++first;
@@ -69,7 +70,7 @@ public:
   static bool is_host(const P& p, device_id d) {
     return p.kind(d) == device_kind::cpu;
   }
-  const columns& times() const { return columns_; }
+  const columns& times() const { return *columns_; }
 
 private:
   static void check(const std::vector<double>& column, const char* what) {
@@ -80,7 +81,7 @@ private:
     }
   }
 
-  columns columns_;
+  shared<columns> columns_;
 };
 
 } // namespace weft::cost

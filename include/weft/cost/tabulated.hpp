@@ -2,11 +2,13 @@
 /// Compute times kept in memory: one type for all costs of which a program learns only when it runs.
 #pragma once
 
+#include "weft/core/shared.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/linear.hpp"
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace weft::cost {
@@ -16,7 +18,7 @@ namespace weft::cost {
 /// the model. Devices whose times are all the same become one class, also where the model has no classes.
 ///
 /// A program that chooses between tables, rooflines and measured times at run time has one type of problem with it, so
-/// that every strategy is compiled once. Complexity: O(ops × classes) time and 8 bytes for each of these.
+/// that every strategy is compiled once. Complexity: O(ops × classes) time and 8 bytes for each of these, which copies share.
 /// ```
 /// const problem p{w, q, cost::tabulated{cost::table{seconds, w.num_ops(), q.num_devices()}, w, q}};
 /// ```
@@ -24,50 +26,69 @@ class tabulated : public link_transfers {
 public:
   template <class Cost, class W, class P>
     requires cost_parts::has_compute_time<Cost, W, P>
-  constexpr tabulated(const Cost& cost, const W& w, const P& p) : num_ops_{static_cast<std::size_t>(w.num_ops())} {
-    for (const device_id d : ids(p.num_devices())) {
-      if constexpr (cost_parts::has_device_classes<Cost, P>) {
-        if (const device_id first = cost.device_class(p, d); first != d) {
-          class_.push_back(class_[first]);
-          continue;
-        }
-      }
-      const auto begin = seconds_.size();
-      for (const op_id v : ids(num_ops_)) {
-        seconds_.push_back(cost.compute_time(w, v, p, d));
-      }
-      device_id same = 0; // the first class with these times
-      while (same < first_device_.size() && !std::equal(row(same), row(same + 1), seconds_.begin() + offset(begin))) {
-        ++same;
-      }
-      if (same < first_device_.size()) {
-        seconds_.resize(begin);
-      } else {
-        first_device_.push_back(d);
-      }
-      class_.push_back(same);
-    }
-  }
+  constexpr tabulated(const Cost& cost, const W& w, const P& p) : table_{table_of(cost, w, p)} {}
 
   template <class W, class P>
   constexpr double compute_time(const W&, op_id v, const P&, device_id d) const {
-    return seconds_[class_[d] * num_ops_ + v];
+    return table_->seconds[v * table_->first_device.size() + table_->class_of[d]];
   }
-  template <class P>
-  constexpr device_id device_class(const P&, device_id d) const {
-    return first_device_[class_[d]];
+  template <class W, class P>
+  constexpr device_id device_class(const W&, const P&, device_id d) const {
+    return table_->first_device[table_->class_of[d]];
+  }
+  template <class W, class P>
+  constexpr const double* class_times(const W&, op_id v, const P&) const {
+    return table_->seconds.data() + v * table_->first_device.size();
+  }
+  template <class W, class P>
+  constexpr std::uint32_t class_number(const W&, const P&, device_id d) const {
+    return table_->class_of[d];
   }
 
 private:
-  static constexpr std::ptrdiff_t offset(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
-  constexpr std::vector<double>::const_iterator row(std::size_t c) const {
-    return seconds_.begin() + offset(c * num_ops_);
+  struct times {
+    std::vector<double> seconds = {};         // of each op those of all classes, since that is how they are asked for
+    std::vector<std::uint32_t> class_of = {}; // per device
+    std::vector<device_id> first_device = {}; // per class
+  };
+
+  template <class Cost, class W, class P>
+  static constexpr times table_of(const Cost& cost, const W& w, const P& p) {
+    times made;
+    const auto num_ops = static_cast<std::size_t>(w.num_ops());
+    std::vector<std::vector<double>> columns; // per class
+    for (const device_id d : ids(p.num_devices())) {
+      if constexpr (cost_parts::has_device_classes<Cost, W, P>) {
+        if (const device_id first = cost.device_class(w, p, d); first != d) {
+          made.class_of.push_back(made.class_of[first]);
+          continue;
+        }
+      }
+      std::vector<double> column;
+      column.reserve(num_ops);
+      for (const op_id v : ids(num_ops)) {
+        column.push_back(cost.compute_time(w, v, p, d));
+      }
+      std::size_t same = 0; // the first class with these times
+      while (same < columns.size() && columns[same] != column) {
+        ++same;
+      }
+      if (same == columns.size()) {
+        columns.push_back(std::move(column));
+        made.first_device.push_back(d);
+      }
+      made.class_of.push_back(static_cast<std::uint32_t>(same));
+    }
+    made.seconds.reserve(num_ops * columns.size());
+    for (const op_id v : ids(num_ops)) {
+      for (const auto& column : columns) {
+        made.seconds.push_back(column[v]);
+      }
+    }
+    return made;
   }
 
-  std::size_t num_ops_;
-  std::vector<double> seconds_;         // one run of all ops per class
-  std::vector<device_id> class_;        // per device
-  std::vector<device_id> first_device_; // per class
+  shared<times> table_;
 };
 
 } // namespace weft::cost

@@ -8,7 +8,6 @@
 #include "weft/partition/concepts.hpp"
 
 #include <algorithm>
-#include <concepts>
 #include <numeric>
 #include <vector>
 
@@ -61,24 +60,25 @@ private:
   /// which are taken once.
   template <class Problem>
   class averages {
-    static constexpr bool is_linear = std::same_as<typename Problem::cost_type, cost::linear>;
+    static constexpr bool is_linear = Problem::has_rates && Problem::sends_by_bytes;
 
   public:
     constexpr explicit averages(const Problem& p) : p_{&p}, num_devices_{static_cast<device_id>(p.num_devices())} {
       if constexpr (is_linear) {
         for (const device_id d : ids(num_devices_)) {
-          mean_speed_ += p.platform().speed(d) / num_devices_;
+          mean_rate_ += p.rate(d) / num_devices_;
         }
         for (device_id d = 1; d < num_devices_; ++d) {
-          mean_latency_ += p.platform().latency(0, d) / (num_devices_ - 1);
-          seconds_per_byte_ += 1 / p.platform().bandwidth(0, d) / (num_devices_ - 1);
+          const auto line = p.transfer_line(0, d);
+          mean_latency_ += line.latency() / (num_devices_ - 1);
+          seconds_per_byte_ += 1 / line.bandwidth() / (num_devices_ - 1);
         }
       }
     }
 
     constexpr double compute_time(op_id v) const {
       if constexpr (is_linear) {
-        return p_->workload().work(v) / mean_speed_;
+        return p_->amount(v) / mean_rate_;
       } else {
         double rate = 0;
         for (const device_id d : ids(num_devices_)) {
@@ -111,7 +111,7 @@ private:
   private:
     const Problem* p_;
     device_id num_devices_;
-    double mean_speed_ = 0;
+    double mean_rate_ = 0;
     double mean_latency_ = 0;
     double seconds_per_byte_ = 0;
   };

@@ -535,7 +535,7 @@ private:
 template <must_be::problem Problem>
 best_result best(const Problem& p, const best_options& options = {}) {
   if (options.memory.rule == memory_rule::over_time) {
-    const Problem relaxed = p.reserving(detail::resident_demands(p, options.memory.capacity_share));
+    const Problem relaxed = p.with_demands(detail::resident_demands(p, options.memory.capacity_share));
     return detail::portfolio<Problem>{relaxed, options}.run(p);
   }
   return detail::portfolio<Problem>{p, options}.run(p);

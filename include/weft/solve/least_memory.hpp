@@ -72,7 +72,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
     }
   }
 
-  const auto relaxed = p.reserving(detail::resident_demands(p, 1));
+  const auto relaxed = p.with_demands(detail::resident_demands(p, 1));
   rng random{rng::mix(options.seed)};
   const refine::memory_descent lower{
     .budget = {.moves = timed ? unlimited : std::clamp<std::uint64_t>(most_run_ops / p.num_ops(), 50, 20'000),

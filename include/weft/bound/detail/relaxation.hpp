@@ -120,21 +120,11 @@ public:
   constexpr bool disjoint(std::uint32_t a, std::uint32_t b) const { return disjoint_[a * choices_.size() + b]; }
 
 private:
-  constexpr device_id cost_class(device_id d) const {
-    using platform_type = std::remove_cvref_t<decltype(problem_->platform())>;
-    using cost_type = std::remove_cvref_t<decltype(problem_->cost())>;
-    if constexpr (cost_parts::has_device_classes<cost_type, platform_type>) {
-      return problem_->cost().device_class(problem_->platform(), d);
-    } else {
-      return d;
-    }
-  }
-
   constexpr void find_types() {
     const auto& platform = problem_->platform();
     std::vector<device_id> class_of;
     for (const device_id d : ids(problem_->num_devices())) {
-      class_of.push_back(cost_class(d));
+      class_of.push_back(problem_->device_class(d));
       const auto is_like = [&](device_id e) {
         return class_of[e] == class_of[d] && platform.kind(e) == platform.kind(d) &&
                platform.memory_capacity(e) == platform.memory_capacity(d) && platform.slots(e) == platform.slots(d);

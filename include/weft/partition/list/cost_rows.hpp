@@ -4,7 +4,6 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
-#include "weft/cost/linear.hpp"
 #include "weft/partition/list/reservation.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/timeline.hpp"
@@ -29,8 +28,6 @@ inline void prefetch(const void*) {}
 #endif
 
 } // namespace detail
-
-using cost::computes_linearly;
 
 /// Rows over devices are padded to whole blocks, so that what looks for the least number can do so block by block.
 inline constexpr std::size_t row_block = 8;
@@ -58,36 +55,39 @@ enum class row_path : std::uint8_t {
 
 /// Fills rows over devices for one op after another, and keeps what it needs for that: when each op runs.
 ///
-/// Where transfers go over links, or computing is linear, rows come from reciprocals that are made once: a product
+/// Where transfers are lines, or compute times amounts over rates, rows come from reciprocals that are made once: a product
 /// instead of a division. Such a row is an **estimate**, off by a few roundings, and `least` of it is a lower bound of
 /// what the model says. Whoever decides asks `arrival` and the problem for the exact number.
 /// Memory: 16 bytes per pair of devices and 16 per tensor for estimates, and 16 bytes per op.
 template <class Problem, row_path Path = row_path::automatic>
 class cost_rows {
-  using workload_type = typename Problem::workload_type;
-  using platform_type = typename Problem::platform_type;
-  using cost_type = typename Problem::cost_type;
-  static constexpr bool over_links =
-    Path == row_path::automatic && cost::moves_over_links<cost_type, workload_type, platform_type>;
-  static constexpr bool linear =
-    Path == row_path::automatic && computes_linearly<cost_type, workload_type, platform_type>;
+  static constexpr bool by_lines = Path == row_path::automatic && Problem::sends_by_bytes;
+  static constexpr bool by_rates = Path == row_path::automatic && Problem::has_rates;
+  static constexpr bool by_classes = Path == row_path::automatic && Problem::has_class_times && !Problem::has_rates;
   static constexpr std::size_t most_devices = 1024; // for which pairs are stored
 
 public:
   constexpr cost_rows(const Problem& p, const reservation<Problem>& placed)
       : p_{&p}, placed_{&placed}, stride_{padded(p.num_devices())}, times_(p.num_ops(), schedule::interval{-1, -1}) {
-    if constexpr (over_links) {
-      knows_links_ = p.num_tensors() > 0 && p.num_devices() <= most_devices && prepare_links();
+    if constexpr (by_lines) {
+      knows_lines_ = p.num_tensors() > 0 && p.num_devices() <= most_devices && prepare_lines();
     }
-    if constexpr (linear) {
-      knows_speeds_ = prepare_speeds();
+    if constexpr (by_rates) {
+      knows_rates_ = prepare_rates();
+    }
+    if constexpr (by_classes) {
+      class_.assign(stride_, 0);
+      for (const device_id d : ids(p.num_devices())) {
+        class_[d] = p.class_number(d);
+        num_classes_ = std::max<std::size_t>(num_classes_, class_[d] + 1);
+      }
     }
   }
 
   /// The length of a row.
   constexpr std::size_t stride() const { return stride_; }
   /// Whether rows hold exact times.
-  constexpr bool exact() const { return !knows_links_ && !knows_speeds_; }
+  constexpr bool exact() const { return !knows_lines_ && !knows_rates_; }
   /// A lower bound of a time that was computed from rows that are not exact: some sums and products,
   /// fused or not.
   static constexpr double least(double time) { return time * (1 - 0x1p-44) - 1e-300; }
@@ -98,8 +98,8 @@ public:
   /// v runs on d then.
   constexpr void set_times(op_id v, device_id d, const schedule::interval& when) {
     times_[v] = when;
-    if constexpr (over_links) {
-      if (knows_links_) {
+    if constexpr (by_lines) {
+      if (knows_lines_) {
         const auto& w = p_->workload();
         for (const tensor_id t : w.outputs(v)) {
           tensors_[t] = {when.finish, static_cast<byte_count>(w.bytes(t)) * most_devices + d};
@@ -111,14 +111,14 @@ public:
   /// Prepares rows of v. Precondition: the producers of its inputs have finished.
   constexpr void begin(op_id v) {
     op_ = v;
-    if constexpr (linear) {
-      work_ = p_->workload().work(v);
-      if (!(work_ >= 0)) [[unlikely]] {
+    if constexpr (by_rates) {
+      amount_ = p_->amount(v);
+      if (!(amount_ >= 0)) [[unlikely]] {
         p_->check_compute_times(v);
       }
     }
-    if constexpr (over_links) {
-      if (knows_links_) {
+    if constexpr (by_lines) {
+      if (knows_lines_) {
         const auto& tensors = p_->workload().inputs(v);
         if (inputs_.size() < std::ranges::size(tensors)) {
           inputs_.resize(2 * std::ranges::size(tensors));
@@ -135,18 +135,27 @@ public:
 
   /// Compute times on all devices, checked; times behind the last one, too.
   constexpr void durations(std::span<double> row) const {
-    if constexpr (linear) {
-      if (knows_speeds_) {
+    if constexpr (by_rates) {
+      if (knows_rates_) {
         const double* __restrict const slowness = slowness_.data();
         double* __restrict const times = row.data();
         for (std::size_t d = 0; d < stride_; ++d) {
-          times[d] = work_ * slowness[d];
+          times[d] = amount_ * slowness[d];
         }
         return;
       }
     }
-    for (const device_id d : ids(p_->num_devices())) {
-      row[d] = p_->unchecked_compute_time(op_, d);
+    if constexpr (by_classes) {
+      const double* const of_class = p_->class_times(op_);
+      const std::uint32_t* const number = class_.data();
+      double* __restrict const times = row.data();
+      for (std::size_t d = 0; d < stride_; ++d) {
+        times[d] = of_class[number[d]];
+      }
+    } else {
+      for (const device_id d : ids(p_->num_devices())) {
+        row[d] = p_->unchecked_compute_time(op_, d);
+      }
     }
     if (!holds_times(row)) [[unlikely]] {
       p_->check_compute_times(op_);
@@ -155,8 +164,8 @@ public:
 
   /// When the last input is on each device; whatever behind the last one.
   constexpr void arrivals(std::span<double> row) const {
-    if constexpr (over_links) {
-      if (knows_links_) {
+    if constexpr (by_lines) {
+      if (knows_lines_) {
         has_fixed_ ? latest<true>(row.data()) : latest<false>(row.data());
         return;
       }
@@ -168,21 +177,39 @@ public:
 
   /// Adds `weight` times the compute times of the others in the component of the op in hand to a row of lower bounds,
   /// which it stays.
-  constexpr void add_others(double weight, std::span<double> row) const {
+  constexpr void add_others(double weight, std::span<double> row) {
     const component_id c = p_->component(op_);
-    if constexpr (linear) {
-      if (knows_speeds_ && weight >= 0) {
+    if constexpr (by_rates) {
+      if (knows_rates_ && weight >= 0) {
         double others = 0;
         for (const op_id u : p_->members(c)) {
-          others += u == op_ ? 0 : p_->workload().work(u);
+          others += u == op_ ? 0 : p_->amount(u);
         }
         // Less than the difference of two sums, whatever their roundings.
-        others -= (others + work_) * static_cast<double>(p_->members(c).size() + 8) * 0x1p-51; // fused or not
+        others -= (others + amount_) * static_cast<double>(p_->members(c).size() + 8) * 0x1p-51; // fused or not
         for (std::size_t d = 0; d < stride_; ++d) {
           row[d] = least(row[d] + weight * (others * slowness_[d])); // a bound, fused or not
         }
         return;
       }
+    }
+    if constexpr (by_classes) {
+      others_.assign(num_classes_, 0.0);
+      for (const op_id u : p_->members(c)) { // in the order of problem::others_time
+        const double* const of_class = p_->class_times(u);
+        for (std::size_t i = 0; u != op_ && i < num_classes_; ++i) {
+          others_[i] += of_class[i];
+        }
+      }
+      if (!std::all_of(others_.begin(), others_.end(), [](double time) { return time >= 0; })) [[unlikely]] {
+        for (const op_id u : p_->members(c)) {
+          p_->check_compute_times(u);
+        }
+      }
+      for (const device_id d : ids(p_->num_devices())) {
+        row[d] += rounded(weight * others_[class_[d]]);
+      }
+      return;
     }
     for (const device_id d : ids(p_->num_devices())) {
       row[d] += rounded(weight * p_->others_time(op_, d));
@@ -195,8 +222,8 @@ public:
   [[gnu::always_inline]]
 #endif
   constexpr void prefetch(op_id later, op_id soon) const {
-    if constexpr (over_links) {
-      if (!std::is_constant_evaluated() && knows_links_) {
+    if constexpr (by_lines) {
+      if (!std::is_constant_evaluated() && knows_lines_) {
         const auto& w = p_->workload();
         if constexpr (std::ranges::contiguous_range<decltype(w.inputs(later))>) {
           detail::prefetch(std::ranges::data(w.inputs(later)));
@@ -210,19 +237,25 @@ public:
         detail::prefetch(&times_[soon]);
       }
     }
+    if constexpr (by_classes) {
+      if (!std::is_constant_evaluated()) {
+        constexpr std::size_t line = 64 / sizeof(double);
+        for (std::size_t c = 0; c < num_classes_; c += line) {
+          detail::prefetch(p_->class_times(soon) + c);
+        }
+      }
+    }
   }
 
   /// When the last input of the op in hand is on d, exactly.
   constexpr double arrival(device_id d) const {
-    if constexpr (over_links) {
-      if (knows_links_) { // what cost::link_transfers computes, from numbers that are at hand
+    if constexpr (by_lines) {
+      if (knows_lines_) { // what the problem would say, from numbers that are at hand
         double ready = 0;
         for (std::size_t i = 0; i < num_inputs_; ++i) {
           const input& t = inputs_[i];
           ready = std::max(ready, t.from == d ? t.finish
-                                              : t.finish + send_[t.from] +
-                                                  (p_->platform().latency(t.from, d) +
-                                                   t.bytes / static_cast<double>(p_->platform().bandwidth(t.from, d))));
+                                              : t.finish + send_[t.from] + rounded(p_->transfer_line(t.from, d)(t.bytes)));
         }
         return ready;
       }
@@ -260,7 +293,7 @@ private:
 
   static constexpr bool is_moderate(double x) { return x == 0 || (x > 1e-280 && x < 1e280); }
 
-  constexpr bool prepare_links() {
+  constexpr bool prepare_lines() {
     const std::size_t k = p_->num_devices();
     const auto& w = p_->workload();
     for (const tensor_id t : ids(p_->num_tensors())) {
@@ -272,13 +305,14 @@ private:
     fixed_.assign(k * stride_, 0.0);
     inverse_.assign(k * stride_, 0.0);
     for (const device_id from : ids(k)) {
+      send_[from] = p_->send_overhead(from);
       for (const device_id to : ids(k)) {
         if (from != to) {
-          send_[from] = p_->send_time(0, from, to);
-          const double fixed = send_[from] + p_->platform().latency(from, to);
-          const double inverse = 1 / static_cast<double>(p_->platform().bandwidth(from, to));
-          if (!is_moderate(fixed) || !is_moderate(inverse)) {
-            return false;
+          const auto line = p_->transfer_line(from, to);
+          const double fixed = send_[from] + line.latency();
+          const double inverse = 1 / static_cast<double>(line.bandwidth());
+          if (!(send_[from] >= 0) || !(line.latency() >= 0) || !is_moderate(fixed) || !is_moderate(inverse)) {
+            return false; // the slow way says what is wrong
           }
           has_fixed_ = has_fixed_ || fixed != 0;
           fixed_[from * stride_ + to] = fixed;
@@ -290,10 +324,10 @@ private:
     return true;
   }
 
-  constexpr bool prepare_speeds() {
+  constexpr bool prepare_rates() {
     slowness_.assign(stride_, 0.0);
     for (const device_id d : ids(p_->num_devices())) {
-      slowness_[d] = 1 / static_cast<double>(p_->platform().speed(d));
+      slowness_[d] = 1 / static_cast<double>(p_->rate(d));
       if (!is_moderate(slowness_[d])) {
         return false;
       }
@@ -320,19 +354,22 @@ private:
   const Problem* p_;
   const reservation<Problem>* placed_;
   std::size_t stride_;
-  bool knows_links_ = false;
-  bool knows_speeds_ = false;
+  bool knows_lines_ = false;
+  bool knows_rates_ = false;
   bool has_fixed_ = false;           // some send or latency takes time
   buffer<schedule::interval> times_; // per op
   buffer<made_tensor> tensors_; // per tensor, once its producer has finished
   buffer<input> inputs_;        // of the op in hand, next to each other
   std::size_t num_inputs_ = 0;
   op_id op_ = none;                  // the op in hand
-  double work_ = 0;                  // of it
+  double amount_ = 0;                // of it
   std::vector<double> send_;         // per device
   std::vector<double> fixed_;        // per pair: send + latency
   std::vector<double> inverse_;      // per pair: 1 / bandwidth
-  std::vector<double> slowness_;     // per device: 1 / speed
+  std::vector<std::uint32_t> class_; // per device
+  std::size_t num_classes_ = 0;
+  std::vector<double> others_;       // per class: times of the others in the component of the op in hand
+  std::vector<double> slowness_;     // per device: 1 / rate
 };
 
 } // namespace weft::partition::list

@@ -8,38 +8,42 @@
 #include "weft/problem.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace weft::partition::list {
 
 /// Mean times in seconds: to compute an op, over the devices that its component allows; to send and transfer a tensor,
 /// over all ordered pairs of up to 9 devices, over 8 partners of each for more.
 ///
-/// For linear costs and transfers over links the mean rate is computed once, and each mean is a product: O(1) then,
+/// Where the cost model has rates and transfer lines, their means are computed once, and each mean is a product: O(1) then,
 /// else O(devices) per op and O(pairs) per tensor. The two differ by rounding only.
 template <class Problem>
 class mean_costs {
-  using workload_type = typename Problem::workload_type;
-  using platform_type = typename Problem::platform_type;
-  using cost_type = typename Problem::cost_type;
+  static constexpr bool by_classes = Problem::has_class_times && !Problem::has_rates;
 
 public:
   constexpr explicit mean_costs(const Problem& p) : p_{&p}, facts_{p} {
     const auto k = static_cast<device_id>(p.num_devices());
     partners_ = std::min<device_id>(k - 1, 8);
-    if constexpr (computes_linearly<cost_type, workload_type, platform_type>) {
+    if constexpr (Problem::has_rates) {
       for (const device_id d : ids(k)) {
-        slowness_ += 1 / static_cast<double>(p.platform().speed(d));
+        slowness_ += 1 / static_cast<double>(p.rate(d));
       }
       slowness_ /= k;
-      knows_speeds_ = slowness_ > 1e-280 && slowness_ < 1e280;
+      knows_rates_ = slowness_ > 1e-280 && slowness_ < 1e280;
     }
-    if constexpr (cost::moves_over_links<cost_type, workload_type, platform_type>) {
+    if constexpr (by_classes) {
+      sum_up();
+    }
+    if constexpr (Problem::sends_by_bytes) {
       if (partners_ > 0 && p.num_tensors() > 0) {
         for_each_pair([&](device_id from, device_id to) {
-          fixed_ += p.send_time(0, from, to) + p.platform().latency(from, to);
-          inverse_ += 1 / static_cast<double>(p.platform().bandwidth(from, to));
+          const auto line = p.transfer_line(from, to);
+          fixed_ += p.send_overhead(from) + line.latency();
+          inverse_ += 1 / static_cast<double>(line.bandwidth());
         });
         fixed_ /= num_pairs();
         inverse_ /= num_pairs();
@@ -53,9 +57,16 @@ public:
 
   /// Over the devices that are allowed and on which v does not take for ever; 0 if there are none.
   constexpr double compute(op_id v) const {
-    if (knows_speeds_ && facts_.allowed_everywhere(v)) {
-      if (const double mean = p_->workload().work(v) * slowness_; mean >= 0) [[likely]] {
-        return mean;
+    if constexpr (Problem::has_rates) {
+      if (knows_rates_ && facts_.allowed_everywhere(v)) {
+        if (const double mean = p_->amount(v) * slowness_; mean >= 0) [[likely]] {
+          return mean;
+        }
+      }
+    }
+    if constexpr (by_classes) {
+      if (sums_[v] < std::numeric_limits<double>::infinity() && facts_.allowed_everywhere(v)) [[likely]] {
+        return sums_[v] / static_cast<double>(p_->num_devices());
       }
     }
     const component_id c = p_->component(v);
@@ -88,6 +99,33 @@ public:
   }
 
 private:
+  /// Sums of each op's times on all devices, device by device as `compute` does it, but several ops at a time, so that no
+  /// addition waits for the one before.
+  constexpr void sum_up() {
+    constexpr std::size_t together = 4;
+    const std::size_t n = p_->num_ops();
+    std::vector<std::uint32_t> number;
+    for (const device_id d : ids(p_->num_devices())) {
+      number.push_back(p_->class_number(d));
+    }
+    sums_.assign(n, 0.0);
+    for (std::size_t first = 0; first < n; first += together) {
+      const double* times[together];
+      double sum[together] = {};
+      for (std::size_t i = 0; i < together; ++i) {
+        times[i] = p_->class_times(static_cast<op_id>(std::min(first + i, n - 1)));
+      }
+      for (const std::uint32_t c : number) {
+        for (std::size_t i = 0; i < together; ++i) {
+          sum[i] += times[i][c];
+        }
+      }
+      for (std::size_t i = 0; i < together && first + i < n; ++i) {
+        sums_[first + i] = sum[i];
+      }
+    }
+  }
+
   constexpr double num_pairs() const { return static_cast<double>(partners_) * static_cast<double>(p_->num_devices()); }
 
   template <class Function>
@@ -104,9 +142,10 @@ private:
   const Problem* p_;
   op_facts<Problem> facts_;
   device_id partners_ = 0;
-  bool knows_speeds_ = false;
+  bool knows_rates_ = false;
   bool knows_links_ = false;
-  double slowness_ = 0; // mean of 1 / speed
+  std::vector<double> sums_; // per op: Σ of the times on all devices
+  double slowness_ = 0; // mean of 1 / rate
   double fixed_ = 0;    // mean of send + latency
   double inverse_ = 0;  // mean of 1 / bandwidth
 };

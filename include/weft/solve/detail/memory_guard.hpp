@@ -134,7 +134,7 @@ public:
     for (component_id c = 0; c < p_->num_components(); ++c) {
       demand[c] += factor == 1 ? charge_[c] : static_cast<byte_count>(static_cast<double>(charge_[c]) * factor);
     }
-    return reserved_.emplace(p_->reserving(std::move(demand)));
+    return reserved_.emplace(p_->with_demands(std::move(demand)));
   }
 
   memory_limit limit() const { return limit_; }

@@ -26,13 +26,8 @@ template <class Problem>
 std::vector<device_class> device_classes(const Problem& p) {
   const auto& platform = p.platform();
   const auto alike = [&](device_id a, device_id b) {
-    if constexpr (cost_parts::has_device_classes<typename Problem::cost_type, typename Problem::platform_type>) {
-      return p.cost().device_class(platform, a) == p.cost().device_class(platform, b) &&
-             platform.kind(a) == platform.kind(b) && platform.memory_capacity(a) == platform.memory_capacity(b) &&
-             platform.slots(a) == platform.slots(b);
-    } else {
-      return a == b;
-    }
+    return p.device_class(a) == p.device_class(b) && platform.kind(a) == platform.kind(b) &&
+           platform.memory_capacity(a) == platform.memory_capacity(b) && platform.slots(a) == platform.slots(b);
   };
   std::vector<device_class> classes;
   for (const device_id d : ids(p.num_devices())) {
