@@ -76,8 +76,8 @@ private:
     }
     constexpr std::size_t ahead = 16; // what comes soon is fetched from memory meanwhile
     for (std::size_t i = 0; i < sequence.size(); ++i) {
-      if (i + 2 * ahead < sequence.size()) {
-        b.rows().prefetch(sequence[i + 2 * ahead], sequence[i + ahead]);
+      if (i % ahead == 0 && i + 3 * ahead <= sequence.size()) {
+        b.rows().prefetch({&sequence[i + 2 * ahead], ahead}, {&sequence[i + ahead], ahead});
       }
       if (!schedule(b, sequence[i], r)) {
         return sequence[i];

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <ranges>
 #include <span>
@@ -23,9 +24,32 @@ namespace weft::partition::list {
 namespace detail {
 #if defined(__GNUC__)
 [[gnu::always_inline]] inline void prefetch(const void* address) { __builtin_prefetch(address); }
+/// Two numbers in one register, which every processor has: compilers make none of them from a block that they keep in
+/// registers.
+using lanes [[gnu::vector_size(16)]] = double;
 #else
 inline void prefetch(const void*) {}
+using lanes = double;
 #endif
+
+template <class Lanes>
+constexpr Lanes load(const double* from) {
+  if constexpr (std::is_same_v<Lanes, double>) {
+    return *from;
+  } else {
+    Lanes x;
+    std::memcpy(&x, from, sizeof x);
+    return x;
+  }
+}
+template <class Lanes>
+constexpr void store(const Lanes& x, double* to) {
+  if constexpr (std::is_same_v<Lanes, double>) {
+    *to = x;
+  } else {
+    std::memcpy(to, &x, sizeof x);
+  }
+}
 
 } // namespace detail
 
@@ -102,7 +126,8 @@ public:
       if (knows_lines_) {
         const auto& w = p_->workload();
         for (const tensor_id t : w.outputs(v)) {
-          tensors_[t] = {when.finish, static_cast<byte_count>(w.bytes(t)) * most_devices + d};
+          tensors_[t].finish = when.finish;
+          tensors_[t].bytes_and_device += d;
         }
       }
     }
@@ -216,32 +241,46 @@ public:
     }
   }
 
-  /// Has the processor fetch what `begin` and `set_times` will touch: the list of inputs of an op that comes a good deal
-  /// later, the inputs of one that comes soon.
+  /// Has the processor fetch what `begin` and `set_times` will touch: the lists of inputs of ops that come a good deal
+  /// later, the inputs of those that come soon. Several ops at once, since then no access waits for the one before.
 #ifdef __GNUC__ // g++ 12 takes a function that only prefetches for one without effect and drops its calls
   [[gnu::always_inline]]
 #endif
-  constexpr void prefetch(op_id later, op_id soon) const {
+  constexpr void prefetch(std::span<const op_id> later, std::span<const op_id> soon) {
+    if (std::is_constant_evaluated()) {
+      return;
+    }
     if constexpr (by_lines) {
-      if (!std::is_constant_evaluated() && knows_lines_) {
+      if (knows_lines_) {
         const auto& w = p_->workload();
-        if constexpr (std::ranges::contiguous_range<decltype(w.inputs(later))>) {
-          detail::prefetch(std::ranges::data(w.inputs(later)));
+        if constexpr (std::ranges::contiguous_range<decltype(w.inputs(op_id{}))>) {
+          for (const op_id v : later) {
+            detail::prefetch(std::ranges::data(w.inputs(v)));
+          }
         }
-        for (const tensor_id t : w.inputs(soon)) {
-          detail::prefetch(&tensors_[t]);
+        for (const op_id v : soon) {
+          for (const tensor_id t : w.inputs(v)) {
+            detail::prefetch(&tensors_[t]);
+          }
+          if (const auto& outputs = w.outputs(v); !std::ranges::empty(outputs)) {
+            detail::prefetch(&tensors_[*std::ranges::begin(outputs)]);
+          }
+          detail::prefetch(&times_[v]);
         }
-        if (const auto& outputs = w.outputs(soon); !std::ranges::empty(outputs)) {
-          detail::prefetch(&tensors_[*std::ranges::begin(outputs)]);
-        }
-        detail::prefetch(&times_[soon]);
       }
     }
+    if constexpr (by_rates) {
+      double sum = 0;
+      for (const op_id v : soon) {
+        sum += p_->amount(v);
+      }
+      soon_ = sum;
+    }
     if constexpr (by_classes) {
-      if (!std::is_constant_evaluated()) {
-        constexpr std::size_t line = 64 / sizeof(double);
+      constexpr std::size_t line = 64 / sizeof(double);
+      for (const op_id v : soon) {
         for (std::size_t c = 0; c < num_classes_; c += line) {
-          detail::prefetch(p_->class_times(soon) + c);
+          detail::prefetch(p_->class_times(v) + c);
         }
       }
     }
@@ -320,7 +359,10 @@ private:
         }
       }
     }
-    tensors_.assign(p_->num_tensors(), {});
+    tensors_.resize(p_->num_tensors());
+    for (const tensor_id t : ids(p_->num_tensors())) {
+      tensors_[t].bytes_and_device = static_cast<byte_count>(w.bytes(t)) * most_devices;
+    }
     return true;
   }
 
@@ -335,19 +377,37 @@ private:
     return true;
   }
 
-  /// `arrivals`, input by input.
+  /// `arrivals`, block by block, each of which stays in registers while it goes through the inputs.
   template <bool HasFixed>
-  constexpr void latest(double* __restrict row) const {
-    std::fill(row, row + stride_, 0.0);
-    for (std::size_t k = 0; k < num_inputs_; ++k) {
-      const double finish = inputs_[k].finish;
-      const double bytes = inputs_[k].bytes;
-      const double* __restrict const inverse = inverse_.data() + inputs_[k].from * stride_;
-      const double* __restrict const fixed = fixed_.data() + inputs_[k].from * stride_;
-      for (std::size_t d = 0; d < stride_; ++d) {
-        const double time = finish + (HasFixed ? bytes * inverse[d] + fixed[d] : bytes * inverse[d]); // fused or not
-        row[d] = row[d] < time ? time : row[d];
+  constexpr void latest(double* row) const {
+    for (std::size_t first = 0; first < stride_; first += row_block) {
+      if (std::is_constant_evaluated()) {
+        latest_of_block<HasFixed, double>(first, row);
+      } else {
+        latest_of_block<HasFixed, detail::lanes>(first, row);
       }
+    }
+  }
+  template <bool HasFixed, class Lanes>
+  constexpr void latest_of_block(std::size_t first, double* row) const {
+    constexpr std::size_t width = sizeof(Lanes) / sizeof(double);
+    constexpr std::size_t count = row_block / width;
+    Lanes latest[count] = {};
+    for (std::size_t k = 0; k < num_inputs_; ++k) {
+      const input& t = inputs_[k];
+      const double* const inverse = inverse_.data() + t.from * stride_ + first;
+      const double* const fixed = fixed_.data() + t.from * stride_ + first;
+      for (std::size_t i = 0; i < count; ++i) {
+        Lanes time = t.bytes * detail::load<Lanes>(inverse + i * width);
+        if constexpr (HasFixed) {
+          time += detail::load<Lanes>(fixed + i * width); // fused or not
+        }
+        time += t.finish;
+        latest[i] = latest[i] < time ? time : latest[i];
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      detail::store(latest[i], row + first + i * width);
     }
   }
 
@@ -363,6 +423,7 @@ private:
   std::size_t num_inputs_ = 0;
   op_id op_ = none;                  // the op in hand
   double amount_ = 0;                // of it
+  double soon_ = 0;
   std::vector<double> send_;         // per device
   std::vector<double> fixed_;        // per pair: send + latency
   std::vector<double> inverse_;      // per pair: 1 / bandwidth

@@ -24,15 +24,15 @@ public:
       least_capacity_ = std::min(least_capacity_, static_cast<byte_count>(q.memory_capacity(d)));
     }
     byte_count free = least_capacity_;
-    for (const op_id v : ids(p.num_ops())) {
-      const component_id c = p.component(v);
-      const bool alone = p.members(c).size() == 1;
+    for (component_id c = 0; c < p.num_components(); ++c) {
+      const auto members = p.members(c);
       const bool everywhere = p.kinds(c).is_all() && p.demand(c) <= least_capacity_;
-      facts_[v] = static_cast<std::uint8_t>((alone ? 1 : 0) | (everywhere ? 2 : 0));
-      if (p.members(c).front() == v) {
-        ample_ = ample_ && p.demand(c) <= free;
-        free -= ample_ ? p.demand(c) : 0;
+      const auto facts = static_cast<std::uint8_t>((members.size() == 1 ? 1 : 0) | (everywhere ? 2 : 0));
+      for (const op_id v : members) {
+        facts_[v] = facts;
       }
+      ample_ = ample_ && p.demand(c) <= free;
+      free -= ample_ ? p.demand(c) : 0;
     }
   }
 

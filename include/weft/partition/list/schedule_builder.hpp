@@ -109,9 +109,11 @@ public:
       ++block;
     }
     auto first = static_cast<device_id>(block * row_block);
-    while (bound_[first] != smallest) {
-      ++first;
+    device_id within = row_block; // no branch, as none could be foreseen
+    for (device_id i = row_block; i-- > 0;) {
+      within = bound_[first + i] == smallest ? i : within;
     }
+    first += within;
     option chosen = exactly(v, first);
     double least = total(chosen);
     double limit = could_be(least);
