@@ -426,6 +426,29 @@ constexpr double solved_by_the_compiler() {
 static_assert(solved_by_the_compiler() == 6);
 // [constexpr]
 
+// [with_costs]
+/// The longest of the makespans of a plan when compute times are off by up to a fifth.
+template <class Problem>
+double worst_of_hundred(const Problem& p, const weft::plan& x) {
+  double worst = 0;
+  for (std::uint64_t sample = 0; sample < 100; ++sample) {
+    const auto actual = p.with_costs(weft::cost::perturbed{p.cost(), 0.2, sample}); // copies neither order nor components
+    worst = std::max(worst, weft::simulator{actual, weft::schedule::static_order{}}.run(x).makespan);
+  }
+  return worst;
+}
+// [with_costs]
+
+TEST_CASE("docs: other costs for a sample of times") {
+  const auto w = weft::zoo::make("mnist_conv");
+  const auto q = weft::presets::make("workstation_2gpu");
+  const weft::problem p{w, q};
+  const auto r = weft::pipeline(weft::partition::heft{}, weft::schedule::static_order{})(p);
+  const double worst = worst_of_hundred(p, r.plan);
+  CHECK(worst > r.makespan);
+  CHECK(worst < 1.25 * r.makespan);
+}
+
 // [registry]
 /// Runs a partitioner whose name is known at run time only, possibly one of your own.
 template <class Problem>

@@ -82,6 +82,7 @@ enum class row_path : std::uint8_t {
 /// Where transfers are lines, or compute times amounts over rates, rows come from reciprocals that are made once: a product
 /// instead of a division. Such a row is an **estimate**, off by a few roundings, and `least` of it is a lower bound of
 /// what the model says. Whoever decides asks `arrival` and the problem for the exact number.
+/// Where the model has the times of classes in memory, rows are copied from there.
 /// Memory: 16 bytes per pair of devices and 16 per tensor for estimates, and 16 bytes per op.
 template <class Problem, row_path Path = row_path::automatic>
 class cost_rows {
@@ -269,12 +270,10 @@ public:
         }
       }
     }
-    if constexpr (by_rates) {
-      double sum = 0;
+    if constexpr (by_rates) { // has no address that were known, so they are read
       for (const op_id v : soon) {
-        sum += p_->amount(v);
+        read_ahead_ += p_->amount(v);
       }
-      soon_ = sum;
     }
     if constexpr (by_classes) {
       constexpr std::size_t line = 64 / sizeof(double);
@@ -423,7 +422,7 @@ private:
   std::size_t num_inputs_ = 0;
   op_id op_ = none;                  // the op in hand
   double amount_ = 0;                // of it
-  double soon_ = 0;
+  double read_ahead_ = 0;            // for nothing but that compilers keep what `prefetch` reads
   std::vector<double> send_;         // per device
   std::vector<double> fixed_;        // per pair: send + latency
   std::vector<double> inverse_;      // per pair: 1 / bandwidth
