@@ -48,6 +48,7 @@
 
 #include "weft/cost/compose.hpp"
 #include "weft/cost/concepts.hpp"
+#include "weft/cost/congested.hpp"
 #include "weft/cost/efficiency.hpp"
 #include "weft/cost/facts.hpp"
 #include "weft/cost/linear.hpp"
@@ -213,6 +214,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/run_policy.hpp"
 #include "weft/simulate/simulator.hpp"
+#include "weft/simulate/under.hpp"
 #include "weft/throughput/annealing.hpp"
 #include "weft/throughput/best.hpp"
 #include "weft/throughput/bound.hpp"
@@ -227,6 +229,7 @@
 
 #include "weft/solve/adversarial.hpp"
 #include "weft/solve/best.hpp"
+#include "weft/solve/best_on.hpp"
 #include "weft/solve/devices_needed.hpp"
 #include "weft/solve/least_memory.hpp"
 #include "weft/solve/pipeline.hpp"

@@ -7,7 +7,9 @@
 #include "weft/bound/component_memory.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
+#include "weft/simulate/any_network.hpp"
 #include "weft/solve/best.hpp"
+#include "weft/solve/best_on.hpp"
 
 #include <fmt/format.h>
 
@@ -117,9 +119,11 @@ private:
     const std::function<void(const weft::progress&)> tell = [&](const weft::progress& p) {
       progress_.improve(name, p);
     };
-    auto found = weft::solve::best(
-      *s.task,
-      {.seconds = given.seconds, .moves = given.moves, .seed = r.seed, .threads = threads, .on_progress = &tell});
+    const weft::solve::best_options how{
+      .seconds = given.seconds, .moves = given.moves, .seed = r.seed, .threads = threads, .on_progress = &tell};
+    auto found = options_.contention == weft::contention_model::none
+                   ? weft::solve::best(*s.task, how)
+                   : weft::solve::best(*s.task, weft::simulate::any_network{options_.contention}, how);
     r.partition_seconds = found.stats.partition_seconds;
     row made{std::move(r)};
     if (!found.has_plan()) {

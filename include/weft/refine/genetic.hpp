@@ -35,9 +35,9 @@ struct genetic {
   double crossover = 0.7;                 ///< share of children with two parents
 
   template <class Problem, class Policy>
-    requires ready_policy_for<Policy, Problem>
+    requires slot_policy_for<Policy, Problem>
   plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
-    simulator<Problem, Policy> judge{p, policy};
+    simulator_for<Problem, Policy> judge{p, policy};
     trace run;
     const auto before = judge.run(start, simulate::recorder{run});
     if (!before.complete || p.num_ops() == 0) {

@@ -67,7 +67,8 @@ public:
     lanes_.resize(first_lane_.back());
   }
 
-  /// Takes over the schedule of a run. Precondition: the trace is of a complete run without contention.
+  /// Takes over the schedule of a run; of one under contention, its order, with times as they are without. Precondition: the
+  /// trace is of a complete run.
   void assign(const trace& run) {
     clear();
     struct entry {

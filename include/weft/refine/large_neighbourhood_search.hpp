@@ -38,7 +38,7 @@ struct large_neighbourhood_search {
   std::uint32_t devices_tried = 12; ///< for each component, where there are more
 
   template <class Problem, class Policy>
-    requires ready_policy_for<Policy, Problem>
+    requires slot_policy_for<Policy, Problem>
   plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
     return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
       neighbourhood<Problem> moves{p};

@@ -41,7 +41,7 @@ struct simulated_annealing {
   memory_limit memory = {};
 
   template <class Problem, class Policy>
-    requires ready_policy_for<Policy, Problem>
+    requires slot_policy_for<Policy, Problem>
   plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
     return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
       run(p, s, found, meter, random);

@@ -33,7 +33,7 @@ struct tabu_search {
   std::uint64_t patience = 2'000; ///< steps without a better schedule before it returns to the best one
 
   template <class Problem, class Policy>
-    requires ready_policy_for<Policy, Problem>
+    requires slot_policy_for<Policy, Problem>
   plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
     return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
       run(p, s, found, meter, random);

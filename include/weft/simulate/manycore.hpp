@@ -395,6 +395,7 @@ template <concurrency_strategy Strategy, class Problem>
   requires moldable_problem<Problem>
 struct engine<Strategy, Problem> {
   using type = manycore_simulator<Problem, Strategy>;
+  static constexpr bool runs_teams = true;
 };
 
 } // namespace simulate

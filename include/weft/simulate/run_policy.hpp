@@ -8,8 +8,9 @@
 namespace weft {
 namespace simulate {
 
-/// `type` is the simulator of plans of `Problem` under `Policy`; without it, Policy is none. simulate/manycore.hpp adds
-/// concurrency strategies.
+/// `type` is the simulator of plans of `Problem` under `Policy`; without it, Policy is none. `runs_teams`: ops have several
+/// threads and share devices, so that what holds for slots does not. simulate/under.hpp adds policies on networks,
+/// simulate/manycore.hpp concurrency strategies.
 template <class Policy, class Problem>
 struct engine {};
 
@@ -17,13 +18,18 @@ template <class Policy, class Problem>
   requires ready_policy_for<Policy, Problem>
 struct engine<Policy, Problem> {
   using type = simulator<Problem, Policy>;
+  static constexpr bool runs_teams = false;
 };
 
 } // namespace simulate
 
-/// Says how a plan is run: a ready policy, or, for moldable problems, a concurrency strategy.
+/// Says how a plan is run: a ready policy, one on a network, or, for moldable problems, a concurrency strategy.
 template <class S, class Problem>
 concept run_policy_for = requires { typename simulate::engine<S, Problem>::type; };
+
+/// One whose devices run an op per slot, as problems have it.
+template <class S, class Problem>
+concept slot_policy_for = run_policy_for<S, Problem> && !simulate::engine<S, Problem>::runs_teams;
 
 namespace must_be {
 template <class S, class Problem>

@@ -51,7 +51,8 @@ class pipeline {
 public:
   constexpr explicit pipeline(Stages... stages) : stages_{std::move(stages)...} {}
 
-  /// Decides where, refines, runs the plan in the simulator without contention, and bounds it. The same problem and
+  /// Decides where, refines, runs the plan in the simulator, without contention unless the policy is one on a network, and
+  /// bounds it. The same problem and
   /// seed give the same result. Pass a workspace to reuse scratch memory between solves.
   template <class Problem>
   constexpr result operator()(const Problem& p, std::uint64_t seed = 0) const {
@@ -107,7 +108,7 @@ private:
     r.stats.transfer_bytes = run.transfer_bytes;
     r.stats.num_events = run.num_events;
     r.makespan = run.makespan;
-    if (ready_policy_for<policy_type, Problem> && decided->bound > r.bound.value) { // of devices with an op per slot
+    if (slot_policy_for<policy_type, Problem> && decided->bound > r.bound.value) { // of devices with an op per slot
       r.bound = {decided->bound, lower_bound::rule::search};
     }
     r.status = judge(run, r.bound);
@@ -116,7 +117,7 @@ private:
 
   template <class Problem>
   static constexpr lower_bound bound_of(const Problem& p) {
-    if constexpr (ready_policy_for<policy_type, Problem>) {
+    if constexpr (slot_policy_for<policy_type, Problem>) {
       return bound::best(p);
     } else {
       return bound::moldable(p);

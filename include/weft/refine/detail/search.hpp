@@ -5,10 +5,13 @@
 #include "weft/core/budget.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/incremental_schedule.hpp"
+#include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/record.hpp"
+#include "weft/simulate/run_policy.hpp"
 #include "weft/simulate/simulator.hpp"
 
+#include <concepts>
 #include <optional>
 #include <utility>
 
@@ -62,7 +65,16 @@ public:
     if (s.makespan() < best_.makespan) {
       s.save(best_);
       done_ = meter_->improved(best_.makespan);
+      if (tell_ != nullptr) {
+        tell_(listener_, best_);
+      }
     }
+  }
+  /// From now on `f(snapshot)` is called for each new best; f must outlive this.
+  template <class F>
+  void tell(const F& f) {
+    listener_ = &f;
+    tell_ = [](const void* listener, const auto& best) { (*static_cast<const F*>(listener))(best); };
   }
   double makespan() const { return best_.makespan; }
   bool good_enough() const { return done_; }
@@ -78,11 +90,18 @@ private:
   placement where_;
   int refused_ = 0; // in a row
   typename schedule_type::snapshot best_;
+  const void* listener_ = nullptr;
+  void (*tell_)(const void*, const typename schedule_type::snapshot&) = nullptr;
   bool done_ = false;
 };
 
+/// By how much, relatively, a schedule must be better than the last one that was run under another policy than its own.
+inline constexpr double worth_a_run = 1e-3;
+
 /// Runs the plan, calls `improve(schedule, incumbent)` on the schedule that came out, and returns the best plan met, or
-/// the given one if that is not worse under the policy, or if no move was made.
+/// the given one if that is not worse under the policy, or if no move was made. Under `schedule::static_order` what the
+/// search minimises is the makespan of the run; under another policy, or on a network, it is what proposes, and the run of
+/// each schedule that becomes the search's best decides.
 template <class Problem, class Policy, class Improve>
 plan search(const Problem& p, plan start, const Policy& policy, const budget& spend, Improve improve,
             memory_limit limit = {}) {
@@ -90,7 +109,7 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
     return start;
   }
   budget_meter meter{spend}; // setting up counts
-  simulator<Problem, Policy> sim{p, policy};
+  simulator_for<Problem, Policy> sim{p, policy};
   trace run;
   const auto before = sim.run(start, simulate::recorder{run});
   if (!before.complete) {
@@ -98,15 +117,33 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
   }
   incremental_schedule<Problem> s{p};
   s.assign(run);
+  plan best = start;
+  double least = before.makespan;
+  const auto decide = [&](plan candidate) {
+    if (const double makespan = sim.run(candidate).makespan; makespan < least) {
+      least = makespan;
+      best = std::move(candidate);
+    }
+  };
   incumbent<Problem> found{s, meter, limit};
+  double decided = found.makespan();
+  const auto look = [&](const auto& better) {
+    if (better.makespan < decided * (1 - worth_a_run)) {
+      decided = better.makespan;
+      decide(s.to_plan(better));
+    }
+  };
+  if constexpr (!std::same_as<Policy, schedule::static_order>) {
+    found.tell(look);
+  }
   if (!found.good_enough()) {
     improve(s, found, meter);
   }
   if (meter.used() == 0) {
     return start; // although taking it over may have made it better
   }
-  plan improved = s.to_plan(found.best());
-  return sim.run(improved).makespan < before.makespan ? improved : start;
+  decide(s.to_plan(found.best()));
+  return best;
 }
 
 /// The mean time that an item spends in a lane, for scales of temperature.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/simulate/under.hpp"
+
+#include "simulate/random_problem.hpp"
+
+#include "weft/partition/heft.hpp"
+#include "weft/refine/genetic.hpp"
+#include "weft/refine/local_search.hpp"
+#include "weft/refine/simulated_annealing.hpp"
+#include "weft/refine/tabu_search.hpp"
+#include "weft/schedule/fifo.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/fair_sharing.hpp"
+#include "weft/solve/pipeline.hpp"
+
+#include <doctest/doctest.h>
+
+namespace simulate_under_test {
+
+using namespace weft;
+using on_fair = simulate::under<schedule::static_order, simulate::fair_sharing>;
+using by_turns = simulate::under<schedule::fifo, simulate::port_contention>;
+
+static_assert(slot_policy_for<on_fair, test::drawn_problem> && !ready_policy_for<on_fair, test::drawn_problem>);
+static_assert(refiner_for<refine::simulated_annealing, test::drawn_problem, on_fair>);
+static_assert(refiner_for<refine::local_search, test::drawn_problem, by_turns>);
+
+template <class Policy, class Refiner>
+void check_refined(const test::drawn_problem& p, const Policy& how, const Refiner& refiner, int& better) {
+  const auto before = pipeline(partition::heft{}, how)(p, 1);
+  const auto after = pipeline(partition::heft{}, refiner, how)(p, 1);
+  REQUIRE(before.has_plan());
+  REQUIRE(after.has_plan());
+  // The makespan is that of the run on the network.
+  REQUIRE(after.makespan == simulator_for<test::drawn_problem, Policy>{p, how}.run(after.plan).makespan);
+  REQUIRE(after.makespan <= before.makespan);
+  REQUIRE(after.makespan >= after.bound.value * (1 - 1e-9));
+  better += after.makespan < before.makespan;
+}
+
+TEST_CASE("under: pipelines and refiners minimise the run on the network") {
+  rng random{6};
+  int better = 0;
+  for (int round = 0; round < 60; ++round) {
+    const test::drawn x{random, {.max_ops = 25, .max_devices = 5, .kinds = false}};
+    const on_fair fair{};
+    check_refined(x.p, fair, refine::simulated_annealing{.budget = {.moves = 300}}, better);
+    check_refined(x.p, fair, refine::tabu_search{.budget = {.moves = 300}}, better);
+    check_refined(x.p, fair, refine::genetic{.budget = {.moves = 20}}, better);
+    check_refined(x.p, by_turns{}, refine::local_search{.budget = {.moves = 50}}, better);
+    check_refined(x.p, by_turns{}, refine::simulated_annealing{.budget = {.moves = 300}}, better);
+  }
+  CHECK(better > 100);
+}
+
+} // namespace simulate_under_test
