@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// How fast runs are simulated under fair sharing of links, beside SimGrid: the same plans, of random graphs with about two
-// and a half transfers per op, on 16 devices. An activity is an op or a transfer.
+// How fast runs are simulated under fair sharing of links, beside SimGrid: the same plans, of random graphs with about
+// two and a half transfers per op, on 16 devices. An activity is an op or a transfer.
 //
 // simgrid [--ops N]...     default: 1000 and 3000
 #include "simgrid/simgrid_run.hpp"

@@ -126,7 +126,10 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->type_name("S")
     ->capture_default_str();
   std::string contention = "none";
-  app.add_option("--contention", contention, "How transfers share links: not at all, one at a time per device port, or all at once by\nmax-min fairness along the platform's routes")
+  app
+    .add_option("--contention", contention,
+                "How transfers share links: not at all, one at a time per device port, or all at once by\n"
+                "max-min fairness along the platform's routes")
     ->check(CLI::IsMember({"none", "port", "fair"}).description(""))
     ->type_name("none|port|fair")
     ->capture_default_str();

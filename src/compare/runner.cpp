@@ -123,7 +123,7 @@ private:
       .seconds = given.seconds, .moves = given.moves, .seed = r.seed, .threads = threads, .on_progress = &tell};
     auto found = options_.contention == weft::contention_model::none
                    ? weft::solve::best(*s.task, how)
-                   : weft::solve::best(*s.task, weft::simulate::any_network{options_.contention}, how);
+                   : weft::solve::best_on(weft::simulate::any_network{options_.contention}, *s.task, how);
     r.partition_seconds = found.stats.partition_seconds;
     row made{std::move(r)};
     if (!found.has_plan()) {

@@ -44,8 +44,10 @@ target load_platform(const std::string& spec) {
   }
   const bool is_file = std::filesystem::exists(spec) || spec.find_first_of("./") != spec.npos;
   if (!is_file || spec.starts_with(preset_prefix)) {
-    throw weft::error(fmt::format("there is no platform '{}'; choose a file, identical:P for P equal devices, or one of {}",
-                                  name, fmt::join(weft::presets::entries | std::views::transform(&weft::presets::entry::name), ", ")));
+    const auto names = weft::presets::entries | std::views::transform(&weft::presets::entry::name);
+    throw weft::error(fmt::format(
+      "there is no platform '{}'; choose a file, identical:P for P equal devices, or one of {}", name,
+      fmt::join(names, ", ")));
   }
   const auto bytes = weft::io::read_file(spec);
   return {.name = spec,

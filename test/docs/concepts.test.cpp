@@ -228,6 +228,16 @@ TEST_CASE("docs: a network of your own") {
   weft::simulator sim{p, weft::schedule::fifo{}, weft::simulate::fair_sharing{}};
   // [run_on_a_network]
   CHECK(sim.run(decided).makespan == doctest::Approx(4));
+  // [pipeline_on_a_network]
+  const auto solve =
+    weft::pipeline(weft::partition::heft{}, weft::refine::simulated_annealing{.budget = {.moves = 500}},
+                   weft::simulate::under{weft::schedule::static_order{}, weft::simulate::fair_sharing{}});
+  // [pipeline_on_a_network]
+  CHECK(solve(p).makespan <= 4);
+  // [best_on_a_network]
+  const auto r = weft::solve::best_on(weft::simulate::fair_sharing{}, p, {.moves = 2'000});
+  // [best_on_a_network]
+  CHECK(r.makespan == 1);
 }
 
 // [key_struct]

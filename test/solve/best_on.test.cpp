@@ -22,7 +22,7 @@ using namespace weft;
 
 constexpr contention_model models[] = {contention_model::port, contention_model::fair};
 
-TEST_CASE("solve::best on a network: never worse than the plan that knows of none") {
+TEST_CASE("solve::best_on: never worse than the plan that knows of none") {
   rng random{11};
   int better = 0;
   for (int round = 0; round < 60; ++round) {
@@ -31,7 +31,7 @@ TEST_CASE("solve::best on a network: never worse than the plan that knows of non
       const simulate::any_network network{model};
       const solve::best_options budget{.moves = 400, .seed = 3};
       const auto blind = solve::best(x.p, budget);
-      const auto r = solve::best(x.p, network, budget);
+      const auto r = solve::best_on(network, x.p, budget);
       REQUIRE(r.has_plan() == blind.has_plan());
       if (!r.has_plan()) {
         CHECK(r.status == blind.status);
@@ -45,14 +45,14 @@ TEST_CASE("solve::best on a network: never worse than the plan that knows of non
       REQUIRE(r.makespan <= unaware);
       REQUIRE(r.makespan >= r.bound.value * (1 - 1e-9));
       better += r.makespan < unaware;
-      const auto again = solve::best(x.p, network, budget);
+      const auto again = solve::best_on(network, x.p, budget);
       REQUIRE(again.plan == r.plan);
     }
   }
   CHECK(better > 10);
 }
 
-TEST_CASE("solve::best on a network: GPUs that share uplinks of PCIe switches") {
+TEST_CASE("solve::best_on: GPUs that share uplinks of PCIe switches") {
   const auto w = zoo::make("dcgan");
   const auto q = presets::make("pcie_8gpu");
   const auto efficiencies = cost::typical_efficiencies();
@@ -61,24 +61,24 @@ TEST_CASE("solve::best on a network: GPUs that share uplinks of PCIe switches") 
   const problem p{w, q, cost::tabulated{costs, w, q}};
   const simulate::any_network fair{contention_model::fair};
   const auto blind = solve::best(p, {.moves = 4000});
-  const auto r = solve::best(p, fair, {.moves = 4000});
+  const auto r = solve::best_on(fair, p, {.moves = 4000});
   const double unaware = simulator{p, schedule::static_order{}, fair}.run(blind.plan).makespan;
   CHECK(unaware > 1.05 * blind.makespan); // contention costs something here
   CHECK(r.makespan < 0.9 * unaware);
 }
 
-TEST_CASE("solve::best on a network: what cannot be") {
+TEST_CASE("solve::best_on: what cannot be") {
   rng random{1};
   const test::drawn x{random};
   const simulate::any_network fair{};
-  CHECK_THROWS_WITH_AS(solve::best(x.p, fair, {.memory = {memory_rule::over_time}}),
-                       "solve::best: memory over time is of runs without contention; use memory_rule::reserved, or leave "
+  CHECK_THROWS_WITH_AS(solve::best_on(fair, x.p, {.memory = {memory_rule::over_time}}),
+                       "solve::best_on: memory over time is of runs without contention; use memory_rule::reserved, or leave "
                        "the network out",
                        value_error);
   std::stop_source stopped;
   stopped.request_stop();
   const auto token = stopped.get_token();
-  CHECK(solve::best(x.p, fair, {.stop = &token}).has_plan()); // the first plan there was
+  CHECK(solve::best_on(fair, x.p, {.stop = &token}).has_plan()); // the first plan there was
 }
 
 } // namespace solve_best_on_test

@@ -9,8 +9,8 @@
 
 namespace weft {
 
-/// Of the ids `0 … capacity - 1` each is in it at most once, with a key; the least key comes first, of equal ones the least
-/// id. Complexity: O(log size) per change, which does not allocate.
+/// Of the ids `0 … capacity - 1` each is in it at most once, with a key; the least key comes first, of equal ones the
+/// least id. Complexity: O(log size) per change, which does not allocate.
 class indexed_heap {
 public:
   constexpr void reset(std::size_t capacity) {

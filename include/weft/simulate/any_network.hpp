@@ -16,8 +16,8 @@
 
 namespace weft::simulate {
 
-/// The network of that name: runs are those of `port_contention` or `fair_sharing`, to the last bit. (`no_contention` has no
-/// state and no cost, and so a simulator of its own.)
+/// The network of that name: runs are those of `port_contention` or `fair_sharing`, to the last bit. (`no_contention`
+/// has no state and no cost, and so a simulator of its own.)
 struct any_network {
   contention_model model = contention_model::fair; ///< not `none`
   flow_weights weights = flow_weights::equal; ///< under `fair`

@@ -22,19 +22,20 @@
 
 namespace weft::simulate {
 
-/// Every transfer takes the route of links from its sender to its receiver. It begins at once, is under way for the latency
-/// of the route, and then moves its bytes at a rate that is revised whenever another begins or ends to do so: links are shared
-/// by weighted max–min fairness (`max_min_rates`). Alone, it takes its `transfer_time`.
+/// Every transfer takes the route of links from its sender to its receiver. It begins at once, is under way for the
+/// latency of the route, and then moves its bytes at a rate that is revised whenever another begins or ends to do so:
+/// links are shared by weighted max–min fairness (`max_min_rates`). Alone, it takes its `transfer_time`.
 ///
-/// Routes and the capacities of their links are those of the platform (`has_routes`); without them every pair of devices has
-/// a link of its own in each direction, and what shares it are the transfers between the two. Where a cost model gives other
-/// times than latency + bytes / bandwidth, a transfer has as many bytes as make its time alone come out.
+/// Routes and the capacities of their links are those of the platform (`has_routes`); without them every pair of
+/// devices has a link of its own in each direction, and what shares it are the transfers between the two. Where a cost
+/// model gives other times than latency + bytes / bandwidth, a transfer has as many bytes as make its time alone come
+/// out.
 ///
 /// This is the flow model CM02 of SimGrid without cross traffic, with `flow_weights::inverse_latency` to the letter.
-/// Source: Casanova, Marchal, *A Network Model for Simulation of Grid Application*, INRIA RR-4596, 2002; Velho, Schnorr,
-/// Casanova, Legrand, *On the Validity of Flow-Level TCP Network Models for Grid and Cloud Simulations*, ACM TOMACS 23(4),
-/// 2013. Complexity: per begin and end, O(log transfers) and what `max_min_rates` needs for the pairs of devices whose rates
-/// change; memory O(transfers + links + Σ lengths of the routes in use).
+/// Source: Casanova, Marchal, *A Network Model for Simulation of Grid Application*, INRIA RR-4596, 2002; Velho,
+/// Schnorr, Casanova, Legrand, *On the Validity of Flow-Level TCP Network Models for Grid and Cloud Simulations*, ACM
+/// TOMACS 23(4), 2013. Complexity: per begin and end, O(log transfers) and what `max_min_rates` needs for the pairs of
+/// devices whose rates change; memory O(transfers + links + Σ lengths of the routes in use).
 struct fair_sharing {
   flow_weights weights = flow_weights::equal;
 
@@ -135,8 +136,8 @@ struct fair_sharing {
       double seconds = 0;  ///< that it then needs alone
       double possible = 0;
     };
-    /// The transfers between two devices that take part. They are equally fast, so what one that was there all the time would
-    /// have done by now tells how far each is: those that end sooner are those with the smaller targets.
+    /// The transfers between two devices that take part. They are equally fast, so what one that was there all the time
+    /// would have done by now tells how far each is: those that end sooner are those with the smaller targets.
     struct route {
       double latency = 0;
       double bandwidth = infinity;

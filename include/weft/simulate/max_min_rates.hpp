@@ -14,20 +14,20 @@
 
 namespace weft::simulate {
 
-/// Rates by weighted max–min fairness: nobody could get more without taking from one whose rate, divided by its weight, is
-/// no larger. Flows of one **class** take the same route with the same weight, so that they have the same rate, and how many
-/// they are changes nothing but a number.
+/// Rates by weighted max–min fairness: nobody could get more without taking from one whose rate, divided by its weight,
+/// is no larger. Flows of one **class** take the same route with the same weight, so that they have the same rate, and
+/// how many they are changes nothing but a number.
 /// ```
 /// r.add_link(capacity) …; r.add_class(route, weight) …; r.ready();
 /// r.join(c); r.leave(c); r.settle([](c, rate) { … });
 /// ```
-/// The allocation is the one in which every class has a **bottleneck**: a link on its route that is full, on which nobody's
-/// **level**, the rate divided by the weight, is higher. `settle` solves by progressive filling for the classes that joined or
-/// left and for those whose bottlenecks are on their routes, as if all others kept their rates; then takes in those others
-/// that this leaves without a bottleneck, and repeats until there are none.
-/// Source: Bertsekas, Gallager, *Data Networks*, 2nd ed., 1992, §6.5.2. Complexity: of a `settle`, O(k log k) per repetition for
-/// k links on the routes of the classes whose rates change, and a look at all classes on those whose level changes; there are
-/// two repetitions at most, mostly. Does not allocate once `ready`.
+/// The allocation is the one in which every class has a **bottleneck**: a link on its route that is full, on which
+/// nobody's **level**, the rate divided by the weight, is higher. `settle` solves by progressive filling for the
+/// classes that joined or left and for those whose bottlenecks are on their routes, as if all others kept their rates;
+/// then takes in those others that this leaves without a bottleneck, and repeats until there are none.
+/// Source: Bertsekas, Gallager, *Data Networks*, 2nd ed., 1992, §6.5.2. Complexity: of a `settle`, O(k log k) per
+/// repetition for k links on the routes of the classes whose rates change, and a look at all classes on those whose
+/// level changes; there are two repetitions at most, mostly. Does not allocate once `ready`.
 class max_min_rates {
 public:
   /// Without links and classes.
@@ -115,7 +115,8 @@ public:
     note(c);
   }
 
-  /// Revises the rates; calls `changed(c, rate)` for each class with another rate than before, before `rate(c)` says it.
+  /// Revises the rates; calls `changed(c, rate)` for each class with another rate than before, before `rate(c)` says
+  /// it.
   template <class Changed>
   void settle(Changed changed) {
     if (changed_.empty()) {
@@ -281,8 +282,8 @@ private:
     }
   }
 
-  /// Others that are on the links of those solved for and now have no bottleneck, or took theirs away. Only where the level
-  /// of a link has changed can there be any.
+  /// Others that are on the links of those solved for and now have no bottleneck, or took theirs away. Only where the
+  /// level of a link has changed can there be any.
   bool take_in_others() {
     bool any = false;
     for (const auto l : touched_) {

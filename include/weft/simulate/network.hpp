@@ -12,9 +12,9 @@
 namespace weft::simulate {
 
 /// S decides when transfers begin: `reset(transfers)` before a run; `request(k, now)` when transfer k may begin; and
-/// `settle(now, begin)` when everything that ends at an instant has ended: it calls `begin(k, possible)` for each transfer
-/// that begins now and could have begun at `possible`, which says whether that takes any time. `release(k)`, if there is
-/// one, says that k has arrived.
+/// `settle(now, begin)` when everything that ends at an instant has ended: it calls `begin(k, possible)` for each
+/// transfer that begins now and could have begun at `possible`, which says whether that takes any time. `release(k)`,
+/// if there is one, says that k has arrived.
 template <class S>
 concept holds_transfers = requires(S& s, std::span<const transfer> transfers, std::uint32_t k, double now,
                                    bool (*begin)(std::uint32_t, double)) {
@@ -24,8 +24,8 @@ concept holds_transfers = requires(S& s, std::span<const transfer> transfers, st
 };
 
 /// S decides when they arrive, too: `next()` is the next instant at which something happens on it, infinite if nothing
-/// will unless more is requested; `advance(now, arrive)` lets it happen, and calls `arrive(k)` for all that arrives then, by
-/// k. Without these a transfer arrives `transfer_time` after it began.
+/// will unless more is requested; `advance(now, arrive)` lets it happen, and calls `arrive(k)` for all that arrives
+/// then, by k. Without these a transfer arrives `transfer_time` after it began.
 template <class S>
 concept has_clock = holds_transfers<S> && requires(S& s, double now, void (*arrive)(std::uint32_t)) {
   { std::as_const(s).next() } -> std::convertible_to<double>;
@@ -33,9 +33,9 @@ concept has_clock = holds_transfers<S> && requires(S& s, double now, void (*arri
 };
 
 /// How transfers that are under way at the same time affect each other. A copyable value that holds options;
-/// `n.state_for(problem)` makes what a run needs, which allocates, if at all, there. A state that has none of the members
-/// above lets transfers begin as soon as they may and arrive `transfer_time` later. A transfer that is alone on the network
-/// takes that long under every network.
+/// `n.state_for(problem)` makes what a run needs, which allocates, if at all, there. A state that has none of the
+/// members above lets transfers begin as soon as they may and arrive `transfer_time` later. A transfer that is alone on
+/// the network takes that long under every network.
 template <class N, class Problem>
 concept network_for = std::copy_constructible<N> && requires(const N& n, const Problem& p) { n.state_for(p); };
 

@@ -10,8 +10,8 @@
 namespace weft {
 namespace simulate {
 
-/// Says how a plan is run, for all that takes a run policy: pipelines and refiners. What they then minimise is the makespan
-/// of that run.
+/// Says how a plan is run, for all that takes a run policy: pipelines and refiners. What they then minimise is the
+/// makespan of that run.
 /// ```
 /// weft::pipeline(weft::partition::heft{}, weft::refine::simulated_annealing{},
 ///                weft::simulate::under{weft::schedule::static_order{}, weft::simulate::fair_sharing{}});

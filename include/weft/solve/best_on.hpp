@@ -26,8 +26,8 @@ public:
   explicit slowdowns(std::size_t num_devices) : n_{num_devices}, factors_(n_ * n_, 1) {}
   const std::vector<double>& factors() const { return factors_; }
 
-  /// Half way, in proportions, from what was known to what a run shows. Pairs that moved nothing have the mean of what their
-  /// sender sent and their receiver received, so that they are no loophole.
+  /// Half way, in proportions, from what was known to what a run shows. Pairs that moved nothing have the mean of what
+  /// their sender sent and their receiver received, so that they are no loophole.
   template <class Problem>
   void learn(const Problem& p, const trace& run) {
     std::vector<double> took(n_ * n_, 0), alone(n_ * n_, 0);
@@ -65,19 +65,20 @@ private:
 } // namespace detail
 
 /// `best`, for the makespan of the run of the plan under `schedule::static_order` on a network. What proposes plans is
-/// `best` without contention; what judges them is the run. Where a run shows transfers slower than alone, their pairs of
-/// devices are made as much slower in the costs (`cost::congested`), and `best` proposes again, at first with heuristics alone.
-/// The result is never worse than the plan that `best` makes without contention with the same moves.
+/// `best` without contention; what judges them is the run. Where a run shows transfers slower than alone, their pairs
+/// of devices are made as much slower in the costs (`cost::congested`), and `best` proposes again, at first with
+/// heuristics alone. The result is never worse than the plan that `best` makes without contention with the same moves.
 /// ```
-/// const auto r = weft::solve::best(problem, weft::simulate::fair_sharing{}, {.seconds = 10});
+/// const auto r = weft::solve::best_on(weft::simulate::fair_sharing{}, problem, {.seconds = 10});
 /// ```
-/// A budget in moves holds for each search, of which there are three; one in seconds for all of them. Memory is reserved:
-/// throws `value_error` for memory over time, which is of runs without contention. `bound` holds under all networks.
+/// A budget in moves holds for each search, of which there are three; one in seconds for all of them. Memory is
+/// reserved: throws `value_error` for memory over time, which is of runs without contention. `bound` holds under all
+/// networks.
 /// Source: a composition of what this library has. Complexity: that of three calls of `best`, and of some twenty runs.
 template <must_be::problem Problem, simulate::network_for<Problem> Network>
-best_result best(const Problem& p, const Network& network, const best_options& options = {}) {
+best_result best_on(const Network& network, const Problem& p, const best_options& options = {}) {
   if (options.memory.rule == memory_rule::over_time) {
-    throw value_error("solve::best", "memory over time is of runs without contention; use memory_rule::reserved, or leave "
+    throw value_error("solve::best_on", "memory over time is of runs without contention; use memory_rule::reserved, or leave "
                                      "the network out");
   }
   constexpr int most_lessons = 12;
@@ -153,10 +154,10 @@ best_result best(const Problem& p, const Network& network, const best_options& o
 #include "weft/simulate/any_network.hpp"
 namespace weft::solve {
 #ifdef WEFT_COMPILED_LINEAR
-extern template best_result best(const compiled::linear&, const simulate::any_network&, const best_options&);
+extern template best_result best_on(const simulate::any_network&, const compiled::linear&, const best_options&);
 #endif
 #ifdef WEFT_COMPILED_TABULATED
-extern template best_result best(const compiled::tabulated&, const simulate::any_network&, const best_options&);
+extern template best_result best_on(const simulate::any_network&, const compiled::tabulated&, const best_options&);
 #endif
 } // namespace weft::solve
 #endif

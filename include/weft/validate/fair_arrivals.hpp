@@ -13,9 +13,10 @@
 
 namespace weft::detail {
 
-/// When each of the transfers arrives, given when they start, if links are shared by max–min fairness: at every instant at
-/// which one begins or ends to move its bytes, all rates are found anew, by raising those of all transfers together until a
-/// link is full, and then those of the others. Complexity: O(k² (k + links)) for k transfers under way at a time.
+/// When each of the transfers arrives, given when they start, if links are shared by max–min fairness: at every instant
+/// at which one begins or ends to move its bytes, all rates are found anew, by raising those of all transfers together
+/// until a link is full, and then those of the others. Complexity: O(k² (k + links)) for k transfers under way at a
+/// time.
 template <class Problem>
 std::vector<double> fair_arrivals(const Problem& p, const std::vector<const transfer_record*>& sent, flow_weights weights) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
