@@ -13,7 +13,8 @@ min_gcc=12
 min_cmake=3.25
 
 # What is needed, for what, how to see that it is there, and Debian's package:
-# a tool, a header, the Python module, the runtime of clang's sanitizers, or a theme of mkdocs. Tests need everything.
+# a tool, a header, the Python module, the runtime of clang's sanitizers, or a theme of mkdocs. Tests need everything;
+# without what is there for `more` they leave some out, and say so.
 needs() {
   cat <<'LIST'
 demo tool   g++                               g++
@@ -38,7 +39,7 @@ test header rapidcheck.h                      librapidcheck-dev
 test header benchmark/benchmark.h             libbenchmark-dev
 test header boost/graph/adjacency_list.hpp    libboost-dev
 test header coin/Clp_C_Interface.h            coinor-libclp-dev
-test header simgrid/s4u.hpp                   libsimgrid-dev
+more header simgrid/s4u.hpp                   libsimgrid-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
 docs tool   python3                           python3
@@ -64,12 +65,14 @@ is_present() { # KIND NAME
   esac
 }
 
-missing() { # prints "KIND NAME PACKAGE" for everything that is not there
+missing() { # [more]: prints "KIND NAME PACKAGE" for everything that is not there
   local kind name package for_what found_headers
   mapfile -t all < <(needs | awk '$2 == "header" {print $3}')
   found_headers=$(headers_present "${all[@]}")
   while read -r for_what kind name package; do
-    if [ "$purpose" != test ] && [ "$for_what" != "$purpose" ]; then
+    if [ "$for_what" = more ]; then
+      [ "${1:-}" = more ] || continue
+    elif [ "${1:-}" = more ] || { [ "$purpose" != test ] && [ "$for_what" != "$purpose" ]; }; then
       continue
     fi
     is_present "$kind" "$name" || echo "$kind $name $package"
@@ -119,6 +122,12 @@ if [ -n "$absent" ]; then
   sed 's/^tool/  program        /; s/^header/  C++ header     /; s/^python/  Python module  /; s/^clang/  clang sanitizer/; s/^theme/  mkdocs theme   /' \
     <<<"$absent" >&2
   exit 1
+fi
+if [ "$purpose" = test ] && is_debian_12; then
+  mapfile -t packages < <(missing more | awk '{print $3}' | sort -u)
+  if [ ${#packages[@]} -gt 0 ] && ! install "${packages[@]}"; then
+    echo "setup: going on without ${packages[*]}"
+  fi
 fi
 old=$(too_old)
 if [ -n "$old" ]; then
