@@ -30,7 +30,7 @@ struct ports {
   /// What begins, in this order; those of `instant` take no time.
   std::vector<std::uint32_t> granted(std::vector<std::uint32_t> instant = {}) {
     std::vector<std::uint32_t> begun;
-    state.grant([&](std::uint32_t k, double) {
+    state.settle(0, [&](std::uint32_t k, double) {
       begun.push_back(k);
       return std::find(instant.begin(), instant.end(), k) == instant.end();
     });
@@ -76,7 +76,7 @@ TEST_CASE("port_contention: the order of requests decides among all routes, and 
   p.state.release(3);
   p.state.release(4);
   std::vector<double> since;
-  p.state.grant([&](std::uint32_t, double asked) {
+  p.state.settle(0, [&](std::uint32_t, double asked) {
     since.push_back(asked);
     return true;
   });

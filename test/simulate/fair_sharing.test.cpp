@@ -29,7 +29,7 @@ struct pair_of_transfers {
   workload w;
   platform<> q;
 
-  explicit pair_of_transfers(link between)
+  explicit pair_of_transfers(weft::link between)
       : w{[] {
           workload_builder b;
           const op_id first = b.add_op({.work = 1, .bytes = 10});
@@ -55,7 +55,7 @@ TEST_CASE("fair_sharing: two transfers share a link, and the one that is left ha
 }
 
 TEST_CASE("fair_sharing: transfers without bytes, and links that never fill, take the latency") {
-  for (const link between : {link{0.5, std::numeric_limits<double>::infinity()}, link{2, 1e30}}) {
+  for (const weft::link between : {weft::link{0.5, std::numeric_limits<double>::infinity()}, weft::link{2, 1e30}}) {
     const pair_of_transfers x{between};
     const problem p{x.w, x.q};
     simulator sim{p, schedule::fifo{}, simulate::fair_sharing{}};
