@@ -4,8 +4,10 @@
 #include "simulate/random_problem.hpp"
 #include "simulate/routed_platform.hpp"
 
+#include "weft/cost/compose.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/any_network.hpp"
 #include "weft/simulate/network.hpp"
 #include "weft/simulate/plan_of.hpp"
 #include "weft/simulate/record.hpp"
@@ -24,16 +26,16 @@ static_assert(simulate::holds_transfers<simulate::port_contention::state>);
 static_assert(!simulate::has_clock<simulate::port_contention::state>);
 static_assert(!simulate::holds_transfers<simulate::no_contention::state>);
 
-/// Two ops on device 0 that make 10 and 20 bytes for one op each on device 1.
+/// Two ops on device 0 that make 10 and 20 bytes, times a factor, for one op each on device 1.
 struct pair_of_transfers {
   workload w;
   platform<> q;
 
-  explicit pair_of_transfers(weft::link between)
-      : w{[] {
+  explicit pair_of_transfers(weft::link between, byte_count factor = 1)
+      : w{[factor] {
           workload_builder b;
-          const op_id first = b.add_op({.work = 1, .bytes = 10});
-          const op_id second = b.add_op({.work = 1, .bytes = 20});
+          const op_id first = b.add_op({.work = 1, .bytes = 10 * factor});
+          const op_id second = b.add_op({.work = 1, .bytes = 20 * factor});
           b.add_edge(first, b.add_op({.work = 1}));
           b.add_edge(second, b.add_op({.work = 1}));
           return std::move(b).build();
@@ -55,12 +57,43 @@ TEST_CASE("fair_sharing: two transfers share a link, and the one that is left ha
 }
 
 TEST_CASE("fair_sharing: transfers without bytes, and links that never fill, take the latency") {
+  const pair_of_transfers empty{{0.5, 10}, 0};
+  const problem without_bytes{empty.w, empty.q};
+  CHECK(simulator{without_bytes, schedule::fifo{}, simulate::fair_sharing{}}.run(plan{{0, 0, 1, 1}, {}}).makespan == 2.5);
   for (const weft::link between : {weft::link{0.5, std::numeric_limits<double>::infinity()}, weft::link{2, 1e30}}) {
     const pair_of_transfers x{between};
     const problem p{x.w, x.q};
     simulator sim{p, schedule::fifo{}, simulate::fair_sharing{}};
     CHECK(sim.run(plan{{0, 0, 1, 1}, {}}).makespan == doctest::Approx(2 + between.latency));
   }
+}
+
+TEST_CASE("fair_sharing: what takes for ever ends at infinity, as without contention") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  workload_builder b;
+  const op_id first = b.add_op({.work = 1, .bytes = 10});
+  const op_id second = b.add_op({.work = 1, .bytes = 10});
+  b.add_edge(first, second);
+  b.add_edge(second, b.add_op({.work = 1}));
+  const auto w = std::move(b).build();
+  const platform<> q{std::vector<device>(2), link_matrix{2, {0.5, 10}}};
+  const plan decided{{0, 1, 0}, {}};
+  const auto run = [&](const auto& p) {
+    for (const auto& r : {simulator{p, schedule::fifo{}}.run(decided),
+                          simulator{p, schedule::fifo{}, simulate::fair_sharing{}}.run(decided),
+                          simulator{p, schedule::fifo{}, simulate::any_network{contention_model::port}}.run(decided)}) {
+      CHECK(r.complete);
+      CHECK(r.makespan == infinity);
+    }
+  };
+  run(problem{w, q, cost::from_function{[](op_id v, device_id d) { return v == 1 && d == 1 ? infinity : 1.0; }}});
+  struct one_way : cost::link_transfers {
+    double compute_time(const workload&, op_id, const platform<>&, device_id) const { return 1; }
+    double transfer_time(const workload&, tensor_id, const platform<>&, device_id from, device_id) const {
+      return from == 0 ? 1.0 : infinity;
+    }
+  };
+  run(problem{w, q, one_way{}});
 }
 
 TEST_CASE("fair_sharing: weights of routes are inverse to their latencies where that is asked for") {

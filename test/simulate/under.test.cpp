@@ -15,6 +15,9 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <limits>
+
 namespace simulate_under_test {
 
 using namespace weft;
@@ -51,6 +54,25 @@ TEST_CASE("under: pipelines and refiners minimise the run on the network") {
     check_refined(x.p, by_turns{}, refine::simulated_annealing{.budget = {.moves = 300}}, better);
   }
   CHECK(better > 100);
+}
+
+TEST_CASE("under: targets and progress are of runs on the network, and memory over time is refused") {
+  rng random{9};
+  const test::drawn x{random, {.max_ops = 40, .max_devices = 5}};
+  const on_fair fair{};
+  double told = std::numeric_limits<double>::infinity();
+  const std::function<void(const progress&)> listen = [&](const progress& at) { told = at.best; };
+  const auto start = pipeline(partition::heft{}, fair)(x.p);
+  refine::simulated_annealing s{.budget = {.moves = 2000, .on_progress = &listen}};
+  const auto better = s(x.p, start.plan, fair, random);
+  const double makespan = simulator_for<test::drawn_problem, on_fair>{x.p, fair}.run(better).makespan;
+  CHECK(told >= makespan); // the last run of all is not told
+  s.budget.target = 1e6;
+  told = 0;
+  CHECK(s(x.p, start.plan, fair, random) == start.plan);
+  CHECK(told == start.makespan);
+  s.memory = {memory_rule::over_time};
+  CHECK_THROWS_AS(s(x.p, start.plan, fair, random), value_error);
 }
 
 } // namespace simulate_under_test

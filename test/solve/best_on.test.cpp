@@ -13,7 +13,8 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include <functional>
+#include <limits>
 #include <stop_token>
 
 namespace solve_best_on_test {
@@ -67,6 +68,36 @@ TEST_CASE("solve::best_on: GPUs that share uplinks of PCIe switches") {
   CHECK(r.makespan < 0.9 * unaware);
 }
 
+TEST_CASE("solve::best_on: where nothing is slowed down, the first plan is the result") {
+  workload_builder b;
+  for (int i = 0; i < 12; ++i) { // tensors without bytes
+    const auto made = b.add_op({.work = 1.0 + i, .bytes = 0});
+    b.add_edge(made, b.add_op({.work = 3}));
+  }
+  const auto w = std::move(b).build();
+  const platform<> q{std::vector<device>(3), link_matrix{3, {0.1, 1}}};
+  const problem p{w, q};
+  const auto blind = solve::best(p, {.moves = 500});
+  const auto r = solve::best_on(simulate::any_network{contention_model::fair}, p, {.moves = 500});
+  CHECK(r.tried.size() == 1);
+  CHECK(r.plan == blind.plan);
+  CHECK(r.makespan == doctest::Approx(blind.makespan));
+}
+
+TEST_CASE("solve::best_on: progress is of runs on the network, and empty problems are solved") {
+  rng random{2};
+  const test::drawn x{random, {.max_ops = 40, .max_devices = 5}};
+  double told = std::numeric_limits<double>::infinity();
+  const std::function<void(const progress&)> listen = [&](const progress& at) {
+    CHECK(at.best < told);
+    told = at.best;
+  };
+  const auto r = solve::best_on(simulate::any_network{}, x.p, {.moves = 300, .on_progress = &listen});
+  CHECK(told == r.makespan);
+  const auto none_at_all = workload_builder{}.build();
+  CHECK(solve::best_on(simulate::any_network{}, problem{none_at_all, x.q}).status == status::optimal);
+}
+
 TEST_CASE("solve::best_on: what cannot be") {
   rng random{1};
   const test::drawn x{random};
@@ -78,7 +109,11 @@ TEST_CASE("solve::best_on: what cannot be") {
   std::stop_source stopped;
   stopped.request_stop();
   const auto token = stopped.get_token();
-  CHECK(solve::best_on(fair, x.p, {.stop = &token}).has_plan()); // the first plan there was
+  const auto first = solve::best_on(fair, x.p, {.stop = &token});
+  CHECK(first.has_plan());
+  CHECK(first.tried.size() == 1);
+  CHECK(solve::best_on(fair, x.p, {.moves = 100, .effort = solve::effort::first_plan}).tried.size() == 1);
+  CHECK_THROWS_AS(solve::best_on(simulate::any_network{contention_model::none}, x.p), value_error);
 }
 
 } // namespace solve_best_on_test

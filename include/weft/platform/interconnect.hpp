@@ -201,6 +201,9 @@ public:
         throw value_error(at(), "there is no link " + std::to_string(l) + "; there are " +
                                   std::to_string(made_.links_.size()) + ", numbered from 0");
       }
+      if (std::count(over.begin(), over.end(), l) > 1) {
+        throw value_error(at(), "passes link " + std::to_string(l) + " twice");
+      }
       const auto [begin, end] = made_.ends_[l];
       if (begin != none && node != none && begin != node) {
         throw value_error(at(), "link " + std::to_string(l) + " does not begin where the route has come to");

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
-#include "weft/core/config.hpp"
+#include "weft/core/error.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/simulate/contention.hpp"
@@ -19,7 +19,7 @@ namespace weft::simulate {
 /// The network of that name: runs are those of `port_contention` or `fair_sharing`, to the last bit. (`no_contention`
 /// has no state and no cost, and so a simulator of its own.)
 struct any_network {
-  contention_model model = contention_model::fair; ///< not `none`
+  contention_model model = contention_model::fair; ///< not `none`, for which `state_for` throws
   flow_weights weights = flow_weights::equal; ///< under `fair`
 
   template <class Platform>
@@ -27,7 +27,6 @@ struct any_network {
   public:
     template <class Problem>
     state(const any_network& which, const Problem& p) : arriving_(p.num_edges(), arrival{}) {
-      WEFT_ASSERT(which.model != contention_model::none);
       if (which.model == contention_model::fair) {
         fair_.emplace(fair_sharing{which.weights}.state_for(p));
       } else {
@@ -59,6 +58,7 @@ struct any_network {
         port_->release(k);
       }
     }
+    bool idle() const { return fair_ ? fair_->idle() : num_arriving_ == 0; }
     double next() const {
       return fair_ ? fair_->next() : num_arriving_ > 0 ? arriving_[0].time : std::numeric_limits<double>::infinity();
     }
@@ -96,6 +96,10 @@ struct any_network {
 
   template <class Problem>
   state<typename Problem::platform_type> state_for(const Problem& p) const {
+    if (model == contention_model::none) {
+      throw value_error("any_network", "is of networks on which transfers affect each other; for none, use "
+                                       "simulate::no_contention");
+    }
     return {*this, p};
   }
 };

@@ -57,8 +57,9 @@ struct fair_sharing {
       for (std::uint32_t k = 0; k < transfers.size(); ++k) {
         const auto& r = routes_[grouped_.route_of(k)];
         const double latency = std::min(r.latency, transfers[k].transfer_time);
-        flows_[k] = {.latency = r.shared == none ? transfers[k].transfer_time : latency,
-                     .seconds = r.shared == none ? 0 : transfers[k].transfer_time - latency};
+        const bool shares = r.shared != none && transfers[k].transfer_time < infinity;
+        flows_[k] = {.latency = shares ? latency : transfers[k].transfer_time,
+                     .seconds = shares ? transfers[k].transfer_time - latency : 0};
       }
       requested_.clear();
       num_timed_ = 0;
@@ -75,6 +76,9 @@ struct fair_sharing {
     void settle(double now, Begin begin) {
       for (const auto k : requested_) {
         begin(k, flows_[k].possible);
+        if (!(now < infinity)) { // after an op that takes for ever
+          flows_[k].seconds = 0;
+        }
         if (flows_[k].latency > 0 || flows_[k].seconds == 0) {
           timers.push(timed_.data(), num_timed_++, {now + flows_[k].latency, k});
         } else {
@@ -101,6 +105,7 @@ struct fair_sharing {
       touched_.clear();
     }
 
+    bool idle() const { return num_timed_ == 0 && finishing_.empty(); }
     double next() const {
       const double first = num_timed_ > 0 ? timed_[0].time : infinity;
       return finishing_.empty() ? first : std::min(first, finishing_.first_key());
@@ -218,7 +223,9 @@ struct fair_sharing {
               links_.push_back(l);
               rates_.add_link(x.bandwidth);
             }
-            via_.push_back(number_of_link_[l]);
+            if (std::find(via_.begin(), via_.end(), number_of_link_[l]) == via_.end()) {
+              via_.push_back(number_of_link_[l]);
+            }
           }
         });
       } else { // a link for each pair, on which one transfer goes at its full rate

@@ -221,7 +221,6 @@ private:
     touched_.clear();
     for (const auto c : solving_) {
       new_level_[c] = infinity;
-      const double wanted = shares(c);
       for (auto i = first_[c]; i < first_[c + 1]; ++i) {
         const auto l = via_[i];
         auto& f = filling_[l];
@@ -231,7 +230,6 @@ private:
           f = {.free = capacity_[l] - used_[l]};
         }
         f.free += load_[c];
-        f.wanted += wanted;
         ++f.num_open;
         next_[i] = f.first;
         f.first = i;
@@ -262,21 +260,26 @@ private:
       }
     }
   }
-  /// At which level the classes without one would fill the link. It only rises while others are settled.
+  /// At which level the classes without one would fill the link. It only rises while others are settled. What they want
+  /// is summed up each time: taken off one by one, large weights would leave the small ones nothing but rounding.
   double level_of(std::uint32_t l, double reached) const {
-    return std::max(reached, filling_[l].free / filling_[l].wanted);
+    double wanted = 0;
+    for (auto i = filling_[l].first; i != none; i = next_[i]) {
+      if (const auto c = class_of_[i]; new_level_[c] == infinity) {
+        wanted += shares(c);
+      }
+    }
+    return std::max(reached, filling_[l].free / wanted);
   }
 
   void settle_at(std::uint32_t c, double level, std::uint32_t bottleneck) {
     new_level_[c] = level;
     bottleneck_[c] = bottleneck;
     const bool moved = level != level_[c];
-    const double wanted = shares(c);
-    const double load = rounded(wanted * level);
+    const double load = rounded(shares(c) * level);
     for (auto i = first_[c]; i < first_[c + 1]; ++i) {
       auto& f = filling_[via_[i]];
       f.free -= load;
-      f.wanted -= wanted;
       --f.num_open;
       f.moved |= moved;
     }
@@ -288,7 +291,9 @@ private:
     bool any = false;
     for (const auto l : touched_) {
       const double before = link_level_[l], now = filling_[l].level;
-      if (now < infinity ? now < before * (1 - slack) || now > before * (1 + slack) : before < infinity && filling_[l].moved) {
+      const bool has_changed = now < infinity ? now < before * (1 - slack) || now > before * (1 + slack)
+                                              : before < infinity && filling_[l].moved;
+      if (has_changed) {
         for_each_on(l, [&](std::uint32_t c) {
           if (!is_solved(c) && (bottleneck_[c] == l || level_[c] > now * (1 + slack))) {
             any |= take_in(c);
@@ -301,8 +306,7 @@ private:
 
   struct state_of_link { // while filling
     double free = 0;   ///< of its capacity
-    double wanted = 0; ///< Σ weights of the classes without a level yet …
-    std::uint32_t num_open = 0;            ///< … and their number
+    std::uint32_t num_open = 0;            ///< classes without a level yet
     std::uint32_t first = none;            ///< entries of via_ of the classes that are solved for, by next_
     double level = infinity;               ///< at which it became full
     bool moved = false;                    ///< whether one of the classes got another level than it had
@@ -321,7 +325,8 @@ private:
   std::vector<std::uint32_t> bottleneck_;             // per class: a link
   std::vector<std::uint32_t> class_mark_, link_mark_;
   std::vector<double> load_;                       // per class: what all its flows take of a link
-  std::vector<double> used_, link_level_;          // per link: Σ loads; the highest level on it if it is full, else infinite
+  std::vector<double> used_;                       // per link: Σ loads
+  std::vector<double> link_level_;                 // per link: the highest level on it if it is full, else infinite
   std::vector<std::uint32_t> num_updates_;         // of used_
   std::vector<state_of_link> filling_;             // per link
   std::vector<std::uint32_t> next_;                // per entry of via_

@@ -23,19 +23,27 @@ concept holds_transfers = requires(S& s, std::span<const transfer> transfers, st
   s.settle(now, begin);
 };
 
-/// S decides when they arrive, too: `next()` is the next instant at which something happens on it, infinite if nothing
-/// will unless more is requested; `advance(now, arrive)` lets it happen, and calls `arrive(k)` for all that arrives
-/// then, by k. Without these a transfer arrives `transfer_time` after it began.
+/// S decides when they arrive, too: `idle()` says whether nothing is under way; `next()` is the next instant at which
+/// something happens on it if it is not idle; `advance(now, arrive)` lets it happen, and calls `arrive(k)` for all that
+/// arrives then, by k. Without these a transfer arrives `transfer_time` after it began.
 template <class S>
 concept has_clock = holds_transfers<S> && requires(S& s, double now, void (*arrive)(std::uint32_t)) {
+  { std::as_const(s).idle() } -> std::convertible_to<bool>;
   { std::as_const(s).next() } -> std::convertible_to<double>;
   s.advance(now, arrive);
 };
 
+/// S has some part of a network's state; then it should have the whole.
+template <class S>
+concept resembles_network = requires(S& s, std::span<const transfer> transfers) { s.reset(transfers); } ||
+                            requires(S& s, std::uint32_t k, double now) { s.request(k, now); } ||
+                            requires(S& s, double now, bool (*begin)(std::uint32_t, double)) { s.settle(now, begin); } ||
+                            requires(S& s, double now, void (*arrive)(std::uint32_t)) { s.advance(now, arrive); };
+
 /// How transfers that are under way at the same time affect each other. A copyable value that holds options;
-/// `n.state_for(problem)` makes what a run needs, which allocates, if at all, there. A state that has none of the
-/// members above lets transfers begin as soon as they may and arrive `transfer_time` later. A transfer that is alone on
-/// the network takes that long under every network.
+/// `n.state_for(problem)` makes what runs need. A state that has none of the members above lets transfers begin as soon
+/// as they may and arrive `transfer_time` later. A transfer that is alone on the network takes that long under every
+/// network.
 template <class N, class Problem>
 concept network_for = std::copy_constructible<N> && requires(const N& n, const Problem& p) { n.state_for(p); };
 

@@ -29,7 +29,8 @@ struct simulation {
 };
 
 /// Runs plans of one problem under one ready policy on one network; the execution model is docs/execution_model.md. Set
-/// up once, run often: `run` does not allocate, and neither do the library's policies and networks.
+/// up once, run often: `run` does not allocate, and neither do the library's policies and networks, `fair_sharing` once
+/// it has seen as many pairs of devices that talk to each other.
 ///
 /// A device that is free asks the policy's queue for the next of its ready items. Everything that happens at one
 /// instant takes effect before any device asks; devices then ask in ascending order. What becomes ready at one
@@ -45,6 +46,10 @@ class simulator {
   using network_type = decltype(std::declval<const Network&>().state_for(std::declval<const Problem&>()));
   static constexpr bool holds_transfers = simulate::holds_transfers<network_type>;
   static constexpr bool has_clock = simulate::has_clock<network_type>;
+  static_assert(holds_transfers || !simulate::resembles_network<network_type>,
+                "weft: this network's state has some of reset(std::span<const transfer>), request(std::uint32_t, double), "
+                "settle(double, begin), idle(), next() and advance(double, arrive), but not the first three, without which "
+                "transfers would not affect each other; see docs/concepts/network_for.md");
 
 public:
   constexpr explicit simulator(const Problem& p, Policy policy = {}, Network network = {})
@@ -141,14 +146,14 @@ private:
   }
   constexpr bool something_is_under_way() const {
     if constexpr (has_clock) {
-      return num_events_ > 0 || network_.next() < std::numeric_limits<double>::infinity();
+      return num_events_ > 0 || !network_.idle();
     } else {
       return num_events_ > 0;
     }
   }
   constexpr bool something_ends_at(double now) const {
     if constexpr (has_clock) {
-      return next_event_is_at(now) || network_.next() == now;
+      return next_event_is_at(now) || (!network_.idle() && network_.next() == now);
     } else {
       return next_event_is_at(now);
     }
@@ -161,7 +166,9 @@ private:
       return true;
     }
     if constexpr (holds_transfers) {
-      network_.settle(now, [&](std::uint32_t k, double since) { return begin_transfer(k, since, now, observer) > now; });
+      network_.settle(now, [&](std::uint32_t k, double since) {
+        return begin_transfer(k, since, now, observer) > now;
+      });
       return something_ends_at(now);
     }
     return false;

@@ -27,13 +27,16 @@ public:
   const std::vector<double>& factors() const { return factors_; }
 
   /// Half way, in proportions, from what was known to what a run shows. Pairs that moved nothing have the mean of what
-  /// their sender sent and their receiver received, so that they are no loophole.
+  /// their sender sent and their receiver received, so that they are no loophole. Whether anything has changed.
   template <class Problem>
-  void learn(const Problem& p, const trace& run) {
+  bool learn(const Problem& p, const trace& run) {
     std::vector<double> took(n_ * n_, 0), alone(n_ * n_, 0);
     for (const auto& x : run.transfers) {
-      took[x.from * n_ + x.to] += x.arrival - x.send_finish; // a transfer that waited for a port has been slow, too
-      alone[x.from * n_ + x.to] += p.transfer_time(x.tensor, x.from, x.to);
+      const double least = p.transfer_time(x.tensor, x.from, x.to);
+      const double actual = x.arrival - x.send_finish; // a transfer that waited for a port has been slow, too
+      const bool slow = actual - least > 1e-12 * x.arrival && actual < infinity; // else it is rounding
+      took[x.from * n_ + x.to] += slow ? actual : least;
+      alone[x.from * n_ + x.to] += least;
     }
     std::vector<double> ends_took(2 * n_, 0), ends_alone(2 * n_, 0); // senders, then receivers
     for (std::size_t from = 0; from < n_; ++from) {
@@ -44,6 +47,7 @@ public:
         }
       }
     }
+    bool changed = false;
     for (std::size_t from = 0; from < n_; ++from) {
       for (std::size_t to = 0; to < n_; ++to) {
         const auto pair = from * n_ + to;
@@ -51,9 +55,12 @@ public:
         const double a = seen ? alone[pair] : ends_alone[from] + ends_alone[n_ + to];
         const double t = seen ? took[pair] : ends_took[from] + ends_took[n_ + to];
         const double shown = a > 0 && t < infinity ? std::max(1.0, t / a) : 1;
-        factors_[pair] = std::sqrt(factors_[pair] * shown);
+        const double between = std::sqrt(factors_[pair] * shown);
+        changed = changed || between != factors_[pair];
+        factors_[pair] = between;
       }
     }
+    return changed;
   }
 
 private:
@@ -71,15 +78,17 @@ private:
 /// ```
 /// const auto r = weft::solve::best_on(weft::simulate::fair_sharing{}, problem, {.seconds = 10});
 /// ```
-/// A budget in moves holds for each search, of which there are three; one in seconds for all of them. Memory is
-/// reserved: throws `value_error` for memory over time, which is of runs without contention. `bound` holds under all
-/// networks.
+/// A budget in moves holds for each search, of which there are up to three; one in seconds for all of them together, the
+/// first having half. Where no transfer is slowed down, the first plan is the result. Under `effort::heuristics` there
+/// are no further searches, under `first_plan` the first plan is the only one. Memory is reserved: throws `value_error`
+/// for memory over time, which is of runs without contention. `bound` holds under all networks. `on_progress` hears of
+/// plans that are better on the network. Memory: O(devices²).
 /// Source: a composition of what this library has. Complexity: that of three calls of `best`, and of some twenty runs.
 template <must_be::problem Problem, simulate::network_for<Problem> Network>
 best_result best_on(const Network& network, const Problem& p, const best_options& options = {}) {
   if (options.memory.rule == memory_rule::over_time) {
-    throw value_error("solve::best_on", "memory over time is of runs without contention; use memory_rule::reserved, or leave "
-                                     "the network out");
+    throw value_error("solve::best_on", "memory over time is of runs without contention; use memory_rule::reserved, or "
+                                        "leave the network out");
   }
   constexpr int most_lessons = 12;
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -122,25 +131,21 @@ best_result best_on(const Network& network, const Problem& p, const best_options
   };
 
   detail::slowdowns known{p.num_devices()};
-  propose(known, 0.3, true, "");
-  if (found.has_plan()) {
-    auto best_known = known;
-    known.learn(p, run);
-    const auto first = known;
-    for (int lesson = 0; lesson < most_lessons && !stopped(); ++lesson) {
-      if (propose(known, 0.1, false, ", heuristics where links are congested")) {
-        best_known = known;
-      }
-      known.learn(p, run);
+  propose(known, 0.5, true, "");
+  const bool goes_on = found.has_plan() && options.effort != effort::first_plan && !stopped() && known.learn(p, run);
+  auto best_known = known;
+  bool learned = goes_on;
+  for (int lesson = 0; lesson < most_lessons && learned && !stopped(); ++lesson) {
+    const auto tried = known;
+    if (propose(tried, 0.05, false, ", heuristics where links are congested")) {
+      best_known = tried;
     }
-    if (best_known.factors() == detail::slowdowns{p.num_devices()}.factors()) {
-      best_known = first;
-    }
-    for (const double share : {0.5, 1.0}) {
-      if (!stopped()) {
-        propose(best_known, share, true, ", links congested");
-        best_known.learn(p, run);
-      }
+    learned = known.learn(p, run);
+  }
+  for (const double share : {0.5, 1.0}) {
+    if (goes_on && options.effort == effort::full && !stopped()) {
+      propose(best_known, share, true, ", links congested");
+      best_known.learn(p, run);
     }
   }
   found.stats.partition_seconds = watch.seconds();

@@ -24,6 +24,10 @@ std::vector<double> fair_arrivals(const Problem& p, const std::vector<const tran
   using platform_type = typename Problem::platform_type;
   const auto n = p.num_devices();
 
+  std::size_t num_links = n * n;
+  if constexpr (platform_parts::has_routes<platform_type>) {
+    num_links = q.num_links();
+  }
   struct moving {
     double begins = 0;  // to share links
     double left = 0;    // seconds, alone
@@ -32,39 +36,42 @@ std::vector<double> fair_arrivals(const Problem& p, const std::vector<const tran
     double rate = 0; // bytes per second
     std::vector<std::size_t> route = {};
   };
-  std::vector<double> capacity;
+  std::vector<double> capacity;            // of the links in use
+  std::vector<std::size_t> number(num_links, 0); // of each link among them, from 1
   std::vector<moving> all;
   std::vector<double> arrival;
-  if constexpr (platform_parts::has_routes<platform_type>) {
-    for (link_id l = 0; l < q.num_links(); ++l) {
-      capacity.push_back(q.link_at(l).bandwidth);
+  const auto pass = [&](moving& m, std::size_t l, double bandwidth) {
+    m.narrowest = std::min(m.narrowest, bandwidth);
+    if (!(bandwidth < infinity)) {
+      return; // never full
     }
-  } else {
-    capacity.assign(n * n, 1);
-  }
+    if (number[l] == 0) {
+      capacity.push_back(bandwidth);
+      number[l] = capacity.size();
+    }
+    if (std::find(m.route.begin(), m.route.end(), number[l] - 1) == m.route.end()) {
+      m.route.push_back(number[l] - 1);
+    }
+  };
   for (const auto* x : sent) {
     moving m;
     double latency = 0;
     if constexpr (platform_parts::has_routes<platform_type>) {
       q.visit_route(x->from, x->to, [&](link_id l) {
         latency += q.link_at(l).latency;
-        m.narrowest = std::min(m.narrowest, capacity[l]);
-        if (capacity[l] < infinity) {
-          m.route.push_back(l);
-        }
+        pass(m, l, q.link_at(l).bandwidth);
       });
     } else {
       if constexpr (platform_parts::has_links<platform_type>) {
         latency = q.latency(x->from, x->to);
       }
-      m.narrowest = 1;
-      m.route.push_back(x->from * n + x->to);
+      pass(m, x->from * n + x->to, 1);
     }
     const double alone = p.transfer_time(x->tensor, x->from, x->to);
-    latency = m.route.empty() ? alone : std::min(latency, alone);
+    latency = m.route.empty() || !(alone < infinity) ? alone : std::min(latency, alone);
     m.weight = weights == flow_weights::inverse_latency && latency > 0 ? 1 / latency : 1;
     m.begins = x->start + latency;
-    m.left = alone - latency;
+    m.left = latency < alone ? alone - latency : 0;
     arrival.push_back(m.left > 0 ? infinity : m.begins);
     all.push_back(std::move(m));
   }

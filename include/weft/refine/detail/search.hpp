@@ -23,12 +23,13 @@ class incumbent {
 public:
   using schedule_type = incremental_schedule<Problem>;
 
-  incumbent(schedule_type& s, budget_meter& meter, memory_limit limit = {}) : meter_{&meter}, limit_{limit} {
+  /// `first`: the makespan that is told of the given plan.
+  incumbent(schedule_type& s, budget_meter& meter, memory_limit limit, double first) : meter_{&meter}, limit_{limit} {
     if (limit.rule == memory_rule::over_time) {
       memory_.emplace(s.problem());
     }
     s.save(best_);
-    done_ = meter.improved(best_.makespan);
+    done_ = meter.improved(first);
   }
   /// Whether a change that was evaluated to `makespan` may be committed. Memory over time costs as much as a run, so
   /// that it is looked at only where the schedule would become the best one.
@@ -64,17 +65,14 @@ public:
   void look_at(const schedule_type& s) {
     if (s.makespan() < best_.makespan) {
       s.save(best_);
-      done_ = meter_->improved(best_.makespan);
-      if (tell_ != nullptr) {
-        tell_(listener_, best_);
-      }
+      done_ = judge_ == nullptr ? meter_->improved(best_.makespan) : judge_(context_, best_);
     }
   }
-  /// From now on `f(snapshot)` is called for each new best; f must outlive this.
+  /// From now on `f(snapshot)` says of each new best whether it is good enough; f must outlive this.
   template <class F>
-  void tell(const F& f) {
-    listener_ = &f;
-    tell_ = [](const void* listener, const auto& best) { (*static_cast<const F*>(listener))(best); };
+  void judge_by(const F& f) {
+    context_ = &f;
+    judge_ = [](const void* context, const auto& best) { return (*static_cast<const F*>(context))(best); };
   }
   double makespan() const { return best_.makespan; }
   bool good_enough() const { return done_; }
@@ -90,8 +88,8 @@ private:
   placement where_;
   int refused_ = 0; // in a row
   typename schedule_type::snapshot best_;
-  const void* listener_ = nullptr;
-  void (*tell_)(const void*, const typename schedule_type::snapshot&) = nullptr;
+  const void* context_ = nullptr;
+  bool (*judge_)(const void*, const typename schedule_type::snapshot&) = nullptr;
   bool done_ = false;
 };
 
@@ -100,11 +98,15 @@ inline constexpr double worth_a_run = 1e-3;
 
 /// Runs the plan, calls `improve(schedule, incumbent)` on the schedule that came out, and returns the best plan met, or
 /// the given one if that is not worse under the policy, or if no move was made. Under `schedule::static_order` what the
-/// search minimises is the makespan of the run; under another policy, or on a network, it is what proposes, and the run of
-/// each schedule that becomes the search's best decides.
+/// search minimises is the makespan of the run; under another policy, or on a network, it is what proposes, and the run
+/// of each schedule that becomes the search's best decides, also about the budget's target.
 template <class Problem, class Policy, class Improve>
 plan search(const Problem& p, plan start, const Policy& policy, const budget& spend, Improve improve,
             memory_limit limit = {}) {
+  if (!ready_policy_for<Policy, Problem> && limit.rule == memory_rule::over_time) {
+    throw value_error("refiner", "memory over time is of runs without contention; use memory_rule::reserved, or leave the "
+                                 "network out");
+  }
   if (p.num_ops() == 0) {
     return start;
   }
@@ -117,24 +119,29 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
   }
   incremental_schedule<Problem> s{p};
   s.assign(run);
+  constexpr bool is_exact = std::same_as<Policy, schedule::static_order>;
+  incumbent<Problem> found{s, meter, limit, is_exact ? s.makespan() : before.makespan};
   plan best = start;
   double least = before.makespan;
   const auto decide = [&](plan candidate) {
-    if (const double makespan = sim.run(candidate).makespan; makespan < least) {
+    const double makespan = sim.run(candidate).makespan;
+    const bool better = makespan < least;
+    if (better) {
       least = makespan;
       best = std::move(candidate);
     }
+    return better;
   };
-  incumbent<Problem> found{s, meter, limit};
-  double decided = found.makespan();
-  const auto look = [&](const auto& better) {
-    if (better.makespan < decided * (1 - worth_a_run)) {
-      decided = better.makespan;
-      decide(s.to_plan(better));
+  double proposed = found.makespan();
+  const auto judge = [&](const auto& better) {
+    if (better.makespan >= proposed * (1 - worth_a_run)) {
+      return false;
     }
+    proposed = better.makespan;
+    return decide(s.to_plan(better)) && meter.improved(least);
   };
-  if constexpr (!std::same_as<Policy, schedule::static_order>) {
-    found.tell(look);
+  if constexpr (!is_exact) {
+    found.judge_by(judge);
   }
   if (!found.good_enough()) {
     improve(s, found, meter);
