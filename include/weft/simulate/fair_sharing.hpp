@@ -42,8 +42,8 @@ struct fair_sharing {
   template <class Platform>
   class state {
   public:
-    state(flow_weights weights, const Platform& p, std::size_t num_devices, std::size_t most_transfers)
-        : weights_{weights}, platform_{&p}, grouped_{num_devices, most_transfers}, flows_(most_transfers, flow{}),
+    state(flow_weights rule, const Platform& p, std::size_t num_devices, std::size_t most_transfers)
+        : rule_{rule}, platform_{&p}, grouped_{num_devices, most_transfers}, flows_(most_transfers, flow{}),
           queued_(most_transfers, target{}), timed_(most_transfers, timer{}) {
       requested_.reserve(most_transfers);
       arrived_.reserve(most_transfers);
@@ -198,7 +198,7 @@ struct fair_sharing {
         if (!via_.empty()) {
           r.shared = static_cast<std::uint32_t>(route_of_class_.size());
           route_of_class_.push_back(static_cast<std::uint32_t>(routes_.size()));
-          const bool by_latency = weights_ == flow_weights::inverse_latency && r.latency > 0;
+          const bool by_latency = rule_ == flow_weights::inverse_latency && r.latency > 0;
           rates_.add_class(via_, by_latency ? 1 / r.latency : 1);
         }
         routes_.push_back(r);
@@ -278,7 +278,7 @@ struct fair_sharing {
       touch(at);
     }
 
-    flow_weights weights_;
+    flow_weights rule_;
     const Platform* platform_;
     detail::transfer_routes grouped_;
     max_min_rates rates_;

@@ -131,13 +131,13 @@ inline interconnect network_from_json(const json_value& network, const std::vect
       if (entry.has("from") || entry.has("to")) {
         entry.fail("'between' means both directions, 'from' and 'to' only one; write either");
       }
-      const auto a = (*between)[0];
-      const auto c = (*between)[1];
-      at_value(entry, [&, a = names(a), c = names(c)] { return b.join(a, c, l); });
+      const auto one = names((*between)[0]);
+      const auto other = names((*between)[1]);
+      at_value(entry, [&] { return b.join(one, other, l); });
     } else if (entry.has("from") || entry.has("to")) {
-      const auto from = entry.at("from");
-      const auto to = entry.at("to");
-      at_value(entry, [&, a = names(from), c = names(to)] { return b.add_link(a, c, l); });
+      const auto from = names(entry.at("from"));
+      const auto to = names(entry.at("to"));
+      at_value(entry, [&] { return b.add_link(from, to, l); });
     } else {
       b.add_link(l);
     }
