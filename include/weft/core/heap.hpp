@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace weft {
@@ -56,5 +57,18 @@ struct heap_operations {
     heap[hole] = moved;
   }
 };
+
+/// Something that has a number, such as a transfer, and when or how soon it comes out.
+struct keyed_number {
+  double key = 0;
+  std::uint32_t number = 0;
+};
+/// The least key; of equal ones the least number.
+struct least_key {
+  constexpr bool operator()(const keyed_number& a, const keyed_number& b) const {
+    return a.key < b.key || (a.key == b.key && a.number < b.number);
+  }
+};
+inline constexpr heap_operations<keyed_number, least_key> keyed_heap{};
 
 } // namespace weft

@@ -2,7 +2,6 @@
 /// A priority queue of numbered things whose keys change.
 #pragma once
 
-#include "weft/core/config.hpp"
 #include "weft/core/ids.hpp"
 
 #include <vector>

@@ -7,7 +7,7 @@
 #include "weft/cost/compose.hpp"
 #include "weft/cost/concepts.hpp"
 
-#include <cstdint>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -16,11 +16,11 @@ namespace weft::cost {
 /// Transfer times of `base` times a factor for each ordered pair of devices; all else is `base`'s. So a planner that
 /// knows nothing of contention can be told where there was some: solve/best_on.hpp.
 template <class Base>
-class congested : public detail::wrapper_of<Base> {
+class congested : public detail::computes_as<Base> {
 public:
   /// `factors[from * num_devices + to]`, positive and finite. Copies share them.
   constexpr congested(Base wrapped, std::size_t num_devices, std::vector<double> factors)
-      : detail::wrapper_of<Base>{std::move(wrapped)}, num_devices_{num_devices}, factors_{std::move(factors)} {
+      : detail::computes_as<Base>{{std::move(wrapped)}}, num_devices_{num_devices}, factors_{std::move(factors)} {
     WEFT_ASSERT(factors_->size() == num_devices * num_devices);
   }
 
@@ -35,37 +35,6 @@ public:
     requires cost_parts::has_transfer_lines<Base, W, P>
   constexpr auto transfer_line(const W& w, const P& p, device_id from, device_id to) const {
     return detail::scaled_line{this->base.transfer_line(w, p, from, to), factor(from, to)};
-  }
-
-  template <class W, class P>
-    requires cost_parts::has_compute_time<Base, W, P>
-  constexpr double compute_time(const W& w, op_id v, const P& p, device_id d) const {
-    return this->base.compute_time(w, v, p, d);
-  }
-  template <class W>
-    requires requires(const Base& b, const W& w, op_id v) { b.amount(w, v); }
-  constexpr double amount(const W& w, op_id v) const {
-    return this->base.amount(w, v);
-  }
-  template <class W, class P>
-    requires cost_parts::has_rates<Base, W, P>
-  constexpr double rate(const W& w, const P& p, device_id d) const {
-    return this->base.rate(w, p, d);
-  }
-  template <class W, class P>
-    requires cost_parts::has_device_classes<Base, W, P>
-  constexpr device_id device_class(const W& w, const P& p, device_id d) const {
-    return this->base.device_class(w, p, d);
-  }
-  template <class W, class P>
-    requires cost_parts::has_class_times<Base, W, P>
-  constexpr const double* class_times(const W& w, op_id v, const P& p) const {
-    return this->base.class_times(w, v, p);
-  }
-  template <class W, class P>
-    requires cost_parts::has_class_times<Base, W, P>
-  constexpr std::uint32_t class_number(const W& w, const P& p, device_id d) const {
-    return this->base.class_number(w, p, d);
   }
 
 private:

@@ -26,7 +26,7 @@ struct any_network {
   class state {
   public:
     template <class Problem>
-    state(const any_network& which, const Problem& p) : arriving_(p.num_edges(), arrival{}) {
+    state(const any_network& which, const Problem& p) : arriving_(p.num_edges(), keyed_number{}) {
       if (which.model == contention_model::fair) {
         fair_.emplace(fair_sharing{which.weights}.state_for(p));
       } else {
@@ -49,7 +49,7 @@ struct any_network {
         return;
       }
       port_->settle(now, [&](std::uint32_t k, double possible) {
-        operations.push(arriving_.data(), num_arriving_++, {now + transfers_[k].transfer_time, k});
+        keyed_heap.push(arriving_.data(), num_arriving_++, {now + transfers_[k].transfer_time, k});
         return begin(k, possible);
       });
     }
@@ -60,7 +60,7 @@ struct any_network {
     }
     bool idle() const { return fair_ ? fair_->idle() : num_arriving_ == 0; }
     double next() const {
-      return fair_ ? fair_->next() : num_arriving_ > 0 ? arriving_[0].time : std::numeric_limits<double>::infinity();
+      return fair_ ? fair_->next() : num_arriving_ > 0 ? arriving_[0].key : std::numeric_limits<double>::infinity();
     }
     template <class Arrive>
     void advance(double now, Arrive arrive) {
@@ -68,29 +68,18 @@ struct any_network {
         fair_->advance(now, arrive);
         return;
       }
-      while (num_arriving_ > 0 && arriving_[0].time <= now) {
-        const auto k = arriving_[0].k;
-        operations.pop(arriving_.data(), num_arriving_--);
+      while (num_arriving_ > 0 && arriving_[0].key <= now) {
+        const auto k = arriving_[0].number;
+        keyed_heap.pop(arriving_.data(), num_arriving_--);
         arrive(k);
       }
     }
 
   private:
-    struct arrival {
-      double time = 0;
-      std::uint32_t k = 0;
-    };
-    struct sooner {
-      constexpr bool operator()(const arrival& a, const arrival& b) const {
-        return a.time < b.time || (a.time == b.time && a.k < b.k);
-      }
-    };
-    static constexpr heap_operations<arrival, sooner> operations{};
-
     std::optional<port_contention::state> port_;
     std::optional<fair_sharing::state<Platform>> fair_;
     std::span<const transfer> transfers_;
-    buffer<arrival> arriving_; // a heap, under `port`
+    buffer<keyed_number> arriving_; // a heap by time, under `port`
     std::size_t num_arriving_ = 0;
   };
 

@@ -44,7 +44,7 @@ struct fair_sharing {
   public:
     state(flow_weights rule, const Platform& p, std::size_t num_devices, std::size_t most_transfers)
         : rule_{rule}, platform_{&p}, grouped_{num_devices, most_transfers}, flows_(most_transfers, flow{}),
-          queued_(most_transfers, target{}), timed_(most_transfers, timer{}) {
+          queued_(most_transfers, keyed_number{}), timed_(most_transfers, keyed_number{}) {
       requested_.reserve(most_transfers);
       arrived_.reserve(most_transfers);
       number_of_link_.assign(num_links(p), none);
@@ -80,7 +80,7 @@ struct fair_sharing {
           flows_[k].seconds = 0;
         }
         if (flows_[k].latency > 0 || flows_[k].seconds == 0) {
-          timers.push(timed_.data(), num_timed_++, {now + flows_[k].latency, k});
+          keyed_heap.push(timed_.data(), num_timed_++, {now + flows_[k].latency, k});
         } else {
           join(k, now);
         }
@@ -96,7 +96,7 @@ struct fair_sharing {
         auto& r = routes_[at];
         r.touched = false;
         if (r.num_queued > 0) {
-          const double left = queued_[r.first].amount - r.done;
+          const double left = queued_[r.first].key - r.done;
           finishing_.set(at, left > 0 ? now + left / r.rate : now);
         } else {
           finishing_.remove(at);
@@ -107,16 +107,16 @@ struct fair_sharing {
 
     bool idle() const { return num_timed_ == 0 && finishing_.empty(); }
     double next() const {
-      const double first = num_timed_ > 0 ? timed_[0].time : infinity;
+      const double first = num_timed_ > 0 ? timed_[0].key : infinity;
       return finishing_.empty() ? first : std::min(first, finishing_.first_key());
     }
 
     template <class Arrive>
     void advance(double now, Arrive arrive) {
       arrived_.clear();
-      while (num_timed_ > 0 && timed_[0].time <= now) {
-        const auto k = timed_[0].k;
-        timers.pop(timed_.data(), num_timed_--);
+      while (num_timed_ > 0 && timed_[0].key <= now) {
+        const auto k = timed_[0].number;
+        keyed_heap.pop(timed_.data(), num_timed_--);
         if (flows_[k].seconds == 0) {
           arrived_.push_back(k);
         } else {
@@ -154,27 +154,6 @@ struct fair_sharing {
       std::uint32_t num_queued = 0;
       bool touched = false;
     };
-    struct target {
-      double amount = 0; ///< of `done`, when it ends
-      std::uint32_t k = 0;
-    };
-    struct nearer {
-      constexpr bool operator()(const target& a, const target& b) const {
-        return a.amount < b.amount || (a.amount == b.amount && a.k < b.k);
-      }
-    };
-    struct timer {
-      double time = 0;
-      std::uint32_t k = 0;
-    };
-    struct sooner {
-      constexpr bool operator()(const timer& a, const timer& b) const {
-        return a.time < b.time || (a.time == b.time && a.k < b.k);
-      }
-    };
-    static constexpr heap_operations<target, nearer> targets{};
-    static constexpr heap_operations<timer, sooner> timers{};
-
     static std::size_t num_links(const Platform& p) {
       if constexpr (platform_parts::has_routes<Platform>) {
         return static_cast<std::size_t>(p.num_links());
@@ -259,7 +238,7 @@ struct fair_sharing {
       } else {
         bring_up_to_date(r, now);
       }
-      targets.push(&queued_[r.first], r.num_queued++, {r.done + flows_[k].seconds, k});
+      keyed_heap.push(&queued_[r.first], r.num_queued++, {r.done + flows_[k].seconds, k});
       rates_.join(r.shared);
       touch(at);
     }
@@ -268,11 +247,11 @@ struct fair_sharing {
       const auto at = finishing_.first();
       finishing_.remove(at);
       auto& r = routes_[at];
-      r.done = queued_[r.first].amount;
+      r.done = queued_[r.first].key;
       r.since = now;
-      while (r.num_queued > 0 && queued_[r.first].amount <= r.done) {
-        arrived_.push_back(queued_[r.first].k);
-        targets.pop(&queued_[r.first], r.num_queued--);
+      while (r.num_queued > 0 && queued_[r.first].key <= r.done) {
+        arrived_.push_back(queued_[r.first].number);
+        keyed_heap.pop(&queued_[r.first], r.num_queued--);
         rates_.leave(r.shared);
       }
       touch(at);
@@ -288,8 +267,8 @@ struct fair_sharing {
     std::vector<std::uint32_t> number_of_link_; // … and their numbers in `rates_`
     std::vector<std::uint32_t> via_;
     buffer<flow> flows_;    // per transfer
-    buffer<target> queued_; // heaps, route by route
-    buffer<timer> timed_;   // a heap: ends of latencies, and arrivals where nothing is shared
+    buffer<keyed_number> queued_; // heaps, route by route, by what `done` is when they end
+    buffer<keyed_number> timed_;  // a heap by time: ends of latencies, and arrivals where nothing is shared
     std::size_t num_timed_ = 0;
     indexed_heap finishing_; // routes by when the first of their transfers arrives
     std::vector<std::uint32_t> requested_, arrived_, touched_;

@@ -6,6 +6,7 @@
 #include "weft/core/heap.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/placed_flow.hpp"
@@ -97,7 +98,7 @@ public:
 
   /// One table per device: what the strategy believes. Throws `value_error` unless there is one per device.
   manycore_simulator(const Problem& p, const Strategy& s, std::vector<concurrency::time_table> beliefs)
-      : problem_{&p}, flow_{p}, beliefs_{std::move(beliefs)}, missing_(p.num_ops(), 0) {
+      : problem_{&p}, flow_{p}, beliefs_{std::move(beliefs)}, waiting_{p.workload()} {
     if (beliefs_.size() != p.num_devices()) {
       throw value_error("manycore_simulator", std::to_string(beliefs_.size()) + " time tables for " +
                                                 std::to_string(p.num_devices()) + " devices");
@@ -184,16 +185,6 @@ private:
     std::size_t next_index = 0;
     bool changed = false;
   };
-  struct arrival {
-    double time = 0;
-    std::uint32_t transfer = 0;
-  };
-  struct sooner {
-    bool operator()(const arrival& a, const arrival& b) const {
-      return a.time < b.time || (a.time == b.time && a.transfer < b.transfer);
-    }
-  };
-  static constexpr heap_operations<arrival, sooner> arrival_operations{};
 
   static std::vector<concurrency::time_table> tables_of(const Problem& p, const concurrency::op_classes& classes) {
     std::vector<concurrency::time_table> tables;
@@ -207,7 +198,7 @@ private:
     num_finished_ = 0;
     num_arrivals_ = 0;
     arrivals_.resize(flow_.transfers().size());
-    std::copy(flow_.num_inputs().begin(), flow_.num_inputs().end(), missing_.begin());
+    waiting_.assign(flow_.num_inputs());
     for (auto& d : devices_) {
       d.control.reset();
       d.running.clear();
@@ -215,11 +206,7 @@ private:
       d.next_finish = std::numeric_limits<double>::infinity();
       d.changed = false;
     }
-    for (const op_id v : ids(flow_.num_ops())) {
-      if (missing_[v] == 0) {
-        make_ready(v);
-      }
-    }
+    waiting_.for_each_ready([this](op_id v) { make_ready(v); });
   }
 
   void make_ready(op_id v) {
@@ -232,7 +219,7 @@ private:
   std::pair<double, device_id> next_event() const {
     std::pair<double, device_id> next{std::numeric_limits<double>::infinity(), none};
     if (num_arrivals_ > 0) {
-      next.first = arrivals_[0].time;
+      next.first = arrivals_[0].key;
     }
     for (device_id d = 0; d < devices_.size(); ++d) {
       if (devices_[d].next_finish < next.first) {
@@ -261,7 +248,7 @@ private:
       for (const std::uint32_t k : flow_.transfers_of(t)) {
         const transfer& x = flow_.transfers()[k];
         const double there = now + x.transfer_time;
-        arrival_operations.push(arrivals_.data(), num_arrivals_++, {there, k});
+        keyed_heap.push(arrivals_.data(), num_arrivals_++, {there, k});
         if constexpr (requires { observer.on_transfer(k, x, now, now); }) {
           observer.on_transfer(k, x, now, now);
         }
@@ -272,8 +259,8 @@ private:
 
   template <class Observer>
   void arrive(double now, Observer& observer) {
-    const std::uint32_t k = arrivals_[0].transfer;
-    arrival_operations.pop(arrivals_.data(), num_arrivals_--);
+    const std::uint32_t k = arrivals_[0].number;
+    keyed_heap.pop(arrivals_.data(), num_arrivals_--);
     if constexpr (requires { observer.on_arrival(k, flow_.transfers()[k], now); }) {
       observer.on_arrival(k, flow_.transfers()[k], now);
     }
@@ -282,7 +269,7 @@ private:
 
   void deliver(std::span<const op_id> consumers) {
     for (const op_id v : consumers) {
-      if (--missing_[v] == 0) {
+      if (waiting_.arrive(v)) {
         make_ready(v);
       }
     }
@@ -381,8 +368,8 @@ private:
   placed_flow<Problem> flow_;
   std::vector<concurrency::time_table> beliefs_; // by device; the controllers refer to them
   std::vector<device_state> devices_;
-  std::vector<std::uint32_t> missing_; // per op: inputs that are not there yet
-  std::vector<arrival> arrivals_;
+  graph::release_counter<> waiting_;   // for inputs
+  std::vector<keyed_number> arrivals_; // a heap of transfers by time
   std::size_t num_arrivals_ = 0;
   std::size_t num_finished_ = 0;
   simulate::max_min_shares sharing_;

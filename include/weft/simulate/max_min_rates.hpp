@@ -83,7 +83,6 @@ public:
     mark_ = 0;
   }
 
-  std::size_t num_flows(std::uint32_t c) const { return count_[c]; }
   /// Of each flow of the class, as of the last `settle`; 0 while it has none.
   double rate(std::uint32_t c) const { return rounded(weight_[c] * level_[c]); }
 
@@ -159,17 +158,6 @@ public:
 private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr double slack = 1e-12; // relative: levels as close as that are the same
-  struct entry {
-    double level = 0;
-    std::uint32_t link = 0;
-  };
-  struct lower {
-    constexpr bool operator()(const entry& a, const entry& b) const {
-      return a.level < b.level || (a.level == b.level && a.link < b.link);
-    }
-  };
-  static constexpr heap_operations<entry, lower> operations{};
-
   void note(std::uint32_t c) {
     if (!is_changed_[c]) {
       is_changed_[c] = 1;
@@ -238,17 +226,17 @@ private:
     std::size_t size = 0;
     for (const auto l : touched_) {
       link_mark_[l] = mark_ - 1; // for the next filling
-      operations.push(queue_.data(), size++, {level_of(l, 0), l});
+      keyed_heap.push(queue_.data(), size++, {level_of(l, 0), l});
     }
     double reached = 0;
     while (size > 0) {
       const auto [level, l] = queue_[0];
-      operations.pop(queue_.data(), size--);
+      keyed_heap.pop(queue_.data(), size--);
       if (filling_[l].num_open == 0) {
         continue;
       }
       if (const double now = level_of(l, reached); now > level) {
-        operations.push(queue_.data(), size++, {now, l});
+        keyed_heap.push(queue_.data(), size++, {now, l});
         continue;
       }
       reached = level;
@@ -333,7 +321,7 @@ private:
   std::vector<std::uint32_t> changed_, solving_;   // classes
   std::vector<std::uint8_t> is_changed_;
   std::vector<std::uint32_t> touched_; // links
-  buffer<entry> queue_;
+  buffer<keyed_number> queue_; // a heap of links by level
   std::uint32_t mark_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -54,8 +55,8 @@ class simulator {
 public:
   constexpr explicit simulator(const Problem& p, Policy policy = {}, Network network = {})
       : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, network_{network.state_for(p)},
-        missing_(p.num_ops(), 0),
-        free_slots_(p.num_devices(), 0), touched_(p.num_devices(), 0), is_touched_(p.num_devices(), 0) {
+        waiting_{p.workload()}, free_slots_(p.num_devices(), 0), touched_(p.num_devices(), 0),
+        is_touched_(p.num_devices(), 0) {
     std::size_t slots = 0;
     for (const device_id d : ids(p.num_devices())) {
       slots += p.platform().slots(d);
@@ -180,15 +181,11 @@ private:
     }
     num_events_ = num_touched_ = 0;
     num_finished_ = 0;
-    std::copy(flow_.num_inputs().begin(), flow_.num_inputs().end(), missing_.begin());
+    waiting_.assign(flow_.num_inputs());
     for (const device_id d : ids(problem_->num_devices())) {
       free_slots_[d] = problem_->platform().slots(d);
     }
-    for (const op_id v : ids(flow_.num_ops())) {
-      if (missing_[v] == 0) {
-        make_ready(v, flow_.placement()[v], 0);
-      }
-    }
+    waiting_.for_each_ready([this](op_id v) { make_ready(v, flow_.device_of(v), 0); });
   }
 
   constexpr void touch(device_id d) {
@@ -237,7 +234,7 @@ private:
 
   constexpr void deliver(std::span<const op_id> consumers, device_id d, double now) {
     for (const op_id c : consumers) {
-      if (--missing_[c] == 0) {
+      if (waiting_.arrive(c)) {
         make_ready(c, d, now);
       }
     }
@@ -348,7 +345,7 @@ private:
   std::size_t num_finished_ = 0;
   std::uint32_t num_touched_ = 0;
   buffer<event> events_;
-  std::vector<std::uint32_t> missing_; // per op: inputs that are not there yet
+  graph::release_counter<> waiting_; // for inputs
   std::vector<std::uint32_t> free_slots_;
   std::vector<device_id> touched_; // devices that may have something new to run
   std::vector<std::uint8_t> is_touched_;

@@ -154,10 +154,7 @@ inline interconnect network_from_json(const json_value& network, const std::vect
       for (const json_value& l : over) {
         taken.push_back(static_cast<link_id>(l.whole(0, none - 1)));
       }
-      at_value(route, [&, a = names(from), c = names(to)] {
-        b.set_route(a, c, std::move(taken));
-        return true;
-      });
+      at_value(route, [&, a = names(from), c = names(to)] { b.set_route(a, c, std::move(taken)); });
     }
   }
   return at_value(network, [&] { return std::move(b).build(); });

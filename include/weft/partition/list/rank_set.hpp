@@ -73,29 +73,19 @@ public:
   constexpr explicit rank_heap(std::size_t = 0) {}
 
   constexpr bool empty() const { return entries_.empty(); }
-  constexpr std::uint32_t top() const { return entries_[0].rank; }
+  constexpr std::uint32_t top() const { return entries_[0].number; }
   constexpr double key() const { return entries_[0].key; }
   constexpr void push(double key, std::uint32_t rank) {
     entries_.push_back({});
-    heap_.push(entries_.data(), entries_.size() - 1, {key, rank});
+    keyed_heap.push(entries_.data(), entries_.size() - 1, {key, rank});
   }
   constexpr void pop() {
-    heap_.pop(entries_.data(), entries_.size());
+    keyed_heap.pop(entries_.data(), entries_.size());
     entries_.pop_back();
   }
 
 private:
-  struct entry {
-    double key = 0;
-    std::uint32_t rank = 0;
-  };
-  struct before {
-    constexpr bool operator()(const entry& a, const entry& b) const {
-      return a.key != b.key ? a.key < b.key : a.rank < b.rank;
-    }
-  };
-  static constexpr heap_operations<entry, before> heap_{};
-  buffer<entry> entries_;
+  buffer<keyed_number> entries_;
 };
 
 } // namespace weft::partition::list
