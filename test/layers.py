@@ -18,7 +18,7 @@ LAYERS = [
     ["workload", "cost"],
     ["plan", "problem.hpp", "compiled.hpp"],
     ["partition", "schedule", "concurrency", "bound", "validate"],
-    ["refine", "simulate", "execute", "throughput"],
+    ["refine", "simulate", "execute", "throughput", "evaluate", "objective"],
     ["solve"],
     ["views", "views.hpp"],
     ["io", "report"],

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What an objective is: it says how good a run of a plan is.
+#pragma once
+
+#include "weft/bound/lower_bound.hpp"
+#include "weft/evaluate/score.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/simulate/simulator.hpp"
+
+#include <concepts>
+#include <limits>
+
+namespace weft {
+
+namespace objective_parts {
+
+/// The summary of a run is enough.
+template <class O, class Problem>
+concept scores_summaries = requires(const O& o, const Problem& p, const simulation& run) {
+  { o.score(p, run) } -> std::convertible_to<score>;
+};
+
+/// It takes the record.
+template <class O, class Problem>
+concept scores_traces = requires(const O& o, const Problem& p, const trace& run) {
+  { o.score(p, run) } -> std::convertible_to<score>;
+};
+
+/// It takes more than one run, or what is kept between plans: `o.state_for(p, policy)` makes something of which
+/// `s.score(plan, trace)` is the score of a plan whose run, under the policy, left this trace.
+template <class O, class Problem, class Policy>
+concept keeps_state = requires(const O& o, const Problem& p, const Policy& policy, const plan& x, const trace& run) {
+  { o.state_for(p, policy).score(x, run) } -> std::convertible_to<score>;
+};
+
+/// `o.bound(p, makespan)`: no plan has a smaller value, given that none has a smaller makespan than that.
+template <class O, class Problem>
+concept has_bound = requires(const O& o, const Problem& p, const lower_bound& makespan) {
+  { o.bound(p, makespan) } -> std::convertible_to<double>;
+};
+
+/// What time costs, and what is due on what a plan chooses; both ≥ 0.
+struct price_of_time {
+  double per_second = 1;
+  double deadline = std::numeric_limits<double>::infinity(); ///< seconds
+  double per_late_second = 0; ///< on top, after the deadline: what makes a search come back
+
+  constexpr double of(double makespan) const {
+    const double due = per_second * makespan;
+    return makespan > deadline ? due + per_late_second * (makespan - deadline) : due;
+  }
+  /// The largest makespan that costs no more; negative if there is none.
+  constexpr double most_seconds(double cost) const {
+    const double in_time = per_second > 0 ? cost / per_second : cost < 0 ? -1 : std::numeric_limits<double>::infinity();
+    if (!(in_time > deadline) || per_late_second == 0) {
+      return in_time;
+    }
+    return deadline + (cost - per_second * deadline) / (per_second + per_late_second);
+  }
+};
+
+/// The value is `o.price(p).of(makespan)` + Σ `o.op_charge(p, v, d)` over ops on their devices + Σ `o.transfer_charge(p,
+/// t, from, to)` over transfers, so that a search can follow it change by change.
+template <class O, class Problem>
+concept is_sum = requires(const O& o, const Problem& p, op_id v, tensor_id t, device_id d) {
+  { o.price(p) } -> std::convertible_to<price_of_time>;
+  { o.op_charge(p, v, d) } -> std::convertible_to<double>;
+  { o.transfer_charge(p, t, d, d) } -> std::convertible_to<double>;
+};
+
+} // namespace objective_parts
+
+/// O says how good runs of plans are: what is minimised. A copyable value that holds options.
+template <class O, class Problem, class Policy>
+concept objective_for = std::copy_constructible<O> && (objective_parts::scores_summaries<O, Problem> ||
+                                                       objective_parts::scores_traces<O, Problem> ||
+                                                       objective_parts::keeps_state<O, Problem, Policy>);
+
+} // namespace weft
