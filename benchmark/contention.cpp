@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What transfers on shared links cost, and how much of that a plan that knows of them saves: the networks of the zoo up
-// to 6,000 ops on platforms with shared links, planned by solve::best, which knows of none, and by solve::best_on.
+// to 6,000 ops on platforms with shared links, planned by solve::best, which knows of none, and by solve::best under fair sharing.
 // Deterministic.
 //
 // contention [--moves N] [--port]     --moves: of each search (20000); --port: one tensor per port instead of fair
@@ -11,7 +11,7 @@
 #include "weft/networks.hpp"
 #include "weft/platform/presets.hpp"
 #include "weft/simulate/any_network.hpp"
-#include "weft/solve/best_on.hpp"
+#include "weft/solve/best.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ void compare(const char* platform_name, const zoo::entry& network, const simulat
     return;
   }
   const auto blind = solve::best(p, {.moves = moves});
-  const auto aware = solve::best_on(shared, p, {.moves = moves});
+  const auto aware = solve::best(p, simulate::under{schedule::static_order{}, shared}, {.moves = moves});
   if (!blind.has_plan() || !aware.has_plan()) {
     return;
   }

@@ -39,8 +39,8 @@ void study(const std::string& name, const weft::workload& w, const weft::platfor
   const auto column = [&](auto refiner) {
     refiner.budget = {.seconds = seconds};
     weft::rng own{1};
-    const auto found = refiner(p, start->plan, weft::schedule::static_order{}, own);
-    std::printf(" %8.4f", sim.run(found).makespan / bound);
+    const auto found = weft::refine::improve(p, start->plan, refiner, weft::schedule::static_order{}, own);
+    std::printf(" %8.4f", found.score.value / bound);
     std::fflush(stdout);
   };
   column(weft::refine::local_search{});

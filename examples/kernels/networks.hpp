@@ -27,7 +27,7 @@ struct training_net {
 
 /// The training step of a network for its objectives, in which updates wait for all that reads the old values.
 inline training_net make_training_net(std::string name, std::unique_ptr<weft::nn::network> net,
-                                      const std::vector<weft::objective>& objectives,
+                                      const std::vector<weft::training_objective>& objectives,
                                       const weft::training_options& options, starting_point start) {
   auto step = with_ordered_updates(*net, weft::training_step_with_origins(*net, objectives, options));
   std::vector<weft::tensor_id> losses;

@@ -150,7 +150,7 @@ answer from(const options& o, const problem& p, solve::best_result r, std::strin
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
   for (const auto& t : r.tried) {
     a.tried.push_back({.name = t.name,
-                       .step_seconds = t.makespan < std::numeric_limits<double>::infinity() ? t.makespan : report::absent,
+                       .step_seconds = t.value < std::numeric_limits<double>::infinity() ? t.value : report::absent,
                        .planning_seconds = timed ? t.seconds : report::absent});
   }
   return a;

@@ -183,6 +183,7 @@
 #include "weft/validate/violation.hpp"
 
 #include "weft/evaluate/concepts.hpp"
+#include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/evaluate/score.hpp"
 #include "weft/execute/calibrate.hpp"
@@ -217,6 +218,7 @@
 #include "weft/simulate/plan_of.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/run_policy.hpp"
+#include "weft/simulate/simulation.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/simulate/under.hpp"
 #include "weft/throughput/annealing.hpp"
@@ -233,7 +235,7 @@
 
 #include "weft/solve/adversarial.hpp"
 #include "weft/solve/best.hpp"
-#include "weft/solve/best_on.hpp"
+#include "weft/solve/best_result.hpp"
 #include "weft/solve/devices_needed.hpp"
 #include "weft/solve/least_memory.hpp"
 #include "weft/solve/pipeline.hpp"

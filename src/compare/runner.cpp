@@ -9,7 +9,6 @@
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/solve/best.hpp"
-#include "weft/solve/best_on.hpp"
 
 #include <fmt/format.h>
 
@@ -123,7 +122,10 @@ private:
       .seconds = given.seconds, .moves = given.moves, .seed = r.seed, .threads = threads, .on_progress = &tell};
     auto found = options_.contention == weft::contention_model::none
                    ? weft::solve::best(*s.task, how)
-                   : weft::solve::best_on(weft::simulate::any_network{options_.contention}, *s.task, how);
+                   : weft::solve::best(
+                       *s.task,
+                       weft::simulate::under{weft::schedule::static_order{}, weft::simulate::any_network{options_.contention}},
+                       how);
     r.partition_seconds = found.stats.partition_seconds;
     row made{std::move(r)};
     if (!found.has_plan()) {
@@ -186,7 +188,7 @@ private:
     };
     given.on_progress = &tell;
     const weft::stopwatch refining;
-    const auto better = (*strategies_.find_refiner(refiner))(*s.task, start, given, random);
+    const auto better = (*strategies_.find_refiner(refiner))(*s.task, start, given, random).plan;
     const double seconds = refining.seconds();
     auto rows = as_decided;
     for (auto& x : rows) {

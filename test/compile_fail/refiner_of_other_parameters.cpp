@@ -7,9 +7,9 @@
 #include "weft/workload/workload.hpp"
 
 #ifdef WEFT_COMPILE_FAIL
-constexpr auto keep = [](const auto&, weft::plan start) { return start; };
+constexpr auto keep = [](const auto&, weft::evaluated_plan start) { return start; };
 #else
-constexpr auto keep = [](const auto&, weft::plan start, const auto&, weft::rng&) { return start; };
+constexpr auto keep = [](auto&, weft::evaluated_plan start, weft::rng&) { return start; };
 #endif
 
 auto solve(const weft::problem<weft::workload, weft::platform<>>& p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this refiner does not return a plan
+// expect: weft: this refiner does not return an evaluated_plan
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"
@@ -7,9 +7,9 @@
 #include "weft/workload/workload.hpp"
 
 #ifdef WEFT_COMPILE_FAIL
-constexpr auto keep = [](const auto&, weft::plan, const auto&, weft::rng&) {};
+constexpr auto keep = [](auto&, weft::evaluated_plan, weft::rng&) {};
 #else
-constexpr auto keep = [](const auto&, weft::plan start, const auto&, weft::rng&) { return start; };
+constexpr auto keep = [](auto&, weft::evaluated_plan start, weft::rng&) { return start; };
 #endif
 
 auto solve(const weft::problem<weft::workload, weft::platform<>>& p) {

@@ -12,7 +12,7 @@ struct keep {
 #ifndef WEFT_COMPILE_FAIL
   weft::budget budget = {};
 #endif
-  weft::plan operator()(const problem&, weft::plan start, const auto&, weft::rng&) const { return start; }
+  weft::evaluated_plan operator()(auto&, weft::evaluated_plan start, weft::rng&) const { return start; }
 };
 
 void add(weft::registry<problem>& all) { all.add_refiner("mine", keep{}); }

@@ -235,7 +235,8 @@ TEST_CASE("docs: a network of your own") {
   // [pipeline_on_a_network]
   CHECK(solve(p).makespan <= 4);
   // [best_on_a_network]
-  const auto r = weft::solve::best_on(weft::simulate::fair_sharing{}, p, {.moves = 2'000});
+  const auto r = weft::solve::best(p, weft::simulate::under{weft::schedule::static_order{}, weft::simulate::fair_sharing{}},
+                                   {.moves = 2'000});
   // [best_on_a_network]
   CHECK(r.makespan == 1);
 }
@@ -349,22 +350,20 @@ TEST_CASE("docs: a network topology of your own, and one of switches and cables"
 // [refiner]
 /// Brings single components to the device of their first input, wherever that pays.
 struct follow_inputs {
-  template <class Problem, class Policy>
-  weft::plan operator()(const Problem& p, weft::plan start, const Policy& policy, weft::rng&) const {
-    weft::simulator<Problem, Policy> simulator{p, policy};
-    double best = simulator.run(start).makespan;
+  template <class Evaluator>
+  weft::evaluated_plan operator()(Evaluator& judge, weft::evaluated_plan start, weft::rng&) const {
+    const auto& p = judge.problem();
     for (const weft::op_id v : p.topological_order()) {
       if (p.members(p.component(v)).size() > 1 || p.workload().inputs(v).empty()) {
         continue;
       }
-      weft::plan moved{start.placement, {}};
+      weft::plan moved{start.plan.placement, {}};
       moved.placement[v] = moved.placement[p.workload().producer(p.workload().inputs(v).front())];
       if (!weft::validate(p, moved.placement).empty()) { // kinds and memory
         continue;
       }
-      if (const double makespan = simulator.run(moved).makespan; makespan < best) {
-        best = makespan;
-        start = moved;
+      if (auto better = judge(std::move(moved)); better.score < start.score) {
+        start = std::move(better);
       }
     }
     return start;

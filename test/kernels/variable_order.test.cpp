@@ -18,7 +18,7 @@ weft::nn::tensor two_layers(weft::nn::network& net) {
 
 TEST_CASE("variable order: gradients that read weights are not ordered with their update until told to") {
   weft::nn::network net{{.bookkeeping = false}};
-  const weft::objective objectives[] = {{two_layers(net)}};
+  const weft::training_objective objectives[] = {{two_layers(net)}};
   const auto step = weft::training_step_with_origins(net, objectives, {.rule = weft::optimizer::sgd});
   const auto missing = kernels::missing_orders(net, step);
   REQUIRE(missing.size() == 1);

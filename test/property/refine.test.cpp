@@ -29,7 +29,7 @@ template <class Refiner, class Policy>
 void check_refiner(const Refiner& search, const problem_type& p, const plan& start, std::uint64_t seed,
                    const Policy& policy) {
   rng random{seed};
-  const plan refined = search(p, start, policy, random);
+  const plan refined = refine::improve(p, start, search, policy, random).plan;
   expect_none("refined", validate(p, refined));
   simulator<problem_type, Policy> sim{p, policy};
   const auto before = sim.run(start);
@@ -46,7 +46,8 @@ void check_refiner(const Refiner& search, const problem_type& p, const plan& sta
   check_refiner(search, p, start, seed, schedule::static_order{});
   rng first{seed};
   rng second{seed};
-  RC_ASSERT(search(p, start, schedule::fifo{}, first) == search(p, start, schedule::fifo{}, second));
+  RC_ASSERT(refine::improve(p, start, search, schedule::fifo{}, first).plan ==
+            refine::improve(p, start, search, schedule::fifo{}, second).plan);
 }
 
 template <class Refiner>

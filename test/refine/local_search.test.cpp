@@ -42,7 +42,7 @@ void never_worse(std::uint64_t seed, int rounds) {
       continue;
     }
     const Policy policy{};
-    const local_search search{.budget = {.moves = 60}, .patience = 10, .shake = 2};
+    const auto search = test::on_plans(local_search{.budget = {.moves = 60}, .patience = 10, .shake = 2});
     const std::uint64_t own_seed = random();
     rng first{own_seed};
     const plan found = search(s.p, start->plan, policy, first);
@@ -80,7 +80,7 @@ struct crowd {
 TEST_CASE("local_search: spreads what crowds on one device") {
   const crowd s;
   rng random{0};
-  const auto found = local_search{}(s.p, s.start, schedule::fifo{}, random);
+  const auto found = test::on_plans(local_search{})(s.p, s.start, schedule::fifo{}, random);
   CHECK(makespan(s.p, found, schedule::fifo{}) == 1);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("local_search: moves groups as a whole") {
   const auto q = test::equal_devices(4);
   const problem p{w, q};
   rng random{0};
-  const auto found = local_search{}(p, {{0, 0, 0, 0}, {}}, schedule::fifo{}, random);
+  const auto found = test::on_plans(local_search{})(p, {{0, 0, 0, 0}, {}}, schedule::fifo{}, random);
   CHECK(found.placement[0] == found.placement[1]);
   CHECK(found.placement[2] == found.placement[3]);
   CHECK(makespan(p, found, schedule::fifo{}) == 2);
@@ -102,11 +102,11 @@ TEST_CASE("local_search: with no moves, or nothing to move, the plan comes back 
   const crowd s;
   rng random{0};
   const plan ordered{{0, 0, 0, 0}, {step::run(3), step::run(2), step::run(1), step::run(0)}};
-  CHECK(local_search{.budget = {.moves = 0}}(s.p, ordered, schedule::fifo{}, random) == ordered);
+  CHECK(test::on_plans(local_search{.budget = {.moves = 0}})(s.p, ordered, schedule::fifo{}, random) == ordered);
   const auto one = test::equal_devices(1);
-  CHECK(local_search{}(problem{s.w, one}, ordered, schedule::fifo{}, random) == ordered);
+  CHECK(test::on_plans(local_search{})(problem{s.w, one}, ordered, schedule::fifo{}, random) == ordered);
   const workload nothing;
-  CHECK(local_search{}(problem{nothing, s.q}, plan{}, schedule::fifo{}, random) == plan{});
+  CHECK(test::on_plans(local_search{})(problem{nothing, s.q}, plan{}, schedule::fifo{}, random) == plan{});
 }
 
 /// Counts how often it is asked, and asks for the end of the search after some times.
@@ -129,7 +129,7 @@ TEST_CASE("local_search: a move costs at most one simulation") {
   for (const std::uint64_t moves : {1u, 10u, 100u}) {
     int runs = 0;
     rng random{0};
-    (void)local_search{.budget = {.moves = moves}}(s.p, s.start, counting_policy{&runs}, random);
+    (void)test::on_plans(local_search{.budget = {.moves = moves}})(s.p, s.start, counting_policy{&runs}, random);
     CHECK(runs >= (moves < 100 ? 2 : 30));      // some draws move nothing
     CHECK(runs <= 2 + static_cast<int>(moves)); // the plan as it came, and without its order
   }
@@ -143,14 +143,14 @@ TEST_CASE("local_search: stops when it is asked to") {
   rng random{0};
   const auto now = at_once.get_token();
   const local_search stopped{.budget = {.stop = &now}};
-  CHECK(stopped(s.p, s.start, counting_policy{&runs}, random) == s.start);
+  CHECK(test::on_plans(stopped)(s.p, s.start, counting_policy{&runs}, random) == s.start);
   CHECK(runs <= 2);
 
   std::stop_source later;
   runs = 0;
   const auto sometime = later.get_token();
   const local_search endless{.budget = {.stop = &sometime}}; // moves are not limited
-  (void)endless(s.p, s.start, counting_policy{&runs, &later, 50}, random);
+  (void)test::on_plans(endless)(s.p, s.start, counting_policy{&runs, &later, 50}, random);
   CHECK(runs >= 50);
   CHECK(runs < 50 + 200); // the request is looked at now and then
 }
@@ -181,11 +181,11 @@ TEST_CASE("local_search: under static_order orders are searched, and a move is m
   const plan late{{0, 0, 1}, {step::run(0), step::run(1), step::run(2)}};
   CHECK(makespan(orders, late, schedule::static_order{}) == 7);
   rng random{0};
-  const auto found = local_search{.budget = {.moves = 20}}(orders, late, schedule::static_order{}, random);
+  const auto found = test::on_plans(local_search{.budget = {.moves = 20}})(orders, late, schedule::static_order{}, random);
   CHECK(makespan(orders, found, schedule::static_order{}) == 4);
   CHECK(found.placement == late.placement);
   const local_search once{.budget = {.moves = 1}, .changes_per_move = 100};
-  CHECK(makespan(orders, once(orders, late, schedule::static_order{}, random), schedule::static_order{}) == 4);
+  CHECK(makespan(orders, test::on_plans(once)(orders, late, schedule::static_order{}, random), schedule::static_order{}) == 4);
 }
 
 TEST_CASE("iterated_local_search: at least as good as the plan that it starts from") {

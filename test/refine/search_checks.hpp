@@ -32,6 +32,14 @@ double makespan_of(const Problem& p, const plan& decided, const Policy& policy) 
   return sim.run(decided).makespan;
 }
 
+/// A refiner as a function of a plan and a policy.
+template <class Refiner>
+auto on_plans(Refiner refiner) {
+  return [refiner](const auto& p, plan start, const auto& policy, rng& random) {
+    return refine::improve(p, std::move(start), refiner, policy, random).plan;
+  };
+}
+
 /// Never worse, valid, the given plan unless something is better, and the same again for the same seed. `refiner(moves)`
 /// has a budget of that many moves.
 template <class Policy, class Refiner>
@@ -47,8 +55,8 @@ void never_worse(Refiner refiner, std::uint64_t moves, std::uint64_t seed, int r
     if (!start) {
       continue;
     }
-    const auto search = refiner(moves);
-    static_assert(refiner_for<decltype(search), decltype(s.p), Policy>);
+    static_assert(refiner_for<decltype(refiner(moves)), decltype(s.p), Policy>);
+    const auto search = on_plans(refiner(moves));
     const std::uint64_t own_seed = random();
     rng first{own_seed};
     const plan found = search(s.p, start->plan, policy, first);
@@ -61,7 +69,7 @@ void never_worse(Refiner refiner, std::uint64_t moves, std::uint64_t seed, int r
     rng second{own_seed};
     CHECK(search(s.p, start->plan, policy, second) == found);
     rng third{own_seed};
-    CHECK(refiner(0)(s.p, start->plan, policy, third) == start->plan);
+    CHECK(on_plans(refiner(0))(s.p, start->plan, policy, third) == start->plan);
   }
   CHECK(better > rounds / 20);
 }
@@ -81,7 +89,7 @@ template <class Refiner>
 void manages_small_problems(Refiner refiner) {
   const schedule::static_order policy;
   rng random{0};
-  const auto search = refiner(400);
+  const auto search = on_plans(refiner(400));
   const crowd s;
 
   const workload nothing;
@@ -138,16 +146,16 @@ void heeds_its_budget(Refiner refiner) {
   const schedule::static_order policy;
   const crowd s;
   rng random{0};
-  const auto at_target = refiner(budget{.target = 2})(s.p, s.start, policy, random);
+  const auto at_target = on_plans(refiner(budget{.target = 2}))(s.p, s.start, policy, random);
   CHECK(makespan_of(s.p, at_target, policy) <= 2);
-  CHECK(refiner(budget{.target = 4})(s.p, s.start, policy, random) == s.start);
+  CHECK(on_plans(refiner(budget{.target = 4}))(s.p, s.start, policy, random) == s.start);
 
   std::stop_source source;
   source.request_stop();
   const auto token = source.get_token();
-  CHECK(refiner(budget{.stop = &token})(s.p, s.start, policy, random) == s.start);
+  CHECK(on_plans(refiner(budget{.stop = &token}))(s.p, s.start, policy, random) == s.start);
 
-  CHECK(makespan_of(s.p, refiner(budget{.seconds = 0.01})(s.p, s.start, policy, random), policy) <= 4);
+  CHECK(makespan_of(s.p, on_plans(refiner(budget{.seconds = 0.01}))(s.p, s.start, policy, random), policy) <= 4);
 
   const auto w = generate::layered({.shape = {.min_width = 1, .max_width = 8, .num_ops = 60}, .cpu_only_probability = 0,
                                     .gpu_only_probability = 0, .colocation_share = 0}, 1);
@@ -163,7 +171,7 @@ void heeds_its_budget(Refiner refiner) {
       later.request_stop();
     }
   };
-  const auto found = refiner(budget{.stop = &sometime, .on_progress = &listen})(larger, pile, policy, random);
+  const auto found = on_plans(refiner(budget{.stop = &sometime, .on_progress = &listen}))(larger, pile, policy, random);
   REQUIRE(told.size() >= 6);
   CHECK(told.front().moves == 0);
   CHECK(told.front().best == doctest::Approx(makespan_of(larger, pile, policy)));

@@ -64,15 +64,16 @@ TEST_CASE("under: targets and progress are of runs on the network, and memory ov
   const std::function<void(const progress&)> listen = [&](const progress& at) { told = at.best; };
   const auto start = pipeline(partition::heft{}, fair)(x.p);
   refine::simulated_annealing s{.budget = {.moves = 2000, .on_progress = &listen}};
-  const auto better = s(x.p, start.plan, fair, random);
-  const double makespan = simulator_for<test::drawn_problem, on_fair>{x.p, fair}.run(better).makespan;
+  const auto better = refine::improve(x.p, start.plan, s, fair, random);
+  const double makespan = simulator_for<test::drawn_problem, on_fair>{x.p, fair}.run(better.plan).makespan;
   CHECK(told >= makespan); // the last run of all is not told
+  CHECK(better.score.value == makespan);
   s.budget.target = 1e6;
   told = 0;
-  CHECK(s(x.p, start.plan, fair, random) == start.plan);
+  CHECK(refine::improve(x.p, start.plan, s, fair, random).plan == start.plan);
   CHECK(told == start.makespan);
   s.memory = {memory_rule::over_time};
-  CHECK_THROWS_AS(s(x.p, start.plan, fair, random), value_error);
+  CHECK_THROWS_AS(refine::improve(x.p, start.plan, s, fair, random), value_error);
 }
 
 } // namespace simulate_under_test

@@ -101,15 +101,19 @@ TEST_CASE("pipeline: an order that contradicts the graph is incomplete") {
 
 TEST_CASE("pipeline: what is no plan gets an error that names the stage") {
   const fixture f;
-  const auto keep = [](const auto&, plan start, const auto&, rng&) { return start; };
+  const auto keep = [](auto&, evaluated_plan start, rng&) { return start; };
   const auto refined_to = [&](plan gives) {
-    const auto refiner = [gives](const auto&, const plan&, const auto&, rng&) { return gives; };
+    const auto refiner = [gives](auto&, evaluated_plan x, rng&) {
+      x.plan = gives;
+      return x;
+    };
     return pipeline(fixed({0, 0, 0}), keep, refiner, schedule::fifo{})(f.p).status;
   };
   const auto decided = [&](plan gives) {
     return pipeline([gives](const auto&) { return gives; }, schedule::static_order{})(f.p).status;
   };
-  CHECK(refined_to({{0, 1, 1}, {}}) == status::optimal);
+  const auto better = [](auto& judge, const evaluated_plan&, rng&) { return judge({{0, 1, 1}, {}}); };
+  CHECK(pipeline(fixed({0, 0, 0}), keep, better, schedule::fifo{})(f.p).status == status::optimal);
   CHECK_THROWS_WITH_AS(decided({{0, 0, 2}, {}}),
                        "partitioner: op 2 is on device 2, and there are only 2 devices, from 0", dangling_id_error);
   CHECK_THROWS_WITH_AS(decided({{0, none, 1}, {}}), "partitioner: op 1 has no device", dangling_id_error);
@@ -186,10 +190,13 @@ TEST_CASE("pipeline: refiners in their order, each with the policy and the plan 
   const fixture f;
   std::vector<int> calls;
   const auto refiner = [&calls](int name, placement expects, placement gives) {
-    return [&calls, name, expects, gives](const auto&, plan start, const schedule::fifo&, rng&) {
+    return [&calls, name, expects, gives](auto& judge, evaluated_plan start, rng&) {
+      static_assert(std::same_as<decltype(judge.how()), const schedule::fifo&>);
       calls.push_back(name);
-      CHECK(start.placement == expects);
-      return plan{gives, {}};
+      CHECK(start.plan.placement == expects);
+      CHECK(start.score == judge.judge(start.plan));
+      CHECK(judge.record_of(start).makespan == start.run.makespan);
+      return judge({gives, {}});
     };
   };
   const auto r = pipeline(fixed({0, 0, 0}), refiner(1, {0, 0, 0}, {0, 0, 1}), refiner(2, {0, 0, 1}, {0, 1, 1}),
@@ -202,7 +209,7 @@ TEST_CASE("pipeline: refiners in their order, each with the policy and the plan 
 TEST_CASE("pipeline: no refiner is called without a plan") {
   const fixture f;
   const auto fails = [](const auto&) -> outcome<placement> { return infeasibility{.op = 2}; };
-  const auto refiner = [](const auto&, plan start, const auto&, rng&) {
+  const auto refiner = [](auto&, evaluated_plan start, rng&) {
     CHECK(false);
     return start;
   };
@@ -250,7 +257,7 @@ TEST_CASE("pipeline: partitioner and refiners draw from the same generator") {
       drawn.push_back(random());
       return placement{0, 0, 0};
     },
-    [&](const auto&, plan start, const auto&, rng& random) {
+    [&](auto&, evaluated_plan start, rng& random) {
       drawn.push_back(random());
       return start;
     },

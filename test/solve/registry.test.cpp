@@ -140,17 +140,18 @@ TEST_CASE("registry: a refiner by name is its type, with the budget that it is g
     rng first{7};
     rng second{7};
     const auto& refine = *all.find_refiner(name);
-    CHECK(refine(s.p, start->plan, {.moves = 50}, first) == refine(s.p, start->plan, {.moves = 50}, second));
+    CHECK(refine(s.p, start->plan, {.moves = 50}, first).plan == refine(s.p, start->plan, {.moves = 50}, second).plan);
   }
   rng first{7};
   rng second{7};
-  const auto by_type = refine::tabu_search{.budget = {.moves = 40}}(s.p, start->plan, schedule::static_order{}, first);
-  CHECK((*all.find_refiner("tabu_search"))(s.p, start->plan, {.moves = 40}, second) == by_type);
+  const auto by_type =
+    refine::improve(s.p, start->plan, refine::tabu_search{.budget = {.moves = 40}}, schedule::static_order{}, first);
+  CHECK((*all.find_refiner("tabu_search"))(s.p, start->plan, {.moves = 40}, second).plan == by_type.plan);
 
   struct told { // writes down how many moves it may make
     std::uint64_t* moves;
     weft::budget budget = {.moves = 3};
-    plan operator()(const drawn_problem&, plan x, const schedule::static_order&, rng&) const {
+    evaluated_plan operator()(evaluator<drawn_problem, schedule::static_order>&, evaluated_plan x, rng&) const {
       *moves = budget.moves;
       return x;
     }
@@ -159,7 +160,7 @@ TEST_CASE("registry: a refiner by name is its type, with the budget that it is g
   auto own = registry<drawn_problem>{};
   own.add_refiner("told", told{&moves});
   const auto moves_of = [&](const weft::budget& given) {
-    CHECK((*own.find_refiner("told"))(s.p, start->plan, given, first) == start->plan);
+    CHECK((*own.find_refiner("told"))(s.p, start->plan, given, first).plan == start->plan);
     return moves;
   };
   CHECK(moves_of({}) == 3);
@@ -172,8 +173,8 @@ TEST_CASE("registry: a refiner by name is its type, with the budget that it is g
 TEST_CASE("registry: a refiner that returns no plan of the problem is an error") {
   struct forgets {
     weft::budget budget = {};
-    plan operator()(const drawn_problem&, plan x, const schedule::static_order&, rng&) const {
-      x.placement.pop_back();
+    evaluated_plan operator()(evaluator<drawn_problem, schedule::static_order>&, evaluated_plan x, rng&) const {
+      x.plan.placement.pop_back();
       return x;
     }
   };

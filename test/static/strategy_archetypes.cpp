@@ -66,7 +66,9 @@ struct selection_archetype {
   selection_archetype& operator=(const selection_archetype&) = delete;
 };
 struct refiner_archetype {
-  plan operator()(const problem_archetype&, plan start, const policy_archetype&, rng&) const { return start; }
+  evaluated_plan operator()(evaluator<problem_archetype, policy_archetype>&, evaluated_plan start, rng&) const {
+    return start;
+  }
   refiner_archetype(const refiner_archetype&) = default;
   refiner_archetype& operator=(const refiner_archetype&) = delete;
 };
@@ -110,7 +112,7 @@ static_assert(ready_policy_for<policy_archetype, problem_archetype> &&
               ready_policy_for<selection_archetype, problem_archetype>);
 static_assert(!ready_policy_for<queue_without_pop, problem_archetype>);
 struct returns_placement {
-  placement operator()(const problem_archetype&, const plan&, const policy_archetype&, rng&) const { return {}; }
+  plan operator()(evaluator<problem_archetype, policy_archetype>&, const evaluated_plan&, rng&) const { return {}; }
 };
 static_assert(refiner_for<refiner_archetype, problem_archetype, policy_archetype>);
 static_assert(!refiner_for<refiner_archetype, problem_archetype, schedule::fifo>);

@@ -36,7 +36,7 @@ report::placed_model place(const workload& w, const Platform& platform, report::
   if (moves > 0) {
     auto found = solve::best(p, {.moves = moves});
     for (const auto& a : found.tried) {
-      about.strategies.push_back({a.name, a.makespan, report::absent, a.seconds});
+      about.strategies.push_back({a.name, a.value, report::absent, a.seconds});
     }
     solved = std::move(found);
   } else {

@@ -205,7 +205,7 @@ TEST_CASE("training_step: the example in docs/workloads.md") {
 
 TEST_CASE("training_step: every op's origin is an op of the network, gradients and updates included") {
   nn::network net;
-  const objective objectives[] = {{small_loss(net, 4)}};
+  const training_objective objectives[] = {{small_loss(net, 4)}};
   const auto built = training_step_with_origins(net, objectives);
   CHECK(test::fingerprint(built.graph) == test::fingerprint(small_step(4, {})));
   REQUIRE(built.origin.size() == built.graph.num_ops());
@@ -223,7 +223,7 @@ TEST_CASE("training_step: each of several objectives changes its own variables, 
   const auto b = net.make_variable("b", {2, 3});
   (void)net.make_variable("c", {2, 3});
   const auto product = a * b;
-  const objective objectives[] = {{reduce_mean(product), {a}}, {reduce_mean(tanh(product)), {b}}};
+  const training_objective objectives[] = {{reduce_mean(product), {a}}, {reduce_mean(tanh(product)), {b}}};
   const auto w = training_step(net, objectives);
   CHECK(test::count_type(w, "ApplyAdam") == 2);
   CHECK(test::count_type(w, "TanhGrad") == 1);
@@ -263,7 +263,7 @@ TEST_CASE("training_step: an objective names variables by their values, each onc
   const auto y = net.make_variable("y", {5});
   const auto loss = reduce_mean(x);
   for (const std::vector<nn::tensor>& wrong : {std::vector{loss}, std::vector{x, x}, std::vector{x, loss}}) {
-    const objective objectives[] = {{loss, wrong}};
+    const training_objective objectives[] = {{loss, wrong}};
     CHECK_THROWS_WITH_AS(training_step(net, objectives), doctest::Contains("not the value of a variable"), value_error);
   }
   const objective independent[] = {{loss, {y}}};
@@ -282,7 +282,7 @@ TEST_CASE("training_step: the example of several objectives in docs/workloads.md
     return nn::dense("discriminator", fake, 1);
   }();
   const auto variables = net.variables(); // weights and biases of the generator, then those of the discriminator
-  const objective objectives[] = {
+  const training_objective objectives[] = {
     {reduce_mean(real_logits - fake_logits), {variables[2].value, variables[3].value}},
     {reduce_mean(fake_logits), {variables[0].value, variables[1].value}},
   };

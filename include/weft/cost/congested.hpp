@@ -14,7 +14,7 @@
 namespace weft::cost {
 
 /// Transfer times of `base` times a factor for each ordered pair of devices; all else is `base`'s. So a planner that
-/// knows nothing of contention can be told where there was some: solve/best_on.hpp.
+/// knows nothing of contention can be told where there was some: solve/best.hpp.
 template <class Base>
 class congested : public detail::computes_as<Base> {
 public:

@@ -4,7 +4,9 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/bound/moldable.hpp"
+#include "weft/core/explained.hpp"
 #include "weft/evaluate/concepts.hpp"
+#include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/objective/makespan.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/run_policy.hpp"
@@ -65,13 +67,22 @@ template <class E, class Problem>
 concept evaluation_for = run_policy_for<detail::run_of<E>, Problem> &&
                          objective_for<detail::objective_of<E>, Problem, detail::run_of<E>>;
 
-/// A plan that has been run and judged.
-struct evaluated_plan {
-  weft::plan plan = {};
-  weft::score score = {};
-  simulation run = {};
-  trace record = {}; ///< of the run, if it was recorded; else empty
+namespace why_not {
+template <class E, class Problem>
+struct evaluation_for {
+  static_assert(!run_policy_for<detail::run_of<E>, Problem> ||
+                  objective_for<detail::objective_of<E>, Problem, detail::run_of<E>>,
+                "weft: this is no objective: it has no const member score(problem, run), whose run is a "
+                "weft::simulation or a weft::trace, and which returns a weft::score or seconds, joules …; see "
+                "docs/concepts/objective_for.md");
 };
+} // namespace why_not
+
+namespace must_be {
+template <class E, class Problem>
+concept evaluation_for = weft::evaluation_for<E, Problem> || (must_be::run_policy_for<detail::run_of<E>, Problem> &&
+                                                              explained<why_not::evaluation_for<E, Problem>>);
+} // namespace must_be
 
 /// Runs plans of one problem and judges them, again and again without allocating where the simulator does not. Refers to
 /// the problem. Not for several threads at a time; each makes its own from `problem()` and `how()`.
@@ -123,15 +134,14 @@ public:
   /// What `judge` ran last came to.
   constexpr const simulation& last() const { return last_; }
 
-  /// No plan has a smaller value.
-  constexpr lower_bound bound() const {
+  constexpr lower_bound makespan_bound() const {
     if constexpr (slot_policy_for<policy_type, Problem>) {
-      return bound(weft::bound::best(*problem_));
+      return weft::bound::best(*problem_);
     } else {
-      return bound(weft::bound::moldable(*problem_));
+      return weft::bound::moldable(*problem_);
     }
   }
-  /// The same, where none has a smaller makespan than that.
+  /// No plan has a smaller value, as none has a smaller makespan than that.
   constexpr lower_bound bound(const lower_bound& makespan) const {
     if constexpr (objective_parts::has_bound<objective_type, Problem>) {
       return {objective().bound(*problem_, makespan), makespan.which};

@@ -5,7 +5,7 @@
 #include "weft/bound/lower_bound.hpp"
 #include "weft/evaluate/concepts.hpp"
 #include "weft/evaluate/score.hpp"
-#include "weft/simulate/simulator.hpp"
+#include "weft/simulate/simulation.hpp"
 
 #include <string_view>
 

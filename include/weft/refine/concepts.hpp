@@ -3,40 +3,59 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/evaluate/evaluation.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
-#include "weft/simulate/run_policy.hpp"
+#include "weft/schedule/static_order.hpp"
 
 #include <concepts>
+#include <utility>
 
 namespace weft {
 
-/// `s(problem, plan, policy, random)` returns a plan that is never worse when it is run under `policy`. A value that
-/// holds options, and no state of a run.
-template <class S, class Problem, class Policy>
-concept refiner_for = std::copy_constructible<S> && run_policy_for<Policy, Problem> &&
-                      requires(const S& s, const Problem& p, plan start, const Policy& policy, rng& random) {
-                        { s(p, std::move(start), policy, random) } -> std::convertible_to<plan>;
+/// `s(judge, start, random)` returns a plan that `judge`, an `evaluator<Problem, E>&`, has judged, and whose score is not
+/// worse than that of `start`, which it has judged, too. A value that holds options, and no state of a run.
+template <class S, class Problem, class E>
+concept refiner_for = std::copy_constructible<S> && evaluation_for<E, Problem> &&
+                      requires(const S& s, evaluator<Problem, E>& judge, evaluated_plan start, rng& random) {
+                        { s(judge, std::move(start), random) } -> std::convertible_to<evaluated_plan>;
                       };
 
 namespace why_not {
-template <class S, class Problem, class Policy>
-struct refiner_for {
-  static constexpr bool can_be_called = std::invocable<const S&, const Problem&, weft::plan, const Policy&, rng&>;
-  static_assert(can_be_called || !run_policy_for<Policy, Problem>, // else it is the policy that is wrong
-                "weft: this is no refiner, which the stages between the first and the last of a pipeline must be: a "
-                "const function of (problem, plan, policy, rng&) that returns a plan; see "
-                "docs/concepts/refiner_for.md");
-  static_assert(!can_be_called || !std::copy_constructible<S> || weft::refiner_for<S, Problem, Policy> ||
-                  !run_policy_for<Policy, Problem>,
-                "weft: this refiner does not return a plan; see docs/concepts/refiner_for.md");
+template <class S, class Problem, class E, bool = weft::evaluation_for<E, Problem>>
+struct refiner_for {}; // it is the evaluation that is wrong
+template <class S, class Problem, class E>
+struct refiner_for<S, Problem, E, true> {
+  static constexpr bool can_be_called =
+    std::invocable<const S&, evaluator<Problem, E>&, weft::evaluated_plan, rng&>;
+  static_assert(can_be_called, "weft: this is no refiner, which the stages between the first and the last of a pipeline "
+                               "must be: a const function of (evaluator&, evaluated_plan, rng&) that returns an "
+                               "evaluated_plan; see docs/concepts/refiner_for.md");
+  static_assert(!can_be_called || !std::copy_constructible<S> || weft::refiner_for<S, Problem, E>,
+                "weft: this refiner does not return an evaluated_plan; see docs/concepts/refiner_for.md");
   static_assert(std::copy_constructible<S>, "weft: a refiner is kept by value, so it must be copyable");
 };
 } // namespace why_not
 
 namespace must_be {
-template <class S, class Problem, class Policy>
-concept refiner_for = weft::refiner_for<S, Problem, Policy> || explained<why_not::refiner_for<S, Problem, Policy>>;
+template <class S, class Problem, class E>
+concept refiner_for = weft::refiner_for<S, Problem, E> || explained<why_not::refiner_for<S, Problem, E>>;
 } // namespace must_be
 
+namespace refine {
+
+/// Refiners can follow what the evaluator minimises change by change; else they propose, and runs decide.
+template <class Judge>
+concept follows = std::same_as<typename Judge::policy_type, schedule::static_order> &&
+                  std::same_as<typename Judge::objective_type, objective::makespan>;
+
+/// Runs a plan and refines it; for one call. Whoever refines several plans of a problem keeps an `evaluator`.
+template <class Problem, class S, class E>
+  requires refiner_for<S, Problem, E>
+constexpr evaluated_plan improve(const Problem& p, plan start, const S& refiner, const E& how, rng& random) {
+  evaluator<Problem, E> judge{p, how};
+  return refiner(judge, judge.recorded(std::move(start)), random);
+}
+
+} // namespace refine
 } // namespace weft

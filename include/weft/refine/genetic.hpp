@@ -5,9 +5,6 @@
 #include "weft/core/budget.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/refine/concepts.hpp"
-#include "weft/schedule/static_order.hpp"
-#include "weft/simulate/record.hpp"
-#include "weft/simulate/simulator.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -34,36 +31,33 @@ struct genetic {
   std::uint32_t tournament = 3;           ///< random plans of which the best becomes a parent
   double crossover = 0.7;                 ///< share of children with two parents
 
-  template <class Problem, class Policy>
-    requires slot_policy_for<Policy, Problem>
-  plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
-    simulator_for<Problem, Policy> judge{p, policy};
-    trace run;
-    const auto before = judge.run(start, simulate::recorder{run});
-    if (!before.complete || p.num_ops() == 0) {
+  template <class Judge>
+    requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>
+  evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
+    if (!start.run.complete || judge.problem().num_ops() == 0) {
       return start;
     }
-    evolution<Problem> e{*this, p, random};
-    e.add(chromosome_of(start.placement, run));
+    evolution<Judge> e{*this, judge, random};
+    e.add(chromosome_of(start.plan.placement, judge.record_of(start)));
     budget_meter meter{budget};
-    bool done = meter.improved(e.best().makespan);
+    bool done = meter.improved(e.best().score.value);
     while (!done && meter.spend()) {
-      const double best = e.best().makespan;
+      const score best = e.best().score;
       e.breed();
-      done = e.best().makespan < best && meter.improved(e.best().makespan);
+      done = e.best().score < best && meter.improved(e.best().score.value);
     }
-    if (meter.used() == 0) {
+    if (meter.used() == 0 || !(e.best().score < start.score)) {
       return start;
     }
-    plan better{e.best().where, e.best().order()};
-    return judge.run(better).makespan < before.makespan ? better : start;
+    return {{e.best().where, e.best().order()}, e.best().score, e.best().run, {}};
   }
 
 private:
   struct chromosome {
     placement where = {};
     std::vector<op_id> sequence = {}; ///< a topological order
-    double makespan = 0;
+    weft::score score = {};
+    simulation run = {};
 
     weft::order order() const {
       weft::order steps;
@@ -77,7 +71,7 @@ private:
 
   /// The ops in the order in which they ran, ties as they finished, then as they came.
   static chromosome chromosome_of(const placement& where, const trace& run) {
-    chromosome c{.where = where, .sequence = std::vector<op_id>(run.ops.size()), .makespan = 0};
+    chromosome c{.where = where, .sequence = std::vector<op_id>(run.ops.size())};
     std::iota(c.sequence.begin(), c.sequence.end(), op_id{0});
     weft::sort(c.sequence, [&](op_id a, op_id b) {
       const auto& x = run.ops[a];
@@ -87,12 +81,12 @@ private:
     return c;
   }
 
-  template <class Problem>
+  template <class Judge>
   class evolution {
   public:
-    evolution(const genetic& options, const Problem& p, rng& random)
-        : options_{options}, p_{p}, random_{random}, sim_{p}, position_(p.num_ops(), 0), taken_(p.num_ops(), 0),
-          free_(p.num_devices(), 0) {}
+    evolution(const genetic& options, Judge& judge, rng& random)
+        : options_{options}, judge_{judge}, random_{random}, position_(p_.num_ops(), 0), taken_(p_.num_ops(), 0),
+          free_(p_.num_devices(), 0) {}
 
     /// Best first.
     const chromosome& best() const { return members_.front(); }
@@ -100,10 +94,11 @@ private:
     void add(chromosome c) {
       repair(c.sequence);
       // Sends are placed by the simulator right after their producers; the ops' order is what evolves.
-      c.makespan = sim_.run({c.where, c.order()}).makespan;
-      const auto at = std::lower_bound(members_.begin(), members_.end(), c.makespan,
-                                       [](const chromosome& x, double m) { return x.makespan < m; });
-      if (at != members_.end() && at->makespan == c.makespan) {
+      c.score = judge_.judge({c.where, c.order()});
+      c.run = judge_.last();
+      const auto at = std::lower_bound(members_.begin(), members_.end(), c.score,
+                                       [](const chromosome& x, const score& s) { return x.score < s; });
+      if (at != members_.end() && at->score == c.score) {
         return;
       }
       members_.insert(at, std::move(c));
@@ -237,10 +232,10 @@ private:
     }
 
     const genetic& options_;
-    const Problem& p_;
+    Judge& judge_;
+    const typename Judge::problem_type& p_ = judge_.problem();
     rng& random_;
-    simulator<Problem, schedule::static_order> sim_;
-    std::vector<chromosome> members_; // by makespan
+    std::vector<chromosome> members_; // by score
     std::vector<std::uint32_t> position_, rank_;
     std::vector<std::uint8_t> taken_;
     std::vector<byte_count> free_;

@@ -37,11 +37,12 @@ struct large_neighbourhood_search {
   double threshold = 0.1;          ///< mean op times, at the beginning
   std::uint32_t devices_tried = 12; ///< for each component, where there are more
 
-  template <class Problem, class Policy>
-    requires slot_policy_for<Policy, Problem>
-  plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
-    return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
-      neighbourhood<Problem> moves{p};
+  template <class Judge>
+    requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>
+  evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
+    return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
+      const auto& p = judge.problem();
+      neighbourhood<typename Judge::problem_type> moves{p};
       const double unit = detail::mean_duration(s);
       std::vector<component_id> part;
       while (!found.good_enough() && meter.spend()) {

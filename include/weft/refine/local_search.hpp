@@ -9,10 +9,8 @@
 #include "weft/refine/neighbourhood.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
-#include "weft/simulate/run_policy.hpp"
 
 #include <algorithm>
-#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -39,18 +37,18 @@ struct local_search {
   std::uint32_t shake = 4;      ///< random moves in a shake
   std::uint32_t changes_per_move = 25; ///< only under static_order, where a change costs that much less
 
-  template <class Problem, class Policy>
-    requires run_policy_for<Policy, Problem>
-  plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
+  template <class Judge>
+  evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
+    const auto& p = judge.problem();
     if (p.num_devices() < 2 || p.num_components() == 0) {
       return start;
     }
-    if constexpr (std::same_as<Policy, schedule::static_order>) {
-      return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
+    if constexpr (follows<Judge>) {
+      return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
         descend(p, s, found, meter, random);
       });
     } else {
-      return simulate_moves(p, std::move(start), policy, random);
+      return simulate_moves(judge, std::move(start), random);
     }
   }
 
@@ -100,15 +98,14 @@ private:
     }
   }
 
-  template <class Problem, class Policy>
-  plan simulate_moves(const Problem& p, plan start, const Policy& policy, rng& random) const {
-    search<Problem, Policy> s{p, policy, start.placement};
-    const double before = s.simulate(start);
+  template <class Judge>
+  evaluated_plan simulate_moves(Judge& judge, evaluated_plan start, rng& random) const {
+    const auto& p = judge.problem();
+    search<Judge> s{judge, start.plan.placement};
     budget_meter meter{budget};
-    double current = s.simulate({s.where, {}});
-    double best = current;
-    placement best_where = s.where;
-    bool good_enough = meter.improved(best);
+    score current = s.simulate();
+    evaluated_plan best{{s.where, {}}, current, judge.last(), {}};
+    bool good_enough = meter.improved(best.score.value);
     for (std::uint64_t failures = 0; !good_enough && meter.spend();) {
       const auto [c, d] = s.propose(random);
       if (d == none) {
@@ -117,43 +114,39 @@ private:
       }
       const device_id from = s.where[p.members(c).front()];
       s.move(c, d);
-      if (const double makespan = s.simulate({s.where, {}}); makespan < current) {
-        current = makespan;
+      if (const score after = s.simulate(); after < current) {
+        current = after;
         failures = 0;
       } else {
         s.move(c, from);
         ++failures;
       }
-      if (current < best) {
-        best = current;
-        best_where = s.where;
-        good_enough = meter.improved(best);
+      if (current < best.score) {
+        best = {{s.where, {}}, current, judge.last(), {}};
+        good_enough = meter.improved(best.score.value);
       }
       if (failures >= patience) {
         failures = 0;
-        s.restart(best_where);
+        s.restart(best.plan.placement);
         for (std::uint32_t i = 0; i < shake; ++i) {
           if (const auto [component, device] = s.propose(random); device != none) {
             s.move(component, device);
           }
         }
-        current = s.simulate({s.where, {}});
+        current = s.simulate();
       }
     }
-    return best < before ? plan{std::move(best_where), {}} : start;
+    return best.score < start.score ? best : start;
   }
 
-  template <class Problem, class Policy>
+  template <class Judge>
   struct search {
-    const Problem& p;
-    simulator_for<Problem, Policy> sim;
-    placement where;
-    std::vector<byte_count> free;
+    Judge& judge;
+    const typename Judge::problem_type& p = judge.problem();
+    placement where = {};
+    std::vector<byte_count> free = {};
 
-    search(const Problem& problem, const Policy& policy, const placement& start)
-        : p{problem}, sim{problem, policy}, free(problem.num_devices(), 0) {
-      restart(start);
-    }
+    search(Judge& j, const placement& start) : judge{j}, free(p.num_devices(), 0) { restart(start); }
 
     void restart(const placement& from) {
       where = from;
@@ -165,12 +158,7 @@ private:
       }
     }
 
-    double simulate(const plan& candidate) {
-      if constexpr (requires { sim.forget(); }) {
-        sim.forget(); // a plan is judged by itself, not by what the plans before it taught
-      }
-      return sim.run(candidate).makespan;
-    }
+    score simulate() { return judge.judge({where, {}}); }
 
     void move(component_id c, device_id to) {
       free[where[p.members(c).front()]] += p.demand(c);
@@ -220,7 +208,7 @@ struct iterated_local_search {
     if (!first) {
       return first.error();
     }
-    return search(p, std::move(first->plan), policy, random);
+    return improve(p, std::move(first->plan), search, policy, random).plan;
   }
 };
 

@@ -40,11 +40,11 @@ struct simulated_annealing {
   /// run, if the given one does not (on devices of several slots: in the run that was planned).
   memory_limit memory = {};
 
-  template <class Problem, class Policy>
-    requires slot_policy_for<Policy, Problem>
-  plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
-    return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
-      run(p, s, found, meter, random);
+  template <class Judge>
+    requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>
+  evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
+    return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
+      run(judge.problem(), s, found, meter, random);
     }, memory);
   }
 

@@ -32,11 +32,11 @@ struct tabu_search {
   std::uint32_t focus = 5;        ///< items from which the one on the longest path is taken
   std::uint64_t patience = 2'000; ///< steps without a better schedule before it returns to the best one
 
-  template <class Problem, class Policy>
-    requires slot_policy_for<Policy, Problem>
-  plan operator()(const Problem& p, plan start, const Policy& policy, rng& random) const {
-    return detail::search(p, std::move(start), policy, budget, [&](auto& s, auto& found, budget_meter& meter) {
-      run(p, s, found, meter, random);
+  template <class Judge>
+    requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>
+  evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
+    return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
+      run(judge.problem(), s, found, meter, random);
     });
   }
 

@@ -13,6 +13,7 @@
 #include "weft/simulate/contention.hpp"
 #include "weft/simulate/network.hpp"
 #include "weft/simulate/observer.hpp"
+#include "weft/simulate/simulation.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -20,14 +21,6 @@
 #include <vector>
 
 namespace weft {
-
-/// What came out of a run.
-struct simulation {
-  double makespan = 0;           ///< seconds until the last op or transfer ended; infinite if ops never ran
-  byte_count transfer_bytes = 0; ///< Σ over transfers of the tensor's size
-  std::uint64_t num_events = 0;  ///< completions of ops and of sends, and arrivals
-  bool complete = true;          ///< false if a static order contradicts the graph, so that ops never ran
-};
 
 /// Runs plans of one problem under one ready policy on one network; the execution model is docs/execution_model.md. Set
 /// up once, run often: `run` does not allocate, and neither do the library's policies and networks, `fair_sharing` once

@@ -79,31 +79,25 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
                .seconds = left(0.5),
                .stop = options.stop},
     .keep_kinds = true};
-  simulator<Problem, schedule::static_order> run{p};
+  evaluator judge{relaxed, schedule::static_order{}};
   simulate::memory_tracker<Problem> memory{p};
-  trace record;
-  const auto consider = [&](plan x) {
-    const auto simulated = run.run(x, simulate::recorder{record});
-    memory.follow(x.placement, record);
+  const auto consider = [&](evaluated_plan x) {
+    memory.follow(x.plan.placement, judge.record_of(x));
     const double needs = largest_share(p, memory.peaks());
-    if (simulated.complete && (needs < share || (needs <= share && simulated.makespan < least.makespan))) {
+    if (x.run.complete && (needs < share || (needs <= share && x.score.value < least.makespan))) {
       share = needs;
-      least.plan = std::move(x);
-      least.makespan = simulated.makespan;
+      least.take(std::move(x));
       least.peaks = memory.peaks();
-      least.stats.transfer_bytes = simulated.transfer_bytes;
-      least.stats.num_events = simulated.num_events;
-      least.status = judge(simulated, least.bound);
     }
   };
-  consider(lower(relaxed, least.plan, schedule::static_order{}, random));
+  consider(judge.recorded(lower(relaxed, least.plan, schedule::static_order{}, random)));
   const refine::simulated_annealing shorten{
     .budget = {.moves = options.moves == unlimited && !timed ? best_options::default_moves / 4 : options.moves,
                .seconds = left(1),
                .stop = options.stop,
                .target = least.bound.value},
     .memory = {memory_rule::over_time, share}};
-  consider(shorten(relaxed, least.plan, schedule::static_order{}, random));
+  consider(shorten(judge, judge.recorded(least.plan), random));
   least.stats.partition_seconds = clock.seconds();
   return least;
 }

@@ -103,7 +103,7 @@ public:
 
   /// Improves a plan that is run in its order, under `schedule::static_order`. A budget that limits neither moves nor
   /// seconds stands for the refiner's own limits.
-  using refiner = std::function<plan(const Problem&, plan, const weft::budget&, rng&)>;
+  using refiner = std::function<evaluated_plan(const Problem&, plan, const weft::budget&, rng&)>;
 
   /// All strategies of the library.
   static registry standard();
@@ -155,9 +155,9 @@ public:
                                limited.budget.moves = own.moves;
                                limited.budget.seconds = own.seconds;
                              }
-                             plan refined = limited(p, std::move(start), schedule::static_order{}, random);
+                             auto refined = refine::improve(p, std::move(start), limited, schedule::static_order{}, random);
                              std::vector<std::uint8_t> marks(p.num_ops());
-                             check_plan(p, refined, marks, "refiner");
+                             check_plan(p, refined.plan, marks, "refiner");
                              return refined;
                            });
   }

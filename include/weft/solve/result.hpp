@@ -4,6 +4,7 @@
 
 #include "weft/bound/lower_bound.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/plan.hpp"
 
@@ -11,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace weft {
 
@@ -21,6 +23,7 @@ enum class status : std::uint8_t {
   infeasible, ///< it is proven that there is no plan; `result::reason` says why
   not_found,  ///< no plan was found, and there may be one; `result::reason` says what was in the way
   incomplete, ///< the plan's order contradicts the graph, so that some ops never run
+  late,       ///< the plan misses a demand of the objective, such as a deadline; `result::score` says by how much
 };
 
 constexpr std::string_view to_string(status s) {
@@ -30,9 +33,25 @@ constexpr std::string_view to_string(status s) {
   case status::infeasible: return "infeasible";
   case status::not_found: return "not_found";
   case status::incomplete: return "incomplete";
+  case status::late: return "late";
   }
   return "";
 }
+
+/// What a run and its score say about the plan. Sums in different orders may differ in the last digits, so a value within
+/// 1e-9 of the bound counts as met. One below it does not: the bound is that of plans that keep to the reservations.
+constexpr status judge(const simulation& run, const score& s, const lower_bound& bound) {
+  if (!run.complete) {
+    return status::incomplete;
+  }
+  if (s.violation > 0) {
+    return status::late;
+  }
+  const bool met = s.value <= bound.value * (1 + 1e-9) && s.value >= bound.value * (1 - 1e-9);
+  return met && s.value < std::numeric_limits<double>::infinity() ? status::optimal : status::solved;
+}
+/// The same for the makespan.
+constexpr status judge(const simulation& run, const lower_bound& bound) { return judge(run, run.makespan, bound); }
 
 /// What a solve cost and what its run did.
 struct statistics {
@@ -47,15 +66,26 @@ struct result {
   weft::status status = status::not_found;
   weft::plan plan = {};
   double makespan = std::numeric_limits<double>::infinity(); ///< infinite without a plan that can be run
-  lower_bound bound = {}; ///< no plan that keeps to the reservations has a smaller makespan
+  weft::score score = makespan; ///< what was minimised: the makespan, if no objective was given
+  lower_bound bound = {}; ///< no plan that keeps to the reservations has a smaller value of the score
   statistics stats = {};
   std::optional<infeasibility> reason = {}; ///< without a plan
 
   constexpr bool has_plan() const { return status == status::solved || status == status::optimal; }
-  /// How far the makespan is above the bound: `gap_above(bound, makespan)`, so 0.25 means at most 25 % above the
+  /// How far the score's value is above the bound: `gap_above(bound, value)`, so 0.25 means at most 25 % above the
   /// optimum; infinite without a plan that can be run.
   constexpr double gap() const {
-    return has_plan() ? gap_above(bound.value, makespan) : std::numeric_limits<double>::infinity();
+    return has_plan() ? gap_above(bound.value, score.value) : std::numeric_limits<double>::infinity();
+  }
+
+  /// Takes over a plan that was judged.
+  constexpr void take(evaluated_plan x) {
+    plan = std::move(x.plan);
+    makespan = x.run.makespan;
+    score = x.score;
+    stats.transfer_bytes = x.run.transfer_bytes;
+    stats.num_events = x.run.num_events;
+    status = judge(x.run, x.score, bound);
   }
 };
 

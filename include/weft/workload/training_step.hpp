@@ -19,7 +19,7 @@
 namespace weft {
 
 /// Something that a training step makes smaller, and what it changes for that.
-struct objective {
+struct training_objective {
   nn::tensor loss;                        ///< a scalar
   std::vector<nn::tensor> variables = {}; ///< values of the variables to change; empty: all trainable ones
 };
@@ -36,14 +36,14 @@ struct training_options {
 
 /// What a network is trained for, and how.
 struct training_task {
-  std::vector<objective> objectives;
+  std::vector<training_objective> objectives;
   training_options options = {};
 };
 
 namespace nn::detail {
 
 /// The variables that an objective changes, with their gradients.
-inline std::vector<std::pair<variable, tensor>> trained_gradients(network& net, const objective& o,
+inline std::vector<std::pair<variable, tensor>> trained_gradients(network& net, const training_objective& o,
                                                                   const training_options& options) {
   std::vector<variable> chosen;
   for (const auto& x : net.variables()) {
@@ -89,11 +89,11 @@ inline std::vector<std::pair<variable, tensor>> trained_gradients(network& net, 
 /// Throws `value_error` if a loss is not a scalar or depends on none of its variables.
 /// Complexity: O(k (n + m)) for k objectives.
 /// ```
-/// const objective objectives[] = {{d_loss, discriminator_variables}, {g_loss, generator_variables}};
+/// const training_objective objectives[] = {{d_loss, discriminator_variables}, {g_loss, generator_variables}};
 /// const auto [step, origin] = training_step_with_origins(net, objectives);
 /// net[origin[0]].op.outputs; // the shapes of what the step's first op makes
 /// ```
-inline nn::built_workload training_step_with_origins(nn::network& net, std::span<const objective> objectives,
+inline nn::built_workload training_step_with_origins(nn::network& net, std::span<const training_objective> objectives,
                                                      const training_options& options = {}) {
   std::vector<op_id> roots;
   for (const auto& o : objectives) {
@@ -105,7 +105,7 @@ inline nn::built_workload training_step_with_origins(nn::network& net, std::span
 }
 
 /// The same workload alone.
-inline workload training_step(nn::network& net, std::span<const objective> objectives,
+inline workload training_step(nn::network& net, std::span<const training_objective> objectives,
                               const training_options& options = {}) {
   return training_step_with_origins(net, objectives, options).graph;
 }
@@ -119,7 +119,7 @@ inline workload training_step(nn::network& net, std::span<const objective> objec
 /// const workload step = training_step(net, loss);
 /// ```
 inline workload training_step(nn::network& net, const nn::tensor& loss, const training_options& options = {}) {
-  const objective objectives[] = {{loss}};
+  const training_objective objectives[] = {{loss}};
   return training_step(net, objectives, options);
 }
 

@@ -3,13 +3,12 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/evaluate/evaluation.hpp"
+#include "weft/objective/makespan.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
-#include "weft/simulate/record.hpp"
-#include "weft/simulate/run_policy.hpp"
-#include "weft/simulate/simulator.hpp"
 
 #include <concepts>
 #include <optional>
@@ -93,55 +92,46 @@ private:
   bool done_ = false;
 };
 
-/// By how much, relatively, a schedule must be better than the last one that was run under another policy than its own.
+/// By how much, relatively, a schedule must be better than the last one that was run, where runs decide.
 inline constexpr double worth_a_run = 1e-3;
 
-/// Runs the plan, calls `improve(schedule, incumbent)` on the schedule that came out, and returns the best plan met, or
-/// the given one if that is not worse under the policy, or if no move was made. Under `schedule::static_order` what the
-/// search minimises is the makespan of the run; under another policy, or on a network, it is what proposes, and the run
-/// of each schedule that becomes the search's best decides, also about the budget's target.
-template <class Problem, class Policy, class Improve>
-plan search(const Problem& p, plan start, const Policy& policy, const budget& spend, Improve improve,
-            memory_limit limit = {}) {
-  if (!ready_policy_for<Policy, Problem> && limit.rule == memory_rule::over_time) {
+/// Takes the run of `start` over, calls `improve(schedule, incumbent, meter)`, and returns the best plan met, or `start`
+/// if that is not worse, or if no move was made. Where the evaluator's score is not what the incremental schedule
+/// follows, the latter proposes, and the score of each schedule that becomes the search's best decides, also about the
+/// budget's target.
+template <class Judge, class Improve>
+evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, Improve improve, memory_limit limit = {}) {
+  using problem_type = typename Judge::problem_type;
+  if (!ready_policy_for<typename Judge::policy_type, problem_type> && limit.rule == memory_rule::over_time) {
     throw value_error("refiner", "memory over time is of runs without contention; use memory_rule::reserved, or leave the "
                                  "network out");
   }
-  if (p.num_ops() == 0) {
+  if (judge.problem().num_ops() == 0 || !start.run.complete) {
     return start;
   }
   budget_meter meter{spend}; // setting up counts
-  simulator_for<Problem, Policy> sim{p, policy};
-  trace run;
-  const auto before = sim.run(start, simulate::recorder{run});
-  if (!before.complete) {
-    return start;
-  }
-  incremental_schedule<Problem> s{p};
-  s.assign(run);
-  constexpr bool is_exact = std::same_as<Policy, schedule::static_order>;
-  incumbent<Problem> found{s, meter, limit, is_exact ? s.makespan() : before.makespan};
-  plan best = start;
-  double least = before.makespan;
+  incremental_schedule<problem_type> s{judge.problem()};
+  s.assign(judge.record_of(start));
+  incumbent<problem_type> found{s, meter, limit, follows<Judge> ? s.makespan() : start.score.value};
+  std::optional<evaluated_plan> best;
   const auto decide = [&](plan candidate) {
-    const double makespan = sim.run(candidate).makespan;
-    const bool better = makespan < least;
+    auto x = judge(std::move(candidate));
+    const bool better = x.score < (best ? best->score : start.score);
     if (better) {
-      least = makespan;
-      best = std::move(candidate);
+      best = std::move(x);
     }
     return better;
   };
   double proposed = found.makespan();
-  const auto judge = [&](const auto& better) {
+  const auto run_it = [&](const auto& better) {
     if (better.makespan >= proposed * (1 - worth_a_run)) {
       return false;
     }
     proposed = better.makespan;
-    return decide(s.to_plan(better)) && meter.improved(least);
+    return decide(s.to_plan(better)) && meter.improved(best->score.value);
   };
-  if constexpr (!is_exact) {
-    found.judge_by(judge);
+  if constexpr (!follows<Judge>) {
+    found.judge_by(run_it);
   }
   if (!found.good_enough()) {
     improve(s, found, meter);
@@ -150,7 +140,7 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
     return start; // although taking it over may have made it better
   }
   decide(s.to_plan(found.best()));
-  return best;
+  return best ? std::move(*best) : std::move(start);
 }
 
 /// The mean time that an item spends in a lane, for scales of temperature.

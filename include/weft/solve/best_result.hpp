@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What `solve::best` may spend, and what it returns.
+#pragma once
+
+#include "weft/core/budget.hpp"
+#include "weft/plan/memory_rule.hpp"
+#include "weft/plan/memory_shortage.hpp"
+#include "weft/solve/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace weft::solve {
+
+/// One strategy that `best` ran.
+struct attempt {
+  std::string name;
+  double value = std::numeric_limits<double>::infinity(); ///< of its plan's score; infinite if it found no plan
+  double seconds = 0;                                     ///< wall-clock time
+};
+
+/// How far `best` goes.
+enum class effort : std::uint8_t {
+  full,       ///< for the best plan
+  heuristics, ///< for the best one that heuristics find: plans that need too much memory are not repaired
+  first_plan, ///< for the first plan, asking only those heuristics that are good at tight memory
+};
+
+/// How much `best` may spend. With neither seconds nor moves, `default_moves`.
+struct best_options {
+  static constexpr std::uint64_t default_moves = 400'000;
+
+  double seconds = std::numeric_limits<double>::infinity();        ///< wall-clock time
+  std::uint64_t moves = std::numeric_limits<std::uint64_t>::max(); ///< changes that refinement may evaluate
+  std::uint64_t seed = 0;                                          ///< the same seed, the same plan
+  unsigned threads = 1;                                            ///< at most
+  /// Independent refinements of which the best is taken. 0: 4 if the budget is in moves, so that the result does not
+  /// depend on the number of threads; else one per thread.
+  unsigned chains = 0;
+  const std::stop_token* stop = nullptr; ///< ends the search with the best plan so far
+  const std::function<void(const progress&)>* on_progress = nullptr; ///< of better plans; one call at a time
+  /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
+  memory_limit memory = {};
+  solve::effort effort = solve::effort::full; ///< the best plan, or what heuristics find
+};
+
+/// A plan, its quality, and what was tried in which order.
+struct best_result : result {
+  std::vector<attempt> tried = {};
+  std::vector<byte_count> peaks = {}; ///< memory over time: bytes per device at its worst moment
+  /// Memory over time, without a plan: what the run of the plan that came nearest lacks.
+  std::optional<memory_shortage> shortage = {};
+};
+
+} // namespace weft::solve

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What `solve::best` does on a network: plans are proposed without contention, and it learns where there was some.
+#pragma once
+
+#include "weft/core/budget.hpp"
+#include "weft/cost/congested.hpp"
+#include "weft/evaluate/evaluation.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/under.hpp"
+#include "weft/solve/best_result.hpp"
+#include "weft/solve/detail/chains.hpp"
+#include "weft/solve/detail/portfolio.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::solve::detail {
+
+/// How much longer than alone transfers took, by pair of devices.
+class slowdowns {
+public:
+  explicit slowdowns(std::size_t num_devices) : n_{num_devices}, factors_(n_ * n_, 1) {}
+  const std::vector<double>& factors() const { return factors_; }
+
+  /// Half way, in proportions, from what was known to what a run shows. Pairs that moved nothing have the mean of what
+  /// their sender sent and their receiver received, so that they are no loophole. Whether anything has changed.
+  template <class Problem>
+  bool learn(const Problem& p, const trace& run) {
+    std::vector<double> took(n_ * n_, 0), alone(n_ * n_, 0);
+    for (const auto& x : run.transfers) {
+      const double least = p.transfer_time(x.tensor, x.from, x.to);
+      const double actual = x.arrival - x.send_finish; // a transfer that waited for a port has been slow, too
+      const bool slow = actual - least > 1e-12 * x.arrival && actual < infinity; // else it is rounding
+      took[x.from * n_ + x.to] += slow ? actual : least;
+      alone[x.from * n_ + x.to] += least;
+    }
+    std::vector<double> ends_took(2 * n_, 0), ends_alone(2 * n_, 0); // senders, then receivers
+    for (std::size_t from = 0; from < n_; ++from) {
+      for (std::size_t to = 0; to < n_; ++to) {
+        for (const auto end : {from, n_ + to}) {
+          ends_took[end] += took[from * n_ + to];
+          ends_alone[end] += alone[from * n_ + to];
+        }
+      }
+    }
+    bool changed = false;
+    for (std::size_t from = 0; from < n_; ++from) {
+      for (std::size_t to = 0; to < n_; ++to) {
+        const auto pair = from * n_ + to;
+        const bool seen = alone[pair] > 0;
+        const double a = seen ? alone[pair] : ends_alone[from] + ends_alone[n_ + to];
+        const double t = seen ? took[pair] : ends_took[from] + ends_took[n_ + to];
+        const double shown = a > 0 && t < infinity ? std::max(1.0, t / a) : 1;
+        const double between = std::sqrt(factors_[pair] * shown);
+        changed = changed || between != factors_[pair];
+        factors_[pair] = between;
+      }
+    }
+    return changed;
+  }
+
+private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::size_t n_;
+  std::vector<double> factors_;
+};
+
+/// What proposes plans is the portfolio without contention; what judges them is the run. Where a run shows transfers slower
+/// than alone, their pairs of devices are made as much slower in the costs (`cost::congested`), and the portfolio
+/// proposes again, at first with heuristics alone.
+template <class Problem, class E>
+best_result best_by_lessons(const Problem& p, const E& how, const best_options& options) {
+  constexpr int most_lessons = 12;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const stopwatch watch;
+  const bool timed = options.seconds < infinity;
+  const evaluation without{schedule::static_order{}, weft::detail::objective_in(how)};
+  evaluator<Problem, E> judge{p, how};
+  progress_listener listener{options.on_progress};
+  best_result found;
+  evaluated_plan last;
+  /// The plan for these costs; whether it is the best so far. `last` is its run on the network.
+  const auto propose = [&](const slowdowns& slow, double share, bool search, const char* remark) {
+    auto mine = options;
+    mine.on_progress = nullptr;
+    mine.moves = search ? options.moves : 0;
+    if (timed) {
+      mine.seconds = std::max(0.0, options.seconds - watch.seconds()) * share;
+    }
+    const auto slower = p.with_costs(cost::congested{p.cost(), p.num_devices(), slow.factors()});
+    using slower_problem = std::remove_const_t<decltype(slower)>;
+    auto proposed = portfolio<slower_problem, std::remove_const_t<decltype(without)>>{slower, without, mine}.run(slower);
+    const bool is_first = found.tried.empty();
+    if (is_first) { // with costs as they are
+      found.bound = proposed.bound;
+      found.status = proposed.status;
+      found.reason = proposed.reason;
+    }
+    last = proposed.plan.placement.size() == p.num_ops() ? judge.recorded(std::move(proposed.plan)) : evaluated_plan{};
+    const bool usable = last.run.complete && last.score.admitted();
+    found.tried.push_back({std::string{"best"} + remark, usable ? last.score.value : infinity,
+                           proposed.stats.partition_seconds});
+    if (!(last.run.complete && last.score < found.score)) {
+      return false;
+    }
+    found.take({last.plan, last.score, last.run, {}});
+    listener.tell(0, watch.seconds(), found.score.value);
+    return true;
+  };
+  const auto stopped = [&] {
+    return found.status == status::optimal || watch.seconds() >= options.seconds ||
+           (options.stop != nullptr && options.stop->stop_requested());
+  };
+
+  slowdowns known{p.num_devices()};
+  const bool any = propose(known, 0.5, true, "");
+  const bool goes_on = any && options.effort != effort::first_plan && !stopped() && known.learn(p, last.record);
+  auto best_known = known;
+  bool learned = goes_on;
+  for (int lesson = 0; lesson < most_lessons && learned && !stopped(); ++lesson) {
+    const auto tried = known;
+    if (propose(tried, 0.05, false, ", heuristics where links are congested")) {
+      best_known = tried;
+    }
+    learned = known.learn(p, last.record);
+  }
+  for (const double share : {0.5, 1.0}) {
+    if (goes_on && options.effort == effort::full && !stopped()) {
+      propose(best_known, share, true, ", links congested");
+      best_known.learn(p, last.record);
+    }
+  }
+  found.stats.partition_seconds = watch.seconds();
+  return found;
+}
+
+} // namespace weft::solve::detail

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What `solve::best` does where transfers do not affect each other: candidates, exact search, refinement.
+#pragma once
+
+#include "weft/bound/component_memory.hpp"
+#include "weft/core/budget.hpp"
+#include "weft/core/buffer.hpp"
+#include "weft/core/sort.hpp"
+#include "weft/evaluate/evaluation.hpp"
+#include "weft/partition/cluster/dominant_sequence.hpp"
+#include "weft/partition/clustered.hpp"
+#include "weft/partition/critical_path.hpp"
+#include "weft/partition/etf.hpp"
+#include "weft/partition/heft.hpp"
+#include "weft/partition/layer_split.hpp"
+#include "weft/partition/peft.hpp"
+#include "weft/refine/branch_and_bound.hpp"
+#include "weft/refine/concepts.hpp"
+#include "weft/refine/identical_devices.hpp"
+#include "weft/refine/memory_descent.hpp"
+#include "weft/refine/simulated_annealing.hpp"
+#include "weft/schedule/path_completion_time.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/plan_of.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/memory.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/solve/best_result.hpp"
+#include "weft/solve/detail/chains.hpp"
+#include "weft/solve/detail/fallbacks.hpp"
+#include "weft/solve/detail/memory_guard.hpp"
+#include "weft/solve/detail/priced_heft.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::solve::detail {
+
+template <class Problem, class E>
+class portfolio {
+public:
+  /// Under `memory_rule::over_time` the demands of the problem must be those that every plan keeps to; see
+  /// `resident_demands`.
+  portfolio(const Problem& p, const E& how, const best_options& o)
+      : p_{p}, options_{o}, judge_{p, how}, by_path_{p}, listener_{o.on_progress} {
+    if (o.moves == std::numeric_limits<std::uint64_t>::max() && !(o.seconds < infinity)) {
+      options_.moves = best_options::default_moves;
+    }
+    options_.threads = std::max(1u, o.threads);
+    if (o.memory.rule == memory_rule::over_time) {
+      guard_.emplace(p, o.memory);
+    }
+    least_ = judge_.makespan_bound();
+    found_.bound = judge_.bound(least_);
+  }
+
+  /// `strictest`: the problem with demands that no run exceeds.
+  best_result run(const Problem& strictest) && {
+    if (guard_ && (found_.reason = why_impossible(p_, options_.memory))) {
+      found_.status = status::infeasible;
+      return std::move(found_);
+    }
+    const bool alike = refine::identical_devices::applies(p_);
+    if (alike) {
+      auto all = left(1);
+      all.target = least_.value;
+      attempt("identical_devices", refine::identical_devices{all});
+    }
+    if (!alike || !is_followed || (guard_ && !has_plan_)) {
+      attempt_heuristics(strictest);
+      if (p_.num_ops() <= most_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
+        auto share = left(0.3);
+        share.target = least_.value;
+        // Its moves are single ops.
+        share.moves = options_.moves < 100'000'000 ? options_.moves / 4 * 50 : share.moves;
+        attempt("branch_and_bound", refine::branch_and_bound{share});
+      }
+    }
+    if (guard_ && options_.effort == effort::full && !near_.empty() && !done() && !stopped()) {
+      relieve();
+    }
+    if (has_plan_ && !done()) {
+      anneal();
+    }
+    return std::move(*this).finish();
+  }
+
+private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  static constexpr bool is_followed = refine::follows<evaluator<Problem, E>>;
+  static constexpr std::size_t most_ops_for_exact = 30;
+  /// Estimates of an op on a device that heuristics beside HEFT may take when the budget is in moves.
+  static constexpr std::size_t most_pairs = 20'000'000;
+  /// How often a heuristic tries again with what was learned from its last plan, which needed too much memory.
+  static constexpr int most_lessons = 12;
+  static constexpr int most_bisections = 5;
+  static constexpr std::uint64_t most_run_ops = 2'000'000; ///< that a search by runs may spend on them
+  static constexpr std::size_t most_relieved = 3;
+
+  weft::budget left(double share) const {
+    return {.moves = options_.moves,
+            .seconds = std::max(0.0, options_.seconds - clock_.seconds()) * share,
+            .stop = options_.stop,
+            .target = found_.bound.value};
+  }
+  bool stopped() const {
+    return clock_.seconds() >= options_.seconds || (options_.stop != nullptr && options_.stop->stop_requested());
+  }
+  bool done() const {
+    return has_plan_ && (options_.effort == effort::first_plan || stopped() ||
+                         (best_.score.admitted() && best_.score.value <= found_.bound.value * (1 + 1e-12)));
+  }
+
+  /// A partitioner, for the time of a call. The portfolio is compiled once for all of them.
+  class strategy {
+  public:
+    template <class S>
+    strategy(const S& s)
+        : s_{&s}, run_{[](const void* of, const Problem& p, rng& random, workspace& scratch) {
+            return partition::run(*static_cast<const S*>(of), p, random, scratch);
+          }} {}
+    /// One that needs no options.
+    template <class S>
+    static constexpr strategy of() {
+      return {nullptr, [](const void*, const Problem& p, rng& random, workspace& scratch) {
+                return partition::run(S{}, p, random, scratch);
+              }};
+    }
+
+    outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {
+      return run_(s_, p, random, scratch);
+    }
+
+  private:
+    using function = outcome<partition::decided> (*)(const void*, const Problem&, rng&, workspace&);
+    constexpr strategy(const void* s, function run) : s_{s}, run_{run} {}
+
+    const void* s_;
+    function run_;
+  };
+
+  /// When a candidate is asked.
+  enum class when : std::uint8_t {
+    always,
+    with_time,     ///< not for the first plan
+    memory_binds,  ///< if some plan needed too much
+    without_plan,
+  };
+  struct candidate {
+    std::string_view name;
+    strategy propose;
+    when asked = when::always;
+    bool reserved = false; ///< for memory over time only: under reservations that no run exceeds
+  };
+
+  /// In this order. Heuristics get a quarter of the seconds; the first always runs.
+  void attempt_heuristics(const Problem& strictest) {
+    static constexpr candidate candidates[]{
+      {"heft", strategy::template of<partition::heft>()},
+      {"one_device", strategy::template of<one_device>(), when::with_time},
+      {"peft", strategy::template of<partition::peft>(), when::with_time},
+      {"etf", strategy::template of<partition::etf>(), when::with_time},
+      {"dsc", strategy::template of<partition::dsc>(), when::with_time},
+      {"critical_path", strategy::template of<partition::critical_path>()},
+      {"layer_split", strategy::template of<partition::layer_split>(), when::memory_binds},
+      {"heft, reserved", strategy::template of<partition::heft>(), when::memory_binds, true},
+      {"packing", strategy::template of<packing>(), when::without_plan},
+      {"packing, reserved", strategy::template of<packing>(), when::without_plan, true},
+    };
+    const auto is_asked = [&](const candidate& x) {
+      const bool too_large = options_.seconds < infinity ? clock_.seconds() > options_.seconds / 4
+                                                         : p_.num_ops() * p_.num_devices() > most_pairs;
+      switch (x.asked) {
+      case when::always: break;
+      case when::with_time:
+        if (options_.effort == effort::first_plan) {
+          return false;
+        }
+        break;
+      case when::memory_binds:
+        if (near_.empty() || done()) {
+          return false;
+        }
+        break;
+      case when::without_plan:
+        if (has_plan_) {
+          return false;
+        }
+      }
+      const bool late = has_plan_ ? done() || too_large : guard_ && stopped();
+      return x.reserved ? guard_.has_value() : !late;
+    };
+    for (const candidate& x : candidates) {
+      if (&x == candidates) {
+        attempt_within(x.name, x.propose, p_);
+        if (least_.value == infinity) {
+          return; // some component is allowed nowhere
+        }
+        if (!near_.empty() && !done()) {
+          attempt_priced();
+        }
+      } else if (is_asked(x)) {
+        attempt_within(x.name, x.propose, x.reserved ? strictest : p_);
+      }
+    }
+  }
+
+  /// Judges one plan after the other, `propose(knob)`, while they need too much memory. `raise(knob, lesson, plan)` says
+  /// which knob may bring one that does not, or nothing; once there is a plan, the least knob that leaves one is bisected
+  /// by `between(too little, enough)`: smaller ones leave more freedom.
+  template <class Propose, class Raise, class Between>
+  void learn(std::string name, double knob, double share_of_seconds, Propose propose, Raise raise, Between between) {
+    const stopwatch watch;
+    solve::attempt a{.name = std::move(name)};
+    double enough = 0;     // the least knob with which there was a plan; 0: none so far
+    double too_little = 0; // the largest, below it, with which the plan needed too much
+    for (int lesson = 0, bisection = 0; bisection <= most_bisections; ++lesson) {
+      rng random{options_.seed};
+      auto decided = propose(knob, random);
+      double value = infinity;
+      placement where;
+      if (decided) {
+        where = guard_ ? decided->plan.placement : placement{};
+        value = consider(std::move(decided->plan));
+        a.value = std::min(a.value, value);
+        raise_bound(decided->bound);
+      } else if (!has_plan_) {
+        found_.reason = decided.error(); // the last one to try is the one that can prove it
+      }
+      const bool fits = value < infinity;
+      if (!guard_ || done() || stopped() || watch.seconds() > options_.seconds * share_of_seconds ||
+          (lesson == 0 && (fits || !decided))) {
+        break; // or nothing was learned
+      }
+      if (fits) {
+        enough = knob;
+      } else if (enough > 0) {
+        too_little = knob;
+      } else if (lesson == most_lessons || !raise(knob, too_little, where)) {
+        break;
+      }
+      if (enough > 0) {
+        knob = between(too_little, enough);
+        ++bisection;
+      }
+    }
+    if (guard_) {
+      if (auto near = guard_->start_anew(); near.excess < infinity) {
+        near_.push_back(std::move(near));
+      }
+    }
+    a.seconds = watch.seconds();
+    found_.tried.push_back(std::move(a));
+  }
+
+  /// Under memory over time, plans that need too much are made again under reservations that were learned from them.
+  /// What was there at different moments need not fit at once, so the share of what was learned that is charged falls
+  /// while it leaves no plan.
+  void attempt_within(std::string_view name, const strategy& s, const Problem& reserved) {
+    bool first = true;
+    placement last;
+    learn(
+      std::string{name}, 1, 0.125,
+      [&](double share, rng& random) {
+        const Problem& in = std::exchange(first, false) ? reserved : guard_->reserved(share);
+        return s(in, random, scratch_);
+      },
+      [&](double& share, double&, placement& where) {
+        if (!where.empty() && where == last) {
+          return false;
+        }
+        last = where.empty() ? std::move(last) : std::move(where);
+        if (!guard_->learn()) {
+          share *= 0.85;
+        }
+        return true;
+      },
+      [](double too_little, double enough) { return (enough + too_little) / 2; });
+  }
+
+  /// What HEFT has at the worst moments gets a price instead of a reservation. It doubles until there is a plan. What only
+  /// plans with a price have at their worst moments has none: it is there for reasons of order, and would distort what is
+  /// charged.
+  void attempt_priced() {
+    std::vector<std::uint8_t> scarce(p_.num_tensors(), 0);
+    std::vector<std::uint8_t> short_of(p_.num_devices(), 0);
+    bool first = true;
+    learn(
+      "heft, priced", 0, 0.25,
+      [&](double price, rng& random) {
+        if (price > 0) { // there is a run to learn from
+          guard_->mark_overfull(short_of);
+          if (std::exchange(first, false)) {
+            guard_->mark_alive(scarce);
+          }
+          guard_->learn();
+        }
+        return partition::run(priced_heft{price, scarce, short_of}, p_, random, scratch_);
+      },
+      [&](double& price, double& too_little, const placement& where) {
+        too_little = price;
+        price = price > 0 ? 2 * price : near_.front().makespan;
+        return !where.empty();
+      },
+      [](double too_little, double enough) { return too_little > 0 ? std::sqrt(enough * too_little) : enough / 4; });
+  }
+
+  /// A strategy that is asked once.
+  void attempt(std::string_view name, const strategy& s) {
+    const stopwatch watch;
+    rng random{options_.seed};
+    auto decided = s(p_, random, scratch_);
+    solve::attempt a{.name = std::string{name}};
+    if (decided) {
+      a.value = offer(evaluate(std::move(decided->plan)));
+      raise_bound(decided->bound);
+    } else if (!has_plan_) {
+      found_.reason = decided.error();
+    }
+    a.seconds = watch.seconds();
+    found_.tried.push_back(std::move(a));
+  }
+
+  void raise_bound(double makespan) {
+    if (makespan > least_.value) {
+      least_ = {makespan, lower_bound::rule::search};
+      found_.bound = judge_.bound(least_);
+    }
+  }
+
+  /// Judges a plan in its own order and in the one of its run by path completion time; returns the better value, or
+  /// infinity if neither may be used.
+  double consider(plan x) {
+    trace other;
+    const double by_path = by_path_.run(x, simulate::recorder{other}).makespan;
+    const double own = offer(evaluate(std::move(x)));
+    if (is_followed && !guard_ && by_path >= own) {
+      return own;
+    }
+    return std::min(own, offer(evaluate(simulate::plan_of(p_, other))));
+  }
+  evaluated_plan evaluate(plan x) {
+    const stopwatch watch;
+    auto judged = guard_ ? judge_.recorded(std::move(x)) : judge_(std::move(x));
+    found_.stats.simulate_seconds = watch.seconds();
+    return judged;
+  }
+
+  /// The value of a plan that may be used, else infinity.
+  double offer(evaluated_plan x) {
+    if (!x.run.complete || (guard_ && !guard_->admits(x.plan, judge_.record_of(x)))) {
+      return infinity;
+    }
+    const double value = x.score.admitted() ? x.score.value : infinity;
+    if (!has_plan_ || x.score < best_.score) {
+      best_ = std::move(x);
+      has_plan_ = true;
+      listener_.tell(0, clock_.seconds(), value);
+    }
+    return value;
+  }
+
+  /// From the plans that came nearest to plans whose memory is enough, if they would be better than what was found. At
+  /// first components stay on the kind of device on which they are, as hosts have room, but little speed.
+  void relieve() {
+    using near_miss = typename memory_guard<Problem>::near_miss;
+    weft::stable_sort(near_, [](const near_miss& a, const near_miss& b) { return a.excess < b.excess; });
+    std::size_t relieved = 0;
+    for (const auto& near : near_) {
+      if (relieved == most_relieved || done()) {
+        break;
+      }
+      if (has_plan_ && near.makespan > best_.run.makespan * 0.97) {
+        continue;
+      }
+      ++relieved;
+      const stopwatch watch;
+      auto share = left(0.25);
+      share.target = 0;
+      share.moves = std::clamp<std::uint64_t>(most_run_ops / p_.num_ops(), 50, 5'000); // each a run of everything
+      rng random{rng::mix(options_.seed + found_.tried.size())};
+      refine::memory_descent s{.budget = share, .enough = options_.memory.capacity_share, .keep_kinds = true};
+      auto lower = s(p_, near.decided, schedule::static_order{}, random);
+      double value = offer(evaluate(lower));
+      if (!has_plan_) {
+        s.keep_kinds = false;
+        value = offer(evaluate(s(p_, std::move(lower), schedule::static_order{}, random)));
+      }
+      found_.tried.push_back({"memory_descent", value, watch.seconds()});
+    }
+  }
+
+  void anneal() {
+    const stopwatch watch;
+    const bool timed = options_.seconds < infinity;
+    if (timed && options_.seconds - clock_.seconds() < 2 * found_.tried.front().seconds) {
+      return; // setting up the search would take longer than is left
+    }
+    judge_.record_of(best_); // once for all chains
+    const unsigned chains = options_.chains > 0 ? options_.chains : timed ? options_.threads : 4;
+    auto share = left(1);
+    share.moves /= chains;
+    // With more chains than threads, the chains of a thread run one after the other.
+    share.seconds /= static_cast<double>((chains + options_.threads - 1) / options_.threads);
+    buffer<evaluated_plan> plans(chains);
+    for_each_chain(chains, options_.threads, [&](unsigned k) {
+      rng random{rng::mix(options_.seed + 0x9e3779b97f4a7c15u * (k + 1))};
+      auto mine = share;
+      const std::function<void(const progress&)> tell = [&](const progress& x) {
+        listener_.tell(x.moves, clock_.seconds(), x.best);
+      };
+      mine.on_progress = &tell;
+      evaluator<Problem, E> judge{p_, judge_.how()};
+      plans[k] = refine::simulated_annealing{.budget = mine, .memory = options_.memory}(judge, best_, random);
+    });
+    double value = infinity;
+    for (auto& x : plans) { // with several slots, runs may need more memory than what was planned
+      value = std::min(value, offer(std::move(x)));
+    }
+    found_.tried.push_back({"simulated_annealing", value, watch.seconds()});
+  }
+
+  best_result finish() && {
+    found_.stats.partition_seconds = clock_.seconds();
+    if (!has_plan_) {
+      if (guard_) {
+        explain();
+      }
+      // Over time, all that is left of reservations is what is always held.
+      const bool proven = found_.reason && (guard_ ? found_.reason->why != infeasibility::reason::not_found
+                                                   : bound::proves_infeasible(p_, *found_.reason));
+      found_.status = proven ? status::infeasible : status::not_found;
+      return std::move(found_);
+    }
+    found_.reason.reset();
+    if (guard_) {
+      simulate::memory_tracker<Problem> memory{p_};
+      memory.follow(best_.plan.placement, judge_.record_of(best_));
+      found_.peaks = memory.peaks();
+    }
+    found_.take(std::move(best_));
+    return std::move(found_);
+  }
+
+  /// What heuristics say of reservations that were learned proves nothing; only what is always held does.
+  void explain() {
+    if (auto last = guard_->start_anew(); last.excess < infinity) {
+      near_.push_back(std::move(last));
+    }
+    if (!near_.empty()) {
+      found_.shortage = std::min_element(near_.begin(), near_.end(), [](const auto& a, const auto& b) {
+                          return a.excess < b.excess;
+                        })->shortage;
+    }
+    const auto packed = packing{}(p_);
+    found_.reason = packed ? infeasibility{} : packed.error();
+  }
+
+  const Problem& p_;
+  best_options options_;
+  stopwatch clock_;
+  evaluator<Problem, E> judge_;
+  simulator<Problem, schedule::path_completion_time> by_path_;
+  progress_listener listener_;
+  workspace scratch_;
+  std::optional<memory_guard<Problem>> guard_; // memory over time only
+  buffer<typename memory_guard<Problem>::near_miss> near_; // of each heuristic that needed too much
+  lower_bound least_; // on the makespan
+  best_result found_;
+  evaluated_plan best_;
+  bool has_plan_ = false;
+};
+
+} // namespace weft::solve::detail
