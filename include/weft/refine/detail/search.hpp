@@ -18,23 +18,21 @@
 namespace weft::refine::detail {
 
 /// The best schedule that a search has met.
-template <class Problem>
+template <class Schedule>
 class incumbent {
 public:
-  using schedule_type = incremental_schedule<Problem>;
-
-  /// `first`: the makespan that is told of the given plan.
-  incumbent(schedule_type& s, budget_meter& meter, memory_limit limit, double first) : meter_{&meter}, limit_{limit} {
+  /// `first`: the value that is told of the given plan.
+  incumbent(Schedule& s, budget_meter& meter, memory_limit limit, double first) : meter_{&meter}, limit_{limit} {
     if (limit.rule == memory_rule::over_time) {
       memory_.emplace(s.problem());
     }
     s.save(best_);
     done_ = meter.improved(first);
   }
-  /// Whether a change that was evaluated to `makespan` may be committed. Memory over time costs as much as a run, so
+  /// Whether a change that was evaluated to `value` may be committed. Memory over time costs as much as a run, so
   /// that it is looked at only where the schedule would become the best one.
-  bool admits(const schedule_type& s, double makespan) {
-    if (!memory_ || makespan >= best_.makespan) {
+  bool admits(const Schedule& s, double value) {
+    if (!memory_ || value >= best_.value) {
       return true;
     }
     s.record(run_);
@@ -62,10 +60,10 @@ public:
     return true;
   }
   /// To be called after each commit.
-  void look_at(const schedule_type& s) {
-    if (s.makespan() < best_.makespan) {
+  void look_at(const Schedule& s) {
+    if (s.value() < best_.value) {
       s.save(best_);
-      done_ = judge_ == nullptr ? meter_->improved(best_.makespan) : judge_(context_, best_);
+      done_ = judge_ == nullptr ? meter_->improved(best_.value) : judge_(context_, best_);
     }
   }
   /// From now on `f(snapshot)` says of each new best whether it is good enough; f must outlive this.
@@ -74,22 +72,22 @@ public:
     context_ = &f;
     judge_ = [](const void* context, const auto& best) { return (*static_cast<const F*>(context))(best); };
   }
-  double makespan() const { return best_.makespan; }
+  double value() const { return best_.value; }
   bool good_enough() const { return done_; }
-  const typename schedule_type::snapshot& best() const { return best_; }
+  const typename Schedule::snapshot& best() const { return best_; }
 
 private:
   static constexpr int most_refused = 32;
 
   budget_meter* meter_;
   memory_limit limit_;
-  std::optional<simulate::memory_tracker<Problem>> memory_; // over time only
+  std::optional<simulate::memory_tracker<typename Schedule::problem_type>> memory_; // over time only
   trace run_;
   placement where_;
   int refused_ = 0; // in a row
-  typename schedule_type::snapshot best_;
+  typename Schedule::snapshot best_;
   const void* context_ = nullptr;
-  bool (*judge_)(const void*, const typename schedule_type::snapshot&) = nullptr;
+  bool (*judge_)(const void*, const typename Schedule::snapshot&) = nullptr;
   bool done_ = false;
 };
 
@@ -120,7 +118,7 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
   incremental_schedule<Problem> s{p};
   s.assign(run);
   constexpr bool is_exact = std::same_as<Policy, schedule::static_order>;
-  incumbent<Problem> found{s, meter, limit, is_exact ? s.makespan() : before.makespan};
+  incumbent found{s, meter, limit, is_exact ? s.value() : before.makespan};
   plan best = start;
   double least = before.makespan;
   const auto decide = [&](plan candidate) {
@@ -132,12 +130,12 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
     }
     return better;
   };
-  double proposed = found.makespan();
+  double proposed = found.value();
   const auto judge = [&](const auto& better) {
-    if (better.makespan >= proposed * (1 - worth_a_run)) {
+    if (better.value >= proposed * (1 - worth_a_run)) {
       return false;
     }
-    proposed = better.makespan;
+    proposed = better.value;
     return decide(s.to_plan(better)) && meter.improved(least);
   };
   if constexpr (!is_exact) {
@@ -153,14 +151,14 @@ plan search(const Problem& p, plan start, const Policy& policy, const budget& sp
   return best;
 }
 
-/// The mean time that an item spends in a lane, for scales of temperature.
-template <class Problem>
-double mean_duration(const incremental_schedule<Problem>& s) {
+/// What an op contributes to the value in the mean, by its time and by what is charged, for scales of temperature.
+template <class Schedule>
+double mean_contribution(const Schedule& s) {
   double sum = 0;
   for (const op_id v : ids(s.num_ops())) {
     sum += s.finish(v) - s.start(v);
   }
-  return sum / static_cast<double>(s.num_ops());
+  return s.value_of(sum / static_cast<double>(s.num_ops()), s.charges() / static_cast<double>(s.num_ops()));
 }
 
 } // namespace weft::refine::detail
