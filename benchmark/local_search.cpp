@@ -43,7 +43,7 @@ reassignment draw(const problem& p, const schedule_type& s, const neighbourhood&
   for (;;) {
     weft::op_id v = weft::none;
     if (focus > 0) {
-      const auto i = neighbourhood::near_critical(s, random, focus);
+      const auto i = weft::refine::near_critical(s, random, focus);
       v = s.is_op(i) ? i : s.producer(i);
     } else {
       v = p.members(random.below(p.num_components())).front();

@@ -8,6 +8,7 @@
 #include "weft/core/config.hpp"
 #include "weft/core/elementary.hpp"
 #include "weft/core/error.hpp"
+#include "weft/core/exact_sum.hpp"
 #include "weft/core/explained.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"

@@ -174,7 +174,7 @@ void expect_as_run(const probe& s) {
 }
 
 item_id any_in_lane(const probe& s, rng& random) {
-  return refine::neighbourhood<problem_type>::near_critical(s, random, 1);
+  return refine::near_critical(s, random, 1);
 }
 
 /// A random change; false if it could not be made.

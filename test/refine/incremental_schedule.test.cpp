@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "partition/place.hpp"
 
+#include "weft/partition/heft.hpp"
+#include "weft/platform/generate.hpp"
 #include "weft/refine/incremental_schedule.hpp"
+#include "weft/refine/neighbourhood.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
@@ -9,6 +12,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -221,6 +228,106 @@ TEST_CASE("incremental_schedule: an estimate of a move without company is exact"
   CHECK(s.inputs_ready(1, 1) == 2);
   CHECK(s.inputs_ready(1, 0) == 1);
   CHECK(s.path_if_moved(3, 1) == 8);
+}
+
+/// Charges that have nothing to do with each other, some of them 0 and some large.
+struct charged {
+  objective_parts::price_of_time time{};
+  std::uint64_t seed = 0;
+
+  double draw(std::uint64_t key) const {
+    rng random{rng::mix(seed + key)};
+    const double share = random.uniform();
+    return random.below(4) == 0 ? 0 : random.below(8) == 0 ? 1e6 * share : share;
+  }
+  template <class Problem>
+  objective_parts::price_of_time price(const Problem&) const {
+    return time;
+  }
+  template <class Problem>
+  double op_charge(const Problem&, op_id v, device_id d) const {
+    return draw(v * std::uint64_t{64} + d);
+  }
+  template <class Problem>
+  double transfer_charge(const Problem&, tensor_id t, device_id from, device_id to) const {
+    return draw((std::uint64_t{1} << 40) + (t * std::uint64_t{64} + from) * 64 + to);
+  }
+};
+
+/// The value of the schedule's plan, summed up from nothing.
+template <class Problem>
+double value_of(const Problem& p, const plan& x, double makespan, const charged& o) {
+  double sum = 0;
+  for (const op_id v : ids(p.num_ops())) {
+    sum += o.op_charge(p, v, x.placement[v]);
+  }
+  placed_flow<Problem> flow{p};
+  flow.assign(x.placement);
+  for (const auto& t : flow.transfers()) {
+    sum += o.transfer_charge(p, t.tensor, x.placement[p.workload().producer(t.tensor)], t.to);
+  }
+  return o.time.of(makespan) + sum;
+}
+
+TEST_CASE("incremental_schedule: the value is what the makespan costs, and the charges, whatever was changed") {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const generate::level_options shape{.min_width = 8, .max_width = 8, .num_ops = 20 + 10 * seed, .in_degree = 3};
+    const auto w = generate::layered({.shape = shape, .cpu_only_probability = 0, .gpu_only_probability = 0}, seed);
+    const auto q = generate::heterogeneous({.devices = 4, .memory_times_speed = std::uint64_t{1} << 40}, seed);
+    const problem p{w, q};
+    rng random{seed};
+    workspace scratch;
+    const auto start = partition::run(partition::heft{}, p, random, scratch);
+    REQUIRE(start);
+    trace run;
+    simulator<std::remove_const_t<decltype(p)>, schedule::static_order>{p}.run(start->plan, simulate::recorder{run});
+    const double due = run.makespan * (seed % 3 == 0 ? 0.8 : 1.1);
+    const charged o{{.per_second = seed % 4 == 0 ? 0.0 : 2.0,
+                     .deadline = seed % 2 == 0 ? due : std::numeric_limits<double>::infinity(),
+                     .per_late_second = seed % 2 == 0 ? 50.0 : 0.0},
+                    seed};
+    incremental_schedule<std::remove_const_t<decltype(p)>, charged> s{p, o};
+    s.assign(run);
+    refine::neighbourhood moves{p};
+    int committed = 0;
+    int refused = 0;
+    for (int k = 0; k < 4'000; ++k) {
+      const double before = s.value();
+      if (!moves.change(s, refine::near_critical(s, random, 2), random)) {
+        s.rollback();
+        CHECK(s.value() == before);
+        continue;
+      }
+      auto full = s;
+      const double value = full.evaluate();
+      const double limit = random.below(3) == 0 ? s.infinity : random.below(2) == 0 ? value : before;
+      const double known = s.evaluate(limit);
+      CHECK(known == (value > limit ? s.infinity : value));
+      if (known < s.infinity && (known <= before * 1.01 || random.below(4) == 0)) {
+        s.commit();
+        ++committed;
+        CHECK(s.value() == value);
+        const double summed = value_of(p, s.to_plan(), s.makespan(), o);
+        CHECK(s.value() == doctest::Approx(summed).epsilon(1e-13));
+      } else {
+        s.rollback();
+        ++refused;
+        CHECK(s.value() == before);
+      }
+    }
+    CHECK(committed > 100);
+    CHECK(refused > 100);
+    // All that came and went leaves no trace.
+    decltype(s) anew{p, o};
+    trace now;
+    s.record(now);
+    anew.assign(now);
+    CHECK(anew.charges() == s.charges());
+    CHECK(anew.value() == s.value());
+    typename decltype(s)::snapshot saved;
+    s.save(saved);
+    CHECK(saved.value == s.value());
+  }
 }
 
 } // namespace refine_incremental_schedule_test

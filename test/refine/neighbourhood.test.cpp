@@ -24,7 +24,7 @@ struct scheduled {
   workload w;
   platform<uniform_links> q;
   problem_type p{w, q};
-  moves_type::schedule_type s{p};
+  refine::incremental_schedule<problem_type> s{p};
 
   scheduled(std::uint32_t ops, std::uint32_t devices)
       : w{generate::layered({.shape = {.min_width = 1, .max_width = std::max(2u, ops / 8), .num_ops = ops},
@@ -44,10 +44,10 @@ TEST_CASE("neighbourhood: of many random items the one on the longest path comes
   rng random{1};
   double few = 0;
   for (int k = 0; k < 200; ++k) {
-    const item_id i = moves_type::near_critical(x.s, random, 500);
+    const item_id i = refine::near_critical(x.s, random, 500);
     CHECK(x.s.is_live(i));
     CHECK(x.s.path(i) == doctest::Approx(x.s.makespan()));
-    few += x.s.path(moves_type::near_critical(x.s, random, 1)) / 200;
+    few += x.s.path(refine::near_critical(x.s, random, 1)) / 200;
   }
   CHECK(few < x.s.makespan());
 }
@@ -76,7 +76,7 @@ TEST_CASE("neighbourhood: changes take ops to all devices, in small and large pi
   std::size_t most = 0;
   int reordered = 0;
   for (int k = 0; k < 3'000; ++k) {
-    if (moves.change(x.s, moves_type::near_critical(x.s, random, 3), random) && x.s.evaluate() < x.s.infinity) {
+    if (moves.change(x.s, refine::near_critical(x.s, random, 3), random) && x.s.evaluate() < x.s.infinity) {
       const plan after = x.s.to_plan();
       std::size_t moved = 0;
       for (const op_id v : ids(x.p.num_ops())) {
@@ -103,7 +103,7 @@ TEST_CASE("neighbourhood: on one device only the order changes") {
   const double before = x.s.makespan();
   int changed = 0;
   for (int k = 0; k < 500; ++k) {
-    if (moves.change(x.s, moves_type::near_critical(x.s, random, 2), random) && x.s.evaluate() < x.s.infinity) {
+    if (moves.change(x.s, refine::near_critical(x.s, random, 2), random) && x.s.evaluate() < x.s.infinity) {
       x.s.commit();
       ++changed;
     } else {
@@ -124,7 +124,7 @@ TEST_CASE("neighbourhood: the same seed draws the same changes") {
   rng rb{5};
   for (int k = 0; k < 300; ++k) {
     const auto step = [](scheduled& x, moves_type& moves, rng& random) {
-      if (moves.change(x.s, moves_type::near_critical(x.s, random, 3), random) && x.s.evaluate() < x.s.infinity) {
+      if (moves.change(x.s, refine::near_critical(x.s, random, 3), random) && x.s.evaluate() < x.s.infinity) {
         x.s.commit();
       } else {
         x.s.rollback();

@@ -47,7 +47,8 @@ namespace refine {
 /// Refiners can follow what the evaluator minimises change by change; else they propose, and runs decide.
 template <class Judge>
 concept follows = std::same_as<typename Judge::policy_type, schedule::static_order> &&
-                  std::same_as<typename Judge::objective_type, objective::makespan>;
+                  (std::same_as<typename Judge::objective_type, objective::makespan> ||
+                   objective_parts::is_sum<typename Judge::objective_type, typename Judge::problem_type>);
 
 /// Runs a plan and refines it; for one call. Whoever refines several plans of a problem keeps an `evaluator`.
 template <class Problem, class S, class E>

@@ -4,6 +4,8 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/evaluate/concepts.hpp"
+#include "weft/objective/makespan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -12,6 +14,8 @@
 #include "weft/simulate/record.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <concepts>
 #include <vector>
 
 namespace weft::refine {
@@ -25,17 +29,28 @@ namespace weft::refine {
 /// ```
 /// if (s.move(c, d) && s.evaluate(limit) <= limit) s.commit(); else s.rollback();
 /// ```
-/// `evaluate` recomputes, in the order of the labels, only items whose inputs have changed, and gives up as soon as the
-/// new makespan is known to exceed the limit. It knows early: where the **tail** of an item, the longest way from its
-/// start to the end of the schedule, meets nothing that has moved, it is as it was before the change, so start + tail is
-/// the length of a path in the new schedule.
+/// What is minimised is the **value**: the makespan, or, for an objective that is a sum (`objective_parts::is_sum`), what
+/// the makespan costs and the charges of ops and transfers. `evaluate` recomputes, in the order of the labels, only items
+/// whose inputs have changed, and gives up as soon as the new value is known to exceed the limit. Charges are known at
+/// once, so it looks for a makespan that costs more than they leave. It knows early: where the **tail** of an item, the
+/// longest way from its start to the end of the schedule, meets nothing that has moved, it is as it was before the
+/// change, so start + tail is the length of a path in the new schedule.
 ///
 /// Complexity: O(n + m + renumbering) to set up; a move costs O(fan-in + fan-out + log n + lane) and an evaluation
 /// O(k log k) for k items whose times change before it is decided. Memory: about 120 bytes per op and 80 per edge.
-template <class Problem>
+template <class Problem, class Objective = objective::makespan>
 class incremental_schedule : public detail::item_schedule {
+  static constexpr bool has_charges = objective_parts::is_sum<Objective, Problem>;
+  static_assert(has_charges || std::same_as<Objective, objective::makespan>,
+                "weft: only the makespan, and objectives with price, op_charge and transfer_charge can be followed");
+
 public:
-  explicit incremental_schedule(const Problem& p) : p_{&p} {
+  using problem_type = Problem;
+
+  explicit incremental_schedule(const Problem& p, const Objective& o = {}) : p_{&p}, objective_{o} {
+    if constexpr (has_charges) {
+      price_ = objective_.price(p);
+    }
     n_ = static_cast<item_id>(p.num_ops());
     copy_structure();
     const std::size_t slots = slot_row_.back();
@@ -52,6 +67,7 @@ public:
     start_.assign(items, 0);
     duration_.assign(items, 0);
     travel_.assign(slots, 0);
+    charge_.resize(has_charges ? items : 0);
     tail_.assign(items, 0);
     through_.assign(items, none);
     moved_in_.assign(items, 0);
@@ -84,6 +100,7 @@ public:
     }
     for (const op_id v : ids(n_)) {
       set_device(v, run.ops[v].device);
+      charge_op(v);
       duration_[v] = p_->compute_time(v, device_[v]);
       entries.push_back({run.ops[v].start, run.ops[v].finish, position[v], v});
     }
@@ -139,6 +156,34 @@ public:
     }
     forget_changes();
     recompute();
+    charges_ = new_charges_;
+  }
+
+  /// What is minimised, of the last state that was committed.
+  double value() const { return value_of(makespan(), charges()); }
+  /// What a schedule of that makespan and those charges is worth.
+  double value_of(double makespan, double charges) const {
+    if constexpr (has_charges) {
+      return price_.of(makespan) + charges;
+    } else {
+      return makespan;
+    }
+  }
+
+  /// The value after the changes since the last commit, or infinity once it is known to be greater than `limit`.
+  double evaluate(double limit = infinity) {
+    if constexpr (!has_charges) {
+      return evaluate_makespan(limit);
+    } else {
+      const double charged = new_charges_.value();
+      const double seconds = price_.most_seconds(limit + std::abs(limit) * 1e-9 - charged); // some, as sums are rounded
+      if (!(seconds >= 0)) {
+        return infinity;
+      }
+      const double makespan = evaluate_makespan(seconds);
+      const double value = makespan < infinity ? value_of(makespan, charged) : infinity;
+      return value > limit ? infinity : value;
+    }
   }
 
   bool fits(component_id c, device_id d) const {
@@ -246,6 +291,14 @@ public:
     assign(run);
   }
 
+  /// What is charged for ops and transfers, of the last state that was committed.
+  double charges() const { return charges_.value(); }
+  /// Precondition: no change is pending. Reuses the memory of `into`. Complexity: O(items), without sorting.
+  void save(snapshot& into) const {
+    item_schedule::save(into);
+    into.value = value();
+  }
+
   /// Where everything is and when it happens, changes that were evaluated included. Allocates only the first time.
   void record(trace& into) const {
     into.ops.resize(n_);
@@ -338,6 +391,12 @@ private:
     }
   }
 
+  void charge_op(op_id v) {
+    if constexpr (has_charges) {
+      set_charge(v, objective_.op_charge(*p_, v, device_[v]));
+    }
+  }
+
   /// A transfer of t to d that nobody waits for yet and that stands nowhere.
   item_id take_slot(tensor_id t, device_id d) {
     auto k = slot_row_[t];
@@ -351,8 +410,17 @@ private:
     set_duration(s, p_->send_time(t, from, d));
     log_.push_back({kind::travel, k, 0, travel_[k]});
     travel_[k] = p_->transfer_time(t, from, d);
+    if constexpr (has_charges) {
+      set_charge(s, objective_.transfer_charge(*p_, t, from, d));
+    }
     touch(producer_[t]);
     return s;
+  }
+  void drop_transfer(item_id s) {
+    drop_slot(s);
+    if constexpr (has_charges) {
+      set_charge(s, 0);
+    }
   }
   /// The longest path that follows v if it ran on d and its tensors were sent as soon as possible; without lanes.
   double path_behind(op_id v, device_id d) const {
@@ -385,6 +453,7 @@ private:
     }
     unlink(v);
     set_device(v, d);
+    charge_op(v);
     set_duration(v, p_->compute_time(v, d));
     return insert(v, pick_lane(d, time), time, path_behind(v, d), x.low, x.high) && attach_inputs(v, d) && attach_outputs(v, d);
   }
@@ -396,7 +465,7 @@ private:
       if (const item_id old = source_[e]; old >= n_) {
         set_count(old, count_[old - n_] - 1);
         if (count_[old - n_] == 0) {
-          drop_slot(old);
+          drop_transfer(old);
         }
       }
       if (device_[u] == d) {
@@ -421,7 +490,7 @@ private:
       const tensor_id t = out_tensor_[o];
       for (auto k = slot_row_[t]; k < slot_row_[t + 1]; ++k) {
         if (dest_[k] != none) {
-          drop_slot(n_ + k);
+          drop_transfer(n_ + k);
         }
       }
       new_slots_.clear();
@@ -458,6 +527,8 @@ private:
     }
     std::fill(dest_.begin(), dest_.end(), none);
     std::fill(count_.begin(), count_.end(), 0);
+    std::fill(charge_.begin(), charge_.end(), 0);
+    new_charges_ = {};
     for (const device_id d : ids(p_->num_devices())) {
       free_[d] = static_cast<byte_count>(p_->platform().memory_capacity(d));
     }
@@ -467,6 +538,8 @@ private:
   }
 
   const Problem* p_;
+  [[no_unique_address]] Objective objective_;
+  objective_parts::price_of_time price_;
 };
 
 } // namespace weft::refine

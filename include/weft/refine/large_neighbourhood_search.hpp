@@ -42,12 +42,12 @@ struct large_neighbourhood_search {
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
     return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
       const auto& p = judge.problem();
-      neighbourhood<typename Judge::problem_type> moves{p};
-      const double unit = detail::mean_duration(s);
+      neighbourhood moves{p};
+      const double unit = detail::mean_contribution(s);
       std::vector<component_id> part;
       while (!found.good_enough() && meter.spend()) {
         free_part(p, s, moves, random, part);
-        const double limit = s.makespan() + rounded(threshold * unit * (1 - meter.fraction()));
+        const double limit = s.value() + rounded(threshold * unit * (1 - meter.fraction()));
         if (decide(p, s, moves, random, part) && s.evaluate(limit) <= limit) {
           s.commit();
           found.look_at(s);
@@ -59,12 +59,12 @@ struct large_neighbourhood_search {
   }
 
 private:
-  template <class Problem>
-  void free_part(const Problem& p, const incremental_schedule<Problem>& s, const neighbourhood<Problem>& moves,
+  template <class Problem, class Schedule>
+  void free_part(const Problem& p, const Schedule& s, const neighbourhood<Problem>& moves,
                  rng& random, std::vector<component_id>& part) const {
     part.clear();
     const auto wanted = static_cast<std::size_t>(2 + portable_exp(portable_log(largest_part) * random.uniform()));
-    const item_id i = neighbourhood<Problem>::near_critical(s, random, 5);
+    const item_id i = near_critical(s, random, 5);
     const op_id v = s.is_op(i) ? i : s.producer(i);
     const auto add = [&](item_id j) {
       const component_id c = p.component(s.is_op(j) ? j : s.producer(j));
@@ -111,13 +111,13 @@ private:
     });
   }
 
-  template <class Problem>
-  static double length_of(const incremental_schedule<Problem>& s, op_id v) {
+  template <class Schedule>
+  static double length_of(const Schedule& s, op_id v) {
     return std::max(s.finish(v) - s.start(v), s.makespan() / static_cast<double>(s.num_ops()));
   }
 
-  template <class Problem>
-  bool decide(const Problem& p, incremental_schedule<Problem>& s, const neighbourhood<Problem>& moves, rng& random,
+  template <class Problem, class Schedule>
+  bool decide(const Problem& p, Schedule& s, const neighbourhood<Problem>& moves, rng& random,
               const std::vector<component_id>& part) const {
     for (const component_id c : part) {
       const op_id v = p.members(c)[random.below(p.members(c).size())];

@@ -53,22 +53,22 @@ struct local_search {
   }
 
 private:
-  template <class Problem>
-  void descend(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found,
+  template <class Problem, class Schedule>
+  void descend(const Problem& p, Schedule& s, detail::incumbent<Schedule>& found,
                budget_meter& meter, rng& random) const {
-    neighbourhood<Problem> moves{p, {.stretches = 0}};
+    neighbourhood moves{p, {.stretches = 0}};
     std::uint64_t failures = 0; // moves without a shorter schedule
     while (!found.good_enough() && meter.spend()) {
-      const double before = s.makespan();
+      const double before = s.value();
       for (std::uint32_t k = 0; k < changes_per_move && !found.good_enough(); ++k) {
-        if (change(s, moves, random) && s.evaluate(s.makespan()) <= s.makespan()) {
+        if (change(s, moves, random) && s.evaluate(s.value()) <= s.value()) {
           s.commit();
           found.look_at(s);
         } else {
           s.rollback();
         }
       }
-      failures = s.makespan() < before ? 0 : failures + 1;
+      failures = s.value() < before ? 0 : failures + 1;
       if (failures >= patience) {
         failures = 0;
         s.restore(found.best());
@@ -79,9 +79,9 @@ private:
     }
   }
 
-  template <class Problem>
-  static bool change(incremental_schedule<Problem>& s, const neighbourhood<Problem>& moves, rng& random) {
-    const item_id i = neighbourhood<Problem>::near_critical(s, random, 5);
+  template <class Problem, class Schedule>
+  static bool change(Schedule& s, const neighbourhood<Problem>& moves, rng& random) {
+    const item_id i = near_critical(s, random, 5);
     if (s.is_op(i) && random.below(2) == 0) {
       return moves.reassign(s, i, random);
     }
@@ -89,8 +89,8 @@ private:
   }
 
   /// Makes a change whatever it costs, if it could be made.
-  template <class Problem>
-  static void keep(incremental_schedule<Problem>& s, bool made) {
+  template <class Schedule>
+  static void keep(Schedule& s, bool made) {
     if (made && s.evaluate() < s.infinity) {
       s.commit();
     } else {

@@ -41,6 +41,22 @@ op_id random_neighbour(const Workload& w, op_id v, rng& random) {
   return none;
 }
 
+/// The item of the longest path among `rounds` random ones that stand in lanes. Precondition: there is an op.
+template <class Schedule>
+item_id near_critical(const Schedule& s, rng& random, std::uint32_t rounds) {
+  item_id best = none;
+  for (std::uint32_t k = 0; k < rounds; ++k) {
+    item_id i = random.below(s.num_items());
+    while (!s.is_live(i) || !s.stands_in_lane(i)) {
+      i = random.below(s.num_items());
+    }
+    if (best == none || s.path(i) > s.path(best)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
 /// Draws changes of a schedule: reassign a component, put an item before the one that it waits for on its device, put
 /// it to its best place, take a connected cluster to another device, or take all that a device does in a stretch of
 /// time to another one or exchange it with what that one does. Places are chosen by start and tail (see
@@ -48,8 +64,6 @@ op_id random_neighbour(const Workload& w, op_id v, rng& random) {
 template <class Problem>
 class neighbourhood {
 public:
-  using schedule_type = incremental_schedule<Problem>;
-
   /// How large changes are.
   struct options {
     double stretches = 0.3;       ///< share of changes that move stretches of a device's time
@@ -59,23 +73,9 @@ public:
 
   explicit neighbourhood(const Problem& p, options o = {}) : p_{&p}, options_{o} {}
 
-  /// The item of the longest path among `rounds` random ones that stand in lanes. Precondition: there is an op.
-  static item_id near_critical(const schedule_type& s, rng& random, std::uint32_t rounds) {
-    item_id best = none;
-    for (std::uint32_t k = 0; k < rounds; ++k) {
-      item_id i = random.below(s.num_items());
-      while (!s.is_live(i) || !s.stands_in_lane(i)) {
-        i = random.below(s.num_items());
-      }
-      if (best == none || s.path(i) > s.path(best)) {
-        best = i;
-      }
-    }
-    return best;
-  }
-
   /// Changes the schedule around item i. False: nothing sensible was drawn; roll back.
-  bool change(schedule_type& s, item_id i, rng& random) {
+  template <class Schedule>
+  bool change(Schedule& s, item_id i, rng& random) {
     const bool enough_devices = p_->num_devices() > 1;
     if (enough_devices && random.uniform() < options_.stretches) {
       return move_stretch(s, i, random);
@@ -101,7 +101,8 @@ public:
   }
 
   /// Moves v's component to another device. False: it does not fit the one that was drawn; roll back.
-  bool reassign(schedule_type& s, op_id v, rng& random) const {
+  template <class Schedule>
+  bool reassign(Schedule& s, op_id v, rng& random) const {
     const component_id c = p_->component(v);
     const device_id d = draw_device(s, v, random);
     return d != s.device(v) && s.fits(c, d) && s.move(c, d);
@@ -109,7 +110,8 @@ public:
 
   /// A device for v's component: half of the time that of a producer or consumer of a member, half of the time that
   /// of eight random ones on which v takes least.
-  device_id draw_device(const schedule_type& s, op_id v, rng& random) const {
+  template <class Schedule>
+  device_id draw_device(const Schedule& s, op_id v, rng& random) const {
     if (random.below(2) == 0) {
       const auto members = p_->members(p_->component(v));
       const op_id u = neighbour(members[random.below(members.size())], random);
@@ -137,7 +139,8 @@ private:
   };
 
   /// A random walk over neighbours on the same device; all of it goes to another device.
-  bool move_cluster(schedule_type& s, op_id v, rng& random) {
+  template <class Schedule>
+  bool move_cluster(Schedule& s, op_id v, rng& random) {
     const device_id here = s.device(v);
     const std::size_t wanted = 2 + random.below(options_.largest_cluster);
     moves_.clear();
@@ -160,7 +163,8 @@ private:
   }
 
   /// The items around i in its lane, up to `largest_stretch`, few more often than many.
-  bool move_stretch(schedule_type& s, item_id i, rng& random) {
+  template <class Schedule>
+  bool move_stretch(Schedule& s, item_id i, rng& random) {
     const auto count = static_cast<int>(portable_exp(portable_log(options_.largest_stretch) * random.uniform()));
     item_id first = i;
     item_id last = i;
@@ -188,7 +192,8 @@ private:
     return apply(s, false);
   }
 
-  void collect(const schedule_type& s, device_id d, double from, double until, device_id to) {
+  template <class Schedule>
+  void collect(const Schedule& s, device_id d, double from, double until, device_id to) {
     s.for_each_in_window(d, from, until, [&](item_id i) {
       if (s.is_op(i) && moves_.size() < options_.largest_stretch) {
         add(s, i, to);
@@ -196,7 +201,8 @@ private:
     });
   }
 
-  void add(const schedule_type& s, op_id v, device_id to) {
+  template <class Schedule>
+  void add(const Schedule& s, op_id v, device_id to) {
     const component_id c = p_->component(v);
     if (std::none_of(moves_.begin(), moves_.end(), [&](const planned_move& m) { return m.component == c; })) {
       moves_.push_back({s.start(v), c, to});
@@ -204,7 +210,8 @@ private:
   }
 
   /// Moves in the order of starts. What does not fit stays where it is, or, if `all` have to move, spoils the change.
-  bool apply(schedule_type& s, bool all) {
+  template <class Schedule>
+  bool apply(Schedule& s, bool all) {
     weft::sort(moves_, [](const planned_move& a, const planned_move& b) {
       return a.start != b.start ? a.start < b.start : a.component < b.component;
     });

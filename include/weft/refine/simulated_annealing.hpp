@@ -16,15 +16,16 @@
 
 namespace weft::refine {
 
-/// Changes placement and order at once, and keeps changes that lengthen the schedule by x seconds with probability
-/// exp(−x / temperature), while the temperature falls geometrically. The threshold is drawn before a change is
-/// evaluated, so that most bad changes are given up after a few items. Changes are drawn near the longest paths: around
-/// the best of `focus` random items. After `changes_per_round` changes per op the schedule is heated up again, from the
-/// best one met.
+/// Changes placement and order at once, and keeps changes that make the value greater by x with probability
+/// exp(−x / temperature), while the temperature falls geometrically. The value is the makespan, or what an objective
+/// that is a sum makes of it (`incremental_schedule`). The threshold is drawn before a change is evaluated, so that most
+/// bad changes are given up after a few items. Changes are drawn near the longest paths: around the best of `focus`
+/// random items. After `changes_per_round` changes per op the schedule is heated up again, from the best one met.
 ///
 /// Returns the best plan met, with its order: run it under `schedule::static_order`. Under another policy the plan is
-/// only returned if it is better there, too. Temperatures are in units of the mean time of an op; by default they
-/// follow from how many changes the budget allows per op. Deterministic for a seed when the budget is in moves.
+/// only returned if it is better there, too. Temperatures are in units of what an op contributes to the value in the
+/// mean, which is its time if the makespan is minimised; by default they follow from how many changes the budget allows
+/// per op. Deterministic for a seed when the budget is in moves.
 /// Source: Kirkpatrick, Gelatt, Vecchi, *Optimization by Simulated Annealing*, Science 220, 1983; moves and estimates
 /// as for the flexible job shop: Mastrolilli, Gambardella, *Effective Neighbourhood Functions for the Flexible Job Shop
 /// Problem*, J. Scheduling 3, 2000. Complexity: per change one evaluation by
@@ -49,16 +50,16 @@ struct simulated_annealing {
   }
 
   /// Anneals from the schedule's present state until the meter's budget is spent.
-  template <class Problem>
-  void run(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found, budget_meter& meter,
+  template <class Problem, class Schedule>
+  void run(const Problem& p, Schedule& s, detail::incumbent<Schedule>& found, budget_meter& meter,
            rng& random) const {
     const double changes = changes_per_op(p, s, found, meter, random);
     const double rounds = std::max(1.0, std::round(changes / changes_per_round));
-    const double unit = detail::mean_duration(s);
+    const double unit = detail::mean_contribution(s);
     const double hot = unit * (initial_temperature > 0 ? initial_temperature
                                                        : 0.35 * std::min(1.0, std::sqrt(changes / changes_per_round)));
     const double cold = final_temperature > 0 ? unit * final_temperature : hot / 3.5;
-    neighbourhood<Problem> moves{p, {.stretches = 0.6 * std::min(1.0, std::sqrt(changes / 2000))}};
+    neighbourhood moves{p, {.stretches = 0.6 * std::min(1.0, std::sqrt(changes / 2000))}};
     const double begun = meter.fraction();
     double temperature = hot;
     double round = 0;
@@ -79,13 +80,13 @@ struct simulated_annealing {
   }
 
 private:
-  template <class Problem>
-  void step(incremental_schedule<Problem>& s, detail::incumbent<Problem>& found, neighbourhood<Problem>& moves,
+  template <class Problem, class Schedule>
+  void step(Schedule& s, detail::incumbent<Schedule>& found, neighbourhood<Problem>& moves,
             rng& random, double temperature) const {
-    const item_id i = neighbourhood<Problem>::near_critical(s, random, focus);
-    const double limit = s.makespan() - rounded(temperature * portable_log(1 - random.uniform()));
-    const double makespan = moves.change(s, i, random) ? s.evaluate(limit) : std::numeric_limits<double>::infinity();
-    if (makespan <= limit && found.admits(s, makespan)) {
+    const item_id i = near_critical(s, random, focus);
+    const double limit = s.value() - rounded(temperature * portable_log(1 - random.uniform()));
+    const double value = moves.change(s, i, random) ? s.evaluate(limit) : std::numeric_limits<double>::infinity();
+    if (value <= limit && found.admits(s, value)) {
       s.commit();
       found.look_at(s);
     } else {
@@ -95,14 +96,14 @@ private:
 
   /// How many changes the budget allows per op. Of a budget in seconds a twentieth is spent to find out, on changes
   /// that do not lengthen the schedule.
-  template <class Problem>
-  double changes_per_op(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found,
+  template <class Problem, class Schedule>
+  double changes_per_op(const Problem& p, Schedule& s, detail::incumbent<Schedule>& found,
                         budget_meter& meter, rng& random) const {
     const auto n = static_cast<double>(p.num_ops());
     if (!meter.timed()) {
       return static_cast<double>(meter.budgeted_moves()) / n;
     }
-    neighbourhood<Problem> moves{p, {.stretches = 0.3}};
+    neighbourhood moves{p, {.stretches = 0.3}};
     const auto before = meter.used();
     while (meter.fraction() < 0.05 && !found.good_enough() && meter.spend()) {
       step(s, found, moves, random, 0);

@@ -47,10 +47,10 @@ private:
     device_id device = none;
   };
 
-  template <class Problem>
-  void run(const Problem& p, incremental_schedule<Problem>& s, detail::incumbent<Problem>& found, budget_meter& meter,
+  template <class Problem, class Schedule>
+  void run(const Problem& p, Schedule& s, detail::incumbent<Schedule>& found, budget_meter& meter,
            rng& random) const {
-    neighbourhood<Problem> moves{p};
+    neighbourhood moves{p};
     std::vector<std::uint64_t> free_at(p.num_components(), 0);
     std::uint64_t last_better = 0;
     for (std::uint64_t step = 1; !found.good_enough() && meter.spend(); ++step) {
@@ -59,10 +59,10 @@ private:
       for (std::uint32_t k = 0; k < candidates; ++k) {
         const candidate x = draw(s, moves, random);
         const bool tabu = free_at[component_of(s, x.item)] > step;
-        const double limit = std::min(least, tabu ? found.makespan() : s.infinity);
+        const double limit = std::min(least, tabu ? found.value() : s.infinity);
         if (apply(s, x)) {
-          if (const double makespan = s.evaluate(limit); makespan < limit) {
-            least = makespan;
+          if (const double value = s.evaluate(limit); value < limit) {
+            least = value;
             chosen = x;
           }
         }
@@ -70,10 +70,10 @@ private:
       }
       if (chosen.item != none && apply(s, chosen) && s.evaluate() < s.infinity) {
         free_at[component_of(s, chosen.item)] = step + tenure + random.below(tenure + 1);
-        const double best = found.makespan();
+        const double best = found.value();
         s.commit();
         found.look_at(s);
-        last_better = found.makespan() < best ? step : last_better;
+        last_better = found.value() < best ? step : last_better;
       } else {
         s.rollback();
       }
@@ -84,22 +84,22 @@ private:
     }
   }
 
-  template <class Problem>
-  static component_id component_of(const incremental_schedule<Problem>& s, item_id i) {
+  template <class Schedule>
+  static component_id component_of(const Schedule& s, item_id i) {
     return s.problem().component(s.is_op(i) ? i : s.producer(i));
   }
 
-  template <class Problem>
-  candidate draw(const incremental_schedule<Problem>& s, const neighbourhood<Problem>& moves, rng& random) const {
-    const item_id i = neighbourhood<Problem>::near_critical(s, random, focus);
+  template <class Problem, class Schedule>
+  candidate draw(const Schedule& s, const neighbourhood<Problem>& moves, rng& random) const {
+    const item_id i = near_critical(s, random, focus);
     if (!s.is_op(i) || s.problem().num_devices() < 2 || random.below(3) == 0) {
       return {i, none};
     }
     return {i, moves.draw_device(s, i, random)};
   }
 
-  template <class Problem>
-  static bool apply(incremental_schedule<Problem>& s, const candidate& x) {
+  template <class Schedule>
+  static bool apply(Schedule& s, const candidate& x) {
     if (x.device == none) {
       return s.before(x.item) != none && s.put_before(x.item, s.before(x.item));
     }

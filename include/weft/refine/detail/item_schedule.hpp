@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
+#include "weft/core/exact_sum.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/sort.hpp"
@@ -20,8 +21,52 @@ namespace weft::refine::detail {
 /// lanes, starts are the earliest possible, tails the longest ways to the end.
 class item_schedule : public item_lanes {
 public:
+  /// Makes the changes permanent. Precondition: they were evaluated to a finite makespan.
+  void commit() {
+    makespan_ = new_makespan_;
+    charges_ = new_charges_;
+    update_tails();
+    forget_changes();
+    if (crowded_ || ++commits_ >= 64 + num_items() / 2) {
+      renumber();
+    }
+  }
+
+  /// Takes back all changes since the last commit.
+  void rollback() {
+    while (!log_.empty()) {
+      undo(log_.back());
+      log_.pop_back();
+    }
+    new_charges_ = charges_;
+    forget_changes();
+    if (crowded_) {
+      renumber();
+    }
+  }
+
+  /// What is needed to make a plan of the present state later: cheap to take, without the graph.
+  struct snapshot {
+    double value = infinity;
+    double makespan = infinity;
+    std::vector<device_id> device, destination;
+    std::vector<double> start, duration, label;
+  };
+  void save(snapshot& into) const {
+    into.makespan = makespan_;
+    into.device = device_;
+    into.destination = dest_;
+    into.start = start_;
+    into.duration = duration_;
+    into.label = label_;
+  }
+
+  /// How many changes were evaluated so far.
+  std::uint64_t evaluations() const { return evaluations_; }
+
+protected:
   /// The makespan after the changes since the last commit, or infinity once it is known to be greater than `limit`.
-  double evaluate(double limit = infinity) {
+  double evaluate_makespan(double limit) {
     ++evaluations_;
     const double surely_beyond = limit * (1 + 1e-9); // start + tail is a sum in another order than the makespan
     for (const item_id i : pending_) {
@@ -57,48 +102,6 @@ public:
     return new_makespan_ > limit ? infinity : new_makespan_;
   }
 
-  /// Makes the changes permanent. Precondition: they were evaluated to a finite makespan.
-  void commit() {
-    makespan_ = new_makespan_;
-    update_tails();
-    forget_changes();
-    if (crowded_ || ++commits_ >= 64 + num_items() / 2) {
-      renumber();
-    }
-  }
-
-  /// Takes back all changes since the last commit.
-  void rollback() {
-    while (!log_.empty()) {
-      undo(log_.back());
-      log_.pop_back();
-    }
-    forget_changes();
-    if (crowded_) {
-      renumber();
-    }
-  }
-
-  /// What is needed to make a plan of the present state later: cheap to take, without the graph.
-  struct snapshot {
-    double makespan = infinity;
-    std::vector<device_id> device, destination;
-    std::vector<double> start, duration, label;
-  };
-  /// Precondition: no change is pending. Reuses the memory of `into`. Complexity: O(items), without sorting.
-  void save(snapshot& into) const {
-    into.makespan = makespan_;
-    into.device = device_;
-    into.destination = dest_;
-    into.start = start_;
-    into.duration = duration_;
-    into.label = label_;
-  }
-
-  /// How many changes were evaluated so far.
-  std::uint64_t evaluations() const { return evaluations_; }
-
-protected:
   using queue_entry = lane_entry;
   struct lower {
     constexpr bool operator()(const queue_entry& a, const queue_entry& b) const { return a.label < b.label; }
@@ -119,6 +122,7 @@ protected:
       duration,
       travel,
       tail,
+      charge,
       free
     };
     kind what;
@@ -185,6 +189,12 @@ protected:
     log_.push_back({kind::duration, i, 0, duration_[i]});
     duration_[i] = duration;
   }
+  void set_charge(item_id i, double charge) {
+    log_.push_back({kind::charge, i, 0, charge_[i]});
+    new_charges_.add(-charge_[i]);
+    new_charges_.add(charge);
+    charge_[i] = charge;
+  }
   void set_count(item_id s, std::uint32_t count) {
     log_.push_back({kind::count, s - n_, count_[s - n_]});
     count_[s - n_] = count;
@@ -248,6 +258,7 @@ protected:
     case kind::duration: duration_[x.where] = x.value; break;
     case kind::travel: travel_[x.where] = x.value; break;
     case kind::tail: tail_[x.where] = x.value; break;
+    case kind::charge: charge_[x.where] = x.value; break;
     case kind::free: free_[x.where] = x.bytes; break;
     }
   }
@@ -405,6 +416,8 @@ protected:
   std::uint64_t transaction_ = 1;
   double boundary_ = -infinity;
   double new_makespan_ = 0;
+  std::vector<double> charge_; // per item; none where nothing is charged
+  exact_sum charges_, new_charges_; // of the last commit, and with the changes since
   bool crowded_ = false;
   std::size_t commits_ = 0;
   std::uint64_t evaluations_ = 0;

@@ -17,23 +17,21 @@
 namespace weft::refine::detail {
 
 /// The best schedule that a search has met.
-template <class Problem>
+template <class Schedule>
 class incumbent {
 public:
-  using schedule_type = incremental_schedule<Problem>;
-
-  /// `first`: the makespan that is told of the given plan.
-  incumbent(schedule_type& s, budget_meter& meter, memory_limit limit, double first) : meter_{&meter}, limit_{limit} {
+  /// `first`: the value that is told of the given plan.
+  incumbent(Schedule& s, budget_meter& meter, memory_limit limit, double first) : meter_{&meter}, limit_{limit} {
     if (limit.rule == memory_rule::over_time) {
       memory_.emplace(s.problem());
     }
     s.save(best_);
     done_ = meter.improved(first);
   }
-  /// Whether a change that was evaluated to `makespan` may be committed. Memory over time costs as much as a run, so
+  /// Whether a change that was evaluated to `value` may be committed. Memory over time costs as much as a run, so
   /// that it is looked at only where the schedule would become the best one.
-  bool admits(const schedule_type& s, double makespan) {
-    if (!memory_ || makespan >= best_.makespan) {
+  bool admits(const Schedule& s, double value) {
+    if (!memory_ || value >= best_.value) {
       return true;
     }
     s.record(run_);
@@ -61,10 +59,10 @@ public:
     return true;
   }
   /// To be called after each commit.
-  void look_at(const schedule_type& s) {
-    if (s.makespan() < best_.makespan) {
+  void look_at(const Schedule& s) {
+    if (s.value() < best_.value) {
       s.save(best_);
-      done_ = judge_ == nullptr ? meter_->improved(best_.makespan) : judge_(context_, best_);
+      done_ = judge_ == nullptr ? meter_->improved(best_.value) : judge_(context_, best_);
     }
   }
   /// From now on `f(snapshot)` says of each new best whether it is good enough; f must outlive this.
@@ -73,27 +71,38 @@ public:
     context_ = &f;
     judge_ = [](const void* context, const auto& best) { return (*static_cast<const F*>(context))(best); };
   }
-  double makespan() const { return best_.makespan; }
+  double value() const { return best_.value; }
   bool good_enough() const { return done_; }
-  const typename schedule_type::snapshot& best() const { return best_; }
+  const typename Schedule::snapshot& best() const { return best_; }
 
 private:
   static constexpr int most_refused = 32;
 
   budget_meter* meter_;
   memory_limit limit_;
-  std::optional<simulate::memory_tracker<Problem>> memory_; // over time only
+  std::optional<simulate::memory_tracker<typename Schedule::problem_type>> memory_; // over time only
   trace run_;
   placement where_;
   int refused_ = 0; // in a row
-  typename schedule_type::snapshot best_;
+  typename Schedule::snapshot best_;
   const void* context_ = nullptr;
-  bool (*judge_)(const void*, const typename schedule_type::snapshot&) = nullptr;
+  bool (*judge_)(const void*, const typename Schedule::snapshot&) = nullptr;
   bool done_ = false;
 };
 
 /// By how much, relatively, a schedule must be better than the last one that was run, where runs decide.
 inline constexpr double worth_a_run = 1e-3;
+
+/// A schedule whose value is what the evaluator minimises, if that can be followed; else the makespan.
+template <class Judge>
+auto schedule_for(const Judge& judge) {
+  using problem_type = typename Judge::problem_type;
+  if constexpr (objective_parts::is_sum<typename Judge::objective_type, problem_type>) {
+    return incremental_schedule<problem_type, typename Judge::objective_type>{judge.problem(), judge.objective()};
+  } else {
+    return incremental_schedule<problem_type>{judge.problem()};
+  }
+}
 
 /// Takes the run of `start` over, calls `improve(schedule, incumbent, meter)`, and returns the best plan met, or `start`
 /// if that is not worse, or if no move was made. Where the evaluator's score is not what the incremental schedule
@@ -110,9 +119,9 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
     return start;
   }
   budget_meter meter{spend}; // setting up counts
-  incremental_schedule<problem_type> s{judge.problem()};
+  auto s = schedule_for(judge);
   s.assign(judge.record_of(start));
-  incumbent<problem_type> found{s, meter, limit, follows<Judge> ? s.makespan() : start.score.value};
+  incumbent found{s, meter, limit, follows<Judge> ? s.value() : start.score.value};
   std::optional<evaluated_plan> best;
   const auto decide = [&](plan candidate) {
     auto x = judge(std::move(candidate));
@@ -122,12 +131,12 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
     }
     return better;
   };
-  double proposed = found.makespan();
+  double proposed = found.value();
   const auto run_it = [&](const auto& better) {
-    if (better.makespan >= proposed * (1 - worth_a_run)) {
+    if (better.value >= proposed * (1 - worth_a_run)) {
       return false;
     }
-    proposed = better.makespan;
+    proposed = better.value;
     return decide(s.to_plan(better)) && meter.improved(best->score.value);
   };
   if constexpr (!follows<Judge>) {
@@ -143,14 +152,14 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
   return best ? std::move(*best) : std::move(start);
 }
 
-/// The mean time that an item spends in a lane, for scales of temperature.
-template <class Problem>
-double mean_duration(const incremental_schedule<Problem>& s) {
+/// What an op contributes to the value in the mean, by its time and by what is charged, for scales of temperature.
+template <class Schedule>
+double mean_contribution(const Schedule& s) {
   double sum = 0;
   for (const op_id v : ids(s.num_ops())) {
     sum += s.finish(v) - s.start(v);
   }
-  return sum / static_cast<double>(s.num_ops());
+  return s.value_of(sum / static_cast<double>(s.num_ops()), s.charges() / static_cast<double>(s.num_ops()));
 }
 
 } // namespace weft::refine::detail

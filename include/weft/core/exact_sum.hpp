@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A sum to which terms are added, and from which they are taken, without what rounding leaves behind.
+#pragma once
+
+namespace weft {
+
+/// Keeps what each addition rounds away, as far as a second number holds it: after any number of terms that came and
+/// went, `value()` is that of those that are there, to the last bit but for ties.
+/// Source: Knuth, *The Art of Computer Programming* 2, 4.2.2, theorem B.
+class exact_sum {
+public:
+  constexpr void add(double x) {
+    const double sum = high_ + x;
+    const double added = sum - high_;
+    low_ += (high_ - (sum - added)) + (x - added);
+    high_ = sum;
+  }
+  constexpr double value() const { return high_ + low_; }
+
+private:
+  double high_ = 0;
+  double low_ = 0;
+};
+
+} // namespace weft
