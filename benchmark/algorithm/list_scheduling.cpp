@@ -4,9 +4,16 @@
 // finishes first, written by hand with nothing else around it. `sweeps` is how many such sweeps a scheduler takes,
 // `ns/op` its time per op, `peak_MB` the memory of the process so far, graph and problem included.
 //
+// `heft/scaled`, `heft/tabulated` and `heft/measured` plan for the same times, which come through a wrapper or from
+// memory; `vs_linear` is how many times as long as with cost::linear that takes, in runs that take turns.
+//
 // The graphs of 10^7 ops are made only if the filter asks for them: --benchmark_filter=ops:10000000
 #include "../support/cases.hpp"
 
+#include "weft/cost/compose.hpp"
+#include "weft/cost/linear.hpp"
+#include "weft/cost/measured.hpp"
+#include "weft/cost/tabulated.hpp"
 #include "weft/partition/dls.hpp"
 #include "weft/partition/etf.hpp"
 #include "weft/partition/fcp.hpp"
@@ -143,24 +150,17 @@ const scene& generated(std::int64_t num_ops, std::int64_t num_devices) {
   return *s;
 }
 
-template <class Scheduler>
-void add(const std::string& name, Scheduler scheduler, std::int64_t largest = 1'000'000) {
-  const auto measure = [scheduler](benchmark::State& state) {
-    const scene& s = generated(state.range(0), state.range(1));
-    workspace scratch;
-    double best = std::numeric_limits<double>::infinity();
-    for (auto _ : state) {
-      rng random{1};
-      const double begin = cpu_seconds();
-      benchmark::DoNotOptimize(scheduler(s.task, random, scratch));
-      best = std::min(best, cpu_seconds() - begin);
-    }
-    state.SetComplexityN(state.range(0));
-    state.counters["ns/op"] = 1e9 * best / static_cast<double>(state.range(0));
-    state.counters["sweeps"] = best / s.sweep_seconds;
-    state.counters["sweep_ns/op"] = 1e9 * s.sweep_seconds / static_cast<double>(state.range(0));
-    state.counters["peak_MB"] = peak_megabytes();
-  };
+template <class Scheduler, class Problem>
+double seconds_of(const Scheduler& scheduler, const Problem& task, workspace& scratch) {
+  rng random{1};
+  const double begin = cpu_seconds();
+  benchmark::DoNotOptimize(scheduler(task, random, scratch));
+  return cpu_seconds() - begin;
+}
+
+/// For all sizes up to the largest.
+template <class Measure>
+void add_sizes(const std::string& name, Measure measure, std::int64_t largest) {
   for (const std::int64_t num_devices : {8, 64}) {
     auto* const b = benchmark::RegisterBenchmark(name.c_str(), measure)
                       ->ArgNames({"ops", "devices"})
@@ -172,11 +172,69 @@ void add(const std::string& name, Scheduler scheduler, std::int64_t largest = 1'
   }
 }
 
+template <class Scheduler>
+void add(const std::string& name, Scheduler scheduler, std::int64_t largest = 1'000'000) {
+  const auto measure = [scheduler](benchmark::State& state) {
+    const scene& s = generated(state.range(0), state.range(1));
+    workspace scratch;
+    double best = std::numeric_limits<double>::infinity();
+    for (auto _ : state) {
+      best = std::min(best, seconds_of(scheduler, s.task, scratch));
+    }
+    state.SetComplexityN(state.range(0));
+    state.counters["ns/op"] = 1e9 * best / static_cast<double>(state.range(0));
+    state.counters["sweeps"] = best / s.sweep_seconds;
+    state.counters["sweep_ns/op"] = 1e9 * s.sweep_seconds / static_cast<double>(state.range(0));
+    state.counters["peak_MB"] = peak_megabytes();
+  };
+  add_sizes(name, measure, largest);
+}
+
+/// HEFT with the cost model that `make_cost` makes of a scene.
+template <class MakeCost>
+void add_heft_with(const std::string& name, MakeCost make_cost) {
+  const auto measure = [make_cost](benchmark::State& state) {
+    const scene& s = generated(state.range(0), state.range(1));
+    const auto task = s.task.with_costs(make_cost(s));
+    workspace scratch;
+    double best = std::numeric_limits<double>::infinity();
+    double linear = best;
+    for (auto _ : state) {
+      linear = std::min(linear, seconds_of(partition::heft{}, s.task, scratch));
+      best = std::min(best, seconds_of(partition::heft{}, task, scratch));
+    }
+    state.SetComplexityN(state.range(0));
+    state.counters["ns/op"] = 1e9 * best / static_cast<double>(state.range(0));
+    state.counters["vs_linear"] = best / linear;
+  };
+  add_sizes("heft/" + name, measure, 1'000'000);
+}
+
+/// The times of cost::linear as if they had been measured: on one device of each kind.
+cost::measured<> measured_on(const scene& s) {
+  cost::measured<> cost{cost::linear{}, s.devices};
+  kind_set known;
+  for (const device_id d : ids(s.devices.num_devices())) {
+    if (const device_kind kind = s.devices.kind(d); !known.contains(kind)) {
+      known = known | kind;
+      std::vector<double> seconds;
+      for (const op_id v : ids(s.ops.num_ops())) {
+        seconds.push_back(s.task.compute_time(v, d));
+      }
+      cost.add(kind, std::move(seconds));
+    }
+  }
+  return cost;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
   const bool huge = std::any_of(argv, argv + argc, [](std::string a) { return a.find("10000000") != a.npos; });
   add("heft", partition::heft{}, huge ? 10'000'000 : 1'000'000);
+  add_heft_with("scaled", [](const scene&) { return cost::scaled{cost::linear{}}; });
+  add_heft_with("tabulated", [](const scene& s) { return cost::tabulated{cost::linear{}, s.ops, s.devices}; });
+  add_heft_with("measured", measured_on);
   add("mcp", partition::mcp{});
   add("hlfet", partition::hlfet{});
   add("fcp", partition::fcp{});

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -69,6 +70,41 @@ TEST_CASE("with_devices_like: more and fewer, linked and named like those that a
   const auto single = host_and_gpus(1, 30);
   CHECK(solve::with_devices_like(single, 1, 2).bandwidth(1, 2) == 4);
   CHECK(solve::with_devices_like(single, 1, 2, weft::link{.latency = 0, .bandwidth = 99}).bandwidth(1, 2) == 99);
+}
+
+/// How many links two devices' routes from the host have in common.
+std::size_t shared_from_host(const platform<>& q, device_id a, device_id b) {
+  std::vector<link_id> to_a;
+  std::size_t shared = 0;
+  q.visit_route(0, a, [&](link_id l) { to_a.push_back(l); });
+  q.visit_route(0, b, [&](link_id l) { shared += std::find(to_a.begin(), to_a.end(), l) != to_a.end(); });
+  return shared;
+}
+
+TEST_CASE("with_devices_like: devices that stay share links as before, new ones have links of their own") {
+  const auto q = presets::pcie_l40s(8); // the host, then four GPUs behind each of two PCIe switches
+  REQUIRE(shared_from_host(q, 1, 2) == 2);
+  REQUIRE(shared_from_host(q, 1, 5) == 0);
+  const auto six = solve::with_devices_like(q, 3, 6);
+  const auto ten = solve::with_devices_like(q, 3, 10);
+  for (const auto* changed : {&six, &ten}) {
+    for (device_id d = 1; d < 7; ++d) {
+      CHECK(changed->latency(0, d) == q.latency(0, d));
+      CHECK(changed->bandwidth(d, 0) == q.bandwidth(d, 0));
+      CHECK(shared_from_host(*changed, 1, d) == shared_from_host(q, 1, d));
+    }
+  }
+  for (device_id d = 1; d < 9; ++d) {
+    CHECK(shared_from_host(ten, 9, d) == 0);
+  }
+  std::size_t links = 0;
+  ten.visit_route(0, 9, [&](link_id l) {
+    ++links;
+    CHECK(ten.link_at(l) == weft::link{q.latency(0, 1), q.bandwidth(0, 1)});
+  });
+  CHECK(links == 1);
+  CHECK(ten.bandwidth(9, 10) == q.bandwidth(1, 2));
+  CHECK(ten.bandwidth(1, 9) == q.bandwidth(1, 2)); // of the same number
 }
 
 TEST_CASE("devices_needed: the bound is met") {

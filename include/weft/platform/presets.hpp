@@ -5,7 +5,8 @@
 /// CPUs: cores × base clock × FLOP per cycle. Bandwidths are per direction. All devices reach their peak here; scale
 /// with a cost model (cost/compose.hpp, cost/roofline.hpp) to be closer to what is achieved. Latencies are not on data
 /// sheets; the ones here are of the usual order of magnitude. Devices are joined as they are in the machine, so that
-/// transfers share cables (`visit_route`): NVSwitches, PCIe switches and their uplinks, network cards.
+/// transfers share cables (`visit_route`): NVSwitches, PCIe switches and their uplinks, network cards. Where no source
+/// says how a machine is joined, its description says what is assumed.
 #pragma once
 
 #include "weft/platform/generate.hpp"
@@ -188,8 +189,9 @@ inline platform<> hgx_a100(std::size_t nodes) {
 } // namespace detail
 
 /// NVIDIA HGX A100 with 4 GPUs, all pairs of which have four NVLinks of 25 GB/s per direction, and the host of a
-/// DGX A100, to which each GPU has 16 lanes of its own. Sources: as for `dgx_a100`; *NVIDIA A100 Tensor Core GPU
-/// Architecture* white paper (12 links per GPU, here four to each other GPU).
+/// DGX A100. Sources: as for `dgx_a100`; *NVIDIA A100 Tensor Core GPU Architecture* white paper (12 links per GPU, here
+/// four to each other GPU). Assumed: each GPU has 16 lanes of its own to the host, without a PCIe switch; that is up to
+/// who builds the server.
 inline platform<> hgx_a100_4gpu() { return detail::hgx_a100(1); }
 
 /// Two HGX A100 with 4 GPUs, each with one network card of 200 Gbit/s, which all that goes to the other node shares.
@@ -207,11 +209,11 @@ inline platform<> dgx_a100_x2() {
 }
 
 /// A server with two Xeon Platinum 8480+ and `gpus` L40S, half of them at each socket. GPUs have no direct link: those
-/// of one socket meet in a PCIe switch, whose 16 lanes of PCIe 5.0 to the socket they share; across sockets the data
-/// also passes the processors' interconnect (dual root, as in Supermicro's SYS-421GE-TNRT). Sources:
-/// *NVIDIA L40S* data sheet (TF32 183 TFLOP/s without sparsity, 48 GB, 864 GB/s, PCIe 4.0 with 16 lanes); Intel Xeon
-/// Platinum 8480+ (56 cores at 2.0 GHz, 8 channels DDR5-4800: 307.2 GB/s, 2 × 16-wide FMA per cycle). A transfer
-/// across sockets is taken to reach two thirds of the rate within one, and so are all of them together (an estimate).
+/// of one socket meet in a PCIe switch, whose lanes to the socket they share; across sockets the data also passes the
+/// processors' interconnect. Sources: *NVIDIA L40S* data sheet (TF32 183 TFLOP/s without sparsity, 48 GB, 864 GB/s,
+/// PCIe 4.0 with 16 lanes); Intel Xeon Platinum 8480+ (56 cores at 2.0 GHz, 8 channels DDR5-4800: 307.2 GB/s, 2 ×
+/// 16-wide FMA per cycle). Assumed: there is one PCIe switch per socket, with 16 lanes of PCIe 5.0 up; a transfer across
+/// sockets reaches two thirds of the rate within one, and so do all of them together.
 inline platform<> pcie_l40s(std::size_t gpus) {
   using namespace detail;
   const device cpu{.kind = device_kind::cpu,
@@ -305,14 +307,15 @@ inline platform<> p3(std::size_t nodes) {
 } // namespace detail
 
 /// A cloud machine like Amazon's p3.8xlarge: four V100 with one or two NVLinks per pair, two to a PCIe switch. Sources:
-/// *NVIDIA V100* data sheet (SXM2: FP32 15.7 TFLOP/s, 16 GB, 900 GB/s, NVLink 25 GB/s per link and direction); *NVIDIA
-/// DGX-1 With Tesla V100* white paper (which pairs have two links, and which share a PCIe switch); Amazon EC2 P3 (32
-/// vCPU of Xeon E5-2686 v4 at 2.3 GHz, 244 GiB); Xeon E5 v4: 4 channels DDR4-2400: 76.8 GB/s, 2 × 8-wide FMA per cycle
-/// on 16 cores.
+/// *NVIDIA V100* data sheet (SXM2: FP32 15.7 TFLOP/s, 16 GB, 900 GB/s, NVLink 25 GB/s per link and direction); Amazon
+/// EC2 P3 (32 vCPU of Xeon E5-2686 v4 at 2.3 GHz, 244 GiB); Xeon E5 v4: 4 channels DDR4-2400: 76.8 GB/s, 2 × 8-wide FMA
+/// per cycle on 16 cores. Assumed: the GPUs are joined as the first four of a DGX-1 with V100, of which pairs 0–3, 1–2
+/// and 2–3 have two links, and 0 and 1, and 2 and 3, share a PCIe switch with 16 lanes of PCIe 3.0 up (`nvidia-smi
+/// topo -m` and NCCL's topology file of such machines, NVIDIA/nccl issue 671).
 inline platform<> p3_8xlarge() { return detail::p3(1); }
 
 /// Two of them, each with one uplink of 10 Gbit/s to the network, which all that goes to the other machine shares.
-/// Sources: as for `p3_8xlarge`; Amazon EC2 P3 (network bandwidth of 10 Gbit/s).
+/// Sources: as for `p3_8xlarge`; Amazon's announcement of EC2 P3 (network bandwidth of p3.8xlarge: 10 Gbit/s).
 inline platform<> p3_8xlarge_x2() { return detail::p3(2); }
 
 /// 16 nodes of two Xeon Gold 6148 on one switch, with a port of 100 Gbit/s each. Sources: Intel Xeon Gold 6148 (20

@@ -19,11 +19,37 @@
 
 namespace weft::solve {
 
+namespace detail {
+
+/// Those of some routes that are between the first `kept` of other devices, which were `origin`; the rest is empty.
+struct kept_routes {
+  const interconnect& all;
+  const std::vector<device_id>& origin;
+  std::size_t kept;
+
+  std::size_t num_devices() const { return origin.size(); }
+  std::size_t num_links() const { return all.num_links(); }
+  const link& link_at(link_id l) const { return all.link_at(l); }
+  template <class F>
+  void visit_route(device_id from, device_id to, F&& f) const {
+    if (from < kept && to < kept) {
+      all.visit_route(origin[from], origin[to], f);
+    }
+  }
+  link operator()(device_id from, device_id to) const { return along_route(*this, from, to); }
+};
+
+} // namespace detail
+
 /// The platform with `count` devices like `like` instead of those that it has: the other devices first, in their order.
-/// Two of the new ones are linked as those of the same numbers are, counted in rounds of how many there were; two of the
-/// same number in different rounds as the first two. Where there is one such device only, `between` links the new ones;
-/// without it, they are linked as the device is to the one to which it has the fastest link.
-/// Precondition: the device exists. Complexity: O(devices²).
+/// Two of the new ones are linked as those of the same numbers are, counted in rounds of how many there were; two of
+/// the same number in different rounds as the first two. Where there is one such device only, `between` links the new
+/// ones; without it, they are linked as the device is to the one to which it has the fastest link.
+///
+/// Where devices share links, those that the platform has go on to share them. Which of them more devices would share
+/// the platform does not tell: each pair with one of these has a link of its own, so that runs under contention are too
+/// short where the machine would have them share. For more than what a machine has, describe the larger machine.
+/// Precondition: the device exists. Complexity: O(devices²) and the links on all routes.
 template <link_model Links>
 platform<> with_devices_like(const platform<Links>& q, device_id like, std::size_t count,
                              std::optional<link> between = std::nullopt) {
@@ -46,15 +72,19 @@ platform<> with_devices_like(const platform<Links>& q, device_id like, std::size
                 ? std::optional{l}
                 : std::nullopt;
   }
+  const std::size_t kept = others + std::min(count, alike.size());
+  const link_matrix before{q.num_devices(), q.links()};
+  link_matrix links = before.shares_links()
+                        ? link_matrix{origin.size(), detail::kept_routes{before.wiring(), origin, kept}}
+                        : link_matrix{origin.size()};
   std::vector<device> devices;
-  link_matrix links{origin.size(), between.value_or(link{})};
   bool named = false;
   for (const device_id a : ids(origin.size())) {
     devices.push_back(q.devices()[origin[a]]);
     named = named || !q.name(origin[a]).empty();
     for (const device_id b : ids(origin.size())) {
-      if (origin[a] != origin[b]) {
-        links.set(a, b, q.links()(origin[a], origin[b]));
+      if (a != b && !(before.shares_links() && a < kept && b < kept)) {
+        links.set(a, b, origin[a] != origin[b] ? before(origin[a], origin[b]) : between.value_or(link{}));
       }
     }
   }
@@ -64,7 +94,7 @@ platform<> with_devices_like(const platform<Links>& q, device_id like, std::size
     std::string stem{q.name(alike.front())};
     stem.erase(stem.find_last_not_of("0123456789") + 1);
     for (std::size_t i = 0; i < origin.size(); ++i) {
-      names.push_back(i < others + alike.size() ? std::string{q.name(origin[i])} : stem + std::to_string(i - others));
+      names.push_back(i < kept ? std::string{q.name(origin[i])} : stem + std::to_string(i - others));
     }
     made.set_names(std::move(names));
   }
