@@ -134,6 +134,7 @@ public:
   /// What `judge` ran last came to.
   constexpr const simulation& last() const { return last_; }
 
+  /// No plan has a smaller makespan.
   constexpr lower_bound makespan_bound() const {
     if constexpr (slot_policy_for<policy_type, Problem>) {
       return weft::bound::best(*problem_);
@@ -141,7 +142,9 @@ public:
       return weft::bound::moldable(*problem_);
     }
   }
-  /// No plan has a smaller value, as none has a smaller makespan than that.
+  /// No plan has a smaller value.
+  constexpr lower_bound bound() const { return bound(makespan_bound()); }
+  /// The same, as none has a smaller makespan than that.
   constexpr lower_bound bound(const lower_bound& makespan) const {
     if constexpr (objective_parts::has_bound<objective_type, Problem>) {
       return {objective().bound(*problem_, makespan), makespan.which};

@@ -7,6 +7,7 @@
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/under.hpp"
 
 #include <concepts>
 #include <utility>
@@ -43,6 +44,12 @@ concept refiner_for = weft::refiner_for<S, Problem, E> || explained<why_not::ref
 } // namespace must_be
 
 namespace refine {
+
+/// Runs follow the plan's order.
+template <class Policy>
+inline constexpr bool runs_in_order = std::same_as<Policy, schedule::static_order>;
+template <class Policy, class Network>
+inline constexpr bool runs_in_order<simulate::under<Policy, Network>> = runs_in_order<Policy>;
 
 /// Refiners can follow what the evaluator minimises change by change; else they propose, and runs decide.
 template <class Judge>

@@ -26,6 +26,9 @@ namespace weft::refine {
 /// elsewhere. Changes are then evaluated by `incremental_schedule`, so a move of the budget, and of the patience, stands
 /// for `changes_per_move` changes, and a change is kept if the makespan does not grow.
 ///
+/// Where runs follow the plan's order, but their score cannot be followed change by change (on a network, or for an
+/// objective that is no sum), order and placement are searched by single changes, each of which is run.
+///
 /// Under a concurrency strategy (simulate/manycore.hpp) moves are judged by how well ops then share cores, too.
 /// Each move costs one simulation, or about as much. Deterministic for a seed when the budget is in moves.
 /// Source: Lourenço, Martin, Stützle, *Iterated Local Search*, 2003; [CP] §3.
@@ -47,12 +50,73 @@ struct local_search {
       return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
         descend(p, s, found, meter, random);
       });
+    } else if constexpr (runs_in_order<typename Judge::policy_type>) {
+      return run_changes(judge, std::move(start), random);
     } else {
       return simulate_moves(judge, std::move(start), random);
     }
   }
 
 private:
+  /// Changes placement and order, and runs what came out.
+  template <class Judge>
+  evaluated_plan run_changes(Judge& judge, evaluated_plan start, rng& random) const {
+    const auto& p = judge.problem();
+    if (!start.run.complete) {
+      return start;
+    }
+    budget_meter meter{budget};
+    auto s = detail::schedule_for(judge);
+    s.assign(judge.record_of(start));
+    neighbourhood moves{p, {.stretches = 0}};
+    typename decltype(s)::snapshot here, least;
+    s.save(least);
+    evaluated_plan best = start;
+    score current = start.score;
+    bool good_enough = meter.improved(current.value);
+    /// Whether the schedule, as it is, is not worse than the last one that was taken.
+    const auto run_it = [&](bool whatever) {
+      plan changed = s.to_plan();
+      const score after = judge.judge(changed);
+      if (current < after && !whatever) {
+        return false;
+      }
+      current = after;
+      s.save(here);
+      if (current < best.score) {
+        best = {std::move(changed), current, judge.last(), {}};
+        least = here;
+        good_enough = meter.improved(current.value);
+      }
+      return true;
+    };
+    if (!good_enough && meter.spend()) {
+      run_it(true); // the order may be another one, as it comes from times without contention
+    }
+    for (std::uint64_t failures = 0; !good_enough && meter.spend();) {
+      if (!change(s, moves, random) || !(s.evaluate() < s.infinity)) {
+        s.rollback();
+        ++failures;
+        continue;
+      }
+      s.commit();
+      const score before = current;
+      if (!run_it(false)) {
+        s.restore(here);
+      }
+      failures = current < before ? 0 : failures + 1;
+      if (failures >= patience) {
+        failures = 0;
+        s.restore(least);
+        for (std::uint32_t i = 0; i < shake; ++i) {
+          keep(s, moves.reassign(s, random.below(static_cast<std::uint32_t>(p.num_ops())), random));
+        }
+        run_it(true);
+      }
+    }
+    return best;
+  }
+
   template <class Problem, class Schedule>
   void descend(const Problem& p, Schedule& s, detail::incumbent<Schedule>& found,
                budget_meter& meter, rng& random) const {

@@ -5,6 +5,7 @@
 #include "weft/core/budget.hpp"
 #include "weft/cost/congested.hpp"
 #include "weft/evaluate/evaluation.hpp"
+#include "weft/core/random.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/under.hpp"
 #include "weft/solve/best_result.hpp"
@@ -82,7 +83,18 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
   evaluator<Problem, E> judge{p, how};
   progress_listener listener{options.on_progress};
   best_result found;
-  evaluated_plan last;
+  evaluated_plan best, last;
+  const auto offer = [&](const evaluated_plan& x) {
+    const bool better = x.run.complete && (found.plan.placement.empty() || x.score < best.score);
+    if (better) {
+      best = x;
+      found.take({x.plan, x.score, x.run, {}});
+      if (x.score.admitted()) {
+        listener.tell(0, watch.seconds(), x.score.value);
+      }
+    }
+    return better;
+  };
   /// The plan for these costs; whether it is the best so far. `last` is its run on the network.
   const auto propose = [&](const slowdowns& slow, double share, bool search, const char* remark) {
     auto mine = options;
@@ -100,16 +112,14 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
       found.status = proposed.status;
       found.reason = proposed.reason;
     }
-    last = proposed.plan.placement.size() == p.num_ops() ? judge.recorded(std::move(proposed.plan)) : evaluated_plan{};
-    const bool usable = last.run.complete && last.score.admitted();
-    found.tried.push_back({std::string{"best"} + remark, usable ? last.score.value : infinity,
-                           proposed.stats.partition_seconds});
-    if (!(last.run.complete && last.score < found.score)) {
+    if (proposed.plan.placement.empty()) {
+      found.tried.push_back({std::string{"best"} + remark, infinity, proposed.stats.partition_seconds});
       return false;
     }
-    found.take({last.plan, last.score, last.run, {}});
-    listener.tell(0, watch.seconds(), found.score.value);
-    return true;
+    last = judge.recorded(std::move(proposed.plan));
+    found.tried.push_back({std::string{"best"} + remark, last.score.admitted() ? last.score.value : infinity,
+                           proposed.stats.partition_seconds});
+    return offer(last);
   };
   const auto stopped = [&] {
     return found.status == status::optimal || watch.seconds() >= options.seconds ||
@@ -128,11 +138,20 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
     }
     learned = known.learn(p, last.record);
   }
-  for (const double share : {0.5, 1.0}) {
+  for (const double share : {0.4, 0.5}) {
     if (goes_on && options.effort == effort::full && !stopped()) {
       propose(best_known, share, true, ", links congested");
       best_known.learn(p, last.record);
     }
+  }
+  if (goes_on && options.effort == effort::full && !stopped()) {
+    const stopwatch searching;
+    rng random{rng::mix(options.seed)};
+    offer(by_runs(judge, best,
+                  {.moves = options.moves, .seconds = options.seconds - watch.seconds(), .stop = options.stop,
+                   .target = found.bound.value},
+                  random));
+    found.tried.push_back({"local_search, on the network", found.score.value, searching.seconds()});
   }
   found.stats.partition_seconds = watch.seconds();
   return found;

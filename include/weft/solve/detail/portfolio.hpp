@@ -17,6 +17,7 @@
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/identical_devices.hpp"
+#include "weft/refine/local_search.hpp"
 #include "weft/refine/memory_descent.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/path_completion_time.hpp"
@@ -43,6 +44,18 @@
 #include <vector>
 
 namespace weft::solve::detail {
+
+/// How many moves a search may make whose moves are each a run of all ops.
+constexpr std::uint64_t moves_by_runs(std::size_t num_ops) {
+  return std::clamp<std::uint64_t>(2'000'000 / num_ops, 50, 5'000);
+}
+
+/// A search whose moves are runs, for what cannot be followed change by change; each counts as a hundred moves.
+template <class Judge>
+evaluated_plan by_runs(Judge& judge, evaluated_plan start, weft::budget spend, rng& random) {
+  spend.moves = std::min(spend.moves / 100, moves_by_runs(judge.problem().num_ops()));
+  return refine::local_search{.budget = spend}(judge, std::move(start), random);
+}
 
 template <class Problem, class E>
 class portfolio {
@@ -88,7 +101,10 @@ public:
       relieve();
     }
     if (has_plan_ && !done()) {
-      anneal();
+      anneal(is_followed ? 1 : 0.5);
+    }
+    if (!is_followed && has_plan_ && !done()) {
+      run_changes();
     }
     return std::move(*this).finish();
   }
@@ -102,7 +118,6 @@ private:
   /// How often a heuristic tries again with what was learned from its last plan, which needed too much memory.
   static constexpr int most_lessons = 12;
   static constexpr int most_bisections = 5;
-  static constexpr std::uint64_t most_run_ops = 2'000'000; ///< that a search by runs may spend on them
   static constexpr std::size_t most_relieved = 3;
 
   weft::budget left(double share) const {
@@ -385,7 +400,7 @@ private:
       const stopwatch watch;
       auto share = left(0.25);
       share.target = 0;
-      share.moves = std::clamp<std::uint64_t>(most_run_ops / p_.num_ops(), 50, 5'000); // each a run of everything
+      share.moves = moves_by_runs(p_.num_ops());
       rng random{rng::mix(options_.seed + found_.tried.size())};
       refine::memory_descent s{.budget = share, .enough = options_.memory.capacity_share, .keep_kinds = true};
       auto lower = s(p_, near.decided, schedule::static_order{}, random);
@@ -398,7 +413,7 @@ private:
     }
   }
 
-  void anneal() {
+  void anneal(double share_of_seconds) {
     const stopwatch watch;
     const bool timed = options_.seconds < infinity;
     if (timed && options_.seconds - clock_.seconds() < 2 * found_.tried.front().seconds) {
@@ -406,7 +421,7 @@ private:
     }
     judge_.record_of(best_); // once for all chains
     const unsigned chains = options_.chains > 0 ? options_.chains : timed ? options_.threads : 4;
-    auto share = left(1);
+    auto share = left(share_of_seconds);
     share.moves /= chains;
     // With more chains than threads, the chains of a thread run one after the other.
     share.seconds /= static_cast<double>((chains + options_.threads - 1) / options_.threads);
@@ -426,6 +441,13 @@ private:
       value = std::min(value, offer(std::move(x)));
     }
     found_.tried.push_back({"simulated_annealing", value, watch.seconds()});
+  }
+
+  void run_changes() {
+    const stopwatch watch;
+    rng random{rng::mix(options_.seed + 1)};
+    const double value = offer(by_runs(judge_, best_, left(1), random));
+    found_.tried.push_back({"local_search", value, watch.seconds()});
   }
 
   best_result finish() && {
