@@ -193,6 +193,7 @@
 #include "weft/execute/static_executor.hpp"
 #include "weft/execute/teams.hpp"
 #include "weft/objective/makespan.hpp"
+#include "weft/objective/period.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/exact/append_search.hpp"

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"
+#include "weft/core/budget.hpp"
+#include "weft/core/random.hpp"
 #include "weft/evaluate/score.hpp"
+#include "weft/plan/infeasibility.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/simulate/simulation.hpp"
@@ -67,6 +70,12 @@ concept is_sum = requires(const O& o, const Problem& p, op_id v, tensor_id t, de
   { o.price(p) } -> std::convertible_to<price_of_time>;
   { o.op_charge(p, v, d) } -> std::convertible_to<double>;
   { o.transfer_charge(p, t, d, d) } -> std::convertible_to<double>;
+};
+
+/// `o.propose(p, budget, random)`: a plan that is good for it, or why there is none, for those who ask several.
+template <class O, class Problem>
+concept proposes = requires(const O& o, const Problem& p, const budget& spend, rng& random) {
+  { o.propose(p, spend, random) } -> std::convertible_to<outcome<plan>>;
 };
 
 } // namespace objective_parts

@@ -39,9 +39,10 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network>> = true;
 /// a sum (`objective_parts::is_sum`); else annealing proposes, and runs decide.
 ///
 /// On a network: plans are proposed without contention and judged by their run. Where that shows transfers slower than
-/// alone, their pairs of devices are made as much slower, and plans are proposed again. The result is never worse than
-/// the plan made without contention with the same moves. A budget in moves holds for each search, of which there are up
-/// to three; one in seconds for all of them together, the first having half. Under `effort::heuristics` there are no
+/// alone, their pairs of devices are made as much slower, and plans are proposed again; last, single changes are run. The
+/// result is never worse than the plan made without contention with the same moves. A budget in moves holds for each
+/// search, of which there are two, and a run counts as a hundred moves; one in seconds is for all of them together, the
+/// first having half. Under `effort::heuristics` there are no
 /// further searches, under `first_plan` the first plan is the only one. Memory: O(devices²).
 ///
 /// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, and

@@ -138,11 +138,8 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
     }
     learned = known.learn(p, last.record);
   }
-  for (const double share : {0.4, 0.5}) {
-    if (goes_on && options.effort == effort::full && !stopped()) {
-      propose(best_known, share, true, ", links congested");
-      best_known.learn(p, last.record);
-    }
+  if (goes_on && options.effort == effort::full && !stopped()) {
+    propose(best_known, 0.7, true, ", links congested");
   }
   if (goes_on && options.effort == effort::full && !stopped()) {
     const stopwatch searching;

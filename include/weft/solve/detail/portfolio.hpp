@@ -87,6 +87,9 @@ public:
       all.target = least_.value;
       attempt("identical_devices", refine::identical_devices{all});
     }
+    if constexpr (objective_parts::proposes<objective_type, Problem>) {
+      attempt("the objective's own", asked_objective{&judge_, left(0.5)});
+    }
     if (!alike || !is_followed || (guard_ && !has_plan_)) {
       attempt_heuristics(strictest);
       if (p_.num_ops() <= most_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
@@ -110,6 +113,7 @@ public:
   }
 
 private:
+  using objective_type = weft::detail::objective_of<E>;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr bool is_followed = refine::follows<evaluator<Problem, E>>;
   static constexpr std::size_t most_ops_for_exact = 30;
@@ -160,6 +164,13 @@ private:
 
     const void* s_;
     function run_;
+  };
+
+  /// What the objective proposes.
+  struct asked_objective {
+    const evaluator<Problem, E>* judge;
+    weft::budget spend;
+    outcome<plan> operator()(const Problem& p, rng& random) const { return judge->objective().propose(p, spend, random); }
   };
 
   /// When a candidate is asked.
