@@ -54,7 +54,7 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network>> = true;
 /// budget.
 /// Choose it when the plan matters more than the time to find it, or when you do not know what to choose.
 template <must_be::problem Problem, class E>
-  requires evaluation_for<E, Problem>
+  requires(!std::same_as<E, best_options>) && must_be::evaluation_for<E, Problem>
 best_result best(const Problem& p, const E& how, const best_options& options = {}) {
   using policy = weft::detail::run_of<E>;
   if (p.num_ops() == 0) {
