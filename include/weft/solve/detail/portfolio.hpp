@@ -50,10 +50,11 @@ constexpr std::uint64_t moves_by_runs(std::size_t num_ops) {
   return std::clamp<std::uint64_t>(2'000'000 / num_ops, 50, 5'000);
 }
 
-/// A search whose moves are runs, for what cannot be followed change by change; each counts as a hundred moves.
+/// A search whose moves are runs, for what cannot be followed change by change; a run counts as a move per five ops.
 template <class Judge>
 evaluated_plan by_runs(Judge& judge, evaluated_plan start, weft::budget spend, rng& random) {
-  spend.moves = std::min(spend.moves / 100, moves_by_runs(judge.problem().num_ops()));
+  const std::uint64_t n = judge.problem().num_ops();
+  spend.moves = std::min(spend.moves / std::max<std::uint64_t>(1, n / 5), moves_by_runs(n));
   return refine::local_search{.budget = spend}(judge, std::move(start), random);
 }
 
