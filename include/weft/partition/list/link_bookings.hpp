@@ -8,7 +8,7 @@
 #include "weft/core/sort.hpp"
 #include "weft/partition/list/bookings.hpp"
 #include "weft/platform/concepts.hpp"
-#include "weft/schedule/timeline.hpp"
+#include "weft/schedule/recent_gaps.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -45,6 +45,10 @@ public:
   /// Turns to the inputs of v; `made(tensor)` is a `made_input`.
   template <class Made>
   constexpr void begin(op_id v, Made made) {
+    if (v == op_) {
+      return;
+    }
+    op_ = v;
     inputs_.clear();
     for (const tensor_id t : p_->workload().inputs(v)) {
       inputs_.push_back(made(t));
@@ -87,7 +91,7 @@ private:
     std::uint32_t next = none; // of the same tensor
   };
   struct link_state {
-    schedule::timeline booked{};
+    schedule::recent_gaps<8> booked{};
     std::uint32_t look = 0; // that went here last …
     double end = 0;         // … until then
   };
@@ -204,6 +208,7 @@ private:
   buffer<part> parts_;
   buffer<sent> sent_;
   buffer<made_input> inputs_;                 // of the op in hand, in the order in which they are made
+  op_id op_ = none;                           // in hand
   std::uint32_t look_ = 0;
 };
 

@@ -135,7 +135,7 @@ public:
       within = bound_[first + i] == smallest ? i : within;
     }
     first += within;
-    option chosen = exactly(v, first, [](const option&) { return false; });
+    option chosen = exactly(v, first);
     double least = total(chosen);
     double limit = could_be(least);
     bound_[first] = infinity;
@@ -231,27 +231,33 @@ private:
     return {};
   }
 
-  /// Or something late if, as soon as an input is known to be late, v's soonest option is `hopeless`. Precondition: the
-  /// rows are those of v, so that its times were checked.
+  /// Precondition: the rows and the bookings are those of v, so that its times were checked.
+  constexpr option exactly(op_id v, device_id d) {
+    if constexpr (books) {
+      return exactly(v, d, [](const option&) { return false; });
+    } else {
+      return ending(d, rows_.arrival(d), p_->unchecked_compute_time(v, d));
+    }
+  }
+  /// Or any worse one, if v's soonest option by what is known of some inputs is `hopeless`.
   template <class Hopeless>
   constexpr option exactly(op_id v, device_id d, [[maybe_unused]] Hopeless hopeless) {
-    const double duration = p_->unchecked_compute_time(v, d);
     if constexpr (books) {
-      const auto too_late = [&](double ready) { return hopeless({d, 0, available_[d], ready, duration, ready + duration}); };
+      const double duration = p_->unchecked_compute_time(v, d);
+      const auto too_late = [&](double ready) {
+        return hopeless({d, 0, available_[d], ready, duration, ready + duration});
+      };
       return ending(d, bookings_.arrival(d, too_late), duration);
     } else {
-      return ending(d, rows_.arrival(d), duration);
+      return exactly(v, d);
     }
   }
 
   constexpr void turn_to(op_id v) {
-    if (in_hand_ != v) {
-      in_hand_ = v;
-      bookings_.begin(v, [this](tensor_id t) {
-        const op_id u = p_->workload().producer(t);
-        return made_input{times(u).finish, t, placed_.device(u)};
-      });
-    }
+    bookings_.begin(v, [this](tensor_id t) {
+      const op_id u = p_->workload().producer(t);
+      return made_input{times(u).finish, t, placed_.device(u)};
+    });
   }
 
   constexpr void update_device(device_id d) {
@@ -331,7 +337,6 @@ private:
   }
 
   [[no_unique_address]] Bookings bookings_;
-  op_id in_hand_ = none; // that the bookings turned to
   const Problem* p_;
   reservation<Problem> placed_;
   cost_rows<Problem, Path> rows_;
