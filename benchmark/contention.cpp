@@ -96,7 +96,7 @@ double seconds_to_plan(const Scheduler& s, const Problem& p, plan& into) {
     const auto start = std::chrono::steady_clock::now();
     auto made = s(p, random, scratch);
     least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    into = std::move(made).value();
+    into = std::move(*made);
   }
   return least;
 }
