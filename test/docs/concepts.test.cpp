@@ -234,6 +234,12 @@ TEST_CASE("docs: a network of your own") {
                    weft::simulate::under{weft::schedule::static_order{}, weft::simulate::fair_sharing{}});
   // [pipeline_on_a_network]
   CHECK(solve(p).makespan <= 4);
+  // [heft_on_a_network]
+  const weft::simulate::fair_sharing network;
+  const auto plan_and_run = weft::pipeline(weft::partition::heft{}.on(network),
+                                           weft::simulate::under{weft::schedule::static_order{}, network});
+  // [heft_on_a_network]
+  CHECK(plan_and_run(p).makespan <= 4);
   // [best_on_a_network]
   const auto r = weft::solve::best(p, weft::simulate::under{weft::schedule::static_order{}, weft::simulate::fair_sharing{}},
                                    {.moves = 2'000});

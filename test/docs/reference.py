@@ -79,7 +79,7 @@ class Declaration:
 def declaration(qualified):
     """The declaration of `space::name`, found by its docstring."""
     space, _, name = qualified.rpartition("::")
-    pattern = re.compile(r"((?:^///.*\n)+)(?:^template.*\n(?:^  requires.*\n)?)?^(struct|using|\w+_result) "
+    pattern = re.compile(r"((?:^///.*\n)+)(?:^template.*\n(?:^ +.*\n)*)?^(struct|using|\w+_result) "
                          rf"{name}\b(?! *;)", re.M)
     found = [(h, m) for h, text in headers().items() if not space or f"namespace weft::{space} {{" in text
              for m in pattern.finditer(text)]

@@ -26,6 +26,7 @@ namespace weft::partition {
 ///   nothing fits; `list::least<…>` for the device where something is least.
 /// - `Slot`: `schedule::timeline` to insert ops into gaps, `schedule::queue_end` to append.
 /// - `Path`: how times are looked up; changes no plan.
+/// - `Network`: what is known of the network on which the plan will run, see `on`.
 ///
 /// Returns the order that it planned, too, for `schedule::static_order`. Beyond the literature that it serves: a tensor
 /// is sent to a device once and arrives a send and a transfer after its producer finished; devices have slots; an op
@@ -35,16 +36,28 @@ namespace weft::partition {
 ///
 /// Complexity: the priority's, plus O(n log n) to order (O(n) for keys that spread evenly), plus the choice's for each
 /// op, plus the gaps passed. Uses no randomness.
-template <class Priority, class Choice, class Slot = schedule::timeline, list::row_path Path = list::row_path::automatic>
+template <class Priority, class Choice, class Slot = schedule::timeline, list::row_path Path = list::row_path::automatic,
+          class Network = list::no_network>
 struct list_scheduler {
   [[no_unique_address]] Priority priority{};
   [[no_unique_address]] Choice choice{};
   double group_weight = 1; ///< how much of a group's other work counts when its first member chooses
+  [[no_unique_address]] Network network{}; ///< on which the plan will run, see `on`
+
+  /// The same for runs on a network: transfers are booked on what they share there, and arrive when that is free.
+  /// ```
+  /// partition::heft{}.on(simulate::fair_sharing{})
+  /// ```
+  /// Priorities are those without contention.
+  template <class N>
+  constexpr list_scheduler<Priority, Choice, Slot, Path, N> on(N shared) const {
+    return {priority, choice, group_weight, std::move(shared)};
+  }
 
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {
     const list::ranking r = priority(p, scratch);
-    list::schedule_builder<Problem, Slot, Path> b{p};
+    list::schedule_builder<Problem, Slot, Path, decltype(network.bookings_for(p))> b{p, network.bookings_for(p)};
     const op_id failed = Priority::falls_along_edges || r.key.empty() ? in_list_order(b, r, scratch)
                                                                       : in_ready_order(b, r, scratch);
     if (failed != none) {

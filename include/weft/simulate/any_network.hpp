@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/error.hpp"
 #include "weft/core/heap.hpp"
+#include "weft/partition/list/link_bookings.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/simulate/contention.hpp"
 #include "weft/simulate/fair_sharing.hpp"
@@ -90,6 +91,11 @@ struct any_network {
                                        "simulate::no_contention");
     }
     return {*this, p};
+  }
+  template <class Problem>
+  constexpr partition::list::link_bookings<Problem> bookings_for(const Problem& p) const {
+    using books = partition::list::link_bookings<Problem>;
+    return model == contention_model::port ? books::of_ports(p) : books::of_routes(p);
   }
 };
 

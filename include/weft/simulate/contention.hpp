@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/partition/list/link_bookings.hpp"
 #include "weft/schedule/placed_flow.hpp"
 #include "weft/simulate/detail/transfer_routes.hpp"
 
@@ -21,6 +22,10 @@ struct no_contention {
   struct state {};
   template <class Problem>
   constexpr state state_for(const Problem&) const {
+    return {};
+  }
+  template <class Problem>
+  constexpr partition::list::no_bookings bookings_for(const Problem&) const {
     return {};
   }
 };
@@ -194,6 +199,10 @@ struct port_contention {
   template <class Problem>
   constexpr state state_for(const Problem& p) const {
     return state{p.num_devices(), p.num_edges()};
+  }
+  template <class Problem>
+  constexpr partition::list::link_bookings<Problem> bookings_for(const Problem& p) const {
+    return partition::list::link_bookings<Problem>::of_ports(p);
   }
 };
 

@@ -8,6 +8,7 @@
 #include "weft/core/indexed_heap.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/partition/list/link_bookings.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/schedule/placed_flow.hpp"
@@ -277,6 +278,10 @@ struct fair_sharing {
   template <class Problem>
   state<typename Problem::platform_type> state_for(const Problem& p) const {
     return {weights, p.platform(), p.num_devices(), p.num_edges()};
+  }
+  template <class Problem>
+  constexpr partition::list::link_bookings<Problem> bookings_for(const Problem& p) const {
+    return partition::list::link_bookings<Problem>::of_routes(p);
   }
 };
 

@@ -4,16 +4,19 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
+#include "weft/partition/list/bookings.hpp"
 #include "weft/partition/list/cost_rows.hpp"
 #include "weft/partition/list/reservation.hpp"
 #include "weft/partition/list/sort_by_key.hpp"
 #include "weft/plan/plan.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace weft::partition::list {
@@ -40,16 +43,21 @@ struct earlier_finish {
 
 /// Keeps the times at which ops run, on `Slot`s: `schedule::timeline` to insert into gaps, `schedule::queue_end` to
 /// append. Places whole components, where `reservation::fits`; a tensor arrives a send and a transfer after its producer
-/// finished, and sends are not booked on the sender.
+/// finished, or when `Bookings` say on a network that they know, and sends are not booked on the sender.
 /// Memory: cost_rows' and 48 bytes per op, and the slots'.
-template <class Problem, class Slot, row_path Path = row_path::automatic>
+template <class Problem, class Slot, row_path Path = row_path::automatic, class Bookings = no_bookings>
 class schedule_builder {
+  static constexpr bool books = transfer_bookings<Bookings>;
+  static_assert(books || std::same_as<Bookings, no_bookings>,
+                "weft: what this network's bookings_for(problem) returns lacks begin(op, made), arrival(device, hopeless) "
+                "or book(device); see docs/concepts/network_for.md");
+
 public:
   using problem_type = Problem;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-  constexpr explicit schedule_builder(const Problem& p)
-      : p_{&p}, placed_{p}, rows_{p, placed_}, slots_(p.num_devices()),
+  constexpr explicit schedule_builder(const Problem& p, Bookings bookings = {})
+      : bookings_{std::move(bookings)}, p_{&p}, placed_{p}, rows_{p, placed_}, slots_(p.num_devices()),
         available_(rows_.stride(), 0.0), last_gap_(rows_.stride(), -1.0), arrival_(rows_.stride(), 0.0),
         duration_(rows_.stride(), 0.0), bound_(rows_.stride(), 0.0), least_of_(rows_.stride() / row_block, 0.0) {
     sequence_.reserve(p.num_ops());
@@ -67,6 +75,16 @@ public:
   constexpr std::span<const double> available() const { return available_; }
   constexpr std::size_t num_scheduled() const { return sequence_.size(); }
 
+  /// When the last input of v is on d, exactly. Precondition: all that it waits for is scheduled.
+  constexpr double arrival(op_id v, device_id d) {
+    if constexpr (books) {
+      turn_to(v);
+      return bookings_.arrival(d, [](double) { return false; });
+    } else {
+      return rows_.arrival(v, d);
+    }
+  }
+
   /// Whether v may go there: where its component is, or where it fits.
   constexpr bool allows(op_id v, device_id d) const {
     const device_id there = placed_.device(v);
@@ -74,7 +92,7 @@ public:
   }
 
   /// How v would run on d, exactly. Precondition: all that it waits for is scheduled.
-  constexpr option at(op_id v, device_id d) { return at(v, d, rows_.arrival(v, d)); }
+  constexpr option at(op_id v, device_id d) { return at(v, d, arrival(v, d)); }
   constexpr option at(op_id v, device_id d, double ready) { return ending(d, ready, p_->compute_time(v, d)); }
 
   /// The best option for v: the least `objective(option) + beyond[device]`, ties to the earlier finish, then to the
@@ -90,6 +108,9 @@ public:
     const bool fits_all = placed_.fits_everywhere(v);
     const bool alone = placed_.alone(v) || group_weight == 0;
     rows_.begin(v);
+    if constexpr (books) {
+      turn_to(v);
+    }
     double smallest = fill_bounds(objective);
     if (!fits_all || !alone || !beyond.empty()) {
       smallest = adjust_bounds(v, fits_all, alone, beyond, group_weight);
@@ -124,7 +145,7 @@ public:
       }
       for (auto d = static_cast<device_id>(block * row_block); d < (block + 1) * row_block; ++d) {
         if (bound_[d] <= limit) {
-          const option o = exactly(v, d);
+          const option o = exactly(v, d, [&](const option& soonest) { return total(soonest) > limit; });
           if (const double value = total(o);
               value < least || (value == least && (o.finish != chosen.finish ? o.finish < chosen.finish
                                                                               : o.device < chosen.device))) {
@@ -145,6 +166,10 @@ public:
       p_->check_runs_somewhere(v);
     }
     placed_.place(v, o.device);
+    if constexpr (books) {
+      turn_to(v);
+      bookings_.book(o.device);
+    }
     auto& used = slots_[o.device];
     if (o.slot == used.size()) {
       used.push_back({});
@@ -206,9 +231,33 @@ private:
     return {};
   }
 
-  /// Precondition: the rows are those of v, so that its times were checked.
+  /// Precondition: the rows and the bookings are those of v, so that its times were checked.
   constexpr option exactly(op_id v, device_id d) {
-    return ending(d, rows_.arrival(d), p_->unchecked_compute_time(v, d));
+    if constexpr (books) {
+      return exactly(v, d, [](const option&) { return false; });
+    } else {
+      return ending(d, rows_.arrival(d), p_->unchecked_compute_time(v, d));
+    }
+  }
+  /// Or any worse one, if v's soonest option by what is known of some inputs is `hopeless`.
+  template <class Hopeless>
+  constexpr option exactly(op_id v, device_id d, [[maybe_unused]] Hopeless hopeless) {
+    if constexpr (books) {
+      const double duration = p_->unchecked_compute_time(v, d);
+      const auto too_late = [&](double ready) {
+        return hopeless({d, 0, available_[d], ready, duration, ready + duration});
+      };
+      return ending(d, bookings_.arrival(d, too_late), duration);
+    } else {
+      return exactly(v, d);
+    }
+  }
+
+  constexpr void turn_to(op_id v) {
+    bookings_.begin(v, [this](tensor_id t) {
+      const op_id u = p_->workload().producer(t);
+      return made_input{times(u).finish, t, placed_.device(u)};
+    });
   }
 
   constexpr void update_device(device_id d) {
@@ -287,6 +336,7 @@ private:
     return smallest;
   }
 
+  [[no_unique_address]] Bookings bookings_;
   const Problem* p_;
   reservation<Problem> placed_;
   cost_rows<Problem, Path> rows_;
