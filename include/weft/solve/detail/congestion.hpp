@@ -3,8 +3,12 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/workspace.hpp"
 #include "weft/cost/congested.hpp"
 #include "weft/evaluate/evaluation.hpp"
+#include "weft/partition/heft.hpp"
+#include "weft/partition/list/bookings.hpp"
+#include "weft/partition/peft.hpp"
 #include "weft/core/random.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/under.hpp"
@@ -72,7 +76,7 @@ private:
 
 /// What proposes plans is the portfolio without contention; what judges them is the run. Where a run shows transfers slower
 /// than alone, their pairs of devices are made as much slower in the costs (`cost::congested`), and the portfolio
-/// proposes again, at first with heuristics alone.
+/// proposes again, at first with heuristics alone. Heuristics that book links (`bookable_network_for`) propose, too.
 template <class Problem, class E>
 best_result best_by_lessons(const Problem& p, const E& how, const best_options& options) {
   constexpr int most_lessons = 12;
@@ -138,6 +142,24 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
     }
     learned = known.learn(p, last.record);
   }
+  const auto& network = weft::detail::policy_in(how).network;
+  if constexpr (partition::bookable_network_for<std::remove_cvref_t<decltype(network)>, Problem>) {
+    workspace scratch;
+    const auto book = [&](const char* name, const auto& strategy) {
+      if (!goes_on || stopped()) {
+        return;
+      }
+      const stopwatch planning;
+      rng random{options.seed};
+      if (auto decided = partition::run(strategy, p, random, scratch)) {
+        const auto x = judge(std::move(decided->plan));
+        found.tried.push_back({name, x.score.admitted() ? x.score.value : infinity, planning.seconds()});
+        offer(x);
+      }
+    };
+    book("heft, links booked", partition::heft{}.on(network));
+    book("peft, links booked", partition::peft{}.on(network));
+  }
   if (goes_on && options.effort == effort::full && !stopped()) {
     propose(best_known, 0.7, true, ", links congested");
   }
@@ -145,7 +167,8 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
     const stopwatch searching;
     rng random{rng::mix(options.seed)};
     offer(by_runs(judge, best,
-                  {.moves = options.moves, .seconds = options.seconds - watch.seconds(), .stop = options.stop,
+                  {.moves = options.moves == std::numeric_limits<std::uint64_t>::max() && !timed ? best_options::default_moves
+                                                                                                 : options.moves, .seconds = options.seconds - watch.seconds(), .stop = options.stop,
                    .target = found.bound.value},
                   random));
     found.tried.push_back({"local_search, on the network", found.score.value, searching.seconds()});
