@@ -207,7 +207,8 @@ TEST_CASE("manycore_simulator: a tensor travels to another device once") {
 }
 
 platform_type two_devices(std::vector<machine> machines, double latency, double send_work) {
-  return {platform<uniform_links>{std::vector<device>(2), uniform_links{{latency, 250}}, send_work}, std::move(machines)};
+  return {platform<uniform_links>{std::vector<device>(2), uniform_links{{latency, 250}}, send_work},
+          std::move(machines)};
 }
 
 TEST_CASE("manycore_simulator: a send has a core for itself, before ops, as soon as one is idle") {
@@ -238,10 +239,11 @@ TEST_CASE("manycore_simulator: nobody shares a send's core, nor does it draw ban
   auto m = cores(3);
   m.threads_per_core = 2;
   m.smt_gain = 1;
-  const auto w = make({{1, 1, 500}, {1, 1, 500}, {1}, {1}, {2, 1, 900}, {2, 3, 900}}, {{0, 2}, {1, 3}, {0, 4}, {1, 4}, {0, 5}});
+  const auto w = make({{1, 1, 500}, {1, 1, 500}, {1}, {1}, {2, 1, 900}, {2, 3, 900}},
+                      {{0, 2}, {1, 3}, {0, 4}, {1, 4}, {0, 5}});
   const auto q = two_devices({m, m}, 1, 3);
-  const auto r = simulate_on(w, q,
-                             concurrency::strategy{concurrency::best_threads{}, zero_then_second{}}, {0, 0, 1, 1, 0, 0});
+  const concurrency::strategy share{concurrency::best_threads{}, zero_then_second{}};
+  const auto r = simulate_on(w, q, share, {0, 0, 1, 1, 0, 0});
   for (const auto& x : r.run.transfers) {
     CHECK(x.send_finish - x.send_start == Approx(3));
   }
@@ -274,17 +276,20 @@ TEST_CASE("manycore_simulator: a transfer that never ends is one that ends at in
 }
 
 struct by_work {
-  double seconds(const workload& w, op_id v, const machine&, team) const { return 0.01 * (1 + w.work(v)) + 0.0001234567 * v; }
+  double seconds(const workload& w, op_id v, const machine&, team) const {
+    return 0.01 * (1 + w.work(v)) + 0.0001234567 * v; // hardly any two end together
+  }
 };
 
-/// Where devices have one core, a strategy that takes one op at a time, first come, first served, is a ready policy that
-/// prefers sends. Whatever the network, the runs are the same: the loop is one.
+/// Where devices have one core, a strategy that takes one op at a time, first come, first served, is a ready policy
+/// that prefers sends. Whatever the network, the runs are the same.
 template <class Network>
 void compare_with_slots(const Network& network) {
   std::size_t sends = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     rng random{seed};
-    const workload w = generate::layered({.shape = {.levels = 1 + random.below(8), .max_width = 6, .edge_probability = 0.3},
+    const std::uint32_t levels = 1 + random.below(8);
+    const workload w = generate::layered({.shape = {.levels = levels, .max_width = 6, .edge_probability = 0.3},
                                           .cpu_only_probability = 0,
                                           .gpu_only_probability = 0,
                                           .colocation_share = 0},

@@ -344,8 +344,8 @@ TEST_CASE("validate trace: rounding is forgiven up to the tolerance") {
 /// its send, each with a thread of its own; e has both cores afterwards.
 struct team_scene {
   struct model {
-    double seconds(const weft::workload& w, weft::op_id v, const weft::machine&, weft::team t) const {
-      return w.work(v) / t.threads * (t.affinity == weft::affinity::spread ? 1.25 : 1);
+    double seconds(const weft::workload& ops, weft::op_id v, const weft::machine&, weft::team t) const {
+      return ops.work(v) / t.threads * (t.affinity == weft::affinity::spread ? 1.25 : 1);
     }
   };
   static weft::workload make_workload() {
@@ -388,7 +388,8 @@ TEST_CASE("validate trace: teams share the cores of a device") {
     s.run.makespan = 7.5;
     CHECK(check(s).empty());
     s.run.ops[4] = {0, 3.5, 7.5, 2};
-    CHECK(check(s) == list{{.what = kind::device_overlap, .op = 4, .other = 0, .device = 0, .expected = 4, .actual = 3.5}});
+    CHECK(check(s) == list{{.what = kind::device_overlap, .op = 4, .other = 0, .device = 0, .expected = 4,
+                            .actual = 3.5}});
   }
   SUBCASE("a team fits its device") {
     s.run.ops[4].threads = 3;

@@ -184,8 +184,8 @@ public:
     return begin(*chosen, now);
   }
 
-  /// Starts to send a tensor, which takes a core for itself, with all its hardware threads, for so many seconds. Returns
-  /// its index, or nothing if no core is idle. Until it ends, co-run policies see it as something that runs.
+  /// Starts to send a tensor, which takes a core for itself, with all its hardware threads, for so many seconds.
+  /// Returns its index, or nothing if no core is idle. Until it ends, co-run policies see it as something that runs.
   std::optional<std::size_t> start_send(double seconds, double now) {
     if (cores_.idle() == 0) {
       return {};

@@ -31,13 +31,13 @@ concept runs_items = requires(S& s, const placed_flow<Problem>& flow, const orde
   s.serve(d, now, begin);
 };
 
-/// S decides when items end, too, so that it can change its mind while they run: `idle()` says whether nothing is under
-/// way; `next()` is the next instant at which something happens if it is not idle; `advance(now, finish, wake)` lets the
-/// first thing happen that does then: it calls `finish(i)` for what ends, and `wake(d)` for a device that is to be
-/// served although nothing ended there. Then there is no finish to tell: it calls `begin(i)`, or `begin(i, launch)` for
-/// an op with a team.
+/// S decides when items end, too, so that it can change its mind while they run: `advance(now, finish, wake)` lets the
+/// first thing happen that does at `next()`: it calls `finish(i)` for what ends, and `wake(d)` for a device that is to
+/// be served although nothing ended there. Then there is no finish to tell: it calls `begin(i)`, or `begin(i, launch)`
+/// for an op with a team.
 template <class S>
-concept ends_items = has_instants<S> && requires(S& s, double now, detail::any_call call) { s.advance(now, call, call); };
+concept ends_items =
+  has_instants<S> && requires(S& s, double now, detail::any_call call) { s.advance(now, call, call); };
 
 /// What devices are: how many items run on one at a time and how long they take. A copyable value that holds options;
 /// `d.state_for(problem, policy)` makes what runs under a policy need. A model under which ops have several threads, so
@@ -77,8 +77,9 @@ template <class D, class Problem, class Policy>
 struct device_model_for {
   static_assert(simulate::device_model_for<D, Problem, Policy>,
                 "weft: these are no devices for this policy: a device model is a copyable value with "
-                "state_for(problem, policy) const, whose result has reset(placed_flow, order), push(item_id, device_id, "
-                "double now) and serve(device_id, double now, begin); see docs/concepts/device_model_for.md");
+                "state_for(problem, policy) const, whose result has reset(placed_flow, order), push(item_id, "
+                "device_id, double now) and serve(device_id, double now, begin); see "
+                "docs/concepts/device_model_for.md");
 };
 template <class Problem, class Policy>
 struct device_model_for<simulate::slot_devices, Problem, Policy> : ready_policy_for<Policy, Problem> {};

@@ -57,8 +57,8 @@ private:
   std::vector<std::uint32_t> by_size_;
 };
 
-/// Devices whose ops share cores under a concurrency strategy, which decides when an op starts and with how many threads;
-/// a plan's order is not used. What the strategy knows of times is a table per device; what happens is the cost model
+/// Devices whose ops share cores under a concurrency strategy, which decides when an op starts and with how many
+/// threads; a plan's order is not used. What the strategy knows of times is a table per device; what happens is the cost model
 /// plus interference:
 /// - ops that run side by side share their sockets' memory bandwidth max–min fairly; an op that asks for B bytes/s
 ///   when alone and is granted g < B runs at g / B of its speed,
@@ -70,7 +70,7 @@ private:
 /// Complexity: O(running + ready + log devices) per start and end of an item.
 struct shared_cores {
   static constexpr bool runs_teams = true;
-  /// By device, what the strategy believes. If there are none: as the cost model has them, with classes by `op_classes`.
+  /// By device, what the strategy believes. None: times as the cost model has them, classes by `op_classes`.
   std::vector<concurrency::time_table> beliefs = {};
 
   template <class Problem, class Strategy>
