@@ -41,7 +41,7 @@ void check(const Strategy& s, std::uint64_t seed) {
                                         .cpu_only_probability = 0,
                                         .gpu_only_probability = 0},
                                        seed);
-  const platform_type q{platform<uniform_links>{std::vector<device>(2), uniform_links{{1e-6, 1e6}}},
+  const platform_type q{platform<uniform_links>{std::vector<device>(2), uniform_links{{1e-6, 1e6}}, 1e-6},
                         {eight_cores(), eight_cores()}};
   const problem_type p{w, q, {}};
   const plan one_device{placement(p.num_ops(), 0)};

@@ -290,4 +290,39 @@ TEST_CASE("controller: ops that draw too much bandwidth together do not join, al
   CHECK(joins(0, 500)); // the other draws nothing
 }
 
+TEST_CASE("controller: a send has a core for itself, and to the strategy it is something that runs") {
+  machine m = tiles(2, 1);
+  m.threads_per_core = 2;
+  m.smt_gain = 1.5;
+  const auto w = ops_of({"a", "b", "c"});
+  const auto times = second_each(w, 2);
+  controller c{times, m, all_at_once, op_graph{w}};
+  for (op_id v = 0; v < 3; ++v) {
+    c.on_ready(v);
+  }
+  const auto send = c.start_send(3, 0);
+  REQUIRE(send);
+  CHECK(c.active(*send).what.op == none);
+  CHECK(c.running(*send).expected_finish == 3);
+  CHECK(c.cores().idle() == 1);
+  CHECK(c.cores().single() == 0); // nobody may join it
+  const auto first = c.start_next(0);
+  REQUIRE(first);
+  CHECK(c.active(*first).what == launch{0, {1}});
+  CHECK(c.active(*first).beside.empty()); // it is of no type, and harms nobody
+  CHECK_FALSE(c.start_next(0));
+  CHECK_FALSE(c.start_send(1, 0));
+  c.on_finish(*send, 3);
+  CHECK(c.num_active() == 1);
+  CHECK(c.cores().idle() == 1);
+  CHECK(c.active(*c.start_next(3)).cores == numbers{0});
+
+  controller one{times, m, strategy{uniform_threads{2}, one_at_a_time{}, urgency::fifo}, op_graph{w}};
+  one.on_ready(0);
+  REQUIRE(one.start_send(3, 0));
+  CHECK_FALSE(one.start_next(0));
+  one.on_finish(0, 3);
+  CHECK(one.start_next(3));
+}
+
 } // namespace concurrency_controller_test

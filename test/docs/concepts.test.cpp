@@ -247,6 +247,78 @@ TEST_CASE("docs: a network of your own") {
   CHECK(r.makespan == 1);
 }
 
+// [device_model]
+/// Devices that take one item at a time and get hot: after `limit` seconds without a rest of a second, everything takes
+/// `factor` times as long.
+struct throttled_devices {
+  double limit = 10;
+  double factor = 2;
+
+  template <class Problem, class Policy>
+  struct state {
+    struct heat {
+      bool busy = false;
+      double since = 0; // it has been at work without a rest
+      double until = 0;
+    };
+    double limit, factor;
+    Policy policy;
+    weft::schedule::queue_for<Policy, Problem> queue;
+    const weft::placed_flow<Problem>* flow = nullptr;
+    std::vector<heat> devices = {};
+
+    void reset(const weft::placed_flow<Problem>& f, const weft::order& steps) {
+      flow = &f;
+      queue.reset(policy, weft::schedule::context<Problem>{f, steps});
+      devices.assign(f.problem().num_devices(), {});
+    }
+    void push(weft::item_id i, weft::device_id, double now) { queue.push(i, now); }
+    template <class Begin>
+    void serve(weft::device_id d, double now, Begin begin) {
+      auto& x = devices[d];
+      const weft::item_id i = x.busy ? weft::schedule::nothing : queue.pop(d, now);
+      if (i != weft::schedule::nothing) {
+        x.since = now - x.until >= 1 ? now : x.since;
+        x.until = now + flow->duration(i) * (now - x.since >= limit ? factor : 1);
+        x.busy = true;
+        begin(i, x.until);
+      }
+    }
+    void release(weft::item_id, weft::device_id d, double) { devices[d].busy = false; }
+  };
+
+  template <class Problem, class Policy>
+  state<Problem, Policy> state_for(const Problem& p, const Policy& policy) const {
+    return {limit, factor, policy, weft::schedule::queue_for<Policy, Problem>{p}};
+  }
+};
+// [device_model]
+
+TEST_CASE("docs: devices of your own") {
+  // Six ops of 4 s in a row: the fourth to the sixth take 8 s each. A second device rests while a tensor travels.
+  weft::workload_builder b;
+  for (weft::op_id v = 0; v < 6; ++v) {
+    b.add_op({.work = 4, .bytes = 10});
+    if (v > 0) {
+      b.add_edge(v - 1, v);
+    }
+  }
+  const auto w = std::move(b).build();
+  const weft::platform<> q{std::vector<weft::device>(2), weft::link_matrix{2, {0, 10}}};
+  const weft::problem p{w, q};
+  // [run_on_devices]
+  weft::simulator sim{p, weft::schedule::fifo{}, weft::simulate::no_contention{}, throttled_devices{}};
+  // [run_on_devices]
+  CHECK(sim.run({{0, 0, 0, 0, 0, 0}}).makespan == 3 * 4 + 3 * 8);
+  CHECK(sim.run({{0, 0, 0, 1, 1, 1}}).makespan == 6 * 4 + 1);
+  // [pipeline_on_devices]
+  const auto solve =
+    weft::pipeline(weft::partition::heft{}, weft::refine::local_search{.budget = {.moves = 500}},
+                   weft::simulate::under{weft::schedule::fifo{}, weft::simulate::fair_sharing{}, throttled_devices{}});
+  // [pipeline_on_devices]
+  CHECK(solve(p).makespan <= 26);
+}
+
 // [key_struct]
 /// Ops with the most local consumers first. Sends are as urgent as an op with three.
 struct most_consumers {

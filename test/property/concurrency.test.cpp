@@ -4,8 +4,11 @@
 
 #include "weft/concurrency/moldable.hpp"
 #include "weft/concurrency/scaling_laws.hpp"
+#include "weft/simulate/any_network.hpp"
 #include "weft/simulate/manycore.hpp"
+#include "weft/simulate/memory.hpp"
 #include "weft/simulate/record.hpp"
+#include "weft/simulate/under.hpp"
 #include "weft/validate/validate.hpp"
 #include "weft/workload/generate.hpp"
 
@@ -52,6 +55,7 @@ struct machine_options {
   bool hyper_threads = true;
   bool limited_bandwidth = true;
   bool resize_costs = true;
+  bool sends = false;
 };
 
 /// A problem and all that it refers to; costs are `scale` times what the seed says.
@@ -115,7 +119,9 @@ private:
     }
     const double latency = random.uniform();
     const double bandwidth = random.uniform(1, 100);
-    return {platform<uniform_links>{std::vector<device>(machines.size()), uniform_links{{latency * scale, bandwidth / scale}}},
+    const double send = o.sends ? scale * random.uniform(0.01, 2) : 0;
+    return {platform<uniform_links>{std::vector<device>(machines.size()),
+                                    uniform_links{{latency * scale, bandwidth / scale}}, send},
             machines};
   }
   std::vector<concurrency::universal_scalability> make_laws(rng& random) const {
@@ -303,6 +309,33 @@ TEST_CASE("manycore_simulator: rules and bounds under any strategy") {
       const auto r = run_once(i, s);
       check_rules(i, r);
       check_bounds(i, r.run.makespan);
+    });
+  });
+}
+
+TEST_CASE("manycore_simulator: with sends and on any network, the validator accepts every run") {
+  holds_for_moldable("no rule is broken", [](auto levels, auto width, auto seed) {
+    const moldable_instance i{levels, width, seed, {.sends = true}};
+    const auto& where = i.decided.placement;
+    with_some_strategy(seed, [&](const auto& s) {
+      const auto check = [&](auto& sim, contention_model contention) {
+        trace run;
+        const auto end = sim.run(i.decided, simulate::recorder{run});
+        RC_ASSERT(end.complete);
+        RC_ASSERT(end.makespan == run.makespan);
+        RC_ASSERT(end.num_events == i.ops.num_ops() + 2 * run.transfers.size());
+        expect_none("cores", validate(i.task, where, run, {.contention = contention, .teams = true}));
+        simulate::memory_tracker memory{i.task};
+        memory.follow(where, run);
+        RC_ASSERT(memory.peaks() == peak_memory_of(i.task, where, run));
+      };
+      manycore_simulator alone{i.task, s};
+      check(alone, contention_model::none);
+      for (const auto model : {contention_model::port, contention_model::fair}) {
+        const simulate::under how{s, simulate::any_network{model}};
+        simulator_for<problem_type, std::remove_const_t<decltype(how)>> sim{i.task, how};
+        check(sim, model);
+      }
     });
   });
 }

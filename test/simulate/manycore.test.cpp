@@ -4,13 +4,19 @@
 #include "weft/concurrency/baselines.hpp"
 #include "weft/concurrency/moldable.hpp"
 #include "weft/concurrency/scaling_laws.hpp"
+#include "weft/schedule/fifo.hpp"
+#include "weft/simulate/fair_sharing.hpp"
 #include "weft/simulate/record.hpp"
+#include "weft/simulate/under.hpp"
+#include "weft/validate/validate.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/generate.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -198,6 +204,131 @@ TEST_CASE("manycore_simulator: a tensor travels to another device once") {
   CHECK(r.end.transfer_bytes == 500);
   CHECK(r.end.makespan == 6);
   CHECK(r.end.num_events == 5);
+}
+
+platform_type two_devices(std::vector<machine> machines, double latency, double send_work) {
+  return {platform<uniform_links>{std::vector<device>(2), uniform_links{{latency, 250}}, send_work},
+          std::move(machines)};
+}
+
+TEST_CASE("manycore_simulator: a send has a core for itself, before ops, as soon as one is idle") {
+  // 0 makes a tensor for 1 and one for 2, which are on device 1; 3 stays. A send takes 3 s, a transfer 1 s.
+  const auto w = make({{1, 2, 0}, {1}, {1}, {4, 2}}, {{0, 1}, {0, 3}});
+  auto r = simulate_on(w, two_devices({cores(2), cores(2)}, 1, 3), concurrency::uniform(2, 2), {0, 1, 1, 0});
+  REQUIRE(r.run.transfers.size() == 1);
+  CHECK(r.run.ops[0] == op_record{0, 0, 1, 1}); // an executor of two has one core
+  CHECK(r.run.transfers[0] == transfer_record{0, 0, 1, 1, 4, 4, 5});
+  CHECK(r.run.ops[3] == op_record{0, 1, 5, 1}); // beside the send
+  CHECK(r.run.ops[1].start == 5);
+  CHECK(r.end.num_events == 6);
+  // One thing at a time: 3 waits for the send, which is the first that is ready.
+  r = simulate_on(w, two_devices({cores(2), cores(2)}, 1, 3), concurrency::recommended, {0, 1, 1, 0});
+  CHECK(r.run.transfers[0].send_start == 0.5);
+  CHECK(r.run.transfers[0].send_finish == 3.5);
+  CHECK(r.run.ops[3] == op_record{0, 3.5, 5.5, 2});
+  // No core is idle while 3 runs on its own on the only one.
+  const auto other = make({{1}, {1}, {4}}, {{0, 1}});
+  r = simulate_on(other, two_devices({cores(1), cores(1)}, 1, 3), concurrency::s1, {0, 1, 0});
+  CHECK(r.run.ops[2].start == 0); // longer, so more urgent
+  CHECK(r.run.ops[0].start == 4);
+  CHECK(r.run.transfers[0].send_start == 5);
+}
+
+TEST_CASE("manycore_simulator: nobody shares a send's core, nor does it draw bandwidth") {
+  // 0 and 1 end at 1; then both sends, on a core each, and on the third, second thread included, two ops.
+  auto m = cores(3);
+  m.threads_per_core = 2;
+  m.smt_gain = 1;
+  const auto w = make({{1, 1, 500}, {1, 1, 500}, {1}, {1}, {2, 1, 900}, {2, 3, 900}},
+                      {{0, 2}, {1, 3}, {0, 4}, {1, 4}, {0, 5}});
+  const auto q = two_devices({m, m}, 1, 3);
+  const concurrency::strategy share{concurrency::best_threads{}, zero_then_second{}};
+  const auto r = simulate_on(w, q, share, {0, 0, 1, 1, 0, 0});
+  for (const auto& x : r.run.transfers) {
+    CHECK(x.send_finish - x.send_start == Approx(3));
+  }
+  const problem_type p{w, q, {}};
+  CHECK(validate(p, {0, 0, 1, 1, 0, 0}, r.run, {.teams = true}).empty());
+}
+
+struct nothing_arrives : cost_model {
+  template <class W, class P>
+  double transfer_time(const W&, tensor_id, const P&, device_id, device_id) const {
+    return std::numeric_limits<double>::infinity();
+  }
+};
+
+TEST_CASE("manycore_simulator: a transfer that never ends is one that ends at infinity, as on slots") {
+  const auto w = make({{1, 1, 5}, {1}, {2}}, {{0, 1}});
+  const auto q = two_devices({cores(1), cores(1)}, 1, 0);
+  const problem p{w, q, nothing_arrives{}};
+  trace run;
+  const auto here = simulator{p, concurrency::s1}.run({{0, 1, 0}}, simulate::recorder{run});
+  CHECK(here.complete);
+  CHECK(here.makespan == std::numeric_limits<double>::infinity());
+  CHECK(run.ops[1] == op_record{1, here.makespan, here.makespan, 1});
+  CHECK(run.ops[2].finish == 3);
+  CHECK(here.num_events == 4);
+  const auto there = simulator{p, schedule::fifo{}}.run({{0, 1, 0}});
+  CHECK(there.complete);
+  CHECK(there.makespan == here.makespan);
+  CHECK(there.num_events == here.num_events);
+}
+
+struct by_work {
+  double seconds(const workload& w, op_id v, const machine&, team) const {
+    return 0.01 * (1 + w.work(v)) + 0.0001234567 * v; // hardly any two end together
+  }
+};
+
+/// Where devices have one core, a strategy that takes one op at a time, first come, first served, is a ready policy
+/// that prefers sends. Whatever the network, the runs are the same.
+template <class Network>
+void compare_with_slots(const Network& network) {
+  std::size_t sends = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    rng random{seed};
+    const std::uint32_t levels = 1 + random.below(8);
+    const workload w = generate::layered({.shape = {.levels = levels, .max_width = 6, .edge_probability = 0.3},
+                                          .cpu_only_probability = 0,
+                                          .gpu_only_probability = 0,
+                                          .colocation_share = 0},
+                                         seed);
+    const auto n = 1 + random.below(4);
+    const platform_type q{platform<uniform_links>{std::vector<device>(n), uniform_links{{random.uniform(), 1e5}},
+                                                  random.uniform(0.1, 3)},
+                          std::vector<machine>(n, cores(1))};
+    using problem_of_work = problem<workload, platform_type, concurrency::moldable<by_work>>;
+    const problem_of_work p{w, q, {}};
+    plan decided;
+    for (std::size_t v = 0; v < p.num_ops(); ++v) {
+      decided.placement.push_back(random.below(n));
+    }
+    const auto sends_first = [](const auto& flow, item_id i) { return flow.is_send(i) ? 1.0 : 0.0; };
+    trace on_cores, on_slots;
+    const simulate::under how{concurrency::recommended, network};
+    const auto a = simulator_for<problem_of_work, std::remove_const_t<decltype(how)>>{p, how}.run(
+      decided, simulate::recorder{on_cores});
+    const auto b = simulator{p, sends_first, network}.run(decided, simulate::recorder{on_slots});
+    REQUIRE(a.complete);
+    REQUIRE(a.num_events == b.num_events);
+    for (std::size_t v = 0; v < p.num_ops(); ++v) {
+      REQUIRE(on_cores.ops[v].start == Approx(on_slots.ops[v].start).epsilon(1e-9));
+      REQUIRE(on_cores.ops[v].finish == Approx(on_slots.ops[v].finish).epsilon(1e-9));
+    }
+    for (std::size_t k = 0; k < on_slots.transfers.size(); ++k) {
+      REQUIRE(on_cores.transfers[k].send_start == Approx(on_slots.transfers[k].send_start).epsilon(1e-9));
+      REQUIRE(on_cores.transfers[k].arrival == Approx(on_slots.transfers[k].arrival).epsilon(1e-9));
+    }
+    sends += on_slots.transfers.size();
+  }
+  CHECK(sends > 1000);
+}
+
+TEST_CASE("manycore_simulator: one core is a slot, on every network") {
+  compare_with_slots(simulate::no_contention{});
+  compare_with_slots(simulate::port_contention{});
+  compare_with_slots(simulate::fair_sharing{});
 }
 
 TEST_CASE("manycore_simulator: a critical path goes first, first come goes first") {

@@ -3,6 +3,7 @@
 
 #include "simulate/random_problem.hpp"
 
+#include "weft/concurrency/moldable.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/genetic.hpp"
 #include "weft/refine/local_search.hpp"
@@ -11,12 +12,18 @@
 #include "weft/schedule/fifo.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/fair_sharing.hpp"
+#include "weft/simulate/manycore.hpp"
+#include "weft/simulate/record.hpp"
 #include "weft/solve/pipeline.hpp"
+#include "weft/validate/validate.hpp"
+#include "weft/workload/generate.hpp"
 
 #include <doctest/doctest.h>
 
 #include <functional>
 #include <limits>
+#include <type_traits>
+#include <vector>
 
 namespace simulate_under_test {
 
@@ -74,6 +81,46 @@ TEST_CASE("under: targets and progress are of runs on the network, and memory ov
   CHECK(told == start.makespan);
   s.memory = {memory_rule::over_time};
   CHECK_THROWS_AS(refine::improve(x.p, start.plan, s, fair, random), value_error);
+}
+
+TEST_CASE("under: places and threads are decided together for the run on a network") {
+  using problem_type = problem<workload, with_machines<platform<uniform_links>>, concurrency::moldable<>>;
+  const simulate::under how{concurrency::s1_s2_s3, simulate::fair_sharing{}};
+  using policy_type = std::remove_const_t<decltype(how)>;
+  static_assert(run_policy_for<policy_type, problem_type> && !slot_policy_for<policy_type, problem_type>);
+  int better = 0;
+  int differs = 0;
+  std::size_t moved = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const workload w = generate::layered({.shape = {.levels = 6, .max_width = 8, .edge_probability = 0.3},
+                                          .cpu_only_probability = 0,
+                                          .gpu_only_probability = 0},
+                                         seed);
+    const machine m{.cores_per_socket = 4, .core_speed = 10, .core_bandwidth = 1e4, .socket_bandwidth = 1e4};
+    const with_machines<platform<uniform_links>> q{
+      {std::vector<device>(3, {.speed = 40}), uniform_links{{0.1, 10}}, 20}, std::vector<machine>(3, m)};
+    const problem_type p{w, q, {}};
+    const auto before = pipeline(partition::heft{}, how)(p, seed);
+    const auto after = pipeline(partition::heft{}, refine::local_search{.budget = {.moves = 60}}, how)(p, seed);
+    REQUIRE(after.has_plan());
+    REQUIRE(after.makespan <= before.makespan);
+    REQUIRE(after.makespan >= after.bound.value * (1 - 1e-9));
+    better += after.makespan < before.makespan;
+    trace run;
+    simulator_for<problem_type, policy_type> sim{p, how};
+    REQUIRE(sim.run(after.plan, simulate::recorder{run}).makespan == after.makespan);
+    REQUIRE(validate(p, after.plan.placement, run, {.contention = contention_model::fair, .teams = true}).empty());
+    moved += run.transfers.size();
+    // The network matters: all over the place, transfers are in each other's way.
+    plan scattered{placement(p.num_ops(), 0), {}};
+    for (op_id v = 0; v < p.num_ops(); ++v) {
+      scattered.placement[v] = v % 3;
+    }
+    differs += manycore_simulator{p, concurrency::s1_s2_s3}.run(scattered).makespan < sim.run(scattered).makespan;
+  }
+  CHECK(better > 10);
+  CHECK(moved > 100);
+  CHECK(differs > 10);
 }
 
 } // namespace simulate_under_test

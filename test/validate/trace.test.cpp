@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "scene.hpp"
 
+#include "weft/concurrency/moldable.hpp"
 #include "weft/validate/trace.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace validate_trace_test {
 
@@ -335,6 +338,89 @@ TEST_CASE("validate trace: rounding is forgiven up to the tolerance") {
   s.run.ops[scene::e] = {0, 10 - 5e-7, 11 + 5e-7};
   CHECK(check(s).size() == 2); // too long, and in the send
   CHECK(check(s, {.tolerance = 1e-6}).empty());
+}
+
+/// Two cores of two threads, and one device of one core. a has two threads, its output goes to d; b and c are beside
+/// its send, each with a thread of its own; e has both cores afterwards.
+struct team_scene {
+  struct model {
+    double seconds(const weft::workload& ops, weft::op_id v, const weft::machine&, weft::team t) const {
+      return ops.work(v) / t.threads * (t.affinity == weft::affinity::spread ? 1.25 : 1);
+    }
+  };
+  static weft::workload make_workload() {
+    weft::workload_builder b;
+    for (const double work : {2.0, 3.0, 4.0, 1.0, 6.0}) {
+      b.add_op({.work = work, .bytes = 4});
+    }
+    b.add_edge(0, 3);
+    return std::move(b).build();
+  }
+  static weft::machine cores(std::uint32_t n) {
+    return {.cores_per_socket = n, .threads_per_core = 2, .smt_gain = 1.5, .resize_seconds = 0.5};
+  }
+
+  weft::workload w = make_workload();
+  weft::with_machines<weft::platform<weft::uniform_links>> q{
+    {std::vector<weft::device>(2), {{.latency = 1, .bandwidth = 4}}, 3}, {cores(2), cores(1)}};
+  weft::problem<weft::workload, weft::with_machines<weft::platform<weft::uniform_links>>,
+                weft::concurrency::moldable<model>>
+    p{w, q, {}};
+  weft::placement where{0, 0, 0, 1, 0};
+  weft::trace run{.ops = {{0, 0, 1, 2}, {0, 1, 5, 1}, {0, 1, 5, 1}, {1, 6, 7, 1}, {0, 5, 8.5, 2}},
+                  .transfers = {{0, 0, 1, 1, 4, 4, 6}},
+                  .makespan = 8.5};
+};
+
+list check(const team_scene& s, weft::validate_options options = {.teams = true}) {
+  return validate(s.p, s.where, s.run, options);
+}
+
+TEST_CASE("validate trace: teams share the cores of a device") {
+  team_scene s;
+  CHECK(check(s).empty());
+  SUBCASE("no more threads than there are, and a send has a core for itself") {
+    s.run.ops[1] = {0, 1, 4, 2};
+    CHECK(check(s)[0] == violation{.what = kind::device_overlap, .op = 1, .other = 0, .device = 0, .expected = 4,
+                                   .actual = 1});
+    s.run.ops[1] = {0, 1, 4.2, 1};
+    s.run.ops[4] = {0, 4.5, 7.5, 2}; // the send is over; c is on a core, whose second thread is free
+    s.run.makespan = 7.5;
+    CHECK(check(s).empty());
+    s.run.ops[4] = {0, 3.5, 7.5, 2};
+    CHECK(check(s) == list{{.what = kind::device_overlap, .op = 4, .other = 0, .device = 0, .expected = 4,
+                            .actual = 3.5}});
+  }
+  SUBCASE("a team fits its device") {
+    s.run.ops[4].threads = 3;
+    CHECK(check(s)[0] == violation{.what = kind::bad_team, .op = 4, .device = 0, .expected = 2, .actual = 3});
+    s.run.ops[4].threads = 0;
+    CHECK(check(s)[0] == violation{.what = kind::bad_team, .op = 4, .device = 0, .expected = 2, .actual = 0});
+  }
+  SUBCASE("no op is faster than alone") {
+    s.run.ops[4] = {0, 5, 7.5, 2};
+    s.run.makespan = 7.5;
+    CHECK(check(s) == list{{.what = kind::wrong_duration, .op = 4, .device = 0, .expected = 3, .actual = 2.5}});
+  }
+  SUBCASE("nor slower, if it is alone") {
+    s.run.ops[4] = {0, 5, 9.5, 2}; // spread, and a change of its team
+    s.run.makespan = 9.5;
+    CHECK(check(s) == list{{.what = kind::wrong_duration, .op = 4, .device = 0, .expected = 4.25, .actual = 4.5}});
+    s.run.ops[1].finish = 5.5; // beside others it may be
+    s.run.makespan = 9.5;
+    CHECK(check(s).empty());
+  }
+  SUBCASE("a send is neither slowed down nor left out") {
+    s.run.transfers[0] = {0, 0, 1, 1, 4.5, 4.5, 6.5};
+    CHECK(check(s)[0] == violation{.what = kind::wrong_send_time, .op = 0, .tensor = 0, .device = 1, .expected = 3,
+                                   .actual = 3.5});
+  }
+  SUBCASE("without the option, ops have slots") { CHECK_FALSE(check(s, {}).empty()); }
+}
+
+TEST_CASE("validate trace: teams are of moldable problems") {
+  const scene s;
+  CHECK_THROWS_AS(check(s, {.teams = true}), weft::value_error);
 }
 
 } // namespace validate_trace_test

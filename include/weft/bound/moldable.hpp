@@ -22,8 +22,7 @@ namespace weft::bound {
 /// Bounds of devices that run one op at a time do not hold here: side by side on half of the cores each, two ops may
 /// end before either order of running them on all. Infinite if some component is allowed nowhere.
 /// Complexity: O(n · devices · cores + m).
-template <class Problem>
-  requires platform_parts::has_machines<typename Problem::platform_type>
+template <moldable_problem Problem>
 lower_bound moldable(const Problem& p) {
   lower_bound found{critical_path(p), lower_bound::rule::critical_path};
   double device_seconds = 0;

@@ -5,6 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/platform/machine.hpp"
+#include "weft/problem.hpp"
 #include "weft/workload/concepts.hpp"
 
 #include <concepts>
@@ -40,6 +41,30 @@ concept has_memory_traffic = requires(const C& c, const W& w, op_id v, const mac
 /// and concurrency/profile.hpp for measured ones.
 template <class C, class W>
 concept moldable_cost_for = std::copy_constructible<C> && concurrency_parts::has_seconds<C, W>;
+
+/// A problem whose devices have insides and whose costs depend on threads: the platform has `machine(d)` and the cost
+/// model is moldable; see concurrency/moldable.hpp.
+template <class Problem>
+concept moldable_problem = platform_parts::has_machines<typename Problem::platform_type> &&
+                           moldable_cost_for<typename Problem::cost_type, typename Problem::workload_type>;
+
+namespace why_not {
+template <class Problem>
+struct moldable_problem : problem<Problem> {
+  static_assert(!is_problem<Problem> || platform_parts::has_machines<typename Problem::platform_type>,
+                "weft: concurrency strategies need to know devices from the inside; this platform lacks "
+                "machine(device_id) const; weft::with_machines{platform, machines} adds it");
+  static_assert(!is_problem<Problem> ||
+                  moldable_cost_for<typename Problem::cost_type, typename Problem::workload_type>,
+                "weft: concurrency strategies need times by team; this cost model lacks seconds(workload, op_id, "
+                "machine, team) const; see docs/concepts/moldable_cost_for.md");
+};
+} // namespace why_not
+
+namespace must_be {
+template <class Problem>
+concept moldable_problem = weft::moldable_problem<Problem> || explained<why_not::moldable_problem<Problem>>;
+} // namespace must_be
 
 namespace concurrency {
 

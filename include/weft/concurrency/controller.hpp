@@ -61,6 +61,13 @@ public:
       threads -= users_[core] == 1 ? use(core, into) : 0;
     }
   }
+  /// Takes a core without a user so that nobody joins it: it counts twice. Precondition: there is one.
+  void take_whole(std::vector<std::uint32_t>& into) {
+    WEFT_ASSERT(idle_ > 0);
+    const auto core = static_cast<std::uint32_t>(std::find(users_.begin(), users_.end(), 0) - users_.begin());
+    use(core, into);
+    use(core, into);
+  }
   void release(std::span<const std::uint32_t> cores) {
     for (const auto core : cores) {
       if (users_[core] == 1) {
@@ -94,7 +101,7 @@ private:
   std::vector<std::uint8_t> users_; // per core
 };
 
-/// An op that runs, with what the controller keeps of it.
+/// An op that runs, or a send (`what.op` is `none`), with what the controller keeps of it.
 struct active_op {
   launch what = {};
   std::vector<std::uint32_t> cores = {};  ///< where its threads run
@@ -177,7 +184,18 @@ public:
     return begin(*chosen, now);
   }
 
-  /// The op at this index has ended. The last active op takes its index. Learns from how long it took.
+  /// Starts to send a tensor, which takes a core for itself, with all its hardware threads, for so many seconds.
+  /// Returns its index, or nothing if no core is idle. Until it ends, co-run policies see it as something that runs.
+  std::optional<std::size_t> start_send(double seconds, double now) {
+    if (cores_.idle() == 0) {
+      return {};
+    }
+    cores_.take_whole(enter({}).cores);
+    views_.push_back({{}, now, now + seconds});
+    return views_.size() - 1;
+  }
+
+  /// The op or send at this index has ended. The last active op takes its index. Learns from how long it took.
   void on_finish(std::size_t index, double now) { on_finish(index, now, now - views_[index].start); }
 
   /// The same where the op itself took `seconds`, less than from the decision to its end: threads must be woken.
@@ -203,17 +221,23 @@ private:
   double rank(op_id v) const { return rank_.empty() ? 0.0 : rank_[v]; }
   type_id type_of(op_id v) const { return times_->classes().type(times_->classes().class_of(v)); }
 
-  std::size_t begin(const launch& l, double now) {
-    const std::size_t index = views_.size();
-    if (index == active_.size()) {
+  /// What is active next, at the index `views_.size()`, without cores yet.
+  active_op& enter(const launch& l) {
+    if (views_.size() == active_.size()) {
       auto& fresh = active_.emplace_back();
-      fresh.cores.reserve(machine_.cores()); // ops change places, so that any of them may need as much
+      fresh.cores.reserve(std::max(machine_.cores(), 2u)); // ops change places, so that any of them may need as much
       fresh.beside.reserve(times_->classes().num_types());
     }
-    auto& a = active_[index];
+    auto& a = active_[views_.size()];
     a.what = l;
     a.cores.clear();
     a.beside.clear();
+    return a;
+  }
+
+  std::size_t begin(const launch& l, double now) {
+    const std::size_t index = views_.size();
+    auto& a = enter(l);
     l.second ? cores_.take_second(l.team.threads, a.cores) : cores_.take(l.team, a.cores);
     auto& last = last_threads_[type_of(l.op)];
     a.resized = l.team.threads > 1 && last != 0 && last != l.team.threads;
@@ -221,6 +245,9 @@ private:
     const double alone = times_->seconds(l.op, l.team) + (a.resized ? machine_.resize_seconds : 0);
     const double predicted = l.second ? alone * 2 / machine_.smt_gain : alone;
     for (std::size_t i = 0; i < index; ++i) {
+      if (active_[i].what.op == none) {
+        continue;
+      }
       add_once(active_[i].beside, type_of(l.op));
       add_once(a.beside, type_of(active_[i].what.op));
       if (l.second && share_a_core(active_[i], a)) {
@@ -256,6 +283,9 @@ private:
     double drawn = draw(v, teams_[classes.class_of(v)]);
     bool shares = false;
     for (const running_op& r : views_) {
+      if (r.launch.op == none) {
+        continue;
+      }
       if (memory_.parted(type_of(v), type_of(r.launch.op))) {
         return false;
       }

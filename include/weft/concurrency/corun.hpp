@@ -21,7 +21,7 @@ struct launch {
   friend constexpr bool operator==(const launch&, const launch&) = default;
 };
 
-/// An op that runs.
+/// An op that runs, or the send of a tensor, which is no op (`launch.op` is `none`) and has a core for itself.
 struct running_op {
   weft::concurrency::launch launch = {};
   double start = 0;

@@ -10,6 +10,10 @@
 #include <utility>
 
 namespace weft {
+namespace simulate {
+struct shared_cores;
+}
+
 namespace concurrency {
 
 /// Which of the ready ops is the most urgent.
@@ -25,6 +29,8 @@ enum class urgency : std::uint8_t {
 /// ```
 template <must_be::thread_policy Threads, must_be::corun_policy Corun>
 struct strategy {
+  using devices = simulate::shared_cores; ///< what a simulator runs it on
+
   Threads threads = {};
   Corun corun = {};
   concurrency::urgency urgency = concurrency::urgency::critical_path;

@@ -7,7 +7,6 @@
 
 #include <concepts>
 #include <span>
-#include <utility>
 
 namespace weft::simulate {
 
@@ -23,15 +22,19 @@ concept holds_transfers = requires(S& s, std::span<const transfer> transfers, st
   s.settle(now, begin);
 };
 
+/// S knows when something happens next: `idle()` says whether nothing is under way, `next()` when, if something is.
+template <class S>
+concept has_instants = requires(const S& s) {
+  { s.idle() } -> std::convertible_to<bool>;
+  { s.next() } -> std::convertible_to<double>;
+};
+
 /// S decides when they arrive, too: `idle()` says whether nothing is under way; `next()` is the next instant at which
 /// something happens on it if it is not idle; `advance(now, arrive)` lets it happen, and calls `arrive(k)` for all that
 /// arrives then, by k. Without these a transfer arrives `transfer_time` after it began.
 template <class S>
-concept has_clock = holds_transfers<S> && requires(S& s, double now, void (*arrive)(std::uint32_t)) {
-  { std::as_const(s).idle() } -> std::convertible_to<bool>;
-  { std::as_const(s).next() } -> std::convertible_to<double>;
-  s.advance(now, arrive);
-};
+concept has_clock = holds_transfers<S> && has_instants<S> &&
+                    requires(S& s, double now, void (*arrive)(std::uint32_t)) { s.advance(now, arrive); };
 
 /// S has some part of a network's state; then it should have the whole.
 template <class S>

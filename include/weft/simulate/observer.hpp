@@ -24,19 +24,25 @@ struct no_observer {};
 
 namespace detail {
 
-// For each event: does O see it, and has O a member of that name which could never be called?
+// For each event: does O see it, has O a member of that name which could never be called, and what calls it if it can.
 #define WEFT_DETAIL_EVENT(name, ...)                                                                                   \
   template <class O>                                                                                                   \
   concept sees_##name = requires(O& o, const transfer& x, const concurrency::launch& l) { o.name(__VA_ARGS__); };                                    \
   template <class O>                                                                                                   \
-  concept misuses_##name = requires { &O::name; } && !sees_##name<O>
-WEFT_DETAIL_EVENT(on_op_start, op_id{}, device_id{}, 0.0);
-WEFT_DETAIL_EVENT(on_op_finish, op_id{}, device_id{}, 0.0);
-WEFT_DETAIL_EVENT(on_send_start, 0u, x, 0.0);
-WEFT_DETAIL_EVENT(on_send_finish, 0u, x, 0.0);
-WEFT_DETAIL_EVENT(on_transfer, 0u, x, 0.0, 0.0);
-WEFT_DETAIL_EVENT(on_arrival, 0u, x, 0.0);
-WEFT_DETAIL_EVENT(on_team, op_id{}, l, 0.0);
+  concept misuses_##name = requires { &O::name; } && !sees_##name<O>;                                                  \
+  template <class O, class... Args>                                                                                    \
+  constexpr void name(O& o, const Args&... args) {                                                                     \
+    if constexpr (sees_##name<O>) {                                                                                    \
+      o.name(args...);                                                                                                 \
+    }                                                                                                                  \
+  }
+WEFT_DETAIL_EVENT(on_op_start, op_id{}, device_id{}, 0.0)
+WEFT_DETAIL_EVENT(on_op_finish, op_id{}, device_id{}, 0.0)
+WEFT_DETAIL_EVENT(on_send_start, 0u, x, 0.0)
+WEFT_DETAIL_EVENT(on_send_finish, 0u, x, 0.0)
+WEFT_DETAIL_EVENT(on_transfer, 0u, x, 0.0, 0.0)
+WEFT_DETAIL_EVENT(on_arrival, 0u, x, 0.0)
+WEFT_DETAIL_EVENT(on_team, op_id{}, l, 0.0)
 #undef WEFT_DETAIL_EVENT
 
 } // namespace detail

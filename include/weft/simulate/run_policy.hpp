@@ -9,16 +9,16 @@ namespace weft {
 namespace simulate {
 
 /// `type` is the simulator of plans of `Problem` under `Policy`; without it, Policy is none. `runs_teams`: ops have several
-/// threads and share devices, so that what holds for slots does not. simulate/under.hpp adds policies on
-/// networks, simulate/manycore.hpp concurrency strategies.
+/// threads and share devices, so that what holds for slots does not. simulate/under.hpp adds policies on networks and
+/// on other devices than those that they are for.
 template <class Policy, class Problem>
 struct engine {};
 
 template <class Policy, class Problem>
-  requires ready_policy_for<Policy, Problem>
+  requires device_model_for<devices_of<Policy>, Problem, Policy>
 struct engine<Policy, Problem> {
   using type = simulator<Problem, Policy>;
-  static constexpr bool runs_teams = false;
+  static constexpr bool runs_teams = simulate::runs_teams<devices_of<Policy>>;
 };
 
 } // namespace simulate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The reference simulator: runs a placement under a ready policy, event by event.
+/// The simulator: runs a plan, event by event, under a policy on devices and a network.
 #pragma once
 
 #include "weft/core/buffer.hpp"
@@ -9,52 +9,56 @@
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
-#include "weft/schedule/keyed_queue.hpp"
 #include "weft/simulate/contention.hpp"
+#include "weft/simulate/device_model.hpp"
 #include "weft/simulate/network.hpp"
 #include "weft/simulate/observer.hpp"
 #include "weft/simulate/simulation.hpp"
+#include "weft/simulate/slot_devices.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace weft {
 
-/// Runs plans of one problem under one ready policy on one network; the execution model is docs/execution_model.md. Set
-/// up once, run often: `run` does not allocate, and neither do the library's policies and networks, `fair_sharing` once
-/// it has seen as many pairs of devices that talk to each other.
+/// Runs plans of one problem under one policy, on a network and on devices; the execution model is
+/// docs/execution_model.md. Set up once, run often: `run` does not allocate, and neither do the library's policies,
+/// networks and devices, `fair_sharing` and `shared_cores` once they have seen as much at a time.
 ///
-/// A device that is free asks the policy's queue for the next of its ready items. Everything that happens at one
-/// instant takes effect before any device asks; devices then ask in ascending order. What becomes ready at one
-/// instant is queued in this order: first what the finished items of the instant release, by item (ops ascending,
-/// then sends), then what arrivals release, by transfer; of one op's, the sends of all its tensors first (others wait
-/// for them), then their local consumers, tensor by tensor.
+/// Everything that happens at one instant takes effect before the devices on which something became ready or ended
+/// choose what runs next, in ascending order. What becomes ready at one instant is pushed in this order: first what
+/// the finished items of the instant release, by item (ops ascending, then sends), then what arrivals release, by
+/// transfer; where devices decide when items end, arrivals go first, then items as the devices end them. Of one op's,
+/// the sends of all its tensors come first (others wait for them), then their local consumers, tensor by tensor.
 ///
-/// Complexity: O((n + m) log(n + m)) per run. Memory: O(n + m).
-template <must_be::problem Problem, class Policy, class Network = simulate::no_contention>
-  requires must_be::ready_policy_for<Policy, Problem>
+/// Complexity: O((n + m) log(n + m)) per run on devices with slots. Memory: O(n + m).
+template <must_be::problem Problem, class Policy, class Network = simulate::no_contention,
+          class Devices = simulate::devices_of<Policy>>
+  requires must_be::device_model_for<Devices, Problem, Policy>
 class simulator {
-  using queue_type = schedule::queue_for<Policy, Problem>;
   using network_type = decltype(std::declval<const Network&>().state_for(std::declval<const Problem&>()));
+  using devices_type =
+    decltype(std::declval<const Devices&>().state_for(std::declval<const Problem&>(), std::declval<const Policy&>()));
   static constexpr bool holds_transfers = simulate::holds_transfers<network_type>;
-  static constexpr bool has_clock = simulate::has_clock<network_type>;
+  static constexpr bool network_has_clock = simulate::has_clock<network_type>;
+  static constexpr bool devices_have_clock = simulate::ends_items<devices_type>;
   static_assert(holds_transfers || !simulate::resembles_network<network_type>,
                 "weft: this network's state has some of reset(std::span<const transfer>), request(std::uint32_t, double), "
                 "settle(double, begin), idle(), next() and advance(double, arrive), but not the first three, without which "
                 "transfers would not affect each other; see docs/concepts/network_for.md");
 
 public:
-  constexpr explicit simulator(const Problem& p, Policy policy = {}, Network network = {})
-      : problem_{&p}, policy_{policy}, flow_{p}, queue_{p}, network_{network.state_for(p)},
-        waiting_{p.workload()}, free_slots_(p.num_devices(), 0), touched_(p.num_devices(), 0),
-        is_touched_(p.num_devices(), 0) {
-    std::size_t slots = 0;
-    for (const device_id d : ids(p.num_devices())) {
-      slots += p.platform().slots(d);
+  constexpr explicit simulator(const Problem& p, Policy policy = {}, Network network = {}, Devices devices = {})
+      : problem_{&p}, flow_{p}, devices_{devices.state_for(p, policy)}, network_{network.state_for(p)},
+        waiting_{p.workload()}, touched_(p.num_devices(), 0), is_touched_(p.num_devices(), 0) {
+    std::size_t items = devices_have_clock ? 0 : flow_.max_items();
+    if constexpr (requires { devices_.num_places(); }) {
+      items = std::min(devices_.num_places(), items);
     }
-    events_.assign(std::min(slots, flow_.max_items()) + p.num_edges(), event{});
+    events_.assign(items + p.num_edges(), event{});
   }
 
   /// Simulates one run. Throws `value_error` or `dangling_id_error` if the plan does not place every op on a device
@@ -75,7 +79,7 @@ public:
   /// outlive the second half.
   constexpr void prepare(const plan& decided) {
     flow_.assign(decided.placement);
-    queue_.reset(policy_, schedule::context<Problem>{flow_, decided.order});
+    devices_.reset(flow_, decided.order);
   }
 
   /// The second half of `run`, once after each `prepare`.
@@ -92,17 +96,7 @@ public:
     while (something_is_under_way()) {
       now = next_time();
       do {
-        if (!has_clock || next_event_is_at(now)) {
-          const auto code = events_[0].code;
-          event_operations.pop(events_.data(), num_events_--);
-          ++result.num_events;
-          complete(code, now, observer);
-        } else if constexpr (has_clock) {
-          network_.advance(now, [&](std::uint32_t k) {
-            ++result.num_events;
-            arrive(k, now, observer);
-          });
-        }
+        happen(now, result, observer);
       } while (goes_on(now, observer));
       dispatch(now, observer);
     }
@@ -116,6 +110,14 @@ public:
 
   /// The flow of the last run, for its observers.
   constexpr const placed_flow<Problem>& flow() const { return flow_; }
+  /// The state of the devices, with what they know.
+  constexpr const devices_type& devices() const { return devices_; }
+  /// Makes the next run depend on its plan alone, where devices learn from runs.
+  constexpr void forget()
+    requires requires(devices_type& d) { d.forget(); }
+  {
+    devices_.forget();
+  }
 
 private:
   /// Something that ends: item `code`, or, from `num_items()` on, transfer `code - num_items()`.
@@ -131,25 +133,53 @@ private:
   static constexpr heap_operations<event, sooner> event_operations{};
 
   constexpr bool next_event_is_at(double now) const { return num_events_ > 0 && events_[0].time == now; }
-  constexpr double next_time() const {
-    if constexpr (has_clock) {
-      return num_events_ > 0 ? std::min(events_[0].time, network_.next()) : network_.next();
+  /// When something happens next on the network or on the devices; nothing where they are idle or have no clock.
+  template <class Part>
+  static constexpr std::optional<double> next_of(const Part& x) {
+    if constexpr (simulate::has_instants<Part>) {
+      return x.idle() ? std::nullopt : std::optional<double>{x.next()};
     } else {
+      return std::nullopt;
+    }
+  }
+  constexpr bool something_is_under_way() const { return num_events_ > 0 || next_of(network_) || next_of(devices_); }
+  constexpr bool something_ends_at(double now) const {
+    return next_event_is_at(now) || next_of(network_) == now || next_of(devices_) == now;
+  }
+  constexpr double next_time() const {
+    if constexpr (!network_has_clock && !devices_have_clock) {
       return events_[0].time;
     }
+    constexpr double never = std::numeric_limits<double>::infinity();
+    const double first = num_events_ > 0 ? events_[0].time : never;
+    return std::min({first, next_of(network_).value_or(never), next_of(devices_).value_or(never)});
   }
-  constexpr bool something_is_under_way() const {
-    if constexpr (has_clock) {
-      return num_events_ > 0 || !network_.idle();
-    } else {
-      return num_events_ > 0;
+
+  /// The first thing of those that happen now.
+  template <class Observer>
+  constexpr void happen(double now, simulation& result, Observer& observer) {
+    if ((!network_has_clock && !devices_have_clock) || next_event_is_at(now)) {
+      const auto code = events_[0].code;
+      event_operations.pop(events_.data(), num_events_--);
+      ++result.num_events;
+      complete(code, now, observer);
+      return;
     }
-  }
-  constexpr bool something_ends_at(double now) const {
-    if constexpr (has_clock) {
-      return next_event_is_at(now) || (!network_.idle() && network_.next() == now);
-    } else {
-      return next_event_is_at(now);
+    if constexpr (network_has_clock) {
+      if (!devices_have_clock || next_of(network_) == now) {
+        network_.advance(now, [&](std::uint32_t k) {
+          ++result.num_events;
+          arrive(k, now, observer);
+        });
+        return;
+      }
+    }
+    if constexpr (devices_have_clock) {
+      const auto finish = [&](item_id i) {
+        ++result.num_events;
+        complete(i, now, observer);
+      };
+      devices_.advance(now, finish, [this](device_id d) { touch(d); });
     }
   }
 
@@ -175,9 +205,6 @@ private:
     num_events_ = num_touched_ = 0;
     num_finished_ = 0;
     waiting_.assign(flow_.num_inputs());
-    for (const device_id d : ids(problem_->num_devices())) {
-      free_slots_[d] = problem_->platform().slots(d);
-    }
     waiting_.for_each_ready([this](op_id v) { make_ready(v, flow_.device_of(v), 0); });
   }
 
@@ -189,11 +216,7 @@ private:
   }
 
   constexpr void make_ready(item_id i, device_id d, double now) {
-    if constexpr (requires { queue_.push(i, d, now); }) {
-      queue_.push(i, d, now);
-    } else {
-      queue_.push(i, now);
-    }
+    devices_.push(i, d, now);
     touch(d);
   }
 
@@ -216,10 +239,8 @@ private:
   constexpr double begin_transfer(std::uint32_t k, double possible, double now, Observer& observer) {
     const transfer& x = flow_.transfers()[k];
     const double arrival = now + x.transfer_time;
-    if constexpr (requires { observer.on_transfer(k, x, possible, now); }) {
-      observer.on_transfer(k, x, possible, now);
-    }
-    if constexpr (!has_clock) {
+    simulate::detail::on_transfer(observer, k, x, possible, now);
+    if constexpr (!network_has_clock) {
       schedule_event(arrival, flow_.num_items() + k);
     }
     return arrival;
@@ -250,29 +271,23 @@ private:
     if constexpr (requires { network_.release(k); }) {
       network_.release(k);
     }
-    if constexpr (requires { observer.on_arrival(k, x, now); }) {
-      observer.on_arrival(k, x, now);
-    }
+    simulate::detail::on_arrival(observer, k, x, now);
     deliver(flow_.consumers_of_transfer(k), x.to, now);
   }
 
   template <class Observer>
   constexpr void finish_send(std::uint32_t k, double now, Observer& observer) {
-    release_slot(flow_.send_of(k), flow_.transfers()[k].from, now);
-    if constexpr (requires { observer.on_send_finish(k, flow_.transfers()[k], now); }) {
-      observer.on_send_finish(k, flow_.transfers()[k], now);
-    }
+    release(flow_.send_of(k), flow_.transfers()[k].from, now);
+    simulate::detail::on_send_finish(observer, k, flow_.transfers()[k], now);
     allow_transfer(k, now, observer);
   }
 
   template <class Observer>
   constexpr void finish_op(op_id v, double now, Observer& observer) {
     const device_id d = flow_.device_of(v);
-    release_slot(v, d, now);
+    release(v, d, now);
     ++num_finished_;
-    if constexpr (requires { observer.on_op_finish(v, d, now); }) {
-      observer.on_op_finish(v, d, now);
-    }
+    simulate::detail::on_op_finish(observer, v, d, now);
     for (const tensor_id t : problem_->workload().outputs(v)) {
       for (const std::uint32_t k : flow_.transfers_of(t)) {
         if (flow_.transfers()[k].send_time > 0) {
@@ -287,12 +302,11 @@ private:
     }
   }
 
-  constexpr void release_slot(item_id i, device_id d, double now) {
-    ++free_slots_[d];
-    touch(d);
-    if constexpr (requires { queue_.on_finish(i, now); }) {
-      queue_.on_finish(i, now);
+  constexpr void release(item_id i, device_id d, double now) {
+    if constexpr (requires { devices_.release(i, d, now); }) {
+      devices_.release(i, d, now);
     }
+    touch(d);
   }
 
   template <class Observer>
@@ -303,43 +317,36 @@ private:
     for (std::uint32_t n = 0; n < num_touched_; ++n) {
       const device_id d = touched_[n];
       is_touched_[d] = 0;
-      while (free_slots_[d] > 0) {
-        const item_id i = queue_.pop(d, now);
-        if (i == schedule::nothing) {
-          break;
-        }
-        --free_slots_[d];
-        const double finish = now + flow_.duration(i);
-        if (flow_.is_send(i)) {
-          if constexpr (requires { observer.on_send_start(0u, flow_.transfers()[0], now); }) {
-            const auto k = flow_.transfer_of(i);
-            observer.on_send_start(k, flow_.transfers()[k], now);
-          }
-        } else {
-          if constexpr (requires { observer.on_op_start(i, d, now); }) {
-            observer.on_op_start(i, d, now);
-          }
-        }
-        if constexpr (requires { queue_.on_start(i, now, finish); }) {
-          queue_.on_start(i, now, finish);
-        }
-        schedule_event(finish, i);
-      }
+      devices_.serve(d, now, [&](item_id i, const auto&... more) { begin(i, d, now, observer, more...); });
     }
     num_touched_ = 0;
   }
 
+  /// Item i starts. `more` is when it ends, or, where devices decide that as they go, the team that it has, if any.
+  template <class Observer, class... More>
+  constexpr void begin(item_id i, device_id d, double now, Observer& observer, const More&... more) {
+    if (flow_.is_send(i)) {
+      const std::uint32_t k = flow_.transfer_of(i);
+      simulate::detail::on_send_start(observer, k, flow_.transfers()[k], now);
+    } else {
+      simulate::detail::on_op_start(observer, i, d, now);
+    }
+    if constexpr (!devices_have_clock) {
+      schedule_event(more..., i);
+    } else if constexpr (sizeof...(More) > 0) {
+      simulate::detail::on_team(observer, i, more..., now);
+    }
+  }
+
   const Problem* problem_;
-  [[no_unique_address]] Policy policy_;
   placed_flow<Problem> flow_;
-  queue_type queue_;
+  devices_type devices_;
   [[no_unique_address]] network_type network_;
   std::size_t num_events_ = 0;
   std::size_t num_finished_ = 0;
   std::uint32_t num_touched_ = 0;
   buffer<event> events_;
   graph::release_counter<> waiting_; // for inputs
-  std::vector<std::uint32_t> free_slots_;
   std::vector<device_id> touched_; // devices that may have something new to run
   std::vector<std::uint8_t> is_touched_;
 };

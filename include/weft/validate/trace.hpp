@@ -6,7 +6,9 @@
 #include "weft/plan/trace.hpp"
 #include "weft/validate/fair_arrivals.hpp"
 #include "weft/validate/memory.hpp"
+#include "weft/validate/occupation.hpp"
 #include "weft/validate/placement.hpp"
+#include "weft/validate/teams.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -20,107 +22,14 @@ struct validate_options {
   contention_model contention = contention_model::none; ///< what the run was made with
   flow_weights weights = flow_weights::equal;           ///< under `fair`: the same
   double tolerance = 1e-9;   ///< relative: two instants a and b are the same if |a - b| <= tolerance * max(|a|, |b|)
+  bool teams = false; ///< of a moldable problem: ops have teams and share cores, as under a concurrency strategy
   bool check_memory = false; ///< report `out_of_memory`; only for traces that are right in all other respects
   memory_rule memory = memory_rule::reserved; ///< over time: reservations need not hold, and `out_of_memory` is reported
 };
 
 namespace detail {
 
-/// Comparison of instants up to rounding.
-struct instant_comparison {
-  double tolerance;
-  constexpr double slack(double a, double b) const {
-    const double x = a < 0 ? -a : a;
-    const double y = b < 0 ? -b : b;
-    return tolerance * std::max(x, y);
-  }
-  constexpr bool before(double a, double b) const { return a < b - slack(a, b); }
-  constexpr bool same(double a, double b) const { return a - b <= slack(a, b) && b - a <= slack(a, b); }
-};
-
 constexpr bool is_time(double x) { return x >= 0 && x <= std::numeric_limits<double>::max(); }
-
-/// Something that holds a slot or a port during `[begin, end)`.
-struct occupation {
-  double begin;
-  double end;
-  op_id op;
-  tensor_id tensor; ///< `none` for an op
-};
-
-/// Reports each occupation that begins while `places` others are under way. One without length must find a free place
-/// as well, but takes it for no time. Complexity: O(k log k) for k occupations.
-constexpr void check_overlaps(const std::vector<occupation>& list, std::size_t places, device_id d,
-                              violation::kind what, instant_comparison cmp, std::vector<violation>& found) {
-  // Intervals shrink by the tolerance at both ends; those that vanish become points.
-  struct item {
-    double begin;
-    double end;
-    bool point;
-    const occupation* of;
-  };
-  std::vector<item> items;
-  for (const auto& o : list) {
-    const double begin = o.begin + cmp.slack(o.begin, 0);
-    const double end = o.end - cmp.slack(o.end, 0);
-    const double middle = o.begin + (o.end - o.begin) / 2;
-    items.push_back(begin < end ? item{begin, end, false, &o} : item{middle, middle, true, &o});
-  }
-  std::sort(items.begin(), items.end(), [](const item& a, const item& b) {
-    return a.begin != b.begin ? a.begin < b.begin
-           : a.point != b.point ? a.point
-           : a.of->op != b.of->op ? a.of->op < b.of->op : a.of->tensor < b.of->tensor;
-  });
-  const auto ends_later = [](const item& a, const item& b) { return a.end > b.end; };
-  std::vector<item> running; // a heap, the first to end in front
-  for (const auto& i : items) {
-    while (!running.empty() && running.front().end <= i.begin) {
-      std::pop_heap(running.begin(), running.end(), ends_later);
-      running.pop_back();
-    }
-    if (running.size() >= places) {
-      found.push_back({.what = what,
-                       .op = i.of->op,
-                       .other = running.front().of->op,
-                       .tensor = i.of->tensor,
-                       .device = d,
-                       .expected = running.front().of->end,
-                       .actual = i.of->begin});
-    }
-    if (!i.point) {
-      running.push_back(i);
-      std::push_heap(running.begin(), running.end(), ends_later);
-    }
-  }
-}
-
-/// When a port is in use, as disjoint intervals in ascending order; what follows at once goes on in the same one.
-class busy_times {
-public:
-  constexpr busy_times(std::vector<occupation> list, instant_comparison cmp) : cmp_{cmp} {
-    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-    for (const auto& o : list) {
-      if (!cmp_.before(o.begin, o.end)) {
-        continue; // it takes no time
-      }
-      if (intervals_.empty() || cmp_.before(intervals_.back().second, o.begin)) {
-        intervals_.push_back({o.begin, o.end});
-      } else {
-        intervals_.back().second = std::max(intervals_.back().second, o.end);
-      }
-    }
-  }
-  /// The first instant from `time` on at which it is not in use. Complexity: O(log intervals).
-  constexpr double free_from(double time) const {
-    const auto after = std::partition_point(intervals_.begin(), intervals_.end(),
-                                            [&](const auto& x) { return !cmp_.before(time, x.first); });
-    return after != intervals_.begin() && cmp_.before(time, (after - 1)->second) ? (after - 1)->second : time;
-  }
-
-private:
-  instant_comparison cmp_;
-  std::vector<std::pair<double, double>> intervals_;
-};
 
 /// The checks of one trace; each member function looks at one group of rules.
 template <class Problem>
@@ -163,6 +72,15 @@ struct trace_checker {
   }
 
   constexpr void check_durations() {
+    if (options.teams) {
+      if constexpr (moldable_problem<Problem>) {
+        check_teams(p, where, run, cmp, found);
+      } else {
+        throw value_error("validate", "ops have teams where devices have machines and costs tell times by team; leave "
+                                      "validate_options::teams out");
+      }
+      return;
+    }
     for (const op_id v : ids(p.num_ops())) {
       const auto& r = run.ops[v];
       if (const double time = p.compute_time(v, where[v]); !cmp.same(r.start + time, r.finish)) {
@@ -288,14 +206,14 @@ struct trace_checker {
     }
   }
 
-  /// Ops and sends share the slots of their device; under `port`, transfers take turns at both ends.
+  /// Ops and sends share the slots or cores of their device; under `port`, transfers take turns at both ends.
   constexpr void check_sharing() {
     const auto num_devices = p.num_devices();
     std::vector<std::vector<occupation>> slots(num_devices);
     std::vector<std::vector<occupation>> out_port(num_devices);
     std::vector<std::vector<occupation>> in_port(num_devices);
     for (const op_id v : ids(p.num_ops())) {
-      slots[where[v]].push_back({run.ops[v].start, run.ops[v].finish, v, none});
+      slots[where[v]].push_back({run.ops[v].start, run.ops[v].finish, v, none, run.ops[v].threads});
     }
     for (const auto* x : moves) {
       const op_id u = p.workload().producer(x->tensor);
@@ -309,15 +227,26 @@ struct trace_checker {
       in_port[x->to].push_back({x->start, x->arrival, u, x->tensor});
     }
     for (const device_id d : ids(num_devices)) {
-      check_overlaps(slots[d], p.platform().slots(d), d, kind::device_overlap, cmp, found);
+      check_device(d, slots[d]);
       if (options.contention == contention_model::port) {
-        check_overlaps(out_port[d], 1, d, kind::out_port_overlap, cmp, found);
-        check_overlaps(in_port[d], 1, d, kind::in_port_overlap, cmp, found);
+        check_overlaps(out_port[d], fits_into(1), d, kind::out_port_overlap, cmp, found);
+        check_overlaps(in_port[d], fits_into(1), d, kind::in_port_overlap, cmp, found);
       }
     }
     if (options.contention == contention_model::port) {
       check_waits(std::move(out_port), std::move(in_port));
     }
+  }
+
+  /// A device has a slot, or, under `teams`, cores for what runs on it.
+  constexpr void check_device(device_id d, const std::vector<occupation>& items) {
+    if constexpr (moldable_problem<Problem>) {
+      if (options.teams) {
+        check_overlaps(items, fits_onto(p.platform().machine(d)), d, kind::device_overlap, cmp, found);
+        return;
+      }
+    }
+    check_overlaps(items, fits_into(p.platform().slots(d)), d, kind::device_overlap, cmp, found);
   }
 
   /// No transfer waits while both its ports are free. Whose turn it is when they are is not checked.
@@ -372,7 +301,8 @@ struct trace_checker {
 /// Everything that is wrong with a trace; empty if it is a possible run of the placement under the execution model.
 /// What makes later checks meaningless ends the check: an incomplete placement, ops without records or on other
 /// devices, unusable times. Under `port`, transfers must not wait while both their ports are free; which of several
-/// goes first is left open; under `fair`, arrivals must be those that sharing makes of the starts. Complexity: O((n + m) log
+/// goes first is left open; under `fair`, arrivals must be those that sharing makes of the starts. With teams, how much
+/// ops that share cores and bandwidth slow each other down is left open. Complexity: O((n + m) log
 /// (n + m)); under `port` a transfer that waits adds a look-up for each time that one of its ports gets free before it
 /// starts; under `fair`, O(transfers × links of those under way at the same time), squared where all share.
 template <class W, class P, class C>

@@ -31,6 +31,7 @@ struct violation {
     op_on_wrong_device,  ///< `op` ran on `device`, but is placed elsewhere
     bad_time,            ///< a time of `op` (or of the transfer of `tensor`) is negative or not finite: `actual`
     wrong_duration,      ///< `op` took `actual` seconds instead of `expected`
+    bad_team,            ///< `op` runs with `actual` threads on `device`, which has `expected` cores
     input_not_ready,     ///< `op` starts at `actual`, its input `tensor` is on `device` only at `expected`
     device_overlap,      ///< `op` (or its send of `tensor`) starts on `device` while all slots are busy, one with `other`
     transfer_missing,    ///< `tensor` has a consumer on `device` and never goes there
@@ -101,6 +102,7 @@ inline std::string to_string(const violation& x) {
     return (x.tensor == none ? op : "the transfer of " + move) + " has the time " + actual +
            ", which is negative or not finite";
   case violation::kind::wrong_duration: return op + " took " + actual + " s instead of " + expected + " s";
+  case violation::kind::bad_team: return op + " has " + actual + " threads on the " + expected + " cores of " + device;
   case violation::kind::input_not_ready:
     return op + " starts at " + actual + " s, but its input " + tensor + " is on " + device + " at " + expected + " s";
   case violation::kind::device_overlap:
