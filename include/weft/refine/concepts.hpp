@@ -48,8 +48,8 @@ namespace refine {
 /// Runs follow the plan's order.
 template <class Policy>
 inline constexpr bool runs_in_order = std::same_as<Policy, schedule::static_order>;
-template <class Policy, class Network>
-inline constexpr bool runs_in_order<simulate::under<Policy, Network>> = runs_in_order<Policy>;
+template <class Policy, class Network, class Devices>
+inline constexpr bool runs_in_order<simulate::under<Policy, Network, Devices>> = runs_in_order<Policy>;
 
 /// Refiners can follow what the evaluator minimises change by change; else they propose, and runs decide.
 template <class Judge>

@@ -18,8 +18,8 @@ namespace weft::solve {
 namespace detail {
 template <class Policy>
 inline constexpr bool is_on_network = false;
-template <class Policy, class Network>
-inline constexpr bool is_on_network<simulate::under<Policy, Network>> = true;
+template <class Policy, class Network, class Devices>
+inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> = true;
 } // namespace detail
 
 /// The best plan that a budget allows, as the evaluation judges it: a run policy, for the makespan, or an `evaluation` of
