@@ -16,10 +16,12 @@
 #include "weft/core/random.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/core/reversed.hpp"
+#include "weft/core/revertible.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/shared.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/core/time_grid.hpp"
+#include "weft/core/unique_queue.hpp"
 #include "weft/core/workspace.hpp"
 
 #include "weft/graph/adjacency.hpp"
