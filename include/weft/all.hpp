@@ -13,6 +13,7 @@
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/indexed_heap.hpp"
+#include "weft/core/level_profile.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/core/reversed.hpp"

@@ -40,12 +40,18 @@ public:
     }
   }
 
+  /// Calls f(place, value before) for what was set since the last commit, the last first.
+  template <class F>
+  void for_each_change_back(F f) const {
+    for (auto k = changes_.size(); k-- > 0;) {
+      f(changes_[k].where, changes_[k].before);
+    }
+  }
+
   bool is_settled() const { return changes_.empty(); }
   void commit() { changes_.clear(); }
   void rollback() {
-    for (auto k = changes_.size(); k-- > 0;) {
-      values_[changes_[k].where] = changes_[k].before;
-    }
+    for_each_change_back([this](std::uint32_t i, const T& before) { values_[i] = before; });
     changes_.clear();
   }
 
