@@ -23,134 +23,143 @@ namespace property_incremental_test {
 
 using problem_type = instance::problem_type;
 
-/// Looks into a schedule.
-struct probe : refine::incremental_schedule<problem_type> {
-  using incremental_schedule::incremental_schedule;
+using schedule_type = refine::incremental_schedule<problem_type>;
 
-  /// All that has to be as before after a rollback; labels only up to their order, which the lanes have.
-  bool same_state(const probe& other) const {
-    const auto items = [](const lane_entry& a, const lane_entry& b) { return a.item == b.item; };
-    const auto lane = [&](const auto& a, const auto& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end(), items); };
-    return makespan_ == other.makespan_ && device_ == other.device_ && free_ == other.free_ &&
-           source_ == other.source_ && dest_ == other.dest_ && count_ == other.count_ && travel_ == other.travel_ &&
-           lane_ == other.lane_ && prev_ == other.prev_ && next_ == other.next_ && start_ == other.start_ &&
-           duration_ == other.duration_ && tail_ == other.tail_ &&
-           std::equal(lanes_.begin(), lanes_.end(), other.lanes_.begin(), other.lanes_.end(), lane);
+/// The length of the way from i that goes on through one of its successors, or ends with i.
+double tail_of(const refine::detail::item_schedule& s, item_id i, item_id through) {
+  const double duration = s.duration(i);
+  double length = through == none ? 0 : -1;
+  if (through != none && through == s.lanes().after(i)) {
+    length = s.tail(through);
   }
+  s.flow().for_each_consumer(i, [&](item_id next) {
+    if (next == through) {
+      length = std::max(length, (s.flow().is_op(i) ? 0 : s.travel(i)) + s.tail(next));
+    }
+  });
+  return length + duration;
+}
 
-  /// What does not hold between transactions, or nothing.
-  std::string violation() const {
-    if (!log_.empty() || !pending_.empty() || !touched_.empty() || heap_size_ != 0 ||
-        std::any_of(queued_.begin(), queued_.end(), [](auto x) { return x != 0; })) {
-      return "something of a change is left";
+std::string wrong_lanes(const refine::detail::item_schedule& s) {
+  const auto& lanes = s.lanes();
+  std::size_t standing = 0;
+  for (std::uint32_t l = 0; l < lanes.size(); ++l) {
+    item_id before = none;
+    for (const auto& [label, i] : lanes[l]) {
+      if (lanes.lane(i) != l || lanes.label(i) != label || lanes.before(i) != before ||
+          (before != none && lanes.after(before) != i)) {
+        return "lane " + std::to_string(l) + " is torn";
+      }
+      const auto of_device = lanes.of(s.flow().device_of(i));
+      if (std::find(of_device.begin(), of_device.end(), l) == of_device.end()) {
+        return "item " + std::to_string(i) + " stands on another device";
+      }
+      before = i;
+      ++standing;
     }
-    if (auto wrong = wrong_lanes(); !wrong.empty()) {
-      return wrong;
-    }
-    double longest = 0;
-    double last = 0;
-    for (const item_id i : ids(num_items())) {
-      if (!is_live(i)) {
-        continue;
-      }
-      const auto name = "item " + std::to_string(i);
-      if (start(i) != earliest(i)) {
-        return name + " does not start as early as it can";
-      }
-      if (const way w = longest_way(i); tail(i) != w.length || tail_of(i, through_[i]) != w.length) {
-        return name + " has a wrong tail";
-      }
-      if (fresh_[i]) {
-        return name + " was not evaluated";
-      }
-      bool rises = true;
-      for_each_predecessor(i, [&](item_id u) { rises = rises && label_[u] < label_[i]; });
-      if (!rises) {
-        return name + " is labelled before what it waits for";
-      }
-      longest = std::max(longest, path(i));
-      last = std::max(last, finish(i));
-    }
-    if (last != makespan()) {
-      return "the makespan is not the last finish";
-    }
-    return about(longest, makespan()) ? "" : "no path is as long as the makespan";
   }
-
-  /// What the placement says and the schedule does not, or the other way round.
-  std::string misplaced() const {
-    const auto& p = problem();
-    std::vector<byte_count> free;
-    for (const device_id d : ids(p.num_devices())) {
-      free.push_back(static_cast<byte_count>(p.platform().memory_capacity(d)));
-    }
-    for (component_id c = 0; c < p.num_components(); ++c) {
-      const device_id d = device(p.members(c).front());
-      if (!p.kinds(c).contains(p.platform().kind(d)) || free[d] < p.demand(c)) {
-        return "a component does not fit its device";
-      }
-      free[d] -= p.demand(c);
-      for (const op_id v : p.members(c)) {
-        if (device(v) != d) {
-          return "a component is torn apart";
-        }
-      }
-    }
-    for (const device_id d : ids(p.num_devices())) {
-      if (free[d] != this->free(d)) {
-        return "free memory is miscounted";
-      }
-    }
-    std::size_t transfers = 0;
-    for (const item_id i : ids(num_items())) {
-      transfers += !is_op(i) && is_live(i);
-    }
-    const plan now = to_plan();
-    placed_flow<problem_type> flow{p};
-    flow.assign(now.placement);
-    return transfers == flow.transfers().size() ? "" : "there are other transfers than the placement causes";
+  for (const item_id i : ids(s.flow().num_items())) {
+    standing -= s.flow().is_live(i) && s.stands_in_lane(i);
   }
+  return standing == 0 ? "" : "lanes hold other items than they should";
+}
 
-private:
-  /// The length of the way from i that goes on through one of its successors, or ends with i.
-  double tail_of(item_id i, item_id through) const {
-    if (through == none) {
-      return duration_[i];
-    }
-    double length = -1;
-    for_each_successor(i, [&](item_id s) {
-      if (s == through) {
-        length = std::max(length, (s != next_[i] && !is_op(i) ? travel_[i - n_] : 0) + tail_[s] + duration_[i]);
-      }
-    });
-    return length;
+/// What does not hold between transactions, or nothing.
+std::string violation(const schedule_type& whole) {
+  const auto& s = whole.items();
+  if (!s.is_settled()) {
+    return "something of a change is left";
   }
+  if (auto wrong = wrong_lanes(s); !wrong.empty()) {
+    return wrong;
+  }
+  double longest = 0;
+  double last = 0;
+  for (const item_id i : ids(s.flow().num_items())) {
+    if (!s.flow().is_live(i)) {
+      continue;
+    }
+    const auto name = "item " + std::to_string(i);
+    if (s.start(i) != s.earliest(i)) {
+      return name + " does not start as early as it can";
+    }
+    if (const double way = s.longest_way(i).length; s.tail(i) != way || tail_of(s, i, s.through(i)) != way) {
+      return name + " has a wrong tail";
+    }
+    bool rises = true;
+    const auto look_at = [&](item_id u) { rises = rises && s.lanes().label(u) < s.lanes().label(i); };
+    s.flow().for_each_source(i, look_at);
+    if (s.lanes().before(i) != none) {
+      look_at(s.lanes().before(i));
+    }
+    if (!rises) {
+      return name + " is labelled before what it waits for";
+    }
+    longest = std::max(longest, whole.path(i));
+    last = std::max(last, s.finish(i));
+  }
+  if (last != s.makespan()) {
+    return "the makespan is not the last finish";
+  }
+  return about(longest, s.makespan()) ? "" : "no path is as long as the makespan";
+}
 
-  std::string wrong_lanes() const {
-    std::size_t standing = 0;
-    for (std::size_t l = 0; l < lanes_.size(); ++l) {
-      item_id before = none;
-      for (const auto& [label, i] : lanes_[l]) {
-        if (lane_[i] != l || label_[i] != label || prev_[i] != before || (before != none && next_[before] != i)) {
-          return "lane " + std::to_string(l) + " is torn";
-        }
-        const auto first = first_lane_[device_of(i)];
-        if (l < first || l >= first_lane_[device_of(i) + 1]) {
-          return "item " + std::to_string(i) + " stands on another device";
-        }
-        before = i;
-        ++standing;
+/// What the placement says and the schedule does not, or the other way round.
+std::string misplaced(const schedule_type& s) {
+  const auto& p = s.problem();
+  std::vector<byte_count> free;
+  for (const device_id d : ids(p.num_devices())) {
+    free.push_back(static_cast<byte_count>(p.platform().memory_capacity(d)));
+  }
+  for (component_id c = 0; c < p.num_components(); ++c) {
+    const device_id d = s.device(p.members(c).front());
+    if (!p.kinds(c).contains(p.platform().kind(d)) || free[d] < p.demand(c)) {
+      return "a component does not fit its device";
+    }
+    free[d] -= p.demand(c);
+    for (const op_id v : p.members(c)) {
+      if (s.device(v) != d) {
+        return "a component is torn apart";
       }
     }
-    for (const item_id i : ids(num_items())) {
-      standing -= is_live(i) && stands_in_lane(i);
-    }
-    return standing == 0 ? "" : "lanes hold other items than they should";
   }
-};
+  for (const device_id d : ids(p.num_devices())) {
+    if (free[d] != s.free(d)) {
+      return "free memory is miscounted";
+    }
+  }
+  std::size_t transfers = 0;
+  for (const item_id i : ids(s.num_items())) {
+    transfers += !s.is_op(i) && s.is_live(i);
+  }
+  const plan now = s.to_plan();
+  placed_flow<problem_type> flow{p};
+  flow.assign(now.placement);
+  return transfers == flow.transfers().size() ? "" : "there are other transfers than the placement causes";
+}
 
-void expect_sound(const probe& s) {
-  for (const std::string& wrong : {s.violation(), s.misplaced()}) {
+/// Labels only up to their order in lanes, which `before` and `after` tell.
+bool same_state(const schedule_type& a, const schedule_type& b) {
+  const auto& x = a.items().flow();
+  const auto& y = b.items().flow();
+  bool same = a.makespan() == b.makespan() && x.devices() == y.devices() && x.destinations() == y.destinations();
+  for (const device_id d : ids(a.problem().num_devices())) {
+    same = same && a.free(d) == b.free(d);
+  }
+  for (const std::uint32_t e : ids(a.problem().num_edges())) {
+    same = same && x.source(e) == y.source(e);
+  }
+  for (const item_id i : ids(a.num_items())) {
+    same = same && a.items().lanes().lane(i) == b.items().lanes().lane(i) && a.before(i) == b.before(i) &&
+           a.after(i) == b.after(i) && a.start(i) == b.start(i) && a.items().duration(i) == b.items().duration(i) &&
+           a.tail(i) == b.tail(i) && a.items().available(i) == b.items().available(i) &&
+           (x.is_op(i) || x.users(i) == y.users(i));
+  }
+  return same;
+}
+
+void expect_sound(const schedule_type& s) {
+  for (const std::string& wrong : {violation(s), misplaced(s)}) {
     if (!wrong.empty()) {
       RC_FAIL(wrong);
     }
@@ -159,7 +168,7 @@ void expect_sound(const probe& s) {
 
 /// The plan runs in the time that the schedule says; on several slots a run can be shorter, since it does not keep to
 /// lanes.
-void expect_as_run(const probe& s) {
+void expect_as_run(const schedule_type& s) {
   const auto& p = s.problem();
   const plan made = s.to_plan();
   expect_none("plan", validate(p, made));
@@ -173,12 +182,12 @@ void expect_as_run(const probe& s) {
   RC_ASSERT((one_slot ? run.makespan == s.makespan() : run.makespan <= s.makespan()));
 }
 
-item_id any_in_lane(const probe& s, rng& random) {
+item_id any_in_lane(const schedule_type& s, rng& random) {
   return refine::near_critical(s, random, 1);
 }
 
 /// A random change; false if it could not be made.
-bool change(probe& s, refine::neighbourhood<problem_type>& moves, rng& random) {
+bool change(schedule_type& s, refine::neighbourhood<problem_type>& moves, rng& random) {
   const auto& p = s.problem();
   const item_id i = any_in_lane(s, random);
   switch (random.below(6)) {
@@ -212,14 +221,14 @@ double draw_limit(double makespan, double before, rng& random) {
 }
 
 /// One transaction: a few changes, evaluated with a limit and, on a copy, without; then made or taken back.
-void transact(probe& s, refine::neighbourhood<problem_type>& moves, rng& random) {
-  const probe before = s;
+void transact(schedule_type& s, refine::neighbourhood<problem_type>& moves, rng& random) {
+  const schedule_type before = s;
   bool made = true;
   for (auto count = 1 + random.below(3); count > 0 && made; --count) {
     made = change(s, moves, random);
   }
   if (made) {
-    probe full = s;
+    schedule_type full = s;
     const double makespan = full.evaluate();
     RC_ASSERT(makespan < s.infinity);
     const double limit = draw_limit(makespan, before.makespan(), random);
@@ -229,14 +238,14 @@ void transact(probe& s, refine::neighbourhood<problem_type>& moves, rng& random)
       s.commit();
       full.commit();
       RC_ASSERT(s.makespan() == makespan);
-      RC_ASSERT(s.same_state(full));
+      RC_ASSERT(same_state(s, full));
       expect_sound(s);
       expect_as_run(s);
       return;
     }
   }
   s.rollback();
-  RC_ASSERT(s.same_state(before));
+  RC_ASSERT(same_state(s, before));
   expect_sound(s);
 }
 
@@ -244,14 +253,14 @@ void walk(const problem_type& p, const plan& start, std::uint64_t seed) {
   trace run;
   simulator<problem_type, schedule::fifo> sim{p};
   const auto first = sim.run(start, simulate::recorder{run});
-  probe s{p};
+  schedule_type s{p};
   s.assign(run);
   RC_ASSERT(s.makespan() <= first.makespan);
   expect_sound(s);
   expect_as_run(s);
   rng random{seed};
   refine::neighbourhood<problem_type> moves{p};
-  probe::snapshot saved;
+  schedule_type::snapshot saved;
   s.save(saved);
   const plan kept = s.to_plan();
   const double makespan = s.makespan();

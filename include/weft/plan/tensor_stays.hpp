@@ -24,51 +24,107 @@ struct tensor_stay {
   friend constexpr bool operator==(const tensor_stay&, const tensor_stay&) = default;
 };
 
-/// All stays of tensors that take memory for some time; those of a tensor together, by tensor.
-/// Preconditions: as for `peak_memory_of`. Complexity: O(n + m + devices + transfers).
+/// Finds the stays of one tensor at a time: on its producer's device from the op's start until its last consumer there
+/// has finished and its last send is over, on each other from the start of the transfer until its last consumer there
+/// has finished.
 template <class W>
-buffer<tensor_stay> tensor_stays(const W& w, std::size_t num_devices, const placement& where, const trace& run) {
-  const auto num_tensors = static_cast<std::size_t>(w.num_tensors());
-  std::vector<std::uint32_t> first(num_tensors + 1, 0); // transfers by tensor
-  for (const auto& x : run.transfers) {
-    ++first[x.tensor + 1];
-  }
-  for (const tensor_id t : ids(num_tensors)) {
-    first[t + 1] += first[t];
-  }
-  std::vector<std::uint32_t> sent(run.transfers.size());
-  auto next = first;
-  for (std::uint32_t k = 0; k < run.transfers.size(); ++k) {
-    sent[next[run.transfers[k].tensor]++] = k;
-  }
-  buffer<tensor_stay> stays;
-  std::vector<op_id> keeper(num_devices, none); // of the tensor at hand
-  for (const tensor_id t : ids(num_tensors)) {
-    const op_id u = w.producer(t);
-    for (const op_id c : w.consumers(t)) {
-      auto& last = keeper[where[c]];
-      last = last == none || run.ops[c].finish > run.ops[last].finish ? c : last;
+class stay_finder {
+public:
+  stay_finder(const W& w, std::size_t num_devices) : w_{&w}, keeper_(num_devices, none) {}
+
+  /// Calls f(tensor_stay) for those that take memory for some time. `run` has `device(op)`, `start(op)`, `finish(op)`,
+  /// and `for_each_transfer(t, g)`, which calls g(to, start, send_finish, arrival). Complexity: O(consumers +
+  /// transfers).
+  template <class Run, class F>
+  void operator()(tensor_id t, const Run& run, F f) {
+    const op_id u = w_->producer(t);
+    const byte_count bytes = w_->bytes(t);
+    if (bytes == 0) {
+      return;
+    }
+    for (const op_id c : w_->consumers(t)) {
+      auto& last = keeper_[run.device(c)];
+      last = last == none || run.finish(c) > run.finish(last) ? c : last;
     }
     const auto stay = [&](device_id d, double begin, double end, op_id last, bool received) {
-      if (begin < end && w.bytes(t) > 0) {
-        stays.push_back({t, d, begin, end, last, received});
+      if (begin < end) {
+        f(tensor_stay{t, d, begin, end, last, received});
       }
     };
-    const op_id local = keeper[where[u]];
-    double end = local != none ? run.ops[local].finish : run.ops[u].finish;
-    op_id last = local;
-    for (auto k = first[t]; k < first[t + 1]; ++k) {
-      const auto& x = run.transfers[sent[k]];
-      last = x.send_finish > end ? none : last;
-      end = std::max(end, x.send_finish);
-      const op_id there = keeper[x.to];
-      stay(x.to, x.start, there == none ? x.arrival : std::max(x.arrival, run.ops[there].finish), there, true);
-    }
-    stay(where[u], run.ops[u].start, end, last, false);
-    for (const op_id c : w.consumers(t)) {
-      keeper[where[c]] = none;
+    op_id last = keeper_[run.device(u)];
+    double end = run.finish(last != none ? last : u);
+    run.for_each_transfer(t, [&](device_id to, double start, double send_finish, double arrival) {
+      last = send_finish > end ? none : last;
+      end = std::max(end, send_finish);
+      const op_id there = keeper_[to];
+      stay(to, start, there == none ? arrival : std::max(arrival, run.finish(there)), there, true);
+    });
+    stay(run.device(u), run.start(u), end, last, false);
+    for (const op_id c : w_->consumers(t)) {
+      keeper_[run.device(c)] = none;
     }
   }
+
+private:
+  const W* w_;
+  std::vector<op_id> keeper_; // of the tensor at hand, per device
+};
+
+/// The stays of whole runs. Kept between them, it does not allocate after the first.
+template <class W>
+class stays_of_runs {
+public:
+  stays_of_runs(const W& w, std::size_t num_devices)
+      : find_{w, num_devices}, num_tensors_{static_cast<std::size_t>(w.num_tensors())} {}
+
+  /// Calls f(tensor_stay) for each; those of a tensor together, by tensor. Preconditions: as for `peak_memory_of`.
+  /// Complexity: O(n + m + transfers).
+  template <class F>
+  void operator()(const placement& where, const trace& run, F f) {
+    first_.assign(num_tensors_ + 2, 0); // two ahead, so that filling leaves the starts
+    for (const auto& x : run.transfers) {
+      ++first_[x.tensor + 2];
+    }
+    for (const tensor_id t : ids(num_tensors_)) {
+      first_[t + 2] += first_[t + 1];
+    }
+    sent_.resize(run.transfers.size());
+    for (std::uint32_t k = 0; k < run.transfers.size(); ++k) {
+      sent_[first_[run.transfers[k].tensor + 1]++] = k;
+    }
+    for (const tensor_id t : ids(num_tensors_)) {
+      find_(t, recorded{*this, where, run}, f);
+    }
+  }
+
+private:
+  struct recorded {
+    const stays_of_runs& by_tensor;
+    const placement& where;
+    const trace& run;
+
+    device_id device(op_id v) const { return where[v]; }
+    double start(op_id v) const { return run.ops[v].start; }
+    double finish(op_id v) const { return run.ops[v].finish; }
+    template <class G>
+    void for_each_transfer(tensor_id t, G g) const {
+      for (auto k = by_tensor.first_[t]; k < by_tensor.first_[t + 1]; ++k) {
+        const auto& x = run.transfers[by_tensor.sent_[k]];
+        g(x.to, x.start, x.send_finish, x.arrival);
+      }
+    }
+  };
+
+  stay_finder<W> find_;
+  std::size_t num_tensors_;
+  std::vector<std::uint32_t> first_, sent_; // transfers by tensor
+};
+
+/// All stays of a run, as `stays_of_runs` tells them.
+template <class W>
+buffer<tensor_stay> tensor_stays(const W& w, std::size_t num_devices, const placement& where, const trace& run) {
+  buffer<tensor_stay> stays;
+  stays_of_runs<W>{w, num_devices}(where, run, [&](const tensor_stay& s) { stays.push_back(s); });
   return stays;
 }
 

@@ -3,19 +3,21 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/core/revertible.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/evaluate/concepts.hpp"
 #include "weft/objective/makespan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
+#include "weft/refine/detail/item_charges.hpp"
 #include "weft/refine/detail/item_schedule.hpp"
-#include "weft/schedule/placed_flow.hpp"
-#include "weft/simulate/record.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <vector>
 
 namespace weft::refine {
@@ -29,211 +31,108 @@ namespace weft::refine {
 /// ```
 /// if (s.move(c, d) && s.evaluate(limit) <= limit) s.commit(); else s.rollback();
 /// ```
-/// What is minimised is the **value**: the makespan, or, for an objective that is a sum (`objective_parts::is_sum`), what
-/// the makespan costs and the charges of ops and transfers. `evaluate` recomputes, in the order of the labels, only items
-/// whose inputs have changed, and gives up as soon as the new value is known to exceed the limit. Charges are known at
-/// once, so it looks for a makespan that costs more than they leave. It knows early: where the **tail** of an item, the
-/// longest way from its start to the end of the schedule, meets nothing that has moved, it is as it was before the
-/// change, so start + tail is the length of a path in the new schedule.
+/// What is minimised is the **value**: the makespan, or, for an objective that is a sum (`objective_parts::is_sum`),
+/// what the makespan costs and the charges of ops and transfers. `evaluate` recomputes, in the order of the labels,
+/// only items whose inputs have changed, and gives up as soon as the new value is known to exceed the limit. Charges
+/// are known at once, so it looks for a makespan that costs more than they leave. It knows early: where the **tail**
+/// of an item, the longest way from its start to the end of the schedule, meets nothing that has moved, it is as it
+/// was before the change, so start + tail is the length of a path in the new schedule.
 ///
 /// Complexity: O(n + m + renumbering) to set up; a move costs O(fan-in + fan-out + log n + lane) and an evaluation
 /// O(k log k) for k items whose times change before it is decided. Memory: about 120 bytes per op and 80 per edge.
 template <class Problem, class Objective = objective::makespan>
-class incremental_schedule : public detail::item_schedule {
-  static constexpr bool has_charges = objective_parts::is_sum<Objective, Problem>;
-  static_assert(has_charges || std::same_as<Objective, objective::makespan>,
+class incremental_schedule {
+  using charges_type = detail::item_charges<Problem, Objective>;
+  static_assert(charges_type::is_sum || std::same_as<Objective, objective::makespan>,
                 "weft: only the makespan, and objectives with price, op_charge and transfer_charge can be followed");
 
 public:
   using problem_type = Problem;
+  using snapshot = detail::item_schedule::snapshot;
+  static constexpr double infinity = detail::item_schedule::infinity;
 
-  explicit incremental_schedule(const Problem& p, const Objective& o = {}) : p_{&p}, objective_{o} {
-    if constexpr (has_charges) {
-      price_ = objective_.price(p);
-    }
-    n_ = static_cast<item_id>(p.num_ops());
-    copy_structure();
-    const std::size_t slots = slot_row_.back();
-    const std::size_t items = n_ + slots;
-    device_.assign(n_, none);
-    free_.assign(p.num_devices(), 0);
-    dest_.assign(slots, none);
-    count_.assign(slots, 0);
-    fresh_.assign(items, 0);
-    lane_.assign(items, none);
-    prev_.assign(items, none);
-    next_.assign(items, none);
-    label_.assign(items, 0);
-    start_.assign(items, 0);
-    duration_.assign(items, 0);
-    travel_.assign(slots, 0);
-    charge_.resize(has_charges ? items : 0);
-    tail_.assign(items, 0);
-    through_.assign(items, none);
-    moved_in_.assign(items, 0);
-    held_in_.assign(items, 0);
-    queued_.assign(items, 0);
-    heap_.resize(items + 1);
-    source_.assign(p.num_edges(), none);
-    first_lane_.assign(p.num_devices() + 1, 0);
-    for (const device_id d : ids(p.num_devices())) {
-      const std::size_t at_once = p.platform().slots(d);
-      first_lane_[d + 1] = first_lane_[d] + static_cast<std::uint32_t>(std::min<std::size_t>(at_once, items + 1));
-    }
-    lanes_.resize(first_lane_.back());
-  }
+  explicit incremental_schedule(const Problem& p, const Objective& o = {})
+      : p_{&p}, items_{p}, free_(p.num_devices(), 0), charges_{p, o, items_.flow().num_items()} {}
 
-  /// Takes over the schedule of a run; of one under contention, its order, with times as they are without. Precondition: the
-  /// trace is of a complete run.
-  void assign(const trace& run) {
-    clear();
-    struct entry {
-      double start;
-      double finish;
-      std::uint32_t position; // topological: ops and the transfers they cause
-      item_id item;
-    };
-    buffer<entry> entries;
-    std::vector<std::uint32_t> position(n_, 0);
-    for (std::uint32_t i = 0; i < n_; ++i) {
-      position[p_->topological_order()[i]] = 2 * i;
-    }
-    for (const op_id v : ids(n_)) {
-      set_device(v, run.ops[v].device);
-      charge_op(v);
-      duration_[v] = p_->compute_time(v, device_[v]);
-      entries.push_back({run.ops[v].start, run.ops[v].finish, position[v], v});
-    }
-    for (component_id c = 0; c < p_->num_components(); ++c) {
-      free_[device_[p_->members(c).front()]] -= p_->demand(c);
-    }
-    for (const transfer_record& x : run.transfers) {
-      const item_id s = take_slot(x.tensor, x.to);
-      entries.push_back({x.send_start, x.send_finish, position[producer_[x.tensor]] + 1, s});
-    }
-    for (const tensor_id t : ids(p_->num_tensors())) {
-      const device_id here = device_[producer_[t]];
-      for (std::uint32_t k = cons_row_[t]; k < cons_row_[t + 1]; ++k) {
-        const device_id there = device_[cons_[k]];
-        if (there == here) {
-          source_[cons_edge_[k]] = producer_[t];
-        } else {
-          const item_id s = find_slot(t, there);
-          WEFT_ASSERT(s != none);
-          ++count_[s - n_];
-          source_[cons_edge_[k]] = s;
-        }
-      }
-    }
-    weft::sort(entries, [](const entry& a, const entry& b) {
-      return a.start != b.start         ? a.start < b.start
-             : a.finish != b.finish     ? a.finish < b.finish
-             : a.position != b.position ? a.position < b.position
-                                        : a.item < b.item;
-    });
-    // This order is topological: what waits starts no sooner than what it waits for finishes, and of two that take no
-    // time the position decides.
-    double label = 0;
-    std::vector<double> lane_end(lanes_.size(), -1);
-    for (const entry& e : entries) {
-      label_[e.item] = label++;
-      start_[e.item] = e.start;
-    }
-    for (const entry& e : entries) {
-      if (stands_in_lane(e.item)) {
-        const device_id d = device_of(e.item);
-        std::uint32_t lane = first_lane_[d];
-        for (auto l = lane; l < first_lane_[d + 1]; ++l) { // the one that ended last of those that are free
-          const bool free = lane_end[l] <= e.start;
-          const bool best_free = lane_end[lane] <= e.start;
-          if (free != best_free ? free : free ? lane_end[l] > lane_end[lane] : lane_end[l] < lane_end[lane]) {
-            lane = l;
-          }
-        }
-        lane_end[lane] = e.finish;
-        insert_into_lane(e.item, lane, label_[e.item]);
-      }
-    }
-    forget_changes();
-    recompute();
-    charges_ = new_charges_;
-  }
+  const Problem& problem() const { return *p_; }
+  /// The parts that it is made of: who brings what, who stands where, and when.
+  const detail::item_schedule& items() const { return items_; }
 
-  /// What is minimised, of the last state that was committed.
-  double value() const { return value_of(makespan(), charges()); }
+  // ---- the state that was committed last
+
+  /// What is minimised.
+  double value() const { return charges_.value_of(makespan(), charges()); }
+  double makespan() const { return items_.makespan(); }
+  /// What is charged for ops and transfers.
+  double charges() const { return charges_.committed(); }
   /// What a schedule of that makespan and those charges is worth.
-  double value_of(double makespan, double charges) const {
-    if constexpr (has_charges) {
-      return price_.of(makespan) + charges;
-    } else {
-      return makespan;
-    }
-  }
+  double value_of(double makespan, double charges) const { return charges_.value_of(makespan, charges); }
 
-  /// The value after the changes since the last commit, or infinity once it is known to be greater than `limit`.
-  double evaluate(double limit = infinity) {
-    if constexpr (!has_charges) {
-      return evaluate_makespan(limit);
-    } else {
-      const double charged = new_charges_.value();
-      const double seconds = price_.most_seconds(limit + std::abs(limit) * 1e-9 - charged); // some, as sums are rounded
-      if (!(seconds >= 0)) {
-        return infinity;
-      }
-      const double makespan = evaluate_makespan(seconds);
-      const double value = makespan < infinity ? value_of(makespan, charged) : infinity;
-      return value > limit ? infinity : value;
-    }
-  }
+  // ---- the state with all changes
 
+  std::size_t num_ops() const { return flow().num_ops(); }
+  /// Ops are `0 … num_ops() - 1`, what comes after them are transfers, of which `is_live` says if they happen.
+  std::size_t num_items() const { return flow().num_items(); }
+  bool is_live(item_id i) const { return flow().is_live(i); }
+  bool is_op(item_id i) const { return flow().is_op(i); }
+  bool stands_in_lane(item_id i) const { return items_.stands_in_lane(i); }
+  device_id device(op_id v) const { return flow().device(v); }
+  double start(item_id i) const { return items_.start(i); }
+  double finish(item_id i) const { return items_.finish(i); }
+  /// Seconds from the start of i to the end of the schedule along the longest path that begins with i.
+  double tail(item_id i) const { return items_.tail(i); }
+  /// The length of the longest path through i; the makespan for critical items.
+  double path(item_id i) const { return start(i) + tail(i); }
+  /// The neighbours in its lane, or `none`.
+  item_id before(item_id i) const { return items_.lanes().before(i); }
+  item_id after(item_id i) const { return items_.lanes().after(i); }
+  op_id producer(item_id transfer) const { return flow().producer(transfer); }
+  /// Bytes that are not reserved on d.
+  byte_count free(device_id d) const { return free_[d]; }
   bool fits(component_id c, device_id d) const {
     return p_->kinds(c).contains(p_->platform().kind(d)) && free_[d] >= p_->demand(c);
   }
-  const Problem& problem() const { return *p_; }
+  /// The item that v waits for longest: the op or transfer that brings its last input. `none` without inputs.
+  item_id last_input(item_id i) const { return items_.last_input(i); }
+  /// When what i waits for is there, its lane aside.
+  double ready(item_id i) const { return items_.ready(i); }
+  /// Calls f for every item of d that starts in [from, until), lane by lane.
+  template <class F>
+  void for_each_in_window(device_id d, double from, double until, F f) const {
+    items_.for_each_in_window(d, from, until, f);
+  }
   /// When all inputs of v could be on d, as things are, each sent as soon as it exists.
   double inputs_ready(op_id v, device_id d) const {
     double ready = 0;
-    for (std::uint32_t e = in_row_[v]; e < in_row_[v + 1]; ++e) {
-      const tensor_id t = in_tensor_[e];
-      const op_id u = producer_[t];
-      const device_id from = device_[u];
+    for (const auto e : flow().inputs(v)) {
+      const tensor_id t = flow().tensor_of_edge(e);
+      const op_id u = flow().producer_of(t);
+      const device_id from = device(u);
       double there = finish(u);
       if (from != d) {
-        const item_id s = find_slot(t, d);
-        there = s != none ? available(s) : there + p_->send_time(t, from, d) + p_->transfer_time(t, from, d);
+        const item_id s = flow().find(t, d);
+        there =
+          s != none ? items_.available(s) : there + p_->send_time(t, from, d) + p_->transfer_time(t, from, d);
       }
       ready = std::max(ready, there);
     }
     return ready;
   }
-
   /// About how long the longest path through v would be if v moved to d, everything else staying as it is.
   double path_if_moved(op_id v, device_id d) const {
-    const double ready = inputs_ready(v, d);
-    const double rest = path_behind(v, d);
-    double least = infinity;
-    for (auto l = first_lane_[d]; l < first_lane_[d + 1]; ++l) {
-      const auto& row = lanes_[l];
-      auto at = std::partition_point(row.begin(), row.end(), [&](const lane_entry& x) { return finish(x.item) <= ready; });
-      for (;; ++at) {
-        const double begin = at == row.begin() ? ready : std::max(ready, finish((at - 1)->item));
-        least = std::min(least, begin + std::max(rest, at == row.end() ? 0 : tail_[at->item]));
-        if (at == row.end() || tail_[at->item] <= rest) {
-          break;
-        }
-      }
-    }
-    return least + p_->compute_time(v, d);
+    return items_.shortest_path(d, inputs_ready(v, d), path_behind(v, d)) + p_->compute_time(v, d);
   }
+
+  // ---- changes
 
   /// Moves a component to a device that it fits, each member to where it could start when its inputs are there, plus
   /// `delay` seconds, if that is between what it waits for and what waits for it. False if labels are too dense there;
   /// roll back then.
   bool move(component_id c, device_id d, double delay = 0) {
     const auto members = p_->members(c);
-    if (const device_id from = device_[members.front()]; from != d) {
-      change_free(from, p_->demand(c));
-      change_free(d, std::uint64_t{0} - p_->demand(c));
+    if (const device_id from = device(members.front()); from != d) {
+      free_.set(from, free_[from] + p_->demand(c));
+      free_.set(d, free_[d] - p_->demand(c));
     }
     for (const op_id v : members) {
       if (!move_op(v, d, inputs_ready(v, d) + delay)) {
@@ -242,104 +141,92 @@ public:
     }
     return true;
   }
-
   /// Puts an item of a lane to where it would start at `time`, as far as what it waits for and what waits for it
   /// allows. False if labels are too dense there.
-  bool shift(item_id i, double time) {
-    const auto [low, high] = window(i);
-    const std::uint32_t lane = pick_lane(device_of(i), time);
-    unlink(i);
-    double rest = 0;
-    for_each_consumer(i, [&](item_id s) { rest = std::max(rest, tail_[s]); });
-    return insert(i, lane, time, i < n_ ? rest : travel_[i - n_] + rest, low, high);
-  }
-
+  bool shift(item_id i, double time) { return items_.shift(i, time); }
   /// Puts i right before `other`, an item of a lane of the same device, if that is possible. Else false: roll back.
-  bool put_before(item_id i, item_id other) {
-    const auto [low, high] = window(i);
-    const double left = prev_[other] == none ? low : std::max(low, label_[prev_[other]]);
-    const double right = std::min(high, label_[other]);
-    const std::uint32_t lane = lane_[other];
-    if (!(left < right)) {
-      return false;
+  bool put_before(item_id i, item_id other) { return items_.put_before(i, other); }
+
+  /// The value after the changes since the last commit, or infinity once it is known to be greater than `limit`.
+  double evaluate(double limit = infinity) {
+    if constexpr (!charges_type::is_sum) {
+      return items_.evaluate(limit);
+    } else {
+      const double seconds = charges_.most_seconds(limit);
+      const double makespan = seconds >= 0 ? items_.evaluate(seconds) : infinity;
+      const double value = makespan < infinity ? value_of(makespan, charges_.pending()) : infinity;
+      return value > limit ? infinity : value;
     }
-    const double label = between(left, right);
-    if (!(left < label && label < right)) {
-      crowded_ = true;
-      return false;
+  }
+  /// Makes the changes permanent. Precondition: they were evaluated to a finite value.
+  void commit() {
+    commit_all(items_, free_, charges_);
+  }
+  /// Takes back all changes since the last commit.
+  void rollback() {
+    rollback_all(items_, free_, charges_);
+  }
+  /// How many changes were evaluated so far.
+  std::uint64_t evaluations() const { return items_.evaluations(); }
+
+  // ---- states as a whole
+
+  /// Takes over the schedule of a run; of one under contention, its order, with times as they are without.
+  /// Precondition: the trace is of a complete run.
+  void assign(const trace& run) {
+    snapshot s;
+    s.destination.assign(num_items() - num_ops(), none);
+    s.start.assign(num_items(), 0);
+    s.duration.assign(num_items(), 0);
+    std::vector<double> finish(num_items(), 0);
+    for (const op_id v : ids(num_ops())) {
+      const op_record& x = run.ops[v];
+      s.device.push_back(x.device);
+      s.start[v] = x.start;
+      s.duration[v] = p_->compute_time(v, x.device);
+      finish[v] = x.finish;
     }
-    unlink(i);
-    link(i, lane, label);
-    set_start(i, start_[other]);
-    return true;
+    for (const transfer_record& x : run.transfers) {
+      const item_id i = flow().free_transfer(x.tensor, s.destination);
+      s.destination[i - num_ops()] = x.to;
+      s.start[i] = x.send_start;
+      s.duration[i] = p_->send_time(x.tensor, s.device[producer(i)], x.to);
+      finish[i] = x.send_finish;
+    }
+    take_over(s, finish);
   }
 
+  /// Precondition: no change is pending. Reuses the memory of `into`. Complexity: O(items), without sorting.
+  void save(snapshot& into) const {
+    items_.save(into);
+    into.value = value();
+  }
   /// Goes back to a saved state of this schedule. Precondition: no change is pending. Complexity: O(n + m + items log
   /// items).
   void restore(const snapshot& saved) {
-    trace run;
-    for (const op_id v : ids(n_)) {
-      run.ops.push_back({saved.device[v], saved.start[v], saved.start[v] + saved.duration[v]});
-    }
-    for (const item_id i : ids(num_items())) {
-      if (i >= n_ && saved.destination[i - n_] != none) {
-        const double end = saved.start[i] + saved.duration[i];
-        run.transfers.push_back({tensor_of_[i - n_], saved.device[producer(i)], saved.destination[i - n_],
-                                 saved.start[i], end, end, end});
+    snapshot s = saved;
+    s.destination.assign(s.destination.size(), none);
+    std::vector<double> finish(num_items(), 0);
+    for (item_id i = 0; i < num_items(); ++i) {
+      item_id to = i;
+      if (!is_op(i)) {
+        if (saved.destination[i - num_ops()] == none) {
+          continue;
+        }
+        to = flow().free_transfer(flow().tensor(i), s.destination); // numbered without gaps, as by `assign`
+        s.destination[to - num_ops()] = saved.destination[i - num_ops()];
       }
+      s.start[to] = saved.start[i];
+      s.duration[to] = saved.duration[i];
+      finish[to] = s.start[to] + s.duration[to];
     }
-    assign(run);
-  }
-
-  /// What is charged for ops and transfers, of the last state that was committed.
-  double charges() const { return charges_.value(); }
-  /// Precondition: no change is pending. Reuses the memory of `into`. Complexity: O(items), without sorting.
-  void save(snapshot& into) const {
-    item_schedule::save(into);
-    into.value = value();
+    take_over(s, finish);
   }
 
   /// Where everything is and when it happens, changes that were evaluated included. Allocates only the first time.
-  void record(trace& into) const {
-    into.ops.resize(n_);
-    into.transfers.clear();
-    into.makespan = 0;
-    for (const op_id v : ids(n_)) {
-      into.ops[v] = {device_[v], start_[v], start_[v] + duration_[v]};
-      into.makespan = std::max(into.makespan, into.ops[v].finish);
-    }
-    for (item_id i = n_; i < num_items(); ++i) {
-      if (is_live(i)) {
-        const double sent = start_[i] + duration_[i];
-        const double arrival = sent + travel_[i - n_];
-        into.transfers.push_back(
-          {tensor_of_[i - n_], device_[producer(i)], dest_[i - n_], start_[i], sent, sent, arrival});
-        into.makespan = std::max(into.makespan, arrival);
-      }
-    }
-  }
-
+  void record(trace& into) const { items_.record(into); }
   /// The saved state as a plan: placement, and every op and send in the order of its start.
-  plan to_plan(const snapshot& s) const {
-    std::vector<item_id> order;
-    for (const item_id i : ids(s.start.size())) {
-      if (i < n_ || (s.destination[i - n_] != none && s.duration[i] > 0)) {
-        order.push_back(i);
-      }
-    }
-    weft::sort(order, [&](item_id a, item_id b) {
-      const double fa = s.start[a] + s.duration[a];
-      const double fb = s.start[b] + s.duration[b];
-      return s.start[a] != s.start[b] ? s.start[a] < s.start[b] : fa != fb ? fa < fb : s.label[a] < s.label[b];
-    });
-    plan result{s.device, {}};
-    for (const item_id i : order) {
-      result.order.push_back(i < n_ ? step::run(i)
-                                    : step::send(producer(i), tensor_of_[i - n_], s.destination[i - n_]));
-    }
-    return result;
-  }
-
+  plan to_plan(const snapshot& s) const { return items_.to_plan(s); }
   /// The present state as a plan.
   plan to_plan() const {
     snapshot now;
@@ -348,198 +235,181 @@ public:
   }
 
 private:
-  void copy_structure() {
-    const auto& w = p_->workload();
-    const std::size_t tensors = p_->num_tensors();
-    producer_.resize(tensors);
-    cons_row_.assign(tensors + 1, 0);
-    slot_row_.assign(tensors + 1, 0);
-    cons_.reserve(p_->num_edges());
-    for (const tensor_id t : ids(tensors)) {
-      producer_[t] = w.producer(t);
-      for (const op_id c : w.consumers(t)) {
-        cons_.push_back(c);
-      }
-      cons_row_[t + 1] = static_cast<std::uint32_t>(cons_.size());
-      slot_row_[t + 1] = slot_row_[t] + static_cast<std::uint32_t>(std::min<std::size_t>(
-                                          cons_row_[t + 1] - cons_row_[t], p_->num_devices()));
-      for (auto k = slot_row_[t]; k < slot_row_[t + 1]; ++k) {
-        tensor_of_.push_back(t);
+  const detail::item_flow& flow() const { return items_.flow(); }
+
+  /// Items stand in the order of `start` and `finish`.
+  void take_over(const snapshot& s, const std::vector<double>& finish) {
+    std::vector<std::uint32_t> position(num_ops(), 0); // topological: ops and the transfers they cause
+    for (std::uint32_t i = 0; i < num_ops(); ++i) {
+      position[p_->topological_order()[i]] = 2 * i;
+    }
+    const auto position_of = [&](item_id i) { return is_op(i) ? position[i] : position[producer(i)] + 1; };
+    std::vector<item_id> order;
+    for (const item_id i : ids(num_items())) {
+      if (is_op(i) || s.destination[i - num_ops()] != none) {
+        order.push_back(i);
       }
     }
-    in_row_.assign(n_ + 1, 0);
-    out_row_.assign(n_ + 1, 0);
-    for (const op_id v : ids(n_)) {
-      for (const tensor_id t : w.inputs(v)) {
-        in_tensor_.push_back(t);
+    // This order is topological: what waits starts no sooner than what it waits for finishes, and of two that take no
+    // time the position decides.
+    weft::sort(order, [&](item_id a, item_id b) {
+      return s.start[a] != s.start[b]             ? s.start[a] < s.start[b]
+             : finish[a] != finish[b]             ? finish[a] < finish[b]
+             : position_of(a) != position_of(b) ? position_of(a) < position_of(b)
+                                                  : a < b;
+    });
+    std::vector<std::uint32_t> lane_of(num_items(), none);
+    std::vector<double> lane_end(items_.lanes().size(), -1);
+    for (const item_id i : order) {
+      if (!is_op(i) && s.duration[i] == 0) {
+        continue;
       }
-      for (const tensor_id t : w.outputs(v)) {
-        out_tensor_.push_back(t);
-      }
-      in_row_[v + 1] = static_cast<std::uint32_t>(in_tensor_.size());
-      out_row_[v + 1] = static_cast<std::uint32_t>(out_tensor_.size());
-    }
-    cons_edge_.resize(cons_.size());
-    for (const tensor_id t : ids(tensors)) {
-      for (auto k = cons_row_[t]; k < cons_row_[t + 1]; ++k) {
-        auto e = in_row_[cons_[k]];
-        while (in_tensor_[e] != t) {
-          ++e;
+      const id_range lanes = items_.lanes().of(s.device[is_op(i) ? i : producer(i)]);
+      auto lane = *lanes.begin();
+      for (const auto l : lanes) { // the one that ended last of those that are free
+        const bool free = lane_end[l] <= s.start[i];
+        const bool best_free = lane_end[lane] <= s.start[i];
+        if (free != best_free ? free : free ? lane_end[l] > lane_end[lane] : lane_end[l] < lane_end[lane]) {
+          lane = l;
         }
-        cons_edge_[k] = e;
       }
+      lane_end[lane] = finish[i];
+      lane_of[i] = lane;
     }
+    items_.settle(s, order, lane_of, [&](item_id i) {
+      return p_->transfer_time(flow().tensor(i), flow().device_of(i), flow().destination(i));
+    });
+    for (const device_id d : ids(p_->num_devices())) {
+      free_.settle(d, static_cast<byte_count>(p_->platform().memory_capacity(d)));
+    }
+    for (component_id c = 0; c < p_->num_components(); ++c) {
+      const device_id d = device(p_->members(c).front());
+      free_.settle(d, free_[d] - p_->demand(c));
+    }
+    charges_.restart();
+    for (const item_id i : order) {
+      charges_.set(*p_, flow(), i);
+    }
+    charges_.commit();
   }
 
-  void charge_op(op_id v) {
-    if constexpr (has_charges) {
-      set_charge(v, objective_.op_charge(*p_, v, device_[v]));
-    }
-  }
-
-  /// A transfer of t to d that nobody waits for yet and that stands nowhere.
-  item_id take_slot(tensor_id t, device_id d) {
-    auto k = slot_row_[t];
-    while (dest_[k] != none) {
-      ++k;
-    }
-    const item_id s = n_ + k;
-    const device_id from = device_[producer_[t]];
-    set_destination(s, d);
-    set_count(s, 0);
-    set_duration(s, p_->send_time(t, from, d));
-    log_.push_back({kind::travel, k, 0, travel_[k]});
-    travel_[k] = p_->transfer_time(t, from, d);
-    if constexpr (has_charges) {
-      set_charge(s, objective_.transfer_charge(*p_, t, from, d));
-    }
-    touch(producer_[t]);
-    return s;
-  }
-  void drop_transfer(item_id s) {
-    drop_slot(s);
-    if constexpr (has_charges) {
-      set_charge(s, 0);
-    }
-  }
   /// The longest path that follows v if it ran on d and its tensors were sent as soon as possible; without lanes.
   double path_behind(op_id v, device_id d) const {
     double rest = 0;
-    for (auto o = out_row_[v]; o < out_row_[v + 1]; ++o) {
-      const tensor_id t = out_tensor_[o];
-      for (auto k = cons_row_[t]; k < cons_row_[t + 1]; ++k) {
-        const device_id to = device_[cons_[k]];
+    flow().for_each_output(v, [&](tensor_id t) {
+      flow().for_each_use(t, [&](op_id c, std::uint32_t) {
+        const device_id to = device(c);
         const double move = to == d ? 0 : p_->send_time(t, d, to) + p_->transfer_time(t, d, to);
-        rest = std::max(rest, move + tail_[cons_[k]]);
-      }
-    }
+        rest = std::max(rest, move + tail(c));
+      });
+    });
     return rest;
   }
 
   bool move_op(op_id v, device_id d, double time) {
-    if (device_[v] == d) {
+    if (device(v) == d) {
       return shift(v, time);
     }
-    interval x{-infinity, infinity};
-    for (auto e = in_row_[v]; e < in_row_[v + 1]; ++e) {
-      const tensor_id t = in_tensor_[e];
-      const item_id s = device_[producer_[t]] == d ? none : find_slot(t, d);
-      x.low = std::max(x.low, label_[s == none ? producer_[t] : s]);
+    double low = -infinity;
+    double high = infinity;
+    for (const auto e : flow().inputs(v)) {
+      const tensor_id t = flow().tensor_of_edge(e);
+      const op_id u = flow().producer_of(t);
+      const item_id s = device(u) == d ? none : flow().find(t, d);
+      low = std::max(low, label(s == none ? u : s));
     }
-    for (auto o = out_row_[v]; o < out_row_[v + 1]; ++o) {
-      for (auto k = cons_row_[out_tensor_[o]]; k < cons_row_[out_tensor_[o] + 1]; ++k) {
-        x.high = std::min(x.high, label_[cons_[k]]);
-      }
-    }
-    unlink(v);
-    set_device(v, d);
-    charge_op(v);
-    set_duration(v, p_->compute_time(v, d));
-    return insert(v, pick_lane(d, time), time, path_behind(v, d), x.low, x.high) && attach_inputs(v, d) && attach_outputs(v, d);
+    flow().for_each_output(v, [&](tensor_id t) {
+      flow().for_each_use(t, [&](op_id c, std::uint32_t) { high = std::min(high, label(c)); });
+    });
+    items_.remove(v);
+    items_.place(v, d, p_->compute_time(v, d));
+    charges_.set(*p_, flow(), v);
+    return items_.insert(v, items_.pick_lane(d, time), time, path_behind(v, d), low, high) && attach_inputs(v, d) &&
+           attach_outputs(v, d);
   }
 
   bool attach_inputs(op_id v, device_id d) {
-    for (auto e = in_row_[v]; e < in_row_[v + 1]; ++e) {
-      const tensor_id t = in_tensor_[e];
-      const op_id u = producer_[t];
-      if (const item_id old = source_[e]; old >= n_) {
-        set_count(old, count_[old - n_] - 1);
-        if (count_[old - n_] == 0) {
-          drop_transfer(old);
+    for (const auto e : flow().inputs(v)) {
+      const tensor_id t = flow().tensor_of_edge(e);
+      const op_id u = flow().producer_of(t);
+      if (const item_id old = flow().source(e); !is_op(old)) {
+        items_.set_users(old, flow().users(old) - 1);
+        if (flow().users(old) == 0) {
+          drop(old);
         }
       }
-      if (device_[u] == d) {
-        set_source(e, u);
+      if (device(u) == d) {
+        items_.connect(e, u);
         continue;
       }
-      item_id s = find_slot(t, d);
+      item_id s = flow().find(t, d);
       if (s == none) {
-        s = take_slot(t, d);
-        if (!insert(s, pick_lane(device_[u], finish(u)), finish(u), travel_[s - n_] + tail_[v], label_[u], label_[v])) {
+        s = take(t, d);
+        const double there = finish(u);
+        if (!items_.insert(s, items_.pick_lane(device(u), there), there, items_.travel(s) + tail(v), label(u),
+                           label(v))) {
           return false;
         }
       }
-      set_count(s, count_[s - n_] + 1);
-      set_source(e, s);
+      items_.set_users(s, flow().users(s) + 1);
+      items_.connect(e, s);
     }
     return true;
   }
 
   bool attach_outputs(op_id v, device_id d) {
-    for (auto o = out_row_[v]; o < out_row_[v + 1]; ++o) {
-      const tensor_id t = out_tensor_[o];
-      for (auto k = slot_row_[t]; k < slot_row_[t + 1]; ++k) {
-        if (dest_[k] != none) {
-          drop_transfer(n_ + k);
-        }
+    bool fits = true;
+    flow().for_each_output(v, [&](tensor_id t) { fits = fits && attach_output(v, d, t); });
+    return fits;
+  }
+  bool attach_output(op_id v, device_id d, tensor_id t) {
+    flow().for_each_transfer(t, [&](item_id s) { drop(s); });
+    sent_.clear();
+    flow().for_each_use(t, [&](op_id c, std::uint32_t e) {
+      if (device(c) == d) {
+        items_.connect(e, v);
+        return;
       }
-      new_slots_.clear();
-      for (auto k = cons_row_[t]; k < cons_row_[t + 1]; ++k) {
-        const op_id c = cons_[k];
-        if (device_[c] == d) {
-          set_source(cons_edge_[k], v);
-          continue;
-        }
-        auto at = std::find_if(new_slots_.begin(), new_slots_.end(),
-                               [&](const queue_entry& x) { return dest_[x.item - n_] == device_[c]; });
-        if (at == new_slots_.end()) {
-          new_slots_.push_back({label_[c], take_slot(t, device_[c])});
-          set_tail(new_slots_.back().item, 0);
-          at = new_slots_.end() - 1;
-        }
-        at->label = std::min(at->label, label_[c]);
-        set_tail(at->item, std::max(tail_[at->item], travel_[at->item - n_] + tail_[c]));
-        set_count(at->item, count_[at->item - n_] + 1);
-        set_source(cons_edge_[k], at->item);
+      auto at = std::find_if(sent_.begin(), sent_.end(),
+                             [&](const sent& x) { return flow().destination(x.transfer) == device(c); });
+      if (at == sent_.end()) {
+        sent_.push_back({label(c), take(t, device(c))});
+        at = sent_.end() - 1;
+        items_.set_tail(at->transfer, 0);
       }
-      for (const auto& [high, s] : new_slots_) {
-        if (!insert(s, pick_lane(d, finish(v)), finish(v), tail_[s], label_[v], high)) {
-          return false;
-        }
-      }
-    }
-    return true;
+      const item_id s = at->transfer;
+      at->before = std::min(at->before, label(c));
+      items_.set_tail(s, std::max(tail(s), items_.travel(s) + tail(c)));
+      items_.set_users(s, flow().users(s) + 1);
+      items_.connect(e, s);
+    });
+    return std::all_of(sent_.begin(), sent_.end(), [&](const sent& x) {
+      return items_.insert(x.transfer, items_.pick_lane(d, finish(v)), finish(v), tail(x.transfer), label(v), x.before);
+    });
   }
 
-  void clear() {
-    for (auto& lane : lanes_) {
-      lane.clear();
-    }
-    std::fill(dest_.begin(), dest_.end(), none);
-    std::fill(count_.begin(), count_.end(), 0);
-    std::fill(charge_.begin(), charge_.end(), 0);
-    new_charges_ = {};
-    for (const device_id d : ids(p_->num_devices())) {
-      free_[d] = static_cast<byte_count>(p_->platform().memory_capacity(d));
-    }
-    for (const item_id i : ids(num_items())) {
-      lane_[i] = prev_[i] = next_[i] = none;
-    }
+  item_id take(tensor_id t, device_id to) {
+    const device_id from = device(flow().producer_of(t));
+    const item_id s = items_.take(t, to, p_->send_time(t, from, to), p_->transfer_time(t, from, to));
+    charges_.set(*p_, flow(), s);
+    return s;
   }
+  void drop(item_id s) {
+    items_.drop(s);
+    charges_.take_away(s);
+  }
+  double label(item_id i) const { return items_.lanes().label(i); }
+
+  struct sent {
+    double before; // the label of the first op that waits for it
+    item_id transfer;
+  };
 
   const Problem* p_;
-  [[no_unique_address]] Objective objective_;
-  objective_parts::price_of_time price_;
+  detail::item_schedule items_;
+  revertible<byte_count> free_; // per device
+  charges_type charges_;
+  buffer<sent> sent_; // of one tensor
 };
 
 } // namespace weft::refine

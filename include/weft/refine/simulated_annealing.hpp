@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace weft::refine {
 
@@ -37,8 +36,8 @@ struct simulated_annealing {
   double final_temperature = 0;   ///< in mean op times; 0: a bit less than a third of the initial one
   double changes_per_round = 1000; ///< per op
   std::uint32_t focus = 8;        ///< items from which the one on the longest path is taken
-  /// Reserved: no change breaks the reservations. Over time: nor does any better schedule exceed the capacity in its
-  /// run, if the given one does not (on devices of several slots: in the run that was planned).
+  /// Reserved: no change breaks the reservations. Over time: no change makes any device lack memory, or, where the given
+  /// plan lacks some, more of it (on devices of several slots: in the run that was planned).
   memory_limit memory = {};
 
   template <class Judge>
@@ -68,12 +67,9 @@ struct simulated_annealing {
         const double done = rounds * (meter.fraction() - begun) / std::max(1e-9, 1 - begun);
         if (std::floor(done) > round && done < rounds) {
           round = std::floor(done);
-          s.restore(found.best());
+          found.restore(s);
         }
         temperature = hot * portable_exp((done - round) * portable_log(cold / hot));
-      }
-      if (found.is_lost()) {
-        s.restore(found.best());
       }
       step(s, found, moves, random, temperature);
     }
@@ -85,8 +81,8 @@ private:
             rng& random, double temperature) const {
     const item_id i = near_critical(s, random, focus);
     const double limit = s.value() - rounded(temperature * portable_log(1 - random.uniform()));
-    const double value = moves.change(s, i, random) ? s.evaluate(limit) : std::numeric_limits<double>::infinity();
-    if (value <= limit && found.admits(s, value)) {
+    const double value = moves.change(s, i, random) ? s.evaluate(found.limit_for(limit)) : s.infinity;
+    if (value < s.infinity && found.admits(s, value, limit)) {
       s.commit();
       found.look_at(s);
     } else {

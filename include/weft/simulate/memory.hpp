@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
+#include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 
@@ -40,13 +41,18 @@ template <class Problem>
 class memory_tracker {
 public:
   explicit memory_tracker(const Problem& p)
-      : problem_{&p}, peak_(p.num_devices(), 0), held_(p.num_devices(), 0), last_use_(p.num_tensors(), 0.0) {
+      : problem_{&p}, peak_(p.num_devices(), 0), held_(p.num_devices(), 0), stays_{p.workload(), p.num_devices()} {
     changes_.reserve(2 * (p.num_tensors() + p.num_edges()));
   }
 
   /// Takes a complete run.
   void follow(const placement& where, const trace& run) {
-    collect(where, run);
+    changes_.clear();
+    stays_(where, run, [this](const tensor_stay& s) {
+      const auto bytes = static_cast<std::int64_t>(problem_->workload().bytes(s.tensor));
+      changes_.push_back({s.begin, s.device, bytes});
+      changes_.push_back({s.end, s.device, -bytes});
+    });
     weft::sort(changes_, [](const change& a, const change& b) {
       return a.time != b.time ? a.time < b.time : a.device < b.device;
     });
@@ -114,44 +120,6 @@ private:
     std::int64_t bytes;
   };
 
-  void hold(device_id d, double from, double until, byte_count bytes) {
-    if (until > from && bytes > 0) {
-      changes_.push_back({from, d, static_cast<std::int64_t>(bytes)});
-      changes_.push_back({until, d, -static_cast<std::int64_t>(bytes)});
-    }
-  }
-
-  void collect(const placement& where, const trace& run) {
-    const auto& w = problem_->workload();
-    changes_.clear();
-    for (const tensor_id t : ids(problem_->num_tensors())) {
-      last_use_[t] = run.ops[w.producer(t)].finish;
-    }
-    for (const auto& x : run.transfers) {
-      last_use_[x.tensor] = std::max(last_use_[x.tensor], x.send_finish);
-    }
-    for (std::size_t k = 0; k < run.transfers.size(); ++k) {
-      const auto& x = run.transfers[k];
-      double last = x.arrival;
-      for (const op_id c : w.consumers(x.tensor)) {
-        if (where[c] == x.to) {
-          last = std::max(last, run.ops[c].finish);
-        }
-      }
-      hold(x.to, x.start, last, w.bytes(x.tensor));
-    }
-    for (const tensor_id t : ids(problem_->num_tensors())) {
-      const op_id producer = w.producer(t);
-      double last = last_use_[t];
-      for (const op_id c : w.consumers(t)) {
-        if (where[c] == where[producer]) {
-          last = std::max(last, run.ops[c].finish);
-        }
-      }
-      hold(where[producer], run.ops[producer].start, last, w.bytes(t));
-    }
-  }
-
   void check(device_id d, double time) {
     const auto capacity = static_cast<byte_count>(problem_->platform().memory_capacity(d));
     if (!overflow_ && peak_[d] > capacity) {
@@ -162,7 +130,7 @@ private:
   const Problem* problem_;
   std::vector<byte_count> peak_;
   std::vector<byte_count> held_;
-  std::vector<double> last_use_; // per tensor: when its producer's device needs it last
+  stays_of_runs<typename Problem::workload_type> stays_;
   buffer<change> changes_;
   std::optional<out_of_memory> overflow_;
 };

@@ -47,7 +47,7 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 ///
 /// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, and
 /// `peaks` says how much; plans that reservations would refuse are found. Where memory binds, heuristics run again under
-/// reservations learned from plans that needed too much, plans are repaired, and annealing accepts no better plan that
+/// reservations learned from plans that needed too much, plans are repaired, and annealing accepts no change that
 /// needs too much. Where it does not, plans are those of unlimited memory. See docs/memory.md. Throws `value_error` if
 /// plans are not run in their order without contention.
 /// Source: a composition of what this library has; each part names its own. Complexity: that of its parts, within the

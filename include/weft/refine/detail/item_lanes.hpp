@@ -1,303 +1,146 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Ops and transfers in the lanes of devices, with their times: what an incremental schedule is, without its changes.
+/// The order of the items of an incremental schedule: labels, and the lanes of devices.
 #pragma once
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/sort.hpp"
-#include "weft/plan/plan.hpp"
 #include "weft/schedule/placed_flow.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace weft::refine::detail {
 
-/// The base of `item_schedule`. Item v is op v; item `num_ops() + k` is a transfer, which happens while `dest_[k]` is a
-/// device.
+/// Each device has a lane per slot. What stands in a lane stands there in the order of its label; items that stand in
+/// none have only a label.
 class item_lanes {
 public:
-  static constexpr double infinity = std::numeric_limits<double>::infinity();
-
-  double makespan() const { return makespan_; }
-  std::size_t num_ops() const { return n_; }
-  /// Ops are `0 … num_ops() - 1`, what comes after them are transfers, of which `is_live` says if they happen.
-  std::size_t num_items() const { return lane_.size(); }
-  bool is_live(item_id i) const { return i < n_ || dest_[i - n_] != none; }
-  bool is_op(item_id i) const { return i < n_; }
-  bool stands_in_lane(item_id i) const { return i < n_ || duration_[i] > 0; }
-  device_id device(op_id v) const { return device_[v]; }
-  double start(item_id i) const { return start_[i]; }
-  double finish(item_id i) const { return start_[i] + duration_[i]; }
-  /// Seconds from the start of i to the end of the schedule along the longest path that begins with i.
-  double tail(item_id i) const { return tail_[i]; }
-  /// The length of the longest path through i; the makespan for critical items.
-  double path(item_id i) const { return start_[i] + tail_[i]; }
-  /// The neighbours in its lane, or `none`.
-  item_id before(item_id i) const { return prev_[i]; }
-  item_id after(item_id i) const { return next_[i]; }
-  op_id producer(item_id transfer) const { return producer_[tensor_of_[transfer - n_]]; }
-  /// Bytes that are not reserved on d.
-  byte_count free(device_id d) const { return free_[d]; }
-  /// The item that v waits for longest: the op or transfer that brings its last input. `none` without inputs.
-  item_id last_input(item_id i) const {
-    if (i >= n_) {
-      return producer(i);
-    }
-    item_id last = none;
-    double most = -1;
-    for (std::uint32_t e = in_row_[i]; e < in_row_[i + 1]; ++e) {
-      if (const double x = available(source_[e]); x > most) {
-        most = x;
-        last = source_[e];
-      }
-    }
-    return last;
-  }
-
-  /// When what i waits for is there, its lane aside.
-  double ready(item_id i) const {
-    if (i >= n_) {
-      return finish(producer(i));
-    }
-    double time = 0;
-    for (auto e = in_row_[i]; e < in_row_[i + 1]; ++e) {
-      time = std::max(time, available(source_[e]));
-    }
-    return time;
-  }
-
-  /// Calls f for every item of d that starts in [from, until), lane by lane.
-  template <class F>
-  void for_each_in_window(device_id d, double from, double until, F f) const {
-    for (auto l = first_lane_[d]; l < first_lane_[d + 1]; ++l) {
-      const auto& row = lanes_[l];
-      auto at =
-        std::partition_point(row.begin(), row.end(), [&](const lane_entry& x) { return start_[x.item] < from; });
-      for (; at != row.end() && start_[at->item] < until; ++at) {
-        f(at->item);
-      }
-    }
-  }
-
-protected:
-  struct lane_entry {
+  struct entry {
     double label;
     item_id item;
   };
-  struct interval {
-    double low;
-    double high;
+  using row = buffer<entry>;
+
+  template <class Platform>
+  item_lanes(const Platform& q, std::size_t num_devices, std::size_t num_items)
+      : first_(num_devices + 1, 0), lane_(num_items, none), before_(num_items, none), after_(num_items, none),
+        label_(num_items, 0) {
+    for (const device_id d : ids(num_devices)) {
+      const std::size_t at_once = q.slots(d); // no more are ever in use than there are items
+      first_[d + 1] = first_[d] + static_cast<std::uint32_t>(std::min<std::size_t>(at_once, num_items + 1));
+    }
+    rows_.resize(first_.back());
+  }
+
+  std::size_t size() const { return rows_.size(); }
+  /// The lanes of a device.
+  id_range of(device_id d) const { return {first_[d], first_[d + 1]}; }
+  const row& operator[](std::uint32_t lane) const { return rows_[lane]; }
+  std::uint32_t lane(item_id i) const { return lane_[i]; }
+  item_id before(item_id i) const { return before_[i]; }
+  item_id after(item_id i) const { return after_[i]; }
+  double label(item_id i) const { return label_[i]; }
+
+  /// Puts i into a lane, or, with `none`, just labels it.
+  void insert(item_id i, std::uint32_t lane, double label) {
+    put(i, lane, label);
+    changes_.push_back({i, none, 0, true});
+  }
+  void remove(item_id i) {
+    changes_.push_back({i, lane_[i], label_[i], false});
+    take_out(i);
+  }
+  void commit() { changes_.clear(); }
+  void rollback() {
+    for (auto k = changes_.size(); k-- > 0;) {
+      const auto& x = changes_[k];
+      if (x.inserted) {
+        take_out(x.item);
+      } else {
+        put(x.item, x.lane, x.label);
+      }
+    }
+    changes_.clear();
+  }
+  bool is_settled() const { return changes_.empty(); }
+
+  /// Labels items by their place in `order`, which lanes have to agree with.
+  void renumber(const std::vector<item_id>& order) {
+    double label = 0;
+    for (const item_id i : order) {
+      label_[i] = label++;
+    }
+    for (auto& lane : rows_) {
+      for (auto& x : lane) {
+        x.label = label_[x.item];
+      }
+    }
+  }
+  /// Sets everything anew, with labels by the place in `order`.
+  void settle(const std::vector<item_id>& order, const std::vector<std::uint32_t>& lane_of) {
+    for (auto& x : rows_) {
+      x.clear();
+    }
+    for (auto* x : {&lane_, &before_, &after_}) {
+      std::fill(x->begin(), x->end(), none);
+    }
+    double label = 0;
+    for (const item_id i : order) {
+      put(i, lane_of[i], label++);
+    }
+  }
+  const std::vector<double>& labels() const { return label_; }
+
+private:
+  struct change {
+    item_id item;
+    std::uint32_t lane; // that it was in
+    double label;
+    bool inserted;
   };
 
-  device_id device_of(item_id i) const { return i < n_ ? device_[i] : device_[producer(i)]; }
-  /// When what i brings is there.
-  double available(item_id i) const { return i < n_ ? finish(i) : finish(i) + travel_[i - n_]; }
-
-  item_id find_slot(tensor_id t, device_id d) const {
-    for (auto k = slot_row_[t]; k < slot_row_[t + 1]; ++k) {
-      if (dest_[k] == d) {
-        return n_ + k;
-      }
-    }
-    return none;
-  }
-
-  /// Calls f for what waits for i, its lane aside.
-  template <class F>
-  void for_each_consumer(item_id i, F f) const {
-    if (i >= n_) {
-      const tensor_id t = tensor_of_[i - n_];
-      for (auto k = cons_row_[t]; k < cons_row_[t + 1]; ++k) {
-        if (source_[cons_edge_[k]] == i) {
-          f(cons_[k]);
-        }
-      }
-      return;
-    }
-    for (auto o = out_row_[i]; o < out_row_[i + 1]; ++o) {
-      const tensor_id t = out_tensor_[o];
-      for (auto k = cons_row_[t]; k < cons_row_[t + 1]; ++k) {
-        if (source_[cons_edge_[k]] == i) {
-          f(cons_[k]);
-        }
-      }
-      for (auto k = slot_row_[t]; k < slot_row_[t + 1]; ++k) {
-        if (dest_[k] != none) {
-          f(n_ + k);
-        }
-      }
-    }
-  }
-  template <class F>
-  void for_each_successor(item_id i, F f) const {
-    if (next_[i] != none) {
-      f(next_[i]);
-    }
-    for_each_consumer(i, f);
-  }
-  template <class F>
-  void for_each_predecessor(item_id i, F f) const {
-    if (prev_[i] != none) {
-      f(prev_[i]);
-    }
-    if (i >= n_) {
-      f(producer(i));
-      return;
-    }
-    for (auto e = in_row_[i]; e < in_row_[i + 1]; ++e) {
-      f(source_[e]);
-    }
-  }
-
-  double earliest(item_id i) const {
-    double start = prev_[i] == none ? 0 : finish(prev_[i]);
-    if (i >= n_) {
-      return std::max(start, finish(producer(i)));
-    }
-    for (auto e = in_row_[i]; e < in_row_[i + 1]; ++e) {
-      start = std::max(start, available(source_[e]));
-    }
-    return start;
-  }
-
-  /// The longest way from i to the end, and the item that it goes to next.
-  struct way {
-    double length = 0;
-    item_id through = none;
-  };
-  way longest_way(item_id i) const {
-    way w;
-    const double lag = i < n_ ? 0 : travel_[i - n_];
-    const auto consider = [&](double rest, item_id s) {
-      if (rest > w.length) {
-        w = {rest, s};
-      }
-    };
-    if (next_[i] != none) {
-      consider(tail_[next_[i]], next_[i]);
-    }
-    for_each_consumer(i, [&](item_id s) { consider(lag + tail_[s], s); });
-    w.length += duration_[i];
-    return w;
-  }
-
-  double last_finish() const {
-    double last = 0;
-    for (const auto& lane : lanes_) {
-      if (!lane.empty()) {
-        last = std::max(last, finish(lane.back().item));
-      }
-    }
-    return last;
-  }
-
-  void insert_into_lane(item_id i, std::uint32_t lane, double label) {
+  void put(item_id i, std::uint32_t lane, double label) {
     label_[i] = label;
     lane_[i] = lane;
-    prev_[i] = next_[i] = none;
+    before_[i] = after_[i] = none;
     if (lane == none) {
       return;
     }
-    auto& row = lanes_[lane];
-    const auto at = std::partition_point(row.begin(), row.end(), [&](const lane_entry& x) { return x.label < label; });
-    if (at != row.begin()) {
-      prev_[i] = (at - 1)->item;
-      next_[prev_[i]] = i;
+    auto& x = rows_[lane];
+    const auto at = std::partition_point(x.begin(), x.end(), [&](const entry& y) { return y.label < label; });
+    if (at != x.begin()) {
+      before_[i] = (at - 1)->item;
+      after_[before_[i]] = i;
     }
-    if (at != row.end()) {
-      next_[i] = at->item;
-      prev_[next_[i]] = i;
+    if (at != x.end()) {
+      after_[i] = at->item;
+      before_[after_[i]] = i;
     }
-    row.insert(at, {label, i});
+    x.insert(at, {label, i});
   }
-  void take_out_of_lane(item_id i) {
+  void take_out(item_id i) {
     if (lane_[i] == none) {
       return;
     }
-    auto& row = lanes_[lane_[i]];
-    row.erase(std::partition_point(row.begin(), row.end(), [&](const lane_entry& x) { return x.label < label_[i]; }));
-    if (prev_[i] != none) {
-      next_[prev_[i]] = next_[i];
+    auto& x = rows_[lane_[i]];
+    x.erase(std::partition_point(x.begin(), x.end(), [&](const entry& y) { return y.label < label_[i]; }));
+    if (before_[i] != none) {
+      after_[before_[i]] = after_[i];
     }
-    if (next_[i] != none) {
-      prev_[next_[i]] = prev_[i];
+    if (after_[i] != none) {
+      before_[after_[i]] = before_[i];
     }
-    lane_[i] = prev_[i] = next_[i] = none;
+    lane_[i] = before_[i] = after_[i] = none;
   }
 
-  /// The labels between what i waits for and what waits for it, lanes aside.
-  interval window(item_id i) const {
-    interval x{-infinity, infinity};
-    if (i >= n_) {
-      x.low = label_[producer(i)];
-    } else {
-      for (auto e = in_row_[i]; e < in_row_[i + 1]; ++e) {
-        x.low = std::max(x.low, label_[source_[e]]);
-      }
-    }
-    for_each_consumer(i, [&](item_id s) { x.high = std::min(x.high, label_[s]); });
-    return x;
-  }
-
-  /// The lane of d that is free first around `time`.
-  std::uint32_t pick_lane(device_id d, double time) const {
-    std::uint32_t best = first_lane_[d];
-    if (first_lane_[d + 1] - best == 1) {
-      return best;
-    }
-    double least = infinity;
-    for (auto l = first_lane_[d]; l < first_lane_[d + 1]; ++l) {
-      const auto& row = lanes_[l];
-      const auto at =
-        std::partition_point(row.begin(), row.end(), [&](const lane_entry& x) { return start_[x.item] < time; });
-      const double end = at == row.begin() ? 0 : finish((at - 1)->item);
-      if (end < least) {
-        least = end;
-        best = l;
-      }
-    }
-    return best;
-  }
-
-  /// All live items, each after what it waits for, by start.
-  std::vector<item_id> in_order() const {
-    std::vector<item_id> order;
-    for (const item_id i : ids(num_items())) {
-      if (is_live(i)) {
-        order.push_back(i);
-      }
-    }
-    weft::sort(order, [&](item_id a, item_id b) {
-      return start_[a] != start_[b]     ? start_[a] < start_[b]
-             : finish(a) != finish(b) ? finish(a) < finish(b)
-                                      : label_[a] < label_[b];
-    });
-    return order;
-  }
-
-  item_id n_ = 0; // ops
-  // The graph: rows of inputs and outputs per op, of consumers and transfers per tensor.
-  std::vector<std::uint32_t> in_row_, out_row_, cons_row_, slot_row_;
-  std::vector<tensor_id> in_tensor_, out_tensor_, tensor_of_;
-  std::vector<op_id> producer_, cons_;
-  std::vector<std::uint32_t> cons_edge_; // per (tensor, consumer): the consumer's input
-  // The schedule.
-  std::vector<device_id> device_;      // per op
-  std::vector<byte_count> free_;       // per device
-  std::vector<item_id> source_;        // per input of an op: the item that brings it
-  std::vector<device_id> dest_;        // per transfer; none if it does not happen
-  std::vector<std::uint32_t> count_;   // per transfer: how many consumers wait for it
-  std::vector<double> travel_;         // per transfer: seconds from the end of its send to its arrival
-  std::vector<std::uint32_t> first_lane_;
-  buffer<buffer<lane_entry>> lanes_;
-  std::vector<std::uint32_t> lane_;    // per item, as all that follow
-  std::vector<item_id> prev_, next_;
-  std::vector<double> label_, start_, duration_, tail_;
-  std::vector<item_id> through_; // where the longest way to the end goes next
-  double makespan_ = 0;
+  std::vector<std::uint32_t> first_; // lane of each device, and the end
+  buffer<row> rows_;
+  std::vector<std::uint32_t> lane_; // per item, as all that follow
+  std::vector<item_id> before_, after_;
+  std::vector<double> label_;
+  buffer<change> changes_;
 };
 
 } // namespace weft::refine::detail

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The part of an incremental schedule that does not depend on the types of a problem: times, and changes that can be
-/// taken back.
+/// The part of an incremental schedule that does not depend on the types of a problem: when items happen.
 #pragma once
 
 #include "weft/core/buffer.hpp"
-#include "weft/core/exact_sum.hpp"
-#include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/reversed.hpp"
+#include "weft/core/revertible.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/core/unique_queue.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/refine/detail/item_flow.hpp"
 #include "weft/refine/detail/item_lanes.hpp"
 
 #include <algorithm>
@@ -17,278 +20,135 @@
 
 namespace weft::refine::detail {
 
-/// See `incremental_schedule`, which derives from it. Invariant between transactions: labels rise along inputs and
-/// lanes, starts are the earliest possible, tails the longest ways to the end.
-class item_schedule : public item_lanes {
+/// Times of items whose durations are given; `incremental_schedule` knows them. Invariant between transactions: labels
+/// rise along edges and lanes, starts are the earliest possible, tails the longest ways to the end.
+class item_schedule {
 public:
-  /// Makes the changes permanent. Precondition: they were evaluated to a finite makespan.
-  void commit() {
-    makespan_ = new_makespan_;
-    charges_ = new_charges_;
-    update_tails();
-    forget_changes();
-    if (crowded_ || ++commits_ >= 64 + num_items() / 2) {
-      renumber();
-    }
-  }
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-  /// Takes back all changes since the last commit.
-  void rollback() {
-    while (!log_.empty()) {
-      undo(log_.back());
-      log_.pop_back();
-    }
-    new_charges_ = charges_;
-    forget_changes();
-    if (crowded_) {
-      renumber();
-    }
-  }
+  template <class Problem>
+  explicit item_schedule(const Problem& p)
+      : flow_{p}, lanes_{p.platform(), p.num_devices(), flow_.num_items()}, start_(flow_.num_items(), 0),
+        duration_(flow_.num_items(), 0), travel_(flow_.num_items() - flow_.num_ops(), 0), tail_(flow_.num_items(), 0),
+        through_(flow_.num_items(), none), queue_{flow_.num_items()}, fresh_(flow_.num_items(), 0),
+        moved_in_(flow_.num_items(), 0), held_in_(flow_.num_items(), 0) {}
 
-  /// What is needed to make a plan of the present state later: cheap to take, without the graph.
-  struct snapshot {
-    double value = infinity;
-    double makespan = infinity;
-    std::vector<device_id> device, destination;
-    std::vector<double> start, duration, label;
-  };
-  void save(snapshot& into) const {
-    into.makespan = makespan_;
-    into.device = device_;
-    into.destination = dest_;
-    into.start = start_;
-    into.duration = duration_;
-    into.label = label_;
-  }
-
-  /// How many changes were evaluated so far.
+  const item_flow& flow() const { return flow_; }
+  const item_lanes& lanes() const { return lanes_; }
+  double makespan() const { return makespan_; }
+  bool stands_in_lane(item_id i) const { return flow_.is_op(i) || duration_[i] > 0; }
+  double start(item_id i) const { return start_[i]; }
+  double duration(item_id i) const { return duration_[i]; }
+  double finish(item_id i) const { return start_[i] + duration_[i]; }
+  /// When what i brings is there.
+  double available(item_id i) const { return flow_.is_op(i) ? finish(i) : finish(i) + travel(i); }
+  double travel(item_id transfer) const { return travel_[transfer - flow_.num_ops()]; }
+  double tail(item_id i) const { return tail_[i]; }
+  /// Where the longest way from i to the end goes next.
+  item_id through(item_id i) const { return through_[i]; }
   std::uint64_t evaluations() const { return evaluations_; }
 
-protected:
-  /// The makespan after the changes since the last commit, or infinity once it is known to be greater than `limit`.
-  double evaluate_makespan(double limit) {
-    ++evaluations_;
-    const double surely_beyond = limit * (1 + 1e-9); // start + tail is a sum in another order than the makespan
-    for (const item_id i : pending_) {
-      if (is_live(i)) {
-        push(i);
-      } else {
-        queued_[i] = 0;
-        fresh_[i] = 0;
+  item_id last_input(item_id i) const {
+    item_id last = none;
+    double most = -1;
+    flow_.for_each_source(i, [&](item_id s) {
+      if (const double x = available(s); x > most) {
+        most = x;
+        last = s;
+      }
+    });
+    return last;
+  }
+  /// When what i waits for is there, its lane aside.
+  double ready(item_id i) const { return ready_after(i, 0); }
+
+  template <class F>
+  void for_each_in_window(device_id d, double from, double until, F f) const {
+    for (const auto l : lanes_.of(d)) {
+      const auto& row = lanes_[l];
+      for (auto at = first_from(row, from); at != row.end() && start_[at->item] < until; ++at) {
+        f(at->item);
       }
     }
-    pending_.clear();
-    while (heap_size_ > 0) {
-      const item_id i = heap_[0].item;
-      heap_operations<queue_entry, lower>{}.pop(heap_.data(), heap_size_--);
-      queued_[i] = 0;
-      const double start = earliest(i);
-      if (start == start_[i] && !fresh_[i]) {
-        continue;
-      }
-      if (is_beyond(i, start, surely_beyond)) {
-        return infinity;
-      }
-      set_start(i, start);
-      fresh_[i] = 0;
-      for_each_successor(i, [this](item_id s) {
-        if (!queued_[s]) {
-          queued_[s] = 1;
-          push(s);
+  }
+
+  /// The least sum of the time when something that is ready at `ready` could begin on d and the longest path behind
+  /// it there, if `rest` seconds of path follow it anyway.
+  double shortest_path(device_id d, double ready, double rest) const {
+    double least = infinity;
+    for (const auto l : lanes_.of(d)) {
+      const auto& row = lanes_[l];
+      auto at = first_unfinished(row.begin(), row.end(), ready);
+      for (;; ++at) {
+        least = std::min(least, path_at(row, at, ready, rest).length);
+        if (at == row.end() || tail_[at->item] <= rest) {
+          break;
         }
-      });
-    }
-    new_makespan_ = last_finish();
-    return new_makespan_ > limit ? infinity : new_makespan_;
-  }
-
-  using queue_entry = lane_entry;
-  struct lower {
-    constexpr bool operator()(const queue_entry& a, const queue_entry& b) const { return a.label < b.label; }
-  };
-  struct higher {
-    constexpr bool operator()(const queue_entry& a, const queue_entry& b) const { return a.label > b.label; }
-  };
-  /// What to put back on a rollback.
-  struct change {
-    enum class kind : std::uint8_t {
-      linked,
-      unlinked,
-      source,
-      destination,
-      count,
-      device,
-      start,
-      duration,
-      travel,
-      tail,
-      charge,
-      free
-    };
-    kind what;
-    std::uint32_t where;
-    std::uint32_t id = 0; // an old id or count
-    double value = 0;     // an old time or label
-    byte_count bytes = 0;
-  };
-  using kind = typename change::kind;
-
-  /// Whether a path of the new schedule that begins with i at `start` is known to end after `limit`.
-  bool is_beyond(item_id i, double start, double limit) {
-    if (moved_in_[i] == transaction_) { // its tail is that of its old place
-      const way w = longest_way(i);
-      return start + w.length > limit && tail_holds(w.through);
-    }
-    return start + tail_[i] > limit && tail_holds(i);
-  }
-
-  /// Whether the longest way from i before the change meets nothing that has moved, so that it is still there. Past the
-  /// last place that was changed none does. What is found out is kept for other ways that lead here.
-  bool tail_holds(item_id i) {
-    const std::uint64_t yes = 2 * evaluations_;
-    bool holds = true;
-    item_id j = i;
-    for (; j != none && label_[j] <= boundary_; j = through_[j]) {
-      if (held_in_[j] == yes) {
-        break;
-      }
-      if (held_in_[j] == yes + 1 || moved_in_[j] == transaction_) {
-        holds = false;
-        break;
       }
     }
-    for (item_id k = i; k != j; k = through_[k]) {
-      held_in_[k] = holds ? yes : yes + 1;
+    return least;
+  }
+
+  /// The lane of d that is free first around `time`.
+  std::uint32_t pick_lane(device_id d, double time) const {
+    const id_range all = lanes_.of(d);
+    std::uint32_t best = *all.begin();
+    if (all.size() == 1) {
+      return best;
     }
-    return holds;
+    double least = infinity;
+    for (const auto l : all) {
+      const auto at = first_from(lanes_[l], time);
+      const double end = at == lanes_[l].begin() ? 0 : finish((at - 1)->item);
+      if (end < least) {
+        least = end;
+        best = l;
+      }
+    }
+    return best;
   }
 
-  // ---- changes that can be taken back
+  // ---- changes
 
-  void set_device(op_id v, device_id d) {
-    log_.push_back({kind::device, v, device_[v]});
-    device_[v] = d;
+  void place(op_id v, device_id d, double duration) {
+    flow_.set_device(v, d);
+    duration_.set(v, duration);
   }
-  void set_source(std::uint32_t e, item_id s) {
-    if (source_[e] != s) {
-      log_.push_back({kind::source, e, source_[e]});
-      touch(source_[e]);
+  void connect(std::uint32_t e, item_id s) {
+    if (flow_.source(e) != s) {
+      touch(flow_.source(e));
       touch(s);
-      source_[e] = s;
+      flow_.set_source(e, s);
     }
   }
-  void set_start(item_id i, double start) {
-    log_.push_back({kind::start, i, 0, start_[i]});
-    start_[i] = start;
+  void set_users(item_id s, std::uint32_t count) { flow_.set_users(s, count); }
+  void set_tail(item_id i, double tail) { tail_.set(i, tail); }
+  /// A transfer of t to d that nobody waits for yet and that stands nowhere.
+  item_id take(tensor_id t, device_id d, double send, double travel) {
+    const item_id s = flow_.take(t, d);
+    duration_.set(s, send);
+    travel_.set(s - flow_.num_ops(), travel);
+    touch(flow_.producer_of(t));
+    return s;
   }
-  void set_tail(item_id i, double tail) {
-    log_.push_back({kind::tail, i, 0, tail_[i]});
-    tail_[i] = tail;
-  }
-  void set_duration(item_id i, double duration) {
-    log_.push_back({kind::duration, i, 0, duration_[i]});
-    duration_[i] = duration;
-  }
-  void set_charge(item_id i, double charge) {
-    log_.push_back({kind::charge, i, 0, charge_[i]});
-    new_charges_.add(-charge_[i]);
-    new_charges_.add(charge);
-    charge_[i] = charge;
-  }
-  void set_count(item_id s, std::uint32_t count) {
-    log_.push_back({kind::count, s - n_, count_[s - n_]});
-    count_[s - n_] = count;
-  }
-  void set_destination(item_id s, device_id d) {
-    log_.push_back({kind::destination, s - n_, dest_[s - n_]});
-    dest_[s - n_] = d;
-  }
-  void change_free(device_id d, byte_count by) {
-    log_.push_back({kind::free, d, 0, 0, free_[d]});
-    free_[d] += by;
+  void drop(item_id s) {
+    remove(s);
+    touch(flow_.producer(s));
+    flow_.drop(s);
   }
 
-  void drop_slot(item_id s) {
-    unlink(s);
-    touch(producer(s));
-    set_destination(s, none);
-  }
-
-  /// Puts i into a lane, or, if it stands in none, just labels it.
-  void link(item_id i, std::uint32_t lane, double label) {
-    insert_into_lane(i, lane, label);
-    log_.push_back({kind::linked, i});
-    fresh_[i] = 1;
-    moved_in_[i] = transaction_;
-    boundary_ = std::max(boundary_, label);
-    touch(i);
-    mark(i);
-    if (prev_[i] != none) {
-      touch(prev_[i]);
+  /// Takes i from where it stands.
+  void remove(item_id i) {
+    moved(i, lanes_.label(i));
+    if (lanes_.after(i) != none) {
+      mark(lanes_.after(i));
     }
-    if (next_[i] != none) {
-      mark(next_[i]);
-    }
-  }
-  void unlink(item_id i) {
-    log_.push_back({kind::unlinked, i, lane_[i], label_[i]});
-    moved_in_[i] = transaction_;
-    boundary_ = std::max(boundary_, label_[i]);
-    if (prev_[i] != none) {
-      touch(prev_[i]);
-    }
-    if (next_[i] != none) {
-      mark(next_[i]);
-    }
-    take_out_of_lane(i);
-  }
-
-  void undo(const change& x) {
-    switch (x.what) {
-    case kind::linked:
-      take_out_of_lane(x.where);
-      fresh_[x.where] = 0;
-      break;
-    case kind::unlinked: insert_into_lane(x.where, x.id, x.value); break;
-    case kind::source: source_[x.where] = x.id; break;
-    case kind::destination: dest_[x.where] = x.id; break;
-    case kind::count: count_[x.where] = x.id; break;
-    case kind::device: device_[x.where] = x.id; break;
-    case kind::start: start_[x.where] = x.value; break;
-    case kind::duration: duration_[x.where] = x.value; break;
-    case kind::travel: travel_[x.where] = x.value; break;
-    case kind::tail: tail_[x.where] = x.value; break;
-    case kind::charge: charge_[x.where] = x.value; break;
-    case kind::free: free_[x.where] = x.bytes; break;
-    }
-  }
-
-  void forget_changes() {
-    for (; heap_size_ > 0; --heap_size_) {
-      queued_[heap_[heap_size_ - 1].item] = 0;
-    }
-    for (const item_id i : pending_) {
-      queued_[i] = 0;
-    }
-    pending_.clear();
-    touched_.clear();
-    log_.clear();
-    boundary_ = -infinity;
-    ++transaction_;
-  }
-
-  // ---- moves
-
-  static double between(double left, double right) {
-    if (left == -infinity) {
-      return right == infinity ? 0 : right - 1;
-    }
-    return right == infinity ? left + 1 : left + (right - left) / 2; // exact, fused or not
+    lanes_.remove(i);
   }
 
   /// Puts an item that is nowhere into a lane, with a label between low and high, where the longest path through it is
   /// shortest: its inputs are there at `ready`, and `rest` seconds of path follow it. Of equal places the last one is
-  /// taken that does not delay it.
+  /// taken that does not delay it. False if there is no label for it.
   bool insert(item_id i, std::uint32_t lane, double ready, double rest, double low, double high) {
     if (!(low < high)) {
       return false; // a transfer that i would wait for comes later than what waits for i
@@ -298,18 +158,16 @@ protected:
     double start = ready;
     if (stands_in_lane(i)) {
       const auto& row = lanes_[lane];
-      const auto first =
-        std::partition_point(row.begin(), row.end(), [&](const lane_entry& x) { return x.label <= low; });
-      const auto last = std::partition_point(first, row.end(), [&](const lane_entry& x) { return x.label < high; });
+      const auto first = std::partition_point(row.begin(), row.end(), [&](const auto& x) { return x.label <= low; });
+      const auto last = std::partition_point(first, row.end(), [&](const auto& x) { return x.label < high; });
       // Going on past what finishes before `ready` costs nothing, going back past what has less to follow neither.
-      auto at = std::partition_point(first, last, [&](const lane_entry& x) { return finish(x.item) <= ready; });
-      const auto end = std::partition_point(at, last, [&](const lane_entry& x) { return tail_[x.item] > rest; });
+      auto at = first_unfinished(first, last, ready);
+      const auto end = std::partition_point(at, last, [&](const auto& x) { return tail_[x.item] > rest; });
       double least = infinity;
       for (auto place = at;; ++place) {
-        const double begin = place == row.begin() ? ready : std::max(ready, finish((place - 1)->item));
-        const double path = begin + std::max(rest, place == row.end() ? 0 : tail_[place->item]);
-        if (path < least) {
-          least = path;
+        const auto [begin, length] = path_at(row, place, ready, rest);
+        if (length < least) {
+          least = length;
           at = place;
           start = begin;
         }
@@ -326,98 +184,386 @@ protected:
     } else {
       lane = none;
     }
-    const double label = between(left, right);
-    if (!(left < label && label < right)) {
+    return link_between(i, lane, left, right, start);
+  }
+
+  bool shift(item_id i, double time) {
+    const auto [low, high] = window(i);
+    const std::uint32_t lane = pick_lane(flow_.device_of(i), time);
+    remove(i);
+    double rest = 0;
+    flow_.for_each_consumer(i, [&](item_id s) { rest = std::max(rest, tail_[s]); });
+    return insert(i, lane, time, flow_.is_op(i) ? rest : travel(i) + rest, low, high);
+  }
+
+  bool put_before(item_id i, item_id other) {
+    const auto [low, high] = window(i);
+    const item_id before = lanes_.before(other);
+    const double left = before == none ? low : std::max(low, lanes_.label(before));
+    const double right = std::min(high, lanes_.label(other));
+    const std::uint32_t lane = lanes_.lane(other);
+    if (!(left < right)) {
+      return false;
+    }
+    if (!has_between(left, right)) {
       crowded_ = true;
       return false;
     }
-    link(i, lane, label);
-    set_start(i, start);
-    return true;
+    remove(i);
+    return link_between(i, lane, left, right, start_[other]);
   }
 
-  // ---- times
-
-  /// i's tail may have changed.
-  void touch(item_id i) { touched_.push_back(i); }
-  /// i's start may have changed.
-  void mark(item_id i) {
-    if (!queued_[i]) {
-      queued_[i] = 1;
-      pending_.push_back(i);
-    }
-  }
-  void push(item_id i) { heap_operations<queue_entry, lower>{}.push(heap_.data(), heap_size_++, {label_[i], i}); }
-
-  void update_tails() {
-    const heap_operations<queue_entry, higher> last_first{};
-    const auto add = [&](item_id i) {
-      if (!queued_[i]) {
-        queued_[i] = 1;
-        last_first.push(heap_.data(), heap_size_++, {label_[i], i});
-      }
-    };
-    for (const item_id i : touched_) {
-      if (is_live(i)) {
+  /// The makespan after the changes since the last commit, or infinity once it is known to be greater than `limit`.
+  double evaluate(double limit) {
+    ++evaluations_;
+    const double surely_beyond = limit * (1 + 1e-9); // start + tail is a sum in another order than the makespan
+    const auto add = [this](item_id i) { queue_.add(i, lanes_.label(i)); };
+    for (const item_id i : pending_) {
+      if (flow_.is_live(i)) {
         add(i);
+      } else {
+        fresh_[i] = 0;
       }
     }
-    while (heap_size_ > 0) {
-      const item_id i = heap_[0].item;
-      last_first.pop(heap_.data(), heap_size_--);
-      queued_[i] = 0;
-      const auto [tail, through] = longest_way(i);
-      through_[i] = through;
-      if (tail != tail_[i]) {
-        tail_[i] = tail;
-        for_each_predecessor(i, add);
+    pending_.clear();
+    while (!queue_.empty()) {
+      const item_id i = queue_.pop();
+      const double start = earliest(i);
+      const bool is_new = fresh_[i] != 0;
+      fresh_[i] = 0;
+      if (start == start_[i] && !is_new) {
+        continue;
       }
+      if (is_beyond(i, start, surely_beyond)) {
+        return infinity;
+      }
+      start_.set(i, start);
+      if (lanes_.after(i) != none) {
+        add(lanes_.after(i));
+      }
+      flow_.for_each_consumer(i, add);
+    }
+    new_makespan_ = last_finish();
+    return new_makespan_ > limit ? infinity : new_makespan_;
+  }
+
+  /// Makes the changes permanent. Precondition: they were evaluated to a finite makespan.
+  void commit() {
+    makespan_ = new_makespan_;
+    update_tails();
+    commit_all(flow_, lanes_, start_, duration_, travel_, tail_);
+    forget_changes();
+    if (crowded_ || ++commits_ >= 64 + flow_.num_items() / 2) {
+      renumber();
     }
   }
 
-  /// Labels by start, so that moves to a time find room there.
-  void renumber() {
-    double label = 0;
-    for (const item_id i : in_order()) {
-      label_[i] = label++;
+  /// Takes back all changes since the last commit.
+  void rollback() {
+    rollback_all(flow_, lanes_, start_, duration_, travel_, tail_);
+    forget_changes();
+    if (crowded_) {
+      renumber();
     }
-    for (auto& lane : lanes_) {
-      for (auto& x : lane) {
-        x.label = label_[x.item];
-      }
-    }
-    crowded_ = false;
-    commits_ = 0;
   }
 
-  void recompute() {
-    auto order = in_order();
-    weft::sort(order, [&](item_id a, item_id b) { return label_[a] < label_[b]; });
+  bool is_settled() const {
+    return queue_.empty() && pending_.empty() && touched_.empty() &&
+           all_settled(flow_, lanes_, start_, duration_, travel_, tail_) &&
+           std::none_of(fresh_.begin(), fresh_.end(), [](auto x) { return x != 0; });
+  }
+  /// Calls f for items whose time has changed since the last commit; for some more than once.
+  template <class F>
+  void for_each_retimed(F f) const {
+    start_.for_each_change(f);
+  }
+
+  /// What is needed to come back to a state, or to make a plan of it: cheap to take, without the graph.
+  struct snapshot {
+    double value = infinity;
+    double makespan = infinity;
+    std::vector<device_id> device, destination;
+    std::vector<double> start, duration, label;
+  };
+  void save(snapshot& into) const {
+    into.makespan = makespan_;
+    into.device = flow_.devices();
+    into.destination = flow_.destinations();
+    into.start = start_.values();
+    into.duration = duration_.values();
+    into.label = lanes_.labels();
+  }
+  /// Sets everything anew: items stand in their lanes in `order`, which is topological. `travel_of(transfer)` is called
+  /// when places are as saved.
+  template <class Travel>
+  void settle(const snapshot& saved, const std::vector<item_id>& order, const std::vector<std::uint32_t>& lane_of,
+              Travel travel_of) {
+    flow_.settle(saved.device, saved.destination);
+    lanes_.settle(order, lane_of);
+    duration_.settle(saved.duration);
     for (const item_id i : order) {
-      start_[i] = earliest(i);
+      if (!flow_.is_op(i)) {
+        travel_.settle(i - flow_.num_ops(), travel_of(i));
+      }
+      start_.settle(i, earliest(i));
     }
-    for (auto i = order.size(); i-- > 0;) {
-      const auto [tail, through] = longest_way(order[i]);
-      tail_[order[i]] = tail;
-      through_[order[i]] = through;
+    for (const item_id i : reversed(order)) {
+      const auto [tail, through] = longest_way(i);
+      tail_.settle(i, tail);
+      through_[i] = through;
     }
     makespan_ = last_finish();
     renumber();
   }
 
+  /// Where everything is and when it happens, changes that were evaluated included.
+  void record(trace& into) const {
+    into.ops.resize(flow_.num_ops());
+    into.transfers.clear();
+    into.makespan = 0;
+    for (const item_id i : ids(flow_.num_items())) {
+      if (flow_.is_op(i)) {
+        into.ops[i] = {flow_.device(i), start_[i], finish(i)};
+      } else if (flow_.is_live(i)) {
+        into.transfers.push_back({flow_.tensor(i), flow_.device_of(i), flow_.destination(i), start_[i], finish(i),
+                                  finish(i), available(i)});
+      } else {
+        continue;
+      }
+      into.makespan = std::max(into.makespan, available(i));
+    }
+  }
+
+  plan to_plan(const snapshot& s) const {
+    std::vector<item_id> order;
+    const auto is_send = [&](item_id i) { return s.destination[i - flow_.num_ops()] != none && s.duration[i] > 0; };
+    for (const item_id i : ids(s.start.size())) {
+      if (flow_.is_op(i) || is_send(i)) {
+        order.push_back(i);
+      }
+    }
+    sort_by_time(order, s.start, s.duration, s.label);
+    plan result{s.device, {}};
+    for (const item_id i : order) {
+      result.order.push_back(flow_.is_op(i) ? step::run(i)
+                                            : step::send(flow_.producer(i), flow_.tensor(i),
+                                                         s.destination[i - flow_.num_ops()]));
+    }
+    return result;
+  }
+
+  /// When i could start, given what it waits for.
+  double earliest(item_id i) const {
+    return ready_after(i, lanes_.before(i) == none ? 0 : finish(lanes_.before(i)));
+  }
+  /// The longest way from i to the end, and the item that it goes to next.
+  struct way {
+    double length = 0;
+    item_id through = none;
+  };
+  way longest_way(item_id i) const {
+    way w;
+    const double lag = flow_.is_op(i) ? 0 : travel(i);
+    const auto consider = [&](double rest, item_id s) {
+      if (rest > w.length) {
+        w = {rest, s};
+      }
+    };
+    if (const item_id s = lanes_.after(i); s != none) {
+      consider(tail_[s], s);
+    }
+    flow_.for_each_consumer(i, [&](item_id s) { consider(lag + tail_[s], s); });
+    w.length += duration_[i];
+    return w;
+  }
+
+private:
+  struct interval {
+    double low;
+    double high;
+  };
+  using entry = item_lanes::entry;
+  double ready_after(item_id i, double time) const {
+    if (!flow_.is_op(i)) {
+      return std::max(time, finish(flow_.producer(i)));
+    }
+    for (const auto e : flow_.inputs(i)) {
+      time = std::max(time, available(flow_.source(e)));
+    }
+    return time;
+  }
+  double last_finish() const {
+    double last = 0;
+    for (std::uint32_t l = 0; l < lanes_.size(); ++l) {
+      last = lanes_[l].empty() ? last : std::max(last, finish(lanes_[l].back().item));
+    }
+    return last;
+  }
+
+  // ---- places in a row
+
+  const entry* first_from(const item_lanes::row& row, double time) const {
+    return std::partition_point(row.begin(), row.end(), [&](const entry& x) { return start_[x.item] < time; });
+  }
+  const entry* first_unfinished(const entry* from, const entry* to, double time) const {
+    return std::partition_point(from, to, [&](const entry& x) { return finish(x.item) <= time; });
+  }
+  /// When something could begin right before `at`, and the length of the longest path through it.
+  struct path_through {
+    double begin;
+    double length;
+  };
+  path_through path_at(const item_lanes::row& row, const entry* at, double ready, double rest) const {
+    const double begin = at == row.begin() ? ready : std::max(ready, finish((at - 1)->item));
+    return {begin, begin + std::max(rest, at == row.end() ? 0 : tail_[at->item])};
+  }
+  /// The labels between what i waits for and what waits for it, lanes aside.
+  interval window(item_id i) const {
+    interval x{-infinity, infinity};
+    flow_.for_each_source(i, [&](item_id s) { x.low = std::max(x.low, lanes_.label(s)); });
+    flow_.for_each_consumer(i, [&](item_id s) { x.high = std::min(x.high, lanes_.label(s)); });
+    return x;
+  }
+  static double between(double left, double right) {
+    if (left == -infinity) {
+      return right == infinity ? 0 : right - 1;
+    }
+    return right == infinity ? left + 1 : left + (right - left) / 2; // exact, fused or not
+  }
+  static bool has_between(double left, double right) {
+    const double label = between(left, right);
+    return left < label && label < right;
+  }
+  bool link_between(item_id i, std::uint32_t lane, double left, double right, double start) {
+    if (!has_between(left, right)) {
+      crowded_ = true;
+      return false;
+    }
+    lanes_.insert(i, lane, between(left, right));
+    fresh_[i] = 1;
+    touch(i);
+    mark(i);
+    moved(i, lanes_.label(i));
+    if (lanes_.after(i) != none) {
+      mark(lanes_.after(i));
+    }
+    start_.set(i, start);
+    return true;
+  }
+
+  // ---- evaluation
+
+  /// i was put to, or taken from, that label.
+  void moved(item_id i, double label) {
+    moved_in_[i] = transaction_;
+    boundary_ = std::max(boundary_, label);
+    if (lanes_.before(i) != none) {
+      touch(lanes_.before(i));
+    }
+  }
+  void touch(item_id i) { touched_.push_back(i); }
+  void mark(item_id i) { pending_.push_back(i); }
+
+  /// Whether a path of the new schedule that begins with i at `start` is known to end after `limit`.
+  bool is_beyond(item_id i, double start, double limit) {
+    if (moved_in_[i] == transaction_) { // its tail is that of its old place
+      const way w = longest_way(i);
+      return start + w.length > limit && tail_holds(w.through);
+    }
+    return start + tail_[i] > limit && tail_holds(i);
+  }
+
+  /// Whether the longest way from i before the change meets nothing that has moved, so that it is still there. Past the
+  /// last place that was changed none does. What is found out is kept for other ways that lead here.
+  bool tail_holds(item_id i) {
+    const std::uint64_t yes = 2 * evaluations_;
+    bool holds = true;
+    item_id j = i;
+    for (; j != none && lanes_.label(j) <= boundary_; j = through_[j]) {
+      if (held_in_[j] == yes) {
+        break;
+      }
+      if (held_in_[j] == yes + 1 || moved_in_[j] == transaction_) {
+        holds = false;
+        break;
+      }
+    }
+    for (item_id k = i; k != j; k = through_[k]) {
+      held_in_[k] = holds ? yes : yes + 1;
+    }
+    return holds;
+  }
+
+  void update_tails() {
+    const auto add = [this](item_id i) { queue_.add(i, -lanes_.label(i)); };
+    for (const item_id i : touched_) {
+      if (flow_.is_live(i)) {
+        add(i);
+      }
+    }
+    while (!queue_.empty()) {
+      const item_id i = queue_.pop();
+      const auto [tail, through] = longest_way(i);
+      through_[i] = through;
+      if (tail != tail_[i]) {
+        tail_.settle(i, tail);
+        if (lanes_.before(i) != none) {
+          add(lanes_.before(i));
+        }
+        flow_.for_each_source(i, add);
+      }
+    }
+  }
+
+  void forget_changes() {
+    const auto forget = [&](item_id i) { fresh_[i] = 0; };
+    queue_.clear(forget);
+    std::for_each(pending_.begin(), pending_.end(), forget);
+    pending_.clear();
+    touched_.clear();
+    boundary_ = -infinity;
+    ++transaction_;
+  }
+
+  template <class Column, class Label>
+  static void sort_by_time(std::vector<item_id>& order, const Column& start, const Column& duration,
+                           const Label& label) {
+    weft::sort(order, [&](item_id a, item_id b) {
+      const double x = start[a] + duration[a];
+      const double y = start[b] + duration[b];
+      return start[a] != start[b] ? start[a] < start[b] : x != y ? x < y : label[a] < label[b];
+    });
+  }
+  /// Labels by start, so that moves to a time find room there.
+  void renumber() {
+    std::vector<item_id> order;
+    for (const item_id i : ids(flow_.num_items())) {
+      if (flow_.is_live(i)) {
+        order.push_back(i);
+      }
+    }
+    sort_by_time(order, start_, duration_, lanes_.labels());
+    lanes_.renumber(order);
+    crowded_ = false;
+    commits_ = 0;
+  }
+
+  item_flow flow_;
+  item_lanes lanes_;
+  revertible<double> start_, duration_; // per item
+  revertible<double> travel_;           // per transfer: seconds from the end of its send to its arrival
+  revertible<double> tail_;             // per item, as all that follow
+  std::vector<item_id> through_;        // where the longest way to the end goes next
+  double makespan_ = 0;
   // The change at hand.
-  buffer<change> log_;
-  std::vector<item_id> touched_, pending_;
-  buffer<queue_entry> heap_, new_slots_;
-  std::size_t heap_size_ = 0;
-  std::vector<std::uint8_t> queued_, fresh_;
+  std::vector<item_id> touched_, pending_; // whose tail, and whose start, may have changed
+  unique_queue queue_;
+  std::vector<std::uint8_t> fresh_;     // was put somewhere and has no time there yet
   std::vector<std::uint64_t> moved_in_; // the transaction in which an item moved last
   std::vector<std::uint64_t> held_in_;  // twice the evaluation that looked at an item's tail, plus one if it fails
   std::uint64_t transaction_ = 1;
   double boundary_ = -infinity;
   double new_makespan_ = 0;
-  std::vector<double> charge_; // per item; none where nothing is charged
-  exact_sum charges_, new_charges_; // of the last commit, and with the changes since
   bool crowded_ = false;
   std::size_t commits_ = 0;
   std::uint64_t evaluations_ = 0;

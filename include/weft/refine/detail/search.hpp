@@ -6,9 +6,9 @@
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/objective/makespan.hpp"
 #include "weft/plan/memory_rule.hpp"
+#include "weft/refine/detail/item_memory.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 #include "weft/schedule/static_order.hpp"
-#include "weft/simulate/memory.hpp"
 
 #include <concepts>
 #include <optional>
@@ -21,48 +21,47 @@ template <class Schedule>
 class incumbent {
 public:
   /// `first`: the value that is told of the given plan.
-  incumbent(Schedule& s, budget_meter& meter, memory_limit limit, double first) : meter_{&meter}, limit_{limit} {
+  incumbent(Schedule& s, budget_meter& meter, memory_limit limit, double first) : meter_{&meter} {
     if (limit.rule == memory_rule::over_time) {
-      memory_.emplace(s.problem());
+      memory_.emplace(s.problem(), limit);
+      memory_->assign(s.items());
+      excess_ = least_excess_ = memory_->excess();
     }
     s.save(best_);
     done_ = meter.improved(first);
   }
-  /// Whether a change that was evaluated to `value` may be committed. Memory over time costs as much as a run, so
-  /// that it is looked at only where the schedule would become the best one.
-  bool admits(const Schedule& s, double value) {
-    if (!memory_ || value >= best_.value) {
-      return true;
+  /// The value to evaluate a change to that has to come to at most `limit`: where there is too little memory, less of
+  /// that is worth any value.
+  double limit_for(double limit) const { return excess_ > 0 ? Schedule::infinity : limit; }
+  /// Whether a change that was evaluated to `value` may be committed, which is to follow then.
+  bool admits(const Schedule& s, double value, double limit) {
+    if (!memory_) {
+      return value <= limit;
     }
-    s.record(run_);
-    where_.clear();
-    for (const op_record& x : run_.ops) {
-      where_.push_back(x.device);
-    }
-    memory_->follow(where_, run_);
-    for (const device_id d : ids(where_.empty() ? 0 : memory_->peaks().size())) {
-      const auto capacity = static_cast<byte_count>(s.problem().platform().memory_capacity(d));
-      if (memory_->peaks()[d] > limit_.of(capacity)) {
-        ++refused_;
-        return false;
-      }
-    }
-    refused_ = 0;
-    return true;
-  }
-  /// Whether the search has got to where nothing keeps to the memory any more; it should go back to the best then.
-  bool is_lost() {
-    if (refused_ < most_refused) {
+    memory_->follow(s.items());
+    const double excess = memory_->excess();
+    if (excess > excess_ || (excess == excess_ && value > limit)) {
+      memory_->rollback();
       return false;
     }
-    refused_ = 0;
+    memory_->commit();
+    excess_ = excess;
     return true;
   }
   /// To be called after each commit.
   void look_at(const Schedule& s) {
-    if (s.value() < best_.value) {
+    if (excess_ < least_excess_ || (excess_ == least_excess_ && s.value() < best_.value)) {
       s.save(best_);
-      done_ = judge_ == nullptr ? meter_->improved(best_.value) : judge_(context_, best_);
+      least_excess_ = excess_;
+      done_ = excess_ == 0 && (judge_ == nullptr ? meter_->improved(best_.value) : judge_(context_, best_));
+    }
+  }
+  /// Goes back to the best one.
+  void restore(Schedule& s) {
+    s.restore(best_);
+    if (memory_) {
+      memory_->assign(s.items());
+      excess_ = memory_->excess();
     }
   }
   /// From now on `f(snapshot)` says of each new best whether it is good enough; f must outlive this.
@@ -76,14 +75,10 @@ public:
   const typename Schedule::snapshot& best() const { return best_; }
 
 private:
-  static constexpr int most_refused = 32;
-
   budget_meter* meter_;
-  memory_limit limit_;
-  std::optional<simulate::memory_tracker<typename Schedule::problem_type>> memory_; // over time only
-  trace run_;
-  placement where_;
-  int refused_ = 0; // in a row
+  std::optional<item_memory<typename Schedule::problem_type>> memory_; // over time only
+  double excess_ = 0; // of the present schedule
+  double least_excess_ = 0;
   typename Schedule::snapshot best_;
   const void* context_ = nullptr;
   bool (*judge_)(const void*, const typename Schedule::snapshot&) = nullptr;
