@@ -80,7 +80,7 @@ best_result best(const Problem& p, const E& how, const best_options& options = {
   }
 }
 
-/// The same for the makespan, in the plan's order and without contention.
+// The same for the makespan, in the plan's order and without contention.
 template <must_be::problem Problem>
 best_result best(const Problem& p, const best_options& options = {}) {
   return best(p, schedule::static_order{}, options);
