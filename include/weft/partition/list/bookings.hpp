@@ -44,10 +44,10 @@ struct no_network {
 /// A network for which list schedulers can plan: `n.bookings_for(problem)` makes the books of a schedule. All networks
 /// of simulate/ are.
 template <class N, class Problem>
-concept bookable_network_for = std::copy_constructible<N> && requires(const N& n, const Problem& p) {
+concept bookable_network_for = std::copy_constructible<N> && (requires(const N& n, const Problem& p) {
   { n.bookings_for(p) } -> list::transfer_bookings;
 } || requires(const N& n, const Problem& p) {
   { n.bookings_for(p) } -> std::same_as<list::no_bookings>;
-};
+});
 
 } // namespace weft::partition
