@@ -235,7 +235,7 @@ public:
   }
 
 private:
-  const detail::item_flow& flow() const { return items_.flow(); }
+  const changing_flow& flow() const { return items_.flow(); }
 
   /// Items stand in the order of `start` and `finish`.
   void take_over(const snapshot& s, const std::vector<double>& finish) {

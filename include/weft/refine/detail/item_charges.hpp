@@ -5,7 +5,7 @@
 #include "weft/core/exact_sum.hpp"
 #include "weft/core/revertible.hpp"
 #include "weft/evaluate/concepts.hpp"
-#include "weft/refine/detail/item_flow.hpp"
+#include "weft/schedule/changing_flow.hpp"
 
 #include <cmath>
 
@@ -38,7 +38,7 @@ public:
   double most_seconds(double limit) const { return price_.most_seconds(limit + std::abs(limit) * 1e-9 - pending()); }
 
   /// Charges for i where it is now.
-  void set(const Problem& p, const item_flow& flow, item_id i) {
+  void set(const Problem& p, const changing_flow& flow, item_id i) {
     if constexpr (is_sum) {
       change(i, flow.is_op(i)
                   ? objective_.op_charge(p, i, flow.device(i))

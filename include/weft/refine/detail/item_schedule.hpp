@@ -10,8 +10,8 @@
 #include "weft/core/unique_queue.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
-#include "weft/refine/detail/item_flow.hpp"
 #include "weft/refine/detail/item_lanes.hpp"
+#include "weft/schedule/changing_flow.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -33,7 +33,7 @@ public:
         through_(flow_.num_items(), none), queue_{flow_.num_items()}, fresh_(flow_.num_items(), 0),
         moved_in_(flow_.num_items(), 0), held_in_(flow_.num_items(), 0) {}
 
-  const item_flow& flow() const { return flow_; }
+  const changing_flow& flow() const { return flow_; }
   const item_lanes& lanes() const { return lanes_; }
   double makespan() const { return makespan_; }
   bool stands_in_lane(item_id i) const { return flow_.is_op(i) || duration_[i] > 0; }
@@ -272,10 +272,26 @@ public:
            all_settled(flow_, lanes_, start_, duration_, travel_, tail_) &&
            std::none_of(fresh_.begin(), fresh_.end(), [](auto x) { return x != 0; });
   }
-  /// Calls f for items whose time has changed since the last commit; for some more than once.
-  template <class F>
-  void for_each_retimed(F f) const {
-    start_.for_each_change(f);
+
+  // ---- as a `stay_finder` and `incremental_memory` see it
+
+  device_id device(op_id v) const { return flow_.device(v); }
+  /// Calls g(to, start, send_finish, arrival) for each transfer of t.
+  template <class G>
+  void for_each_transfer(tensor_id t, G g) const {
+    flow_.for_each_transfer(t, [&](item_id i) { g(flow_.destination(i), finish(i), finish(i), available(i)); });
+  }
+  /// Calls f(op) and g(tensor of a transfer) for items whose time has changed since the last commit; for some more than
+  /// once.
+  template <class F, class G>
+  void for_each_retimed(F f, G g) const {
+    start_.for_each_change([&](item_id i) {
+      if (flow_.is_op(i)) {
+        f(i);
+      } else {
+        g(flow_.tensor(i));
+      }
+    });
   }
 
   /// What is needed to come back to a state, or to make a plan of it: cheap to take, without the graph.
@@ -548,7 +564,7 @@ private:
     commits_ = 0;
   }
 
-  item_flow flow_;
+  changing_flow flow_;
   item_lanes lanes_;
   revertible<double> start_, duration_; // per item
   revertible<double> travel_;           // per transfer: seconds from the end of its send to its arrival

@@ -6,9 +6,9 @@
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/objective/makespan.hpp"
 #include "weft/plan/memory_rule.hpp"
-#include "weft/refine/detail/item_memory.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/incremental_memory.hpp"
 
 #include <concepts>
 #include <optional>
@@ -76,7 +76,7 @@ public:
 
 private:
   budget_meter* meter_;
-  std::optional<item_memory<typename Schedule::problem_type>> memory_; // over time only
+  std::optional<simulate::incremental_memory<typename Schedule::problem_type>> memory_; // over time only
   double excess_ = 0; // of the present schedule
   double least_excess_ = 0;
   typename Schedule::snapshot best_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/refine/detail/item_memory.hpp"
+#include "weft/simulate/incremental_memory.hpp"
 
 #include "weft/partition/heft.hpp"
 #include "weft/platform/generate.hpp"
@@ -17,12 +17,12 @@
 #include <cstdint>
 #include <vector>
 
-namespace refine_detail_item_memory_test {
+namespace simulate_incremental_memory_test {
 
 using namespace weft;
 using problem_type = problem<workload, platform<>>;
 using schedule_type = refine::incremental_schedule<problem_type>;
-using memory_type = refine::detail::item_memory<problem_type>;
+using memory_type = simulate::incremental_memory<problem_type>;
 
 std::vector<byte_count> peaks_of(const memory_type& m, const problem_type& p) {
   std::vector<byte_count> peaks;
@@ -45,7 +45,7 @@ void check_peaks(const memory_type& m, const schedule_type& s, simulate::memory_
   REQUIRE(peaks_of(m, s.problem()) == peak_memory_of(s.problem(), where, run));
 }
 
-TEST_CASE("item_memory: after thousands of changes, made or taken back, peaks are those of the schedule") {
+TEST_CASE("incremental_memory: after thousands of changes, made or taken back, peaks are those of the schedule") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const generate::level_options shape{.min_width = 6, .max_width = 10, .num_ops = 20 + 20 * seed, .in_degree = 3};
     const auto w = generate::layered({.shape = shape, .cpu_only_probability = 0, .gpu_only_probability = 0}, seed);
@@ -100,7 +100,7 @@ TEST_CASE("item_memory: after thousands of changes, made or taken back, peaks ar
   }
 }
 
-TEST_CASE("item_memory: excess is what devices lack, in their limits") {
+TEST_CASE("incremental_memory: excess is what devices lack, in their limits") {
   workload_builder b;
   b.add_op({.work = 1});
   b.add_op({.work = 1});
@@ -122,4 +122,4 @@ TEST_CASE("item_memory: excess is what devices lack, in their limits") {
   CHECK(half.excess() == 75.0 / 25 + 90.0 / 40);
 }
 
-} // namespace refine_detail_item_memory_test
+} // namespace simulate_incremental_memory_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much memory an incremental schedule needs when, change by change.
+/// How much memory each device needs at its worst moment in a schedule that changes.
 #pragma once
 
 #include "weft/core/buffer.hpp"
@@ -8,22 +8,25 @@
 #include "weft/core/revertible.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/tensor_stays.hpp"
-#include "weft/refine/detail/item_schedule.hpp"
+#include "weft/problem.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-namespace weft::refine::detail {
+namespace weft::simulate {
 
-/// The peak of each device, by the lifetimes of `stay_finder`. What a change retimes or moves says which tensors have
-/// to be looked at again.
+/// The peaks that a `memory_tracker` finds in a run, change by change. What a change moves in time says which tensors
+/// have to be looked at again; each device has the moments when they come and go in a `level_profile`. A schedule is
+/// what a `stay_finder` takes, with `for_each_retimed(f, g)`, which calls f(op) and g(tensor of a transfer) for what
+/// has another time or place since the last commit.
 ///
-/// Complexity of a change: for each op or transfer that it moves in time, O(log n + consumers) for each of its tensors.
+/// Complexity of a change: for each op or transfer that it moves in time, O(log n + consumers) for each of its
+/// tensors. Memory: about 70 bytes per tensor and per copy that there could be.
 template <class Problem>
-class item_memory {
+class incremental_memory {
 public:
-  item_memory(const Problem& p, memory_limit limit)
+  incremental_memory(const Problem& p, memory_limit limit)
       : p_{&p}, find_{p.workload(), p.num_devices()}, first_(p.num_tensors() + 1, 0), is_marked_(p.num_tensors(), 0),
         where_(p.num_ops(), none), resident_(p.num_devices(), 0), peak_(p.num_devices(), 0),
         is_touched_(p.num_devices(), 0) {
@@ -39,7 +42,8 @@ public:
   }
 
   /// Looks at the schedule anew. Precondition: no change is pending in it, nor here.
-  void assign(const item_schedule& s) {
+  template <class Schedule>
+  void assign(const Schedule& s) {
     stays_.fill({});
     where_.fill(none);
     resident_.fill(0);
@@ -57,18 +61,19 @@ public:
     commit();
   }
   /// Looks at what the change that is pending in the schedule, and was evaluated, has moved.
-  void follow(const item_schedule& s) {
-    s.for_each_retimed([&](item_id i) {
-      if (!s.flow().is_op(i)) {
-        mark(s.flow().tensor(i));
-        return;
-      }
-      settle(s, i);
-      for (const auto e : s.flow().inputs(i)) {
-        mark(s.flow().tensor_of_edge(e));
-      }
-      s.flow().for_each_output(i, [this](tensor_id t) { mark(t); });
-    });
+  template <class Schedule>
+  void follow(const Schedule& s) {
+    s.for_each_retimed(
+      [&](op_id v) {
+        settle(s, v);
+        for (const tensor_id t : p_->workload().inputs(v)) {
+          mark(t);
+        }
+        for (const tensor_id t : p_->workload().outputs(v)) {
+          mark(t);
+        }
+      },
+      [this](tensor_id t) { mark(t); });
     update(s);
   }
   void commit() { commit_all(stays_, where_, resident_, peak_); }
@@ -101,20 +106,6 @@ private:
     double end = 0;
     std::int64_t bytes = 0;
   };
-  /// The schedule as `stay_finder` asks for it.
-  struct run {
-    const item_schedule& s;
-
-    device_id device(op_id v) const { return s.flow().device(v); }
-    double start(op_id v) const { return s.start(v); }
-    double finish(op_id v) const { return s.finish(v); }
-    template <class G>
-    void for_each_transfer(tensor_id t, G g) const {
-      s.flow().for_each_transfer(t, [&](item_id i) {
-        g(s.flow().destination(i), s.finish(i), s.finish(i), s.available(i));
-      });
-    }
-  };
 
   void mark(tensor_id t) {
     if (!is_marked_[t]) {
@@ -123,9 +114,10 @@ private:
     }
   }
   /// v is where the schedule has it.
-  void settle(const item_schedule& s, op_id v) {
+  template <class Schedule>
+  void settle(const Schedule& s, op_id v) {
     const device_id from = where_[v];
-    const device_id to = s.flow().device(v);
+    const device_id to = s.device(v);
     if (from == to) {
       return;
     }
@@ -139,12 +131,13 @@ private:
     where_.set(v, to);
   }
 
-  void update(const item_schedule& s) {
+  template <class Schedule>
+  void update(const Schedule& s) {
     for (const tensor_id t : marked_) {
       is_marked_[t] = 0;
       const auto bytes = static_cast<std::int64_t>(p_->workload().bytes(t));
       std::uint32_t k = first_[t];
-      find_(t, run{s}, [&](const tensor_stay& x) { replace(k++, {x.device, x.begin, x.end, bytes}); });
+      find_(t, s, [&](const tensor_stay& x) { replace(k++, {x.device, x.begin, x.end, bytes}); });
       for (; k < first_[t + 1]; ++k) {
         replace(k, {});
       }
@@ -198,4 +191,4 @@ private:
   std::vector<byte_count> limit_;
 };
 
-} // namespace weft::refine::detail
+} // namespace weft::simulate
