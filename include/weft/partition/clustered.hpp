@@ -2,17 +2,16 @@
 /// Clustering schedulers: clusters for any number of devices, mapped to those there are, and an order.
 #pragma once
 
-#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/longest_path.hpp"
-#include "weft/partition/cluster/detail/slots.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
 #include "weft/partition/cluster/edge_zeroing.hpp"
 #include "weft/partition/cluster/linear.hpp"
 #include "weft/partition/cluster/mapping.hpp"
 #include "weft/partition/concepts.hpp"
+#include "weft/partition/list/schedule_builder.hpp"
+#include "weft/schedule/timeline.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -29,61 +28,35 @@ struct clustered {
 
   template <class Problem>
     requires cluster::clusterer_for<Clusterer, Problem> && cluster::mapper_for<Mapper, Problem>
-  constexpr outcome<plan> operator()(const Problem& p, rng&, workspace&) const {
+  constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {
     const cluster::mean_costs<Problem> costs{p};
-    auto where = mapper(costs, clusterer(costs));
+    const auto where = mapper(costs, clusterer(costs));
     if (!where) {
       return where.error();
     }
-    plan result;
-    result.order = sequence(p, costs, *where);
-    result.placement = std::move(*where);
-    return result;
+    list::schedule_builder<Problem, schedule::timeline> b{p};
+    for (const op_id v : sequence(p, costs, *where)) {
+      b.take(v, b.at(v, (*where)[v]));
+    }
+    return std::move(b).decided(scratch);
   }
 
 private:
   template <class Problem>
-  static constexpr order sequence(const Problem& p, const cluster::mean_costs<Problem>& costs, const placement& where) {
-    const auto& w = p.workload();
-    const auto under_way = [&](const flow_edge& e) {
-      const device_id from = where[e.source];
-      const device_id to = where[e.target];
-      return from == to ? 0 : p.send_time(e.tensor, from, to) + p.transfer_time(e.tensor, from, to);
-    };
+  static constexpr std::vector<op_id> sequence(const Problem& p, const cluster::mean_costs<Problem>& costs,
+                                               const placement& where) {
     const auto rank = graph::longest_to_sink(
-      w, p.topological_order(), [&](op_id v) { return p.compute_time(v, where[v]); }, under_way);
+      p.workload(), p.topological_order(), [&](op_id v) { return p.compute_time(v, where[v]); },
+      [&](const flow_edge& e) {
+        const device_id from = where[e.source];
+        const device_id to = where[e.target];
+        return from == to ? 0 : p.send_time(e.tensor, from, to) + p.transfer_time(e.tensor, from, to);
+      });
     std::vector<op_id> ops(p.topological_order().begin(), p.topological_order().end());
     weft::sort(ops, [&](op_id u, op_id v) {
       return rank[u] != rank[v] ? rank[u] > rank[v] : costs.position(u) < costs.position(v);
     });
-    struct timed {
-      double start;
-      double finish;
-      std::uint32_t number; // in the order of scheduling
-      op_id op;
-    };
-    buffer<timed> steps;
-    steps.reserve(p.num_ops());
-    cluster::detail::slots<Problem> slots{p};
-    std::vector<double> finish(p.num_ops(), 0.0);
-    for (const op_id v : ops) {
-      const double ready = graph::max_over_predecessors(
-        w, v, 0.0, [&](op_id u, const flow_edge& e) { return finish[u] + under_way(e); });
-      const double duration = p.compute_time(v, where[v]);
-      const double start = slots.book(where[v], ready, duration);
-      finish[v] = start + duration;
-      steps.push_back({start, finish[v], static_cast<std::uint32_t>(steps.size()), v});
-    }
-    // By start; that is topological, since what leads to a step was scheduled before it and is over when it starts.
-    weft::sort(steps, [](const timed& a, const timed& b) {
-      return a.start != b.start ? a.start < b.start : a.finish != b.finish ? a.finish < b.finish : a.number < b.number;
-    });
-    order result;
-    result.reserve(p.num_ops());
-    for (const timed& s : steps) {
-      result.push_back(step::run(s.op));
-    }
-    return result;
+    return ops;
   }
 };
 

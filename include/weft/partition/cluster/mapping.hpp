@@ -6,7 +6,8 @@
 #include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/cluster/clustering.hpp"
-#include "weft/partition/cluster/detail/slots.hpp"
+#include "weft/partition/list/schedule_builder.hpp"
+#include "weft/schedule/timeline.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -143,17 +144,9 @@ struct earliest_finish {
   template <class Problem>
   constexpr outcome<placement> operator()(const mean_costs<Problem>& costs, const clustering& clusters) const {
     const Problem& p = costs.problem();
-    const auto& w = p.workload();
     detail::cluster_assignment a{p, clusters};
-    detail::slots<Problem> slots{p};
-    std::vector<double> finish(p.num_ops(), 0.0);
+    list::schedule_builder<Problem, schedule::timeline> b{p};
     std::vector<double> done(p.num_devices(), 0.0); // compute time of the ops that have been scheduled
-    const auto ready = [&](op_id v, device_id d) {
-      return graph::max_over_predecessors(w, v, 0.0, [&](op_id u, const flow_edge& e) {
-        const device_id from = a.single().device(u);
-        return finish[u] + (from == d ? 0 : p.send_time(e.tensor, from, d) + p.transfer_time(e.tensor, from, d));
-      });
-    };
     for (const op_id v : costs.by_bottom_level()) {
       const component_id c = p.component(v);
       const cluster_id k = clusters.cluster[v];
@@ -163,12 +156,11 @@ struct earliest_finish {
           double least = 0;
           for (const device_id d : ids(p.num_devices())) {
             if (fits(d)) {
-              const double own = p.compute_time(v, d);
+              const list::option o = b.at(v, d);
               const double all = a.single().load(d) + seconds(d);
               const bool ends = all < std::numeric_limits<double>::infinity();
-              const double later = ends ? a.single().load(d) - done[d] + seconds(d) - own : all;
-              const double end = slots.earliest(d, ready(v, d), own) + own +
-                                 (cluster_weight > 0 ? cluster_weight * later / p.platform().slots(d) : 0);
+              const double later = ends ? a.single().load(d) - done[d] + seconds(d) - o.duration : all;
+              const double end = o.finish + (cluster_weight > 0 ? cluster_weight * later / p.platform().slots(d) : 0);
               if (best == none || end < least) {
                 best = d;
                 least = end;
@@ -195,10 +187,9 @@ struct earliest_finish {
           a.single().place(c, d);
         }
       }
-      const device_id d = a.single().device(v);
-      const double duration = p.compute_time(v, d);
-      finish[v] = slots.book(d, ready(v, d), duration) + duration;
-      done[d] += duration;
+      const list::option o = b.at(v, a.single().device(v));
+      b.take(v, o);
+      done[o.device] += o.duration;
     }
     return std::move(a.single()).take();
   }
