@@ -27,6 +27,8 @@ template class simulator<problem<workload, platform<>, proportional>, schedule::
 template class refine::incremental_schedule<problem<workload, platform<>, proportional>>;
 
 using task = problem<workload, platform<>>;
+using heft_on_network = decltype(partition::heft{}.on(simulate::any_network{}));
+template outcome<plan> heft_on_network::operator()(const task&, rng&, workspace&) const;
 template lower_bound bound::best(const task&);
 template solve::best_result solve::best(const task&, const solve::best_options&);
 template outcome<throughput::best_result> throughput::best::operator()(const task&, rng&) const;
