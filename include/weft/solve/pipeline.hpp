@@ -88,9 +88,9 @@ private:
     }
     const double placed = deciding.seconds();
     const stopwatch running;
-    auto judged = last == 1 ? judge(std::move(decided->plan)) : judge.recorded(std::move(decided->plan));
+    evaluated_plan first = run(judge, std::move(decided->plan));
     r.stats.simulate_seconds = running.seconds();
-    judged = refine<1>(judge, std::move(judged), random, scratch);
+    evaluated_plan judged = refine<1>(judge, std::move(first), random, scratch);
     r.stats.partition_seconds = placed + running.seconds() - r.stats.simulate_seconds;
     if (slot_policy_for<weft::detail::run_of<evaluation_type>, Problem> && decided->bound > makespan.value) {
       makespan = {decided->bound, lower_bound::rule::search}; // of devices with an op per slot
@@ -98,6 +98,16 @@ private:
     }
     r.take(std::move(judged));
     return r;
+  }
+
+  /// Refiners want the record.
+  template <class Problem>
+  static constexpr evaluated_plan run(evaluator<Problem, evaluation_type>& judge, plan x) {
+    if constexpr (last == 1) {
+      return judge(std::move(x));
+    } else {
+      return judge.recorded(std::move(x));
+    }
   }
 
   template <std::size_t I, class Problem>

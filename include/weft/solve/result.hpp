@@ -79,7 +79,7 @@ struct result {
   }
 
   /// Takes over a plan that was judged.
-  constexpr void take(evaluated_plan x) {
+  constexpr void take(evaluated_plan&& x) {
     plan = std::move(x.plan);
     makespan = x.run.makespan;
     score = x.score;
