@@ -167,6 +167,13 @@ struct energy {
     return moved(p, t, from, to) + busy(p, from, p.send_time(t, from, to));
   }
 
+  /// Whether any device draws power at all; if none does, nobody has said what they draw.
+  template <class Problem>
+  constexpr bool draws_power(const Problem& p) const {
+    const auto devices = ids(p.num_devices());
+    return std::any_of(devices.begin(), devices.end(),
+                       [&](device_id d) { return power.active_watts(p.platform(), d) > 0; });
+  }
   /// A device's charge for an op or a send of so many seconds.
   template <class Problem>
   constexpr double busy(const Problem& p, device_id d, double seconds) const {
