@@ -255,6 +255,7 @@
 #include "weft/solve/best_result.hpp"
 #include "weft/solve/devices_needed.hpp"
 #include "weft/solve/least_memory.hpp"
+#include "weft/solve/pareto.hpp"
 #include "weft/solve/pipeline.hpp"
 #include "weft/solve/registry.hpp"
 #include "weft/solve/result.hpp"

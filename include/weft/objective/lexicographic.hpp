@@ -6,7 +6,7 @@
 #include "weft/evaluate/concepts.hpp"
 #include "weft/evaluate/score.hpp"
 #include "weft/plan/trace.hpp"
-#include "weft/simulate/simulator.hpp"
+#include "weft/simulate/simulation.hpp"
 
 #include <string_view>
 

@@ -8,7 +8,7 @@
 #include "weft/evaluate/score.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
-#include "weft/simulate/simulator.hpp"
+#include "weft/simulate/simulation.hpp"
 
 #include <algorithm>
 #include <limits>
