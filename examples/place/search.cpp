@@ -218,12 +218,12 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
 /// Least energy, of the plans in time, or its trade-offs with the step time.
 answer by_energy(const options& o, const problem& p, const estimate& base, const listeners& tell) {
   const stopwatch clock;
-  const objective::energy joules;
+  const weft::objective::energy joules;
   if (!joules.draws_power(p)) {
     throw error("the platform does not say what power its devices draw: give them idle_watts and active_watts, and its "
                 "links joules_per_byte");
   }
-  const evaluation how{schedule::static_order{}, objective::within_deadline{joules, o.deadline}};
+  const evaluation how{schedule::static_order{}, weft::objective::within_deadline{joules, o.deadline}};
   auto options = budget_of(o, tell.on_progress);
   answer a{.found = true};
   double value = 0;

@@ -9,6 +9,7 @@
 #include "weft/graph/edges.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/platform/concepts.hpp"
+#include "weft/problem.hpp"
 
 #include <algorithm>
 #include <concepts>

@@ -73,7 +73,7 @@ template <must_be::problem Problem, class Run, class Objective>
   requires evaluation_for<evaluation<Run, Objective>, Problem>
 pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, best_options options = {},
                     std::size_t searches = 12) {
-  constexpr std::uint64_t most_visits = 2'000'000;
+  constexpr std::uint64_t most_visits = 50'000'000; // about a second
   const stopwatch clock;
   options.on_progress = nullptr; // a single number would not say what is better
   evaluator judge{p, how};
@@ -81,7 +81,10 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   front.value_bound = judge.bound(front.makespan_bound).value;
   if constexpr (std::same_as<Run, schedule::static_order> && objective_parts::is_sum<Objective, Problem>) {
     if (p.num_ops() <= 12 && options.memory.rule == memory_rule::reserved) {
-      front.exact = refine::exact::trade_off{p, how.objective, std::min(options.moves, most_visits), front}.run();
+      const auto visits = static_cast<double>(most_visits) * std::min(1.0, options.seconds);
+      const std::uint64_t affordable = std::min(options.moves, most_visits / 10) * 10; // a visit is less than a move
+      front.exact = refine::exact::trade_off{p, how.objective, std::min(static_cast<std::uint64_t>(visits), affordable),
+                                             front}.run();
     }
   }
   if (front.exact || p.num_ops() == 0) {
@@ -139,9 +142,7 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
       found[k] = refine::simulated_annealing{.budget = half, .memory = options.memory}(
         judged, judged.recorded(from[k]), random);
     });
-    for (const auto& x : found) {
-      add(x);
-    }
+    add(found[found[1].score < found[0].score ? 1 : 0]); // the other one would mostly be a hair's breadth away
   }
   return front;
 }

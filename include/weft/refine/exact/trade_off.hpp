@@ -58,8 +58,11 @@ private:
   }
 
   void place(const partition::assignment<Problem>& so_far, component_id c, double charges) {
-    if (!spend(1) || front_.dominated(front_.makespan_bound.value,
-                                      price_.of(front_.makespan_bound.value) + charges + rest_[c])) {
+    double makespan = front_.makespan_bound.value; // at least
+    for (const device_id d : ids(p_.num_devices())) {
+      makespan = std::max(makespan, so_far.load(d) / p_.platform().slots(d));
+    }
+    if (!spend(1) || front_.dominated(makespan, price_.of(makespan) + charges + rest_[c])) {
       return;
     }
     if (c == p_.num_components()) {
