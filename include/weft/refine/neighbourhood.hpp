@@ -111,7 +111,7 @@ public:
   }
 
   /// A device for v's component: half of the time that of a producer or consumer of a member, half of the time that
-  /// of eight random ones on which v takes least.
+  /// of eight random ones on which v takes least time or, where anything is charged and just as often, is charged least.
   template <class Schedule>
   device_id draw_device(const Schedule& s, op_id v, rng& random) const {
     if (random.below(2) == 0) {
@@ -121,10 +121,12 @@ public:
         return s.device(u);
       }
     }
+    const bool by_charge = s.charges() > 0 && random.below(2) == 0;
+    const auto dear = [&](device_id d) { return by_charge ? s.op_charge(v, d) : p_->compute_time(v, d); };
     device_id best = random.below(p_->num_devices());
     for (int k = 1; k < 8; ++k) {
       const device_id d = random.below(p_->num_devices());
-      if (p_->compute_time(v, d) < p_->compute_time(v, best)) {
+      if (dear(d) < dear(best)) {
         best = d;
       }
     }
