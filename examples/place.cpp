@@ -93,7 +93,9 @@ int run(int argc, char** argv) {
     place::search(o, problem, base,
                   {.on_progress =
                      [&](const weft::progress& x) {
-                       line.show_progress(fmt::format("searching: {:.4g} ms after {:.1f} s", x.best * 1e3, x.seconds));
+                       const bool joules = o.objective == place::objective::energy;
+                       line.show_progress(fmt::format("searching: {:.4g} {} after {:.1f} s",
+                                                      joules ? x.best : x.best * 1e3, joules ? "J" : "ms", x.seconds));
                      },
                    .on_stage = [&](const std::string& text) { line.show(text); }});
   if (!found.found) {
@@ -113,6 +115,9 @@ int run(int argc, char** argv) {
                                                        .bound = found.bound,
                                                        .baselines = found.baselines,
                                                        .strategies = found.tried,
+                                                       .front = found.front,
+                                                       .least_joules = found.least_joules,
+                                                       .front_is_exact = found.front_is_exact,
                                                        .notes = std::move(notes)});
   line.clear();
   weft::report::write_summary(std::cout, placed);

@@ -22,12 +22,16 @@ std::string footer() {
           "  makespan  the time of one step\n"
           "  period    the time between two steps of a pipelined run: the largest load of a device or link\n"
           "  memory    the largest share of its memory that any device needs\n"
+          "  energy    the joules of one step, by the power that the platform's devices and links draw; with --deadline,\n"
+          "            of the plans that take at most so long\n"
           "\nExamples\n"
           "  place resnet50.onnx --platform workstation_2gpu --batch 32\n"
           "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n"
           "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
           "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
           "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
+          "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
+          "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
           "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files.\n";
   return text;
 }
@@ -45,9 +49,15 @@ options parse(int argc, char** argv) {
   tool::add_model_options(app, o.modelling);
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")
-    ->check(CLI::IsMember({"makespan", "period", "memory"}).description(""))
-    ->type_name("makespan|period|memory")
+    ->check(CLI::IsMember({"makespan", "period", "memory", "energy"}).description(""))
+    ->type_name("makespan|period|memory|energy")
     ->capture_default_str();
+  app.add_option("--deadline", o.deadline, "How long a step may take, with --objective energy")
+    ->check(CLI::PositiveNumber.description(""))
+    ->type_name("SECONDS");
+  app.add_flag("--pareto", o.pareto,
+               "Look for all trade-offs of step time and energy, for the report; the plan is the fastest, or with\n"
+               "--objective energy the one of least energy");
   std::string budget = "5";
   app.add_option("--budget", budget,
                  "What the search may spend: seconds, or moves, as in 100000moves, with which results do\n"
@@ -72,8 +82,15 @@ options parse(int argc, char** argv) {
   tool::parse(app, "place", argc, argv);
   o.objective = objective == "period"   ? objective::period
                 : objective == "memory" ? objective::memory
+                : objective == "energy" ? objective::energy
                                         : objective::makespan;
   o.budget = tool::parse_budget(budget, "place");
+  if (o.objective != objective::energy && o.deadline < std::numeric_limits<double>::infinity()) {
+    throw weft::error("--deadline goes with --objective energy: it says which plans are in time");
+  }
+  if (o.pareto && (o.objective == objective::period || o.objective == objective::memory)) {
+    throw weft::error("--pareto is of step time and energy: leave --objective " + objective + " out");
+  }
   return o;
 }
 

@@ -7,17 +7,20 @@
 #include "weft/core/budget.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace place {
 
-enum class objective { makespan, period, memory };
+enum class objective { makespan, period, memory, energy };
 
 struct options {
   std::string model;
   std::string platform;
   tool::model_options modelling;
   place::objective objective = objective::makespan;
+  double deadline = std::numeric_limits<double>::infinity(); ///< seconds
+  bool pareto = false;
   weft::budget budget = {.seconds = 5};
   double memory_share = 1;
   std::uint64_t seed = 0;

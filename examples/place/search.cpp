@@ -3,6 +3,9 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/evaluate/evaluation.hpp"
+#include "weft/objective/energy.hpp"
+#include "weft/objective/within_deadline.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/schedule/path_completion_time.hpp"
@@ -13,6 +16,7 @@
 #include "weft/solve/best.hpp"
 #include "weft/solve/devices_needed.hpp"
 #include "weft/solve/least_memory.hpp"
+#include "weft/solve/pareto.hpp"
 #include "weft/throughput/best.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/validate/memory_shortage.hpp"
@@ -211,6 +215,71 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
   return a;
 }
 
+/// Least energy, of the plans in time, or its trade-offs with the step time.
+answer by_energy(const options& o, const problem& p, const estimate& base, const listeners& tell) {
+  const stopwatch clock;
+  const weft::objective::energy joules;
+  if (!joules.draws_power(p)) {
+    throw error("the platform does not say what power its devices draw: give them idle_watts and active_watts, and its "
+                "links joules_per_byte");
+  }
+  const evaluation how{schedule::static_order{}, weft::objective::within_deadline{joules, o.deadline}};
+  auto options = budget_of(o, tell.on_progress);
+  answer a{.found = true};
+  double value = 0;
+  const auto take = [&](plan chosen, double least) {
+    auto x = evaluator{p, how}.recorded(std::move(chosen));
+    a.plan = std::move(x.plan);
+    a.run = std::move(x.record);
+    value = x.score.value;
+    a.least_joules = least;
+  };
+  if (o.pareto) {
+    auto front = solve::pareto(p, how, options);
+    for (const auto& x : front.points) {
+      a.front.push_back({x.makespan, x.value});
+    }
+    if (!a.front.empty()) {
+      take((o.objective == objective::energy ? front.points.back() : front.points.front()).plan, front.value_bound);
+      a.bound = front.makespan_bound;
+      a.strategy = "search for trade-offs of step time and energy";
+      a.front_is_exact = front.exact;
+      const auto tell_of = [](const report::trade_off& x) {
+        return fmt::format("{:.4g} ms with {:.4g} J", x.step_seconds * 1e3, x.joules);
+      };
+      a.result = a.front.size() == 1 ? "one plan is best for both: " + tell_of(a.front[0])
+                                     : fmt::format("{} trade-offs, from {} to {}", a.front.size(),
+                                                   tell_of(a.front.front()), tell_of(a.front.back()));
+      return a;
+    }
+    options.moves = std::min<std::uint64_t>(options.moves, 1'000); // only to say why there is none
+    options.seconds = std::max(options.seconds - clock.seconds(), 1.0);
+  }
+  auto r = solve::best(p, how, options);
+  if (!r.has_plan()) {
+    a.found = false;
+    a.why = r.status == status::late
+              ? fmt::format("no plan was found that takes at most {:.4g} ms; one takes {:.4g} ms", o.deadline * 1e3,
+                            r.makespan * 1e3)
+              : explain(o, p, base, r, clock.seconds(), tell);
+    return a;
+  }
+  std::string found;
+  for (const auto& t : r.tried) {
+    if (t.value < std::numeric_limits<double>::infinity()) {
+      found += fmt::format("{}{} {:.4g} J", found.empty() ? "" : ", ", t.name, t.value);
+    }
+  }
+  a.notes.push_back("energies found: " + found);
+  a.bound = bound::best(p);
+  a.strategy = "search for the energy";
+  take(std::move(r.plan), r.bound.value);
+  a.result = fmt::format("energy of {:.4g} J a step{}", value,
+                         r.bound.value > 0 ? fmt::format(", at most {:.1f} % above the smallest possible", r.gap() * 100)
+                                           : std::string{});
+  return a;
+}
+
 } // namespace
 
 answer search(const options& o, const problem& p, const estimate& base, const listeners& tell) {
@@ -218,6 +287,8 @@ answer search(const options& o, const problem& p, const estimate& base, const li
   answer a;
   if (o.objective == objective::period) {
     a = by_period(o, p, base, tell);
+  } else if (o.objective == objective::energy || o.pareto) {
+    a = by_energy(o, p, base, tell);
   } else {
     const auto budget = budget_of(o, tell.on_progress);
     auto r = o.objective == objective::memory ? solve::least_memory(p, budget) : solve::best(p, budget);

@@ -29,6 +29,9 @@ struct answer {
   std::string result = {}; ///< what was made small, if not the step time
   std::vector<weft::report::alternative> baselines = {};
   std::vector<weft::report::alternative> tried = {};
+  std::vector<weft::report::trade_off> front = {}; ///< of step time and energy, if they were looked for
+  double least_joules = 0;
+  bool front_is_exact = false;
   std::vector<std::string> notes = {}; ///< about the result
   std::string why = {};                ///< no plan: what lacks, on one or more lines
 };

@@ -33,11 +33,12 @@ TEST_CASE("json_platform: devices as people write them") {
   const auto p = platform_of(R"({
     "format": "weft.platform", "version": 1,
     "devices": [
-      {"name": "host", "kind": "CPU", "speed": 1e12, "memory": 64e9, "memory_bandwidth": 2e11, "slots": 16},
+      {"name": "host", "kind": "CPU", "speed": 1e12, "memory": 64e9, "memory_bandwidth": 2e11, "slots": 16,
+       "idle_watts": 60, "active_watts": 225.5},
       {"name": "gpu", "kind": "gpu", "speed": 14000000000000, "memory": 18446744073709551615, "count": 2},
       {"kind": "kind12", "speed": 0.5}
     ],
-    "links": {"uniform": {"latency": 1e-6, "bandwidth": 1e10}},
+    "links": {"uniform": {"latency": 1e-6, "bandwidth": 1e10, "joules_per_byte": 8e-11}},
     "send_work": 10})");
   REQUIRE(p.num_devices() == 4);
   CHECK(p.name(0) == "host");
@@ -51,6 +52,10 @@ TEST_CASE("json_platform: devices as people write them") {
   CHECK(std::isinf(p.memory_bandwidth(1)));
   CHECK(p.slots(0) == 16);
   CHECK(p.slots(1) == 1);
+  CHECK(p.idle_watts(0) == 60);
+  CHECK(p.active_watts(0) == 225.5);
+  CHECK(p.active_watts(1) == 0);
+  CHECK(p.joules_per_byte(2, 0) == 8e-11);
   CHECK(p.latency(3, 1) == 1e-6);
   CHECK(p.bandwidth(0, 2) == 1e10);
   CHECK(p.send_work() == 10);
@@ -59,11 +64,14 @@ TEST_CASE("json_platform: devices as people write them") {
 TEST_CASE("json_platform: links as a matrix, with numbers for all and defaults") {
   auto text = std::string{
     R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 2}], "links": )"};
-  const auto p = platform_of(text + R"({"matrix": {"latency": 0.5, "bandwidth": [[7, null], [3, 8]]}}})");
+  const auto p = platform_of(text + R"({"matrix": {"latency": 0.5, "bandwidth": [[7, null], [3, 8]],
+    "joules_per_byte": [[0, 2], [null, 0]]}}})");
   CHECK(p.latency(0, 1) == 0.5);
   CHECK(p.latency(1, 0) == 0.5);
   CHECK(std::isinf(p.bandwidth(0, 1)));
   CHECK(p.bandwidth(1, 0) == 3);
+  CHECK(p.joules_per_byte(0, 1) == 2);
+  CHECK(p.joules_per_byte(1, 0) == 0);
   const auto q = platform_of(text + R"({"matrix": {}}})");
   CHECK(q.latency(0, 1) == 0);
   CHECK(std::isinf(q.bandwidth(0, 1)));
@@ -182,7 +190,7 @@ TEST_CASE("json_platform: every preset and topology comes back with its routes, 
   comes_back(on(topology::torus({4, 3, 2}, {1e-6, 1e9})));
   comes_back(on(topology::fat_tree({{4, {1e-6, 1e9}}, {3, {2e-6, 4e9}, 2}})));
   comes_back(on(topology::bus{3, {1e-6, 1e9}}));
-  comes_back(on(weft::hierarchical_links{{{0, 9}, {1, 4}}, {2}, 4}));
+  comes_back(on(weft::hierarchical_links{{{0, 9, 3}, {1, 4, 0.1}}, {2}, 4}));
 }
 
 TEST_CASE("json_platform: every wrong file is refused with file, line, path and reason") {

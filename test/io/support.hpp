@@ -45,7 +45,8 @@ bool same_platform(const P& a, const Q& b) {
     equal = a.name(d) == b.name(d);
     for (weft::device_id e = 0; equal && e < a.num_devices(); ++e) {
       const auto taken = route(a, d, e);
-      equal = (d == e || (a.latency(d, e) == b.latency(d, e) && a.bandwidth(d, e) == b.bandwidth(d, e))) &&
+      equal = (d == e || (a.latency(d, e) == b.latency(d, e) && a.bandwidth(d, e) == b.bandwidth(d, e) &&
+                           a.joules_per_byte(d, e) == b.joules_per_byte(d, e))) &&
               taken == route(b, d, e) &&
               std::ranges::all_of(taken, [&](weft::link_id l) { return a.link_at(l) == b.link_at(l); });
     }
@@ -115,7 +116,8 @@ inline weft::workload random_workload(weft::rng& random, features f = {}) {
 inline weft::link_matrix random_network(weft::rng& random, std::size_t devices, bool named) {
   const auto some_link = [&] {
     return weft::link{random.below(2) == 0 ? 0 : random.uniform(0, 1e-3),
-                      random.below(4) == 0 ? std::numeric_limits<double>::infinity() : random.uniform(1, 1e11)};
+                      random.below(4) == 0 ? std::numeric_limits<double>::infinity() : random.uniform(1, 1e11),
+                      random.below(2) == 0 ? 0 : random.uniform(0, 1e-9)};
   };
   if (random.below(4) == 0) {
     const std::vector<weft::link> levels{some_link(), some_link(), some_link()};
@@ -158,11 +160,16 @@ inline weft::platform<> random_platform(weft::rng& random) {
       what.memory_bandwidth = random.uniform(1, 1e12);
       what.slots = 1 + random.below(4);
     }
+    if (random.below(3) == 0) {
+      what.idle_watts = random.below(2) == 0 ? 0 : random.uniform(0, 100);
+      what.active_watts = what.idle_watts + random.uniform(0, 500);
+    }
     const auto copies = d + 2 < n && random.below(3) == 0 ? 2u : 1u;
     devices.insert(devices.end(), copies, what);
     d += copies - 1;
   }
-  weft::link_matrix links{n, {random.below(2) == 0 ? 0 : 1e-6, random.uniform(1, 1e11)}};
+  const auto energy = [&] { return random.below(2) == 0 ? 0 : random.uniform(0, 1e-9); };
+  weft::link_matrix links{n, {random.below(2) == 0 ? 0 : 1e-6, random.uniform(1, 1e11), energy()}};
   if (random.below(3) != 0) {
     for (weft::device_id d = 0; d < n; ++d) {
       for (weft::device_id e = 0; e < n; ++e) {
@@ -170,6 +177,7 @@ inline weft::platform<> random_platform(weft::rng& random) {
         if (random.below(4) != 0) {
           l.bandwidth = random.uniform(1, 1e11);
         }
+        l.joules_per_byte = energy();
         links.set(d, e, l);
       }
     }

@@ -104,12 +104,23 @@ TEST_CASE("platform: numbers that make no sense are refused and named") {
   }
   refused({.slots = 0}, "device 1: slots");
   for (const double bad : {-1.0, infinity, nan}) {
+    refused({.idle_watts = bad, .active_watts = bad}, "device 1: idle_watts, active_watts");
+  }
+  refused({.idle_watts = 2, .active_watts = 1}, "device 1: idle_watts, active_watts");
+  for (const double bad : {-1.0, infinity, nan}) {
     CHECK_THROWS_WITH_AS((platform<uniform_links>{{device{}}, {}, bad}),
                          "platform: send_work: must be a finite number, not negative", value_error);
   }
 }
 
 TEST_CASE("platform: links that make no sense are refused and named") {
+  for (const double bad : {-1.0, infinity, nan}) {
+    CHECK_THROWS_WITH_AS((platform{{{}, {}}, link_matrix{2, {.joules_per_byte = bad}}}),
+                         "device 0: link to device 1: needs finite joules_per_byte, not negative", value_error);
+    interconnect_builder b{2};
+    CHECK_THROWS_WITH_AS(b.join(0, 1, {.joules_per_byte = bad}),
+                         "network: link 0: needs finite joules_per_byte, not negative", value_error);
+  }
   for (const weft::link bad : {weft::link{-1, 1}, weft::link{infinity, 1}, weft::link{nan, 1}, weft::link{0, 0},
                                weft::link{0, -1}, weft::link{0, nan}}) {
     link_matrix links{3};

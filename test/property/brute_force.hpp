@@ -25,8 +25,17 @@ public:
 
   /// Seconds; infinite if there is no plan.
   double makespan() {
-    place(0);
+    place(0, [this] { run(0, 0, 0); });
     return best_;
+  }
+  /// Calls f(placement, its smallest makespan) for every placement. Instead of `makespan`.
+  template <class F>
+  void each_placement(F f) {
+    place(0, [&] {
+      best_ = std::numeric_limits<double>::infinity();
+      run(0, 0, 0);
+      f(std::as_const(where_), best_);
+    });
   }
   /// Where the ops are in the first of the best plans.
   const placement& best_placement() const { return best_where_; }
@@ -41,11 +50,12 @@ private:
     double finish = -1;                                     ///< negative while it has not started
   };
 
-  void place(op_id v) {
+  template <class F>
+  void place(op_id v, const F& when_placed) {
     const auto& w = p_.workload();
     if (v == p_.num_ops()) {
       collect_items();
-      run(0, 0, 0);
+      when_placed();
       return;
     }
     byte_count bytes = w.resident_bytes(v);
@@ -64,7 +74,7 @@ private:
       if (allowed) {
         demand_[d] += bytes;
         where_[v] = d;
-        place(v + 1);
+        place(v + 1, when_placed);
         demand_[d] -= bytes;
       }
     }

@@ -79,6 +79,48 @@ TEST_CASE("write_placement_html: one definition of peak memory for the tile and 
   CHECK(row.find(">4.89 KiB</td>") != std::string::npos);
 }
 
+TEST_CASE("write_placement_html: energy by device, and its trade-off with time") {
+  workload_builder b;
+  b.add_op({.work = 4, .bytes = 100});
+  b.add_op({.work = 2});
+  b.add_edge(0, 1);
+  const auto w = std::move(b).build();
+  platform<> machine{std::vector<device>{{.idle_watts = 10, .active_watts = 50}, {.active_watts = 3000}},
+                     link_matrix{2, {.joules_per_byte = 0.5}}};
+  machine.set_names({"cool", "hot"});
+  const problem p{w, machine};
+  const auto alone = page(placed(p, {0, 1})); // 6 s: 60 J of idling, 160 + 6000 J of ops, 50 J of bytes
+  CHECK(alone.find("<a href=\"#energy\">Energy</a>") != std::string::npos);
+  CHECK(alone.find("6.27 kJ a step, 1045 W on average: 1.0 % for devices that are on, 98.2 % for ops and sends, 0.8 % for "
+                   "moving tensors.") != std::string::npos);
+  const auto row = alone.substr(alone.find("cool</th>", alone.find("id=\"energy\"")), 400);
+  CHECK(row.find(">220 J</td>") != std::string::npos);
+  CHECK(row.find(">160 J</td>") != std::string::npos);
+  CHECK(alone.find("<svg class=\"front\"") == std::string::npos);
+
+  placed_model_options about{.bound = {5.9, lower_bound::rule::area}};
+  about.front = {{6, 6270}, {6.5, 2000}, {9, 300}};
+  about.least_joules = 250;
+  const auto html = page(placed(p, {0, 1}, about));
+  CHECK(test::count(html, "<circle") == 3);
+  CHECK(test::count(html, "<circle class=\"own\"") == 1);
+  CHECK(html.find("<title>6.00 s, 6.27 kJ: this plan</title>") != std::string::npos);
+  CHECK(test::count(html, "<line class=\"bound\"") == 2);
+  CHECK(html.find(">20.9 ×</td>") != std::string::npos); // the energy of the fastest over the least
+  CHECK(html.find("there is no other") == std::string::npos);
+  CHECK(test::count(html, "nan") == 0);
+  CHECK(test::count(html, "<section") == test::count(html, "</section>"));
+  about.front = {{6, 6270}};
+  about.front_is_exact = true;
+  const auto single = page(placed(p, {0, 1}, about));
+  CHECK(test::count(single, "<circle") == 1);
+  CHECK(single.find("there is no other") != std::string::npos);
+
+  const auto silent = test::three_devices(); // which tells no power
+  const problem q{w, silent};
+  CHECK(page(placed(q, {0, 1})).find("Energy") == std::string::npos);
+}
+
 TEST_CASE("write_placement_html: the plan is in the table once, as what made it") {
   const auto w = test::diamond();
   const auto platform = test::three_devices();

@@ -98,6 +98,36 @@ def main(folder):
         check('Step time' in placed(*net, '--objective', objective), f'objective {objective}')
     check('Result       period of' in placed(*net, '--objective', 'period'), 'the period comes first')
 
+    # Energy, on two devices that say what they draw: a slow one that takes 20 J and 4 s per op, a fast one 100 J and 1 s
+    def machine(known=True):
+        slow = {'name': 'slow', 'kind': 'gpu', 'speed': 2.5e11, 'memory': 1e12, 'memory_bandwidth': 1e15}
+        fast = {'name': 'fast', 'kind': 'gpu', 'speed': 1e12, 'memory': 1e12, 'memory_bandwidth': 1e15}
+        for device, active in (slow, 5), (fast, 100):
+            device.update({'active_watts': active} if known else {})
+        return write('two.json', json.dumps({'format': 'weft.platform', 'version': 1, 'devices': [slow, fast],
+                                             'links': {'uniform': {'bandwidth': 1e9}}}))
+
+    two_ops = write('two_ops.json', json.dumps({'format': 'weft.workload', 'version': 1,
+                                                'ops': [{'name': n, 'type': 'MatMul', 'work': 1e12} for n in 'ab']}))
+    on_two = (two_ops, '--platform', machine(), '--peak-rates', *few)
+    least = placed(*on_two, '--objective', 'energy')
+    check('Result       energy of 40 J a step' in least and 'Step time    8.00 s' in least, f'least energy: {least[:400]}')
+    in_time = placed(*on_two, '--objective', 'energy', '--deadline', '5')
+    check('energy of 120 J a step' in in_time and 'Step time    4.00 s' in in_time, f'least energy in 5 s: {in_time[:400]}')
+    r = run(*on_two, '--objective', 'energy', '--deadline', '1.5')
+    check(r.returncode == 1 and 'no plan was found that takes at most 1500 ms; one takes 2000 ms' in r.stderr,
+          f'nothing in time: {r.stderr[:300]}')
+    fronts = placed(*on_two, '--pareto', '--html', path('front.html'))
+    check('3 trade-offs, from 2000 ms with 200 J to 8000 ms with' in fronts and 'Step time    2.00 s' in fronts,
+          f'trade-offs: {fronts[:400]}')
+    with open(path('front.html')) as f:
+        check(f.read().count('<circle') == 3, 'the report draws them')
+    check('Step time    8.00 s' in placed(*on_two, '--pareto', '--objective', 'energy'), 'trade-offs, and the least energy')
+    refused(two_ops, '--platform', machine(known=False), '--peak-rates', '--objective', 'energy',
+            because='does not say what power its devices draw')
+    refused(*on_two, '--deadline', '5', because='--deadline goes with --objective energy')
+    refused(*on_two, '--pareto', '--objective', 'period', because='--pareto is of step time and energy')
+
     # Measured times
     profile = {'format': 'weft.profile', 'version': 1,
                'entries': [{'machine': 'gpu', 'op': 'conv1/Conv2D', 'threads': 1, 'affinity': 'packed', 'seconds': [2]}]}

@@ -29,7 +29,8 @@ inline constexpr std::size_t max_listed_devices = 10'000;
 
 namespace detail {
 
-/// `latency` or `bandwidth` of a matrix: one number for all pairs, or rows of numbers; null means the default.
+/// `latency`, `bandwidth` or `joules_per_byte` of a matrix: one number for all pairs, or rows of numbers; null means
+/// the default.
 template <class Set>
 void matrix_from_json(const json_value& value, std::size_t n, bool positive, const Set& set) {
   const auto each_pair = [n](const auto& f) {
@@ -73,7 +74,7 @@ inline link_matrix levels_from_json(const json_value& levels, std::size_t n) {
   std::vector<std::size_t> sizes;
   std::size_t span = 1;
   for (const json_value& level : levels) {
-    level.object({"latency", "bandwidth", "size"});
+    level.object({"latency", "bandwidth", "joules_per_byte", "size"});
     links.push_back(link_from_json(level));
     if (links.size() < count) {
       sizes.push_back(level.at("size").whole(1, max_listed_devices));
@@ -108,7 +109,7 @@ inline link_matrix links_from_json(const json_value& root, const std::vector<std
   links.expect(links.size() == 1, "one of 'uniform', 'matrix', 'levels' and 'network'");
   if (links.has("uniform")) {
     const auto uniform = links.at("uniform");
-    return link_matrix{n, link_from_json(uniform.object({"latency", "bandwidth"}))};
+    return link_matrix{n, link_from_json(uniform.object({"latency", "bandwidth", "joules_per_byte"}))};
   }
   if (links.has("levels")) {
     return levels_from_json(links.at("levels"), n);
@@ -117,21 +118,26 @@ inline link_matrix links_from_json(const json_value& root, const std::vector<std
     return link_matrix{network_from_json(links.at("network"), names, max_listed_devices)};
   }
   const auto matrix = links.at("matrix");
-  matrix.object({"latency", "bandwidth"});
+  matrix.object({"latency", "bandwidth", "joules_per_byte"});
   link_matrix result{n};
-  if (const auto latency = matrix.find("latency")) {
-    matrix_from_json(*latency, n, false,
-                     [&](auto d, auto e, double x) { result.set(d, e, {x, result(d, e).bandwidth}); });
-  }
-  if (const auto bandwidth = matrix.find("bandwidth")) {
-    matrix_from_json(*bandwidth, n, true,
-                     [&](auto d, auto e, double x) { result.set(d, e, {result(d, e).latency, x}); });
-  }
+  const auto read = [&](const char* key, double link::* part) {
+    if (const auto numbers = matrix.find(key)) {
+      matrix_from_json(*numbers, n, part == &link::bandwidth, [&](device_id d, device_id e, double x) {
+        link changed = result(d, e);
+        changed.*part = x;
+        result.set(d, e, changed);
+      });
+    }
+  };
+  read("latency", &link::latency);
+  read("bandwidth", &link::bandwidth);
+  read("joules_per_byte", &link::joules_per_byte);
   return result;
 }
 
 inline device device_from_json(const json_value& value) {
-  value.object({"name", "kind", "speed", "memory", "memory_bandwidth", "slots", "count"});
+  value.object(
+    {"name", "kind", "speed", "memory", "memory_bandwidth", "slots", "idle_watts", "active_watts", "count"});
   device d;
   const auto kind = value.at("kind");
   const auto parsed = parse_device_kind(kind.text());
@@ -149,6 +155,15 @@ inline device device_from_json(const json_value& value) {
   }
   if (value.has("slots")) {
     d.slots = static_cast<std::uint32_t>(value.at("slots").whole(1, none));
+  }
+  if (value.has("idle_watts")) {
+    d.idle_watts = value.at("idle_watts").number();
+  }
+  if (value.has("active_watts")) {
+    d.active_watts = value.at("active_watts").number();
+  }
+  if (d.active_watts < d.idle_watts) {
+    value.fail("'active_watts', what the device draws while it is busy, must not be less than 'idle_watts'");
   }
   return d;
 }
@@ -211,13 +226,20 @@ inline nlohmann::ordered_json device_json(const device& d, const std::string& na
   if (d.slots != 1) {
     entry["slots"] = d.slots;
   }
+  if (d.idle_watts != 0) {
+    entry["idle_watts"] = json_number(d.idle_watts);
+  }
+  if (d.active_watts != 0) {
+    entry["active_watts"] = json_number(d.active_watts);
+  }
   if (count > 1) {
     entry["count"] = count;
   }
   return entry;
 }
 
-/// `latency` or `bandwidth` of all pairs: nothing if all are the default, one number if all are equal, else rows.
+/// `latency`, `bandwidth` or `joules_per_byte` of all pairs: nothing if all are the default, one number if all are
+/// equal, else rows.
 template <class Get>
 bool write_matrix(std::ostream& out, const char* before, const char* key, std::size_t n, double fallback,
                   const Get& get) {
@@ -265,19 +287,23 @@ void write_links(std::ostream& out, const P& p) {
     }
     return;
   }
-  const auto latency = [&](device_id d, device_id e) { return p.latency(d, e); };
-  const auto bandwidth = [&](device_id d, device_id e) { return p.bandwidth(d, e); };
   bool uniform = true;
   for (const device_id d : ids(n)) {
     for (const device_id e : ids(n)) {
-      uniform = uniform && (d == e || (latency(d, e) == latency(0, 1) && bandwidth(d, e) == bandwidth(0, 1)));
+      uniform = uniform && (d == e || p.links()(d, e) == p.links()(0, 1));
     }
   }
   const char* indent = uniform ? "" : "\n      ";
   const char* next = uniform ? ", " : ",\n      ";
   out << ",\n  \"links\": {\"" << (uniform ? "uniform" : "matrix") << "\": {";
-  const bool any = write_matrix(out, indent, "latency", n, 0, latency);
-  write_matrix(out, any ? next : indent, "bandwidth", n, std::numeric_limits<double>::infinity(), bandwidth);
+  bool any = false;
+  const auto write = [&](const char* key, double link::* part) {
+    any |= write_matrix(out, any ? next : indent, key, n, link{}.*part,
+                        [&](device_id d, device_id e) { return p.links()(d, e).*part; });
+  };
+  write("latency", &link::latency);
+  write("bandwidth", &link::bandwidth);
+  write("joules_per_byte", &link::joules_per_byte);
   out << (uniform ? "}}" : "\n  }}");
 }
 

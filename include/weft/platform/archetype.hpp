@@ -16,6 +16,6 @@ struct platform_archetype {
 
 static_assert(device_platform<platform_archetype>);
 static_assert(!platform_parts::has_speeds<platform_archetype> && !platform_parts::has_links<platform_archetype> &&
-              !platform_parts::has_routes<platform_archetype>);
+              !platform_parts::has_routes<platform_archetype> && !platform_parts::has_power<platform_archetype>);
 
 } // namespace weft

@@ -171,6 +171,9 @@ public:
     if (!(l.latency >= 0 && l.latency < infinity && l.bandwidth > 0)) {
       throw value_error(at(), "needs a finite latency in seconds and a positive bandwidth in bytes per second");
     }
+    if (!(l.joules_per_byte >= 0 && l.joules_per_byte < infinity)) {
+      throw value_error(at(), "needs finite joules_per_byte, not negative");
+    }
     made_.links_.push_back(l);
     made_.ends_.push_back({from, to});
     return static_cast<link_id>(made_.links_.size() - 1);

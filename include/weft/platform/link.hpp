@@ -14,6 +14,7 @@ namespace weft {
 struct link {
   double latency = 0;                                            ///< seconds, not negative
   double bandwidth = std::numeric_limits<double>::infinity();    ///< bytes per second, positive
+  double joules_per_byte = 0;                                    ///< what it takes to move data, not negative
   friend constexpr bool operator==(const link&, const link&) = default;
 };
 
@@ -25,8 +26,8 @@ concept link_model = requires(const L& links, device_id a, device_id b) {
 
 /// A link model that knows which physical links, `0 … num_links() - 1`, a transfer passes, so that transfers can share
 /// them. `link_at(l)` is one direction of link l; `visit_route(a, b, f)` calls `f(link_id)` for each link from a to b,
-/// in order, and for none if a is b. `links(a, b)` is what the route amounts to: the sum of its latencies and the least
-/// of its bandwidths.
+/// in order, and for none if a is b. `links(a, b)` is what the route amounts to: the sum of its latencies and
+/// energies and the least of its bandwidths.
 template <class L>
 concept network_topology =
   link_model<L> && requires(const L& links, device_id a, device_id b, link_id l, void (&f)(link_id)) {
@@ -47,13 +48,14 @@ struct network_topology {
 };
 } // namespace why_not
 
-/// What a route amounts to: the sum of the latencies, in order, and the least bandwidth.
+/// What a route amounts to: the sums of the latencies and of the energies, in order, and the least bandwidth.
 template <class T>
 constexpr link along_route(const T& links, device_id from, device_id to) {
   link all;
   links.visit_route(from, to, [&](link_id l) {
     const link next = links.link_at(l);
     all.latency += next.latency;
+    all.joules_per_byte += next.joules_per_byte;
     all.bandwidth = next.bandwidth < all.bandwidth ? next.bandwidth : all.bandwidth;
   });
   return all;

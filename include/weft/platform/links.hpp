@@ -18,7 +18,7 @@ struct uniform_links {
   constexpr const link& operator()(device_id, device_id) const { return all; }
 };
 
-/// One link per ordered pair of devices, and, if it was made from a topology, the routes behind them. Memory: 16 bytes
+/// One link per ordered pair of devices, and, if it was made from a topology, the routes behind them. Memory: 24 bytes
 /// per pair, and that of an `interconnect` if there are routes.
 class link_matrix {
   template <class L>
@@ -98,11 +98,11 @@ private:
   interconnect wiring_; // of no devices when each pair has a link of its own
 };
 
-/// A tree of enclosures (cores in a socket, sockets in a node, nodes in a rack, …): two devices talk over the
-/// link of the innermost enclosure that holds both. What is inside that enclosure, a device or a whole enclosure, has a
-/// port out and a port in of that link's bandwidth and half its latency, which all share who pass it: the route is the
-/// port out of the sender's part and the port in of the receiver's. A level over which no two devices talk, since its
-/// enclosures hold one part or all devices, has no ports. Memory: a few numbers per level.
+/// A tree of enclosures (cores in a socket, sockets in a node, nodes in a rack, …): two devices talk over the link of
+/// the innermost enclosure that holds both. What is inside that enclosure, a device or a whole enclosure, has a port
+/// out and a port in of that link's bandwidth and half its latency and energy, which all share who pass it: the route
+/// is the port out of the sender's part and the port in of the receiver's. A level over which no two devices talk,
+/// since its enclosures hold one part or all devices, has no ports. Memory: a few numbers per level.
 class hierarchical_links {
 public:
   /// `levels[k]` is the link inside an enclosure of level k, the innermost first. Within a level, enclosures hold
@@ -135,8 +135,8 @@ public:
     while (l >= first_port_[k + 1]) {
       ++k;
     }
-    const double half = levels_[k].latency / 2;
-    return {(l & 1) == 0 ? half : levels_[k].latency - half, levels_[k].bandwidth}; // which add up to the last bit
+    const auto half_of = [out = (l & 1) == 0](double x) { return out ? x / 2 : x - x / 2; }; // which add up exactly
+    return {half_of(levels_[k].latency), levels_[k].bandwidth, half_of(levels_[k].joules_per_byte)};
   }
   template <class F>
   constexpr void visit_route(device_id from, device_id to, F&& f) const {

@@ -21,12 +21,14 @@ struct device {
   byte_count memory_capacity = std::numeric_limits<byte_count>::max();     ///< bytes
   double memory_bandwidth = std::numeric_limits<double>::infinity();       ///< bytes per second to its own memory
   std::uint32_t slots = 1;                                                 ///< ops it can run at once
+  double idle_watts = 0;                                                   ///< power while nothing runs
+  double active_watts = 0;                                                 ///< power while all slots are busy
   friend constexpr bool operator==(const device&, const device&) = default;
 };
 
 /// Devices and the links between them. `send_work` is what the sender's compute queue pays, in work units, before
 /// each transfer (10 in the critical-path paper, 0 where the hardware copies by itself).
-/// Models `device_platform`, `has_speeds`, `has_links` and `has_routes`.
+/// Models `device_platform`, `has_speeds`, `has_links`, `has_routes` and `has_power`.
 template <link_model Links = link_matrix>
 class platform {
   static_assert(network_topology<Links> || sizeof(why_not::network_topology<Links>) > 0);
@@ -36,7 +38,7 @@ public:
 
   constexpr platform() = default;
 
-  /// Throws `value_error` for a speed, capacity, slot count or link that is not usable.
+  /// Throws `value_error` for a speed, capacity, slot count, power or link that is not usable.
   /// Complexity: O(devices²), each pair of links is checked.
   constexpr platform(std::vector<device> devices, Links links, double send_work = 0)
       : devices_{std::move(devices)}, links_{std::move(links)}, send_work_{send_work} {
@@ -51,7 +53,7 @@ public:
       throw value_error("platform: send_work", "must be a finite number, not negative");
     }
     for (const device_id d : ids(devices_.size())) {
-      const auto& [kind, speed, capacity, memory_bandwidth, slots] = devices_[d];
+      const auto& [kind, speed, capacity, memory_bandwidth, slots, idle_watts, active_watts] = devices_[d];
       if (!(speed > 0 && speed < infinity)) {
         throw value_error(where(d) + ": speed", "must be a positive, finite number of work units per second");
       }
@@ -61,11 +63,18 @@ public:
       if (slots == 0) {
         throw value_error(where(d) + ": slots", "must be at least 1");
       }
+      if (!(idle_watts >= 0 && idle_watts <= active_watts && active_watts < infinity)) {
+        throw value_error(where(d) + ": idle_watts, active_watts", "must be finite, the former from 0 to the latter");
+      }
       for (const device_id e : ids(devices_.size())) {
-        if (const link l = d == e ? link{} : links_(d, e);
-            !(l.latency >= 0 && l.latency < infinity && l.bandwidth > 0)) {
+        const link l = d == e ? link{} : links_(d, e);
+        if (!(l.latency >= 0 && l.latency < infinity && l.bandwidth > 0)) {
           throw value_error(where(d) + ": link to device " + std::to_string(e),
                             "needs a finite latency in seconds and a positive bandwidth in bytes per second");
+        }
+        if (!(l.joules_per_byte >= 0 && l.joules_per_byte < infinity)) {
+          throw value_error(where(d) + ": link to device " + std::to_string(e),
+                            "needs finite joules_per_byte, not negative");
         }
       }
     }
@@ -77,10 +86,13 @@ public:
   constexpr byte_count memory_capacity(device_id d) const { return devices_[d].memory_capacity; }
   constexpr double memory_bandwidth(device_id d) const { return devices_[d].memory_bandwidth; }
   constexpr std::uint32_t slots(device_id d) const { return devices_[d].slots; }
+  constexpr double idle_watts(device_id d) const { return devices_[d].idle_watts; }
+  constexpr double active_watts(device_id d) const { return devices_[d].active_watts; }
   /// The device's name if it was given one, else empty.
   constexpr std::string_view name(device_id d) const { return names_.empty() ? std::string_view{} : names_[d]; }
   constexpr double latency(device_id from, device_id to) const { return links_(from, to).latency; }
   constexpr double bandwidth(device_id from, device_id to) const { return links_(from, to).bandwidth; }
+  constexpr double joules_per_byte(device_id from, device_id to) const { return links_(from, to).joules_per_byte; }
   constexpr double send_work() const { return send_work_; }
 
   /// The links of a `network_topology`; of any other link model one for each ordered pair, row by row, made up here.

@@ -7,6 +7,12 @@
 /// sheets; the ones here are of the usual order of magnitude. Devices are joined as they are in the machine, so that
 /// transfers share cables (`visit_route`): NVSwitches, PCIe switches and their uplinks, network cards. Where no source
 /// says how a machine is joined, its description says what is assumed.
+///
+/// Power while busy is what the data sheet calls thermal design power, or board power of graphics cards, which ops
+/// seldom draw all of. What idle devices draw is not on data sheets: 15 % of that for accelerators and 30 % for
+/// processors are assumed here. A byte takes 10 pJ/bit for each cable on a board and 250 pJ/bit from node to node (the
+/// tiers "board" and "system" of Arunkumar et al., *MCM-GPU*, ISCA 2017, table 2), in whatever generation of cables.
+/// Memory, fans and power supplies are left out. `docs/energy.md` says how to put measured numbers in their place.
 #pragma once
 
 #include "weft/platform/generate.hpp"
@@ -39,6 +45,23 @@ inline constexpr double pcie4_x8 = 15.75 * giga;
 inline constexpr double pcie4_x16 = 31.5 * giga;
 inline constexpr double pcie5_x16 = 63.0 * giga;
 
+// Joules per byte: of each cable on a board, and of each of the two cables from node to node.
+inline constexpr double board_cable = 8 * 10e-12;
+inline constexpr double network_cable = 8 * 250e-12 / 2;
+
+/// Power of a processor, or of several in one device, from its thermal design power.
+constexpr device processor(double tdp, device d) {
+  d.active_watts = tdp;
+  d.idle_watts = 0.3 * tdp;
+  return d;
+}
+/// The same for an accelerator.
+constexpr device accelerator(double tdp, device d) {
+  d.active_watts = tdp;
+  d.idle_watts = 0.15 * tdp;
+  return d;
+}
+
 /// Nodes that are alike, each a host CPU, `cpu`, and GPUs after it: `gpu0`, …; of several ones `node0/cpu`, ….
 inline platform<> hosts_with_gpus(std::size_t nodes, const device& host, const device& gpu, std::size_t gpus,
                                   link_matrix links) {
@@ -56,14 +79,14 @@ inline platform<> hosts_with_gpus(std::size_t nodes, const device& host, const d
   return made;
 }
 
-/// Half of the way, for links on both sides of a switch: the halves add up to the last bit.
-constexpr link half_way(link whole) { return {whole.latency / 2, whole.bandwidth}; }
+/// Half of the way, for cables on both sides of a switch: the halves of the latency add up to the last bit.
+constexpr link half_way(link whole) { return {whole.latency / 2, whole.bandwidth, whole.joules_per_byte}; }
 
 /// GPUs on an NVSwitch, each with a port up and a port down: `first … first + 7`.
 inline void join_by_nvswitch(interconnect_builder& b, device_id first, const std::string& prefix, double bandwidth) {
   const auto nvswitch = b.add_switch(prefix + "nvswitch");
   for (device_id d = first; d < first + 8; ++d) {
-    b.join(d, nvswitch, half_way({nvlink_latency, bandwidth}));
+    b.join(d, nvswitch, half_way({nvlink_latency, bandwidth, board_cable}));
   }
 }
 
@@ -83,17 +106,17 @@ inline interconnect dgx_a100_links(std::size_t nodes) {
     join_by_nvswitch(b, cpu + 1, prefix, 300 * giga);
     for (device_id i = 0; i < 8; i += 2) {
       const auto pcie = b.add_switch(prefix + "pcie" + std::to_string(i / 2));
-      b.join(pcie, cpu, half_way({pcie_latency, pcie4_x16}));
+      b.join(pcie, cpu, half_way({pcie_latency, pcie4_x16, board_cable}));
       for (const device_id k : {i, i + 1}) {
         auto port = pcie;
         if (nodes > 1) {
           port = b.add_switch(prefix + "port" + std::to_string(k));
           const auto card = b.add_switch(prefix + "nic" + std::to_string(k));
           b.join(port, pcie, link{}); // inside the switch
-          b.join(port, card, {0, pcie4_x16});
-          b.join(card, fabric, {0, nic});
+          b.join(port, card, {0, pcie4_x16, board_cable});
+          b.join(card, fabric, {0, nic, network_cable});
         }
-        b.join(cpu + 1 + k, port, half_way({pcie_latency, pcie4_x16}));
+        b.join(cpu + 1 + k, port, half_way({pcie_latency, pcie4_x16, board_cable}));
       }
     }
   }
@@ -121,9 +144,10 @@ interconnect rooted_links(std::size_t nodes, std::size_t gpus, std::size_t per_s
     for (device_id i = 0; i < gpus; ++i) {
       if (per_switch > 1 && i % per_switch == 0) {
         port = b.add_switch(prefix + "pcie" + std::to_string(i / per_switch));
-        b.join(port, root, half_way({pcie_latency, lanes}));
+        b.join(port, root, half_way({pcie_latency, lanes, board_cable}));
       }
-      b.join(cpu + 1 + i, port, per_switch > 1 ? half_way({pcie_latency, lanes}) : link{pcie_latency, lanes});
+      const link cable{pcie_latency, lanes, board_cable};
+      b.join(cpu + 1 + i, port, per_switch > 1 ? half_way(cable) : cable);
       for (device_id k = 0; k < i; ++k) {
         between(b, cpu + 1 + k, cpu + 1 + i);
       }
@@ -136,39 +160,43 @@ inline constexpr auto no_direct_links = [](interconnect_builder&, device_id, dev
 } // namespace detail
 
 /// NVIDIA DGX A100 640 GB. Sources: *NVIDIA A100 Tensor Core GPU* data sheet (80 GB SXM: TF32 156 TFLOP/s, 2,039 GB/s,
-/// NVLink 600 GB/s in both directions together, PCIe 4.0); *DGX A100* data sheet (8 GPUs, NVSwitch, 2 × AMD EPYC 7742
-/// with 64 cores at 2.25 GHz, 2 TB); AMD EPYC 7742 (8 channels DDR4-3200: 204.8 GB/s; 2 × 8-wide FMA per cycle). How it
-/// is joined: each GPU has its 12 NVLinks to the NVSwitches; two GPUs share a PCIe switch and its 16 lanes to the CPUs
-/// (*DGX A100 System User Guide*, system topology).
+/// 400 W, NVLink 600 GB/s in both directions together, PCIe 4.0); *DGX A100* data sheet (8 GPUs, NVSwitch, 2 × AMD EPYC
+/// 7742 with 64 cores at 2.25 GHz, 2 TB); AMD EPYC 7742 (8 channels DDR4-3200: 204.8 GB/s; 2 × 8-wide FMA per cycle;
+/// 225 W). How it is joined: each GPU has its 12 NVLinks to the NVSwitches; two GPUs share a PCIe switch and its 16
+/// lanes to the CPUs (*DGX A100 System User Guide*, system topology).
 inline platform<> dgx_a100() {
   using namespace detail;
-  const device cpu{.kind = device_kind::cpu,
-                   .speed = 2 * 64 * 2.25 * giga * 32,
-                   .memory_capacity = 2048 * gibi,
-                   .memory_bandwidth = 2 * 204.8 * giga};
-  const device gpu{
-    .kind = device_kind::gpu, .speed = 156 * tera, .memory_capacity = 80 * gibi, .memory_bandwidth = 2039 * giga};
+  const device cpu = processor(2 * 225, {.kind = device_kind::cpu,
+                                         .speed = 2 * 64 * 2.25 * giga * 32,
+                                         .memory_capacity = 2048 * gibi,
+                                         .memory_bandwidth = 2 * 204.8 * giga});
+  const device gpu = accelerator(400, {.kind = device_kind::gpu,
+                                       .speed = 156 * tera,
+                                       .memory_capacity = 80 * gibi,
+                                       .memory_bandwidth = 2039 * giga});
   return hosts_with_gpus(1, cpu, gpu, 8, link_matrix{dgx_a100_links(1)});
 }
 
 /// NVIDIA DGX H100. Sources: *NVIDIA H100 Tensor Core GPU* data sheet (SXM: TF32 989 TFLOP/s with sparsity, half of it
-/// without, 80 GB, 3.35 TB/s, NVLink 900 GB/s in both directions together, PCIe 5.0); *DGX H100* data sheet (8 GPUs,
-/// NVSwitch, 2 × Intel Xeon Platinum 8480C with 56 cores at 2.0 GHz, 2 TB); 4th generation Xeon: 8 channels DDR5-4800:
-/// 307.2 GB/s; 2 × 16-wide FMA per cycle. How it is joined: each GPU has its 18 NVLinks to the NVSwitches, and lanes
-/// of its own to the CPUs through its own ConnectX-7, which has a PCIe switch in it (*DGX H100 User Guide*, network
-/// modules).
+/// without, 80 GB, 3.35 TB/s, 700 W, NVLink 900 GB/s in both directions together, PCIe 5.0); *DGX H100* data sheet (8
+/// GPUs, NVSwitch, 2 × Intel Xeon Platinum 8480C with 56 cores at 2.0 GHz, 2 TB); 4th generation Xeon: 8 channels
+/// DDR5-4800: 307.2 GB/s; 2 × 16-wide FMA per cycle; 350 W. How it is joined: each GPU has its 18 NVLinks to the
+/// NVSwitches, and lanes of its own to the CPUs through its own ConnectX-7, which has a PCIe switch in it (*DGX H100
+/// User Guide*, network modules).
 inline platform<> dgx_h100() {
   using namespace detail;
-  const device cpu{.kind = device_kind::cpu,
-                   .speed = 2 * 56 * 2.0 * giga * 64,
-                   .memory_capacity = 2048 * gibi,
-                   .memory_bandwidth = 2 * 307.2 * giga};
-  const device gpu{
-    .kind = device_kind::gpu, .speed = 494.5 * tera, .memory_capacity = 80 * gibi, .memory_bandwidth = 3350 * giga};
+  const device cpu = processor(2 * 350, {.kind = device_kind::cpu,
+                                         .speed = 2 * 56 * 2.0 * giga * 64,
+                                         .memory_capacity = 2048 * gibi,
+                                         .memory_bandwidth = 2 * 307.2 * giga});
+  const device gpu = accelerator(700, {.kind = device_kind::gpu,
+                                       .speed = 494.5 * tera,
+                                       .memory_capacity = 80 * gibi,
+                                       .memory_bandwidth = 3350 * giga});
   interconnect_builder b{9};
   join_by_nvswitch(b, 1, "", 450 * giga);
   for (device_id d = 1; d <= 8; ++d) {
-    b.join(d, 0, {pcie_latency, pcie5_x16});
+    b.join(d, 0, {pcie_latency, pcie5_x16, board_cable});
   }
   return hosts_with_gpus(1, cpu, gpu, 8, link_matrix{std::move(b).build()});
 }
@@ -179,11 +207,11 @@ inline platform<> hgx_a100(std::size_t nodes) {
   const auto whole = dgx_a100();
   const device cpu = whole.devices()[0];
   const auto nvlinks = [](interconnect_builder& b, device_id a, device_id c) {
-    b.join(a, c, {nvlink_latency, 100 * giga});
+    b.join(a, c, {nvlink_latency, 100 * giga, board_cable});
   };
   return hosts_with_gpus(nodes, cpu, whole.devices()[1], 4,
                          link_matrix{rooted_links(nodes, 4, 1, pcie4_x16, cpu.memory_bandwidth,
-                                                  {10e-6, 25 * giga}, nvlinks)});
+                                                  {10e-6, 25 * giga, network_cable}, nvlinks)});
 }
 
 } // namespace detail
@@ -211,42 +239,44 @@ inline platform<> dgx_a100_x2() {
 /// A server with two Xeon Platinum 8480+ and `gpus` L40S, half of them at each socket. GPUs have no direct link: those
 /// of one socket meet in a PCIe switch, whose lanes to the socket they share; across sockets the data also passes the
 /// processors' interconnect. Sources: *NVIDIA L40S* data sheet (TF32 183 TFLOP/s without sparsity, 48 GB, 864 GB/s,
-/// PCIe 4.0 with 16 lanes); Intel Xeon Platinum 8480+ (56 cores at 2.0 GHz, 8 channels DDR5-4800: 307.2 GB/s, 2 ×
-/// 16-wide FMA per cycle). Assumed: there is one PCIe switch per socket, with 16 lanes of PCIe 5.0 up; a transfer across
-/// sockets reaches two thirds of the rate within one, and so do all of them together.
+/// PCIe 4.0 with 16 lanes, 350 W); Intel Xeon Platinum 8480+ (56 cores at 2.0 GHz, 8 channels DDR5-4800: 307.2 GB/s, 2
+/// × 16-wide FMA per cycle, 350 W). Assumed: there is one PCIe switch per socket, with 16 lanes of PCIe 5.0 up; a
+/// transfer across sockets reaches two thirds of the rate within one, and so do all of them together.
 inline platform<> pcie_l40s(std::size_t gpus) {
   using namespace detail;
-  const device cpu{.kind = device_kind::cpu,
-                   .speed = 2 * 56 * 2.0 * giga * 64,
-                   .memory_capacity = 1024 * gibi,
-                   .memory_bandwidth = 2 * 307.2 * giga};
-  const device gpu{
-    .kind = device_kind::gpu, .speed = 183 * tera, .memory_capacity = 48 * gibi, .memory_bandwidth = 864 * giga};
+  const device cpu = processor(2 * 350, {.kind = device_kind::cpu,
+                                         .speed = 2 * 56 * 2.0 * giga * 64,
+                                         .memory_capacity = 1024 * gibi,
+                                         .memory_bandwidth = 2 * 307.2 * giga});
+  const device gpu = accelerator(350, {.kind = device_kind::gpu,
+                                       .speed = 183 * tera,
+                                       .memory_capacity = 48 * gibi,
+                                       .memory_bandwidth = 864 * giga});
   interconnect_builder b{gpus + 1};
   std::array<std::uint32_t, 2> roots{};
   for (device_id socket = 0; socket < 2; ++socket) {
     const auto pcie = b.add_switch("pcie" + std::to_string(socket));
     roots[socket] = b.add_switch("root" + std::to_string(socket));
     b.join(roots[socket], 0, {0, cpu.memory_bandwidth / 2});
-    b.join(pcie, roots[socket], {0, pcie5_x16});
+    b.join(pcie, roots[socket], {0, pcie5_x16, board_cable});
     for (device_id i = 0; i < gpus / 2; ++i) {
-      b.join(static_cast<device_id>(1 + socket * (gpus / 2) + i), pcie, {pcie_latency, pcie4_x16});
+      b.join(static_cast<device_id>(1 + socket * (gpus / 2) + i), pcie, {pcie_latency, pcie4_x16, board_cable});
     }
   }
-  b.join(roots[0], roots[1], {pcie_latency, pcie4_x16 * 2 / 3});
+  b.join(roots[0], roots[1], {pcie_latency, pcie4_x16 * 2 / 3, board_cable});
   return hosts_with_gpus(1, cpu, gpu, gpus, link_matrix{std::move(b).build()});
 }
 
 /// Two Xeon Platinum 8480+ in one machine, a device per socket, and no accelerator. Sources: Intel Xeon Platinum 8480+
 /// (56 cores at 2.0 GHz, 8 channels DDR5-4800: 307.2 GB/s, 2 × 16-wide FMA per cycle, 4 UPI links at 16 GT/s, of 2
-/// bytes per direction).
+/// bytes per direction, 350 W).
 inline platform<> cpu_2socket() {
   using namespace detail;
-  const device socket{.kind = device_kind::cpu,
-                      .speed = 56 * 2.0 * giga * 64,
-                      .memory_capacity = 512 * gibi,
-                      .memory_bandwidth = 307.2 * giga};
-  platform<> made{{socket, socket}, link_matrix{2, {1e-6, 4 * 32 * giga}}};
+  const device socket = processor(350, {.kind = device_kind::cpu,
+                                        .speed = 56 * 2.0 * giga * 64,
+                                        .memory_capacity = 512 * gibi,
+                                        .memory_bandwidth = 307.2 * giga});
+  platform<> made{{socket, socket}, link_matrix{2, {1e-6, 4 * 32 * giga, board_cable}}};
   made.set_names({"socket0", "socket1"});
   return made;
 }
@@ -254,31 +284,36 @@ inline platform<> cpu_2socket() {
 /// NVIDIA Jetson AGX Orin 64 GB, an edge board whose CPU and GPU share one memory: each is given half of it here, and
 /// to hand something over is to copy it, which reads and writes the memory, whatever the direction. Sources: *NVIDIA
 /// Jetson AGX Orin Series* technical brief (2048 Ampere cores at 1.3 GHz: 5.3 TFLOP/s in FP32; 12 Cortex-A78AE at 2.2
-/// GHz; 64 GB LPDDR5, 204.8 GB/s); Arm Cortex-A78 (2 × 4-wide FMA per cycle).
+/// GHz; 64 GB LPDDR5, 204.8 GB/s; the module draws up to 60 W, of which a third is taken to be the CPU's); Arm
+/// Cortex-A78 (2 × 4-wide FMA per cycle).
 inline platform<> jetson_agx_orin() {
   using namespace detail;
-  const device cpu{.kind = device_kind::cpu,
-                   .speed = 12 * 2.2 * giga * 16,
-                   .memory_capacity = 32 * gibi,
-                   .memory_bandwidth = 204.8 * giga};
-  const device gpu{
-    .kind = device_kind::gpu, .speed = 5.3 * tera, .memory_capacity = 32 * gibi, .memory_bandwidth = 204.8 * giga};
-  const topology::bus memory{2, {pcie_latency, 102.4 * giga}};
+  const device cpu = processor(20, {.kind = device_kind::cpu,
+                                    .speed = 12 * 2.2 * giga * 16,
+                                    .memory_capacity = 32 * gibi,
+                                    .memory_bandwidth = 204.8 * giga});
+  const device gpu = accelerator(40, {.kind = device_kind::gpu,
+                                      .speed = 5.3 * tera,
+                                      .memory_capacity = 32 * gibi,
+                                      .memory_bandwidth = 204.8 * giga});
+  const topology::bus memory{2, {pcie_latency, 102.4 * giga, 2 * board_cable}};
   return hosts_with_gpus(1, cpu, gpu, 1, link_matrix{2, memory});
 }
 
 /// A desktop with one or two GeForce RTX 4090 and a Ryzen 9 7950X, which gives one GPU 16 lanes of PCIe 4.0, or two of
 /// them 8 each; the GPUs have no direct link and meet in the host. Sources: *NVIDIA Ada GPU Architecture* (RTX 4090:
-/// TF32 82.6 TFLOP/s, 24 GB, 1,008 GB/s); AMD Ryzen 9 7950X (16 cores at 4.5 GHz, 2 channels DDR5-5200: 83.2 GB/s; 2 ×
-/// 8-wide FMA).
+/// TF32 82.6 TFLOP/s, 24 GB, 1,008 GB/s, 450 W); AMD Ryzen 9 7950X (16 cores at 4.5 GHz, 2 channels DDR5-5200: 83.2
+/// GB/s; 2 × 8-wide FMA; 170 W).
 inline platform<> workstation(std::size_t gpus) {
   using namespace detail;
-  const device cpu{.kind = device_kind::cpu,
-                   .speed = 16 * 4.5 * giga * 32,
-                   .memory_capacity = 128 * gibi,
-                   .memory_bandwidth = 83.2 * giga};
-  const device gpu{
-    .kind = device_kind::gpu, .speed = 82.6 * tera, .memory_capacity = 24 * gibi, .memory_bandwidth = 1008 * giga};
+  const device cpu = processor(170, {.kind = device_kind::cpu,
+                                     .speed = 16 * 4.5 * giga * 32,
+                                     .memory_capacity = 128 * gibi,
+                                     .memory_bandwidth = 83.2 * giga});
+  const device gpu = accelerator(450, {.kind = device_kind::gpu,
+                                       .speed = 82.6 * tera,
+                                       .memory_capacity = 24 * gibi,
+                                       .memory_bandwidth = 1008 * giga});
   const double lanes = gpus == 1 ? pcie4_x16 : pcie4_x8;
   return hosts_with_gpus(
     1, cpu, gpu, gpus, link_matrix{rooted_links(1, gpus, 1, lanes, cpu.memory_bandwidth, link{}, no_direct_links)});
@@ -287,31 +322,33 @@ inline platform<> workstation(std::size_t gpus) {
 namespace detail {
 
 inline platform<> p3(std::size_t nodes) {
-  const device cpu{.kind = device_kind::cpu,
-                   .speed = 16 * 2.3 * giga * 32,
-                   .memory_capacity = 244 * gibi,
-                   .memory_bandwidth = 76.8 * giga};
-  const device gpu{
-    .kind = device_kind::gpu, .speed = 15.7 * tera, .memory_capacity = 16 * gibi, .memory_bandwidth = 900 * giga};
+  const device cpu = processor(145, {.kind = device_kind::cpu,
+                                     .speed = 16 * 2.3 * giga * 32,
+                                     .memory_capacity = 244 * gibi,
+                                     .memory_bandwidth = 76.8 * giga});
+  const device gpu = accelerator(300, {.kind = device_kind::gpu,
+                                       .speed = 15.7 * tera,
+                                       .memory_capacity = 16 * gibi,
+                                       .memory_bandwidth = 900 * giga});
   const auto nvlinks = [](interconnect_builder& b, device_id a, device_id c) {
     const device_id i = (a - 1) % 5;
     const device_id k = (c - 1) % 5;
     const bool twice = (i == 0 && k == 3) || (i == 1 && k == 2) || (i == 2 && k == 3);
-    b.join(a, c, {nvlink_latency, (twice ? 50 : 25) * giga});
+    b.join(a, c, {nvlink_latency, (twice ? 50 : 25) * giga, board_cable});
   };
   return hosts_with_gpus(nodes, cpu, gpu, 4,
                          link_matrix{rooted_links(nodes, 4, 2, pcie3_x16, cpu.memory_bandwidth,
-                                                  {30e-6, 1.25 * giga}, nvlinks)});
+                                                  {30e-6, 1.25 * giga, network_cable}, nvlinks)});
 }
 
 } // namespace detail
 
 /// A cloud machine like Amazon's p3.8xlarge: four V100 with one or two NVLinks per pair, two to a PCIe switch. Sources:
-/// *NVIDIA V100* data sheet (SXM2: FP32 15.7 TFLOP/s, 16 GB, 900 GB/s, NVLink 25 GB/s per link and direction); Amazon
-/// EC2 P3 (32 vCPU of Xeon E5-2686 v4 at 2.3 GHz, 244 GiB); Xeon E5 v4: 4 channels DDR4-2400: 76.8 GB/s, 2 × 8-wide FMA
-/// per cycle on 16 cores. Assumed: the GPUs are joined as the first four of a DGX-1 with V100, of which pairs 0–3, 1–2
-/// and 2–3 have two links, and 0 and 1, and 2 and 3, share a PCIe switch with 16 lanes of PCIe 3.0 up (`nvidia-smi
-/// topo -m` and NCCL's topology file of such machines, NVIDIA/nccl issue 671).
+/// *NVIDIA V100* data sheet (SXM2: FP32 15.7 TFLOP/s, 16 GB, 900 GB/s, 300 W, NVLink 25 GB/s per link and direction);
+/// Amazon EC2 P3 (32 vCPU of Xeon E5-2686 v4 at 2.3 GHz, 244 GiB); Xeon E5 v4: 4 channels DDR4-2400: 76.8 GB/s, 2 ×
+/// 8-wide FMA per cycle on 16 cores, 145 W. Assumed: the GPUs are joined as the first four of a DGX-1 with V100, of
+/// which pairs 0–3, 1–2 and 2–3 have two links, and 0 and 1, and 2 and 3, share a PCIe switch with 16 lanes of PCIe 3.0
+/// up (`nvidia-smi topo -m` and NCCL's topology file of such machines, NVIDIA/nccl issue 671).
 inline platform<> p3_8xlarge() { return detail::p3(1); }
 
 /// Two of them, each with one uplink of 10 Gbit/s to the network, which all that goes to the other machine shares.
@@ -319,14 +356,14 @@ inline platform<> p3_8xlarge() { return detail::p3(1); }
 inline platform<> p3_8xlarge_x2() { return detail::p3(2); }
 
 /// 16 nodes of two Xeon Gold 6148 on one switch, with a port of 100 Gbit/s each. Sources: Intel Xeon Gold 6148 (20
-/// cores, 1.6 GHz base clock under AVX-512, 2 × 16-wide FMA, 6 channels DDR4-2666: 128 GB/s); Mellanox ConnectX-5
-/// product brief (100 Gbit/s, latency below 1 µs, plus one switch).
+/// cores, 1.6 GHz base clock under AVX-512, 2 × 16-wide FMA, 6 channels DDR4-2666: 128 GB/s, 150 W); Mellanox
+/// ConnectX-5 product brief (100 Gbit/s, latency below 1 µs, plus one switch).
 inline platform<> cpu_cluster_16() {
   using namespace detail;
-  const device node{.kind = device_kind::cpu,
-                    .speed = 2 * 20 * 1.6 * giga * 64,
-                    .memory_capacity = 192 * gibi,
-                    .memory_bandwidth = 2 * 128 * giga};
+  const device node = processor(2 * 150, {.kind = device_kind::cpu,
+                                          .speed = 2 * 20 * 1.6 * giga * 64,
+                                          .memory_capacity = 192 * gibi,
+                                          .memory_bandwidth = 2 * 128 * giga});
   std::vector<std::string> names;
   for (const device_id d : ids(16)) {
     names.push_back("node" + std::to_string(d));
@@ -334,7 +371,7 @@ inline platform<> cpu_cluster_16() {
   interconnect_builder b{16};
   const auto hub = b.add_switch("switch");
   for (const device_id d : ids(16)) {
-    b.join(d, hub, half_way({1e-6, 12.5 * giga}));
+    b.join(d, hub, half_way({1e-6, 12.5 * giga, network_cable}));
   }
   platform<> made{std::vector<device>(16, node), link_matrix{std::move(b).build()}};
   made.set_names(std::move(names));

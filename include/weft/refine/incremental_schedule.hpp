@@ -65,6 +65,8 @@ public:
   double makespan() const { return items_.makespan(); }
   /// What is charged for ops and transfers.
   double charges() const { return charges_.committed(); }
+  /// What would be charged for v on d, but for transfers.
+  double op_charge(op_id v, device_id d) const { return charges_.of(*p_, v, d); }
   /// What a schedule of that makespan and those charges is worth.
   double value_of(double makespan, double charges) const { return charges_.value_of(makespan, charges); }
 

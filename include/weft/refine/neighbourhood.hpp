@@ -41,10 +41,12 @@ op_id random_neighbour(const Workload& w, op_id v, rng& random) {
   return none;
 }
 
-/// The item of the longest path among `rounds` random ones that stand in lanes. Precondition: there is an op.
+/// The item of the longest path among `rounds` random ones that stand in lanes. Where anything is charged, half of the
+/// time any one: what is on no long path has its charge, too. Precondition: there is an op.
 template <class Schedule>
 item_id near_critical(const Schedule& s, rng& random, std::uint32_t rounds) {
   item_id best = none;
+  rounds = s.charges() > 0 && random.below(2) == 0 ? 1 : rounds;
   for (std::uint32_t k = 0; k < rounds; ++k) {
     item_id i = random.below(s.num_items());
     while (!s.is_live(i) || !s.stands_in_lane(i)) {
@@ -109,7 +111,7 @@ public:
   }
 
   /// A device for v's component: half of the time that of a producer or consumer of a member, half of the time that
-  /// of eight random ones on which v takes least.
+  /// of eight random ones on which v takes least time or, where anything is charged and just as often, is charged least.
   template <class Schedule>
   device_id draw_device(const Schedule& s, op_id v, rng& random) const {
     if (random.below(2) == 0) {
@@ -119,10 +121,12 @@ public:
         return s.device(u);
       }
     }
+    const bool by_charge = s.charges() > 0 && random.below(2) == 0;
+    const auto dear = [&](device_id d) { return by_charge ? s.op_charge(v, d) : p_->compute_time(v, d); };
     device_id best = random.below(p_->num_devices());
     for (int k = 1; k < 8; ++k) {
       const device_id d = random.below(p_->num_devices());
-      if (p_->compute_time(v, d) < p_->compute_time(v, best)) {
+      if (dear(d) < dear(best)) {
         best = d;
       }
     }

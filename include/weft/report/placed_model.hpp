@@ -4,6 +4,7 @@
 
 #include "weft/bound/lower_bound.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/objective/energy.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
@@ -36,6 +37,12 @@ struct alternative {
   std::string status = {};          ///< what is wrong with it, such as why it does not fit; empty if nothing is
 };
 
+/// What another plan takes.
+struct trade_off {
+  double step_seconds = 0;
+  double joules = 0;
+};
+
 /// What the caller knows beside the run.
 struct placed_model_options {
   std::string model = "model";              ///< its name
@@ -46,6 +53,9 @@ struct placed_model_options {
   lower_bound bound = {};                   ///< on the makespan; none if it is 0
   std::vector<alternative> baselines = {};  ///< what the speed-ups are over, such as everything on one device
   std::vector<alternative> strategies = {}; ///< what was tried
+  std::vector<trade_off> front = {};        ///< by step time; none is better than another in both
+  double least_joules = 0;                  ///< no plan takes less
+  bool front_is_exact = false;              ///< no plan is better in both than one of them
   std::vector<std::string> notes = {};      ///< assumptions, one line each
   contention_model contention = contention_model::none; ///< what the run was made with
   memory_rule memory = memory_rule::over_time;          ///< what the plan has to keep to
@@ -100,9 +110,11 @@ struct placed_model {
   std::vector<std::uint32_t> largest_transfers = {}; ///< in the trace, most bytes first
   std::vector<traffic_cell> traffic = {};            ///< from row, to column, devices × devices
   std::vector<flow_edge> edges = {};                 ///< tensor by tensor
+  energy_use energy = {};                            ///< of no devices if the platform tells no power
   std::vector<std::string> violations = {};          ///< of the execution model, one line each
 
   double step_seconds() const { return run.trace.makespan; }
+  bool knows_energy() const { return !energy.devices.empty(); }
   double gap() const { return relative_gap(step_seconds(), run.lower_bound); }
   /// How many times as fast as another plan; `absent` where that has no time, or something is wrong with it: to beat a
   /// plan that cannot be run is no gain.
@@ -270,6 +282,11 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
   const trace& t = m.run.trace;
   detail::follow_memory(m, p, where, t);
   m.path = path_of_run(p, t);
+  if constexpr (platform_parts::has_power<typename Problem::platform_type>) {
+    if (const objective::energy joules; joules.draws_power(p)) {
+      m.energy = energy_of(p, t, joules);
+    }
+  }
   detail::follow_path(m);
   m.traffic.assign(p.num_devices() * p.num_devices(), {});
   for (const auto& x : t.transfers) {

@@ -4,6 +4,7 @@
 
 #include "weft/report/detail/html_base.hpp"
 #include "weft/report/detail/html_chart.hpp"
+#include "weft/report/detail/html_energy.hpp"
 #include "weft/report/detail/html_gantt.hpp"
 #include "weft/report/detail/html_group_tree_script.hpp"
 #include "weft/report/detail/html_groups_script.hpp"
@@ -20,8 +21,8 @@
 
 namespace weft::report {
 
-/// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, devices, traffic, the
-/// graph coloured by device, notes. Tables need no script; charts do, and the page carries it. Names may contain
+/// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, devices, energy, traffic,
+/// the graph coloured by device, notes. Tables need no script; charts do, and the page carries it. Names may contain
 /// anything. Graphs of more than 500 ops are drawn as groups that open on a click.
 /// Size: 80 kB, the names, and about 50 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
 /// Complexity: O(k log k) for k ops, transfers and edges.
@@ -46,6 +47,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   link(!m.memory.empty(), "memory", "Memory");
   link(!m.path.empty(), "path", "Critical path");
   link(true, "devices", "Devices");
+  link(m.knows_energy(), "energy", "Energy");
   link(true, "traffic", "Traffic");
   link(true, "graph", "Graph");
   link(!m.about.notes.empty(), "notes", "Notes");
@@ -77,6 +79,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   }
   write_path(out, m);
   write_devices(out, m);
+  write_energy(out, m);
   write_traffic(out, m);
 
   begin_section(out, "graph", "Graph");

@@ -25,6 +25,9 @@ inline link link_from_json(const json_value& value) {
   if (value.has("bandwidth")) {
     l.bandwidth = value.at("bandwidth").number(true);
   }
+  if (value.has("joules_per_byte")) {
+    l.joules_per_byte = value.at("joules_per_byte").number();
+  }
   return l;
 }
 
@@ -35,6 +38,9 @@ inline void add_link_json(nlohmann::ordered_json& entry, const link& l) {
   }
   if (std::isfinite(l.bandwidth)) {
     entry["bandwidth"] = json_number(l.bandwidth);
+  }
+  if (l.joules_per_byte != 0) {
+    entry["joules_per_byte"] = json_number(l.joules_per_byte);
   }
 }
 
@@ -123,7 +129,7 @@ inline interconnect network_from_json(const json_value& network, const std::vect
   const auto links = network.at("links");
   links.array("a list of links");
   for (const json_value& entry : links) {
-    entry.object({"between", "from", "to", "latency", "bandwidth"});
+    entry.object({"between", "from", "to", "latency", "bandwidth", "joules_per_byte"});
     const link l = link_from_json(entry);
     if (const auto between = entry.find("between")) {
       between->array("a list of two ends");

@@ -24,6 +24,14 @@ public:
     }
   }
 
+  /// What is charged for an op on a device, wherever it is now.
+  double of(const Problem& p, op_id v, device_id d) const {
+    if constexpr (is_sum) {
+      return objective_.op_charge(p, v, d);
+    } else {
+      return 0;
+    }
+  }
   double value_of(double makespan, double charges) const {
     if constexpr (is_sum) {
       return price_.of(makespan) + charges;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace weft::refine::detail {
@@ -41,12 +42,14 @@ public:
     scheduled_.assign(n, 0);
     slot_free_.assign(first_slot_.back(), 0.0);
     total_ = 0;
+    left_.assign(p_->num_devices(), 0.0);
     for (const item_id i : ids(n)) {
       if (!flow_.needs_queue(i)) {
         scheduled_[i] = 1;
         continue;
       }
       ++total_;
+      left_[flow_.device_of(i)] += flow_.duration(i);
       missing_[i] = flow_.is_send(i) ? 1 : flow_.num_inputs(i);
     }
     tail_.assign(n, 0.0);
@@ -106,6 +109,18 @@ private:
     return static_cast<std::uint32_t>(std::min_element(first, slot_free_.begin() + first_slot_[d + 1]) - slot_free_.begin());
   }
 
+  /// Whether some device has more to do than it has time for, up to rounding.
+  bool overloaded() const {
+    for (const device_id d : ids(left_.size())) {
+      const double slots = first_slot_[d + 1] - first_slot_[d];
+      const double free = std::accumulate(slot_free_.begin() + first_slot_[d], slot_free_.begin() + first_slot_[d + 1], 0.0);
+      if (left_[d] > 0 && (free + left_[d]) / slots >= least_ * (1 - 1e-13)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   template <class Spend>
   void descend(double makespan, Spend& spend) {
     if (sequence_.size() == total_) {
@@ -117,7 +132,7 @@ private:
       }
       return;
     }
-    if (!spend(flow_.num_items())) {
+    if (!spend(flow_.num_items()) || overloaded()) {
       return;
     }
     // The item that could finish first says on which device to branch, and until when.
@@ -155,6 +170,8 @@ private:
       const double finish = start_[i] + flow_.duration(i);
       scheduled_[i] = 1;
       slot_free_[slot] = finish;
+      const double left = left_[device];
+      left_[device] -= flow_.duration(i);
       sequence_.push_back(i);
       struct was_ready {
         item_id item;
@@ -172,6 +189,7 @@ private:
         ready_[s] = ready;
       }
       sequence_.pop_back();
+      left_[device] = left;
       slot_free_[slot] = free_from;
       scheduled_[i] = 0;
     }
@@ -187,6 +205,7 @@ private:
   std::vector<double> start_;             // per scheduled item
   std::vector<std::uint8_t> scheduled_;
   std::vector<double> slot_free_;
+  std::vector<double> left_;              // per device: seconds of items that are not scheduled
   std::vector<double> tail_;              // per item: the least time from its start to the end
   std::vector<item_id> sequence_;
   std::vector<item_id> best_;

@@ -154,6 +154,13 @@ button.op:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px;
 td.heat, tbody tr:hover > td.heat { background: rgb(var(--heat) / var(--s)) }
 td.hot { color: var(--on-heat) }
 .key { display: inline-flex; gap: .4em; align-items: center; padding: .05rem .4rem }
+svg.front { display: block; width: 100%; max-width: 60rem; margin: .4rem 0 1rem; font-size: 12px }
+.front text { fill: var(--soft); font-variant-numeric: tabular-nums }
+.front .grid { stroke: var(--grid) }
+.front .bound { stroke: var(--bound); stroke-dasharray: 5 4 }
+.front .stairs { fill: none; stroke: var(--accent); stroke-width: 1.5 }
+.front circle { fill: var(--accent); stroke: var(--paper); stroke-width: 1.5 }
+.front .own { fill: var(--path) }
 .groups {
   overflow: auto; height: 40rem; max-height: 85vh; border: 1px solid var(--rule); border-radius: 8px; cursor: grab;
 }

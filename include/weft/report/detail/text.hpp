@@ -78,6 +78,21 @@ inline std::string duration(double seconds) {
   return (seconds == 0 ? "0" : three_digits(seconds * u.per_base)) + " " + std::string{u.symbol};
 }
 
+/// The unit in which an energy in joules is at least 1; microjoules at the least.
+inline unit joule_unit(double joules) {
+  return joules >= 1e3 ? unit{1e-3, "kJ"} : joules >= 1 || !(joules > 0) ? unit{1, "J"}
+         : joules >= 1e-3 ? unit{1e3, "mJ"} : unit{1e6, "µJ"};
+}
+
+/// An energy with its unit, such as `12.3 mJ`; empty if there is none.
+inline std::string joules_text(double joules) {
+  if (!std::isfinite(joules)) {
+    return {};
+  }
+  const unit u = joule_unit(joules);
+  return (joules == 0 ? "0" : three_digits(joules * u.per_base)) + " " + std::string{u.symbol};
+}
+
 /// An amount of data with its binary unit, such as `12.3 KiB`, as memories are built; empty if there is none.
 inline std::string amount(double bytes) {
   return std::isfinite(bytes) ? readable_bytes(static_cast<byte_count>(std::llround(bytes))) : std::string{};
