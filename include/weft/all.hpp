@@ -78,6 +78,7 @@
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/run_path.hpp"
+#include "weft/plan/slack.hpp"
 #include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
