@@ -93,13 +93,13 @@ private:
 template <class Problem>
 std::vector<double> slack_of_run(const Problem& p, const trace& run,
                                  contention_model contention = contention_model::none) {
-  const detail::run_precedence<Problem> order{p, run};
-  const auto& items = order.items();
+  const detail::run_precedence<Problem> precedence{p, run};
+  const auto& items = precedence.items();
   std::vector<double> latest(items.size(), run.makespan); // finish
-  for (const auto i : order.backwards()) {
+  for (const auto i : precedence.backwards()) {
     const auto [start, finish] = items.times(i);
     const double latest_start = latest[i] - (finish - start);
-    order.for_each_before(i, contention == contention_model::port,
+    precedence.for_each_before(i, contention == contention_model::port,
                           [&](auto before) { latest[before] = std::min(latest[before], latest_start); });
   }
   std::vector<double> slack(p.num_ops(), std::numeric_limits<double>::infinity());
@@ -119,20 +119,20 @@ std::vector<double> slack_of_run(const Problem& p, const trace& run,
 /// Preconditions: as of `path_of_run`. Complexity: as of `slack_of_run`.
 template <class Problem>
 std::vector<std::uint8_t> on_longest_paths(const Problem& p, const trace& run) {
-  const detail::run_precedence<Problem> order{p, run};
-  const auto& items = order.items();
+  const detail::run_precedence<Problem> precedence{p, run};
+  const auto& items = precedence.items();
   const auto finish = [&](auto i) { return items.times(i).second; };
   std::vector<std::uint8_t> on_path(items.size(), 0);
-  const double end = order.backwards().empty() ? 0 : finish(order.backwards().front());
-  for (const auto i : order.backwards()) {
+  const double end = precedence.backwards().empty() ? 0 : finish(precedence.backwards().front());
+  for (const auto i : precedence.backwards()) {
     on_path[i] = on_path[i] != 0 || finish(i) == end;
     if (on_path[i] == 0) {
       continue;
     }
     const bool ports = items.waited_for_ports(i);
     double last = 0;
-    order.for_each_before(i, ports, [&](auto before) { last = std::max(last, finish(before)); });
-    order.for_each_before(i, ports, [&](auto before) { on_path[before] |= finish(before) == last; });
+    precedence.for_each_before(i, ports, [&](auto before) { last = std::max(last, finish(before)); });
+    precedence.for_each_before(i, ports, [&](auto before) { on_path[before] |= finish(before) == last; });
   }
   on_path.resize(p.num_ops());
   return on_path;
