@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/objective/risk.hpp"
 
-#include "bound/small.hpp"
 #include "weft/evaluate/evaluation.hpp"
+#include "weft/platform/platform.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/contention.hpp"
 #include "weft/simulate/under.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/generate/random_dag.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,165 +20,101 @@ namespace objective_risk_test {
 
 using namespace weft;
 
-/// The makespan of ops in this order on their devices when times are those of the problem times factors, without any
-/// part of the simulator: every op, and every send right after its producer, as early as its inputs, its device's slots
-/// and those before it there allow.
-template <class Problem>
-double makespan_of(const Problem& p, const placement& where, const std::vector<op_id>& order,
-                   const std::vector<double>& of_op, const std::vector<double>& of_tensor) {
-  const auto& w = p.workload();
-  struct queue {
-    std::vector<double> slots;
-    double last_start = 0;
-    double take(double ready, double seconds) {
-      auto& slot = *std::min_element(slots.begin(), slots.end());
-      last_start = std::max({slot, ready, last_start});
-      return slot = last_start + seconds;
+TEST_CASE("risk: of plans with many short ops and with one long one, the measure decides") {
+  // One op of 10 on device 0, or the same work in a chain of four ops on device 1 with detours: 10.4 in all. The sum of
+  // four independent lengths spreads less, so that the mean prefers the first and high quantiles the second.
+  workload_builder b;
+  b.add_op({.work = 10, .bytes = 1});
+  const auto whole = std::move(b).build();
+  workload_builder parts;
+  for (int i = 0; i < 4; ++i) {
+    parts.add_op({.work = 2.6, .bytes = 1});
+    if (i > 0) {
+      parts.add_edge(static_cast<op_id>(i - 1), static_cast<op_id>(i));
     }
+  }
+  const auto split = std::move(parts).build();
+  const platform q{std::vector<device>(1), uniform_links{}};
+  const auto value = [&](const workload& w, objective::risk_measure m) {
+    const problem p{w, q};
+    evaluator e{p, evaluation{schedule::static_order{}, objective::risk{.measure = m, .times = cost::lognormal{0.3}}}};
+    return e.judge({placement(w.num_ops(), 0)}).value;
   };
-  std::vector<queue> queues;
-  for (const device_id d : ids(p.num_devices())) {
-    queues.push_back({std::vector<double>(p.platform().slots(d), 0.0)});
-  }
-  std::map<std::pair<tensor_id, device_id>, double> there;
-  double end = 0;
-  for (const op_id v : order) {
-    double ready = 0;
-    for (const tensor_id t : w.inputs(v)) {
-      ready = std::max(ready, there.at({t, where[v]}));
-    }
-    const double finish = queues[where[v]].take(ready, of_op[v] * p.compute_time(v, where[v]));
-    end = std::max(end, finish);
-    for (const tensor_id t : w.outputs(v)) {
-      there[{t, where[v]}] = finish;
-      for (const op_id c : w.consumers(t)) {
-        const device_id to = where[c];
-        if (!there.contains({t, to})) {
-          const double send = of_tensor[t] * p.send_time(t, where[v], to);
-          const double sent = send > 0 ? queues[where[v]].take(finish, send) : finish;
-          there[{t, to}] = sent + of_tensor[t] * p.transfer_time(t, where[v], to);
-          end = std::max(end, there.at({t, to}));
-        }
-      }
-    }
-  }
-  return end;
+  CHECK(value(whole, objective::mean) < value(split, objective::mean));
+  CHECK(value(whole, objective::quantile(0.95)) > value(split, objective::quantile(0.95)));
+  CHECK(value(whole, objective::conditional_value_at_risk(0.95)) > value(split, objective::conditional_value_at_risk(0.95)));
+  CHECK(value(whole, objective::quantile(0.95)) == doctest::Approx(10 * 1.565).epsilon(0.1)); // exp(1.645 · 0.3 − 0.045)
 }
 
-/// Calls `use(placement, order)` for all placements that are allowed, and all orders that the graph allows.
-template <class Problem, class Use>
-void for_each_plan(const Problem& p, Use use) {
-  std::vector<std::vector<op_id>> orders;
-  std::vector<op_id> order(p.num_ops());
-  std::iota(order.begin(), order.end(), op_id{0});
-  do {
-    std::vector<std::size_t> at(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      at[order[i]] = i;
-    }
-    bool allowed = true;
-    for (const op_id v : order) {
-      for (const tensor_id t : p.workload().inputs(v)) {
-        allowed = allowed && at[p.workload().producer(t)] < at[v];
-      }
-    }
-    if (allowed) {
-      orders.push_back(order);
-    }
-  } while (std::next_permutation(order.begin(), order.end()));
-  placement where(p.num_ops(), 0);
-  for (;;) {
-    bool allowed = true;
-    for (const op_id v : ids(p.num_ops())) {
-      const auto c = p.component(v);
-      allowed = allowed && p.allows(c, where[v]) && where[v] == where[p.members(c).front()];
-    }
-    for (std::size_t i = 0; allowed && i < orders.size(); ++i) {
-      use(where, orders[i]);
-    }
-    std::size_t v = 0;
-    while (v < where.size() && ++where[v] == p.num_devices()) {
-      where[v++] = 0;
-    }
-    if (v == where.size()) {
-      return;
-    }
+TEST_CASE("risk: without uncertainty, the makespan; and the makespan by estimates decides between equals") {
+  const auto w = generate::random_dag({.ops = 60, .degree = 2}, 1);
+  const platform q{std::vector<device>(3), link_matrix{3, {0.5, 5}}};
+  const problem p{w, q};
+  placement where(w.num_ops());
+  for (const op_id v : ids(w.num_ops())) {
+    where[v] = v % 3;
+  }
+  evaluator plain{p, schedule::static_order{}};
+  for (const auto m : {objective::mean, objective::quantile(0.9), objective::conditional_value_at_risk(0.9)}) {
+    const objective::risk certain{.measure = m, .times = {}, .samples = 20};
+    evaluator e{p, evaluation{schedule::static_order{}, certain}};
+    const auto s = e.judge({where});
+    CHECK(s.value == doctest::Approx(plain.judge({where}).value).epsilon(1e-12));
+    CHECK(s.violation == 0);
+    CHECK(s.tie == plain.judge({where}).value);
+    CHECK(e.bound().value == doctest::Approx(plain.bound().value).epsilon(1e-12));
+    CHECK(e.bound().which == plain.bound().which);
   }
 }
 
-order steps_of(const std::vector<op_id>& ops) {
-  order steps;
-  for (const op_id v : ops) {
-    steps.push_back(step::run(v));
+TEST_CASE("risk: evaluators with ready policies and networks, one after another, and moved") {
+  const auto w = generate::random_dag({.ops = 60, .degree = 2}, 1);
+  const platform q{std::vector<device>(3), link_matrix{3, {0.5, 5}}, 5};
+  const problem p{w, q};
+  placement where(w.num_ops());
+  for (const op_id v : ids(w.num_ops())) {
+    where[v] = v % 3;
   }
-  return steps;
+  const objective::risk cautious{.samples = 20};
+  const auto check = [&](auto policy) {
+    evaluator e{p, evaluation{policy, cautious}};
+    const auto s = e({where}).score;
+    const auto expected = sample_makespans(p, {where}, policy, cautious.times, {cautious.samples, cautious.seed});
+    CHECK(s.value == expected.quantile(0.95));
+    CHECK(s.tie == expected.estimate);
+    CHECK(e.bound().value <= s.value);
+    CHECK(e.bound().value > 0);
+    CHECK(e.judge({placement(w.num_ops(), 0)}).value > s.value); // all on one
+    auto moved = std::move(e);
+    CHECK(moved.judge({where}) == s);
+    CHECK(moved.recorded({where}).score == s);
+  };
+  check(schedule::static_order{});
+  check(schedule::path_completion_time{});
+  check(simulate::under{schedule::static_order{}, simulate::port_contention{}});
+  check(simulate::under{schedule::path_completion_time{}, simulate::port_contention{}});
 }
 
-TEST_CASE("risk: scores and bounds of 10,000 random problems, beside longest paths for every plan and sample") {
-  const std::vector<objective::risk_measure> measures{objective::mean, objective::quantile(0.7), objective::quantile(1),
-                                                      objective::conditional_value_at_risk(0.7),
-                                                      objective::conditional_value_at_risk(0.4)};
-  rng random{13};
-  std::size_t judged = 0, tight = 0, several_slots = 0, no_plan = 0;
-  for (int round = 0; round < 10'000; ++round) {
-    auto small = weft_test::random_problem(random);
-    while (small.num_ops() == 5 && round % 8 != 0) { // most of the time would go to them
-      small = weft_test::random_problem(random);
-    }
-    objective::risk how{.measure = measures[random.below(measures.size())],
-                        .times = round % 3 == 0 ? cost::uncertainty{cost::empirical{{0.5, 1, 3}}}
-                                                : cost::uncertainty{cost::lognormal{0.5}},
-                        .samples = 1 + random.below(20),
-                        .seed = random()};
-    if (round % 2 == 0) {
-      how.times.set_transfers(cost::uniform{0.9});
-    }
-    small.with([&](const auto& p) {
-      const cost::draws drawn{p.workload(), how.times, {how.samples, how.seed}};
-      std::vector<std::vector<double>> of_op(how.samples), of_tensor(how.samples);
-      for (std::uint32_t s = 0; s < how.samples; ++s) {
-        for (const op_id v : ids(p.num_ops())) {
-          of_op[s].push_back(drawn.of_op(v)[s]);
-        }
-        for (const tensor_id t : ids(p.num_tensors())) {
-          of_tensor[s].push_back(drawn.of_tensor(t)[s]);
-        }
-      }
-      const evaluation judged_by{schedule::static_order{}, how};
-      evaluator e{p, judged_by};
-      double best = std::numeric_limits<double>::infinity();
-      std::size_t number = 0;
-      std::vector<double> makespans(how.samples);
-      for_each_plan(p, [&](const placement& where, const std::vector<op_id>& order) {
-        for (std::uint32_t s = 0; s < how.samples; ++s) {
-          makespans[s] = makespan_of(p, where, order, of_op[s], of_tensor[s]);
-        }
-        auto values = makespans;
-        const double expected = how.measure.of(values);
-        if (number++ % 13 == 0 || expected < best) {
-          const auto s = e.judge({where, steps_of(order)});
-          REQUIRE(s.value == expected);
-          REQUIRE(s.violation == 0);
-          REQUIRE(s.tie == makespan_of(p, where, order, std::vector<double>(p.num_ops(), 1),
-                                       std::vector<double>(p.num_tensors(), 1)));
-          ++judged;
-        }
-        best = std::min(best, expected);
-      });
-      const double bound = e.bound().value;
-      if (best == std::numeric_limits<double>::infinity()) {
-        ++no_plan;
-      } else {
-        REQUIRE(bound <= best * (1 + 1e-12));
-        tight += bound > 0.9 * best;
-      }
-      several_slots += p.platform().slots(0) > 1;
-    });
-  }
-  CHECK(judged > 50'000);
-  CHECK(tight > 3000);
-  CHECK(several_slots > 1000);
-  CHECK(no_plan < 2000);
+TEST_CASE("risk: an order that contradicts the graph has the worst score") {
+  workload_builder b;
+  b.add_op({.work = 1, .bytes = 1});
+  b.add_op({.work = 1});
+  b.add_edge(0, 1);
+  const auto w = std::move(b).build();
+  const platform q{std::vector<device>(1), uniform_links{}};
+  const problem p{w, q};
+  evaluator e{p, evaluation{schedule::static_order{}, objective::risk{}}};
+  CHECK_FALSE(e.judge({{0, 0}, {step::run(1), step::run(0)}}).admitted());
+  CHECK(e.judge({{0, 0}, {step::run(0), step::run(1)}}).admitted());
 }
+
+// What a policy cannot be asked in samples, it cannot be asked at all.
+using some_problem = problem<workload, platform<uniform_links>>;
+struct of_this_problem_only {
+  double operator()(const placed_flow<some_problem>&, item_id) const { return 0; }
+};
+static_assert(evaluation_for<of_this_problem_only, some_problem>);
+static_assert(!evaluation_for<evaluation<of_this_problem_only, objective::risk>, some_problem>);
+static_assert(evaluation_for<evaluation<schedule::path_completion_time, objective::risk>, some_problem>);
 
 } // namespace objective_risk_test

@@ -109,7 +109,7 @@ TEST_CASE("slack_of_run: an op may be so much later, and no more, when the order
   std::size_t without = 0, with = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const auto w = generate::layered_sized(40, 6, 2, seed);
-    const platform q{std::vector<device>(3, device{.speed = 1}), link_matrix{3, {0.5, 3e6}}, seed % 2 == 0 ? 0.0 : 20.0};
+    const platform q{std::vector<device>(3, device{.speed = 1}), link_matrix{3, {0.5, 5}}, seed % 2 == 0 ? 0.0 : 20.0};
     const problem p{w, q};
     rng random{seed};
     placement where(p.num_ops());
@@ -159,7 +159,7 @@ TEST_CASE("slack_of_run: what waits for a port delays what comes after it there"
 TEST_CASE("on_longest_paths: the path of the run is one of them") {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const auto w = generate::layered_sized(200, 12, 2, seed);
-    const platform q{std::vector<device>(4), link_matrix{4, {1, 1e6}}, seed % 2 == 0 ? 0.0 : 5.0};
+    const platform q{std::vector<device>(4), link_matrix{4, {1, 5}}, seed % 2 == 0 ? 0.0 : 5.0};
     const problem p{w, q};
     rng random{seed};
     placement where(p.num_ops());

@@ -16,6 +16,7 @@ struct by_estimates {
   cost::draws* drawn;
 
   template <class Problem>
+    requires ready_policy_for<Policy, Problem>
   class queue : public schedule::queue_for<Policy, Problem> {
     using base = schedule::queue_for<Policy, Problem>;
 
