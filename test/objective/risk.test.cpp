@@ -62,8 +62,8 @@ TEST_CASE("risk: without uncertainty, the makespan; and the makespan by estimate
     CHECK(s.value == doctest::Approx(plain.judge({where}).value).epsilon(1e-12));
     CHECK(s.violation == 0);
     CHECK(s.tie == plain.judge({where}).value);
-    CHECK(e.bound().value == doctest::Approx(plain.bound().value).epsilon(1e-12));
-    CHECK(e.bound().which == plain.bound().which);
+    CHECK(e.bound(e.makespan_bound()).value == doctest::Approx(plain.bound(plain.makespan_bound()).value).epsilon(1e-12));
+    CHECK(e.bound(e.makespan_bound()).which == plain.bound(plain.makespan_bound()).which);
   }
 }
 
@@ -82,8 +82,8 @@ TEST_CASE("risk: evaluators with ready policies and networks, one after another,
     const auto expected = sample_makespans(p, {where}, policy, cautious.times, {cautious.samples, cautious.seed});
     CHECK(s.value == expected.quantile(0.95));
     CHECK(s.tie == expected.estimate);
-    CHECK(e.bound().value <= s.value);
-    CHECK(e.bound().value > 0);
+    CHECK(e.bound(e.makespan_bound()).value <= s.value);
+    CHECK(e.bound(e.makespan_bound()).value > 0);
     CHECK(e.judge({placement(w.num_ops(), 0)}).value > s.value); // all on one
     auto moved = std::move(e);
     CHECK(moved.judge({where}) == s);

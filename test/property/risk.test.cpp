@@ -163,7 +163,7 @@ TEST_CASE("risk: scores and bounds of 10,000 random problems, beside longest pat
         }
         best = std::min(best, expected);
       });
-      const double bound = e.bound().value;
+      const double bound = e.bound(e.makespan_bound()).value;
       if (best == std::numeric_limits<double>::infinity()) {
         ++no_plan;
       } else {

@@ -37,7 +37,7 @@ concept samples_runs_for =
 /// the plan, or, if that has none, to the one that the estimates say; other policies react: they rank by estimates, but
 /// take what is ready. All plans meet the same samples. Refers to the problem. Not for several threads at a time.
 ///
-/// Complexity: per plan a simulation for each sample; a hundredth of that for static orders on devices of one slot
+/// Complexity: per plan a simulation for each sample; about a fiftieth of that for static orders on devices of one slot
 /// without contention, whose samples are followed together. Memory: O((n + m) + samples · (n + m)).
 template <class Problem, class Policy>
   requires samples_runs_for<Policy, Problem>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
+#include "weft/bound/critical_path.hpp"
 #include "weft/bound/lower_bound.hpp"
 #include "weft/evaluate/sampled_runs.hpp"
 #include "weft/evaluate/score.hpp"
@@ -54,15 +55,17 @@ struct risk {
   }
 
   /// The measure of the samples' own lower bounds. No run of any plan in a sample ends sooner than that one's bound,
-  /// whatever the policy and the network, and where no makespan rises, no measure does.
+  /// whatever the policy and the network, and where no makespan rises, no measure does. Up to 100,000 ops times samples,
+  /// these are the best bounds; above, where they would take longer than many plans, the critical paths.
   template <class Problem>
   double bound(const Problem& p, const lower_bound&) const {
     cost::draws drawn{p.workload(), times, {samples, seed}};
     const auto actual = p.with_costs(cost::sampled{p.cost(), drawn});
+    const bool few = p.num_ops() <= 100'000 / samples;
     std::vector<double> bounds;
     for (std::uint32_t s = 0; s < samples; ++s) {
       drawn.select(s);
-      bounds.push_back(weft::bound::best(actual).value);
+      bounds.push_back(few ? weft::bound::best(actual).value : weft::bound::critical_path(actual));
     }
     return measure.of(bounds);
   }
