@@ -98,6 +98,18 @@ def main(folder):
         check('Step time' in placed(*net, '--objective', objective), f'objective {objective}')
     check('Result       period of' in placed(*net, '--objective', 'period'), 'the period comes first')
 
+    # Uncertain times
+    check('ncertain' not in first, 'nothing is said of uncertainty that was not asked for')
+    uncertain = placed(*net, '--uncertainty', '0.2', '--html', path('uncertain.html'))
+    check('off by about 20 %' in flat(uncertain) and 'with probability 95 %' in flat(uncertain), 'the spread is told')
+    check('Most often critical' in uncertain, 'and the ops that it depends on')
+    check(placed(*net, '--uncertainty', '0.2') == uncertain.replace(f'report written to {path("uncertain.html")}\n', ''),
+          'the same command draws the same samples')
+    with open(path('uncertain.html')) as f:
+        check('id="uncertainty"' in f.read(), 'the page has them, too')
+    refused(*net, '--uncertainty', '-0.1', because='--uncertainty')
+    refused(*net, '--uncertainty', 'much', because='--uncertainty')
+
     # Measured times
     profile = {'format': 'weft.profile', 'version': 1,
                'entries': [{'machine': 'gpu', 'op': 'conv1/Conv2D', 'threads': 1, 'affinity': 'packed', 'seconds': [2]}]}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Runs of plans in samples of uncertain times, and what the makespans and critical ops of all of them come to.
+/// Runs of plans in samples of uncertain times.
 #pragma once
 
 #include "weft/cost/sampled.hpp"
 #include "weft/evaluate/detail/by_estimates.hpp"
 #include "weft/evaluate/detail/order_sweep.hpp"
-#include "weft/objective/risk_measure.hpp"
+#include "weft/evaluate/makespan_distribution.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/slack.hpp"
 #include "weft/plan/trace.hpp"
@@ -94,21 +94,6 @@ private:
     std::vector<double> makespans;
   };
   std::unique_ptr<parts> parts_;
-};
-
-/// What may become of a plan.
-struct makespan_distribution {
-  double estimate = 0;                  ///< the makespan if all times are as estimated
-  std::vector<double> makespans = {};   ///< seconds, by sample
-  std::vector<double> criticality = {}; ///< by op: the share of samples in which it is on a longest path of the run
-
-  double of(objective::risk_measure m) const {
-    auto values = makespans;
-    return m.of(values);
-  }
-  double mean() const { return of(objective::mean); }
-  double quantile(double level) const { return of(objective::quantile(level)); }
-  double conditional_value_at_risk(double level) const { return of(objective::conditional_value_at_risk(level)); }
 };
 
 /// Runs a plan in samples of uncertain times.
