@@ -2,11 +2,17 @@
 #include "weft/objective/risk.hpp"
 
 #include "weft/evaluate/evaluation.hpp"
+#include "weft/partition/heft.hpp"
 #include "weft/platform/platform.hpp"
+#include "weft/refine/genetic.hpp"
+#include "weft/refine/local_search.hpp"
+#include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/contention.hpp"
 #include "weft/simulate/under.hpp"
+#include "weft/solve/best.hpp"
+#include "weft/solve/pipeline.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/generate/random_dag.hpp"
 
@@ -106,6 +112,35 @@ TEST_CASE("risk: an order that contradicts the graph has the worst score") {
   evaluator e{p, evaluation{schedule::static_order{}, objective::risk{}}};
   CHECK_FALSE(e.judge({{0, 0}, {step::run(1), step::run(0)}}).admitted());
   CHECK(e.judge({{0, 0}, {step::run(0), step::run(1)}}).admitted());
+}
+
+TEST_CASE("risk: refiners and solve::best minimise it") {
+  const auto w = generate::random_dag({.ops = 40, .degree = 2}, 1);
+  const platform q{std::vector<device>{{.speed = 1}, {.speed = 2}, {.speed = 1.5}}, link_matrix{3, {0.5, 20}}};
+  const problem p{w, q};
+  const evaluation how{schedule::static_order{},
+                       objective::risk{.measure = objective::conditional_value_at_risk(0.9), .samples = 30}};
+  evaluator judge{p, how};
+  const auto first = pipeline(partition::heft{}, how)(p);
+  CHECK(first.score == judge.judge(first.plan));
+  const auto check = [&](const result& r) {
+    REQUIRE(r.has_plan());
+    CHECK(r.score == judge.judge(r.plan));
+    CHECK(r.score <= first.score);
+    CHECK(r.bound.value <= r.score.value);
+    CHECK(r.bound.value > 0.3 * r.score.value);
+  };
+  const auto evolved = pipeline(partition::heft{}, refine::genetic{.budget = {.moves = 600}}, how)(p, 1);
+  check(evolved);
+  CHECK(evolved.score < first.score);
+  // The same search for the makespan ends elsewhere.
+  const evaluation plain{schedule::static_order{}, objective::risk{.times = {}, .samples = 1}};
+  const auto other = pipeline(partition::heft{}, refine::genetic{.budget = {.moves = 600}}, plain)(p, 1);
+  CHECK(other.score.value <= first.makespan);
+  CHECK(evolved.score.value < judge.judge(other.plan).value);
+  check(pipeline(partition::heft{}, refine::simulated_annealing{.budget = {.moves = 600}}, how)(p, 1));
+  check(pipeline(partition::heft{}, refine::local_search{.budget = {.moves = 100}}, how)(p, 1));
+  check(solve::best(p, how, {.moves = 600}));
 }
 
 // What a policy cannot be asked in samples, it cannot be asked at all.
