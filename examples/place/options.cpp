@@ -60,8 +60,8 @@ options parse(int argc, char** argv) {
     ->type_name("SHARE")
     ->capture_default_str();
   app.add_option("--uncertainty", o.uncertainty,
-                 "How far times may be from their estimates, as in 0.2 for 20 %: tells how long a step takes then, and\n"
-                 "which ops it depends on; the standard deviation of the logarithm of all compute and transfer times")
+                 "How far times may be from their estimates, as in 0.2 for 20 %: says how long a step takes then,\n"
+                 "and on which ops that depends; the standard deviation of the logarithm of all times")
     ->check(CLI::Range(0.0, 2.0))
     ->type_name("SIGMA")
     ->capture_default_str();

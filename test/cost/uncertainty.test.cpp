@@ -44,7 +44,8 @@ TEST_CASE("spread: a lognormal factor has mean 1, and its logarithm is normal") 
     CHECK(logarithm.deviation == doctest::Approx(sigma).epsilon(0.02));
     // Shares of a normal distribution within one and two standard deviations.
     const auto share_within = [&](double width) {
-      return of(s, [&](double x) { return std::abs(std::log(x) + sigma * sigma / 2) < width * sigma ? 1.0 : 0.0; }).mean;
+      const auto is_within = [&](double x) { return std::abs(std::log(x) + sigma * sigma / 2) < width * sigma; };
+      return of(s, [&](double x) { return is_within(x) ? 1.0 : 0.0; }).mean;
     };
     CHECK(share_within(1) == doctest::Approx(0.6827).epsilon(0.01));
     CHECK(share_within(2) == doctest::Approx(0.9545).epsilon(0.01));
@@ -67,7 +68,8 @@ TEST_CASE("spread: uniform, empirical and exact") {
 
   const cost::spread measured{cost::empirical{{0.5, 1, 4}}};
   for (const double factor : {0.5, 1.0, 4.0}) {
-    CHECK(of(measured, [&](double x) { return x == factor ? 1.0 : 0.0; }).mean == doctest::Approx(1.0 / 3).epsilon(0.02));
+    const double share = of(measured, [&](double x) { return x == factor ? 1.0 : 0.0; }).mean;
+    CHECK(share == doctest::Approx(1.0 / 3).epsilon(0.02));
   }
   for (const cost::spread& exact : {cost::spread{}, cost::spread{cost::lognormal{0}}, cost::spread{cost::uniform{0}}}) {
     CHECK(exact.is_exact());
@@ -97,7 +99,8 @@ TEST_CASE("spread: what is no distribution is refused in one line") {
 TEST_CASE("uncertainty: by op type") {
   cost::uncertainty times{cost::uniform{0.5}};
   CHECK_FALSE(times.knows_types());
-  times.set("Conv", cost::lognormal{1}).set("Add", {}).set("MatMul", cost::lognormal{1}).set("MatMul", cost::empirical{{2}});
+  times.set("Conv", cost::lognormal{1}).set("Add", {});
+  times.set("MatMul", cost::lognormal{1}).set("MatMul", cost::empirical{{2}});
   CHECK(times.knows_types());
   CHECK(of(times.of_type("MatMul"), itself).smallest == 2);
   CHECK(times.of_type("Add").is_exact());

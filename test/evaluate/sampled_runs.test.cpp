@@ -58,7 +58,8 @@ struct ranked {
 struct random_case {
   explicit random_case(std::uint64_t seed, std::uint32_t slots = 1, double bandwidth = 5)
       : w{generate::layered_sized(60, 8, 2, seed)},
-        q{std::vector<device>(3, device{.speed = 1, .slots = slots}), link_matrix{3, {0.5, bandwidth}}, seed % 2 == 0 ? 0.0 : 20.0},
+        q{std::vector<device>(3, device{.speed = 1, .slots = slots}), link_matrix{3, {0.5, bandwidth}},
+          seed % 2 == 0 ? 0.0 : 20.0},
         p{w, q} {
     rng random{seed};
     where.resize(w.num_ops());

@@ -178,9 +178,10 @@ TEST_CASE("write_placement_html: uncertain times") {
   const auto m = placed(p, {0, 0, 1, 1}, {.spread = spread, .uncertainty = "off by <much>"});
   const auto html = page(m);
   CHECK(html.find("<a href=\"#uncertainty\">") != std::string::npos);
-  CHECK(html.find("14.9 s on average, at most 19.4 s with probability 95 %, 19.7 s in the mean of the worst 5 %; off by "
-                  "&lt;much&gt;. By the estimates, 10.0 s.") != std::string::npos);
-  const auto section = html.substr(html.find("id=\"uncertainty\""), html.find("id=\"devices\"") - html.find("id=\"uncertainty\""));
+  CHECK(html.find("14.9 s on average, at most 19.4 s with probability 95 %, 19.7 s in the mean of the worst 5 %; "
+                  "off by &lt;much&gt;. By the estimates, 10.0 s.") != std::string::npos);
+  const auto begin = html.find("id=\"uncertainty\"");
+  const auto section = html.substr(begin, html.find("id=\"devices\"") - begin);
   CHECK(test::count(section, "class=\"bar\"") == 15);
   CHECK(test::count(section, ">7</td>") + test::count(section, ">6</td>") == 15); // samples in each bar
   CHECK(test::count(section, "data-op=") == 4);

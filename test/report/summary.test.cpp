@@ -74,9 +74,9 @@ TEST_CASE("write_summary: uncertain times") {
   const auto w = test::diamond();
   const auto platform = test::three_devices();
   const problem p{w, platform};
+  const makespan_distribution spread{.estimate = 2, .makespans = {1, 2, 3, 2}, .criticality = {1, 0.5, 0.25, 1}};
   const auto text = summary(placed(p, {0, 0, 1, 1},
-                                   {.spread = {.estimate = 2, .makespans = {1, 2, 3, 2}, .criticality = {1, 0.5, 0.25, 1}},
-                                    .uncertainty = "4 samples, every time off by about 20 %"}));
+                                   {.spread = spread, .uncertainty = "4 samples, every time off by about 20 %"}));
   CAPTURE(text);
   check_width(text);
   CHECK(has(text, "  Uncertain    2.00 s on average, at most 3.00 s with probability 95 %, 3.00 s\n"));

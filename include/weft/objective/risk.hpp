@@ -55,8 +55,8 @@ struct risk {
   }
 
   /// The measure of the samples' own lower bounds. No run of any plan in a sample ends sooner than that one's bound,
-  /// whatever the policy and the network, and where no makespan rises, no measure does. Up to 100,000 ops times samples,
-  /// these are the best bounds; above, where they would take longer than many plans, the critical paths.
+  /// whatever the policy and the network, and no measure is smaller of values none of which is. Up to 100,000 ops times
+  /// samples, these are the best bounds; above, where they would take longer than many plans, the critical paths.
   template <class Problem>
   double bound(const Problem& p, const lower_bound&) const {
     cost::draws drawn{p.workload(), times, {samples, seed}};

@@ -60,16 +60,16 @@ constexpr double checked_level(const char* name, double level, bool usable) {
 
 /// The mean.
 inline constexpr risk_measure mean{};
-/// The smallest value that at least a share `level` of all does not exceed, with 0 < level ≤ 1: what is kept to with that
-/// probability. Also called value at risk.
+/// The smallest value that at least a share `level` of all does not exceed, with 0 < level ≤ 1: what is kept to with
+/// that probability. Also called value at risk.
 constexpr risk_measure quantile(double level) {
   return {risk_measure::kind::quantile, detail::checked_level("quantile", level, level > 0 && level <= 1)};
 }
-/// The mean of the worst share `1 - level` of all, with 0 ≤ level ≤ 1: how bad it is when it is bad. Where that share is
-/// no whole number of values, the last one counts in part; where it is less than one, this is the worst. Not less
+/// The mean of the worst share `1 - level` of all, with 0 ≤ level ≤ 1: how bad it is when it is bad. Where that share
+/// is no whole number of values, the last one counts in part; where it is less than one, this is the worst. Not less
 /// than the quantile of the same level.
-/// Source: Rockafellar, Uryasev, *Conditional Value-at-Risk for General Loss Distributions*, J. Banking & Finance 26(7),
-/// 2002, §4.
+/// Source: Rockafellar, Uryasev, *Conditional Value-at-Risk for General Loss Distributions*, J. Banking & Finance
+/// 26(7), 2002, §4.
 constexpr risk_measure conditional_value_at_risk(double level) {
   return {risk_measure::kind::conditional_value_at_risk,
           detail::checked_level("conditional value at risk", level, level >= 0 && level <= 1)};

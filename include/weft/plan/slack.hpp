@@ -88,8 +88,8 @@ private:
 /// and ports go on in the order of this run and all else takes as long as it did; transfers, too, also where they share
 /// links. 0 on the longest paths, infinite for ops that did not run. On devices with several slots, ops keep theirs.
 ///
-/// Preconditions: the run keeps to the execution model under the contention that is named. Complexity: O((n + m) log(n +
-/// m) + (n + m) · slots).
+/// Preconditions: the run keeps to the execution model under the contention that is named. Complexity:
+/// O((n + m) (log(n + m) + slots)).
 template <class Problem>
 std::vector<double> slack_of_run(const Problem& p, const trace& run,
                                  contention_model contention = contention_model::none) {

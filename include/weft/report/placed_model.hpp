@@ -101,7 +101,7 @@ struct placed_model {
   std::vector<path_step> path = {};       ///< the critical path of the run
   path_shares shares = {};                ///< of that path
   std::vector<op_id> largest_ops = {};    ///< of that path, longest first
-  std::vector<double> slack = {};         ///< by op: how much later it may finish without a later end; see `slack_of_run`
+  std::vector<double> slack = {};         ///< by op: how much later it may finish; see `slack_of_run`
   std::vector<op_id> most_critical = {};  ///< when times are uncertain, most critical first, then the longer ones
   std::vector<std::uint32_t> largest_transfers = {}; ///< in the trace, most bytes first
   std::vector<traffic_cell> traffic = {};            ///< from row, to column, devices × devices

@@ -159,8 +159,8 @@ inline std::string spread_sentence(const placed_model& m) {
     return {};
   }
   return duration(spread.mean()) + " on average, at most " + duration(spread.quantile(0.95)) +
-         " with probability 95 %, " + duration(spread.conditional_value_at_risk(0.95)) + " in the mean of the worst 5 %" +
-         (m.about.uncertainty.empty() ? "" : "; " + m.about.uncertainty);
+         " with probability 95 %, " + duration(spread.conditional_value_at_risk(0.95)) +
+         " in the mean of the worst 5 %" + (m.about.uncertainty.empty() ? "" : "; " + m.about.uncertainty);
 }
 
 /// The peak memory of the plan in bytes; `absent` where it is not known.

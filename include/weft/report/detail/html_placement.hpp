@@ -246,8 +246,8 @@ inline void write_uncertainty(std::ostream& out, const placed_model& m) {
       out << "</tr>\n";
     }
     end_table(out);
-    out << "<p class=\"help\">Critical: the share of samples in which the op is on a longest path of the run. Slack: how "
-           "much later it may finish, by the estimates and in this order, without a longer step.</p>\n";
+    out << "<p class=\"help\">Critical: the share of samples in which the op is on a longest path of the run. Slack: "
+           "how much later it may finish, by the estimates and in this order, without a longer step.</p>\n";
   }
   out << "</section>\n";
 }
