@@ -29,6 +29,7 @@ std::string footer() {
           "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n"
           "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
           "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
+          "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
           "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
@@ -67,6 +68,12 @@ options parse(int argc, char** argv) {
   app.add_option("--memory-share", o.memory_share, "How much of each device's memory may be used")
     ->check(CLI::Range(0.01, 1.0))
     ->type_name("SHARE")
+    ->capture_default_str();
+  app.add_option("--uncertainty", o.uncertainty,
+                 "How far times may be from their estimates, as in 0.2 for 20 %: says how long a step takes then,\n"
+                 "and on which ops that depends; the standard deviation of the logarithm of all times")
+    ->check(CLI::Range(0.0, 2.0))
+    ->type_name("SIGMA")
     ->capture_default_str();
   app.add_option("--seed", o.seed, "The same seed gives the same result, if the budget is in moves")
     ->type_name("S")

@@ -23,6 +23,7 @@ struct options {
   bool pareto = false;
   weft::budget budget = {.seconds = 5};
   double memory_share = 1;
+  double uncertainty = 0; ///< of times: the standard deviation of their logarithm; 0: they are as estimated
   std::uint64_t seed = 0;
   unsigned jobs = 1;
   std::string out;

@@ -27,4 +27,21 @@ TEST_CASE("simulated_annealing: small problems and constraints") { test::manages
 
 TEST_CASE("simulated_annealing: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
 
+TEST_CASE("simulated_annealing: with memory over time, less of what is lacking is worth a longer makespan") {
+  const platform<uniform_links> slow{{{.memory_capacity = 10}, {.speed = 0.1, .memory_capacity = 10}}, {{}}};
+  workload_builder b;
+  b.add_op({.work = 1, .resident_bytes = 8});
+  b.add_op({.work = 1, .resident_bytes = 8});
+  const auto w = std::move(b).build();
+  const problem p = problem{w, slow}.with_demands({0, 0});
+  simulated_annealing search = with_moves(100);
+  rng random{1};
+  const plan both{{0, 0}, {}};
+  CHECK(refine::improve(p, both, search, schedule::static_order{}, random).plan == both);
+  search.memory = {memory_rule::over_time};
+  const auto apart = refine::improve(p, both, search, schedule::static_order{}, random);
+  CHECK(apart.plan.placement[0] != apart.plan.placement[1]);
+  CHECK(apart.run.makespan == 10);
+}
+
 } // namespace refine_simulated_annealing_test

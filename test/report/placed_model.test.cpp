@@ -2,6 +2,7 @@
 #include "weft/report/placed_model.hpp"
 
 #include "support/small_problem.hpp"
+#include "weft/plan/slack.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
@@ -64,6 +65,27 @@ TEST_CASE("make_placed_model: the diamond on two of three devices") {
   CHECK(edges == std::vector<std::pair<op_id, op_id>>{{0, 1}, {0, 2}, {1, 3}, {1, 3}, {2, 3}}); // two tensors of b to d
   CHECK(m.shares.ops + m.shares.sends + m.shares.transfers + m.shares.idle == doctest::Approx(m.step_seconds()));
   CHECK(std::find(m.largest_ops.begin(), m.largest_ops.end(), 3) != m.largest_ops.end());
+}
+
+TEST_CASE("make_placed_model: slack, and the ops that are critical most often when times are uncertain") {
+  const auto w = test::diamond();
+  const auto platform = test::three_devices();
+  const problem p{w, platform};
+  const placement where{0, 0, 1, 1};
+  const auto run = run_of(p, where);
+  const auto plain = make_placed_model(p, where, run);
+  CHECK(plain.slack == slack_of_run(p, run));
+  CHECK(plain.slack[3] == 0);
+  CHECK(plain.most_critical.empty());
+  const auto spread = [](std::vector<double> criticality) {
+    return makespan_distribution{.estimate = 1, .makespans = {1, 2}, .criticality = std::move(criticality)};
+  };
+  const auto m = make_placed_model(p, where, run, {.largest = 3, .spread = spread({1, 0.25, 0.75, 1})});
+  CHECK(m.most_critical == std::vector<op_id>{3, 0, 2}); // op 3 takes 2 s, op 0 takes 1 s
+  CHECK(make_placed_model(p, where, run, {.spread = spread({1, 1})}).most_critical.empty()); // of another model
+  auto broken = run;
+  broken.ops[1].device = 2; // not where it is placed
+  CHECK(make_placed_model(p, where, broken, {.spread = spread({1, 1, 1, 1})}).slack.empty());
 }
 
 TEST_CASE("placed_model: the device that needs the most bytes, and the one that is fullest") {

@@ -204,6 +204,40 @@ TEST_CASE("write_placement_html: data of the charts") {
   CHECK(numbers(data["graph"]["from"]).size() == 4);
 }
 
+TEST_CASE("write_placement_html: uncertain times") {
+  const auto w = test::diamond();
+  const auto platform = test::three_devices();
+  const problem p{w, platform};
+  const auto plain = placed(p, {0, 0, 1, 1});
+  CHECK(test::count(page(plain), "uncertainty") == 0);
+  CHECK(numbers(test::chart_data(page(plain))["run"]["slack"]).size() == 4);
+  CHECK(!test::chart_data(page(plain))["run"].contains("critical"));
+
+  makespan_distribution spread{.estimate = 10, .makespans = {}, .criticality = {1, 0.5, 0.25, 1}};
+  for (int i = 0; i < 100; ++i) {
+    spread.makespans.push_back(10 + 0.1 * i);
+  }
+  const auto m = placed(p, {0, 0, 1, 1}, {.spread = spread, .uncertainty = "off by <much>"});
+  const auto html = page(m);
+  CHECK(html.find("<a href=\"#uncertainty\">") != std::string::npos);
+  CHECK(html.find("14.9 s on average, at most 19.4 s with probability 95 %, 19.7 s in the mean of the worst 5 %; "
+                  "off by &lt;much&gt;. By the estimates, 10.0 s.") != std::string::npos);
+  const auto begin = html.find("id=\"uncertainty\"");
+  const auto section = html.substr(begin, html.find("id=\"devices\"") - begin);
+  CHECK(test::count(section, "class=\"bar\"") == 15);
+  CHECK(test::count(section, ">7</td>") + test::count(section, ">6</td>") == 15); // samples in each bar
+  CHECK(test::count(section, "data-op=") == 4);
+  CHECK(section.find("data-v=\"0.5\"") != std::string::npos);
+  CHECK(test::count(html, "<section") == test::count(html, "</section>"));
+  CHECK(test::count(html, "<table") == test::count(html, "</table>"));
+  const auto data = test::chart_data(html);
+  CHECK(numbers(data["run"]["critical"]) == spread.criticality);
+  CHECK(numbers(data["run"]["slack"])[3] == 0);
+
+  spread.makespans.assign(5, 10); // all alike
+  CHECK(test::count(page(placed(p, {0, 0, 1, 1}, {.spread = spread})), "class=\"bar\"") == 1);
+}
+
 TEST_CASE("write_placement_html: no name can leave its place") {
   const std::string evil = "</script><script>alert(1)</script><img src=x onerror=\"alert(2)\">'&\xff\x01</title><!--";
   const auto make_page = [](const std::string& name) {

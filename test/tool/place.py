@@ -127,6 +127,18 @@ def main(folder):
             because='does not say what power its devices draw')
     refused(*on_two, '--deadline', '5', because='--deadline goes with --objective energy')
     refused(*on_two, '--pareto', '--objective', 'period', because='--pareto is of step time and energy')
+    # Uncertain times
+    check('ncertain' not in first, 'nothing is said of uncertainty that was not asked for')
+    uncertain = placed(*net, '--uncertainty', '0.2', '--html', path('uncertain.html'))
+    check('off by about 20 %' in flat(uncertain) and 'with probability 95 %' in flat(uncertain), 'the spread is told')
+    check('Most often critical' in uncertain, 'and the ops that it depends on')
+    told = uncertain.replace(f'report written to {path("uncertain.html")}\n', '')
+    check(placed(*net, '--uncertainty', '0.2') == told,
+          'the same command draws the same samples')
+    with open(path('uncertain.html')) as f:
+        check('id="uncertainty"' in f.read(), 'the page has them, too')
+    refused(*net, '--uncertainty', '-0.1', because='--uncertainty')
+    refused(*net, '--uncertainty', 'much', because='--uncertainty')
 
     # Measured times
     profile = {'format': 'weft.profile', 'version': 1,

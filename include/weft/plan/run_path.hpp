@@ -2,15 +2,13 @@
 /// The critical path of a run: the chain of ops, sends and transfers that made it end when it did.
 #pragma once
 
-#include "weft/core/sort.hpp"
+#include "weft/plan/detail/run_items.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 namespace weft {
@@ -40,53 +38,28 @@ constexpr std::string_view to_string(path_step::kind k) {
 
 namespace detail {
 
-/// Walks back through a run. Item i < n is op i; then come the sends and then the transfers, as the trace has them.
+/// Walks back through a run.
 template <class Problem>
 class run_path_finder {
-  using item = std::uint32_t;
+  using item = typename run_items<Problem>::item;
 
 public:
-  run_path_finder(const Problem& p, const trace& run)
-      : problem_{p}, run_{run}, n_(static_cast<item>(p.num_ops())), k_(static_cast<item>(run.transfers.size())),
-        rank_(n_, 0), on_path_(n_ + std::size_t{2} * k_, 0), on_device_(p.num_devices()), from_port_(p.num_devices()), to_port_(p.num_devices()) {
-    for (item i = 0; i < n_; ++i) {
-      rank_[p.topological_order()[i]] = i;
-      if (const device_id d = run.ops[i].device; d != none) {
-        on_device_[d].push_back(i);
-      }
-    }
-    for (item k = 0; k < k_; ++k) {
-      const auto& x = run.transfers[k];
-      if (x.send_finish > x.send_start) {
-        on_device_[x.from].push_back(n_ + k);
-      }
-      from_port_[x.from].push_back(n_ + k_ + k);
-      to_port_[x.to].push_back(n_ + k_ + k);
-      arrivals_.push_back(k);
-    }
-    for (auto* lists : {&on_device_, &from_port_, &to_port_}) {
-      for (auto& list : *lists) {
-        weft::sort(list, [this](item a, item b) { return key(a) < key(b); });
-      }
-    }
-    weft::sort(arrivals_, [this](item a, item b) { return goes(a) < goes(b); });
-  }
+  run_path_finder(const Problem& p, const trace& run) : run_{run}, items_{p, run}, on_path_(items_.size(), 0) {}
 
   std::vector<path_step> operator()() && {
     std::vector<path_step> path;
     for (candidate at = last(); at.what != none;) {
-      const auto [start, finish] = times(at.what);
+      const auto [start, finish] = items_.times(at.what);
       on_path_[at.what] = 1;
       const candidate before = best_before(at.what);
-      const bool op = at.what < n_, send = !op && at.what < n_ + k_;
-      path.push_back({.what = op     ? path_step::kind::op
-                              : send ? path_step::kind::send
-                                     : path_step::kind::transfer,
-                      .index = op ? at.what : (at.what - n_) % k_,
+      path.push_back({.what = items_.is_op(at.what)     ? path_step::kind::op
+                              : items_.is_send(at.what) ? path_step::kind::send
+                                                        : path_step::kind::transfer,
+                      .index = items_.index(at.what),
                       .start = start,
                       .finish = finish,
                       .after = before.why,
-                      .idle = std::max(0.0, start - (before.what == none ? 0 : times(before.what).second))});
+                      .idle = std::max(0.0, start - (before.what == none ? 0 : items_.times(before.what).second))});
       at = before;
     }
     std::reverse(path.begin(), path.end());
@@ -99,35 +72,12 @@ private:
     path_step::cause why = path_step::cause::start;
   };
 
-  std::pair<double, double> times(item i) const {
-    if (i < n_) {
-      return {run_.ops[i].start, run_.ops[i].finish};
-    }
-    const auto& x = run_.transfers[(i - n_) % k_];
-    return i < n_ + k_ ? std::pair{x.send_start, x.send_finish} : std::pair{x.start, x.arrival};
-  }
-  /// The order of items by their ends; of items that end together, what others wait for comes first.
-  std::tuple<double, double, item, item> key(item i) const {
-    const auto [start, finish] = times(i);
-    const op_id v = i < n_ ? i : problem_.workload().producer(run_.transfers[(i - n_) % k_].tensor);
-    return {finish, start, rank_[v], i};
-  }
-  std::pair<tensor_id, device_id> goes(item k) const { return {run_.transfers[k].tensor, run_.transfers[k].to}; }
-
   candidate last() const {
     candidate found;
-    const auto take = [&](item i) {
-      if (found.what == none || key(found.what) < key(i)) {
+    for (item i = 0; i < items_.size(); ++i) {
+      if (!items_.is_send(i) && items_.happened(i) && (found.what == none || items_.key(found.what) < items_.key(i))) {
         found.what = i;
       }
-    };
-    for (item i = 0; i < n_; ++i) {
-      if (run_.ops[i].device != none) {
-        take(i);
-      }
-    }
-    for (item k = 0; k < k_; ++k) {
-      take(n_ + k_ + k);
     }
     return found;
   }
@@ -135,8 +85,9 @@ private:
   /// The last of a list that was over when i started, and is not yet on the path: items without length may have come
   /// one after the other at one instant, in an order that the trace does not tell.
   item last_before(const std::vector<item>& list, item i) const {
-    const double start = times(i).first;
-    auto end = std::partition_point(list.begin(), list.end(), [&](item x) { return times(x).second <= start; });
+    const double start = items_.times(i).first;
+    auto end =
+      std::partition_point(list.begin(), list.end(), [&](item x) { return items_.times(x).second <= start; });
     while (end != list.begin() && on_path_[*(end - 1)] != 0) {
       --end;
     }
@@ -146,54 +97,26 @@ private:
   candidate best_before(item i) const {
     candidate found;
     const auto offer = [&](item x, path_step::cause why) {
-      if (x != none && on_path_[x] == 0 && times(x).second <= times(i).second && (found.what == none || times(x).second > times(found.what).second)) {
+      if (x != none && on_path_[x] == 0 && items_.times(x).second <= items_.times(i).second &&
+          (found.what == none || items_.times(x).second > items_.times(found.what).second)) {
         found = {x, why};
       }
     };
-    const auto& w = problem_.workload();
-    if (i < n_) {
-      for (const tensor_id t : w.inputs(i)) {
-        const op_id u = w.producer(t);
-        if (run_.ops[u].device == run_.ops[i].device) {
-          offer(u, path_step::cause::data);
-          continue;
-        }
-        const auto at = std::lower_bound(arrivals_.begin(), arrivals_.end(), std::pair{t, run_.ops[i].device},
-                                         [this](item k, const auto& x) { return goes(k) < x; });
-        if (at != arrivals_.end() && goes(*at) == std::pair{t, run_.ops[i].device}) {
-          offer(n_ + k_ + *at, path_step::cause::data);
-        }
-      }
-      offer(last_before(on_device_[run_.ops[i].device], i), path_step::cause::device);
-      return found;
-    }
-    const item k = (i - n_) % k_;
-    const auto& x = run_.transfers[k];
-    const bool sent = x.send_finish > x.send_start;
-    if (i < n_ + k_ || !sent) {
-      offer(w.producer(x.tensor), path_step::cause::data);
-    } else {
-      offer(n_ + k, path_step::cause::data);
-    }
-    if (i < n_ + k_) {
-      offer(last_before(on_device_[x.from], i), path_step::cause::device);
-    } else if (x.start > x.send_finish) {
-      offer(last_before(from_port_[x.from], i), path_step::cause::link);
-      offer(last_before(to_port_[x.to], i), path_step::cause::link);
+    items_.for_each_input(i, [&](item x) { offer(x, path_step::cause::data); });
+    if (items_.is_op(i)) {
+      offer(last_before(items_.on_device()[run_.ops[i].device], i), path_step::cause::device);
+    } else if (items_.is_send(i)) {
+      offer(last_before(items_.on_device()[items_.moved(i).from], i), path_step::cause::device);
+    } else if (items_.waited_for_ports(i)) {
+      offer(last_before(items_.from_port()[items_.moved(i).from], i), path_step::cause::link);
+      offer(last_before(items_.to_port()[items_.moved(i).to], i), path_step::cause::link);
     }
     return found;
   }
 
-  const Problem& problem_;
   const trace& run_;
-  item n_;
-  item k_;
-  std::vector<item> rank_;
+  run_items<Problem> items_;
   std::vector<std::uint8_t> on_path_;
-  std::vector<std::vector<item>> on_device_; // ops and sends, by key
-  std::vector<std::vector<item>> from_port_; // transfers, by key
-  std::vector<std::vector<item>> to_port_;
-  std::vector<item> arrivals_; // transfers by tensor and destination
 };
 
 } // namespace detail

@@ -4,6 +4,7 @@
 
 #include "weft/bound/lower_bound.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/evaluate/makespan_distribution.hpp"
 #include "weft/objective/energy.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/memory_rule.hpp"
@@ -13,6 +14,7 @@
 #include "weft/report/gantt.hpp"
 #include "weft/report/names.hpp"
 #include "weft/plan/run_path.hpp"
+#include "weft/plan/slack.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/validate/validate.hpp"
 #include "weft/views/edges.hpp"
@@ -60,6 +62,8 @@ struct placed_model_options {
   contention_model contention = contention_model::none; ///< what the run was made with
   memory_rule memory = memory_rule::over_time;          ///< what the plan has to keep to
   std::size_t largest = 10;                             ///< how many of the largest ops and transfers to list
+  makespan_distribution spread = {}; ///< of the plan when times are uncertain; empty if that was not asked for
+  std::string uncertainty = {};      ///< what is uncertain, and how much, in one line
 };
 
 /// One device in one run.
@@ -107,6 +111,8 @@ struct placed_model {
   std::vector<path_step> path = {};       ///< the critical path of the run
   path_shares shares = {};                ///< of that path
   std::vector<op_id> largest_ops = {};    ///< of that path, longest first
+  std::vector<double> slack = {};         ///< by op: how much later it may finish; see `slack_of_run`
+  std::vector<op_id> most_critical = {};  ///< when times are uncertain, most critical first, then the longer ones
   std::vector<std::uint32_t> largest_transfers = {}; ///< in the trace, most bytes first
   std::vector<traffic_cell> traffic = {};            ///< from row, to column, devices × devices
   std::vector<flow_edge> edges = {};                 ///< tensor by tensor
@@ -288,6 +294,14 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
     }
   }
   detail::follow_path(m);
+  m.slack = slack_of_run(p, t, m.about.contention);
+  if (m.about.spread.criticality.size() == p.num_ops()) {
+    std::vector<op_id> ops(p.num_ops());
+    std::iota(ops.begin(), ops.end(), op_id{0});
+    m.most_critical = detail::largest_of(std::move(ops), m.about.largest, [&](op_id v) {
+      return std::pair{m.about.spread.criticality[v], t.ops[v].finish - t.ops[v].start};
+    });
+  }
   m.traffic.assign(p.num_devices() * p.num_devices(), {});
   for (const auto& x : t.transfers) {
     auto& cell = m.traffic[x.from * p.num_devices() + x.to];

@@ -21,10 +21,10 @@
 
 namespace weft::report {
 
-/// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, devices, energy, traffic,
-/// the graph coloured by device, notes. Tables need no script; charts do, and the page carries it. Names may contain
-/// anything. Graphs of more than 500 ops are drawn as groups that open on a click.
-/// Size: 80 kB, the names, and about 50 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
+/// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, uncertain times,
+/// devices, energy, traffic, the graph coloured by device, notes. Tables need no script; charts do, and the page carries
+/// it. Names may contain anything. Graphs of more than 500 ops are drawn as groups that open on a click.
+/// Size: 80 kB, the names, and about 55 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
 /// Complexity: O(k log k) for k ops, transfers and edges.
 inline void write_placement_html(std::ostream& out, const placed_model& m) {
   using namespace detail;
@@ -46,6 +46,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   link(true, "run-0", "Timeline");
   link(!m.memory.empty(), "memory", "Memory");
   link(!m.path.empty(), "path", "Critical path");
+  link(!m.about.spread.makespans.empty(), "uncertainty", "Uncertain times");
   link(true, "devices", "Devices");
   link(m.knows_energy(), "energy", "Energy");
   link(true, "traffic", "Traffic");
@@ -78,6 +79,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
     out << "</section>\n";
   }
   write_path(out, m);
+  write_uncertainty(out, m);
   write_devices(out, m);
   write_energy(out, m);
   write_traffic(out, m);

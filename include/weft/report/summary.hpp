@@ -151,6 +151,18 @@ inline std::string gap_sentence(const placed_model& m) {
   return m.gap() < 5e-7 ? "optimal: it meets " + bound : percentage(m.gap()) + " above " + bound;
 }
 
+/// The step time when times are uncertain, such as `412 ms on average, 430 ms with probability 95 %, …`; empty if it is
+/// not known.
+inline std::string spread_sentence(const placed_model& m) {
+  const auto& spread = m.about.spread;
+  if (spread.makespans.empty()) {
+    return {};
+  }
+  return duration(spread.mean()) + " on average, at most " + duration(spread.quantile(0.95)) +
+         " with probability 95 %, " + duration(spread.conditional_value_at_risk(0.95)) +
+         " in the mean of the worst 5 %" + (m.about.uncertainty.empty() ? "" : "; " + m.about.uncertainty);
+}
+
 /// The peak memory of the plan in bytes; `absent` where it is not known.
 inline double peak_memory(const placed_model& m) {
   const device_id d = m.largest_device();
@@ -202,6 +214,9 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
   if (!m.path.empty()) {
     write_wrapped(out, "  Critical     ", path_sentence(m));
   }
+  if (const std::string spread = spread_sentence(m); !spread.empty()) {
+    write_wrapped(out, "  Uncertain    ", spread);
+  }
   if (!m.violations.empty()) {
     write_wrapped(out, "  Not valid    ",
                   plural(m.violations.size(), "violation") + " of the execution model, the first: " + m.violations.front());
@@ -231,6 +246,16 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
       write_line(out, in_columns(duration(r.finish - r.start), 11, true) + "  " + in_columns(m.run.op_names[v], 34) + "  " +
                         in_columns(v < m.run.op_types.size() ? m.run.op_types[v] : "", 16) + "  " +
                         in_columns(m.devices[r.device].name, 13));
+    }
+  }
+  if (!m.most_critical.empty()) {
+    heading("Most often critical when times are uncertain");
+    for (std::size_t i = 0; i < std::min<std::size_t>(m.most_critical.size(), 5); ++i) {
+      const op_id v = m.most_critical[i];
+      write_line(out, in_columns(percentage(m.about.spread.criticality[v]), 11, true) + "  " +
+                        in_columns(m.run.op_names[v], 34) + "  " +
+                        in_columns(v < m.run.op_types.size() ? m.run.op_types[v] : "", 16) + "  " +
+                        in_columns("slack " + duration(m.slack[v]), 13));
     }
   }
   if (!m.largest_transfers.empty()) {

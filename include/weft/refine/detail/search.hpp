@@ -70,6 +70,8 @@ public:
     context_ = &f;
     judge_ = [](const void* context, const auto& best) { return (*static_cast<const F*>(context))(best); };
   }
+  /// The memory that the best one lacks; less of that is worth any value.
+  double excess() const { return least_excess_; }
   double value() const { return best_.value; }
   bool good_enough() const { return done_; }
   const typename Schedule::snapshot& best() const { return best_; }
@@ -118,10 +120,13 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
   s.assign(judge.record_of(start));
   incumbent found{s, meter, limit, follows<Judge> ? s.value() : start.score.value};
   std::optional<evaluated_plan> best;
+  double excess = found.excess(); // of the best
   const auto decide = [&](plan candidate) {
     auto x = judge(std::move(candidate));
-    const bool better = x.score < (best ? best->score : start.score);
+    const bool better =
+      found.excess() < excess || (found.excess() == excess && x.score < (best ? best->score : start.score));
     if (better) {
+      excess = found.excess();
       best = std::move(x);
     }
     return better;

@@ -197,6 +197,61 @@ inline void write_path(std::ostream& out, const placed_model& m) {
   out << "</section>\n";
 }
 
+/// The makespans of all samples as a histogram of bars, the measures, and the ops that are critical most often.
+inline void write_uncertainty(std::ostream& out, const placed_model& m) {
+  const auto& spread = m.about.spread;
+  if (spread.makespans.empty()) {
+    return;
+  }
+  begin_section(out, "uncertainty", "Uncertain times");
+  out << "<p class=\"facts\">The step time in " << plural(spread.makespans.size(), "sample") << ": "
+      << escape_html(spread_sentence(m)) << ". By the estimates, " << duration(spread.estimate) << ".</p>\n";
+  const auto [least, most] = std::minmax_element(spread.makespans.begin(), spread.makespans.end());
+  constexpr std::size_t bins = 15;
+  const double width = (*most - *least) / static_cast<double>(bins);
+  std::vector<std::size_t> counts(width > 0 ? bins : 1, 0);
+  for (const double makespan : spread.makespans) {
+    ++counts[std::min(counts.size() - 1, static_cast<std::size_t>(width > 0 ? (makespan - *least) / width : 0))];
+  }
+  const auto all = static_cast<double>(spread.makespans.size());
+  const auto largest = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+  begin_table(out, "uncertainty", {"Step time from", "", "Samples#", "Share#", "Share up to here#"});
+  std::size_t so_far = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto count = static_cast<double>(counts[i]);
+    so_far += counts[i];
+    out << "<tr><th scope=\"row\">" << duration(*least + width * static_cast<double>(i)) << "</th><td class=\"bar\">";
+    if (counts[i] > 0) {
+      out << "<i style=\"width:" << fixed(100 * count / largest, 1) << "%\"></i>";
+    }
+    out << "</td>";
+    write_number(out, count, std::to_string(counts[i]));
+    write_number(out, count / all, percentage(count / all));
+    write_number(out, static_cast<double>(so_far) / all, percentage(static_cast<double>(so_far) / all));
+    out << "</tr>\n";
+  }
+  end_table(out);
+  if (!m.most_critical.empty()) {
+    out << "<h3 id=\"critical\">Most often critical</h3>\n";
+    begin_table(out, "critical", {"Op", "Type", "Device", "Critical#", "Slack#", "Time#"}, true);
+    for (const op_id v : m.most_critical) {
+      const auto& r = m.run.trace.ops[v];
+      out << "<tr><th scope=\"row\" class=\"name\">";
+      write_op_button(out, m, v);
+      out << "</th><td>" << escape_html(v < m.run.op_types.size() ? m.run.op_types[v] : "") << "</td><td>"
+          << escape_html(m.devices[r.device].name) << "</td>";
+      write_number(out, spread.criticality[v], percentage(spread.criticality[v]));
+      write_number(out, m.slack[v], duration(m.slack[v]));
+      write_number(out, r.finish - r.start, duration(r.finish - r.start));
+      out << "</tr>\n";
+    }
+    end_table(out);
+    out << "<p class=\"help\">Critical: the share of samples in which the op is on a longest path of the run. Slack: "
+           "how much later it may finish, by the estimates and in this order, without a longer step.</p>\n";
+  }
+  out << "</section>\n";
+}
+
 inline void write_devices(std::ostream& out, const placed_model& m) {
   begin_section(out, "devices", "Devices");
   begin_table(out, "devices", {"Device", "Kind", "Busy#", "Ops#", "Resident#", "Peak#", "Capacity#", "Of it#", "Sent#", "Received#"}, true);
@@ -313,7 +368,8 @@ inline void write_graph_data(std::ostream& out, const placed_model& m) {
   out << '}';
 }
 
-/// `run` with `path`, `memory`, `traffic`, `graph`; see `write_run_data`.
+/// `run` with `path` and, by op, `slack` (seconds) and `critical` (a share), `memory`, `traffic`, `graph`; see
+/// `write_run_data`.
 inline void write_placement_data(std::ostream& out, const placed_model& m) {
   const std::size_t n = m.run.trace.ops.size(), k = m.run.trace.transfers.size();
   out << "{\"names\":[";
@@ -328,6 +384,12 @@ inline void write_placement_data(std::ostream& out, const placed_model& m) {
     });
     write_column(out, "cause", m.path.size(), [&](std::size_t i) { return static_cast<unsigned>(m.path[i].after); });
     out << '}';
+  }
+  if (!m.slack.empty()) {
+    write_column_as<float>(out, "slack", n, [&](std::size_t v) { return m.slack[v]; });
+  }
+  if (!m.most_critical.empty()) {
+    write_column_as<float>(out, "critical", n, [&](std::size_t v) { return m.about.spread.criticality[v]; });
   }
   out << "},\"memory\":";
   write_array(out, ids(m.memory.size()), [&](device_id d) {

@@ -53,6 +53,8 @@ function readRun(json) {
   }
   run.ranked = [...busy].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   run.path = json.path ? readPath(run) : null;
+  run.slack = json.slack ? numbers("slack") : null;
+  run.critical = json.critical ? numbers("critical") : null;
   return run;
 }
 
@@ -110,7 +112,9 @@ function describeItem(run, i) {
   if (i >= run.n) return [`Send of ${short(run.name(run.producer[i - run.n]))}`, move(i - run.n), span(run.start[i], run.finish[i])];
   if (run.opDevice[i] >= run.devices.length) return [short(run.name(i)), "did not run"];
   return [short(run.name(i)), ...(run.hasTypes ? [run.type(i)] : []), `op ${i} on ${device(run.opDevice[i])}`,
-          span(run.start[i], run.finish[i]), ...(run.path?.ops.has(i) ? ["on the critical path"] : [])];
+          span(run.start[i], run.finish[i]), ...(run.path?.ops.has(i) ? ["on the critical path"] : []),
+          ...(run.slack?.[i] > 0 ? [`may end ${duration(run.slack[i])} later`] : []),
+          ...(run.critical ? [`critical in ${decimal(run.critical[i] * 100, 1)} % of samples`] : [])];
 }
 )js";
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What may become of a plan: its makespans when times are uncertain, and the ops that they depend on.
+#pragma once
+
+#include "weft/objective/risk_measure.hpp"
+
+#include <vector>
+
+namespace weft {
+
+/// What may become of a plan.
+struct makespan_distribution {
+  double estimate = 0;                  ///< the makespan if all times are as estimated
+  std::vector<double> makespans = {};   ///< seconds, by sample
+  std::vector<double> criticality = {}; ///< by op: the share of samples in which it is on a longest path of the run
+
+  double of(objective::risk_measure m) const {
+    auto values = makespans;
+    return m.of(values);
+  }
+  double mean() const { return of(objective::mean); }
+  double quantile(double level) const { return of(objective::quantile(level)); }
+  double conditional_value_at_risk(double level) const { return of(objective::conditional_value_at_risk(level)); }
+};
+
+} // namespace weft

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/evaluate/sampled_runs.hpp"
+
+#include "weft/core/random.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/plan/run_path.hpp"
+#include "weft/schedule/fifo.hpp"
+#include "weft/schedule/maximum_successor_rank.hpp"
+#include "weft/schedule/path_completion_time.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/contention.hpp"
+#include "weft/simulate/fair_sharing.hpp"
+#include "weft/simulate/plan_of.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/generate/layered.hpp"
+
+#include "support/small_problem.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace evaluate_sampled_runs_test {
+
+using namespace weft;
+
+/// Linear times times factors of its own: nothing of cost::sampled.
+struct as_it_turned_out : cost::linear {
+  const std::vector<double>* of_op = nullptr;
+  const std::vector<double>* of_tensor = nullptr;
+  template <class W, class P>
+  double compute_time(const W& w, op_id v, const P& p, device_id d) const {
+    return (*of_op)[v] * cost::linear::compute_time(w, v, p, d);
+  }
+  template <class W, class P>
+  double transfer_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
+    return (*of_tensor)[t] * cost::linear::transfer_time(w, t, p, from, to);
+  }
+  template <class W, class P>
+  double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
+    return (*of_tensor)[t] * cost::linear::send_time(w, t, p, from, to);
+  }
+};
+
+/// Ranks that were written down.
+struct ranked {
+  const std::vector<double>* keys;
+  template <class Problem>
+  void assign_keys(const schedule::context<Problem>&, std::span<double> all) const {
+    std::copy_n(keys->begin(), all.size(), all.begin());
+  }
+};
+
+struct random_case {
+  explicit random_case(std::uint64_t seed, std::uint32_t slots = 1, double bandwidth = 5)
+      : w{generate::layered_sized(60, 8, 2, seed)},
+        q{std::vector<device>(3, device{.speed = 1, .slots = slots}), link_matrix{3, {0.5, bandwidth}},
+          seed % 2 == 0 ? 0.0 : 20.0},
+        p{w, q} {
+    rng random{seed};
+    where.resize(w.num_ops());
+    for (auto& d : where) {
+      d = random.below(3);
+    }
+  }
+  workload w;
+  platform<link_matrix> q;
+  problem<workload, platform<link_matrix>> p;
+  placement where;
+  cost::uncertainty times = cost::uncertainty{cost::lognormal{0.4}}.set_transfers(cost::lognormal{0.3});
+  cost::sampling how{.samples = 37, .seed = 3}; // no multiple of what sweeps follow at a time
+
+  /// Calls `use(sample, problem with its times)`.
+  template <class Use>
+  void for_each_sample(Use use) const {
+    const cost::draws drawn{w, times, how};
+    for (std::uint32_t s = 0; s < how.samples; ++s) {
+      std::vector<double> of_op, of_tensor;
+      for (const op_id v : ids(w.num_ops())) {
+        of_op.push_back(drawn.of_op(v)[s]);
+      }
+      for (const tensor_id t : ids(w.num_tensors())) {
+        of_tensor.push_back(drawn.of_tensor(t)[s]);
+      }
+      use(s, p.with_costs(as_it_turned_out{{}, &of_op, &of_tensor}));
+    }
+  }
+};
+
+TEST_CASE("sampled_runs: a static order is kept in every sample, with the makespans of simulations") {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const random_case c{seed, 1 + (seed % 3 == 0 ? 1u : 0u)};
+    trace run;
+    simulator{c.p, schedule::path_completion_time{}}.run(plan{c.where}, simulate::recorder{run});
+    const auto x = simulate::plan_of(c.p, run);
+    sampled_runs<decltype(c.p), schedule::static_order> runs{c.p, {}, c.times, c.how};
+    const auto makespans = runs.makespans(x);
+    REQUIRE(makespans.size() == 37);
+    const std::vector<double> swept(makespans.begin(), makespans.end());
+    c.for_each_sample([&](std::uint32_t s, const auto& actual) {
+      const double expected = simulator{actual, schedule::static_order{}}.run(x).makespan;
+      CHECK(swept[s] == expected);
+      CHECK(runs.run(x, s).makespan == expected);
+    });
+    const auto again = runs.makespans(x);
+    CHECK(std::equal(again.begin(), again.end(), swept.begin()));
+  }
+}
+
+TEST_CASE("sampled_runs: a plan without an order keeps the one that the estimates say") {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const random_case c{seed, 1 + (seed % 3 == 0 ? 1u : 0u)};
+    trace run;
+    simulator{c.p, schedule::static_order{}}.run(plan{c.where}, simulate::recorder{run});
+    sampled_runs<decltype(c.p), schedule::static_order> runs{c.p, {}, c.times, c.how};
+    const auto unordered = runs.makespans({c.where});
+    const std::vector<double> makespans(unordered.begin(), unordered.end());
+    const auto ordered = runs.makespans(simulate::plan_of(c.p, run));
+    if (c.q.slots(0) == 1) { // else a trace does not tell the order
+      CHECK(std::equal(ordered.begin(), ordered.end(), makespans.begin()));
+    }
+    for (std::uint32_t s = 0; s < c.how.samples; ++s) {
+      CHECK(runs.run({c.where}, s).makespan == makespans[s]);
+    }
+  }
+}
+
+TEST_CASE("sampled_runs: policies that react take what is ready, by the ranks of the estimates") {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const random_case c{seed, 1 + (seed % 3 == 0 ? 1u : 0u)};
+    placed_flow flow{c.p};
+    flow.assign(c.where);
+    std::vector<double> keys(flow.num_items());
+    schedule::path_completion_time{}.assign_keys(schedule::context<decltype(c.p)>{flow, {}}, keys);
+    sampled_runs<decltype(c.p), schedule::path_completion_time> runs{c.p, {}, c.times, c.how};
+    const auto makespans = runs.makespans({c.where});
+    c.for_each_sample([&](std::uint32_t s, const auto& actual) {
+      CHECK(makespans[s] == simulator{actual, ranked{&keys}}.run(plan{c.where}).makespan);
+    });
+  }
+}
+
+TEST_CASE("sampled_runs: on networks") {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const random_case c{seed, 1, 1};
+    trace run;
+    simulator{c.p, schedule::path_completion_time{}}.run(plan{c.where}, simulate::recorder{run});
+    const auto x = simulate::plan_of(c.p, run);
+    const auto check = [&](auto network) {
+      simulate::under how{schedule::static_order{}, network};
+      sampled_runs<decltype(c.p), decltype(how)> runs{c.p, how, c.times, c.how};
+      const auto makespans = runs.makespans(x);
+      std::size_t slower = 0;
+      c.for_each_sample([&](std::uint32_t s, const auto& actual) {
+        CHECK(makespans[s] == simulator{actual, schedule::static_order{}, network}.run(x).makespan);
+        slower += makespans[s] > simulator{actual, schedule::static_order{}}.run(x).makespan;
+      });
+      CHECK(slower > 0);
+    };
+    check(simulate::port_contention{});
+    check(simulate::fair_sharing{});
+  }
+}
+
+/// Takes down when it was told that the first item will be over.
+struct foretold {
+  double* when;
+  template <class Problem>
+  class queue : public schedule::queue_for<schedule::fifo, Problem> {
+    using base = schedule::queue_for<schedule::fifo, Problem>;
+
+  public:
+    explicit queue(const Problem& p) : base{p} {}
+    void reset(const foretold& how, const schedule::context<Problem>& c) {
+      when_ = how.when;
+      base::reset({}, c);
+    }
+    void on_start(item_id i, double, double finish) {
+      if (i == 0) {
+        *when_ = finish;
+      }
+    }
+
+  private:
+    double* when_ = nullptr;
+  };
+};
+
+TEST_CASE("sampled_runs: a policy that watches the run hears estimates of what has not ended") {
+  workload_builder b;
+  b.add_op({.work = 5});
+  const auto w = std::move(b).build();
+  const platform q{std::vector<device>(1), uniform_links{}};
+  const problem p{w, q};
+  double when = 0;
+  sampled_runs<decltype(p), foretold> runs{p, {&when}, cost::empirical{{3}}, {.samples = 1}};
+  CHECK(runs.makespans({{0}})[0] == 15);
+  CHECK(when == 5);
+  const random_case c{1};
+  sampled_runs<decltype(c.p), schedule::maximum_successor_rank> msr{c.p, {}, c.times, c.how};
+  CHECK(msr.makespans({c.where})[0] > 0);
+}
+
+TEST_CASE("sampled_runs: an order that contradicts the graph ends in no sample") {
+  workload_builder b;
+  b.add_op({.work = 1, .bytes = 1});
+  b.add_op({.work = 1});
+  b.add_edge(0, 1);
+  const auto w = std::move(b).build();
+  const platform q{std::vector<device>(1), uniform_links{}};
+  const problem p{w, q};
+  const plan x{{0, 0}, {step::run(1), step::run(0)}};
+  sampled_runs<decltype(p), schedule::static_order> runs{p, {}, cost::lognormal{0.1}, {.samples = 3}};
+  for (const double makespan : runs.makespans(x)) {
+    CHECK(makespan == std::numeric_limits<double>::infinity());
+  }
+}
+
+TEST_CASE("sample_makespans: by hand") {
+  workload_builder b; // 0 and 1 side by side, then 2
+  b.add_op({.work = 2, .bytes = 1, .type = "steady"});
+  b.add_op({.work = 2, .bytes = 1, .type = "wild"});
+  b.add_op({.work = 1, .type = "steady"});
+  b.add_edge(0, 2);
+  b.add_edge(1, 2);
+  const auto w = std::move(b).build();
+  const platform q{std::vector<device>(2), uniform_links{}};
+  const problem p{w, q};
+  auto times = cost::uncertainty{}.set("wild", cost::empirical{{0.5, 1, 2}});
+  const auto spread = sample_makespans(p, {{0, 1, 0}}, schedule::static_order{}, times, {.samples = 3000, .seed = 4});
+  CHECK(spread.estimate == 3);
+  REQUIRE(spread.makespans.size() == 3000);
+  std::size_t late = 0, early = 0;
+  for (const double makespan : spread.makespans) {
+    CHECK((makespan == 3 || makespan == 5));
+    late += makespan == 5;
+  }
+  const cost::draws drawn{w, times, {.samples = 3000, .seed = 4}};
+  for (const double factor : drawn.of_op(1)) {
+    early += factor == 0.5;
+  }
+  const double of_late = static_cast<double>(late) / 3000, of_early = static_cast<double>(early) / 3000;
+  CHECK(of_late == doctest::Approx(1.0 / 3).epsilon(0.1));
+  CHECK(spread.mean() == doctest::Approx(3 + 2 * of_late));
+  CHECK(spread.quantile(0.6) == 3);
+  CHECK(spread.quantile(0.95) == 5);
+  CHECK(spread.conditional_value_at_risk(0.9) == 5);
+  // Where both take as long, both are critical.
+  CHECK(spread.criticality[0] == doctest::Approx(1 - of_late));
+  CHECK(spread.criticality[1] == doctest::Approx(1 - of_early));
+  CHECK(spread.criticality[2] == 1);
+}
+
+TEST_CASE("sample_makespans: the same for a seed, the estimate without uncertainty") {
+  const random_case c{5};
+  const plan x{c.where};
+  const auto of = [&](const cost::uncertainty& times, std::uint64_t seed) {
+    return sample_makespans(c.p, x, schedule::path_completion_time{}, times, {.samples = 20, .seed = seed});
+  };
+  CHECK(of(c.times, 1).makespans == of(c.times, 1).makespans);
+  CHECK(of(c.times, 1).makespans != of(c.times, 2).makespans);
+  const auto certain = of({}, 1);
+  CHECK(certain.makespans == std::vector<double>(20, certain.estimate));
+  CHECK(certain.mean() == doctest::Approx(certain.estimate));
+  for (const double share : certain.criticality) {
+    CHECK((share == 0 || share == 1));
+  }
+}
+
+} // namespace evaluate_sampled_runs_test
