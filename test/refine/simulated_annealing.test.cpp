@@ -34,7 +34,7 @@ TEST_CASE("simulated_annealing: with memory over time, less of what is lacking i
   b.add_op({.work = 1, .resident_bytes = 8});
   const auto w = std::move(b).build();
   const problem p = problem{w, slow}.with_demands({0, 0});
-  simulated_annealing search = with_moves(100);
+  simulated_annealing search = with_moves(5000); // slow devices are rarely drawn
   rng random{1};
   const plan both{{0, 0}, {}};
   CHECK(refine::improve(p, both, search, schedule::static_order{}, random).plan == both);
