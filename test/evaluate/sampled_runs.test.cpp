@@ -97,7 +97,7 @@ TEST_CASE("sampled_runs: a static order is kept in every sample, with the makesp
     trace run;
     simulator{c.p, schedule::path_completion_time{}}.run(plan{c.where}, simulate::recorder{run});
     const auto x = simulate::plan_of(c.p, run);
-    sampled_runs<decltype(c.p), schedule::static_order> runs{c.p, {}, c.times, c.how};
+    sampled_runs runs{c.p, schedule::static_order{}, c.times, c.how};
     const auto makespans = runs.makespans(x);
     REQUIRE(makespans.size() == 37);
     const std::vector<double> swept(makespans.begin(), makespans.end());
@@ -116,7 +116,7 @@ TEST_CASE("sampled_runs: a plan without an order keeps the one that the estimate
     const random_case c{seed, 1 + (seed % 3 == 0 ? 1u : 0u)};
     trace run;
     simulator{c.p, schedule::static_order{}}.run(plan{c.where}, simulate::recorder{run});
-    sampled_runs<decltype(c.p), schedule::static_order> runs{c.p, {}, c.times, c.how};
+    sampled_runs runs{c.p, schedule::static_order{}, c.times, c.how};
     const auto unordered = runs.makespans({c.where});
     const std::vector<double> makespans(unordered.begin(), unordered.end());
     const auto ordered = runs.makespans(simulate::plan_of(c.p, run));
@@ -136,7 +136,7 @@ TEST_CASE("sampled_runs: policies that react take what is ready, by the ranks of
     flow.assign(c.where);
     std::vector<double> keys(flow.num_items());
     schedule::path_completion_time{}.assign_keys(schedule::context<decltype(c.p)>{flow, {}}, keys);
-    sampled_runs<decltype(c.p), schedule::path_completion_time> runs{c.p, {}, c.times, c.how};
+    sampled_runs runs{c.p, schedule::path_completion_time{}, c.times, c.how};
     const auto makespans = runs.makespans({c.where});
     c.for_each_sample([&](std::uint32_t s, const auto& actual) {
       CHECK(makespans[s] == simulator{actual, ranked{&keys}}.run(plan{c.where}).makespan);
@@ -152,7 +152,7 @@ TEST_CASE("sampled_runs: on networks") {
     const auto x = simulate::plan_of(c.p, run);
     const auto check = [&](auto network) {
       simulate::under how{schedule::static_order{}, network};
-      sampled_runs<decltype(c.p), decltype(how)> runs{c.p, how, c.times, c.how};
+      sampled_runs runs{c.p, how, c.times, c.how};
       const auto makespans = runs.makespans(x);
       std::size_t slower = 0;
       c.for_each_sample([&](std::uint32_t s, const auto& actual) {
@@ -197,11 +197,11 @@ TEST_CASE("sampled_runs: a policy that watches the run hears estimates of what h
   const platform q{std::vector<device>(1), uniform_links{}};
   const problem p{w, q};
   double when = 0;
-  sampled_runs<decltype(p), foretold> runs{p, {&when}, cost::empirical{{3}}, {.samples = 1}};
+  sampled_runs runs{p, foretold{&when}, cost::empirical{{3}}, {.samples = 1}};
   CHECK(runs.makespans({{0}})[0] == 15);
   CHECK(when == 5);
   const random_case c{1};
-  sampled_runs<decltype(c.p), schedule::maximum_successor_rank> msr{c.p, {}, c.times, c.how};
+  sampled_runs msr{c.p, schedule::maximum_successor_rank{}, c.times, c.how};
   CHECK(msr.makespans({c.where})[0] > 0);
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("sampled_runs: an order that contradicts the graph ends in no sample")
   const platform q{std::vector<device>(1), uniform_links{}};
   const problem p{w, q};
   const plan x{{0, 0}, {step::run(1), step::run(0)}};
-  sampled_runs<decltype(p), schedule::static_order> runs{p, {}, cost::lognormal{0.1}, {.samples = 3}};
+  sampled_runs runs{p, schedule::static_order{}, cost::lognormal{0.1}, {.samples = 3}};
   for (const double makespan : runs.makespans(x)) {
     CHECK(makespan == std::numeric_limits<double>::infinity());
   }
