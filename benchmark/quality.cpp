@@ -77,7 +77,7 @@ public:
     }
     if (refine) {
       const auto& refiner = *all_.find_refiner(all_.refiner_names()[i - num_partitioners_]);
-      decided->plan = refiner(p, std::move(decided->plan), {.moves = moves_of(i)}, random);
+      decided->plan = refiner(p, std::move(decided->plan), {.moves = moves_of(i)}, random).plan;
     }
     const char* policy = decided->plan.order.empty() ? "path_completion_time" : "static_order";
     const auto simulator = (*all_.find_policy(policy))(p, weft::contention_model::none);

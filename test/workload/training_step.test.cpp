@@ -266,7 +266,7 @@ TEST_CASE("training_step: an objective names variables by their values, each onc
     const training_objective objectives[] = {{loss, wrong}};
     CHECK_THROWS_WITH_AS(training_step(net, objectives), doctest::Contains("not the value of a variable"), value_error);
   }
-  const objective independent[] = {{loss, {y}}};
+  const training_objective independent[] = {{loss, {y}}};
   CHECK_THROWS_WITH_AS(training_step(net, independent), "training_step: the loss depends on no trainable variable",
                        value_error);
 }

@@ -7,6 +7,7 @@
 #include "weft/simulate/network.hpp"
 
 #include <concepts>
+#include <type_traits>
 
 namespace weft {
 namespace simulate {
@@ -44,7 +45,7 @@ concept ends_items =
 /// that devices may be faster than with an op per slot, says so: `static constexpr bool runs_teams = true`.
 template <class D, class Problem, class Policy>
 concept device_model_for = requires(const D& d, const Problem& p, const Policy& policy) {
-  { d.state_for(p, policy) } -> runs_items<Problem>;
+  { d.state_for(p, policy) } -> runs_items<std::remove_const_t<Problem>>;
 } && std::copy_constructible<D>;
 
 template <class D>

@@ -109,7 +109,7 @@ public:
   }
 
   /// The flow of the last run, for its observers.
-  constexpr const placed_flow<Problem>& flow() const { return flow_; }
+  constexpr const placed_flow<std::remove_const_t<Problem>>& flow() const { return flow_; }
   /// The state of the devices, with what they know.
   constexpr const devices_type& devices() const { return devices_; }
   /// Makes the next run depend on its plan alone, where devices learn from runs.
@@ -339,7 +339,7 @@ private:
   }
 
   const Problem* problem_;
-  placed_flow<Problem> flow_;
+  placed_flow<std::remove_const_t<Problem>> flow_;
   devices_type devices_;
   [[no_unique_address]] network_type network_;
   std::size_t num_events_ = 0;
