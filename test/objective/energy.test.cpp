@@ -49,10 +49,10 @@ TEST_CASE("energy: idle devices, ops and sends by slots, bytes by links") {
   CHECK(use.idle() == 280);
   CHECK(use.active() == 300);
   CHECK(use.total() == 630);
-  CHECK(apart.score == score{630});
+  CHECK(apart.score.value == 630);
 
-  CHECK(judge.judge({.placement = {0, 0}}) == score{40 * 6 + 40 * 6});
-  CHECK(judge.judge({.placement = {1, 1}}) == score{40 * 3 + 100 * 3});
+  CHECK(judge.judge({.placement = {0, 0}}).value == 40 * 6 + 40 * 6);
+  CHECK(judge.judge({.placement = {1, 1}}).value == 40 * 3 + 100 * 3);
   static_assert(objective::energy<>::unit == "J");
 }
 
@@ -110,9 +110,9 @@ TEST_CASE("energy: power models for platforms that tell none") {
   const silent q;
   const problem p{w, q};
   evaluator mine{p, evaluation{schedule::fifo{}, objective::energy{own_power{}}}};
-  CHECK(mine.judge({.placement = {1, 0}}) == score{400 + 20 + 100});
+  CHECK(mine.judge({.placement = {1, 0}}).value == 400 + 20 + 100);
   evaluator alike{p, evaluation{schedule::fifo{}, objective::energy{uniform_power{1, 3, 0.25}}}};
-  CHECK(alike.judge({.placement = {1, 0}}) == score{2 * 8 + 2 * 6 + 25}); // 4 s, 1 s latency, 1 s for the bytes, 2 s
+  CHECK(alike.judge({.placement = {1, 0}}).value == 2 * 8 + 2 * 6 + 25); // 4 s, 1 s latency, 1 s for the bytes, 2 s
 }
 
 TEST_CASE("energy: every preset that has a data sheet draws power, more when busy") {
@@ -127,6 +127,17 @@ TEST_CASE("energy: every preset that has a data sheet draws power, more when bus
       }
     }
   }
+}
+
+TEST_CASE("objective::energy: a platform that draws no power is an error, not the least energy") {
+  workload_builder b;
+  b.add_op({.work = 1});
+  const auto w = std::move(b).build();
+  const platform<uniform_links> q{{{}, {}}, {{}}};
+  const problem p{w, q};
+  evaluator judge{p, evaluation{schedule::static_order{}, objective::energy{}}};
+  CHECK_THROWS_WITH_AS(judge.judge({.placement = {0}}), doctest::Contains("no device of the platform draws any power"),
+                       value_error);
 }
 
 } // namespace objective_energy_test

@@ -4,8 +4,8 @@
 
 namespace weft {
 
-/// Keeps what each addition rounds away, as far as a second number holds it: after any number of terms that came and
-/// went, `value()` is that of those that are there, to the last bit but for ties.
+/// Keeps what each addition rounds away, as far as a second number holds it: after any number of terms of similar size
+/// that came and went, `value()` is that of those that are there, as if it had been added with twice the digits.
 /// Source: Knuth, *The Art of Computer Programming* 2, 4.2.2, theorem B.
 class exact_sum {
 public:

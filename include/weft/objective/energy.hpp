@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"
+#include "weft/core/error.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/evaluate/concepts.hpp"
 #include "weft/evaluate/score.hpp"
@@ -114,7 +115,9 @@ struct energy {
 
   static constexpr std::string_view unit = "J";
 
-  /// As long as the problem's times say; `energy_of` looks at those of the run.
+  /// Of equal joules, the shorter run is better. Takes the times of the problem, which are those of devices with an op
+  /// per slot; on devices of your own that change them, `energy_of` tells what the run took. Throws `value_error` if
+  /// no device draws any power.
   template <class Problem>
   constexpr weft::score score(const Problem& p, const trace& run) const {
     double joules = price(p).of(run.makespan);
@@ -124,7 +127,7 @@ struct energy {
     for (const transfer_record& x : run.transfers) {
       joules += transfer_charge(p, x.tensor, x.from, x.to);
     }
-    return joules;
+    return {0, joules, run.makespan};
   }
 
   /// All devices idle for the least makespan, each component is where its ops take least, and tensors whose producer
@@ -156,6 +159,10 @@ struct energy {
     double watts = 0;
     for (const device_id d : ids(p.num_devices())) {
       watts += power.idle_watts(p.platform(), d);
+    }
+    if (!(watts > 0) && !draws_power(p)) {
+      throw value_error("objective::energy", "no device of the platform draws any power; give its devices idle_watts and "
+                                             "active_watts, or the objective a power model, such as uniform_power");
     }
     return {.per_second = watts};
   }

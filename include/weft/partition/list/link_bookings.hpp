@@ -23,8 +23,7 @@ namespace weft::partition::list {
 /// - `of_ports`: a transfer takes the sender's out-port and the receiver's in-port for as long as it lasts. What is
 ///   planned is what runs under `port`, to the last bit, if the transfers go in the order in which they were booked.
 /// - `of_routes`: when its latency is over, it moves for a quarter longer than alone, since others will share the links
-///   with it; plans without that quarter rely on times that runs do not keep. It takes the narrowest link of its route
-///   all that time, wider ones for as much less as they are wider.
+///   with it. It takes the narrowest link of its route all that time, wider ones for as much less as they are wider.
 ///
 /// Source: Sinnen, Sousa, *Communication Contention in Task Scheduling*, IEEE TPDS 16(6), 2005: edge scheduling by
 /// insertion. Departs: a transfer is on all links of its route at once, as in runs, not on one after the other.

@@ -6,6 +6,7 @@
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/objective/makespan.hpp"
 #include "weft/plan/memory_rule.hpp"
+#include "weft/refine/concepts.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/incremental_memory.hpp"
