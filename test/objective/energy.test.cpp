@@ -135,7 +135,7 @@ TEST_CASE("objective::energy: a platform that draws no power is an error, not th
   const auto w = std::move(b).build();
   const platform<uniform_links> q{{{}, {}}, {{}}};
   const problem p{w, q};
-  evaluator judge{p, evaluation{schedule::static_order{}, objective::energy{}}};
+  evaluator judge{p, evaluation{schedule::fifo{}, objective::energy{}}};
   CHECK_THROWS_WITH_AS(judge.judge({.placement = {0}}), doctest::Contains("no device of the platform draws any power"),
                        value_error);
 }

@@ -48,9 +48,9 @@ TEST_CASE("within_deadline: late plans are worse than all others, the later the 
   const score slow = judge.judge({.placement = {0, 0}});
   const score mixed = judge.judge({.placement = {0, 1}});
   const score fast = judge.judge({.placement = {1, 1}});
-  CHECK(slow == score{3, 4}); // 8 s
-  CHECK(mixed == score{0, 12});
-  CHECK(fast == score{0, 20});
+  CHECK(slow == score{3, 4, 8}); // 8 s
+  CHECK(mixed == score{0, 12, 4});
+  CHECK(fast == score{0, 20, 2});
   CHECK(mixed < fast);
   CHECK(fast < slow);
   CHECK(!slow.admitted());
