@@ -8,6 +8,11 @@
 #include "weft/schedule/fifo.hpp"
 #include "weft/workload/builder.hpp"
 
+#include "weft/refine/genetic.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/solve/best.hpp"
+#include "weft/solve/pareto.hpp"
+
 #include <doctest/doctest.h>
 
 namespace objective_within_deadline_test {
@@ -80,6 +85,38 @@ TEST_CASE("within_deadline: to searches, being late costs more than any gain, an
   CHECK(sooner.price(p).deadline == 4);
   const objective::within_deadline later{objective::within_deadline{objective::energy{}, 5}, 6};
   CHECK(later.price(p).deadline == 5);
+}
+
+/// One op; the fastest device is in time but dear, the next only just in time, the last cheapest and a little late.
+struct three_ways {
+  workload w = ops_of({1});
+  platform<uniform_links> q{{{.speed = 0.2, .active_watts = 20}, {.speed = 1 / 9.9, .active_watts = 6},
+                             {.speed = 1 / 10.1, .active_watts = 1}}, {}};
+  problem<workload, platform<uniform_links>> p{w, q};
+  evaluation<schedule::static_order, objective::within_deadline<objective::energy<>>> how{{}, {{}, 10}};
+  three_ways() = default;
+  three_ways(const three_ways&) = delete;
+};
+
+TEST_CASE("within_deadline: searches keep the best plan that is in time, however cheap late ones are") {
+  const three_ways x;
+  const auto best = solve::best(x.p, x.how, {.moves = 2000});
+  CHECK(best.status != status::late);
+  CHECK(best.score.value == doctest::Approx(9.9 * 6));
+  const auto refined = [&](const auto& refiner) {
+    rng random{2};
+    return refine::improve(x.p, {{2}, {}}, refiner, x.how, random).score; // from the late one
+  };
+  // The late start is as cheap as the target, which ends nothing.
+  CHECK(refined(refine::genetic{.budget = {.moves = 200, .target = 10.1}}).admitted());
+
+  const auto front = solve::pareto(x.p, x.how, {.moves = 2000});
+  CHECK(front.exact);
+  REQUIRE(front.points.size() == 2);
+  for (const auto& point : front.points) {
+    CHECK(point.makespan <= 10);
+  }
+  CHECK(front.points.back().value == doctest::Approx(9.9 * 6));
 }
 
 } // namespace objective_within_deadline_test

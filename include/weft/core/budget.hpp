@@ -53,7 +53,7 @@ public:
 
   /// Tells the listener of a better solution; true if it is good enough.
   bool improved(double best) {
-    if (budget_.on_progress != nullptr) {
+    if (budget_.on_progress != nullptr && best < std::numeric_limits<double>::infinity()) {
       (*budget_.on_progress)({used_, elapsed(), best});
     }
     return best <= budget_.target * (1 + 1e-12);

@@ -50,7 +50,7 @@ struct price_of_time {
   double per_late_second = 0; ///< on top, after the deadline: what makes a search come back
 
   constexpr double of(double makespan) const {
-    const double due = per_second * makespan;
+    const double due = per_second > 0 ? per_second * makespan : 0; // of nothing, also for ever
     return makespan > deadline ? due + per_late_second * (makespan - deadline) : due;
   }
   /// The largest makespan that costs no more; negative if there is none.
@@ -80,7 +80,8 @@ concept proposes = requires(const O& o, const Problem& p, const budget& spend, r
 
 } // namespace objective_parts
 
-/// O says how good runs of plans are: what is minimised. A copyable value that holds options.
+/// O says how good runs of plans are: what is minimised, a value that is not negative. A copyable value that holds
+/// options.
 template <class O, class Problem, class Policy>
 concept objective_for = std::copy_constructible<O> && (objective_parts::scores_summaries<O, Problem> ||
                                                        objective_parts::scores_traces<O, Problem> ||

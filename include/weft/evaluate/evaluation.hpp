@@ -11,6 +11,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/run_policy.hpp"
 
+#include <limits>
 #include <utility>
 
 namespace weft {
@@ -26,6 +27,8 @@ struct evaluation {
   Run run{};
   [[no_unique_address]] Objective objective{};
 };
+template <class Run>
+evaluation(Run) -> evaluation<Run>;
 template <class Run, class Objective>
 evaluation(Run, Objective) -> evaluation<Run, Objective>;
 
@@ -155,7 +158,7 @@ public:
 
 private:
   static constexpr bool keeps_state = objective_parts::keeps_state<objective_type, Problem, policy_type>;
-  static constexpr bool needs_trace = !objective_parts::scores_summaries<objective_type, Problem>;
+  static constexpr bool needs_trace = keeps_state || !objective_parts::scores_summaries<objective_type, Problem>;
   struct nothing {};
 
   static constexpr auto state_of(const Problem& p, const E& how) {
@@ -176,7 +179,7 @@ private:
 
   constexpr weft::score score_of([[maybe_unused]] const plan& x, [[maybe_unused]] const trace& record) {
     if (!last_.complete) {
-      return {};
+      return {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     }
     if constexpr (keeps_state) {
       return state_.score(x, record);

@@ -20,6 +20,9 @@ struct score {
   /// Whether a plan of this score may be used.
   constexpr bool admitted() const { return violation == 0 && value < std::numeric_limits<double>::infinity(); }
 
+  /// The value of a plan that may be used, else infinity.
+  constexpr double usable() const { return admitted() ? value : std::numeric_limits<double>::infinity(); }
+
   friend constexpr auto operator<=>(const score&, const score&) = default;
 };
 

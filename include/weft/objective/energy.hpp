@@ -160,7 +160,7 @@ struct energy {
     for (const device_id d : ids(p.num_devices())) {
       watts += power.idle_watts(p.platform(), d);
     }
-    if (!(watts > 0) && !draws_power(p)) {
+    if (!(watts > 0) && !draws_power(p) && !moves_cost(p)) {
       throw value_error("objective::energy", "no device of the platform draws any power; give its devices idle_watts and "
                                              "active_watts, or the objective a power model, such as uniform_power");
     }
@@ -181,6 +181,18 @@ struct energy {
     const auto devices = ids(p.num_devices());
     return std::any_of(devices.begin(), devices.end(),
                        [&](device_id d) { return power.active_watts(p.platform(), d) > 0; });
+  }
+  /// Whether moving data takes anything.
+  template <class Problem>
+  constexpr bool moves_cost(const Problem& p) const {
+    for (const device_id a : ids(p.num_devices())) {
+      for (const device_id b : ids(p.num_devices())) {
+        if (a != b && power.joules_per_byte(p.platform(), a, b) > 0) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
   /// A device's charge for an op or a send of so many seconds.
   template <class Problem>

@@ -8,6 +8,7 @@
 #include "weft/plan/trace.hpp"
 #include "weft/simulate/simulation.hpp"
 
+#include <limits>
 #include <string_view>
 
 namespace weft::objective {
@@ -62,7 +63,8 @@ struct lexicographic {
 
 private:
   static constexpr weft::score both(const weft::score& a, const weft::score& b) {
-    return {a.violation + b.violation, a.value, b.value};
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return {a.violation + b.violation, b.value < infinity ? a.value : infinity, b.value};
   }
   /// A summary has less than the record of a run.
   template <class O, class Problem>

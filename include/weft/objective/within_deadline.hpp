@@ -20,7 +20,7 @@ namespace weft::objective {
 /// as it is late, so that less late is better.
 ///
 /// Searches that follow sums pay for every late second as much as they would for all ops where they take most, ten times
-/// over, spread over the time to the deadline: enough to bring them back, and no wall.
+/// over, spread over the time to the deadline: so they may pass by plans that are late, and keep the best one in time.
 template <class Objective>
 struct within_deadline {
   Objective of{};

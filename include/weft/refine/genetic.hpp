@@ -40,11 +40,11 @@ struct genetic {
     evolution<Judge> e{*this, judge, random};
     e.add(chromosome_of(start.plan.placement, judge.record_of(start)));
     budget_meter meter{budget};
-    bool done = meter.improved(e.best().score.value);
+    bool done = meter.improved(e.best().score.usable());
     while (!done && meter.spend()) {
       const score best = e.best().score;
       e.breed();
-      done = e.best().score < best && meter.improved(e.best().score.value);
+      done = e.best().score < best && meter.improved(e.best().score.usable());
     }
     if (meter.used() == 0 || !(e.best().score < start.score)) {
       return start;

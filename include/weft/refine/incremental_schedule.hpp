@@ -63,6 +63,8 @@ public:
   /// What is minimised.
   double value() const { return charges_.value_of(makespan(), charges()); }
   double makespan() const { return items_.makespan(); }
+  /// By how much the deadline is missed, if the objective has one.
+  double late() const { return charges_.late(makespan()); }
   /// What is charged for ops and transfers.
   double charges() const { return charges_.committed(); }
   /// What would be charged for v on d, but for transfers.

@@ -43,14 +43,15 @@ struct local_search {
   template <class Judge>
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
     const auto& p = judge.problem();
-    if (p.num_devices() < 2 || p.num_components() == 0) {
+    constexpr bool in_order = runs_in_order<typename Judge::policy_type>;
+    if (p.num_components() == 0 || (p.num_devices() < 2 && !in_order)) {
       return start;
     }
     if constexpr (follows<Judge>) {
       return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
         descend(p, s, found, meter, random);
       });
-    } else if constexpr (runs_in_order<typename Judge::policy_type>) {
+    } else if constexpr (in_order) {
       return run_changes(judge, std::move(start), random);
     } else {
       return simulate_moves(judge, std::move(start), random);
@@ -73,7 +74,7 @@ private:
     s.save(least);
     evaluated_plan best = start;
     score current = start.score;
-    bool good_enough = meter.improved(current.value);
+    bool good_enough = meter.improved(current.usable());
     /// Whether the schedule, as it is, is not worse than the last one that was taken.
     const auto run_it = [&](bool whatever) {
       plan changed = s.to_plan();
@@ -86,7 +87,7 @@ private:
       if (current < best.score) {
         best = {std::move(changed), current, judge.last(), {}};
         least = here;
-        good_enough = meter.improved(current.value);
+        good_enough = meter.improved(current.usable());
       }
       return true;
     };
@@ -169,7 +170,7 @@ private:
     budget_meter meter{budget};
     score current = s.simulate();
     evaluated_plan best{{s.where, {}}, current, judge.last(), {}};
-    bool good_enough = meter.improved(best.score.value);
+    bool good_enough = meter.improved(best.score.usable());
     for (std::uint64_t failures = 0; !good_enough && meter.spend();) {
       const auto [c, d] = s.propose(random);
       if (d == none) {
@@ -187,7 +188,7 @@ private:
       }
       if (current < best.score) {
         best = {{s.where, {}}, current, judge.last(), {}};
-        good_enough = meter.improved(best.score.value);
+        good_enough = meter.improved(best.score.usable());
       }
       if (failures >= patience) {
         failures = 0;

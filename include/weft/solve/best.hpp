@@ -57,6 +57,9 @@ template <must_be::problem Problem, class E>
   requires(!std::same_as<E, best_options>) && must_be::evaluation_for<E, Problem>
 best_result best(const Problem& p, const E& how, const best_options& options = {}) {
   using policy = weft::detail::run_of<E>;
+  static_assert(slot_policy_for<policy, Problem>,
+                "weft: solve::best plans for devices that run an op per slot; for a concurrency strategy use "
+                "weft::pipeline(partitioner, refine::local_search{}, strategy)");
   if (p.num_ops() == 0) {
     best_result nothing;
     nothing.peaks.assign(options.memory.rule == memory_rule::over_time ? p.num_devices() : 0, 0);

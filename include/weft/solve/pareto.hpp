@@ -76,7 +76,11 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   constexpr std::uint64_t most_visits = 50'000'000; // about a second
   const stopwatch clock;
   options.on_progress = nullptr; // a single number would not say what is better
-  evaluator judge{p, how};
+  searches = std::max<std::size_t>(1, searches);
+  const bool over_time = options.memory.rule == memory_rule::over_time;
+  const Problem searched =
+    over_time ? p.with_demands(detail::resident_demands(p, options.memory.capacity_share)) : p;
+  evaluator judge{searched, how};
   pareto_front front{.makespan_bound = judge.makespan_bound()};
   front.value_bound = judge.bound(front.makespan_bound).value;
   if constexpr (std::same_as<Run, schedule::static_order> && objective_parts::is_sum<Objective, Problem>) {
@@ -85,6 +89,13 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
       const std::uint64_t affordable = std::min(options.moves, most_visits / 10) * 10; // a visit is less than a move
       front.exact = refine::exact::trade_off{p, how.objective, std::min(static_cast<std::uint64_t>(visits), affordable),
                                              front}.run();
+      const auto forbidden = std::erase_if(front.points, [&](pareto_point& x) {
+        const auto s = judge.judge(x.plan); // a sum charges for what is late
+        x.value = s.value;
+        return !s.admitted();
+      });
+      // What is late is in nobody's way who is not; what is forbidden for other reasons may have been.
+      front.exact = front.exact && (forbidden == 0 || how.objective.price(p).deadline < std::numeric_limits<double>::infinity());
     }
   }
   if (front.exact || p.num_ops() == 0) {
@@ -119,9 +130,6 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
       add({r.plan, r.score, {.makespan = r.makespan}, {}});
     }
   }
-  const bool over_time = options.memory.rule == memory_rule::over_time;
-  const Problem searched =
-    over_time ? p.with_demands(detail::resident_demands(p, options.memory.capacity_share)) : p;
   detail::widest_gap gaps;
   while (goes_on()) {
     const auto at = gaps.next(front);

@@ -19,7 +19,7 @@ namespace weft {
 /// How a solve ended.
 enum class status : std::uint8_t {
   solved,     ///< there is a plan and its makespan
-  optimal,    ///< the same, and no plan is better
+  optimal,    ///< the same, and no plan has a smaller value
   infeasible, ///< it is proven that there is no plan; `result::reason` says why
   not_found,  ///< no plan was found, and there may be one; `result::reason` says what was in the way
   incomplete, ///< the plan's order contradicts the graph, so that some ops never run

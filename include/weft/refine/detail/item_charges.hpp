@@ -39,6 +39,13 @@ public:
       return makespan;
     }
   }
+  double late(double makespan) const {
+    if constexpr (is_sum) {
+      return makespan > price_.deadline ? makespan - price_.deadline : 0;
+    } else {
+      return 0;
+    }
+  }
   double committed() const { return committed_.value(); }
   double pending() const { return pending_.value(); }
   /// The largest makespan with which, given the charges, the value can be within `limit`; some more, as sums are

@@ -29,6 +29,7 @@ public:
       excess_ = least_excess_ = memory_->excess();
     }
     s.save(best_);
+    late_ = s.late();
     done_ = meter.improved(first);
   }
   /// The value to evaluate a change to that has to come to at most `limit`: where there is too little memory, less of
@@ -51,10 +52,13 @@ public:
   }
   /// To be called after each commit.
   void look_at(const Schedule& s) {
-    if (excess_ < least_excess_ || (excess_ == least_excess_ && s.value() < best_.value)) {
+    const double late = s.late();
+    const bool as_late = late < late_ || (late == late_ && s.value() < best_.value);
+    if (excess_ < least_excess_ || (excess_ == least_excess_ && as_late)) {
       s.save(best_);
       least_excess_ = excess_;
-      done_ = excess_ == 0 && (judge_ == nullptr ? meter_->improved(best_.value) : judge_(context_, best_));
+      late_ = late;
+      done_ = excess_ == 0 && late_ == 0 && (judge_ == nullptr ? meter_->improved(best_.value) : judge_(context_, best_));
     }
   }
   /// Goes back to the best one.
@@ -82,6 +86,7 @@ private:
   std::optional<simulate::incremental_memory<typename Schedule::problem_type>> memory_; // over time only
   double excess_ = 0; // of the present schedule
   double least_excess_ = 0;
+  double late_ = 0; // of the best one
   typename Schedule::snapshot best_;
   const void* context_ = nullptr;
   bool (*judge_)(const void*, const typename Schedule::snapshot&) = nullptr;
@@ -119,7 +124,7 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
   budget_meter meter{spend}; // setting up counts
   auto s = schedule_for(judge);
   s.assign(judge.record_of(start));
-  incumbent found{s, meter, limit, follows<Judge> ? s.value() : start.score.value};
+  incumbent found{s, meter, limit, follows<Judge> && s.late() == 0 ? s.value() : start.score.usable()};
   std::optional<evaluated_plan> best;
   double excess = found.excess(); // of the best
   const auto decide = [&](plan candidate) {
@@ -138,7 +143,7 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
       return false;
     }
     proposed = better.value;
-    return decide(s.to_plan(better)) && meter.improved(best->score.value);
+    return decide(s.to_plan(better)) && meter.improved(best->score.usable());
   };
   if constexpr (!follows<Judge>) {
     found.judge_by(run_it);

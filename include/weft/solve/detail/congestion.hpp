@@ -121,7 +121,7 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
       return false;
     }
     last = judge.recorded(std::move(proposed.plan));
-    found.tried.push_back({std::string{"best"} + remark, last.score.admitted() ? last.score.value : infinity,
+    found.tried.push_back({std::string{"best"} + remark, last.score.usable(),
                            proposed.stats.partition_seconds});
     return offer(last);
   };
@@ -153,7 +153,7 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
       rng random{options.seed};
       if (auto decided = partition::run(strategy, p, random, scratch)) {
         const auto x = judge(std::move(decided->plan));
-        found.tried.push_back({name, x.score.admitted() ? x.score.value : infinity, planning.seconds()});
+        found.tried.push_back({name, x.score.usable(), planning.seconds()});
         offer(x);
       }
     };
@@ -171,7 +171,7 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
                                                                                                  : options.moves, .seconds = options.seconds - watch.seconds(), .stop = options.stop,
                    .target = found.bound.value},
                   random));
-    found.tried.push_back({"local_search, on the network", found.score.value, searching.seconds()});
+    found.tried.push_back({"local_search, on the network", found.score.usable(), searching.seconds()});
   }
   found.stats.partition_seconds = watch.seconds();
   return found;

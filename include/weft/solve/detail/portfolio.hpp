@@ -107,7 +107,7 @@ public:
     if (has_plan_ && !done()) {
       anneal(is_followed ? 1 : 0.5);
     }
-    if (!is_followed && has_plan_ && !done()) {
+    if (!is_followed && !guard_ && has_plan_ && !done()) {
       run_changes();
     }
     return std::move(*this).finish();
@@ -116,6 +116,7 @@ public:
 private:
   using objective_type = weft::detail::objective_of<E>;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
+  static constexpr bool is_makespan = std::same_as<objective_type, objective::makespan>;
   static constexpr bool is_followed = refine::follows<evaluator<Problem, E>>;
   static constexpr std::size_t most_ops_for_exact = 30;
   /// Estimates of an op on a device that heuristics beside HEFT may take when the budget is in moves.
@@ -136,7 +137,7 @@ private:
   }
   bool done() const {
     return has_plan_ && (options_.effort == effort::first_plan || stopped() ||
-                         (best_.score.admitted() && best_.score.value <= found_.bound.value * (1 + 1e-12)));
+                         (best_.score.admitted() && best_.score.tie == 0 && best_.score.value <= found_.bound.value * (1 + 1e-12)));
   }
 
   /// A partitioner, for the time of a call. The portfolio is compiled once for all of them.
@@ -369,8 +370,8 @@ private:
     trace other;
     const double by_path = by_path_.run(x, simulate::recorder{other}).makespan;
     const double own = offer(evaluate(std::move(x)));
-    if (is_followed && !guard_ && by_path >= own) {
-      return own;
+    if (!refine::runs_in_order<weft::detail::run_of<E>> || (is_makespan && !guard_ && by_path >= own)) {
+      return own; // the other order would change nothing, or nothing for the better
     }
     return std::min(own, offer(evaluate(simulate::plan_of(p_, other))));
   }
@@ -386,7 +387,7 @@ private:
     if (!x.run.complete || (guard_ && !guard_->admits(x.plan, judge_.record_of(x)))) {
       return infinity;
     }
-    const double value = x.score.admitted() ? x.score.value : infinity;
+    const double value = x.score.usable();
     if (!has_plan_ || x.score < best_.score) {
       best_ = std::move(x);
       has_plan_ = true;
@@ -405,7 +406,7 @@ private:
       if (relieved == most_relieved || done()) {
         break;
       }
-      if (has_plan_ && near.makespan > best_.run.makespan * 0.97) {
+      if (has_plan_ && is_makespan && near.makespan > best_.run.makespan * 0.97) {
         continue;
       }
       ++relieved;
