@@ -189,6 +189,8 @@ int main(int argc, char** argv) {
         once = true;
         s.moves = s.moves_of_best = 20;
         s.unseen.samples = 20;
+      } else {
+        throw value_error(argv[i], "is no option with a value; there are --sigma S, --seeds N and --moves N");
       }
     }
     s.times = cost::uncertainty{cost::lognormal{sigma}}.set_transfers(cost::lognormal{sigma});

@@ -42,7 +42,7 @@ std::pair<weft::makespan_distribution, std::string> spread_of(const options& o, 
     weft::cost::lognormal{o.uncertainty});
   const weft::cost::sampling how{.samples = 200, .seed = o.seed};
   return {weft::sample_makespans(p, x, weft::schedule::static_order{}, times, how),
-          fmt::format("{} samples, every time off by about {:.4g} %, order kept", how.samples, o.uncertainty * 100)};
+          fmt::format("{} samples, all times lognormal with sigma {:.4g}, order kept", how.samples, o.uncertainty)};
 }
 
 /// A line on the terminal that says what is being done; silent elsewhere.

@@ -70,8 +70,8 @@ options parse(int argc, char** argv) {
     ->type_name("SHARE")
     ->capture_default_str();
   app.add_option("--uncertainty", o.uncertainty,
-                 "How far times may be from their estimates, as in 0.2 for 20 %: says how long a step takes then,\n"
-                 "and on which ops that depends; the standard deviation of the logarithm of all times")
+                 "How far times may be from their estimates: sigma, the standard deviation of the logarithm of\n"
+                 "each; says how long a step takes then, and on which ops that depends")
     ->check(CLI::Range(0.0, 2.0))
     ->type_name("SIGMA")
     ->capture_default_str();

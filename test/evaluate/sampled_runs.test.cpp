@@ -8,6 +8,7 @@
 #include "weft/schedule/maximum_successor_rank.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/any_network.hpp"
 #include "weft/simulate/contention.hpp"
 #include "weft/simulate/fair_sharing.hpp"
 #include "weft/simulate/plan_of.hpp"
@@ -205,6 +206,98 @@ TEST_CASE("sampled_runs: a policy that watches the run hears estimates of what h
   CHECK(msr.makespans({c.where})[0] > 0);
 }
 
+/// Takes what is shortest, as the problem says when an op is taken.
+struct shortest_first {
+  std::vector<item_id>* taken;
+  template <class Problem>
+  class queue {
+  public:
+    explicit queue(const Problem& p) : p_{&p} {}
+    void reset(const shortest_first& how, const schedule::context<Problem>&) {
+      taken_ = how.taken;
+      ready_.clear();
+    }
+    void push(item_id i, double) { ready_.push_back(i); }
+    item_id pop(device_id d, double) {
+      const auto first = std::min_element(ready_.begin(), ready_.end(), [&](item_id a, item_id b) {
+        return p_->compute_time(a, d) < p_->compute_time(b, d);
+      });
+      if (first == ready_.end()) {
+        return schedule::nothing;
+      }
+      const item_id i = *first;
+      ready_.erase(first);
+      taken_->push_back(i);
+      return i;
+    }
+
+  private:
+    const Problem* p_;
+    std::vector<item_id>* taken_ = nullptr;
+    std::vector<item_id> ready_;
+  };
+};
+
+TEST_CASE("sampled_runs: a policy that asks the problem while it runs is told estimates") {
+  workload_builder b;
+  b.add_op({.work = 1, .type = "late"});
+  b.add_op({.work = 2});
+  const auto w = std::move(b).build();
+  const platform q{std::vector<device>(1), uniform_links{}};
+  const problem p{w, q};
+  const auto times = cost::uncertainty{}.set("late", cost::empirical{{10}});
+  std::vector<item_id> taken;
+  sampled_runs runs{p, shortest_first{&taken}, times, {.samples = 1}};
+  for (int again = 0; again < 2; ++again) {
+    CHECK(runs.run({{0, 0}}, 0).makespan == 12);
+  }
+  CHECK(taken == std::vector<item_id>{0, 1, 0, 1}); // op 0 first, though it turns out to be the longer one
+  CHECK(runs.problem(0).compute_time(0, 0) == 10);
+}
+
+/// Devices with a slot, on which all takes several times as long.
+struct slow_devices {
+  double times = 2;
+  template <class Problem, class Policy>
+  struct state {
+    double times;
+    Policy policy;
+    schedule::queue_for<Policy, Problem> queue;
+    const placed_flow<Problem>* flow = nullptr;
+    std::vector<std::uint8_t> busy = {};
+    void reset(const placed_flow<Problem>& f, const order& steps) {
+      flow = &f;
+      queue.reset(policy, schedule::context<Problem>{f, steps});
+      busy.assign(f.problem().num_devices(), 0);
+    }
+    void push(item_id i, device_id, double now) { queue.push(i, now); }
+    template <class Begin>
+    void serve(device_id d, double now, Begin begin) {
+      const item_id i = busy[d] != 0 ? schedule::nothing : queue.pop(d, now);
+      if (i != schedule::nothing) {
+        busy[d] = 1;
+        begin(i, now + times * flow->duration(i));
+      }
+    }
+    void release(item_id, device_id d, double) { busy[d] = 0; }
+  };
+  template <class Problem, class Policy>
+  state<Problem, Policy> state_for(const Problem& p, const Policy& policy) const {
+    return {times, policy, schedule::queue_for<Policy, Problem>{p}};
+  }
+};
+
+TEST_CASE("sampled_runs: on devices that plug in") {
+  const random_case c{1};
+  const simulate::under how{schedule::fifo{}, simulate::no_contention{}, slow_devices{3}};
+  sampled_runs runs{c.p, how, c.times, c.how};
+  const auto makespans = runs.makespans({c.where});
+  c.for_each_sample([&](std::uint32_t s, const auto& actual) {
+    CHECK(makespans[s] ==
+          simulator{actual, schedule::fifo{}, simulate::no_contention{}, slow_devices{3}}.run(plan{c.where}).makespan);
+  });
+}
+
 TEST_CASE("sampled_runs: an order that contradicts the graph ends in no sample") {
   workload_builder b;
   b.add_op({.work = 1, .bytes = 1});
@@ -253,6 +346,27 @@ TEST_CASE("sample_makespans: by hand") {
   CHECK(spread.criticality[0] == doctest::Approx(1 - of_late));
   CHECK(spread.criticality[1] == doctest::Approx(1 - of_early));
   CHECK(spread.criticality[2] == 1);
+}
+
+TEST_CASE("sample_makespans: who kept a port busy is critical") {
+  workload_builder b; // 0 and 1, on devices of their own, hand a tensor each to 2 and 3 on the third
+  b.add_op({.work = 1, .bytes = 100});
+  b.add_op({.work = 11, .bytes = 100});
+  b.add_op({.work = 1});
+  b.add_op({.work = 1});
+  b.add_edge(0, 2);
+  b.add_edge(1, 3);
+  const auto w = std::move(b).build();
+  const platform q{std::vector<device>(3), link_matrix{3, {0, 10}}};
+  const problem p{w, q};
+  const auto criticality = [&](const auto& policy) { // 1 ends just when its port gets free: both made it
+    return sample_makespans(p, {{0, 2, 1, 1}}, policy, {}, {.samples = 2}).criticality;
+  };
+  using vec = std::vector<double>;
+  CHECK(criticality(simulate::under{schedule::static_order{}, simulate::port_contention{}}) == vec{1, 1, 0, 1});
+  CHECK(criticality(simulate::under{schedule::static_order{}, simulate::any_network{contention_model::port}}) ==
+        vec{1, 1, 0, 1});
+  CHECK(criticality(schedule::static_order{}) == vec{0, 1, 0, 1});
 }
 
 TEST_CASE("sample_makespans: the same for a seed, the estimate without uncertainty") {

@@ -137,6 +137,58 @@ TEST_CASE("slack_of_run: an op may be so much later, and no more, when the order
   CHECK(with > 100);
 }
 
+TEST_CASE("slack_of_run: on several slots, an op that is late holds up those after it in the order") {
+  workload_builder b;
+  b.add_op({.work = 7, .bytes = 1});
+  b.add_op({.work = 1});
+  b.add_op({.work = 10});
+  b.add_edge(0, 1);
+  const auto w = std::move(b).build();
+  const platform q{std::vector<device>{{.slots = 2}, {}}, uniform_links{}};
+  const problem p{w, q};
+  const plan x{{1, 0, 0}, {step::run(0), step::run(1), step::run(2)}};
+  const auto run = run_of<schedule::static_order>(p, x);
+  // Device 1: 0 in [0, 7). Device 0: 1 in [7, 8), and 2, which had waited for the start of 1, in [7, 17).
+  CHECK(run.makespan == 17);
+  CHECK(slack_of_run(p, run) == std::vector<double>{0, 9, 0});
+  CHECK(on_longest_paths(p, run) == std::vector<std::uint8_t>{1, 0, 1});
+  CHECK(run_of<schedule::static_order>(p.with_costs(delayed{{}, 0, 1}), x).makespan == 18);
+  CHECK(run_of<schedule::static_order>(p.with_costs(delayed{{}, 1, 9}), x).makespan == 17);
+}
+
+TEST_CASE("slack_of_run: on several slots, no op that is later by less delays the end") {
+  std::size_t without = 0, with = 0, late = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const auto w = generate::layered_sized(40, 6, 2, seed);
+    const platform q{std::vector<device>(3, device{.speed = 1, .slots = 2 + static_cast<std::uint32_t>(seed % 3)}),
+                     link_matrix{3, {0.5, 5}}, seed % 2 == 0 ? 0.0 : 20.0};
+    const problem p{w, q};
+    rng random{seed};
+    plan x{placement(p.num_ops()), {}};
+    for (auto& d : x.placement) {
+      d = random.below(3);
+    }
+    for (const op_id v : p.topological_order()) { // so that much waits for what is not ready
+      x.order.push_back(step::run(v));
+    }
+    const auto run = run_of<schedule::static_order>(p, x);
+    const auto slack = slack_of_run(p, run);
+    const auto critical = on_longest_paths(p, run);
+    for (const op_id v : ids(p.num_ops())) {
+      const auto makespan = [&](double by) {
+        return run_of<schedule::static_order>(p.with_costs(delayed{{}, v, by}), x).makespan;
+      };
+      CHECK((slack[v] == 0 || critical[v] == 0));
+      CHECK(makespan(slack[v]) == doctest::Approx(run.makespan).epsilon(1e-12));
+      late += makespan(slack[v] + 0.01 * run.makespan) > run.makespan * (1 + 1e-9);
+      ++(slack[v] == 0 ? without : with);
+    }
+  }
+  CHECK(without > 100);
+  CHECK(with > 100);
+  CHECK(late > 1000); // not all: an op may take the slot that another has left
+}
+
 TEST_CASE("slack_of_run: what waits for a port delays what comes after it there") {
   workload_builder b; // 0 and 1 hand a tensor each from device 0 to 2 and 3
   for (int i = 0; i < 4; ++i) {
@@ -153,7 +205,45 @@ TEST_CASE("slack_of_run: what waits for a port delays what comes after it there"
   CHECK(run.makespan == 21.5);
   CHECK(slack_of_run(p, run, contention_model::port) == std::vector<double>{0, 9, 10, 0});
   CHECK(slack_of_run(p, run) == std::vector<double>{9, 9, 10, 0}); // as if the second transfer had not waited for it
-  CHECK(on_longest_paths(p, run) == std::vector<std::uint8_t>{1, 0, 0, 1});
+  CHECK(on_longest_paths(p, run, contention_model::port) == std::vector<std::uint8_t>{1, 0, 0, 1});
+}
+
+TEST_CASE("slack_of_run: what takes no time waits for a port, too") {
+  workload_builder b; // 0 and 1 hand a tensor each from device 0 to 2 and 3, the second without bytes
+  b.add_op({.work = 1, .bytes = 100});
+  b.add_op({.work = 1, .bytes = 0});
+  b.add_op({.work = 1});
+  b.add_op({.work = 20});
+  b.add_edge(0, 2);
+  b.add_edge(1, 3);
+  const auto w = std::move(b).build();
+  const platform machine{std::vector<device>(3), link_matrix{3, {0, 10}}};
+  const problem p{w, machine};
+  const auto run = run_of<schedule::static_order, simulate::port_contention>(
+    p, {{0, 0, 1, 2}, {step::run(0), step::run(1), step::run(2), step::run(3)}});
+  // 0 in [0, 1), 1 in [1, 2), transfers in [1, 11) and at 11, 2 in [11, 12), 3 in [11, 31).
+  CHECK(run.makespan == 31);
+  CHECK(slack_of_run(p, run, contention_model::port) == std::vector<double>{0, 9, 19, 0});
+  CHECK(on_longest_paths(p, run, contention_model::port) == std::vector<std::uint8_t>{1, 0, 0, 1});
+}
+
+TEST_CASE("on_longest_paths: a port that gets free at the moment when the transfer could begin") {
+  workload_builder b; // 0 and 1, on devices of their own, hand a tensor each to 2 and 3 on the third
+  b.add_op({.work = 1, .bytes = 100});
+  b.add_op({.work = 11, .bytes = 100});
+  b.add_op({.work = 1});
+  b.add_op({.work = 1});
+  b.add_edge(0, 2);
+  b.add_edge(1, 3);
+  const auto w = std::move(b).build();
+  const platform machine{std::vector<device>(3), link_matrix{3, {0, 10}}};
+  const problem p{w, machine};
+  const auto run = run_of<schedule::static_order, simulate::port_contention>(
+    p, {{0, 2, 1, 1}, {step::run(0), step::run(1), step::run(2), step::run(3)}});
+  // 0 in [0, 1), 1 in [0, 11), transfers in [1, 11) and [11, 21), 2 in [11, 12), 3 in [21, 22).
+  CHECK(run.makespan == 22);
+  CHECK(slack_of_run(p, run, contention_model::port) == std::vector<double>{0, 0, 9, 0});
+  CHECK(on_longest_paths(p, run, contention_model::port) == std::vector<std::uint8_t>{1, 1, 0, 1});
 }
 
 TEST_CASE("on_longest_paths: the path of the run is one of them") {
@@ -166,14 +256,14 @@ TEST_CASE("on_longest_paths: the path of the run is one of them") {
     for (auto& d : where) {
       d = random.below(4);
     }
-    const auto check = [&](const trace& run) {
-      const auto critical = on_longest_paths(p, run);
+    const auto check = [&](const trace& run, contention_model contention) {
+      const auto critical = on_longest_paths(p, run, contention);
       for (const auto& s : path_of_run(p, run)) {
         CHECK((s.what != path_step::kind::op || critical[s.index] == 1));
       }
     };
-    check(run_of<schedule::path_completion_time>(p, {where}));
-    check(run_of<schedule::path_completion_time, simulate::port_contention>(p, {where}));
+    check(run_of<schedule::path_completion_time>(p, {where}), contention_model::none);
+    check(run_of<schedule::path_completion_time, simulate::port_contention>(p, {where}), contention_model::port);
   }
 }
 

@@ -82,6 +82,8 @@ TEST_CASE("make_placed_model: slack, and the ops that are critical most often wh
   };
   const auto m = make_placed_model(p, where, run, {.largest = 3, .spread = spread({1, 0.25, 0.75, 1})});
   CHECK(m.most_critical == std::vector<op_id>{3, 0, 2}); // op 3 takes 2 s, op 0 takes 1 s
+  const auto rarely = make_placed_model(p, where, run, {.largest = 3, .spread = spread({1, 0, 0, 0.5})});
+  CHECK(rarely.most_critical == std::vector<op_id>{0, 3}); // the others never are
   CHECK(make_placed_model(p, where, run, {.spread = spread({1, 1})}).most_critical.empty()); // of another model
   auto broken = run;
   broken.ops[1].device = 2; // not where it is placed

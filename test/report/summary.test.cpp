@@ -76,11 +76,11 @@ TEST_CASE("write_summary: uncertain times") {
   const problem p{w, platform};
   const makespan_distribution spread{.estimate = 2, .makespans = {1, 2, 3, 2}, .criticality = {1, 0.5, 0.25, 1}};
   const auto text = summary(placed(p, {0, 0, 1, 1},
-                                   {.spread = spread, .uncertainty = "4 samples, every time off by about 20 %"}));
+                                   {.spread = spread, .uncertainty = "4 samples, all times lognormal with sigma 0.2"}));
   CAPTURE(text);
   check_width(text);
   CHECK(has(text, "  Uncertain    2.00 s on average, at most 3.00 s with probability 95 %, 3.00 s\n"));
-  CHECK(has(text, "4 samples, every time off by about\n               20 %\n"));
+  CHECK(has(text, "4 samples, all times lognormal with\n               sigma 0.2\n"));
   CHECK(has(text, "Most often critical when times are uncertain\n    100.0 %  d "));
   CHECK(has(text, "slack 0 s"));
   CHECK(!has(summary(placed(p, {0, 0, 1, 1}, {})), "ncertain"));

@@ -130,7 +130,7 @@ def main(folder):
     # Uncertain times
     check('ncertain' not in first, 'nothing is said of uncertainty that was not asked for')
     uncertain = placed(*net, '--uncertainty', '0.2', '--html', path('uncertain.html'))
-    check('off by about 20 %' in flat(uncertain) and 'with probability 95 %' in flat(uncertain), 'the spread is told')
+    check('lognormal with sigma 0.2' in flat(uncertain) and 'with probability 95 %' in flat(uncertain), 'the spread is told')
     check('Most often critical' in uncertain, 'and the ops that it depends on')
     told = uncertain.replace(f'report written to {path("uncertain.html")}\n', '')
     check(placed(*net, '--uncertainty', '0.2') == told,

@@ -140,7 +140,6 @@ public:
     return at == by_type_.end() || at->first != type ? others_ : at->second;
   }
   const spread& of_transfers() const { return transfers_; }
-  bool knows_types() const { return !by_type_.empty(); }
 
 private:
   spread others_;

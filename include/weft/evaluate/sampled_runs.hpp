@@ -6,6 +6,7 @@
 #include "weft/evaluate/detail/by_estimates.hpp"
 #include "weft/evaluate/detail/order_sweep.hpp"
 #include "weft/evaluate/makespan_distribution.hpp"
+#include "weft/plan/contention.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/slack.hpp"
 #include "weft/plan/trace.hpp"
@@ -25,6 +26,16 @@ namespace detail {
 template <class Problem>
 using sampled_problem =
   problem<typename Problem::workload_type, typename Problem::platform_type, cost::sampled<typename Problem::cost_type>>;
+
+/// How links are shared in runs under a policy: the `model` of its network, if it has one.
+template <class Policy>
+contention_model contention_of(const Policy& policy) {
+  if constexpr (requires { contention_model{policy.network.model}; }) {
+    return policy.network.model;
+  } else {
+    return contention_model::none;
+  }
+}
 } // namespace detail
 
 /// Plans of Problem can be run under this policy when times are uncertain: a ready policy, or one on a network, that
@@ -37,8 +48,8 @@ concept samples_runs_for =
 /// the plan, or, if that has none, to the one that the estimates say; other policies react: they rank by estimates, but
 /// take what is ready. All plans meet the same samples. Refers to the problem. Not for several threads at a time.
 ///
-/// Complexity: per plan a simulation for each sample; about a fiftieth of that for static orders on devices of one slot
-/// without contention, whose samples are followed together. Memory: O((n + m) + samples · (n + m)).
+/// Complexity: per plan a simulation for each sample; for static orders on devices of one slot without contention one
+/// simulation and O((n + m) · samples), since samples are followed together. Memory: O((n + m) + samples · (n + m)).
 template <class Problem, class Policy>
   requires samples_runs_for<Policy, Problem>
 class sampled_runs {
@@ -102,6 +113,7 @@ private:
 /// spread.quantile(0.95); // seconds, with probability 0.95
 /// ```
 /// Of the ops that are on one of several longest paths of equal length, all count as critical (`on_longest_paths`).
+/// What passed a port before a transfer counts on networks whose `model` is `contention_model::port`.
 /// Complexity: per sample a simulation and `on_longest_paths`.
 template <must_be::problem Problem, class Policy>
   requires samples_runs_for<Policy, Problem>
@@ -113,7 +125,7 @@ makespan_distribution sample_makespans(const Problem& p, const plan& x, const Po
   trace record;
   for (std::uint32_t s = 0; s < how.samples; ++s) {
     found.makespans.push_back(runs.run(x, s, simulate::recorder{record}).makespan);
-    const auto critical = on_longest_paths(p, record);
+    const auto critical = on_longest_paths(p, record, detail::contention_of(policy));
     for (const op_id v : ids(p.num_ops())) {
       found.criticality[v] += critical[v];
     }

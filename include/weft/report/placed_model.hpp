@@ -111,8 +111,8 @@ struct placed_model {
   std::vector<path_step> path = {};       ///< the critical path of the run
   path_shares shares = {};                ///< of that path
   std::vector<op_id> largest_ops = {};    ///< of that path, longest first
-  std::vector<double> slack = {};         ///< by op: how much later it may finish; see `slack_of_run`
-  std::vector<op_id> most_critical = {};  ///< when times are uncertain, most critical first, then the longer ones
+  std::vector<double> slack = {};         ///< by op: how much longer it may take; see `slack_of_run`
+  std::vector<op_id> most_critical = {};  ///< when times are uncertain: most often critical first, none never
   std::vector<std::uint32_t> largest_transfers = {}; ///< in the trace, most bytes first
   std::vector<traffic_cell> traffic = {};            ///< from row, to column, devices × devices
   std::vector<flow_edge> edges = {};                 ///< tensor by tensor
@@ -298,6 +298,7 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
   if (m.about.spread.criticality.size() == p.num_ops()) {
     std::vector<op_id> ops(p.num_ops());
     std::iota(ops.begin(), ops.end(), op_id{0});
+    std::erase_if(ops, [&](op_id v) { return m.about.spread.criticality[v] == 0; });
     m.most_critical = detail::largest_of(std::move(ops), m.about.largest, [&](op_id v) {
       return std::pair{m.about.spread.criticality[v], t.ops[v].finish - t.ops[v].start};
     });

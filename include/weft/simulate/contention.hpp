@@ -6,6 +6,7 @@
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/partition/list/link_bookings.hpp"
+#include "weft/plan/contention.hpp"
 #include "weft/schedule/placed_flow.hpp"
 #include "weft/simulate/detail/transfer_routes.hpp"
 
@@ -34,6 +35,7 @@ struct no_contention {
 /// instant, when all that ends then has freed its ports, the transfers that wait are looked at in the order of their
 /// requests; each begins that finds both its ports free.
 struct port_contention {
+  static constexpr contention_model model = contention_model::port;
   /// Transfers from one device to another form a **route**, on which they go in the order of their requests. A route
   /// on which some wait is kept at one of its two ports, a busy one, and looked at again when that is free.
   ///

@@ -9,7 +9,8 @@
 namespace weft::detail {
 
 /// The ready policy in a run of a problem with costs `cost::sampled`: what it looks at before and while it runs has the
-/// estimated times, since nobody knows the others before they have passed.
+/// estimated times, since nobody knows the others before they have passed: from the moment when a run's durations are
+/// known to the simulator, the problem has those of the estimate.
 template <class Policy>
 struct by_estimates {
   Policy policy;
@@ -24,11 +25,9 @@ struct by_estimates {
     explicit queue(const Problem& p) : base{p}, estimated_{p} {}
 
     void reset(const by_estimates& how, const schedule::context<Problem>& c) {
-      const auto sample = how.drawn->selected();
       how.drawn->select_estimate();
       estimated_.assign(c.flow.placement());
       base::reset(how.policy, schedule::context<Problem>{estimated_, c.order});
-      how.drawn->select(sample);
     }
     void on_start(item_id i, double now, double)
       requires requires(base& b) { b.on_start(i, now, now); }
@@ -41,17 +40,17 @@ struct by_estimates {
   };
 };
 
-/// The same run policy, if it is one of those above or one of them on a network, by estimates.
+/// The same run policy, if it is one of those above or one of them on a network and on devices, by estimates.
 template <class Policy>
 struct estimating {
   using type = by_estimates<Policy>;
   static type of(const Policy& policy, cost::draws& drawn) { return {policy, &drawn}; }
 };
-template <class Policy, class Network>
-struct estimating<simulate::under<Policy, Network>> {
-  using type = simulate::under<by_estimates<Policy>, Network>;
-  static type of(const simulate::under<Policy, Network>& how, cost::draws& drawn) {
-    return {{how.policy, &drawn}, how.network};
+template <class Policy, class Network, class Devices>
+struct estimating<simulate::under<Policy, Network, Devices>> {
+  using type = simulate::under<by_estimates<Policy>, Network, Devices>;
+  static type of(const simulate::under<Policy, Network, Devices>& how, cost::draws& drawn) {
+    return {{how.policy, &drawn}, how.network, how.devices};
   }
 };
 

@@ -18,8 +18,8 @@ namespace weft::detail {
 
 /// Where devices run one thing at a time, keep their order, and transfers do not affect each other, all is as late as
 /// the longest path that leads to it, and the paths are the same in all samples. One run of the estimate tells an order
-/// in which to go through them, and each step then serves a block of samples: the same sums as in the simulator, some
-/// fifty times as fast. Complexity: O((n + m) samples) per plan; memory O((n + m) block).
+/// in which to go through them, and each step then serves a block of samples: the same sums as in the simulator.
+/// Complexity: O((n + m) samples) per plan; memory O((n + m) block).
 template <class Problem>
 class order_sweep {
   static constexpr std::size_t block = 16;

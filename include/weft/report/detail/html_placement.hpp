@@ -247,7 +247,7 @@ inline void write_uncertainty(std::ostream& out, const placed_model& m) {
     }
     end_table(out);
     out << "<p class=\"help\">Critical: the share of samples in which the op is on a longest path of the run. Slack: "
-           "how much later it may finish, by the estimates and in this order, without a longer step.</p>\n";
+           "how much longer it may take, by the estimates and in this order, without a longer step.</p>\n";
   }
   out << "</section>\n";
 }
