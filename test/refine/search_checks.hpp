@@ -109,7 +109,8 @@ void manages_small_problems(Refiner refiner) {
   CHECK(makespan_of(no_work, search(no_work, {{0, 0, 0}, {}}, policy, random), policy) == 0);
 
   CHECK(makespan_of(s.p, search(s.p, s.start, policy, random), policy) == 1);
-  CHECK(makespan_of(s.p, search(s.p, s.start, schedule::fifo{}, random), schedule::fifo{}) == 1);
+  rng own{0};
+  CHECK(makespan_of(s.p, search(s.p, s.start, schedule::fifo{}, own), schedule::fifo{}) == 1);
 
   auto grouped = ops_of({1, 1, 1, 1}, {});
   grouped.colocate(0, 1);
