@@ -129,15 +129,4 @@ TEST_CASE("energy: every preset that has a data sheet draws power, more when bus
   }
 }
 
-TEST_CASE("objective::energy: a platform that draws no power is an error, not the least energy") {
-  workload_builder b;
-  b.add_op({.work = 1});
-  const auto w = std::move(b).build();
-  const platform<uniform_links> q{{{}, {}}, {{}}};
-  const problem p{w, q};
-  evaluator judge{p, evaluation{schedule::fifo{}, objective::energy{}}};
-  CHECK_THROWS_WITH_AS(judge.judge({.placement = {0}}), doctest::Contains("no device of the platform draws any power"),
-                       value_error);
-}
-
 } // namespace objective_energy_test

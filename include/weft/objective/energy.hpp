@@ -3,7 +3,6 @@
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"
-#include "weft/core/error.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/evaluate/concepts.hpp"
 #include "weft/evaluate/score.hpp"
@@ -116,8 +115,8 @@ struct energy {
   static constexpr std::string_view unit = "J";
 
   /// Of equal joules, the shorter run is better. Takes the times of the problem, which are those of devices with an op
-  /// per slot; on devices of your own that change them, `energy_of` tells what the run took. Throws `value_error` if
-  /// no device draws any power.
+  /// per slot; on devices of your own that change them, `energy_of` tells what the run took. Where
+  /// nobody has said what devices draw (`draws_power`), all plans take 0 J.
   template <class Problem>
   constexpr weft::score score(const Problem& p, const trace& run) const {
     double joules = price(p).of(run.makespan);
@@ -160,10 +159,6 @@ struct energy {
     for (const device_id d : ids(p.num_devices())) {
       watts += power.idle_watts(p.platform(), d);
     }
-    if (!(watts > 0) && !draws_power(p) && !moves_cost(p)) {
-      throw value_error("objective::energy", "no device of the platform draws any power; give its devices idle_watts and "
-                                             "active_watts, or the objective a power model, such as uniform_power");
-    }
     return {.per_second = watts};
   }
   template <class Problem>
@@ -181,18 +176,6 @@ struct energy {
     const auto devices = ids(p.num_devices());
     return std::any_of(devices.begin(), devices.end(),
                        [&](device_id d) { return power.active_watts(p.platform(), d) > 0; });
-  }
-  /// Whether moving data takes anything.
-  template <class Problem>
-  constexpr bool moves_cost(const Problem& p) const {
-    for (const device_id a : ids(p.num_devices())) {
-      for (const device_id b : ids(p.num_devices())) {
-        if (a != b && power.joules_per_byte(p.platform(), a, b) > 0) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
   /// A device's charge for an op or a send of so many seconds.
   template <class Problem>

@@ -76,8 +76,8 @@ struct shared_cores {
   template <class Problem, class Strategy>
   class state {
   public:
-    state(const Problem& p, const Strategy& s, std::vector<concurrency::time_table> beliefs)
-        : problem_{&p}, beliefs_{std::move(beliefs)} {
+    state(const Problem& p, const Strategy& s, std::vector<concurrency::time_table> tables)
+        : problem_{&p}, beliefs_{std::move(tables)} {
       if (beliefs_.empty()) {
         const concurrency::op_classes classes{p.workload()};
         for (const device_id d : ids(p.num_devices())) {
