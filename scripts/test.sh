@@ -25,17 +25,23 @@ fi
 
 passed=0
 failed=0
+failures=()
 
-# Adds the counts of a ctest log; a run that ended before it counted is one failure.
+# Adds the counts of a preset's ctest log and the names of what failed; a run that ended before it counted is one
+# failure.
 count() {
-  local summary
-  summary=$(grep -oE '[0-9]+ tests failed out of [0-9]+' "$1" | tail -n 1 || true)
+  local log="$steps_logs/test-$1.log" summary
+  summary=$(grep -oE '[0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1 || true)
   if [ -n "$summary" ]; then
-    local bad=${summary%% *} all=${summary##* }
+    local bad=${summary%% *} all=${summary##* } name
     passed=$((passed + all - bad))
     failed=$((failed + bad))
+    while read -r name; do
+      failures+=("$1: $name")
+    done < <(sed -n '/^The following tests FAILED:/,$s/^[[:space:]]*[0-9]* - //p' "$log")
   else
     failed=$((failed + 1))
+    failures+=("$1: its tests did not end")
   fi
 }
 
@@ -57,9 +63,10 @@ check() {
     nothing_left_out "$preset" &&
     step "build-$preset" cmake --build --preset "$preset"; then
     step "test-$preset" "$@" ctest --preset "$preset" --parallel "$(nproc)" || true
-    count "$steps_logs/test-$preset.log"
+    count "$preset"
   else
     failed=$((failed + 1))
+    failures+=("$preset: did not build")
   fi
 }
 
@@ -76,5 +83,8 @@ if ! $quick; then
 fi
 
 printf '[%s] logs are in %s\n' "$(steps_clock)" "$steps_logs"
+if [ "$failed" != 0 ]; then
+  printf 'failed: %s\n' "${failures[@]}"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
