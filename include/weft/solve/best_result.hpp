@@ -47,6 +47,17 @@ struct best_options {
   /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
   memory_limit memory = {};
   solve::effort effort = solve::effort::full; ///< the best plan, or what heuristics find
+
+  /// Whether results depend on the speed of the machine.
+  bool timed() const { return seconds < std::numeric_limits<double>::infinity(); }
+  /// `moves`, or by default `default_moves` unless seconds are limited.
+  std::uint64_t all_moves() const {
+    return timed() || moves < std::numeric_limits<std::uint64_t>::max() ? moves : default_moves;
+  }
+  /// Whether the time since then is used up, or a stop was requested.
+  bool is_over(const stopwatch& since) const {
+    return since.seconds() >= seconds || (stop != nullptr && stop->stop_requested());
+  }
 };
 
 /// A plan, its quality, and what was tried in which order.

@@ -39,7 +39,6 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   constexpr int most_shrinks = 16;
   constexpr std::uint64_t most_run_ops = 10'000'000; // that the search may spend on runs
   const stopwatch clock;
-  const bool timed = options.seconds < std::numeric_limits<double>::infinity();
   auto first = options;
   first.moves = 0;
   first.memory = {memory_rule::over_time, 1};
@@ -48,7 +47,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
     return least;
   }
   const auto left = [&](double share) {
-    return timed ? std::max(0.0, options.seconds - clock.seconds()) * share : options.seconds;
+    return options.timed() ? std::max(0.0, options.seconds - clock.seconds()) * share : options.seconds;
   };
   const auto fastest = least.plan.placement;
   const auto same_kinds = [&](const placement& where) {
@@ -75,7 +74,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   const auto relaxed = p.with_demands(detail::resident_demands(p, 1));
   rng random{rng::mix(options.seed)};
   const refine::memory_descent lower{
-    .budget = {.moves = timed ? unlimited : std::clamp<std::uint64_t>(most_run_ops / p.num_ops(), 50, 20'000),
+    .budget = {.moves = options.timed() ? unlimited : std::clamp<std::uint64_t>(most_run_ops / p.num_ops(), 50, 20'000),
                .seconds = left(0.5),
                .stop = options.stop},
     .keep_kinds = true};
@@ -92,7 +91,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   };
   consider(judge.recorded(lower(relaxed, least.plan, schedule::static_order{}, random)));
   const refine::simulated_annealing shorten{
-    .budget = {.moves = options.moves == unlimited && !timed ? best_options::default_moves / 4 : options.moves,
+    .budget = {.moves = options.moves == unlimited && !options.timed() ? best_options::default_moves / 4 : options.moves,
                .seconds = left(1),
                .stop = options.stop,
                .target = least.bound.value},

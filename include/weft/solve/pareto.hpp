@@ -102,22 +102,17 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
     return front;
   }
 
-  const bool timed = options.seconds < std::numeric_limits<double>::infinity();
-  const std::uint64_t all = options.moves < std::numeric_limits<std::uint64_t>::max() || timed
-                              ? options.moves : best_options::default_moves;
   std::size_t done = 0;
   const auto share = [&] { // of what is left, alike
     const auto left = static_cast<double>(searches - std::min(done, searches - 1));
     auto mine = options;
-    mine.moves = timed && all == std::numeric_limits<std::uint64_t>::max() ? all : all / searches;
+    const std::uint64_t all = options.all_moves();
+    mine.moves = all == std::numeric_limits<std::uint64_t>::max() ? all : all / searches;
     mine.seconds = std::max(0.0, options.seconds - clock.seconds()) / left;
     mine.seed = rng::mix(options.seed + done++);
     return mine;
   };
-  const auto goes_on = [&] {
-    return done < searches && clock.seconds() < options.seconds &&
-           (options.stop == nullptr || !options.stop->stop_requested());
-  };
+  const auto goes_on = [&] { return done < searches && !options.is_over(clock); };
   const auto add = [&](const evaluated_plan& x) { // whatever it was searched for
     if (x.run.complete) {
       if (const auto s = judge.judge(x.plan); s.admitted()) {

@@ -82,7 +82,6 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
   constexpr int most_lessons = 12;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const stopwatch watch;
-  const bool timed = options.seconds < infinity;
   const evaluation without{schedule::static_order{}, weft::detail::objective_in(how)};
   evaluator<Problem, E> judge{p, how};
   progress_listener listener{options.on_progress};
@@ -104,7 +103,7 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
     auto mine = options;
     mine.on_progress = nullptr;
     mine.moves = search ? options.moves : 0;
-    if (timed) {
+    if (options.timed()) {
       mine.seconds = std::max(0.0, options.seconds - watch.seconds()) * share;
     }
     const auto slower = p.with_costs(cost::congested{p.cost(), p.num_devices(), slow.factors()});
@@ -125,10 +124,7 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
                            proposed.stats.partition_seconds});
     return offer(last);
   };
-  const auto stopped = [&] {
-    return found.status == status::optimal || watch.seconds() >= options.seconds ||
-           (options.stop != nullptr && options.stop->stop_requested());
-  };
+  const auto stopped = [&] { return found.status == status::optimal || options.is_over(watch); };
 
   slowdowns known{p.num_devices()};
   const bool any = propose(known, 0.5, true, "");
@@ -166,11 +162,11 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
   if (goes_on && options.effort == effort::full && !stopped()) {
     const stopwatch searching;
     rng random{rng::mix(options.seed)};
-    offer(by_runs(judge, best,
-                  {.moves = options.moves == std::numeric_limits<std::uint64_t>::max() && !timed ? best_options::default_moves
-                                                                                                 : options.moves, .seconds = options.seconds - watch.seconds(), .stop = options.stop,
-                   .target = found.bound.value},
-                  random));
+    const budget left{.moves = options.all_moves(),
+                      .seconds = options.seconds - watch.seconds(),
+                      .stop = options.stop,
+                      .target = found.bound.value};
+    offer(by_runs(judge, best, left, random));
     found.tried.push_back({"local_search, on the network", found.score.usable(), searching.seconds()});
   }
   found.stats.partition_seconds = watch.seconds();

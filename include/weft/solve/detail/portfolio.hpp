@@ -65,9 +65,7 @@ public:
   /// `resident_demands`.
   portfolio(const Problem& p, const E& how, const best_options& o)
       : p_{p}, options_{o}, judge_{p, how}, by_path_{p}, listener_{o.on_progress} {
-    if (o.moves == std::numeric_limits<std::uint64_t>::max() && !(o.seconds < infinity)) {
-      options_.moves = best_options::default_moves;
-    }
+    options_.moves = o.all_moves();
     options_.threads = std::max(1u, o.threads);
     if (o.memory.rule == memory_rule::over_time) {
       guard_.emplace(p, o.memory);
@@ -132,9 +130,7 @@ private:
             .stop = options_.stop,
             .target = found_.bound.value};
   }
-  bool stopped() const {
-    return clock_.seconds() >= options_.seconds || (options_.stop != nullptr && options_.stop->stop_requested());
-  }
+  bool stopped() const { return options_.is_over(clock_); }
   bool done() const {
     return has_plan_ && (options_.effort == effort::first_plan || stopped() ||
                          (best_.score.admitted() && best_.score.tie == 0 && best_.score.value <= found_.bound.value * (1 + 1e-12)));
@@ -204,7 +200,7 @@ private:
       {"packing, reserved", strategy::template of<packing>(), when::without_plan, true},
     };
     const auto is_asked = [&](const candidate& x) {
-      const bool too_large = options_.seconds < infinity ? clock_.seconds() > options_.seconds / 4
+      const bool too_large = options_.timed() ? clock_.seconds() > options_.seconds / 4
                                                          : p_.num_ops() * p_.num_devices() > most_pairs;
       switch (x.asked) {
       case when::always: break;
@@ -428,7 +424,7 @@ private:
 
   void anneal(double share_of_seconds) {
     const stopwatch watch;
-    const bool timed = options_.seconds < infinity;
+    const bool timed = options_.timed();
     if (timed && options_.seconds - clock_.seconds() < 2 * found_.tried.front().seconds) {
       return; // setting up the search would take longer than is left
     }
