@@ -29,7 +29,7 @@ struct sampling {
 ///
 /// One sample is selected at a time, which is what cost models `sampled` with these draws go by: one problem, and one
 /// simulator of it, run all samples. At first it is the estimate itself, `size()`, in which all factors are 1.
-/// Memory: 8 bytes per sample and op, and, where transfers are uncertain, tensor. Construction: about 100 ns for each.
+/// Memory: 8 bytes per sample and op, and, where transfers are uncertain, tensor. Construction draws each once.
 class draws {
 public:
   template <dataflow_workload W>

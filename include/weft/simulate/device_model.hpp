@@ -23,7 +23,7 @@ struct any_call {
 /// S says what runs: `reset(flow, order)` before a run; `push(i, d, now)` when item i may run on device d; and, when
 /// everything that ends at an instant has ended and something became ready or ended on d, `serve(d, now, begin)`: it
 /// calls `begin(i, finish)` for each item that starts there now. `release(i, d, now)`, if there is one, says that i has
-/// ended.
+/// ended; `num_places()`, how many items can be under way at once, at most.
 template <class S, class Problem>
 concept runs_items = requires(S& s, const placed_flow<Problem>& flow, const order& steps, item_id i, device_id d,
                               double now, detail::any_call begin) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
+#include "weft/core/config.hpp"
 #include "weft/core/heap.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/release_counter.hpp"
@@ -221,6 +222,7 @@ private:
   }
 
   constexpr void schedule_event(double time, std::uint64_t code) {
+    WEFT_ASSERT(num_events_ < events_.size()); // or `num_places` is too small
     event_operations.push(events_.data(), num_events_++, {time, code});
   }
 
