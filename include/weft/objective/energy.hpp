@@ -110,7 +110,7 @@ namespace objective {
 /// Complexity of a score: O(ops + transfers + devices).
 template <class Power = platform_power>
 struct energy {
-  [[no_unique_address]] Power power{};
+  Power power{};
 
   static constexpr std::string_view unit = "J";
 

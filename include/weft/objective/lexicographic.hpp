@@ -9,6 +9,7 @@
 #include "weft/simulate/simulation.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace weft::objective {
 
@@ -16,7 +17,10 @@ namespace weft::objective {
 /// judge single runs. Searches that follow sums follow the first.
 template <class First, class Second>
 struct lexicographic : detail::wrapper_of<First> {
-  Second second{};
+  Second second;
+
+  constexpr lexicographic(First a = First(), Second b = Second())
+      : detail::wrapper_of<First>{std::move(a)}, second{std::move(b)} {}
 
   template <class Problem>
     requires objective_parts::scores_summaries<First, Problem> && objective_parts::scores_summaries<Second, Problem>
@@ -26,7 +30,7 @@ struct lexicographic : detail::wrapper_of<First> {
   template <class Problem>
     requires(objective_parts::scores_traces<First, Problem> || objective_parts::scores_traces<Second, Problem>)
   constexpr weft::score score(const Problem& p, const trace& run) const {
-    return both(score_by(this->of, p, run), score_by(second, p, run));
+    return both(detail::score_by(this->of, p, run), detail::score_by(second, p, run));
   }
 
 private:
@@ -34,21 +38,6 @@ private:
     constexpr double infinity = std::numeric_limits<double>::infinity();
     return {a.violation + b.violation, b.value < infinity ? a.value : infinity, b.value};
   }
-  /// A summary has less than the record of a run.
-  template <class O, class Problem>
-  static constexpr weft::score score_by(const O& o, const Problem& p, const trace& run) {
-    if constexpr (objective_parts::scores_traces<O, Problem>) {
-      return o.score(p, run);
-    } else {
-      simulation all{.makespan = run.makespan};
-      for (const transfer_record& x : run.transfers) {
-        all.transfer_bytes += p.workload().bytes(x.tensor);
-      }
-      return o.score(p, all);
-    }
-  }
 };
-template <class First, class Second>
-lexicographic(First, Second) -> lexicographic<First, Second>;
 
 } // namespace weft::objective

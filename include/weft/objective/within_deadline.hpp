@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace weft::objective {
 
@@ -22,7 +23,10 @@ namespace weft::objective {
 /// over, spread over the time to the deadline: so they may pass by plans that are late, and keep the best one in time.
 template <class Objective>
 struct within_deadline : detail::wrapper_of<Objective> {
-  double seconds = std::numeric_limits<double>::infinity();
+  double seconds; ///< from the start of the run
+
+  constexpr within_deadline(Objective o = Objective(), double deadline = std::numeric_limits<double>::infinity())
+      : detail::wrapper_of<Objective>{std::move(o)}, seconds{deadline} {}
 
   /// A score of a run that ended then.
   constexpr weft::score late(weft::score s, double makespan) const {
@@ -74,7 +78,5 @@ struct within_deadline : detail::wrapper_of<Objective> {
     return price;
   }
 };
-template <class Objective>
-within_deadline(Objective, double) -> within_deadline<Objective>;
 
 } // namespace weft::objective

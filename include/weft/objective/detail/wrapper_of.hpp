@@ -5,8 +5,13 @@
 #include "weft/bound/lower_bound.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/evaluate/concepts.hpp"
+#include "weft/evaluate/score.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/simulate/simulation.hpp"
 
 #include <string_view>
+#include <utility>
 
 namespace weft::objective::detail {
 
@@ -14,7 +19,9 @@ namespace weft::objective::detail {
 /// here; who derives from this says what it changes.
 template <class Objective>
 struct wrapper_of {
-  Objective of{};
+  Objective of;
+
+  constexpr explicit wrapper_of(Objective o) : of{std::move(o)} {}
 
   static constexpr std::string_view unit = [] {
     if constexpr (requires { Objective::unit; }) {
@@ -46,5 +53,37 @@ struct wrapper_of {
     return of.transfer_charge(p, t, from, to);
   }
 };
+
+/// The score of a run by its record, which has all that a summary has.
+template <class O, class Problem>
+  requires objective_parts::scores_traces<O, Problem> || objective_parts::scores_summaries<O, Problem>
+constexpr weft::score score_by(const O& o, const Problem& p, const trace& run) {
+  if constexpr (objective_parts::scores_traces<O, Problem>) {
+    return o.score(p, run);
+  } else {
+    simulation all{.makespan = run.makespan};
+    all.num_events = run.ops.size();
+    for (const transfer_record& x : run.transfers) {
+      all.transfer_bytes += p.workload().bytes(x.tensor);
+      all.num_events += x.send_finish > x.send_start ? 2 : 1;
+    }
+    return o.score(p, all);
+  }
+}
+
+/// What keeps an objective's state, if it has one, or else nothing: `s.score(plan, trace)` is the score of a run.
+template <class O, class Problem, class Policy>
+constexpr auto state_by(const O& o, const Problem& p, const Policy& policy) {
+  if constexpr (objective_parts::keeps_state<O, Problem, Policy>) {
+    return o.state_for(p, policy);
+  } else {
+    struct stateless {
+      O o;
+      const Problem* p;
+      constexpr weft::score score(const plan&, const trace& run) const { return score_by(o, *p, run); }
+    };
+    return stateless{o, &p};
+  }
+}
 
 } // namespace weft::objective::detail

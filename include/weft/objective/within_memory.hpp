@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Any objective, among the plans whose runs keep to the memory of the devices.
+#pragma once
+
+#include "weft/evaluate/concepts.hpp"
+#include "weft/evaluate/score.hpp"
+#include "weft/objective/detail/wrapper_of.hpp"
+#include "weft/objective/makespan.hpp"
+#include "weft/plan/memory_rule.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/simulate/memory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::objective {
+
+/// What `of` says, of plans in whose runs no device ever holds more than `share` of its capacity, whatever the policy,
+/// the network and the devices. A run violates that by Σ over devices of what they lack at their worst moments, in what
+/// they may hold. Reservations, if a refiner keeps to some, are another matter: give the problem demands that every plan
+/// may have (`problem::with_demands`) to be free of them. See docs/memory.md.
+///
+/// Complexity: that of `of`, a record of each run, and O((n + m) log(n + m)) per run.
+template <class Objective = makespan>
+struct within_memory : detail::wrapper_of<Objective> {
+  double share; ///< of the capacity of each device; above 0, at most 1
+
+  constexpr within_memory(Objective o = Objective(), double capacity_share = 1)
+      : detail::wrapper_of<Objective>{std::move(o)}, share{capacity_share} {}
+
+  template <class Problem, class Policy>
+    requires objective_for<Objective, Problem, Policy>
+  auto state_for(const Problem& p, const Policy& policy) const {
+    using inner_state = decltype(detail::state_by(this->of, p, policy));
+    struct state {
+      const Problem* p;
+      inner_state inner;
+      simulate::memory_tracker<Problem> memory;
+      memory_limit limit;
+
+      weft::score score(const plan& x, const trace& run) {
+        weft::score s = inner.score(x, run);
+        memory.follow(x.placement, run);
+        for (const device_id d : ids(p->num_devices())) {
+          const byte_count most = limit.of(static_cast<byte_count>(p->platform().memory_capacity(d)));
+          if (memory.peaks()[d] > most) {
+            s.violation += static_cast<double>(memory.peaks()[d] - most) / std::max(1.0, static_cast<double>(most));
+          }
+        }
+        return s;
+      }
+    };
+    return state{&p, detail::state_by(this->of, p, policy), simulate::memory_tracker<Problem>{p},
+                 {memory_rule::over_time, share}};
+  }
+};
+
+} // namespace weft::objective
