@@ -5,7 +5,10 @@
 #include "simulate/random_problem.hpp"
 #include "solve/check_memory.hpp"
 
+#include "weft/evaluate/evaluation.hpp"
 #include "weft/platform/presets.hpp"
+#include "weft/simulate/any_network.hpp"
+#include "weft/simulate/under.hpp"
 #include "weft/validate/validate.hpp"
 
 #include <doctest/doctest.h>
@@ -177,6 +180,50 @@ workload there_and_back(std::uint32_t k, byte_count bytes, byte_count resident) 
 
 platform<> devices_of(std::size_t count, byte_count capacity) {
   return {std::vector<device>(count, {.memory_capacity = capacity}), link_matrix{count, {.latency = 0.1, .bandwidth = 1e4}}};
+}
+
+TEST_CASE("memory over time: on networks, runs keep to the memory, and without need nothing changes") {
+  rng random{41};
+  int tight = 0; // the plan without the rule needs too much, and one that knows of no network does not
+  int found = 0;
+  int same = 0;
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    const bool ample = round % 3 == 0;
+    const drawn s{random, {.max_ops = 25, .capacity = ample ? byte_count{1} << 40 : 30 + random.below(70)}};
+    for (const auto model : {contention_model::port, contention_model::fair}) {
+      const simulate::under how{schedule::static_order{}, simulate::any_network{model}};
+      const solve::best_options budget{.moves = 400, .seed = 3, .memory = over_time};
+      const auto r = solve::best(s.p, how, budget);
+      REQUIRE(r.status != status::late);
+      if (ample) {
+        const auto plain = solve::best(s.p, how, {.moves = 400, .seed = 3});
+        REQUIRE(r.makespan == plain.makespan);
+        ++same;
+      } else {
+        const auto unlimited = s.p.with_demands(std::vector<byte_count>(s.p.num_components(), 0));
+        const auto x = evaluator{unlimited, how}.recorded(solve::best(unlimited, how, {.moves = 400, .seed = 3}).plan);
+        const bool binds = !memory_shortages(s.p, x.plan.placement, x.record).empty() &&
+                           solve::best(s.p, {.moves = 400, .seed = 3, .memory = over_time}).has_plan();
+        tight += binds;
+        found += binds && r.has_plan();
+      }
+      if (!r.has_plan()) {
+        REQUIRE(r.plan.placement.empty());
+        REQUIRE(r.reason.has_value());
+        continue;
+      }
+      const auto run = evaluator{s.p, how}.recorded(r.plan);
+      REQUIRE(run.score.value == r.makespan);
+      REQUIRE(validate(s.p, r.plan.placement, run.record,
+                       {.contention = model, .check_memory = true, .memory = memory_rule::over_time}).empty());
+      REQUIRE(peak_memory_of(s.p, r.plan.placement, run.record) == r.peaks);
+    }
+  }
+  MESSAGE(found << " of " << tight << " found where memory binds, " << same << " unchanged");
+  CHECK(same == 40);
+  CHECK(tight > 10);
+  CHECK(found + 2 > tight);
 }
 
 TEST_CASE("memory over time: training steps that reservations refuse") {

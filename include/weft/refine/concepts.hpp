@@ -55,7 +55,9 @@ inline constexpr bool runs_in_order<simulate::under<Policy, Network, Devices>> =
 template <class Judge>
 concept follows = std::same_as<typename Judge::policy_type, schedule::static_order> &&
                   (std::same_as<typename Judge::objective_type, objective::makespan> ||
-                   objective_parts::is_sum<typename Judge::objective_type, typename Judge::problem_type>);
+                   (objective_parts::is_sum<typename Judge::objective_type, typename Judge::problem_type> &&
+                    !objective_parts::keeps_state<typename Judge::objective_type, typename Judge::problem_type,
+                                                  typename Judge::policy_type>));
 
 /// Runs a plan and refines it; for one call. Whoever refines several plans of a problem keeps an `evaluator`.
 template <class Problem, class S, class E>

@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/evaluate/evaluation.hpp"
+#include "weft/objective/within_memory.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/under.hpp"
@@ -67,17 +68,22 @@ best_result best(const Problem& p, const E& how, const best_options& options = {
     nothing.status = status::optimal;
     return nothing;
   }
+  const auto& run = weft::detail::policy_in(how);
+  const auto& objective = weft::detail::objective_in(how);
   if (options.memory.rule == memory_rule::over_time) {
-    if constexpr (std::same_as<policy, schedule::static_order>) {
-      const Problem relaxed = p.with_demands(detail::resident_demands(p, options.memory.capacity_share));
+    const Problem relaxed = p.with_demands(detail::resident_demands(p, options.memory.capacity_share));
+    if constexpr (detail::is_on_network<policy>) {
+      const evaluation within{run, objective::within_memory{objective, options.memory.capacity_share}};
+      return detail::best_by_lessons(relaxed, p, within, objective, options);
+    } else if constexpr (refine::runs_in_order<policy>) {
       return detail::portfolio<Problem, E>{relaxed, how, options}.run(p);
     } else {
-      throw value_error("solve::best", "memory over time is of runs without contention; use memory_rule::reserved, or "
-                                       "leave the network out");
+      throw value_error("solve::best", "memory over time is of runs in the plan's order; use memory_rule::reserved, or "
+                                       "schedule::static_order");
     }
   }
   if constexpr (detail::is_on_network<policy>) {
-    return detail::best_by_lessons(p, how, options);
+    return detail::best_by_lessons(p, p, how, objective, options);
   } else {
     return detail::portfolio<Problem, E>{p, how, options}.run(p);
   }

@@ -3,33 +3,45 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/random.hpp"
 #include "weft/core/workspace.hpp"
 #include "weft/cost/congested.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/partition/list/bookings.hpp"
 #include "weft/partition/peft.hpp"
-#include "weft/core/random.hpp"
+#include "weft/plan/memory_shortage.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/memory.hpp"
 #include "weft/simulate/under.hpp"
 #include "weft/solve/best_result.hpp"
 #include "weft/solve/detail/chains.hpp"
 #include "weft/solve/detail/portfolio.hpp"
+#include "weft/validate/memory_shortage.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace weft::solve::detail {
 
-/// How much longer than alone transfers took, by pair of devices.
-class slowdowns {
+/// What runs on a network taught: how much longer than alone transfers took, by pair of devices, and how much less memory
+/// plans should use without contention, as tensors that travel longer are longer there.
+class lessons {
 public:
-  explicit slowdowns(std::size_t num_devices) : n_{num_devices}, factors_(n_ * n_, 1) {}
+  explicit lessons(std::size_t num_devices) : n_{num_devices}, factors_(n_ * n_, 1) {}
   const std::vector<double>& factors() const { return factors_; }
+  /// The share of what they may use.
+  double room() const { return room_; }
+
+  /// Of a run that lacks this memory, most of all devices.
+  void learn(const memory_shortage& s) {
+    room_ = std::max(0.1, room_ * static_cast<double>(s.capacity) / static_cast<double>(s.peak));
+  }
 
   /// Half way, in proportions, from what was known to what a run shows. Pairs that moved nothing have the mean of what
   /// their sender sent and their receiver received, so that they are no loophole. Whether anything has changed.
@@ -72,18 +84,34 @@ private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   std::size_t n_;
   std::vector<double> factors_;
+  double room_ = 1;
 };
+
+/// Of the devices that lack memory in a run the one that lacks most of its capacity.
+template <class Problem>
+std::optional<memory_shortage> worst_shortage(const Problem& p, const placement& where, const trace& run, double share) {
+  auto all = memory_shortages(p, where, run, share);
+  const auto worst = std::max_element(all.begin(), all.end(), [](const memory_shortage& a, const memory_shortage& b) {
+    return static_cast<double>(a.peak) * static_cast<double>(b.capacity) <
+           static_cast<double>(b.peak) * static_cast<double>(a.capacity);
+  });
+  return worst == all.end() ? std::nullopt : std::optional{std::move(*worst)};
+}
 
 /// What proposes plans is the portfolio without contention; what judges them is the run. Where a run shows transfers slower
 /// than alone, their pairs of devices are made as much slower in the costs (`cost::congested`), and the portfolio
 /// proposes again, at first with heuristics alone. Heuristics that book links (`bookable_network_for`) propose, too.
-template <class Problem, class E>
-best_result best_by_lessons(const Problem& p, const E& how, const best_options& options) {
+/// Under `memory_rule::over_time`, `relaxed` has demands that every plan keeps to, `strictest` some that no run exceeds,
+/// and the evaluation's objective is one `within_memory`; else all are as they are.
+template <class Problem, class E, class Objective>
+best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, const E& how, const Objective& objective,
+                            const best_options& options) {
   constexpr int most_lessons = 12;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const stopwatch watch;
-  const evaluation without{schedule::static_order{}, weft::detail::objective_in(how)};
-  evaluator<Problem, E> judge{p, how};
+  const bool over_time = options.memory.rule == memory_rule::over_time;
+  const evaluation without{schedule::static_order{}, objective};
+  evaluator<Problem, E> judge{relaxed, how};
   progress_listener listener{options.on_progress};
   best_result found;
   evaluated_plan best, last;
@@ -99,21 +127,25 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
     return better;
   };
   /// The plan for these costs; whether it is the best so far. `last` is its run on the network.
-  const auto propose = [&](const slowdowns& slow, double share, bool search, const char* remark) {
+  const auto propose = [&](const lessons& learned, double share, bool search, const char* remark) {
     auto mine = options;
+    mine.memory.capacity_share *= learned.room();
     mine.on_progress = nullptr;
     mine.moves = search ? options.moves : 0;
     if (options.timed()) {
       mine.seconds = std::max(0.0, options.seconds - watch.seconds()) * share;
     }
-    const auto slower = p.with_costs(cost::congested{p.cost(), p.num_devices(), slow.factors()});
+    const cost::congested slow{relaxed.cost(), relaxed.num_devices(), learned.factors()};
+    const auto slower = relaxed.with_costs(slow);
     using slower_problem = std::remove_const_t<decltype(slower)>;
-    auto proposed = portfolio<slower_problem, std::remove_const_t<decltype(without)>>{slower, without, mine}.run(slower);
+    auto proposed = portfolio<slower_problem, std::remove_const_t<decltype(without)>>{slower, without, mine}.run(
+      strictest.with_costs(slow));
     const bool is_first = found.tried.empty();
     if (is_first) { // with costs as they are
       found.bound = proposed.bound;
       found.status = proposed.status;
       found.reason = proposed.reason;
+      found.shortage = proposed.shortage;
     }
     if (proposed.plan.placement.empty()) {
       found.tried.push_back({std::string{"best"} + remark, infinity, proposed.stats.partition_seconds});
@@ -124,11 +156,24 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
                            proposed.stats.partition_seconds});
     return offer(last);
   };
-  const auto stopped = [&] { return found.status == status::optimal || options.is_over(watch); };
+  const auto stopped = [&] {
+    const bool enough = options.effort == effort::first_plan && best.score.admitted();
+    return enough || found.status == status::optimal || options.is_over(watch);
+  };
 
-  slowdowns known{p.num_devices()};
+  lessons known{relaxed.num_devices()};
+  const auto learn = [&] {
+    bool anything = known.learn(relaxed, last.record);
+    if (over_time) {
+      if (const auto lacks = worst_shortage(relaxed, last.plan.placement, last.record, options.memory.capacity_share)) {
+        known.learn(*lacks);
+        anything = true;
+      }
+    }
+    return anything;
+  };
   const bool any = propose(known, 0.5, true, "");
-  const bool goes_on = any && options.effort != effort::first_plan && !stopped() && known.learn(p, last.record);
+  const bool goes_on = any && !stopped() && learn();
   auto best_known = known;
   bool learned = goes_on;
   for (int lesson = 0; lesson < most_lessons && learned && !stopped(); ++lesson) {
@@ -136,7 +181,7 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
     if (propose(tried, 0.05, false, ", heuristics where links are congested")) {
       best_known = tried;
     }
-    learned = known.learn(p, last.record);
+    learned = learn();
   }
   const auto& network = weft::detail::policy_in(how).network;
   if constexpr (partition::bookable_network_for<std::remove_cvref_t<decltype(network)>, Problem>) {
@@ -147,7 +192,7 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
       }
       const stopwatch planning;
       rng random{options.seed};
-      if (auto decided = partition::run(strategy, p, random, scratch)) {
+      if (auto decided = partition::run(strategy, relaxed, random, scratch)) {
         const auto x = judge(std::move(decided->plan));
         found.tried.push_back({name, x.score.usable(), planning.seconds()});
         offer(x);
@@ -168,6 +213,17 @@ best_result best_by_lessons(const Problem& p, const E& how, const best_options& 
                       .target = found.bound.value};
     offer(by_runs(judge, best, left, random));
     found.tried.push_back({"local_search, on the network", found.score.usable(), searching.seconds()});
+  }
+  if (over_time && !found.plan.placement.empty()) {
+    const trace& run = judge.record_of(best);
+    found.shortage = worst_shortage(relaxed, best.plan.placement, run, options.memory.capacity_share);
+    if (found.shortage) {
+      static_cast<result&>(found) = {.bound = found.bound, .stats = found.stats, .reason = infeasibility{}};
+    } else {
+      simulate::memory_tracker<Problem> memory{relaxed};
+      memory.follow(best.plan.placement, run);
+      found.peaks = memory.peaks();
+    }
   }
   found.stats.partition_seconds = watch.seconds();
   return found;
