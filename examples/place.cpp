@@ -41,7 +41,9 @@ std::pair<weft::makespan_distribution, std::string> spread_of(const options& o, 
   const auto times = weft::cost::uncertainty{weft::cost::lognormal{o.uncertainty}}.set_transfers(
     weft::cost::lognormal{o.uncertainty});
   const weft::cost::sampling how{.samples = 200, .seed = o.seed};
-  return {weft::sample_makespans(p, x, weft::schedule::static_order{}, times, how),
+  return {o.contention == weft::contention_model::none
+            ? weft::sample_makespans(p, x, weft::schedule::static_order{}, times, how)
+            : weft::sample_makespans(p, x, place::network_of(o), times, how),
           fmt::format("{} samples, all times lognormal with sigma {:.4g}, order kept", how.samples, o.uncertainty)};
 }
 
@@ -135,6 +137,7 @@ int run(int argc, char** argv) {
                                                        .least_joules = found.least_joules,
                                                        .front_is_exact = found.front_is_exact,
                                                        .notes = std::move(notes),
+                                                       .contention = o.contention,
                                                        .spread = std::move(spread),
                                                        .uncertainty = std::move(uncertainty)});
   line.clear();

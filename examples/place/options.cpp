@@ -5,6 +5,7 @@
 #include "tool/networks.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace place {
 namespace {
@@ -30,6 +31,7 @@ std::string footer() {
           "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
           "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
           "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
+          "  place zoo:bert_base --platform pcie_4gpu --contention fair --budget 30\n"
           "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
@@ -59,6 +61,7 @@ options parse(int argc, char** argv) {
   app.add_flag("--pareto", o.pareto,
                "Look for all trade-offs of step time and energy, for the report; the plan is the fastest, or with\n"
                "--objective energy the one of least energy");
+  tool::add_contention_option(app, o.contention);
   std::string budget = "5";
   app.add_option("--budget", budget,
                  "What the search may spend: seconds, or moves, as in 100000moves, with which results do\n"
@@ -97,6 +100,10 @@ options parse(int argc, char** argv) {
   }
   if (o.pareto && (o.objective == objective::period || o.objective == objective::memory)) {
     throw weft::error("--pareto is of step time and energy: leave --objective " + objective + " out");
+  }
+  if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
+    throw weft::error(fmt::format("--contention goes with --objective makespan: {} is planned for without",
+                                  o.pareto ? "--pareto" : "--objective " + objective));
   }
   return o;
 }

@@ -5,6 +5,7 @@
 #include "tool/model_options.hpp"
 
 #include "weft/core/budget.hpp"
+#include "weft/plan/contention.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -21,6 +22,7 @@ struct options {
   place::objective objective = objective::makespan;
   double deadline = std::numeric_limits<double>::infinity(); ///< seconds
   bool pareto = false;
+  weft::contention_model contention = weft::contention_model::none;
   weft::budget budget = {.seconds = 5};
   double memory_share = 1;
   double uncertainty = 0; ///< of times: the standard deviation of their logarithm; 0: they are as estimated

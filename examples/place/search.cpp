@@ -33,16 +33,25 @@ namespace {
 
 using namespace weft;
 
-/// A placement as a framework runs it: whatever is ready, the longest way to the end first.
-trace run_of(const problem& p, const placement& where) {
+/// A run on the network that was asked for.
+template <class Policy>
+trace run_of(const options& o, const problem& p, const plan& x, Policy policy) {
   trace run;
-  simulator<problem, schedule::path_completion_time>{p}.run(plan{.placement = where}, simulate::recorder{run});
+  if (o.contention == contention_model::none) {
+    simulator{p, policy}.run(x, simulate::recorder{run});
+  } else {
+    simulator{p, policy, network_of(o).network}.run(x, simulate::recorder{run});
+  }
   return run;
+}
+/// A placement as a framework runs it: whatever is ready, the longest way to the end first.
+trace run_of(const options& o, const problem& p, const placement& where) {
+  return run_of(o, p, plan{.placement = where}, schedule::path_completion_time{});
 }
 
 /// How a placement does, and whether it fits.
 report::alternative assess(const options& o, const problem& p, std::string name, const placement& where) {
-  const auto run = run_of(p, where);
+  const auto run = run_of(o, p, where);
   simulate::memory_tracker<problem> memory{p};
   memory.follow(where, run);
   report::alternative a{.name = std::move(name),
@@ -149,7 +158,7 @@ solve::best_options budget_of(const options& o, const std::function<void(const p
 /// The plan and the run that a search over schedules found.
 answer from(const options& o, const problem& p, solve::best_result r, std::string strategy) {
   answer a{.found = true, .plan = std::move(r.plan), .bound = r.bound, .strategy = std::move(strategy)};
-  simulator<problem, schedule::static_order>{p}.run(a.plan, simulate::recorder{a.run});
+  a.run = run_of(o, p, a.plan, schedule::static_order{});
   // What was not limited by the clock is told without times, so that the same command prints the same.
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
   for (const auto& t : r.tried) {
@@ -178,7 +187,7 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
   answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period"};
   double period = 0;
   if (r) {
-    a.run = run_of(p, r->placement);
+    a.run = run_of(o, p, r->placement);
     a.plan = simulate::plan_of(p, a.run);
     period = r->period;
   }
@@ -291,12 +300,19 @@ answer search(const options& o, const problem& p, const estimate& base, const li
     a = by_energy(o, p, base, tell);
   } else {
     const auto budget = budget_of(o, tell.on_progress);
-    auto r = o.objective == objective::memory ? solve::least_memory(p, budget) : solve::best(p, budget);
+    auto r = o.objective == objective::memory               ? solve::least_memory(p, budget)
+             : o.contention == contention_model::none ? solve::best(p, budget)
+                                                      : solve::best(p, network_of(o), budget);
     if (!r.has_plan()) {
       a.why = explain(o, p, base, r, clock.seconds(), tell);
       return a;
     }
     a = from(o, p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");
+    if (o.contention != contention_model::none) {
+      a.notes.emplace_back(o.contention == contention_model::fair
+                             ? "transfers share the links of their routes by max-min fairness"
+                             : "each device sends one tensor at a time, and receives one");
+    }
   }
   if (a.found) {
     a.baselines = baselines(o, p);

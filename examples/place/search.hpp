@@ -8,6 +8,9 @@
 #include "weft/core/budget.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/report/placed_model.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/any_network.hpp"
+#include "weft/simulate/under.hpp"
 
 #include <functional>
 #include <optional>
@@ -41,6 +44,10 @@ struct listeners {
   std::function<void(const weft::progress&)> on_progress; ///< of better plans
   std::function<void(const std::string&)> on_stage;       ///< of what is done next
 };
+
+/// Ops in the plan's order on the network that was asked for, which is one.
+using on_network = weft::simulate::under<weft::schedule::static_order, weft::simulate::any_network>;
+inline on_network network_of(const options& o) { return {{}, {o.contention}}; }
 
 /// Searches within the budget. `base` is what the costs of `p` rest on.
 answer search(const options& o, const problem& p, const estimate& base, const listeners& tell);

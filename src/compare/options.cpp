@@ -125,14 +125,7 @@ options parse(int argc, char** argv, const strategy_names& all) {
   app.add_option("--seed", o.seed, "The first seed; the same seed gives the same results")
     ->type_name("S")
     ->capture_default_str();
-  std::string contention = "none";
-  app
-    .add_option("--contention", contention,
-                "How transfers share links: not at all, one at a time per device port, or all at once by\n"
-                "max-min fairness along the platform's routes")
-    ->check(CLI::IsMember({"none", "port", "fair"}).description(""))
-    ->type_name("none|port|fair")
-    ->capture_default_str();
+  tool::add_contention_option(app, o.contention);
   app.add_option("--format", o.format, "What to print")
     ->check(CLI::IsMember({"table", "csv", "json"}).description(""))
     ->type_name("table|csv|json")
@@ -156,9 +149,6 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->capture_default_str();
   tool::parse(app, "compare", argc, argv);
   o.top = parse_top(top);
-  o.contention = contention == "port"   ? weft::contention_model::port
-                 : contention == "fair" ? weft::contention_model::fair
-                                        : weft::contention_model::none;
   o.objective = objective == "period"    ? objective::period
                 : objective == "latency" ? objective::latency
                                          : objective::makespan;

@@ -5,6 +5,7 @@
 #include "weft/core/budget.hpp"
 #include "weft/core/config.hpp"
 #include "weft/core/error.hpp"
+#include "weft/plan/contention.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -54,6 +55,23 @@ inline weft::budget parse_budget(const std::string& text, const char* program) {
       program));
   }
   return moves ? weft::budget{.moves = static_cast<std::uint64_t>(amount)} : weft::budget{.seconds = amount};
+}
+
+/// Adds --contention, which sets `model` when `app` parses.
+inline void add_contention_option(CLI::App& app, weft::contention_model& model) {
+  app
+    .add_option_function<std::string>(
+      "--contention",
+      [&model](const std::string& name) {
+        model = name == "port"   ? weft::contention_model::port
+                : name == "fair" ? weft::contention_model::fair
+                                 : weft::contention_model::none;
+      },
+      "How transfers share links: not at all, one at a time per device port, or all at once by\n"
+      "max-min fairness along the platform's routes")
+    ->check(CLI::IsMember({"none", "port", "fair"}).description(""))
+    ->type_name("none|port|fair")
+    ->default_str("none");
 }
 
 } // namespace tool
