@@ -126,6 +126,28 @@ def main(folder):
     refused(two_ops, '--platform', machine(known=False), '--peak-rates', '--objective', 'energy',
             because='does not say what power its devices draw')
     refused(*on_two, '--deadline', '5', because='--deadline goes with --objective energy')
+
+    # Shared links: a tensor goes to two devices that can take nothing else, over the one way out of the first
+    shared = write('shared.json', json.dumps({
+        'format': 'weft.platform', 'version': 1,
+        'devices': [{'name': 'host', 'kind': 'cpu', 'speed': 1e12, 'memory': 1e12, 'memory_bandwidth': 1e15},
+                    *({'name': f'gpu{i}', 'kind': 'gpu', 'speed': 1e12, 'memory': 1e12, 'memory_bandwidth': 1e15}
+                      for i in range(2))],
+        'links': {'network': {'switches': ['hub'],
+                              'links': [{'between': [d, 'hub'], 'bandwidth': 1e9} for d in ('host', 'gpu0', 'gpu1')]}}}))
+    forked = write('forked.json', json.dumps({
+        'format': 'weft.workload', 'version': 1,
+        'ops': [{'name': 'a', 'type': 'MatMul', 'work': 1e12, 'bytes': 1e9, 'kinds': ['cpu']},
+                *({'name': n, 'type': 'MatMul', 'work': 10e12, 'kinds': ['gpu']} for n in 'bc')],
+        'edges': [[0, 1], [0, 2]]}))
+    for how, seconds in (('none', '12.0'), ('port', '13.0'), ('fair', '13.0')):
+        told = placed(forked, '--platform', shared, '--peak-rates', *few, '--contention', how)
+        check(f'Step time    {seconds} s' in told and 'Not valid' not in told, f'--contention {how}: {told[:300]}')
+    check('each device sends one tensor at a time' in flat(placed(*net, '--contention', 'port')), 'the network is told')
+    check('slack' in placed(*net, '--contention', 'fair', '--uncertainty', '0.2'), 'samples on the network')
+    refused(*on_two, '--contention', 'fair', '--objective', 'energy', because='--contention goes with --objective makespan')
+    refused(*on_two, '--contention', 'some', because='--contention')
+
     refused(*on_two, '--pareto', '--objective', 'period', because='--pareto is of step time and energy')
     # Uncertain times
     check('ncertain' not in first, 'nothing is said of uncertainty that was not asked for')

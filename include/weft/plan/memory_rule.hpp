@@ -11,7 +11,7 @@ namespace weft {
 /// Which plans have enough memory; docs/memory.md compares the two.
 enum class memory_rule : std::uint8_t {
   reserved,  ///< what components demand (`problem::demand`) fits on their device; holds for every order and policy
-  over_time, ///< what is alive on a device fits at each moment of the run under `schedule::static_order`
+  over_time, ///< what is alive on a device fits at each moment of the plan's run
 };
 
 /// How much memory a plan may use.

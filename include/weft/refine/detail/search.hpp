@@ -115,8 +115,8 @@ template <class Judge, class Improve>
 evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, Improve improve, memory_limit limit = {}) {
   using problem_type = typename Judge::problem_type;
   if (!ready_policy_for<typename Judge::policy_type, problem_type> && limit.rule == memory_rule::over_time) {
-    throw value_error("refiner", "memory over time is of runs without contention; use memory_rule::reserved, or leave the "
-                                 "network out");
+    throw value_error("refiner", "memory over time is followed in runs without contention; on a network, leave it out and "
+                                 "let the objective be within_memory");
   }
   if (judge.problem().num_ops() == 0 || !start.run.complete) {
     return start;
