@@ -137,9 +137,8 @@ def main(folder):
                               'links': [{'between': [d, 'hub'], 'bandwidth': 1e9} for d in ('host', 'gpu0', 'gpu1')]}}}))
     forked = write('forked.json', json.dumps({
         'format': 'weft.workload', 'version': 1,
-        'ops': [{'name': 'a', 'type': 'MatMul', 'work': 1e12, 'bytes': 1e9, 'kinds': ['cpu']},
-                *({'name': n, 'type': 'MatMul', 'work': 10e12, 'kinds': ['gpu']} for n in 'bc')],
-        'edges': [[0, 1], [0, 2]]}))
+        'ops': [{'name': 'a', 'type': 'MatMul', 'work': 1e12, 'outputs': [10**9], 'kinds': ['cpu']},
+                *({'name': n, 'type': 'MatMul', 'work': 10e12, 'kinds': ['gpu'], 'inputs': ['a']} for n in 'bc')]}))
     for how, seconds in (('none', '12.0'), ('port', '13.0'), ('fair', '13.0')):
         told = placed(forked, '--platform', shared, '--peak-rates', *few, '--contention', how)
         check(f'Step time    {seconds} s' in told and 'Not valid' not in told, f'--contention {how}: {told[:300]}')
