@@ -214,6 +214,7 @@
 #include "weft/objective/risk.hpp"
 #include "weft/objective/risk_measure.hpp"
 #include "weft/objective/within_deadline.hpp"
+#include "weft/objective/within_memory.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/exact/append_search.hpp"

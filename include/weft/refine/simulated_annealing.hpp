@@ -79,7 +79,7 @@ private:
   template <class Problem, class Schedule>
   void step(Schedule& s, detail::incumbent<Schedule>& found, neighbourhood<Problem>& moves,
             rng& random, double temperature) const {
-    const item_id i = near_critical(s, random, focus);
+    const item_id i = found.draw(s, random, focus);
     const double limit = s.value() - rounded(temperature * portable_log(1 - random.uniform()));
     const double value = moves.change(s, i, random) ? s.evaluate(found.limit_for(limit)) : s.infinity;
     if (value < s.infinity && found.admits(s, value, limit)) {

@@ -88,11 +88,13 @@ public:
 
   /// Bytes at the worst moment.
   byte_count peak(device_id d) const { return peak_[d]; }
+  /// Whether d lacks some at its worst moment.
+  bool is_short(device_id d) const { return peak_[d] > limit_[d]; }
   /// What devices lack at their worst moments, in their limits; 0 if nothing.
   double excess() const {
     double sum = 0;
     for (const device_id d : ids(limit_.size())) {
-      if (peak_[d] > limit_[d]) {
+      if (is_short(d)) {
         sum += static_cast<double>(peak_[d] - limit_[d]) / std::max(1.0, static_cast<double>(limit_[d]));
       }
     }

@@ -8,6 +8,7 @@
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/incremental_schedule.hpp"
+#include "weft/refine/neighbourhood.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/incremental_memory.hpp"
 
@@ -35,6 +36,16 @@ public:
   /// The value to evaluate a change to that has to come to at most `limit`: where there is too little memory, less of
   /// that is worth any value.
   double limit_for(double limit) const { return excess_ > 0 ? Schedule::infinity : limit; }
+  /// Where a change is to begin: where there is too little memory, at an op, if one is met, of a device that is short of it.
+  item_id draw(const Schedule& s, rng& random, std::uint32_t rounds) const {
+    for (std::uint32_t k = 0; excess_ > 0 && k < rounds; ++k) {
+      const op_id v = random.below(static_cast<std::uint32_t>(s.num_ops()));
+      if (memory_->is_short(s.device(v)) && s.stands_in_lane(v)) {
+        return v;
+      }
+    }
+    return near_critical(s, random, rounds);
+  }
   /// Whether a change that was evaluated to `value` may be committed, which is to follow then.
   bool admits(const Schedule& s, double value, double limit) {
     if (!memory_) {

@@ -18,7 +18,6 @@
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/identical_devices.hpp"
 #include "weft/refine/local_search.hpp"
-#include "weft/refine/memory_descent.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -392,8 +391,8 @@ private:
     return value;
   }
 
-  /// From the plans that came nearest to plans whose memory is enough, if they would be better than what was found. At
-  /// first components stay on the kind of device on which they are, as hosts have room, but little speed.
+  /// Anneals from the plans that came nearest to plans whose memory is enough, if they would be better than what was
+  /// found: as long as memory lacks, changes are accepted that leave less lacking, at whatever price.
   void relieve() {
     using near_miss = typename memory_guard<Problem>::near_miss;
     weft::stable_sort(near_, [](const near_miss& a, const near_miss& b) { return a.excess < b.excess; });
@@ -409,16 +408,11 @@ private:
       const stopwatch watch;
       auto share = left(0.25);
       share.target = 0;
-      share.moves = moves_by_runs(p_.num_ops());
+      share.moves = std::max(moves_by_runs(p_.num_ops()), std::min<std::uint64_t>(options_.moves / 16, 20 * p_.num_ops()));
       rng random{rng::mix(options_.seed + found_.tried.size())};
-      refine::memory_descent s{.budget = share, .enough = options_.memory.capacity_share, .keep_kinds = true};
-      auto lower = s(p_, near.decided, schedule::static_order{}, random);
-      double value = offer(evaluate(lower));
-      if (!has_plan_) {
-        s.keep_kinds = false;
-        value = offer(evaluate(s(p_, std::move(lower), schedule::static_order{}, random)));
-      }
-      found_.tried.push_back({"memory_descent", value, watch.seconds()});
+      const refine::simulated_annealing lessen{.budget = share, .memory = options_.memory};
+      const double value = offer(lessen(judge_, judge_.recorded(near.decided), random));
+      found_.tried.push_back({"simulated_annealing, for memory", value, watch.seconds()});
     }
   }
 
