@@ -5,7 +5,6 @@
 #include "tool/networks.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 namespace place {
 namespace {
@@ -102,8 +101,7 @@ options parse(int argc, char** argv) {
     throw weft::error("--pareto is of step time and energy: leave --objective " + objective + " out");
   }
   if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
-    throw weft::error(fmt::format("--contention goes with --objective makespan: {} is planned for without",
-                                  o.pareto ? "--pareto" : "--objective " + objective));
+    throw weft::error("--contention goes with --objective makespan, without --pareto");
   }
   return o;
 }

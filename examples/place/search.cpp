@@ -128,8 +128,8 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   } else {
     why = "no plan was found";
   }
-  if (r.reason && r.reason->why == infeasibility::reason::no_device_of_kind) {
-    return why;
+  if (o.contention != contention_model::none || (r.reason && r.reason->why == infeasibility::reason::no_device_of_kind)) {
+    return why; // the number of devices is found without contention
   }
   const device_id like = scarce_device(p);
   const auto estimates = [&](const platform<>& on) { return tool::costs{base, p.workload(), on}; };
@@ -300,7 +300,7 @@ answer search(const options& o, const problem& p, const estimate& base, const li
     a = by_energy(o, p, base, tell);
   } else {
     const auto budget = budget_of(o, tell.on_progress);
-    auto r = o.objective == objective::memory               ? solve::least_memory(p, budget)
+    auto r = o.objective == objective::memory         ? solve::least_memory(p, budget)
              : o.contention == contention_model::none ? solve::best(p, budget)
                                                       : solve::best(p, network_of(o), budget);
     if (!r.has_plan()) {

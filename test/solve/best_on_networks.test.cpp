@@ -8,6 +8,7 @@
 #include "weft/cost/tabulated.hpp"
 #include "weft/networks.hpp"
 #include "weft/platform/presets.hpp"
+#include "weft/schedule/fifo.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/validate/validate.hpp"
 
@@ -107,9 +108,9 @@ TEST_CASE("solve::best on a network: what cannot be") {
   rng random{1};
   const test::drawn x{random};
   const simulate::any_network fair{};
-  CHECK_THROWS_WITH_AS(best_on(fair, x.p, {.memory = {memory_rule::over_time}}),
-                       "solve::best: memory over time is of runs without contention; use memory_rule::reserved, or leave "
-                       "the network out",
+  CHECK_THROWS_WITH_AS(solve::best(x.p, schedule::fifo{}, {.memory = {memory_rule::over_time}}),
+                       "solve::best: memory over time is of runs in the plan's order; use memory_rule::reserved, or "
+                       "schedule::static_order",
                        value_error);
   std::stop_source stopped;
   stopped.request_stop();

@@ -6,6 +6,8 @@
 #include "solve/check_memory.hpp"
 
 #include "weft/evaluate/evaluation.hpp"
+#include "weft/objective/within_deadline.hpp"
+#include "weft/platform/topology.hpp"
 #include "weft/platform/presets.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/simulate/under.hpp"
@@ -224,6 +226,76 @@ TEST_CASE("memory over time: on networks, runs keep to the memory, and without n
   CHECK(same == 40);
   CHECK(tight > 10);
   CHECK(found + 2 > tight);
+}
+
+/// Tensors that a host makes for accelerators, some large ones for one with room, over a bus that holds up the others.
+struct crowded_bus {
+  explicit crowded_bus(rng& random) : w{ops(random)}, q{devices(random, w)} {}
+  workload w;
+  platform<> q;
+  problem<workload, platform<>> p{w, q};
+
+private:
+  static workload ops(rng& random) {
+    workload_builder b;
+    const op_id n = 8 + random.below(10);
+    for (op_id v = 0; v < n; ++v) {
+      b.add_op({.work = 1.0 + random.below(3), .bytes = byte_count{5} + random.below(10), .kinds = device_kind::cpu});
+    }
+    for (op_id v = 0; v < n; ++v) {
+      const kind_set either = kind_set{device_kind::gpu} | device_kind::npu;
+      b.add_op({.work = 1.0 + random.below(4),
+                .resident_bytes = byte_count{3} + random.below(6),
+                .kinds = random.below(3) > 0 ? device_kind::gpu : either});
+      b.add_edge(v, n + v);
+    }
+    b.add_op({.work = 1, .bytes = byte_count{30} + random.below(60), .kinds = device_kind::cpu});
+    b.add_op({.work = 1, .kinds = device_kind::npu});
+    b.add_edge(2 * n, 2 * n + 1);
+    return std::move(b).build();
+  }
+  static platform<> devices(rng& random, const workload& w) {
+    byte_count resident = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      resident += w.resident_bytes(v);
+    }
+    const weft::link shared{.bandwidth = 4.0 + random.below(10)};
+    return {{{.memory_capacity = 100'000},
+             {.kind = device_kind::gpu, .speed = 2, .memory_capacity = resident + 15 + random.below(50)},
+             {.kind = device_kind::npu, .memory_capacity = 100'000}},
+            link_matrix{3, topology::bus{.devices = 3, .shared = shared}}};
+  }
+};
+
+TEST_CASE("memory over time: on networks, the room for plans is found, and late plans are better than none") {
+  rng random{1000};
+  int possible = 0; // without contention
+  int found = 0;
+  int late = 0;
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    const crowded_bus s{random};
+    const simulate::under how{schedule::static_order{}, simulate::any_network{contention_model::fair}};
+    const solve::best_options budget{.moves = 400, .seed = 3, .memory = over_time};
+    possible += solve::best(s.p, budget).has_plan();
+    const auto r = solve::best(s.p, how, budget);
+    if (!r.has_plan()) {
+      CHECK(r.shortage.has_value());
+      continue;
+    }
+    ++found;
+    const evaluation soon{how, objective::within_deadline{objective::makespan{}, 0.8 * r.makespan}};
+    const auto hurried = solve::best(s.p, soon, budget);
+    late += hurried.status == status::late;
+    if (!hurried.plan.placement.empty()) {
+      const auto run = evaluator{s.p, how}.recorded(hurried.plan);
+      CHECK(memory_shortages(s.p, hurried.plan.placement, run.record).empty());
+    }
+    CHECK(hurried.status != status::infeasible);
+  }
+  MESSAGE(found << " of " << possible << " found on the network; " << late << " late");
+  CHECK(2 * found > possible);
+  CHECK(3 * late > 2 * found);
 }
 
 TEST_CASE("memory over time: training steps that reservations refuse") {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/solve/pareto.hpp"
 
+#include "weft/objective/within_deadline.hpp"
+#include "weft/objective/within_memory.hpp"
+#include "weft/simulate/under.hpp"
 #include "weft/platform/presets.hpp"
 #include "weft/simulate/fair_sharing.hpp"
 #include "weft/validate/validate.hpp"
@@ -101,6 +104,24 @@ TEST_CASE("pareto: memory over time, nothing to run, no room, no time") {
   const auto over_time = solve::pareto(p, {.moves = 500, .memory = {memory_rule::over_time}});
   CHECK(!over_time.exact);
   CHECK(!over_time.points.empty());
+
+  const simulate::under fair{schedule::static_order{}, simulate::fair_sharing{}};
+  CHECK_THROWS_AS(solve::pareto(p, evaluation{fair, objective::energy{}}, {.moves = 500, .memory = {memory_rule::over_time}}),
+                  value_error);
+
+  // An order that takes longer may need less memory, so the search through placements proves nothing.
+  workload_builder two;
+  for (const byte_count bytes : {8u, 1u, 8u, 1u}) {
+    two.add_op({.work = 1, .bytes = bytes});
+  }
+  two.add_edge(0, 1);
+  two.add_edge(2, 3);
+  const auto pairs = std::move(two).build();
+  const platform<uniform_links> small{{{.memory_capacity = 10, .active_watts = 10}}, {}};
+  const auto free = problem{pairs, small}.with_demands(std::vector<byte_count>(4, 0));
+  using in_time = objective::within_deadline<objective::energy<>>;
+  CHECK(!solve::pareto(free, evaluation{schedule::static_order{}, objective::within_memory{in_time{{}, 100}}},
+                       {.moves = 500}).exact);
 
   const auto nothing = ops(0);
   CHECK(solve::pareto(problem{nothing, q}).exact == true);

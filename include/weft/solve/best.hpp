@@ -43,14 +43,15 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 /// alone, their pairs of devices are made as much slower, and plans are proposed again; last, single changes are run. The
 /// result is never worse than the plan made without contention with the same moves. A budget in moves holds for each
 /// search, of which there are two, and a run counts as a move per five ops; one in seconds is for all of them together, the
-/// first having half. Under `effort::heuristics` there are no
-/// further searches, under `first_plan` the first plan that may be used is the only one. Memory: O(devices²).
+/// first having half. Under `effort::heuristics` there are no further searches, under `first_plan` the first plan that may
+/// be used is the only one. Memory: O(devices²).
 ///
-/// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, and
-/// `peaks` says how much, on a network, too; plans that reservations would refuse are found. Where memory binds, heuristics run again under
-/// reservations learned from plans that needed too much, plans are repaired, and annealing accepts no change that
-/// needs too much. Where it does not, plans are those of unlimited memory. See docs/memory.md. Throws `value_error` if
-/// plans are run without contention, but not in their order.
+/// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, on a
+/// network as well; `peaks` says how much it holds. Plans that reservations would refuse are found. Where memory binds,
+/// heuristics run again under reservations learned from plans that needed too much, plans are repaired, and annealing
+/// accepts no change that needs too much; where a run on a network needs too much, plans are proposed again for less
+/// memory. Where memory does not bind, plans are those of unlimited memory. See docs/memory.md. Throws `value_error` for a
+/// ready policy other than `schedule::static_order` that is on no network.
 /// Source: a composition of what this library has; each part names its own. Complexity: that of its parts, within the
 /// budget.
 /// Choose it when the plan matters more than the time to find it, or when you do not know what to choose.

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/error.hpp"
 #include "weft/core/random.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/evaluate/pareto_front.hpp"
 #include "weft/objective/energy.hpp"
 #include "weft/objective/within_deadline.hpp"
 #include "weft/plan/memory_rule.hpp"
+#include "weft/refine/concepts.hpp"
 #include "weft/refine/exact/trade_off.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -76,6 +78,10 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   constexpr std::uint64_t most_visits = 50'000'000; // about a second
   const stopwatch clock;
   options.on_progress = nullptr; // a single number would not say what is better
+  if (!std::same_as<Run, schedule::static_order> && options.memory.rule == memory_rule::over_time) {
+    throw value_error("solve::pareto", "memory over time is followed in runs without contention; elsewhere, use "
+                                       "memory_rule::reserved, or let the objective be within_memory");
+  }
   searches = std::max<std::size_t>(1, searches);
   const bool over_time = options.memory.rule == memory_rule::over_time;
   const Problem searched =
@@ -83,7 +89,7 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   evaluator judge{searched, how};
   pareto_front front{.makespan_bound = judge.makespan_bound()};
   front.value_bound = judge.bound(front.makespan_bound).value;
-  if constexpr (std::same_as<Run, schedule::static_order> && objective_parts::is_sum<Objective, Problem>) {
+  if constexpr (refine::follows<decltype(judge)> && objective_parts::is_sum<Objective, Problem>) {
     if (p.num_ops() <= 12 && options.memory.rule == memory_rule::reserved) {
       const auto visits = static_cast<double>(most_visits) * std::min(1.0, options.seconds);
       const std::uint64_t affordable = std::min(options.moves, most_visits / 10) * 10; // a visit is less than a move

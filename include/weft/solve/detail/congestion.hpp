@@ -29,18 +29,27 @@
 
 namespace weft::solve::detail {
 
-/// What runs on a network taught: how much longer than alone transfers took, by pair of devices, and how much less memory
-/// plans should use without contention, as tensors that travel longer are longer there.
+/// What runs on a network taught: how much longer than alone transfers took, by pair of devices; and which share of the
+/// memory plans that are made without contention may use, as slow transfers keep tensors in memory for longer.
 class lessons {
 public:
   explicit lessons(std::size_t num_devices) : n_{num_devices}, factors_(n_ * n_, 1) {}
   const std::vector<double>& factors() const { return factors_; }
-  /// The share of what they may use.
+  /// The share of the memory that is allowed.
   double room() const { return room_; }
 
-  /// Of a run that lacks this memory, most of all devices.
-  void learn(const memory_shortage& s) {
-    room_ = std::max(0.1, room_ * static_cast<double>(s.capacity) / static_cast<double>(s.peak));
+  /// With so much room a run came to this shortage. Whether there is another room to try.
+  bool was_too_large(const memory_shortage& s) {
+    too_large_ = room_;
+    const double by_peak = room_ * static_cast<double>(s.capacity) / static_cast<double>(s.peak);
+    room_ = too_small_ > 0 ? (too_small_ + room_) / 2 : std::max(0.1, by_peak);
+    return room_ < too_large_ && has_more();
+  }
+  /// With so little room no plan was found. Whether there is another room to try.
+  bool was_too_small() {
+    too_small_ = room_;
+    room_ = (room_ + too_large_) / 2;
+    return has_more();
   }
 
   /// Half way, in proportions, from what was known to what a run shows. Pairs that moved nothing have the mean of what
@@ -83,8 +92,12 @@ public:
 private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   std::size_t n_;
+  bool has_more() const { return too_large_ - too_small_ > 0.01; }
+
   std::vector<double> factors_;
   double room_ = 1;
+  double too_large_ = 1;
+  double too_small_ = 0;
 };
 
 /// Of the devices that lack memory in a run the one that lacks most of its capacity.
@@ -102,7 +115,7 @@ std::optional<memory_shortage> worst_shortage(const Problem& p, const placement&
 /// than alone, their pairs of devices are made as much slower in the costs (`cost::congested`), and the portfolio
 /// proposes again, at first with heuristics alone. Heuristics that book links (`bookable_network_for`) propose, too.
 /// Under `memory_rule::over_time`, `relaxed` has demands that every plan keeps to, `strictest` some that no run exceeds,
-/// and the evaluation's objective is one `within_memory`; else all are as they are.
+/// and `how` judges by a `within_memory` of the objective; else both are the same problem, and `how` by the objective.
 template <class Problem, class E, class Objective>
 best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, const E& how, const Objective& objective,
                             const best_options& options) {
@@ -115,10 +128,19 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
   progress_listener listener{options.on_progress};
   best_result found;
   evaluated_plan best, last;
-  const auto offer = [&](const evaluated_plan& x) {
-    const bool better = x.run.complete && (found.plan.placement.empty() || x.score < best.score);
+  std::optional<memory_shortage> lacks; // of the best
+  const auto shortage_of = [&](evaluated_plan& x) -> std::optional<memory_shortage> {
+    return over_time ? worst_shortage(relaxed, x.plan.placement, judge.record_of(x), options.memory.capacity_share)
+                     : std::nullopt;
+  };
+  const auto offer = [&](evaluated_plan x) {
+    auto shortage = x.run.complete ? shortage_of(x) : std::nullopt;
+    const bool better = x.run.complete && (found.plan.placement.empty() ||
+                                           (lacks.has_value() == shortage.has_value() ? x.score < best.score
+                                                                                      : lacks.has_value()));
     if (better) {
       best = x;
+      lacks = std::move(shortage);
       found.take({x.plan, x.score, x.run, {}});
       if (x.score.admitted()) {
         listener.tell(0, watch.seconds(), x.score.value);
@@ -126,12 +148,14 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     }
     return better;
   };
-  /// The plan for these costs; whether it is the best so far. `last` is its run on the network.
+  bool has_proposed = false;
+  /// The plan for these costs, if there is one; whether it is the best so far. `last` is its run on the network.
   const auto propose = [&](const lessons& learned, double share, bool search, const char* remark) {
     auto mine = options;
     mine.memory.capacity_share *= learned.room();
     mine.on_progress = nullptr;
     mine.moves = search ? options.moves : 0;
+    mine.effort = search || options.effort == effort::first_plan ? options.effort : effort::heuristics;
     if (options.timed()) {
       mine.seconds = std::max(0.0, options.seconds - watch.seconds()) * share;
     }
@@ -147,7 +171,8 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
       found.reason = proposed.reason;
       found.shortage = proposed.shortage;
     }
-    if (proposed.plan.placement.empty()) {
+    has_proposed = !proposed.plan.placement.empty();
+    if (!has_proposed) {
       found.tried.push_back({std::string{"best"} + remark, infinity, proposed.stats.partition_seconds});
       return false;
     }
@@ -163,23 +188,24 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
 
   lessons known{relaxed.num_devices()};
   const auto learn = [&] {
-    bool anything = known.learn(relaxed, last.record);
-    if (over_time) {
-      if (const auto lacks = worst_shortage(relaxed, last.plan.placement, last.record, options.memory.capacity_share)) {
-        known.learn(*lacks);
-        anything = true;
-      }
+    if (!has_proposed) {
+      return known.was_too_small();
     }
-    return anything;
+    const bool slow = known.learn(relaxed, last.record);
+    const auto shortage = shortage_of(last);
+    return (shortage && known.was_too_large(*shortage)) || slow;
   };
   const bool any = propose(known, 0.5, true, "");
   const bool goes_on = any && !stopped() && learn();
   auto best_known = known;
+  bool is_proven = false; // they led to a plan
   bool learned = goes_on;
   for (int lesson = 0; lesson < most_lessons && learned && !stopped(); ++lesson) {
     const auto tried = known;
-    if (propose(tried, 0.05, false, ", heuristics where links are congested")) {
+    const bool better = propose(tried, 0.05, false, ", heuristics where links are congested");
+    if (better || (has_proposed && !is_proven)) {
       best_known = tried;
+      is_proven = true;
     }
     learned = learn();
   }
@@ -215,13 +241,12 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     found.tried.push_back({"local_search, on the network", found.score.usable(), searching.seconds()});
   }
   if (over_time && !found.plan.placement.empty()) {
-    const trace& run = judge.record_of(best);
-    found.shortage = worst_shortage(relaxed, best.plan.placement, run, options.memory.capacity_share);
-    if (found.shortage) {
+    found.shortage = lacks;
+    if (lacks) {
       static_cast<result&>(found) = {.bound = found.bound, .stats = found.stats, .reason = infeasibility{}};
     } else {
       simulate::memory_tracker<Problem> memory{relaxed};
-      memory.follow(best.plan.placement, run);
+      memory.follow(best.plan.placement, judge.record_of(best));
       found.peaks = memory.peaks();
     }
   }

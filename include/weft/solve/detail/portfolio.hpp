@@ -407,7 +407,6 @@ private:
       ++relieved;
       const stopwatch watch;
       auto share = left(0.25);
-      share.target = 0;
       share.moves = std::max(moves_by_runs(p_.num_ops()), std::min<std::uint64_t>(options_.moves / 16, 20 * p_.num_ops()));
       rng random{rng::mix(options_.seed + found_.tried.size())};
       const refine::simulated_annealing lessen{.budget = share, .memory = options_.memory};
