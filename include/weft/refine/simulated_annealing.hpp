@@ -19,7 +19,8 @@ namespace weft::refine {
 /// exp(−x / temperature), while the temperature falls geometrically. The value is the makespan, or what an objective
 /// that is a sum makes of it (`incremental_schedule`). The threshold is drawn before a change is evaluated, so that most
 /// bad changes are given up after a few items. Changes are drawn near the longest paths: around the best of `focus`
-/// random items; while memory lacks, at ops of devices that are short of it. After `changes_per_round` changes per op the schedule is heated up again, from the best one met.
+/// random items; while memory lacks, at ops of devices that are short of it. After `changes_per_round` changes per
+/// op the schedule is heated up again, from the best one met.
 ///
 /// Returns the best plan met, with its order: run it under `schedule::static_order`. Under another policy the plan is
 /// only returned if it is better there, too. Temperatures are in units of what an op contributes to the value in the

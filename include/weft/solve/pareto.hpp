@@ -78,12 +78,12 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   constexpr std::uint64_t most_visits = 50'000'000; // about a second
   const stopwatch clock;
   options.on_progress = nullptr; // a single number would not say what is better
-  if (!std::same_as<Run, schedule::static_order> && options.memory.rule == memory_rule::over_time) {
+  const bool over_time = options.memory.rule == memory_rule::over_time;
+  if (!std::same_as<Run, schedule::static_order> && over_time) {
     throw value_error("solve::pareto", "memory over time is followed in runs without contention; elsewhere, use "
                                        "memory_rule::reserved, or let the objective be within_memory");
   }
   searches = std::max<std::size_t>(1, searches);
-  const bool over_time = options.memory.rule == memory_rule::over_time;
   const Problem searched =
     over_time ? p.with_demands(detail::resident_demands(p, options.memory.capacity_share)) : p;
   evaluator judge{searched, how};

@@ -200,7 +200,7 @@ private:
     };
     const auto is_asked = [&](const candidate& x) {
       const bool too_large = options_.timed() ? clock_.seconds() > options_.seconds / 4
-                                                         : p_.num_ops() * p_.num_devices() > most_pairs;
+                                              : p_.num_ops() * p_.num_devices() > most_pairs;
       switch (x.asked) {
       case when::always: break;
       case when::with_time:
@@ -407,7 +407,8 @@ private:
       ++relieved;
       const stopwatch watch;
       auto share = left(0.25);
-      share.moves = std::max(moves_by_runs(p_.num_ops()), std::min<std::uint64_t>(options_.moves / 16, 20 * p_.num_ops()));
+      const std::uint64_t n = p_.num_ops();
+      share.moves = std::max(moves_by_runs(n), std::min(options_.moves / 16, 20 * n));
       rng random{rng::mix(options_.seed + found_.tried.size())};
       const refine::simulated_annealing lessen{.budget = share, .memory = options_.memory};
       const double value = offer(lessen(judge_, judge_.recorded(near.decided), random));
