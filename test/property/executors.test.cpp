@@ -2,6 +2,7 @@
 /// Random graphs on real threads: each op computes a number from its inputs' numbers, some throw, cancel or take until
 /// the deadline.
 #include "property/property.hpp"
+#include "support/random_plans.hpp"
 
 #include "weft/execute/concurrent_executor.hpp"
 #include "weft/execute/static_executor.hpp"
@@ -51,32 +52,6 @@ std::uint64_t value_of(op_id v, const workload& w, const std::vector<std::uint64
     x = rng::mix(x * 31 + values[w.producer(t)]);
   }
   return x;
-}
-
-/// The ops in a random order that respects the graph.
-std::vector<op_id> random_topological_order(const workload& w, rng& random) {
-  std::vector<std::size_t> missing;
-  std::vector<op_id> ready;
-  for (const op_id v : ids(w.num_ops())) {
-    missing.push_back(w.inputs(v).size());
-    if (missing[v] == 0) {
-      ready.push_back(v);
-    }
-  }
-  std::vector<op_id> ops;
-  while (!ready.empty()) {
-    std::swap(ready[random.below(ready.size())], ready.back());
-    ops.push_back(ready.back());
-    ready.pop_back();
-    for (const tensor_id t : w.outputs(ops.back())) {
-      for (const op_id u : w.consumers(t)) {
-        if (--missing[u] == 0) {
-          ready.push_back(u);
-        }
-      }
-    }
-  }
-  return ops;
 }
 
 /// How a run is to end.
@@ -220,39 +195,6 @@ void check_run(const run_data& r, const run_report& report, bool recorded) {
   }
   RC_ASSERT(report.trace.makespan == last);
   RC_ASSERT(report.seconds >= last);
-}
-
-/// A plan for up to four workers whose orders agree with the graph: no order, a topological one, or any merge of the
-/// workers' own; with a send here and there.
-plan random_plan(const workload& w, rng& random) {
-  plan p;
-  const auto num_workers = 1 + random.below(4);
-  for ([[maybe_unused]] const op_id v : ids(w.num_ops())) {
-    p.placement.push_back(random.below(num_workers));
-  }
-  const auto how = random.below(3);
-  if (how == 0) {
-    return p;
-  }
-  const auto ops = random_topological_order(w, random);
-  std::array<std::vector<op_id>, 4> queue;
-  std::vector<device_id> turns;
-  for (const op_id v : ops) {
-    queue[p.placement[v]].push_back(v);
-    turns.push_back(p.placement[v]);
-  }
-  if (how == 2) {
-    random.shuffle(turns);
-  }
-  std::array<std::size_t, 4> next{};
-  for (const device_id d : turns) {
-    const op_id v = queue[d][next[d]++];
-    p.order.push_back(step::run(v));
-    if (!w.outputs(v).empty() && random.below(4) == 0) {
-      p.order.push_back(step::send(v, w.outputs(v).front(), random.below(4)));
-    }
-  }
-  return p;
 }
 
 /// Every op on its device, one at a time, in the plan's order.

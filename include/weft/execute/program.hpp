@@ -239,16 +239,16 @@ private:
       start = free_at[placement_[v]];
       for (const auto b : inputs(v)) {
         start = std::max(start, times.finish[producer_[buffers_[b].tensor]]);
+        if (!is_own(b) && before[b - num_tensors_] != none) {
+          start = std::max(start, times.finish[before[b - num_tensors_]]); // 0 if that op comes later
+        }
       }
       times.finish[v] = free_at[placement_[v]] = start + work[v];
     }
     for (const auto m : ids(messages_.size())) {
-      auto& x = times.messages[m];
-      x.send = x.begin = times.finish[producer_[messages_[m].tensor]];
-      if (before[m] != none) {
-        x.send = x.begin = std::max(x.send, times.finish[before[m]]);
-      }
-      x.end = times.start[first_reader_[m]];
+      const double made = times.finish[producer_[messages_[m].tensor]];
+      const double sent = before[m] == none ? made : std::max(made, times.finish[before[m]]);
+      times.messages[m] = {sent, sent, times.start[first_reader_[m]]};
     }
     return times;
   }

@@ -2,16 +2,18 @@
 /// Runs a plan: every worker runs its ops in the plan's order, and waits only where an input comes from another worker.
 #pragma once
 
-#include "weft/concurrency/op_graph.hpp"
 #include "weft/core/error.hpp"
+#include "weft/execute/detail/copies.hpp"
 #include "weft/execute/detail/crew.hpp"
+#include "weft/execute/detail/interpret.hpp"
+#include "weft/execute/memory.hpp"
+#include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
-#include "weft/plan/plan.hpp"
-#include "weft/workload/concepts.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <concepts>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,18 +35,24 @@ namespace weft {
 /// auto report = run([&](weft::op_id v) { kernels[v](); });
 /// ```
 /// Memory: 12 bytes per op, at most 8 per edge. The workload is not needed after construction.
+/// ```
+/// const weft::execute::program program{workload, result.plan}; // with data: each device in a memory of its own
+/// weft::static_executor run{program};
+/// weft::execute::memory memory{program};
+/// auto report = run([&](weft::op_id v, const weft::execute::op_buffers& b) { … }, memory);
+/// ```
 class static_executor {
 public:
   /// Sequences come from the plan's order, or from a topological order where it has none. Device d is worker d.
   /// Throws `value_error` if the plan does not fit the workload, `constraint_error` if its order contradicts the graph.
   /// Complexity: O(n + m).
   template <must_be::dataflow_workload W>
-  static_executor(const W& w, const plan& p) {
-    const concurrency::op_graph g{w};
-    auto sequence = sequence_of(g, p);
-    make_topological(w, g, p, sequence);
-    pack(w, p, sequence);
-    order_ = std::move(sequence);
+  static_executor(const W& w, const plan& p) : static_executor(execute::program{w, p}) {}
+
+  /// Of a program, which is not needed after construction.
+  explicit static_executor(const execute::program& p)
+      : order_{p.sequence().begin(), p.sequence().end()}, fingerprint_{p.fingerprint()}, copies_{p.messages().size()} {
+    pack(p);
     progress_ = std::make_unique<worker_progress[]>(workers_.size());
     crew_ = std::make_unique<execute::detail::crew>(workers_.empty() ? 0u
                                                                      : static_cast<std::uint32_t>(workers_.size() - 1));
@@ -55,24 +63,74 @@ public:
   std::size_t num_workers() const { return workers_.size(); }
 
   /// Runs every op once and returns when nothing runs any more. Complexity: O(n + waits).
-  template <must_be::op_kernel Kernel>
+  template <class Kernel>
+    requires(!data_kernel<Kernel> || op_kernel<Kernel>) && must_be::op_kernel<Kernel>
   execute::run_report operator()(Kernel&& kernel, const execute::run_options& options = {}) {
-    if (taken_.test_and_set(std::memory_order_acquire)) {
-      return run_alone(kernel, options);
+    const claim mine{taken_};
+    run_state state{options, num_ops()};
+    if (!mine) {
+      run_alone(kernel, state);
+    } else if (!workers_.empty()) {
+      for (std::size_t i = 0; i < workers_.size(); ++i) {
+        progress_[i].done.store(0, std::memory_order_relaxed);
+      }
+      const bool clocked = options.record || options.seconds < std::numeric_limits<double>::infinity();
+      auto work = [&](std::uint32_t i) {
+        clocked                        ? follow<true, true>(i, kernel, state)
+        : options.stop.stop_possible() ? follow<false, true>(i, kernel, state)
+                                       : follow<false, false>(i, kernel, state);
+      };
+      crew_->run(crew_->size(), work);
     }
-    struct release {
-      std::atomic_flag& flag;
-      ~release() { flag.clear(std::memory_order_release); }
-    } at_end{taken_};
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-      progress_[i].done.store(0, std::memory_order_relaxed);
+    return conclude(state);
+  }
+
+  /// The same with each device in a memory of its own: kernels are given the memory of their op's tensors, and tensors
+  /// are copied from device to device as the program says. A recorded trace has these transfers, too. Two runs at once
+  /// need two memories. Throws `value_error` if the memory is of another program or lacks a device.
+  template <std::same_as<execute::memory> Memory, must_be::data_kernel Kernel>
+  execute::run_report operator()(Kernel&& kernel, const Memory& memory, const execute::run_options& options = {}) {
+    const execute::program& p = memory.program();
+    if (p.fingerprint() != fingerprint_) {
+      throw value_error("the memory", "was made for another program than the executor");
     }
-    return run_on_workers(kernel, options);
+    for (const worker& x : workers_) {
+      if (!memory.has(x.device)) {
+        throw value_error("the memory", "lacks device " + std::to_string(x.device) + "; make it for all devices");
+      }
+      memory.free_all(x.device);
+    }
+    auto bound = [&](op_id v) { kernel(v, memory.of(v)); };
+    const claim mine{taken_};
+    run_state state{options, num_ops()};
+    if (options.record) {
+      state.report.trace.transfers.resize(p.messages().size());
+    }
+    if (!mine) {
+      run_alone(bound, state, memory);
+    } else if (!workers_.empty()) {
+      copies_.reset();
+      auto work = [&](std::uint32_t i) {
+        execute::detail::backoff b;
+        channel through{memory, copies_, state, [&](std::uint32_t m) {
+                          for (b = {}; !copies_.is_done(m); b.wait()) {
+                            if (state.must_end()) {
+                              return false;
+                            }
+                          }
+                          return true;
+                        }};
+        std::size_t next = 0;
+        execute::detail::interpret(p, workers_[i].device, memory, through, op_runner{bound, workers_[i].device, state},
+                                   next);
+      };
+      crew_->run(crew_->size(), work);
+    }
+    return conclude(state);
   }
 
 private:
   using clock = std::chrono::steady_clock;
-  static constexpr device_id max_workers = 4096;
 
   /// One op in the sequence of a worker. Waits are stored in the order in which the worker meets them.
   struct entry {
@@ -94,6 +152,23 @@ private:
     std::atomic<std::uint32_t> done{0};
   };
 
+  /// The workers, for one run; false if another one has them.
+  class claim {
+  public:
+    explicit claim(std::atomic_flag& f) : flag_{f.test_and_set(std::memory_order_acquire) ? nullptr : &f} {}
+    claim(const claim&) = delete;
+    claim& operator=(const claim&) = delete;
+    ~claim() {
+      if (flag_ != nullptr) {
+        flag_->clear(std::memory_order_release);
+      }
+    }
+    explicit operator bool() const { return flag_ != nullptr; }
+
+  private:
+    std::atomic_flag* flag_;
+  };
+
   /// What the threads of one run share.
   struct run_state {
     clock::time_point begin = clock::now();
@@ -104,7 +179,11 @@ private:
     execute::run_report report = {};
     std::atomic<std::size_t> num_finished{0};
 
-    explicit run_state(const execute::run_options& o) : options{o} {}
+    run_state(const execute::run_options& o, std::size_t num_ops) : options{o} {
+      if (o.record) {
+        report.trace.ops.assign(num_ops, op_record{});
+      }
+    }
     double now() const { return std::chrono::duration<double>(clock::now() - begin).count(); }
     /// Whether no further op may start. Asks the token itself: a callback of it is late, since `request_stop` returns
     /// at once where another thread is inside it and has not come to the callback.
@@ -126,159 +205,53 @@ private:
     }
   };
 
-  static std::vector<op_id> sequence_of(const concurrency::op_graph& g, const plan& p) {
-    const auto n = g.num_ops();
-    if (p.placement.size() != n) {
-      throw value_error("static_executor", "the plan places " + std::to_string(p.placement.size()) + " ops, the workload has " +
-                                             std::to_string(n));
-    }
-    for (const op_id v : ids(n)) {
-      if (p.placement[v] == none) {
-        throw value_error("op " + std::to_string(v), "has no device in the plan");
-      }
-      if (p.placement[v] >= max_workers) {
-        throw value_error("op " + std::to_string(v), "is on device " + std::to_string(p.placement[v]) +
-                                                       "; every device is a thread, and at most " +
-                                                       std::to_string(max_workers) + " can be");
-      }
-    }
-    if (p.order.empty()) {
-      return {g.topological_order().begin(), g.topological_order().end()};
-    }
-    std::vector<op_id> ops;
-    ops.reserve(n);
-    std::vector<std::uint8_t> seen(n, 0);
-    for (const step& s : p.order) {
-      if (s.is_send()) {
-        continue;
-      }
-      if (s.op >= n || seen[s.op]) {
-        throw value_error("static_executor", "the plan's order has op " + std::to_string(s.op) +
-                                               (s.op >= n ? ", which does not exist" : " twice"));
-      }
-      seen[s.op] = 1;
-      ops.push_back(s.op);
-    }
-    if (ops.size() != n) {
-      throw value_error("static_executor", "the plan's order has " + std::to_string(ops.size()) + " ops, the workload " +
-                                             std::to_string(n));
-    }
-    return ops;
-  }
-
-  /// Follows all workers as if they ran, one op at a time: whoever is never reached waits for itself. Turns `ops` into an
-  /// order that is topological, too.
-  template <class W>
-  static void make_topological(const W& w, const concurrency::op_graph& g, const plan& p, std::vector<op_id>& ops) {
-    graph::release_counter waiting{g};
-    const auto num_devices = ops.empty() ? 0 : std::size_t{*std::max_element(p.placement.begin(), p.placement.end())} + 1;
-    std::vector<std::vector<op_id>> sequence(num_devices);
-    for (const op_id v : ops) {
-      sequence[p.placement[v]].push_back(v);
-    }
-    std::vector<std::size_t> next(num_devices, 0);
-    std::vector<op_id> reached;
-    reached.reserve(ops.size());
-    const auto advance = [&](device_id d) {
-      while (next[d] < sequence[d].size() && waiting.is_ready(sequence[d][next[d]])) {
-        reached.push_back(sequence[d][next[d]++]);
-      }
-    };
-    for (device_id d = 0; d < num_devices; ++d) {
-      advance(d);
-    }
-    for (std::size_t i = 0; i < reached.size(); ++i) {
-      for (const op_id u : g.consumers(reached[i])) {
-        waiting.arrive(u);
-        advance(p.placement[u]);
-      }
-      advance(p.placement[reached[i]]);
-    }
-    if (reached.size() != ops.size()) {
-      std::vector<std::uint8_t> is_reached(ops.size(), 0);
-      for (const op_id v : reached) {
-        is_reached[v] = 1;
-      }
-      device_id stuck = 0;
-      while (next[stuck] == sequence[stuck].size()) {
-        ++stuck;
-      }
-      for (std::size_t i = 0; i < num_devices; ++i) { // some only wait for those that wait for themselves
-        for (const tensor_id t : w.inputs(sequence[stuck][next[stuck]])) {
-          if (const auto u = static_cast<op_id>(w.producer(t)); !is_reached[u]) {
-            stuck = p.placement[u];
-            break;
+  /// Turns a program into what threads that share memory need of it: the ops of each worker, and the waits that no
+  /// earlier wait of the same worker implies.
+  void pack(const execute::program& p) {
+    std::vector<std::uint32_t> worker_of(p.num_devices(), none);
+    std::vector<std::uint32_t> position(p.num_ops(), 0);
+    std::vector<op_id> producer(p.num_tensors(), none);
+    for (device_id d = 0; d < p.num_devices(); ++d) {
+      for (const instruction& i : p.of(d)) {
+        if (i.what == instruction::kind::run) {
+          if (worker_of[d] == none) {
+            worker_of[d] = static_cast<std::uint32_t>(workers_.size());
+            workers_.push_back({.device = d});
+          }
+          auto& entries = workers_[worker_of[d]].entries;
+          position[i.id] = static_cast<std::uint32_t>(entries.size());
+          entries.push_back({.op = i.id});
+          for (const auto t : p.outputs(i.id)) {
+            producer[t] = i.id;
           }
         }
       }
-      const op_id v = sequence[stuck][next[stuck]];
-      throw constraint_error({v}, "the plan's order contradicts the graph: op " + std::to_string(v) + " on device " +
-                                    std::to_string(stuck) + " waits, through its device's order, for itself");
     }
-    ops = std::move(reached);
-  }
-
-  template <class W>
-  void pack(const W& w, const plan& p, const std::vector<op_id>& ops) {
-    std::vector<std::uint32_t> worker_of(ops.empty() ? 0 : *std::max_element(p.placement.begin(), p.placement.end()) + 1u,
-                                         none);
-    std::vector<std::uint32_t> position(ops.size(), 0);
-    for (const device_id d : p.placement) {
-      worker_of[d] = 0; // has ops
-    }
-    for (device_id d = 0; d < worker_of.size(); ++d) {
-      if (worker_of[d] != none) {
-        worker_of[d] = static_cast<std::uint32_t>(workers_.size());
-        workers_.push_back({.device = d});
-      }
-    }
-    const auto count = workers_.size();
-    std::vector<std::uint32_t> known(count * count, 0);  // what worker a has already waited for of worker b
-    std::vector<std::uint32_t> needed(count, 0);
-    std::vector<std::uint32_t> touched;
-    for (const op_id v : ops) {
-      const auto a = worker_of[p.placement[v]];
-      auto& mine = workers_[a];
-      entry e;
-      e.op = v;
-      touched.clear();
-      graph::for_each_predecessor(w, v, [&](op_id u) {
-        const auto b = worker_of[p.placement[u]];
-        if (b != a && position[u] + 1 > std::max(needed[b], known[a * count + b])) {
-          if (needed[b] == 0) {
-            touched.push_back(b);
+    std::vector<std::uint32_t> known(workers_.size()), needed(workers_.size(), 0), touched;
+    for (worker& mine : workers_) {
+      std::fill(known.begin(), known.end(), 0u); // how far it knows the others to be
+      for (const instruction& i : p.of(mine.device)) {
+        if (i.what == instruction::kind::wait && p.messages()[i.id].to == mine.device) {
+          const message& m = p.messages()[i.id];
+          const auto b = worker_of[m.from];
+          const auto count = position[producer[m.tensor]] + 1;
+          if (count > std::max(known[b], needed[b])) {
+            if (needed[b] == 0) {
+              touched.push_back(b);
+            }
+            needed[b] = count;
           }
-          needed[b] = position[u] + 1;
+        } else if (i.what == instruction::kind::run) {
+          for (const auto b : touched) {
+            mine.waits.push_back({b, needed[b]});
+            ++mine.entries[position[i.id]].num_waits;
+            workers_[b].entries[needed[b] - 1].publishes = 1;
+            known[b] = std::exchange(needed[b], 0u);
+          }
+          touched.clear();
         }
-      });
-      for (const auto b : touched) {
-        mine.waits.push_back({b, needed[b]});
-        workers_[b].entries[needed[b] - 1].publishes = 1;
-        known[a * count + b] = needed[b];
-        needed[b] = 0;
-        ++e.num_waits;
       }
-      position[v] = static_cast<std::uint32_t>(mine.entries.size());
-      mine.entries.push_back(e);
     }
-  }
-
-  template <class Kernel>
-  execute::run_report run_on_workers(Kernel& kernel, const execute::run_options& options) {
-    run_state state{options};
-    if (options.record) {
-      state.report.trace.ops.assign(num_ops(), op_record{});
-    }
-    const bool clocked = options.record || options.seconds < std::numeric_limits<double>::infinity();
-    auto work = [&](std::uint32_t i) {
-      clocked                      ? follow<true, true>(i, kernel, state)
-      : options.stop.stop_possible() ? follow<false, true>(i, kernel, state)
-                                     : follow<false, false>(i, kernel, state);
-    };
-    if (!workers_.empty()) {
-      crew_->run(crew_->size(), work);
-    }
-    return conclude(state);
   }
 
   /// What worker i does in a run. Without a clock to read and a token to ask, ops pay for neither.
@@ -325,7 +298,7 @@ private:
 
   /// False if the run must end.
   template <bool Clocked, class Kernel>
-  bool run_op(op_id v, device_id d, Kernel& kernel, run_state& state) {
+  static bool run_op(op_id v, device_id d, Kernel& kernel, run_state& state) {
     double start = 0;
     if constexpr (Clocked) {
       start = state.now();
@@ -349,20 +322,77 @@ private:
     return fine;
   }
 
+  /// Computes one op of a program after another; counts them.
   template <class Kernel>
-  execute::run_report run_alone(Kernel& kernel, const execute::run_options& options) {
-    run_state state{options};
-    if (options.record) {
-      state.report.trace.ops.assign(num_ops(), op_record{});
-    }
-    const device_id d = workers_.empty() ? 0 : workers_.front().device;
-    for (const op_id v : order_) {
-      if (state.must_end() || !run_op<true>(v, d, kernel, state)) {
-        break;
+  struct op_runner {
+    Kernel& kernel;
+    device_id device;
+    run_state& state;
+
+    bool operator()(op_id v) const {
+      if (state.must_end() || !run_op<true>(v, device, kernel, state)) {
+        return false;
       }
       state.num_finished.fetch_add(1, std::memory_order_relaxed);
+      return true;
     }
-    return conclude(state);
+  };
+
+  /// What the messages of one device go through. `wait` is how to wait for one.
+  template <class Wait>
+  struct channel {
+    const execute::memory& memory;
+    execute::detail::copies& states;
+    run_state& state;
+    Wait wait;
+
+    void post(std::uint32_t m, std::span<std::byte>) {
+      if (states.post(m)) {
+        copy(m);
+      }
+    }
+    void send(std::uint32_t m, std::span<const std::byte>) {
+      if (states.send(m)) {
+        copy(m);
+      }
+    }
+    void copy(std::uint32_t m) {
+      const message& x = memory.program().messages()[m];
+      const double start = state.options.record ? state.now() : 0;
+      execute::detail::copies::copy(memory, x);
+      if (state.options.record) {
+        state.report.trace.transfers[m] = {x.tensor, x.from, x.to, start, start, start, state.now()};
+      }
+      states.finish(m);
+    }
+  };
+  template <class Wait>
+  channel(const execute::memory&, execute::detail::copies&, run_state&, Wait) -> channel<Wait>;
+
+  template <class Kernel>
+  void run_alone(Kernel& kernel, run_state& state) {
+    const op_runner<Kernel> run{kernel, workers_.empty() ? 0 : workers_.front().device, state};
+    for (const op_id v : order_) {
+      if (!run(v)) {
+        break;
+      }
+    }
+  }
+
+  /// All devices by turns: each as far as it comes before it would have to wait.
+  template <class Kernel>
+  void run_alone(Kernel& kernel, run_state& state, const execute::memory& memory) {
+    const execute::program& p = memory.program();
+    execute::detail::copies states{p.messages().size()};
+    channel through{memory, states, state, [&](std::uint32_t m) { return states.is_done(m); }};
+    std::vector<std::size_t> next(p.num_devices(), 0);
+    for (bool all_done = false; !all_done && !state.must_end();) {
+      all_done = true;
+      for (const worker& x : workers_) {
+        all_done = execute::detail::interpret(p, x.device, memory, through, op_runner<Kernel>{kernel, x.device, state},
+                                              next[x.device]) && all_done;
+      }
+    }
   }
 
   execute::run_report conclude(run_state& state) {
@@ -375,6 +405,10 @@ private:
     for (const auto& r : report.trace.ops) {
       report.trace.makespan = std::max(report.trace.makespan, r.finish);
     }
+    std::erase_if(report.trace.transfers, [](const transfer_record& r) { return r.tensor == none; });
+    for (const auto& r : report.trace.transfers) {
+      report.trace.makespan = std::max(report.trace.makespan, r.arrival);
+    }
     return report;
   }
 
@@ -383,6 +417,8 @@ private:
   std::unique_ptr<worker_progress[]> progress_; // by worker
   std::unique_ptr<execute::detail::crew> crew_;
   std::atomic_flag taken_ = ATOMIC_FLAG_INIT;
+  std::uint64_t fingerprint_ = 0; // of the program
+  execute::detail::copies copies_;
 };
 
 } // namespace weft

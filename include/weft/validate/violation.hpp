@@ -46,6 +46,11 @@ struct violation {
     in_port_overlap,     ///< two tensors enter `device` at once: `tensor` of `op` and one of `other`
     wrong_makespan,      ///< the trace says `actual`, its last op or transfer ends at `expected`
     out_of_memory,       ///< `device` needs `actual` bytes at its peak and has `expected`
+    // of a program
+    program_deadlock,    ///< `device` waits at instruction `actual` for `tensor` and device `other`, at its `expected`
+    program_input_missing, ///< `op` runs as instruction `actual` of `device`, where its input `tensor` is not
+    program_misuse,      ///< instruction `actual` of `device` sends, receives, awaits or frees `tensor` where it must not
+    program_message_unpaired, ///< `tensor` to `device` is sent `expected` times by `other` and received `actual` times
   };
 
   kind what = kind::wrong_size;
@@ -129,6 +134,16 @@ inline std::string to_string(const violation& x) {
            other + " does until " + expected + " s";
   case violation::kind::wrong_makespan:
     return "the makespan is given as " + actual + " s, but the last op or transfer ends at " + expected + " s";
+  case violation::kind::program_deadlock:
+    return "deadlock: " + device + " waits at instruction " + actual + " for " + tensor + " and " + id("device ", x.other) +
+           ", which comes to it at its instruction " + expected + " or never";
+  case violation::kind::program_input_missing:
+    return op + " runs as instruction " + actual + " of " + device + ", where its input " + tensor + " is not there";
+  case violation::kind::program_misuse:
+    return "instruction " + actual + " of " + device + " must not use " + tensor + " as it does then";
+  case violation::kind::program_message_unpaired:
+    return tensor + " to " + device + " is sent " + expected + " times by " + id("device ", x.other) + " and received " +
+           actual + " times";
   case violation::kind::out_of_memory: return device + " has " + expected + " bytes and needs " + actual + " at its peak";
   }
   return "unknown violation";

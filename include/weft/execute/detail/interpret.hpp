@@ -19,11 +19,13 @@ concept message_channel = requires(C& c, std::uint32_t m, std::span<std::byte> i
   { c.wait(m) } -> std::same_as<bool>;
 };
 
-/// Runs the instructions of device d in its memory. `run_op(v)` computes an op and is false if the run must end. Returns
-/// whether the program came to its end. Complexity: O(1) per instruction, no allocation.
+/// Runs the instructions of device d in its memory, from number `next` on, which is where it goes on when called again.
+/// `run_op(v)` computes an op and is false if the run must end. Returns whether the program came to its end; if not,
+/// either an op or a wait was false. Complexity: O(1) per instruction, no allocation.
 template <message_channel Channel, class RunOp>
-bool interpret(const program& p, device_id d, const memory& m, Channel& channel, RunOp&& run_op) {
-  for (const instruction& i : p.of(d)) {
+bool interpret(const program& p, device_id d, const memory& m, Channel& channel, RunOp&& run_op, std::size_t& next) {
+  for (const auto code = p.of(d); next < code.size(); ++next) {
+    const instruction i = code[next];
     switch (i.what) {
     case instruction::kind::run:
       for (const auto b : p.outputs(i.id)) {

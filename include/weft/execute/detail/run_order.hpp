@@ -56,10 +56,26 @@ inline std::vector<op_id> planned_order(const concurrency::op_graph& g, const pl
   return ops;
 }
 
-/// Follows all devices as if they ran, one op at a time: who is never reached waits for itself. Turns `ops` into an
-/// order that is topological, too, and the same on every device. Throws `constraint_error`.
+inline bool is_topological(const concurrency::op_graph& g, const std::vector<op_id>& ops) {
+  graph::release_counter waiting{g};
+  for (const op_id v : ops) {
+    if (!waiting.is_ready(v)) {
+      return false;
+    }
+    for (const op_id u : g.consumers(v)) {
+      waiting.arrive(u);
+    }
+  }
+  return true;
+}
+
+/// Turns `ops` into an order that is topological, too, and the same on every device. Follows all devices as if they ran,
+/// one op at a time: who is never reached waits for itself. Throws `constraint_error`.
 template <class W>
 void make_topological(const W& w, const concurrency::op_graph& g, const placement& where, std::vector<op_id>& ops) {
+  if (is_topological(g, ops)) {
+    return;
+  }
   graph::release_counter waiting{g};
   const auto num_devices = ops.empty() ? 0 : std::size_t{*std::max_element(where.begin(), where.end())} + 1;
   std::vector<std::vector<op_id>> sequence(num_devices);
