@@ -2,6 +2,7 @@
 /// The memory in which a program runs: an arena per device, laid out in advance.
 #pragma once
 
+#include "weft/core/poison.hpp"
 #include "weft/execute/arena.hpp"
 #include "weft/execute/data_kernel.hpp"
 #include "weft/execute/program.hpp"
@@ -11,17 +12,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define WEFT_DETAIL_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WEFT_DETAIL_ASAN 1
-#endif
-#endif
-#ifdef WEFT_DETAIL_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
 
 namespace weft::execute {
 
@@ -95,23 +85,11 @@ public:
     return {places_[b], places_[b] == nullptr ? 0 : static_cast<std::size_t>(program_->buffers()[b].bytes)};
   }
 
-  /// For who interprets the program: a buffer's memory is taken, and free again. Does nothing without a sanitizer.
-  void take([[maybe_unused]] std::uint32_t b) const {
-#ifdef WEFT_DETAIL_ASAN
-    ASAN_UNPOISON_MEMORY_REGION(places_[b], program_->buffers()[b].bytes);
-#endif
-  }
-  void free([[maybe_unused]] std::uint32_t b) const {
-#ifdef WEFT_DETAIL_ASAN
-    ASAN_POISON_MEMORY_REGION(places_[b], program_->buffers()[b].bytes);
-#endif
-  }
-  /// All buffers of a device at once, before a run.
-  void free_all([[maybe_unused]] device_id d) const {
-#ifdef WEFT_DETAIL_ASAN
-    ASAN_POISON_MEMORY_REGION(arenas_[d].data, arenas_[d].buffer_bytes);
-#endif
-  }
+  /// For who interprets the program: a buffer's memory is taken, is free again, and that of a whole device is, before a
+  /// run. They do nothing but tell the address sanitizer.
+  void take(std::uint32_t b) const { unpoison(places_[b], program_->buffers()[b].bytes); }
+  void free(std::uint32_t b) const { poison(places_[b], program_->buffers()[b].bytes); }
+  void free_all(device_id d) const { poison(arenas_[d].data, arenas_[d].buffer_bytes); }
 
 private:
   struct arena {
@@ -188,9 +166,7 @@ private:
   void close() {
     for (arena& a : arenas_) {
       if (a.data != nullptr) {
-#ifdef WEFT_DETAIL_ASAN
-        ASAN_UNPOISON_MEMORY_REGION(a.data, a.bytes);
-#endif
+        unpoison(a.data, a.bytes);
         resource_->deallocate(a.data, a.bytes, alignment_);
       }
     }

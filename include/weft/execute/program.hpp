@@ -424,10 +424,10 @@ private:
         continue;
       }
       const byte_count bytes = taken_by(i);
-      for (; in_use + bytes > most && bytes > 0; ++next) {
+      while (in_use + bytes > most && bytes > 0) {
         WEFT_ASSERT(next < sent.size());
         wait_for_sends(sent[next]);
-        free(sent[next]);
+        free(sent[next++]);
       }
       in_use += bytes;
       for_each_taken_by(i, [&](std::uint32_t b) { buffers_[b].begin = static_cast<std::uint32_t>(code.size()); });

@@ -121,8 +121,8 @@ public:
                           return true;
                         }};
         std::size_t next = 0;
-        execute::detail::interpret(p, workers_[i].device, memory, through, op_runner{bound, workers_[i].device, state},
-                                   next);
+        const op_runner<decltype(bound)> run{bound, workers_[i].device, state};
+        execute::detail::interpret(p, workers_[i].device, memory, through, run, next);
       };
       crew_->run(crew_->size(), work);
     }

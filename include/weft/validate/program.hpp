@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <concepts>
-#include <ranges>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ concept device_programs = requires(const P& p, device_id d) {
 /// Runs the programs as a network without any memory of its own would, where a sender waits until the receiver is ready:
 /// if they come to their ends, they do so on every network and with any times, since what has become possible stays
 /// possible. Otherwise the violations (`program_deadlock`) are of devices that wait for each other in a circle, in its
-/// order, or of one that waits for a message that its other side never begins.
+/// order, or of one that waits for a message that its other side never begins. Precondition: the messages exist.
 /// Complexity: O(instructions + messages).
 template <device_programs P>
 std::vector<violation> find_deadlock(const P& p) {
@@ -104,6 +105,7 @@ std::vector<violation> validate(const W& w, const placement& where, const P& p) 
   using kind = instruction::kind;
   enum state : std::uint8_t { absent, coming, present };
   std::vector<violation> found;
+  bool is_readable = true;
   const auto report = [&](violation v) { found.push_back(v); };
   const std::size_t num_devices = p.num_devices(), num_messages = p.messages().size();
   std::vector<std::uint32_t> runs(w.num_ops(), 0), sends(num_messages, 0), receives(num_messages, 0);
@@ -150,6 +152,7 @@ std::vector<violation> validate(const W& w, const placement& where, const P& p) 
       }
       if (i.id >= num_messages) {
         misuse(none, at);
+        is_readable = false;
         continue;
       }
       const message& m = p.messages()[i.id];
@@ -196,8 +199,10 @@ std::vector<violation> validate(const W& w, const placement& where, const P& p) 
               .expected = static_cast<double>(sends[m]), .actual = static_cast<double>(receives[m])});
     }
   }
-  const auto stuck = find_deadlock(p);
-  found.insert(found.end(), stuck.begin(), stuck.end());
+  if (is_readable) {
+    const auto stuck = find_deadlock(p);
+    found.insert(found.end(), stuck.begin(), stuck.end());
+  }
   return found;
 }
 
