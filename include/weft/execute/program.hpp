@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <tuple>
@@ -301,7 +302,8 @@ private:
   }
 
   /// Makes the instructions in one sequence: the runs of ops, the sends, and, where a message has come over, the sender's
-  /// `free` of what has no other use. Receives come before the op during which their transfers begin.
+  /// `free` of what has no other use. Receives come before the op during which their transfers begin, or, where that
+  /// would take more memory than `times` ever do, after it.
   void lay_out_instructions(const run_times& times, const program_options& options) {
     std::vector<std::uint32_t> uses(buffers_.size(), 0); // by buffer: reads on its device and messages still to come
     for (const auto b : inputs_) {
@@ -326,46 +328,97 @@ private:
       std::stable_sort(all.begin(), all.end(),
                        [&](auto a, auto b) { return times.messages[a].begin < times.messages[b].begin; });
     }
+    const auto limit = most_at_once(times, options);
+    std::vector<byte_count> in_use(num_devices(), 0);
     std::vector<std::uint8_t> is_posted(messages_.size(), 0), is_read(messages_.size(), 0);
-    const auto receive_while = [&](device_id d, auto&& more) {
-      auto& next = received[d];
-      for (; next < arriving[d].size() && more(arriving[d][next]); ++next) {
-        code_[d].push_back({instruction::kind::receive, arriving[d][next]});
-        is_posted[arriving[d][next]] = 1;
+    const auto add = [&](device_id d, const instruction& i) {
+      code_[d].push_back(i);
+      in_use[d] += taken_by(i);
+      in_use[d] -= i.what == instruction::kind::free ? buffers_[i.id].bytes : 0;
+    };
+    const auto receive = [&](std::uint32_t m) {
+      if (!is_posted[m]) {
+        is_posted[m] = 1;
+        add(messages_[m].to, {instruction::kind::receive, m});
       }
     };
     const auto end_use = [&](std::uint32_t b) {
       if (--uses[b] == 0) {
-        code_[buffers_[b].device].push_back({instruction::kind::free, b});
+        add(buffers_[b].device, {instruction::kind::free, b});
       }
     };
     for (const event& e : events_of(times)) {
       if (e.what == event::send) {
-        code_[messages_[e.id].from].push_back({instruction::kind::send, e.id});
+        add(messages_[e.id].from, {instruction::kind::send, e.id});
       } else if (e.what == event::sent) {
-        receive_while(messages_[e.id].to, [&](std::uint32_t) { return !is_posted[e.id]; });
+        receive(e.id);
         end_use(messages_[e.id].source);
       } else {
         const device_id d = placement_[e.id];
-        receive_while(d, [&](std::uint32_t m) { return times.messages[m].begin < times.finish[e.id]; });
+        const instruction run{instruction::kind::run, e.id};
+        const byte_count bytes = taken_by(run);
+        for (auto& next = received[d]; next < arriving[d].size(); ++next) {
+          const auto m = arriving[d][next];
+          if (!is_posted[m] && (times.messages[m].begin >= times.finish[e.id] ||
+                                in_use[d] + bytes + messages_[m].bytes > limit[d])) {
+            break;
+          }
+          receive(m);
+        }
         for (const auto b : inputs(e.id)) {
           if (const auto m = b - num_tensors_; !is_own(b) && !is_read[m]) {
-            receive_while(d, [&](std::uint32_t) { return !is_posted[m]; });
-            code_[d].push_back({instruction::kind::wait, m});
+            add(d, {instruction::kind::wait, m});
             is_read[m] = 1;
           }
         }
-        code_[d].push_back({instruction::kind::run, e.id});
+        add(d, run);
         for (const auto b : inputs(e.id)) {
           end_use(b);
         }
         for (const auto b : outputs(e.id)) {
           if (uses[b] == 0) {
-            code_[d].push_back({instruction::kind::free, b});
+            add(d, {instruction::kind::free, b});
           }
         }
       }
     }
+  }
+
+  /// The most that each device's buffers take at once by these times, if what is sent is held until it has arrived: a
+  /// tensor from when its op starts, or its transfer begins, until its last use there is over.
+  std::vector<byte_count> most_at_once(const run_times& times, const program_options& options) const {
+    std::vector<double> begin(buffers_.size()), end(buffers_.size(), 0);
+    for (const auto t : ids(num_tensors_)) {
+      begin[t] = times.start[producer_[t]];
+      end[t] = times.finish[producer_[t]];
+    }
+    for (const auto m : ids(messages_.size())) {
+      begin[messages_[m].target] = times.messages[m].begin;
+      end[messages_[m].source] = std::max(end[messages_[m].source], times.messages[m].end);
+    }
+    for (const op_id v : ids(num_ops())) {
+      for (const auto b : inputs(v)) {
+        end[b] = std::max(end[b], times.finish[v]);
+      }
+    }
+    for (const tensor_id t : options.keep) {
+      end[t] = std::numeric_limits<double>::infinity();
+    }
+    std::vector<std::tuple<double, bool, std::uint32_t>> changes; // what ends comes before what begins
+    for (const auto b : ids(buffers_.size())) {
+      if (begin[b] < end[b]) {
+        changes.push_back({begin[b], true, b});
+        changes.push_back({end[b], false, b});
+      }
+    }
+    std::sort(changes.begin(), changes.end());
+    std::vector<byte_count> in_use(num_devices(), 0), most(num_devices(), 0);
+    for (const auto& [time, begins, b] : changes) {
+      byte_count& now = in_use[buffers_[b].device];
+      now = begins ? now + buffers_[b].bytes : now - buffers_[b].bytes;
+      most[buffers_[b].device] = std::max(most[buffers_[b].device], now);
+    }
+    return most;
   }
 
   /// In the order of the sequence: by time and, of what happens at one time, an op, its sends, the ends of what an op
