@@ -98,7 +98,7 @@ public:
       if (!memory.has(x.device)) {
         throw value_error("the memory", "lacks device " + std::to_string(x.device) + "; make it for all devices");
       }
-      memory.free_all(x.device);
+      memory.release_all(x.device);
     }
     auto bound = [&](op_id v) { kernel(v, memory.of(v)); };
     const claim mine{taken_};
