@@ -40,6 +40,7 @@ test header benchmark/benchmark.h             libbenchmark-dev
 test header boost/graph/adjacency_list.hpp    libboost-dev
 test header coin/Clp_C_Interface.h            coinor-libclp-dev
 more header simgrid/s4u.hpp                   libsimgrid-dev
+more header starpu/1.3/starpu_config.h        libstarpu-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
 docs tool   python3                           python3
