@@ -212,6 +212,7 @@
 #include "weft/execute/memory.hpp"
 #include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
+#include "weft/execute/run_state.hpp"
 #include "weft/execute/static_executor.hpp"
 #include "weft/execute/teams.hpp"
 #include "weft/objective/energy.hpp"

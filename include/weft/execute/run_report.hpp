@@ -82,10 +82,9 @@ struct run_report {
   }
 };
 
-namespace detail {
-
+/// Calls a kernel as it wants to be called.
 template <op_kernel K>
-void call(K& kernel, op_id v, team t) {
+void call_kernel(K& kernel, op_id v, team t) {
   if constexpr (std::invocable<K&, op_id, team>) {
     kernel(v, t);
   } else {
@@ -93,6 +92,5 @@ void call(K& kernel, op_id v, team t) {
   }
 }
 
-} // namespace detail
 } // namespace execute
 } // namespace weft
