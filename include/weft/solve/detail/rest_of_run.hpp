@@ -87,8 +87,8 @@ public:
       add_tensor(past, w.bytes(made_[r].tensor), {made_[r].tensor, r, none});
     }
     const auto clock = add_tensor(past, 0, {none, num_made(), none});
-    if (standing_.state().begun.makespan > standing_.now()) {
-      add_first(past_device(), standing_.state().begun.makespan, "what is under way");
+    if (const double last = standing_.state().begun.makespan; last > standing_.now() || standing_.left().empty()) {
+      add_first(past_device(), last, "what is under way"); // so that nothing ends sooner
     }
     for (const device_id d : ids(p_->num_devices())) {
       if (is_held_[d]) {

@@ -47,8 +47,10 @@ public:
     find_copies();
     find_what_is_left();
     find_busy_slots();
+    find_makespan();
   }
 
+  /// Without what was lost.
   const run_state& state() const { return state_; }
   double now() const { return state_.now; }
   bool is_gone(device_id d) const { return gone_[d] != 0; }
@@ -233,8 +235,18 @@ private:
     }
   }
 
+  void find_makespan() {
+    state_.begun.makespan = 0;
+    for (const auto& r : state_.begun.ops) {
+      state_.begun.makespan = std::max(state_.begun.makespan, r.finish);
+    }
+    for (const auto& x : state_.begun.transfers) {
+      state_.begun.makespan = std::max(state_.begun.makespan, x.arrival);
+    }
+  }
+
   const Problem* p_;
-  run_state state_; // without what was lost
+  run_state state_;
   std::vector<std::uint8_t> gone_, is_left_;
   buffer<tensor_copy> copies_; // by tensor, then device
   std::vector<std::uint32_t> first_copy_;
