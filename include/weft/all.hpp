@@ -185,6 +185,7 @@
 #include "weft/schedule/recent_gaps.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/schedule/timeline.hpp"
+#include "weft/validate/continued.hpp"
 #include "weft/validate/fair_arrivals.hpp"
 #include "weft/validate/memory.hpp"
 #include "weft/validate/memory_shortage.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is left of a run is told exactly: the old plan goes on as it would have, the best plans of what is left are the best
-// continuations, and whatever is planned can happen.
+// What is left of a run is told exactly: the old plan goes on as it would have, the best plans of what is left are the
+// best continuations, and whatever is planned can happen.
 #include "property/brute_force.hpp"
 #include "property/property.hpp"
 
@@ -77,7 +77,9 @@ std::vector<device_id> any_devices(const problem_type& p, rng& random) {
 }
 
 auto by_ids(std::vector<transfer_record> x) {
-  std::sort(x.begin(), x.end(), [](const auto& a, const auto& b) { return std::tie(a.tensor, a.to) < std::tie(b.tensor, b.to); });
+  std::sort(x.begin(), x.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.tensor, a.to) < std::tie(b.tensor, b.to);
+  });
   return x;
 }
 
@@ -232,8 +234,8 @@ TEST_CASE("whatever is planned for the rest can happen, on slower devices and wi
   });
 }
 
-/// The smallest makespan of all continuations of a state, by trying all placements of what is left and all sequences, with
-/// nothing of the library but the problem. For devices of one slot and sends that take no time.
+/// The smallest makespan of all continuations of a state, by trying all placements of what is left and all sequences,
+/// with nothing of the library but the problem. For devices of one slot and sends that take no time.
 class best_continuation {
 public:
   best_continuation(const problem_type& p, const run_state& s, std::span<const op_id> left)
@@ -285,8 +287,9 @@ private:
       bool allowed = !is_gone(d) && p_.workload().kinds(v).contains(p_.platform().kind(d)) &&
                      demand_[d] + demand(v) <= p_.platform().memory_capacity(d);
       for (const op_id u : ids(p_.num_ops())) {
-        const bool is_placed = u != v && where_[u] != none && !is_gone(where_[u]);
-        allowed = allowed && !(is_placed && p_.workload().group(v) != none && p_.workload().group(u) == p_.workload().group(v) && where_[u] != d);
+        const group_id g = p_.workload().group(v);
+        const bool is_tied = u != v && g != none && p_.workload().group(u) == g;
+        allowed = allowed && !(is_tied && where_[u] != none && !is_gone(where_[u]) && where_[u] != d);
       }
       if (allowed) {
         where_[v] = d;

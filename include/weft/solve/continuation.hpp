@@ -24,24 +24,26 @@
 
 namespace weft::solve {
 
-/// A run that goes on from a state. `problem()` is what is left, an ordinary problem: its ops are those that have not begun,
-/// or have to run again since a device that is gone had what they made; its times are those of the whole run, so that a
-/// makespan, a bound or a deadline of it is one of the whole. What had begun is an op on one more device, the past, whose
-/// tensors arrive on each device when an op there can have them: at once where they are, when they arrive where they
-/// are on their way, else after a transfer from the device that has them and is nearest. No op starts on a device before
-/// what runs there has ended. An op whose group has begun stays with it. Capacities are less what was placed.
+/// A run that goes on from a state. `problem()` is what is left, an ordinary problem: its ops are those that have not
+/// begun, or have to run again since a device that is gone had what they made; its times are those of the whole run,
+/// so that a makespan, a bound or a deadline of it is one of the whole. What had begun is an op on one more device,
+/// the past, whose tensors arrive on each device when an op there can have them: at once where they are, when they
+/// arrive where they are on their way, else after a transfer from the device that has them and is nearest. No op
+/// starts on a device before what runs there has ended. An op whose group has begun stays with it. Capacities are less
+/// what was placed.
 /// ```
 /// const weft::solve::continuation rest{problem, weft::state_at(trace, 0.3)};
 /// const auto r = weft::solve::best(rest.problem()); // or a pipeline, a bound, an exact search …
 /// const auto whole = rest.whole(r.plan);            // whole.plan, whole.record, whole.run.makespan
 /// ```
 /// Without contention. Exact on devices of one slot if sends take no time: then plans of `problem()` and continuations
-/// are the same, with the same makespans. Else what holds slots, and what lies on a device and may be sent from there, are
-/// ops there, which no strategy should delay but may; `whole` puts them first, and tells the exact makespan.
+/// are the same, with the same makespans. Else what holds slots, and what lies on a device and may be sent from there,
+/// are ops there, which no strategy should delay but may; `whole` puts them first, and tells the exact makespan.
 ///
-/// Refers to the problem, which must outlive it. The problem may have other costs, and a platform with other speeds or more
-/// devices, than the one that the run began with, but the same workload. Complexity: O((n + m) log(n + m) + n · devices)
-/// and as many times of the cost model; memory: a number per device for each tensor that was made and is needed, besides.
+/// Refers to the problem, which must outlive it. The problem may have other costs, and a platform with other speeds or
+/// more devices, than the one that the run began with, but the same workload. Complexity: O((n + m) log(n + m) + n ·
+/// devices) and as many times of the cost model; memory: a number per device for each tensor that was made and is
+/// needed, besides.
 template <must_be::problem Problem>
 class continuation {
 public:
@@ -62,8 +64,8 @@ public:
   /// Of these the ones that had begun before: they run again.
   std::span<const op_id> again() const { return rest_.state().again(); }
 
-  /// What is left of a plan of the whole, in its order, as a plan of `problem()`: a start for refiners. Nothing if it has
-  /// ops on devices that are gone, or apart from their group.
+  /// What is left of a plan of the whole, in its order, as a plan of `problem()`: a start for refiners. Nothing if it
+  /// has ops on devices that are gone, or apart from their group.
   std::optional<plan> left_of(const plan& whole) const {
     check_placement(*whole_, whole.placement, "plan");
     plan x{placement(problem_.num_ops(), none), {}};
@@ -83,10 +85,10 @@ public:
     return x;
   }
 
-  /// A plan of `problem()` as one of the whole run, with its record: what had begun, as it was, and what the plan makes of
-  /// the rest when its order is followed. Transfers are those that were or will be made, also where nobody needs them any
-  /// more; ops that run again have the times of their last run. If the order contradicts the graph, there is no record, and
-  /// the run is not complete.
+  /// A plan of `problem()` as one of the whole run, with its record: what had begun, as it was, and what the plan
+  /// makes of the rest when its order is followed. Transfers are those that were or will be made, also where nobody
+  /// needs them any more; ops that run again have the times of their last run. If the order contradicts the graph,
+  /// there is no record, and the run is not complete.
   evaluated_plan whole(const plan& of_rest) const {
     const plan x = begun_first(of_rest);
     simulator<problem_type, schedule::static_order> sim{problem_};
@@ -116,8 +118,8 @@ private:
   tensor_id tensor(const detail::output_number& of) const {
     return *workload_.outputs(of.op).begin() + of.number;
   }
-  /// Calls f(tensor number, d) for each send of v's tensors, which were made, that a placement of the rest causes, in the
-  /// order of tensors, and of the first consumer on d.
+  /// Calls f(tensor number, d) for each send of v's tensors, which were made, that a placement of the rest causes, in
+  /// the order of tensors, and of the first consumer on d.
   template <class F>
   void for_each_send(op_id sender, const placement& where, F f) const {
     std::vector<device_id> sent_to;

@@ -22,8 +22,9 @@ struct replanned {
   /// Of the whole run: what had begun is where it was, and in the order in which it began; then comes what is left.
   weft::plan plan = {};
   trace run = {}; ///< the whole run, if the costs are right
-  double makespan = std::numeric_limits<double>::infinity();   ///< of the whole run, in seconds
-  double carried_on = std::numeric_limits<double>::infinity(); ///< the same if what is left goes on by the old plan; infinite if it cannot
+  double makespan = std::numeric_limits<double>::infinity(); ///< of the whole run, in seconds
+  /// The same if what is left goes on by the old plan; infinite if it cannot.
+  double carried_on = std::numeric_limits<double>::infinity();
   std::vector<op_id> again = {}; ///< ops that run again, since a device that is gone had what they made
   std::optional<infeasibility> reason = {}; ///< without a plan
 
@@ -56,15 +57,17 @@ replanned carry_on(const Continuation& rest, const std::optional<plan>& old) {
 
 } // namespace detail
 
-/// Plans what has not begun by a solver, such as a pipeline, and returns the better of that and of the old plan, which it
-/// never is worse than: ties to the old one. `p` is the workload on the machine as it is now, with the times as they are
-/// known now; `old` the plan that the run followed, with its order (`simulate::plan_of`, where a ready policy decided it).
+/// Plans what has not begun by a solver, such as a pipeline, and returns the better of that and of the old plan, which
+/// it never is worse than: ties to the old one. `p` is the workload on the machine as it is now, with the times as
+/// they are known now; `old` the plan that the run followed, with its order (`simulate::plan_of`, where a ready policy
+/// decided it).
 /// ```
 /// const auto s = weft::state_at(trace, 0.3); // or with what is gone: state_at(trace, 0.3, {2})
-/// const auto r = weft::solve::replan(problem, s, plan, weft::pipeline(weft::partition::heft{}, weft::schedule::static_order{}));
+/// const auto r = weft::solve::replan(problem, s, plan, weft::pipeline(weft::partition::heft{},
+/// weft::schedule::static_order{}));
 /// ```
-/// Without contention, for the makespan. Throws what `continuation` does. Complexity: the solver's, and a run of each plan.
-/// Choose it where there is little time.
+/// Without contention, for the makespan. Throws what `continuation` does. Complexity: the solver's, and a run of each
+/// plan. Choose it where there is little time.
 template <must_be::problem Problem, class Solver>
   requires solver_for<Solver, typename continuation<Problem>::problem_type>
 replanned replan(const Problem& p, const run_state& s, const plan& old, const Solver& solver) {

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,7 +61,8 @@ struct continued_checker {
       } else if (r.device >= p.num_devices()) {
         found.push_back({.what = kind::bad_device, .op = v, .device = r.device});
       } else if (!is_time(r.start) || !is_time(r.finish)) {
-        found.push_back({.what = kind::bad_time, .op = v, .device = r.device, .actual = is_time(r.start) ? r.finish : r.start});
+        found.push_back({.what = kind::bad_time, .op = v, .device = r.device,
+                         .actual = is_time(r.start) ? r.finish : r.start});
       }
     }
     for (const auto& x : run.transfers) {
@@ -103,22 +103,30 @@ struct continued_checker {
                          .actual = r.finish - r.start});
       }
     }
-    std::vector<std::uint8_t> is_old(run.transfers.size(), 0);
+    const auto earlier = [](const transfer_record* a, const transfer_record* b) {
+      return a->tensor != b->tensor ? a->tensor < b->tensor : a->to != b->to ? a->to < b->to : a->arrival < b->arrival;
+    };
+    std::vector<const transfer_record*> begun;
     for (const auto& x : state.begun.transfers) {
-      if (is_lost(x)) {
-        continue;
-      }
-      const auto at = static_cast<std::size_t>(std::find(run.transfers.begin(), run.transfers.end(), x) - run.transfers.begin());
-      if (at == run.transfers.size()) {
-        found.push_back({.what = kind::transfer_missing, .tensor = x.tensor, .device = x.to});
-      } else {
-        is_old[at] = 1;
+      if (!is_lost(x)) {
+        begun.push_back(&x);
       }
     }
-    for (std::size_t k = 0; k < run.transfers.size(); ++k) {
-      if (!is_old[k]) {
-        moves.push_back(&run.transfers[k]);
+    for (const auto& x : run.transfers) {
+      moves.push_back(&x);
+    }
+    std::sort(begun.begin(), begun.end(), earlier);
+    std::sort(moves.begin(), moves.end(), earlier);
+    auto next = begun.begin();
+    const auto is_begun = [&](const transfer_record* x) {
+      for (; next != begun.end() && earlier(*next, x); ++next) {
+        found.push_back({.what = kind::transfer_missing, .tensor = (*next)->tensor, .device = (*next)->to});
       }
+      return next != begun.end() && **next == *x ? (++next, true) : false;
+    };
+    moves.erase(std::remove_if(moves.begin(), moves.end(), is_begun), moves.end());
+    for (; next != begun.end(); ++next) {
+      found.push_back({.what = kind::transfer_missing, .tensor = (*next)->tensor, .device = (*next)->to});
     }
   }
 
@@ -181,14 +189,17 @@ struct continued_checker {
       present.push_back({x->tensor, x->to, x->arrival, false});
     }
     std::sort(present.begin(), present.end(), [](const presence& a, const presence& b) {
-      return a.tensor != b.tensor ? a.tensor < b.tensor : a.device != b.device ? a.device < b.device : a.since < b.since;
+      return a.tensor != b.tensor   ? a.tensor < b.tensor
+             : a.device != b.device ? a.device < b.device
+                                    : a.since < b.since;
     });
   }
-  /// Since when t is on d, or never; the transfers of the run count if `moved`.
+  /// The first time that t is on d, if it ever is.
   const presence* find(tensor_id t, device_id d) const {
-    const auto at = std::lower_bound(present.begin(), present.end(), std::pair{t, d}, [](const presence& x, const auto& key) {
-      return std::pair{x.tensor, x.device} < key;
-    });
+    const auto at = std::lower_bound(present.begin(), present.end(), tensor_and_device{t, d},
+                                     [](const presence& x, const tensor_and_device& key) {
+                                       return tensor_and_device{x.tensor, x.device} < key;
+                                     });
     return at != present.end() && at->tensor == t && at->device == d ? &*at : nullptr;
   }
 
@@ -215,7 +226,8 @@ struct continued_checker {
     for (const auto* x : moves) {
       const op_id u = p.workload().producer(x->tensor);
       const auto report = [&](kind what, double expected = 0, double actual = 0) {
-        found.push_back({.what = what, .op = u, .tensor = x->tensor, .device = x->to, .expected = expected, .actual = actual});
+        found.push_back({.what = what, .op = u, .tensor = x->tensor, .device = x->to, .expected = expected,
+                         .actual = actual});
       };
       bool is_needed = false;
       for (const op_id c : p.workload().consumers(x->tensor)) {
@@ -266,7 +278,8 @@ struct continued_checker {
     }
     for (const auto& x : run.transfers) {
       if (x.send_start < x.send_finish && x.send_finish > state.now) {
-        slots[x.from].push_back({std::max(x.send_start, state.now), x.send_finish, p.workload().producer(x.tensor), x.tensor});
+        slots[x.from].push_back(
+          {std::max(x.send_start, state.now), x.send_finish, p.workload().producer(x.tensor), x.tensor});
       }
     }
     for (const device_id d : ids(p.num_devices())) {
@@ -290,12 +303,12 @@ struct continued_checker {
 
 } // namespace detail
 
-/// Everything that is wrong with a whole run that went on from a state, such as `solve::continuation` makes; empty if it is
-/// possible under the execution model without contention. What had begun must be as it was, and only what was on devices
-/// that are gone may run again. Tensors stay where they are, and go, from now on, from any device that has them, once to
-/// each that needs them and has them not. The problem is the one from which the run goes on: what had begun may have taken
-/// other times. Of `options` the tolerance counts. Throws `value_error` if the state is of another number of ops.
-/// Complexity: O((n + m) log(n + m) + transfers²).
+/// Everything that is wrong with a whole run that went on from a state, such as `solve::continuation` makes; empty if
+/// it is possible under the execution model without contention. What had begun must be as it was, and only what was on
+/// devices that are gone may run again. Tensors stay where they are, and go, from now on, from any device that has
+/// them, once to each that needs them and has them not. The problem is the one from which the run goes on: what had
+/// begun may have taken other times. Of `options` the tolerance counts. Throws `value_error` if the state is of
+/// another number of ops. Complexity: O((n + m) log(n + m)).
 template <class W, class P, class C>
 std::vector<violation> validate(const problem<W, P, C>& p, const run_state& state, const trace& run,
                                 validate_options options = {}) {

@@ -203,9 +203,9 @@ private:
     }
   }
 
-  /// When ops on each device can have the tensor, and that they can start at all. Where it would have to be sent, that is
-  /// the earliest, and the send says when exactly. It is sent from where it was made, or, if that is gone, from where it
-  /// was first.
+  /// When ops on each device can have the tensor, and that they can start at all. Where it would have to be sent, that
+  /// is the earliest, and the send says when exactly. It is sent from where it was made, or, if that is gone, from
+  /// where it was first.
   void find_arrivals(made_tensor& x, double* arrival, std::uint8_t* there) {
     const tensor_id t = x.tensor;
     const double now = standing_.now();
@@ -243,8 +243,8 @@ private:
     }
   }
 
-  /// Devices to which something is bound have kinds of their own, as far as there are 64; where there are no more, times
-  /// that never end keep ops away.
+  /// Devices to which something is bound have kinds of their own, as far as there are 64; where there are no more,
+  /// times that never end keep ops away.
   void choose_kinds() {
     const auto& q = p_->platform();
     kind_set used;
@@ -343,8 +343,8 @@ private:
     }
   }
 
-  /// Who reads what. What was made is not told before the device is free; ops that need nothing of that, and could start
-  /// too early, are told by the clock.
+  /// Who reads what. What was made is not told before the device is free; ops that need nothing of that, and could
+  /// start too early, are told by the clock.
   void connect(op_id past, output_number clock) {
     const auto& w = p_->workload();
     double first_free = never;

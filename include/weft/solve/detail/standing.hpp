@@ -32,8 +32,8 @@ struct busy_slot {
   device_id device = none;
 };
 
-/// What follows from a state. Copies stay where they are until the end of the run; what a device that is gone had, or was
-/// about to send, is lost. Complexity: O((n + m) log(n + m)).
+/// What follows from a state. Copies stay where they are until the end of the run; what a device that is gone had, or
+/// was about to send, is lost. Complexity: O((n + m) log(n + m)).
 template <class Problem>
 class standing {
 public:
@@ -85,13 +85,13 @@ private:
     }
     const auto check_device = [this](device_id d, const auto& who) {
       if (d >= p_->num_devices()) {
-        throw dangling_id_error("run_state", who() + " is on device " + std::to_string(d) + ", and there are only " +
+        throw dangling_id_error("run_state", who() + " device " + std::to_string(d) + ", and there are only " +
                                                std::to_string(p_->num_devices()) + " devices, from 0");
       }
     };
     for (const op_id v : ids(p_->num_ops())) {
       if (const auto& r = begun.ops[v]; r.device != none) {
-        check_device(r.device, [&] { return p_->describe_op(v); });
+        check_device(r.device, [&] { return p_->describe_op(v) + " is on"; });
         if (bad_time(r.start) || bad_time(r.finish)) {
           throw value_error("run_state", "a time of " + p_->describe_op(v) + " is negative or not finite");
         }
@@ -103,14 +103,14 @@ private:
                                                ", and the workload has only " + std::to_string(p_->num_tensors()));
       }
       const auto who = [&] { return "a transfer of tensor " + std::to_string(x.tensor); };
-      check_device(x.from, who);
-      check_device(x.to, who);
+      check_device(x.from, [&] { return who() + " is from"; });
+      check_device(x.to, [&] { return who() + " is to"; });
       if (bad_time(x.arrival) || bad_time(x.send_finish)) {
         throw value_error("run_state", "a time of " + who() + " is negative or not finite");
       }
     }
     for (const device_id d : gone) {
-      check_device(d, [] { return std::string{"what is gone"}; });
+      check_device(d, [] { return std::string{"what is gone is"}; });
     }
   }
 
@@ -166,8 +166,8 @@ private:
     }
   }
 
-  /// What has not begun; results that were on devices that are gone; and what makes tensors that these need and that are
-  /// nowhere, and so on.
+  /// What has not begun; results that were on devices that are gone; and what makes tensors that these need and that
+  /// are nowhere, and so on.
   void find_what_is_left() {
     const auto& w = p_->workload();
     is_left_.assign(p_->num_ops(), 0);
