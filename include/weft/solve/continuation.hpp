@@ -149,7 +149,6 @@ private:
     const auto mentioned = [&](tensor_id t, device_id d) -> std::uint8_t& {
       return is_mentioned[std::size_t{t} * whole_->num_devices() + d];
     };
-    std::vector<std::uint8_t> runs(problem_.num_ops(), 0); // of the past, those that are in the order
     const auto is_needed = [&](tensor_id t, device_id d) {
       const auto consumers = workload_.consumers(t);
       return d != x.placement[workload_.producer(t)] &&
@@ -169,10 +168,6 @@ private:
         }
       }
     }
-    const auto run = [&](op_id i) {
-      runs[i] = 1;
-      x.order.push_back(step::run(i));
-    };
     for (const step& s : whole.order) {
       if (s.is_send()) {
         const tensor_id t = of_rest(s.tensor);
@@ -184,12 +179,7 @@ private:
           }
         }
       } else if (const op_id i = rest_.op(s.op); i != none) {
-        for (const tensor_id t : workload_.inputs(i)) {
-          if (const op_id u = workload_.producer(t); is_past(u) && runs[u] == 0 && !begins_at_once(u)) {
-            run(u);
-          }
-        }
-        run(i);
+        x.order.push_back(step::run(i));
       } else {
         for (const tensor_id t : w.outputs(s.op)) { // what comes right after it, of that what is not sent yet
           const auto r = rest_.made_number(t);
@@ -206,14 +196,6 @@ private:
         }
       }
     }
-    for (op_id i = static_cast<op_id>(left().size()); i < problem_.num_ops(); ++i) {
-      if (runs[i] == 0 && !begins_at_once(i)) {
-        run(i);
-      }
-    }
-  }
-  bool begins_at_once(op_id i) const {
-    return is_past(i) && i < left().size() + rest_.first().size();
   }
 
   /// The plan, with what had begun before all else. Sends that it does not mention follow.
@@ -251,7 +233,7 @@ private:
       });
     }
     for (const step& s : x.order) {
-      if (s.is_send() || !is_past(s.op) || !begins_at_once(s.op)) {
+      if (s.is_send() || !is_past(s.op)) {
         steps.push_back(s);
       }
     }

@@ -63,7 +63,7 @@ public:
   op_id op(op_id v) const { return rest_of_[v]; }
   /// The output of an op that is left.
   output_number output(tensor_id t) const { return {rest_of_[p_->workload().producer(t)], number_[t]}; }
-  /// The ops of the past that begin at once.
+  /// The ops of the past, which begin at once.
   const std::vector<op_id>& first() const { return first_; }
 
   workload make_workload() {
@@ -93,13 +93,6 @@ public:
     for (const device_id d : ids(p_->num_devices())) {
       if (is_held_[d]) {
         hold(d);
-      }
-    }
-    for (std::uint32_t r = 0; r < made_.size(); ++r) { // what is sent on when it arrives
-      if (auto& x = made_[r]; x.home != none && x.sent.op == none) {
-        x.sent = add_tensor(add({.kinds = own_kinds(x.home), .name = "what arrives"}, {none, x.home, 0}), 0,
-                            {x.tensor, r, x.home});
-        builder_.add_edge(past, x.sent.op, r);
       }
     }
     connect(past, clock);
