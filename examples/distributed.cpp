@@ -57,9 +57,10 @@ void declare(CLI::App& app, options& o) {
   app.footer("Examples:\n"
              "  mpirun -n 2 distributed --net inception\n"
              "  mpirun -n 16 --hostfile hosts distributed --net lstm --budget 5 --html report.html\n\n"
-             "A hostfile has a line per host; Open MPI: 'node1 slots=4', MPICH: 'node1:4'. The networks are small, so that a\n"
-             "step takes a core some 10 ms: over a slow link, one rank may be the best plan.\n\n"
-             "Exit status: 0 if all losses are those of one thread, 1 if not, 2 for wrong arguments or when a run fails.");
+             "A hostfile has a line per host; Open MPI: 'node1 slots=4', MPICH: 'node1:4'. The networks are\n"
+             "small, so that a step takes a core some 10 ms: over a slow link, one rank may be the best plan.\n\n"
+             "Exit status: 0 if all losses are those of one thread, 1 if not, 2 for wrong arguments or when a run\n"
+             "fails.");
   app.add_option("--net", o.net, "Training step: resnet, dcgan, inception or lstm")
     ->type_name("NAME")
     ->capture_default_str();
@@ -71,8 +72,10 @@ void declare(CLI::App& app, options& o) {
     ->check(CLI::Range(1u, 10000u).description(""))
     ->type_name("N")
     ->capture_default_str();
-  app.add_option("--budget", o.budget, "Search for the best plan that long: seconds, as in 5, or moves, as in 20000moves\n"
-                                       "(default: HEFT's plan)")
+  app
+    .add_option("--budget", o.budget,
+                "Search for the best plan that long: seconds, as in 5, or moves, as in 20000moves\n"
+                "(default: HEFT's plan)")
     ->type_name("BUDGET");
   app.add_option("--deadline", o.deadline, "Give up when a step takes as many seconds")
     ->check(CLI::PositiveNumber.description(""))
@@ -153,7 +156,8 @@ void write_report(const options& o, const weft::compiled::tabulated& p, const we
   const auto run = [&](const char* name, const weft::trace& t) {
     return weft::report::make_gantt_run(name, t, p.workload(), p.platform());
   };
-  report.runs.push_back(weft::report::overlay("Predicted and measured", {run("predicted", predicted), run("measured", measured)}));
+  report.runs.push_back(
+    weft::report::overlay("Predicted and measured", {run("predicted", predicted), run("measured", measured)}));
   weft::io::write_file(o.html, [&](std::ostream& out) { weft::report::write_html(out, report, weft_echarts_js()); });
   fmt::print(stderr, "report written to {}\n", o.html);
 }
@@ -235,8 +239,8 @@ int train(const weft::mpi::communicator& all, const options& o) {
 int run(int argc, char** argv) {
   const weft::mpi::communicator all;
   options o;
-  CLI::App app{"Plans a training step for the ranks of an MPI program, runs it with oneDNN kernels, and compares its time with\n"
-               "the prediction and its losses with those of one thread."};
+  CLI::App app{"Plans a training step for the ranks of an MPI program, runs it with oneDNN kernels, and compares its\n"
+               "time with the prediction and its losses with those of one thread."};
   declare(app, o);
   try {
     app.parse(argc, argv);
