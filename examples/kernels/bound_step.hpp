@@ -53,8 +53,8 @@ public:
              double worth_sharing = default_worth_sharing)
       : bound_step{net, built, nullptr, std::move(start), worth_sharing} {}
 
-  /// In the memory of a program made from `built` and a plan, which must outlive it, too. Of devices that are not there,
-  /// no op is bound. Throws `weft::error` also if the plan tears a variable from an op that updates it, and if a tensor
+  /// In the memory of a program made from `built` and a plan, which must outlive it, too. Of devices that are not
+  /// there, no op is bound. Throws `weft::error` also if the plan tears a variable from an op that updates it, and if a tensor
   /// takes other memory than its kernels need.
   bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, const weft::execute::memory& memory,
              starting_point start = {}, double worth_sharing = default_worth_sharing)
@@ -124,8 +124,8 @@ public:
     }
   }
 
-  /// What a tensor of the workload holds; empty for one that only orders ops or is made elsewhere. In a program's memory,
-  /// only what the program keeps is there for good.
+  /// What a tensor of the workload holds; empty for one that only orders ops or is made elsewhere. In a program's
+  /// memory, only what the program keeps is there for good.
   std::span<const float> values(weft::tensor_id t) const { return operand_of(t).values(); }
   /// The same, to be changed between steps.
   std::span<float> values(weft::tensor_id t) { return operand_of(t).values(); }

@@ -7,13 +7,18 @@
 #include "weft/execute/memory.hpp"
 #include "weft/execute/program.hpp"
 
-#include <span>
+#include <limits>
+#include <vector>
 
 namespace kernels {
 
 /// The program of a training step by a plan. Its losses can be read after a run.
 inline weft::execute::program program_of(const training_net& net, const weft::plan& p) {
   return {net.step.graph, p, {.keep = net.losses}};
+}
+/// The same in the order of a simulated run.
+inline weft::execute::program program_of(const training_net& net, const weft::plan& p, const weft::trace& t) {
+  return {net.step.graph, p, t, {.keep = net.losses}};
 }
 
 /// Memory and kernels for the devices of a program that are here, all or those of one process; a data kernel. Each op
@@ -45,19 +50,19 @@ public:
 
   void operator()(weft::op_id v, const weft::execute::op_buffers&) const { step_.run(v, 1); }
 
+  weft::execute::memory& memory() { return memory_; }
   const weft::execute::memory& memory() const { return memory_; }
   /// Back to where training starts.
   void reset() { step_.reset(); }
 
-  /// Those of the last run that were computed here, in the net's order.
+  /// Those of the last run, in the net's order; not a number where they were computed elsewhere.
   std::vector<float> losses() const {
-    std::vector<float> here;
+    std::vector<float> all;
     for (const auto t : net_->losses) {
-      if (const auto values = step_.values(t); !values.empty()) {
-        here.push_back(values[0]);
-      }
+      const auto values = step_.values(t);
+      all.push_back(values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[0]);
     }
-    return here;
+    return all;
   }
 
   const bound_step& step() const { return step_; }

@@ -7,10 +7,15 @@
 #include "weft/partition/heft.hpp"
 #include "weft/platform/presets.hpp"
 #include "weft/problem.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/validate/memory.hpp"
 
 #include "small_networks.hpp"
 #include "trial.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -31,9 +36,13 @@ weft::plan random_plan(const weft::workload& w, std::uint32_t num_devices, weft:
   return p;
 }
 
+weft::platform<weft::uniform_links> alike(std::size_t num_devices) {
+  return {std::vector<weft::device>(num_devices, {.speed = 1e10, .memory_bandwidth = 1e10}),
+          {{.latency = 1e-6, .bandwidth = 5e9}}};
+}
+
 weft::plan heft_plan(const weft::workload& w, std::size_t num_devices) {
-  const weft::platform<weft::uniform_links> machine{std::vector<weft::device>(num_devices, {.speed = 1e10}),
-                                                    {{.latency = 1e-6, .bandwidth = 5e9}}};
+  const auto machine = alike(num_devices);
   const weft::problem p{w, machine, weft::cost::roofline{}};
   weft::rng random;
   weft::workspace scratch;
@@ -108,6 +117,34 @@ TEST_CASE("placed step: any number of devices trains the same network, bit by bi
   }
 }
 
+TEST_CASE("placed step: memory is what the simulated run holds, and what alignment adds") {
+  for (const auto& net : small_networks()) {
+    CAPTURE(net.name);
+    const auto& w = net.step.graph;
+    for (const std::size_t devices : {1u, 2u, 4u}) {
+      CAPTURE(devices);
+      const auto machine = alike(devices);
+      const weft::problem task{w, machine, weft::cost::roofline{}};
+      const auto plan = heft_plan(w, devices);
+      weft::trace run;
+      weft::simulator{task, weft::schedule::static_order{}}.run(plan, weft::simulate::recorder{run});
+      const weft::execute::program program{w, plan, run};
+      const weft::execute::memory memory{program};
+      for (auto& x : run.transfers) {
+        x.send_finish = x.arrival; // a buffer is held until what is sent from it has arrived
+      }
+      const auto peak = weft::peak_memory_of(task, plan.placement, run);
+      for (weft::device_id d = 0; d < program.num_devices(); ++d) {
+        CHECK(program.peak_bytes(d) <= peak[d]);
+        CHECK((devices > 1 || program.peak_bytes(d) == peak[d]));
+        CHECK(memory.live_bytes(d) >= program.peak_bytes(d));
+        CHECK(memory.live_bytes(d) <= program.peak_bytes(d) + 64 * (program.buffers().size() + w.num_ops()));
+        CHECK(100 * memory.arena_bytes(d) <= (devices == 1 ? 103 : 115) * memory.live_bytes(d));
+      }
+    }
+  }
+}
+
 TEST_CASE("placed step: the gradient of a pooling needs nothing of it but tensors") {
   const auto net = kernels::inception_block({.image = 9, .channels = 8, .blocks = 1, .width = 4});
   weft::plan p{weft::placement(net.step.graph.num_ops(), 0)};
@@ -132,6 +169,7 @@ TEST_CASE("placed step: of devices that are not here, nothing is bound") {
     const kernels::placed_step step{net, program, std::vector{d}};
     CHECK(step.memory().has(d));
     CHECK(step.step().values(net.losses[0]).size() == (d == loss_device ? 1 : 0));
+    CHECK((d == loss_device || std::isnan(step.losses().at(0))));
     for (const auto v : weft::ids(w.num_ops())) {
       CHECK(step.step().has(v) == (program.device(v) == d));
       if (!step.step().has(v) && !w.outputs(v).empty()) {

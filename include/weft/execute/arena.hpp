@@ -162,7 +162,8 @@ void place_on_skyline(std::span<const lifetime> all, std::span<const byte_count>
   std::vector<step> line{{0, end, 0}};
   made.bytes = 0;
   for (std::size_t placed = 0; placed < left.size();) {
-    const auto low = std::min_element(line.begin(), line.end(), [](const step& a, const step& b) { return a.height < b.height; });
+    const auto low =
+      std::min_element(line.begin(), line.end(), [](const step& a, const step& b) { return a.height < b.height; });
     const step at = *low;
     const auto from = std::lower_bound(left.begin(), left.end(), at.begin,
                                        [&](auto i, std::uint32_t begin) { return all[i].begin < begin; });

@@ -300,9 +300,9 @@ private:
     take_fingerprint();
   }
 
-  /// Makes the instructions in one sequence: the runs of ops, the sends, and, where a message has come over, the sender's
-  /// `free` of what has no other use. Receives come before the op during which their transfers begin, or, where that
-  /// would take more memory than `times` ever do, after it.
+  /// Makes the instructions in one sequence: the runs of ops, the sends, and, where a message has come over, the
+  /// sender's `free` of what has no other use. Receives come before the op during which their transfers begin, or, where
+  /// that would take more memory than `times` ever do, after it.
   void lay_out_instructions(const run_times& times, const program_options& options) {
     std::vector<std::uint32_t> uses(buffers_.size(), 0); // by buffer: reads on its device and messages still to come
     for (const auto b : inputs_) {
