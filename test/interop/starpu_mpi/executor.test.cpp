@@ -116,6 +116,20 @@ TEST_CASE("starpu_mpi: an op that throws ends the run on all ranks, which say wh
   }
 }
 
+TEST_CASE("starpu_mpi: a program has one executor on all ranks") {
+  auto& starpu = ranks();
+  const auto drawn = draw_step(7, num_devices());
+  const auto program = drawn.program();
+  const test::hashing_kernel kernel;
+  // [run]
+  weft::starpu::distributed_executor run{starpu, program};
+  const weft::execute::memory memory{program, run.devices()}; // of this rank
+  const auto report = run(kernel, memory);                    // on all ranks
+  // [run]
+  CHECK(report.num_finished == program.num_ops());
+  CHECK(holds_results(drawn, memory, 1));
+}
+
 TEST_CASE("starpu_mpi: a cancel and a deadline on one rank end the run on all") {
   const auto drawn = draw_step(7, num_devices());
   const auto program = drawn.program();
