@@ -8,6 +8,7 @@
 #include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
 #include "weft/execute/run_state.hpp"
+#include "weft/interop/starpu/detail/tensor_exchange.hpp"
 #include "weft/interop/starpu/session.hpp"
 
 #include <algorithm>
@@ -85,14 +86,15 @@ struct distributed_options {
 /// weft::execute::memory memory{program, run.devices()}; // of this rank
 /// auto report = run(kernel, memory);                     // on all ranks
 /// ```
-/// A tensor that was not made, because its op threw or the run was to end, says so to whoever reads it, by a byte
-/// behind its own. So nobody waits for what does not come: ops that lack an input pass, and every rank learns, at the
-/// end, which op of which rank ended the run. Ranks that lack nothing run on until then.
+/// Tensors that devices send each other are data handles, also between devices of one rank. One that was not made,
+/// because its op threw or the run was to end, says so to whoever reads it, by a byte behind its own. So nobody waits
+/// for what does not come: ops that lack an input pass, and every rank learns, at the end, which op of which rank ended
+/// the run. Ranks that lack nothing run on until then.
 class distributed_executor {
 public:
   /// To be called on all ranks with the same program and options. Throws `value_error` if a rank has too few workers.
   distributed_executor(mpi_session& s, execute::program p, const distributed_options& options = {})
-      : session_{&s}, program_{std::move(p)}, ranks_{ranks_of(s, program_, options)} {
+      : session_{&s}, program_{std::move(p)}, exchange_{program_}, ranks_{ranks_of(s, program_, options)} {
     std::vector<std::size_t> on_rank(static_cast<std::size_t>(s.size()), 0);
     for (device_id d = 0; d < program_.num_devices(); ++d) {
       place_on_rank_.push_back(on_rank[static_cast<std::size_t>(ranks_[d])]++);
@@ -101,14 +103,7 @@ public:
       }
     }
     workers_ = s.local().workers_for(devices_.size());
-    last_user_.assign(program_.num_tensors(), none);
     for (const op_id v : program_.sequence()) {
-      for (const auto b : program_.inputs(v)) {
-        last_user_[tensor(b)] = v;
-      }
-      for (const auto b : program_.outputs(v)) {
-        last_user_[b] = v;
-      }
       if (is_here(v)) {
         ++count_[worker(v)];
       }
@@ -127,18 +122,16 @@ public:
   template <must_be::data_kernel Kernel>
   execute::run_report operator()(Kernel&& kernel, const execute::memory& memory,
                                  const execute::run_options& options = {}) {
-    check(memory);
+    detail::memory_cursors cursors{memory, program_, devices_};
     execute::run_state state{options, program_.num_ops()};
-    context<Kernel> shared{*this, kernel, memory, state, {}, {}};
-    shared.scratch.resize(starpu_worker_get_count());
+    context<Kernel> shared{*this, kernel, memory, cursors, state, {}};
     std::vector<detail::op_call> calls(program_.num_ops());
     std::vector<starpu_data_handle_t> tensors(program_.num_tensors(), nullptr);
     const auto first_tag = session_->take_tags(program_.num_tensors());
     for (const tensor_id t : ids(program_.num_tensors())) {
-      starpu_variable_data_register(&tensors[t], -1, 0, bytes(t) + 1);
-      starpu_mpi_data_register(tensors[t], first_tag + t, ranks_[program_.buffers()[t].device]);
-      if (is_kept(t) && memory.has(program_.buffers()[t].device)) {
-        memory.take(t);
+      if (exchange_.is_sent(t)) {
+        starpu_variable_data_register(&tensors[t], -1, 0, bytes(t) + 1);
+        starpu_mpi_data_register(tensors[t], first_tag + t, ranks_[program_.buffers()[t].device]);
       }
     }
     session::orders next = session_->local().take_orders(count_);
@@ -152,18 +145,14 @@ public:
   }
 
 private:
-  struct spans {
-    std::vector<std::span<const std::byte>> inputs;
-    std::vector<std::span<std::byte>> outputs;
-  };
   template <class Kernel>
   struct context {
     const distributed_executor& self;
     Kernel& kernel;
     const execute::memory& memory;
+    detail::memory_cursors& cursors;
     execute::run_state& state;
     std::atomic<bool> lacks_input;
-    std::vector<spans> scratch; // by worker
   };
   /// How a run ended on a rank, as it is sent.
   struct rank_end {
@@ -196,36 +185,20 @@ private:
     return ranks;
   }
 
-  tensor_id tensor(std::uint32_t b) const { return program_.buffers()[b].tensor; }
   std::size_t bytes(tensor_id t) const { return program_.buffers()[t].bytes; }
-  bool is_kept(tensor_id t) const {
-    const execute::buffer& b = program_.buffers()[t];
-    return b.end == program_.of(b.device).size();
-  }
   int rank(op_id v) const { return ranks_[program_.device(v)]; }
   bool is_here(op_id v) const { return rank(v) == session_->rank(); }
   /// Of an op of this rank.
   std::size_t worker(op_id v) const { return static_cast<std::size_t>(workers_[place_on_rank_[program_.device(v)]]); }
 
-  void check(const execute::memory& memory) const {
-    if (memory.program().fingerprint() != program_.fingerprint()) {
-      throw value_error("the memory", "was made for another program than the executor");
-    }
-    for (const device_id d : devices_) {
-      if (!memory.has(d)) {
-        throw value_error("the memory", "lacks device " + std::to_string(d) + ", which is on this rank");
-      }
-    }
-  }
-
   void insert(detail::op_call& call, std::span<const starpu_data_handle_t> tensors, session::orders& next) {
     const op_id v = call.op;
     std::vector<starpu_data_descr> buffers;
-    for (const auto b : program_.inputs(v)) {
-      buffers.push_back({tensors[tensor(b)], STARPU_R});
+    for (const auto m : exchange_.incoming(v)) {
+      buffers.push_back({tensors[program_.messages()[m].tensor], STARPU_R});
     }
-    for (const auto b : program_.outputs(v)) {
-      buffers.push_back({tensors[b], STARPU_W});
+    for (const tensor_id t : exchange_.outgoing(v)) {
+      buffers.push_back({tensors[t], STARPU_W});
     }
     const bool here = is_here(v);
     const int on = here ? static_cast<int>(worker(v)) : 0;
@@ -240,16 +213,16 @@ private:
   /// What no later op reads is freed on all ranks as soon as the tasks are done that do.
   void release_after(op_id v, std::span<starpu_data_handle_t> tensors) const {
     const auto release = [&](tensor_id t) {
-      if (last_user_[t] == v && tensors[t] != nullptr) {
+      if (exchange_.last_user(t) == v && tensors[t] != nullptr) {
         starpu_mpi_cache_flush(MPI_COMM_WORLD, tensors[t]);
         starpu_data_unregister_submit(std::exchange(tensors[t], nullptr));
       }
     };
-    for (const auto b : program_.inputs(v)) {
-      release(tensor(b));
+    for (const auto m : exchange_.incoming(v)) {
+      release(program_.messages()[m].tensor);
     }
-    for (const auto b : program_.outputs(v)) {
-      release(b);
+    for (const tensor_id t : exchange_.outgoing(v)) {
+      release(t);
     }
   }
 
@@ -257,36 +230,29 @@ private:
   static void run_op(void* argument, op_id v, void** buffers) {
     auto& run = *static_cast<context<Kernel>*>(argument);
     const auto& p = run.self.program_;
-    auto& s = run.scratch[static_cast<std::size_t>(starpu_worker_get_id())];
-    s.inputs.clear();
-    s.outputs.clear();
-    const auto next = [&](tensor_id t) {
-      return std::span{reinterpret_cast<std::byte*>(STARPU_VARIABLE_GET_PTR(*buffers++)), run.self.bytes(t)};
-    };
-    bool complete = true;
-    for (const auto b : p.inputs(v)) {
-      const auto in = next(run.self.tensor(b));
-      complete = complete && *(in.data() + in.size()) == made;
-      s.inputs.push_back(in);
+    const auto& e = run.self.exchange_;
+    const auto next = [&] { return reinterpret_cast<std::byte*>(STARPU_VARIABLE_GET_PTR(*buffers++)); };
+    if (!run.lacks_input.load(std::memory_order_relaxed)) {
+      run.cursors.advance_to(v);
     }
-    for (const auto b : p.outputs(v)) {
-      s.outputs.push_back(next(b));
-    }
-    if (!complete) {
-      run.lacks_input.store(true, std::memory_order_relaxed);
+    for (const auto m : e.incoming(v)) {
+      const message& x = p.messages()[m];
+      const std::byte* const from = next();
+      if (from[x.bytes] != made) {
+        run.lacks_input.store(true, std::memory_order_relaxed);
+      } else if (x.bytes > 0 && !run.lacks_input.load(std::memory_order_relaxed)) {
+        std::memcpy(run.memory.bytes(x.target).data(), from, x.bytes);
+      }
     }
     const bool fine = !run.lacks_input.load(std::memory_order_relaxed) && !run.state.must_end() &&
-                      run.state.run_op(v, p.device(v), [&] {
-                        run.kernel(v, execute::op_buffers{s.inputs, s.outputs, run.memory.resident(v)});
-                      });
+                      run.state.run_op(v, p.device(v), [&] { run.kernel(v, run.memory.of(v)); });
     run.state.add_finished(fine ? 1 : 0);
-    auto out = s.outputs.begin();
-    for (const auto t : p.outputs(v)) {
-      if (fine && run.self.is_kept(t)) {
-        std::ranges::copy(*out, run.memory.tensor(t).begin());
+    for (const tensor_id t : e.outgoing(v)) {
+      std::byte* const to = next();
+      if (const auto from = run.memory.tensor(t); fine && !from.empty()) {
+        std::memcpy(to, from.data(), from.size());
       }
-      *(out->data() + out->size()) = fine ? made : std::byte{0};
-      ++out;
+      to[run.self.bytes(t)] = fine ? made : std::byte{0};
     }
   }
 
@@ -354,11 +320,11 @@ private:
 
   mpi_session* session_;
   execute::program program_;
+  detail::tensor_exchange exchange_;
   std::vector<int> ranks_;                 // by device
   std::vector<std::size_t> place_on_rank_; // by device, how many of its rank come before it
   std::vector<device_id> devices_;         // of this rank
   std::vector<int> workers_;               // of these
-  std::vector<op_id> last_user_;           // by tensor, in the sequence
   session::orders count_ = {}; // ops of this rank by worker
 };
 

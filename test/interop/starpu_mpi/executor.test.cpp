@@ -26,6 +26,12 @@ std::uint32_t num_devices() {
   return static_cast<std::uint32_t>(workers) * static_cast<std::uint32_t>(ranks().size());
 }
 
+/// Fewer on more ranks, whose workers all spin: there may be more of them than cores.
+std::uint64_t num_steps(std::uint64_t on_one) {
+  const auto size = static_cast<std::uint64_t>(ranks().size());
+  return on_one / (size * size) + 1;
+}
+
 /// Each device on any rank, but none on a rank that has no worker left.
 starpu::distributed_options any_ranks(const execute::program& p, std::uint64_t seed) {
   rng random{seed};
@@ -42,7 +48,7 @@ starpu::distributed_options any_ranks(const execute::program& p, std::uint64_t s
 }
 
 TEST_CASE("starpu_mpi: random plans compute on all ranks what one device computes, each worker in the plan's order") {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_steps(120); ++seed) {
     CAPTURE(seed);
     const auto drawn = draw_step(seed, num_devices());
     const auto program = drawn.program();
@@ -78,7 +84,7 @@ TEST_CASE("starpu_mpi: random plans compute on all ranks what one device compute
 }
 
 TEST_CASE("starpu_mpi: an op that throws ends the run on all ranks, which say where") {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_steps(60); ++seed) {
     CAPTURE(seed);
     const auto drawn = draw_step(seed, num_devices());
     const auto program = drawn.program();
@@ -108,6 +114,20 @@ TEST_CASE("starpu_mpi: an op that throws ends the run on all ranks, which say wh
     }
     REQUIRE(run(test::hashing_kernel{}, memory).status == run_status::finished);
   }
+}
+
+TEST_CASE("starpu_mpi: a program has one executor on all ranks") {
+  auto& starpu = ranks();
+  const auto drawn = draw_step(7, num_devices());
+  const auto program = drawn.program();
+  const test::hashing_kernel kernel;
+  // [run]
+  weft::starpu::distributed_executor run{starpu, program};
+  const weft::execute::memory memory{program, run.devices()}; // of this rank
+  const auto report = run(kernel, memory);                    // on all ranks
+  // [run]
+  CHECK(report.num_finished == program.num_ops());
+  CHECK(holds_results(drawn, memory, 1));
 }
 
 TEST_CASE("starpu_mpi: a cancel and a deadline on one rank end the run on all") {

@@ -15,7 +15,9 @@ weft::starpu::mpi_session& interop_starpu_mpi_test::ranks() { return *session; }
 int main(int argc, char** argv) {
   const interop_starpu_test::starpu_home home;
   ::setenv("STARPU_RESERVE_NCPU", "0", 1);
+  // [session]
   weft::starpu::mpi_session s{argc, argv, {.cpus = 2}};
+  // [session]
   session = &s;
   const int failed = doctest::Context{argc, argv}.run();
   if (failed != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Runs a plan by StarPU: each device is a worker, each op a task, each tensor a data handle.
+/// Runs a plan by StarPU: each device is a worker, each op a task, each tensor that devices send a data handle.
 #pragma once
 
 #include "weft/core/config.hpp"
@@ -9,6 +9,7 @@
 #include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
 #include "weft/execute/run_state.hpp"
+#include "weft/interop/starpu/detail/tensor_exchange.hpp"
 #include "weft/interop/starpu/performance.hpp"
 #include "weft/interop/starpu/session.hpp"
 
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <span>
 #include <string>
@@ -43,9 +45,10 @@ struct executor_options {
 /// weft::starpu::executor run{starpu, workload, result.plan};
 /// auto report = run([&](weft::op_id v) { kernels[v](); });
 /// ```
-/// With a memory, tensors are data handles of StarPU, which allocates them when their op runs and frees them after the
-/// last one that reads them. Only what is to stay is in the memory: what ops keep, and the tensors that the program
-/// keeps. Tensors of zero bytes, and without a memory all of them, are dependencies between tasks.
+/// With a memory, each device has its own, as in `static_executor`, and kernels are given the same places in every run.
+/// Tensors that devices send each other go by way of data handles of StarPU, which allocates them when they are made
+/// and frees them after the last device has copied them. Tensors of zero bytes, and without a memory all of them, are
+/// dependencies between tasks.
 ///
 /// When a run ends early (an exception, a deadline, a cancel), the remaining tasks pass and do nothing. Several runs at
 /// a time share the workers, one after another. What StarPU spends per task is in docs/starpu.md.
@@ -61,14 +64,16 @@ public:
   /// Of a program, which is copied. Complexity: O(n + m) for n ops and m edges.
   executor(session& s, execute::program p, const executor_options& options = {})
       : session_{&s}, models_{options.models}, program_{std::move(p)},
-        workers_{s.workers_for(program_.num_devices(), options.workers)} {
+        exchange_{program_}, workers_{s.workers_for(program_.num_devices(), options.workers)} {
     if (models_ != nullptr && models_->num_ops() != program_.num_ops()) {
       throw value_error("executor_options.models", "are of " + std::to_string(models_->num_ops()) +
                                                      " ops, the plan of " + std::to_string(program_.num_ops()));
     }
-    bind_tensors();
-    find_waits(all_waits_, [](byte_count) { return true; });
-    find_waits(empty_waits_, [](byte_count bytes) { return bytes == 0; });
+    for (const op_id v : program_.sequence()) {
+      ++count_[worker(v)];
+    }
+    find_waits(all_waits_, [](const message&) { return true; });
+    find_waits(empty_waits_, [](const message& m) { return m.bytes == 0; });
   }
 
   const execute::program& program() const { return program_; }
@@ -84,23 +89,31 @@ public:
     return run(call, options, all_waits_, {});
   }
 
-  /// The same, and kernels are given the memory of their op's tensors. Two runs at once need two memories. Throws
-  /// `value_error` if the memory is of another program or lacks a device.
+  /// The same with each device in a memory of its own: kernels are given the memory of their op's tensors. Two runs at
+  /// once need two memories. Throws `value_error` if the memory is of another program or lacks a device.
   template <std::same_as<execute::memory> Memory, must_be::data_kernel Kernel>
   execute::run_report operator()(Kernel&& kernel, const Memory& memory, const execute::run_options& options = {}) {
-    check(memory);
-    std::vector<spans> scratch(starpu_worker_get_count());
-    for (auto& s : scratch) {
-      s.inputs.reserve(most_tensors_);
-      s.outputs.reserve(most_tensors_);
-    }
+    detail::memory_cursors cursors{memory, program_, ids(program_.num_devices())};
     auto call = [&](op_id v, void** buffers) {
-      auto& s = scratch[static_cast<std::size_t>(starpu_worker_get_id())];
-      fill(s, v, buffers);
-      kernel(v, execute::op_buffers{s.inputs, s.outputs, memory.resident(v)});
+      cursors.advance_to(v);
+      for (const auto m : exchange_.incoming(v)) {
+        if (const auto to = memory.bytes(program_.messages()[m].target); !to.empty()) {
+          std::memcpy(to.data(), reinterpret_cast<const std::byte*>(STARPU_VARIABLE_GET_PTR(*buffers++)), to.size());
+        }
+      }
+      kernel(v, memory.of(v));
+      for (const tensor_id t : exchange_.outgoing(v)) {
+        if (const auto from = memory.tensor(t); !from.empty()) {
+          std::memcpy(reinterpret_cast<std::byte*>(STARPU_VARIABLE_GET_PTR(*buffers++)), from.data(), from.size());
+        }
+      }
     };
     handles tensors{program_.num_tensors()};
-    register_tensors(tensors, memory);
+    for (const tensor_id t : ids(program_.num_tensors())) {
+      if (exchange_.is_sent(t) && bytes(t) > 0) {
+        starpu_variable_data_register(&tensors.all[t], -1, 0, bytes(t));
+      }
+    }
     return run(call, options, empty_waits_, tensors.all);
   }
 
@@ -110,10 +123,6 @@ private:
     std::vector<std::uint32_t> first = {};
     std::vector<op_id> op = {};
     std::span<const op_id> of(op_id v) const { return std::span{op}.subspan(first[v], first[v + 1] - first[v]); }
-  };
-  struct spans {
-    std::vector<std::span<const std::byte>> inputs;
-    std::vector<std::span<std::byte>> outputs;
   };
   /// A run's handles by tensor; null where there is none, or where StarPU itself unregisters it.
   struct handles {
@@ -145,28 +154,7 @@ private:
   };
 
   std::size_t worker(op_id v) const { return static_cast<std::size_t>(workers_[program_.device(v)]); }
-  tensor_id tensor(std::uint32_t b) const { return program_.buffers()[b].tensor; }
   byte_count bytes(tensor_id t) const { return program_.buffers()[t].bytes; }
-  /// The program keeps it: its memory is never freed.
-  bool is_kept(tensor_id t) const {
-    const execute::buffer& b = program_.buffers()[t];
-    return b.end == program_.of(b.device).size();
-  }
-
-  void bind_tensors() {
-    producer_.assign(program_.num_tensors(), none);
-    last_user_.assign(program_.num_tensors(), none);
-    for (const op_id v : program_.sequence()) {
-      for (const auto b : program_.inputs(v)) {
-        last_user_[tensor(b)] = v;
-      }
-      for (const auto b : program_.outputs(v)) {
-        producer_[b] = last_user_[b] = v;
-      }
-      most_tensors_ = std::max({most_tensors_, program_.inputs(v).size(), program_.outputs(v).size()});
-      ++count_[worker(v)];
-    }
-  }
 
   /// Which ops of other workers to wait for: of each worker the last one, and only if no earlier wait implies it.
   template <class Counts>
@@ -179,19 +167,20 @@ private:
     std::vector<std::vector<op_id>> waits(num_ops());
     std::vector<session::orders> known(STARPU_NMAXWORKERS, session::orders{}); // by worker, how far it knows others are
     for (const op_id v : program_.sequence()) {
-      session::orders needed = {};
-      for (const auto b : program_.inputs(v)) {
-        const op_id u = producer_[tensor(b)];
-        if (counts(bytes(tensor(b))) && worker(u) != worker(v)) {
-          needed[worker(u)] = std::max(needed[worker(u)], position[u] + 1);
+      session::orders needed = {}; // by worker, one more than the last op to wait for
+      std::vector<op_id> last(STARPU_NMAXWORKERS, none);
+      for (const auto m : exchange_.incoming(v)) {
+        const op_id u = exchange_.producer(program_.messages()[m].tensor);
+        if (counts(program_.messages()[m]) && worker(u) != worker(v) && position[u] >= needed[worker(u)]) {
+          needed[worker(u)] = position[u] + 1;
+          last[worker(u)] = u;
         }
       }
-      for (const auto b : program_.inputs(v)) {
-        const op_id u = producer_[tensor(b)];
-        auto& reached = known[worker(v)][worker(u)];
-        if (worker(u) != worker(v) && needed[worker(u)] == position[u] + 1 && position[u] + 1 > reached) {
-          reached = position[u] + 1;
-          waits[v].push_back(u);
+      for (std::size_t other = 0; other < needed.size(); ++other) {
+        auto& reached = known[worker(v)][other];
+        if (needed[other] > reached) {
+          reached = needed[other];
+          waits[v].push_back(last[other]);
         }
       }
     }
@@ -199,49 +188,6 @@ private:
     for (const auto& of_op : waits) {
       made.op.insert(made.op.end(), of_op.begin(), of_op.end());
       made.first.push_back(static_cast<std::uint32_t>(made.op.size()));
-    }
-  }
-
-  void check(const execute::memory& memory) const {
-    if (memory.program().fingerprint() != program_.fingerprint()) {
-      throw value_error("the memory", "was made for another program than the executor");
-    }
-    for (const op_id v : program_.sequence()) {
-      if (!memory.has(program_.device(v))) {
-        throw value_error("the memory", "lacks device " + std::to_string(program_.device(v)) +
-                                          "; make it for all devices");
-      }
-    }
-  }
-
-  void register_tensors(handles& tensors, const execute::memory& memory) const {
-    for (const tensor_id t : ids(program_.num_tensors())) {
-      if (bytes(t) == 0) {
-        continue;
-      }
-      if (is_kept(t)) {
-        memory.take(t);
-        starpu_variable_data_register(&tensors.all[t], STARPU_MAIN_RAM,
-                                      reinterpret_cast<std::uintptr_t>(memory.tensor(t).data()), bytes(t));
-      } else {
-        starpu_variable_data_register(&tensors.all[t], -1, 0, bytes(t));
-      }
-    }
-  }
-
-  /// What a kernel is given: StarPU has the buffers in the order in which `make_task` names them.
-  void fill(spans& s, op_id v, void** buffers) const {
-    s.inputs.clear();
-    s.outputs.clear();
-    const auto next = [&](tensor_id t) -> std::span<std::byte> {
-      return bytes(t) == 0 ? std::span<std::byte>{}
-                           : std::span{reinterpret_cast<std::byte*>(STARPU_VARIABLE_GET_PTR(*buffers++)), bytes(t)};
-    };
-    for (const auto b : program_.inputs(v)) {
-      s.inputs.push_back(next(tensor(b)));
-    }
-    for (const auto b : program_.outputs(v)) {
-      s.outputs.push_back(next(b));
     }
   }
 
@@ -258,8 +204,7 @@ private:
   }
 
   void name_buffers(starpu_task& task, op_id v, std::span<const starpu_data_handle_t> tensors) const {
-    const auto inputs = program_.inputs(v), outputs = program_.outputs(v);
-    const std::size_t most = inputs.size() + outputs.size();
+    const std::size_t most = exchange_.incoming(v).size() + exchange_.outgoing(v).size();
     if (most > STARPU_NMAXBUFS) { // StarPU frees them with the task
       task.dyn_handles = static_cast<starpu_data_handle_t*>(std::calloc(most, sizeof *task.dyn_handles));
       task.dyn_modes = static_cast<starpu_data_access_mode*>(std::calloc(most, sizeof *task.dyn_modes));
@@ -275,11 +220,11 @@ private:
         ++task.nbuffers;
       }
     };
-    for (const auto b : inputs) {
-      add(tensor(b), STARPU_R);
+    for (const auto m : exchange_.incoming(v)) {
+      add(program_.messages()[m].tensor, STARPU_R);
     }
-    for (const auto b : outputs) {
-      add(b, STARPU_W);
+    for (const tensor_id t : exchange_.outgoing(v)) {
+      add(t, STARPU_W);
     }
   }
 
@@ -354,31 +299,29 @@ private:
   /// For calls that fail only for tasks that no worker can run, or that nobody may wait for.
   static void succeed([[maybe_unused]] int failed) { WEFT_ASSERT(failed == 0); }
 
-  /// StarPU frees what no later op reads, as soon as the tasks are done that do.
+  /// StarPU frees what no later op has to do with, as soon as the tasks are done that have.
   void release_after(op_id v, std::span<starpu_data_handle_t> tensors) const {
     const auto release = [&](tensor_id t) {
-      if (last_user_[t] == v && tensors[t] != nullptr && !is_kept(t)) {
+      if (exchange_.last_user(t) == v && tensors[t] != nullptr) {
         starpu_data_unregister_submit(std::exchange(tensors[t], nullptr));
       }
     };
-    for (const auto b : program_.inputs(v)) {
-      release(tensor(b));
+    for (const auto m : exchange_.incoming(v)) {
+      release(program_.messages()[m].tensor);
     }
-    for (const auto b : program_.outputs(v)) {
-      release(b);
+    for (const tensor_id t : exchange_.outgoing(v)) {
+      release(t);
     }
   }
 
   session* session_;
   const performance_models* models_;
   execute::program program_;
-  std::vector<int> workers_;     // by device
-  std::vector<op_id> producer_;  // by tensor
-  std::vector<op_id> last_user_; // by tensor, in the sequence
-  std::size_t most_tensors_ = 0; // that an op reads or writes
-  session::orders count_ = {};   // ops by worker
+  detail::tensor_exchange exchange_;
+  std::vector<int> workers_;   // by device
+  session::orders count_ = {}; // ops by worker
   wait_lists all_waits_;
-  wait_lists empty_waits_; // for tensors that are no handles, since they have no bytes
+  wait_lists empty_waits_; // for messages that are no handles, since they have no bytes
 };
 
 } // namespace weft::starpu

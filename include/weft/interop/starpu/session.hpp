@@ -148,9 +148,6 @@ public:
     return made.codelet;
   }
 
-  /// Of memory that StarPU allocates for tensors, in bytes.
-  static constexpr std::size_t alignment = 64;
-
 private:
   struct named_codelet {
     std::string symbol;
@@ -160,7 +157,6 @@ private:
 
   void find_workers() {
     next_order_.fill(1);
-    starpu_malloc_set_align(alignment);
     cpu_workers_.resize(starpu_cpu_worker_get_count());
     cpu_workers_.resize(starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, cpu_workers_.data(),
                                                       static_cast<unsigned>(cpu_workers_.size())));
