@@ -116,6 +116,10 @@ weft_declare(hwloc HEADERS "^interop/hwloc\\.hpp$" USES weft
 weft_declare(clp HEADERS "^interop/clp\\.hpp$" USES weft
   DEPENDS FOREIGN clp HEADER coin/Clp_C_Interface.h coin-or/Clp_C_Interface.h LIBRARIES Clp
   LINKS weft_foreign::clp INCLUDES coin/ coin-or/ PKG_CONFIG clp)
+weft_declare(mpi HEADERS "^interop/mpi(\\.hpp$|/)" USES weft
+  DEPENDS PACKAGE MPI COMPONENTS CXX LINKS MPI::MPI_CXX
+  DEFINES OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX # the C++ bindings, which are no part of MPI any more
+  INCLUDES mpi.h FLAGS -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX) # and what the compiler mpicxx adds
 weft_declare(tensorflow HEADERS "^interop/tensorflow(\\.hpp$|/)" USES io)
 weft_declare(onnx HEADERS "^interop/onnx(\\.hpp$|/)" USES io
   DEPENDS PACKAGE Protobuf FOREIGN onnx HEADER onnx/onnx_pb.h LIBRARIES onnx onnx_proto

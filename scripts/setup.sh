@@ -39,6 +39,10 @@ test header rapidcheck.h                      librapidcheck-dev
 test header benchmark/benchmark.h             libbenchmark-dev
 test header boost/graph/adjacency_list.hpp    libboost-dev
 test header coin/Clp_C_Interface.h            coinor-libclp-dev
+test tool   mpicxx.openmpi                    libopenmpi-dev
+test tool   mpirun.openmpi                    openmpi-bin
+test tool   mpicxx.mpich                      libmpich-dev
+test tool   mpirun.mpich                      mpich
 more header simgrid/s4u.hpp                   libsimgrid-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
