@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Everything of the component `weft::mpi`: ranks of MPI as devices.
+/// Everything of the component `weft::mpi`: ranks of MPI as devices, and how they are connected.
 #pragma once
 
+#include "weft/interop/mpi/calibrate.hpp"
+#include "weft/interop/mpi/clock_offsets.hpp"
 #include "weft/interop/mpi/communicator.hpp"
+#include "weft/interop/mpi/op_times.hpp"
 #include "weft/interop/mpi/session.hpp"

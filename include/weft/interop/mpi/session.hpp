@@ -34,8 +34,8 @@ enum class threads : int {
 class session {
 public:
   /// Throws `error` if MPI cannot be called from as many threads.
-  explicit session(threads wanted = threads::funneled) : session{nullptr, nullptr, wanted} {}
-  session(int& argc, char**& argv, threads wanted = threads::funneled) : session{&argc, &argv, wanted} {}
+  explicit session(threads wanted = threads::single) : session{nullptr, nullptr, wanted} {}
+  session(int& argc, char**& argv, threads wanted = threads::single) : session{&argc, &argv, wanted} {}
   ~session() {
     if (!owns_ || is_over()) {
       return;

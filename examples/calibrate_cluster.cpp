@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSL-1.0
+// Measures how the ranks of an MPI program are connected and writes the platform file that compare and place read:
+//
+//   mpirun -n 16 calibrate_cluster -o cluster.json
+//   place zoo:resnet50 --platform cluster.json --contention fair
+#include "weft/execute/calibrate.hpp"
+#include "weft/interop/mpi.hpp"
+#include "weft/io/json_platform.hpp"
+
+#include "tool/main.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+struct options {
+  std::string output;
+  double speed = 0;
+  weft::mpi::calibration_options calibration;
+  bool quiet = false;
+};
+
+void declare(CLI::App& app, options& o) {
+  app.footer("Run it with the hosts, ranks and binding that the plan's run will have. What it needs most is quiet: nothing\n"
+             "else on the hosts, and not more ranks than cores.\n\n"
+             "Example: mpirun -n 16 --hostfile hosts calibrate_cluster -o cluster.json\n\n"
+             "Exit status: 0 with a platform, 2 for wrong arguments or when MPI fails.");
+  app.add_option("-o,--output", o.output, "The platform file (default: standard output)")->type_name("FILE");
+  app.add_option("--speed", o.speed, "FLOP/s of each rank's device (default: measured on one core)")
+    ->check(CLI::PositiveNumber.description(""))
+    ->type_name("FLOPS");
+  auto& c = o.calibration;
+  app.add_option("--seconds", c.seconds, "After that long, what is left is taken to be like what was measured")
+    ->check(CLI::PositiveNumber.description(""))
+    ->type_name("S")
+    ->capture_default_str();
+  app.add_option("--pairs", c.pairs, "Pairs of ranks to measure, on each level: in a host, between hosts, …")
+    ->check(CLI::Range(1u, 1'000'000u).description(""))
+    ->type_name("N")
+    ->capture_default_str();
+  app.add_option("--groups", c.groups, "Groups, such as hosts, whose shared links are measured, on each level")
+    ->check(CLI::Range(1u, 1'000'000u).description(""))
+    ->type_name("N")
+    ->capture_default_str();
+  app.add_option("--trips", c.trips, "Round trips for each size of messages, of which the median counts")
+    ->check(CLI::Range(1, 1'000'000).description(""))
+    ->type_name("N")
+    ->capture_default_str();
+  app.add_flag("--quiet", o.quiet, "Say nothing but errors");
+}
+
+/// The summary, a line per level.
+std::string summary(const weft::mpi::calibration& c) {
+  std::string text = fmt::format("{} ranks", c.platform.num_devices());
+  for (std::size_t k = 1; k < c.levels.size(); ++k) {
+    const auto& level = c.levels[k];
+    text += fmt::format("\nlevel {}, {} group(s): {:.2f} us, {:.3f} GB/s; off by {:.0f} % (median of {} pairs), {:.0f} % at most",
+                        k, level.groups, level.alone.latency * 1e6, level.alone.bandwidth / 1e9,
+                        level.typical_error * 100, level.pairs, level.largest_error * 100);
+  }
+  if (!c.complete) {
+    text += "\nthe time was not enough for everything; --seconds gives more";
+  }
+  return text + "\n";
+}
+
+int measure(const weft::mpi::communicator& all, const options& o) {
+  const bool first = all.rank() == 0;
+  weft::device mine;
+  mine.speed = o.speed > 0 ? o.speed : weft::execute::calibrate(weft::machine{}).core_speed;
+  const bool in_terminal = first && !o.quiet && isatty(STDERR_FILENO) != 0;
+  const auto made = weft::mpi::calibrate(all, mine, o.calibration, [&](const std::string& line) {
+    if (in_terminal) {
+      fmt::print(stderr, "\r\x1b[K{} …", line);
+      std::fflush(stderr);
+    }
+  });
+  if (!first) {
+    return 0;
+  }
+  if (in_terminal) {
+    fmt::print(stderr, "\r\x1b[K");
+  }
+  std::ostringstream text;
+  weft::io::write_platform_json(text, made.platform);
+  if (o.output.empty()) {
+    fmt::print("{}", text.str());
+  } else if (std::ofstream file{o.output}; !(file << text.str()).flush()) {
+    throw weft::error(fmt::format("cannot write '{}'", o.output));
+  }
+  if (!o.quiet) {
+    fmt::print(stderr, "{}", summary(made));
+  }
+  return 0;
+}
+
+/// What `main` is on each rank. An error that all ranks have, such as a wrong option, is told by the first one.
+int run(int argc, char** argv) {
+  const weft::mpi::communicator all;
+  options o;
+  CLI::App app{"Measures latencies and bandwidths between the ranks of an MPI program, and what they share, and writes them as\n"
+               "a platform: a device for each rank."};
+  declare(app, o);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (all.rank() == 0 && e.get_exit_code() != 0) {
+      fmt::print(stderr, "calibrate_cluster: {} (calibrate_cluster --help says more)\n", e.what());
+    } else if (all.rank() == 0) {
+      app.exit(e); // prints the help
+    }
+    return e.get_exit_code() == 0 ? 0 : 2;
+  }
+  try {
+    return measure(all, o);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "calibrate_cluster: rank {}: {}\n", all.rank(), e.what());
+    std::fflush(stderr);
+    weft::mpi::session::end_all_ranks(2); // others may wait for this one
+  }
+  return 2;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return tool::main_of("calibrate_cluster", argc, argv, [](int count, char** words) {
+    const weft::mpi::session mpi{count, words};
+    return run(count, words);
+  });
+}
