@@ -37,6 +37,11 @@ if(TARGET weft::mpi)
   endif()
 endif()
 
+# Open MPI wants to be told that there may be more ranks than cores, and that it may run as root, in a container.
+set(weft_mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none ASAN_OPTIONS=detect_leaks=0)
+cmake_host_system_information(RESULT weft_cores QUERY NUMBER_OF_LOGICAL_CORES)
+
 # weft_mpi_programs(<target> <source>... [LIBRARIES ...]): the program <target>_<mpi> for each MPI. What else it links
 # must not be weft::mpi, which is one of them.
 function(weft_mpi_programs target)
@@ -54,15 +59,33 @@ function(weft_mpi_tests test target)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   foreach(name IN LISTS weft_mpis)
     foreach(ranks IN LISTS arg_RANKS)
       add_test(NAME ${test}.${name}.${ranks}
         COMMAND ${weft_${name}_run} ${ranks} "$<TARGET_FILE:${target}_${name}>" ${arg_ARGUMENTS})
-      # Open MPI wants to be told that there may be more ranks than cores, and that it may run in a container, as root.
       set_tests_properties(${test}.${name}.${ranks} PROPERTIES LABELS "mpi;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-        PROCESSORS ${cores} ${arg_PROPERTIES} ENVIRONMENT
-        "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;ASAN_OPTIONS=detect_leaks=0")
+        PROCESSORS ${weft_cores} ${arg_PROPERTIES} ENVIRONMENT "${weft_mpi_environment}")
     endforeach()
   endforeach()
+endfunction()
+
+# SimGrid's MPI, SMPI: programs run on clusters that are simulated, in virtual time, of hundreds of ranks. It loads them
+# as a library for each rank. Its compiler smpicxx does no more than this, but for macros in place of `exit` and
+# `sleep`, which break other headers; so programs take the time from MPI_Wtime only.
+find_program(WEFT_SMPIRUN smpirun)
+mark_as_advanced(WEFT_SMPIRUN)
+set(weft_has_smpi FALSE)
+if(TARGET weft_simgrid AND WEFT_SMPIRUN AND TARGET weft::mpi AND NOT WEFT_SANITIZE)
+  set(weft_has_smpi TRUE)
+  add_library(weft_with_smpi INTERFACE)
+  target_include_directories(weft_with_smpi SYSTEM INTERFACE "${WEFT_SIMGRID_INCLUDE}/smpi")
+  target_link_libraries(weft_with_smpi INTERFACE weft::weft weft_simgrid)
+  target_link_options(weft_with_smpi INTERFACE -Wl,-z,defs)
+endif()
+
+# weft_smpi_program(<target> <source>... [LIBRARIES ...]): <target> for smpirun, as $<TARGET_FILE:<target>>.
+function(weft_smpi_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
+  add_library(${target} MODULE ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${target} PRIVATE weft_dev weft_with_smpi ${arg_LIBRARIES})
 endfunction()
