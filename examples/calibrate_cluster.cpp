@@ -29,8 +29,8 @@ struct options {
 };
 
 void declare(CLI::App& app, options& o) {
-  app.footer("Run it with the hosts, ranks and binding that the plan's run will have. What it needs most is quiet: nothing\n"
-             "else on the hosts, and not more ranks than cores.\n\n"
+  app.footer("Run it with the hosts, ranks and binding that the plan's run will have. What it needs most is quiet:\n"
+             "nothing else on the hosts, and not more ranks than cores.\n\n"
              "Example: mpirun -n 16 --hostfile hosts calibrate_cluster -o cluster.json\n\n"
              "Exit status: 0 with a platform, 2 for wrong arguments or when MPI fails.");
   app.add_option("-o,--output", o.output, "The platform file (default: standard output)")->type_name("FILE");
@@ -60,11 +60,17 @@ void declare(CLI::App& app, options& o) {
 /// The summary, a line per level.
 std::string summary(const weft::mpi::calibration& c) {
   std::string text = fmt::format("{} ranks", c.platform.num_devices());
+  bool restless = false;
   for (std::size_t k = 1; k < c.levels.size(); ++k) {
     const auto& level = c.levels[k];
-    text += fmt::format("\nlevel {}, {} group(s): {:.2f} us, {:.3f} GB/s; off by {:.0f} % (median of {} pairs), {:.0f} % at most",
-                        k, level.groups, level.alone.latency * 1e6, level.alone.bandwidth / 1e9,
-                        level.typical_error * 100, level.pairs, level.largest_error * 100);
+    text += fmt::format("\nlevel {}, {} group(s): {:.2f} us, {:.3f} GB/s; of {} pairs, messages off by {:.0f} % in the "
+                        "median and {:.0f} % at most",
+                        k, level.groups, level.alone.latency * 1e6, level.alone.bandwidth / 1e9, level.pairs,
+                        level.typical_error * 100, level.largest_error * 100);
+    restless = restless || level.typical_error > 0.5;
+  }
+  if (restless) {
+    text += "\ntimes vary too much to be relied on: does something else run, or more ranks than there are cores?";
   }
   if (!c.complete) {
     text += "\nthe time was not enough for everything; --seconds gives more";
@@ -106,8 +112,8 @@ int measure(const weft::mpi::communicator& all, const options& o) {
 int run(int argc, char** argv) {
   const weft::mpi::communicator all;
   options o;
-  CLI::App app{"Measures latencies and bandwidths between the ranks of an MPI program, and what they share, and writes them as\n"
-               "a platform: a device for each rank."};
+  CLI::App app{"Measures latencies and bandwidths between the ranks of an MPI program, and what they share, and writes\n"
+               "them as a platform: a device for each rank."};
   declare(app, o);
   try {
     app.parse(argc, argv);

@@ -47,6 +47,15 @@ TEST_CASE("calibrate: a device for each rank, a link for each pair, the same on 
   CHECK(said.empty() == (all.rank() != 0));
 }
 
+TEST_CASE("calibrate: the platform is for problems as any other is") {
+  // [calibrate]
+  const weft::mpi::communicator all; // of MPI_COMM_WORLD, or of the communicator that you give
+  const auto made = weft::mpi::calibrate(all, {.speed = 2e9});
+  const weft::platform<>& cluster = made.platform; // the same on every rank
+  // [calibrate]
+  CHECK(cluster.num_devices() == static_cast<std::size_t>(all.size()));
+}
+
 TEST_CASE("calibrate: without time there is still a platform, which says so") {
   const mpi::communicator all;
   auto hasty = quick;

@@ -35,6 +35,20 @@ TEST_CASE("clock_offsets: what clocks are apart lies within the bound") {
   }
 }
 
+TEST_CASE("clock_offsets: times of all ranks on one axis") {
+  // [clock_offsets]
+  const weft::mpi::communicator all;
+  const auto before = weft::mpi::clock_offsets(all);
+  const double started = MPI_Wtime(); // … of what is run and traced
+  const auto after = weft::mpi::clock_offsets(all);
+  const auto me = static_cast<std::size_t>(all.rank());
+  const weft::mpi::common_time on_rank_0{before[me], after[me]};
+  const double start = on_rank_0(started); // wrong by on_rank_0.bound() at most
+  // [clock_offsets]
+  CHECK(std::isfinite(start));
+  CHECK(on_rank_0.bound() >= 0);
+}
+
 TEST_CASE("common_time: clocks that drift apart are the same time between two measurements") {
   const mpi::common_time steady{{.seconds = 5, .bound = 1e-6, .at = 100}};
   CHECK(steady(100) == 105);

@@ -2,9 +2,13 @@
 #include "weft/interop/mpi/op_times.hpp"
 
 #include "weft/cost/table.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
 
+#include <utility>
 #include <vector>
 
 namespace interop_mpi_op_times_test {
@@ -33,6 +37,25 @@ TEST_CASE("op_times: the median of each rank's runs, and what ranks without any 
   CHECK(table[2 * ranks + 1] == 6);
   CHECK(table[2 * ranks + 0] < 3 * (static_cast<double>(ranks) + 2) / 2); // the first one faster
   CHECK(all.all_gather(table.back()) == std::vector<double>(ranks, table.back()));
+}
+
+TEST_CASE("op_times: costs of a graph that every rank ran a part of") {
+  const mpi::communicator all;
+  weft::workload_builder b;
+  const auto first = b.add_op({.work = 1, .bytes = 1000, .name = "first"});
+  const auto second = b.add_op({.work = 1, .bytes = 1000, .name = "second"});
+  b.add_edge(first, second);
+  const auto w = std::move(b).build();
+  const weft::platform<> q{std::vector<weft::device>(static_cast<std::size_t>(all.size())),
+                           weft::link_matrix{static_cast<std::size_t>(all.size()), {1e-6, 1e9}}};
+  std::vector<std::vector<double>> runs(w.num_ops());
+  runs[all.rank() == 0 ? first : second] = {2e-3, 3e-3, 9e-3};
+  // [op_times]
+  const auto seconds = weft::mpi::op_times(all, runs); // runs[v]: what op v took here, each time that it ran
+  const weft::problem p{w, q, weft::cost::table{seconds, w.num_ops(), q.num_devices()}};
+  // [op_times]
+  CHECK(p.compute_time(first, 0) == 3e-3);
+  CHECK(p.compute_time(second, 1) == 3e-3);
 }
 
 TEST_CASE("op_times: ops that nobody measured, and graphs that differ, are told on every rank") {

@@ -55,8 +55,12 @@ CLUSTERS = {
         "platform": f"""<zone id="all" routing="Floyd">
           {cluster("a", 8, 'router_id="ra"')}{cluster("b", 8, 'router_id="rb"')}
           <link id="trunk" bandwidth="2.5GBps" latency="20us" sharing_policy="SPLITDUPLEX"/>
-          <zoneRoute src="a" dst="b" gw_src="ra" gw_dst="rb" symmetrical="NO"><link_ctn id="trunk" direction="UP"/></zoneRoute>
-          <zoneRoute src="b" dst="a" gw_src="rb" gw_dst="ra" symmetrical="NO"><link_ctn id="trunk" direction="DOWN"/></zoneRoute>
+          <zoneRoute src="a" dst="b" gw_src="ra" gw_dst="rb" symmetrical="NO">
+            <link_ctn id="trunk" direction="UP"/>
+          </zoneRoute>
+          <zoneRoute src="b" dst="a" gw_src="rb" gw_dst="ra" symmetrical="NO">
+            <link_ctn id="trunk" direction="DOWN"/>
+          </zoneRoute>
         </zone>""",
         "hosts": hosts("a", 8) + hosts("b", 8),
         "alone": {(0, 1): (20e-6, 1.25e9), (9, 15): (20e-6, 1.25e9), (0, 8): (40e-6, 1.25e9), (15, 3): (40e-6, 1.25e9)},

@@ -126,7 +126,7 @@ inline std::vector<flow> port_flows(const rank_tree& tree, std::size_t level, st
     }
   }
   std::vector<flow> flows;
-  const std::size_t count = level == 0 ? std::min<std::size_t>(others.size(), 8) : std::min(others.size(), members.size());
+  const std::size_t count = std::min(others.size(), level == 0 ? std::size_t{8} : members.size());
   for (std::size_t i = 0; i < std::min(count, most); ++i) {
     const auto mine = members[level == 0 ? 0 : i];
     flows.push_back(out ? flow{mine, others[i]} : flow{others[i], mine});
