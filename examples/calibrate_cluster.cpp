@@ -80,6 +80,13 @@ std::string summary(const weft::mpi::calibration& c) {
 
 int measure(const weft::mpi::communicator& all, const options& o) {
   const bool first = all.rank() == 0;
+  std::ofstream file;
+  if (first && !o.output.empty()) { // before it takes time
+    file.open(o.output);
+    if (!file) {
+      throw weft::error(fmt::format("cannot open '{}' for writing", o.output));
+    }
+  }
   weft::device mine;
   mine.speed = o.speed > 0 ? o.speed : weft::execute::calibrate(weft::machine{}).core_speed;
   const bool in_terminal = first && !o.quiet && isatty(STDERR_FILENO) != 0;
@@ -99,7 +106,7 @@ int measure(const weft::mpi::communicator& all, const options& o) {
   weft::io::write_platform_json(text, made.platform);
   if (o.output.empty()) {
     fmt::print("{}", text.str());
-  } else if (std::ofstream file{o.output}; !(file << text.str()).flush()) {
+  } else if (!(file << text.str()).flush()) {
     throw weft::error(fmt::format("cannot write '{}'", o.output));
   }
   if (!o.quiet) {

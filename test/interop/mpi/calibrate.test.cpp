@@ -50,7 +50,7 @@ TEST_CASE("calibrate: a device for each rank, a link for each pair, the same on 
 TEST_CASE("calibrate: the platform is for problems as any other is") {
   // [calibrate]
   const weft::mpi::communicator all; // of MPI_COMM_WORLD, or of the communicator that you give
-  const auto made = weft::mpi::calibrate(all, {.speed = 2e9});
+  const auto made = weft::mpi::calibrate(all, {.speed = 2e9}, {.seconds = 1}); // at most, or nearly so
   const weft::platform<>& cluster = made.platform; // the same on every rank
   // [calibrate]
   CHECK(cluster.num_devices() == static_cast<std::size_t>(all.size()));
