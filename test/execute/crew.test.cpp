@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/execute/detail/crew.hpp"
+#include "weft/execute/crew.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@
 
 namespace execute_crew_test {
 
-using weft::execute::detail::crew;
+using weft::execute::crew;
 
 TEST_CASE("crew: the caller is 0, helpers have their own numbers and threads, again and again") {
   crew c{3};

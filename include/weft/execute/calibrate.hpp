@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
-#include "weft/execute/detail/crew.hpp"
+#include "weft/execute/crew.hpp"
 #include "weft/platform/machine.hpp"
 
 #include <algorithm>
@@ -107,7 +107,7 @@ machine calibrate(machine m, Region region) {
 
 /// The same, with the executors' own threads for the cost of a team.
 inline machine calibrate(machine m) {
-  detail::crew threads{m.cores() - 1};
+  crew threads{m.cores() - 1};
   auto nothing = [](std::uint32_t) {};
   return calibrate(std::move(m), [&](std::uint32_t team) { threads.run(team - 1, nothing); });
 }

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "weft/core/error.hpp"
-#include "weft/execute/detail/copies.hpp"
-#include "weft/execute/detail/crew.hpp"
-#include "weft/execute/detail/interpret.hpp"
+#include "weft/execute/copies.hpp"
+#include "weft/execute/crew.hpp"
+#include "weft/execute/interpret.hpp"
 #include "weft/execute/memory.hpp"
 #include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
@@ -54,7 +54,7 @@ public:
       : order_{p.sequence().begin(), p.sequence().end()}, fingerprint_{p.fingerprint()}, copies_{p.messages().size()} {
     pack(p);
     progress_ = std::make_unique<worker_progress[]>(workers_.size());
-    crew_ = std::make_unique<execute::detail::crew>(workers_.empty() ? 0u
+    crew_ = std::make_unique<execute::crew>(workers_.empty() ? 0u
                                                                      : static_cast<std::uint32_t>(workers_.size() - 1));
   }
 
@@ -122,7 +122,7 @@ public:
                         }};
         std::size_t next = 0;
         const op_runner<decltype(bound)> run{bound, workers_[i].device, state};
-        execute::detail::interpret(p, workers_[i].device, memory, through, run, next);
+        execute::interpret(p, workers_[i].device, memory, through, run, next);
       };
       crew_->run(crew_->size(), work);
     }
@@ -284,7 +284,7 @@ private:
   template <class Wait>
   struct channel {
     const execute::memory& memory;
-    execute::detail::copies& states;
+    execute::copies& states;
     execute::run_state& state;
     Wait wait;
 
@@ -301,7 +301,7 @@ private:
     void copy(std::uint32_t m) {
       const message& x = memory.program().messages()[m];
       const double start = state.options().record ? state.now() : 0;
-      execute::detail::copies::copy(memory, x);
+      execute::copies::copy(memory, x);
       if (state.options().record) {
         state.transfer(m) = {x.tensor, x.from, x.to, start, start, start, state.now()};
       }
@@ -309,7 +309,7 @@ private:
     }
   };
   template <class Wait>
-  channel(const execute::memory&, execute::detail::copies&, execute::run_state&, Wait) -> channel<Wait>;
+  channel(const execute::memory&, execute::copies&, execute::run_state&, Wait) -> channel<Wait>;
 
   template <class Kernel>
   void run_alone(Kernel& kernel, execute::run_state& state) {
@@ -325,14 +325,14 @@ private:
   template <class Kernel>
   void run_alone(Kernel& kernel, execute::run_state& state, const execute::memory& memory) {
     const execute::program& p = memory.program();
-    execute::detail::copies states{p.messages().size()};
+    execute::copies states{p.messages().size()};
     channel through{memory, states, state, [&](std::uint32_t m) { return states.is_done(m); }};
     std::vector<std::size_t> next(p.num_devices(), 0);
     for (bool all_done = false; !all_done && !state.must_end();) {
       all_done = true;
       for (const worker& x : workers_) {
-        all_done = execute::detail::interpret(p, x.device, memory, through, op_runner<Kernel>{kernel, x.device, state},
-                                              next[x.device]) && all_done;
+        all_done = execute::interpret(p, x.device, memory, through, op_runner<Kernel>{kernel, x.device, state},
+                                      next[x.device]) && all_done;
       }
     }
   }
@@ -340,10 +340,10 @@ private:
   std::vector<op_id> order_; // one that is topological and that all workers' sequences agree with
   std::vector<worker> workers_;
   std::unique_ptr<worker_progress[]> progress_; // by worker
-  std::unique_ptr<execute::detail::crew> crew_;
+  std::unique_ptr<execute::crew> crew_;
   std::atomic_flag taken_ = ATOMIC_FLAG_INIT;
   std::uint64_t fingerprint_ = 0; // of the program
-  execute::detail::copies copies_;
+  execute::copies copies_;
 };
 
 } // namespace weft

@@ -5,5 +5,7 @@
 #include "weft/interop/mpi/calibrate.hpp"
 #include "weft/interop/mpi/clock_offsets.hpp"
 #include "weft/interop/mpi/communicator.hpp"
+#include "weft/interop/mpi/executor.hpp"
 #include "weft/interop/mpi/op_times.hpp"
+#include "weft/interop/mpi/run_report.hpp"
 #include "weft/interop/mpi/session.hpp"

@@ -160,12 +160,17 @@ private:
   int size_ = 0;
 };
 
-/// The name of the host that each rank runs on, by rank. Collective.
-inline std::vector<std::string> host_names(const communicator& all) {
+/// The name of the host that this rank runs on.
+inline std::string host_name() {
   char name[MPI_MAX_PROCESSOR_NAME + 1] = {};
   int length = 0;
   check(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
-  return all.all_gather(std::string(name, static_cast<std::size_t>(length)));
+  return std::string(name, static_cast<std::size_t>(length));
+}
+
+/// The same of each rank, by rank. Collective.
+inline std::vector<std::string> host_names(const communicator& all) {
+  return all.all_gather(host_name());
 }
 
 } // namespace weft::mpi

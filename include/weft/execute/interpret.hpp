@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-namespace weft::execute::detail {
+namespace weft::execute {
 
 /// What messages go through: `post` and `send` begin and return at once; `wait` returns when the message has come, or
 /// has been sent, and is false if the run has ended before.
@@ -51,4 +51,4 @@ bool interpret(const program& p, device_id d, const memory& m, Channel& channel,
   return true;
 }
 
-} // namespace weft::execute::detail
+} // namespace weft::execute

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::execute::detail {
+namespace weft::execute {
 
 /// `size` helpers that run one function at a time, each with its number (from 1; the caller is 0). They are parked
 /// between runs. Starting and joining a run costs a notification per helper and no allocation.
@@ -47,7 +47,7 @@ public:
       helpers_[i].round.notify_one();
     }
     f(0);
-    backoff b;
+    detail::backoff b;
     while (busy_.load(std::memory_order_acquire) != 0) {
       b.wait();
     }
@@ -76,7 +76,7 @@ private:
     auto& round = helpers_[i].round;
     for (std::uint32_t seen = 0;; ++seen) {
       for (int spin = 0; spin < 2000 && round.load(std::memory_order_relaxed) == seen; ++spin) {
-        relax(); // the next step of a training run comes soon
+        detail::relax(); // the next step of a training run comes soon
       }
       round.wait(seen, std::memory_order_acquire);
       (void)round.load(std::memory_order_acquire);
@@ -95,4 +95,4 @@ private:
   std::atomic<bool> closing_{false};
 };
 
-} // namespace weft::execute::detail
+} // namespace weft::execute

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-namespace weft::execute::detail {
+namespace weft::execute {
 
 /// How far each message of a program is. Reused from run to run.
 class copies {
@@ -42,4 +42,4 @@ private:
   std::unique_ptr<std::atomic<std::uint8_t>[]> state_; // by message
 };
 
-} // namespace weft::execute::detail
+} // namespace weft::execute
