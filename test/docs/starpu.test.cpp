@@ -19,6 +19,7 @@ namespace docs_starpu_test {
 
 TEST_CASE("docs: a plan by StarPU") {
   const interop_starpu_test::starpu_home home;
+  [[maybe_unused]] const interop_starpu_test::unchecked_for_leaks initialising;
   weft::rng random{1};
   const weft::workload workload = weft::test::random_graph(random, 40, 100);
   const weft::platform platform{std::vector<weft::device>(2), weft::uniform_links{{0.1, 1e3}}};

@@ -86,6 +86,7 @@ TEST_CASE("starpu: a regression over bytes tells times of sizes that were not se
 
 TEST_CASE("starpu: models learn from runs, and are in StarPU's files for the next session") {
   const starpu_home home;
+  [[maybe_unused]] const interop_starpu_test::unchecked_for_leaks initialising;
   ::setenv("STARPU_HISTORY_MAX_ERROR", "1000000", 1); // per cent: other programs may take the cores meanwhile
   const workload w = four_ops();
   double learned = 0;

@@ -25,6 +25,7 @@ TEST_CASE("starpu: sessions one after another, with as many workers as asked for
 
 TEST_CASE("starpu: a session in a program that has initialised StarPU leaves it running") {
   const starpu_home home;
+  [[maybe_unused]] const interop_starpu_test::unchecked_for_leaks initialising;
   CHECK_THROWS_WITH_AS(starpu::session{starpu::running{}},
                        "starpu: StarPU does not run; call starpu_init first, or make a session that does", error);
   starpu_conf conf;
@@ -41,6 +42,7 @@ TEST_CASE("starpu: a session in a program that has initialised StarPU leaves it 
 
 TEST_CASE("starpu: no workers") {
   const starpu_home home;
+  [[maybe_unused]] const interop_starpu_test::unchecked_for_leaks initialising;
   CHECK_THROWS_AS((starpu::session{{.cpus = 0}}), error);
 }
 
