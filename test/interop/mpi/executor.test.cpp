@@ -84,6 +84,34 @@ TEST_CASE("mpi::executor: tensors are what one device alone computes, and what t
   }
 }
 
+TEST_CASE("mpi::executor: as docs/cluster.md shows it") {
+  const test::watchdog limit{60};
+  const mpi::communicator some;
+  const chain c{12, num_ranks(some)};
+  const workload& workload = c.graph;
+  const plan& plan = c.where;
+  const auto kernel = [](op_id, const execute::op_buffers&) {};
+  // [cluster]
+  const weft::mpi::communicator world;
+  const weft::execute::program program{workload, plan}; // the same on every rank
+  weft::mpi::executor run{world, program};              // device d is rank d
+  weft::execute::memory memory{program, run.devices()}; // what this rank needs
+
+  const weft::mpi::run_report report = run(kernel, memory, {.seconds = 60, .record = true});
+  report.rethrow(); // if an op threw, on this rank or another
+  // [cluster]
+  CHECK(report.status == run_status::finished);
+  std::vector<int> by_node;
+  // [rank map]
+  for (weft::device_id d = 0; d < program.num_devices(); ++d) {
+    by_node.push_back(static_cast<int>(d / 4)); // four devices, and so four threads, on each rank
+  }
+  weft::mpi::executor nodes{world, program, by_node};
+  // [rank map]
+  weft::execute::memory of_nodes{program, nodes.devices()};
+  CHECK(nodes(kernel, of_nodes).num_finished == 12);
+}
+
 TEST_CASE("mpi::executor: devices are ranks as they are, or as a map says") {
   const test::watchdog limit{60};
   const mpi::communicator all;
