@@ -22,9 +22,9 @@ TEST_CASE("mpi::executor: a tensor of 2.2 GiB goes from one rank to the other") 
   const test::watchdog limit{110};
   const mpi::communicator all;
   constexpr byte_count bytes = (byte_count{22} << 30) / 10 + 3;
-  const auto free_bytes = static_cast<byte_count>(::sysconf(_SC_AVPHYS_PAGES)) * static_cast<byte_count>(::sysconf(_SC_PAGESIZE));
-  const auto free_of_all = all.all_gather(free_bytes);
-  if (all.size() != 2 || free_of_all[0] < byte_count{8} << 30) { // as the first rank sees it, so that both go the same way
+  const auto asked = [](int what) { return static_cast<byte_count>(::sysconf(what)); };
+  const auto free_of_all = all.all_gather(asked(_SC_AVPHYS_PAGES) * asked(_SC_PAGESIZE));
+  if (all.size() != 2 || free_of_all[0] < byte_count{8} << 30) { // as rank 0 sees it, so that both go the same way
     MESSAGE("skipped: it takes 2 ranks and 8 GiB of free memory, of which there are " << (free_of_all[0] >> 30));
     return;
   }
