@@ -2,7 +2,6 @@
 #include "weft/interop/mpi/executor.hpp"
 
 #include "interop/mpi/watchdog.hpp"
-#include "support/counting_allocator.hpp"
 #include "support/random_plans.hpp"
 
 #include "weft/execute/static_executor.hpp"
@@ -137,25 +136,6 @@ TEST_CASE("mpi::executor: devices are ranks as they are, or as a map says") {
   mpi::executor idle{all, empty};
   execute::memory none_of_it{empty, idle.devices()};
   CHECK(idle([](op_id, const execute::op_buffers&) {}, none_of_it).status == run_status::finished);
-}
-
-TEST_CASE("mpi::executor: after one run, running again allocates nothing") {
-  const test::watchdog limit{60};
-  const mpi::communicator all;
-  const chain c{100, num_ranks(all), 1000};
-  const execute::program program{c.graph, c.where};
-  for (const bool several : {false, true}) {
-    mpi::executor run{all, program, several ? std::vector<int>(program.num_devices(), 1) : std::vector<int>{}};
-    execute::memory memory{program, run.devices()};
-    const auto kernel = [](op_id, const execute::op_buffers&) {};
-    const std::stop_source source;
-    const execute::run_options options{.stop = source.get_token(), .seconds = 1e6};
-    run(kernel, memory, options);
-    const test::allocation_counter counter; // of operator new; MPI has its own ways
-    const auto report = run(kernel, memory, options);
-    CHECK(counter.count() == 0);
-    CHECK(report.num_finished == 100);
-  }
 }
 
 TEST_CASE("mpi::executor: what does not fit is told on all ranks, by one line") {
