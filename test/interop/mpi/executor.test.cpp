@@ -84,6 +84,34 @@ TEST_CASE("mpi::executor: tensors are what one device alone computes, and what t
   }
 }
 
+TEST_CASE("mpi::executor: as docs/cluster.md shows it") {
+  const test::watchdog limit{60};
+  const mpi::communicator some;
+  const chain c{12, num_ranks(some)};
+  const workload& workload = c.graph;
+  const plan& plan = c.where;
+  const auto kernel = [](op_id, const execute::op_buffers&) {};
+  // [cluster]
+  const weft::mpi::communicator world;
+  const weft::execute::program program{workload, plan}; // the same on every rank
+  weft::mpi::executor run{world, program};              // device d is rank d
+  weft::execute::memory memory{program, run.devices()}; // what this rank needs
+
+  const weft::mpi::run_report report = run(kernel, memory, {.seconds = 60, .record = true});
+  report.rethrow(); // if an op threw, on this rank or another
+  // [cluster]
+  CHECK(report.status == run_status::finished);
+  std::vector<int> by_node;
+  // [rank_map]
+  for (weft::device_id d = 0; d < program.num_devices(); ++d) {
+    by_node.push_back(static_cast<int>(d / 4)); // four devices, and so four threads, on each rank
+  }
+  weft::mpi::executor nodes{world, program, by_node};
+  // [rank_map]
+  weft::execute::memory of_nodes{program, nodes.devices()};
+  CHECK(nodes(kernel, of_nodes).num_finished == 12);
+}
+
 TEST_CASE("mpi::executor: devices are ranks as they are, or as a map says") {
   const test::watchdog limit{60};
   const mpi::communicator all;
@@ -124,8 +152,9 @@ TEST_CASE("mpi::executor: what does not fit is told on all ranks, by one line") 
   const auto n = std::to_string(all.size());
   const chain many{20, num_ranks(all) + 1}, fits{20, 2}, other{21, 2};
   const execute::program program{fits.graph, fits.where}, different{other.graph, other.where};
-  CHECK(message({many.graph, many.where}, {}) == "mpi::executor: rank 0: has no rank " + n + " for device " + n + ", only " +
-                                                    n + " ranks; start more of them, or say the rank of each device");
+  CHECK(message({many.graph, many.where}, {}) ==
+        "mpi::executor: rank 0: has no rank " + n + " for device " + n + ", only " + n +
+          " ranks; start more of them, or say the rank of each device");
   CHECK(message(program, {0}) == "mpi::executor: rank 0: gives the ranks of 1 devices; the program has 2");
   CHECK(message(program, {0, -1}).starts_with("mpi::executor: rank 0: has no rank -1 for device 1, only"));
   const bool last = all.rank() == all.size() - 1;
@@ -146,7 +175,8 @@ TEST_CASE("mpi::executor: another program's memory, or too little, is a run that
   const chain c{20, num_ranks(all)}, other{21, num_ranks(all)};
   const execute::program program{c.graph, c.where}, different{other.graph, other.where};
   mpi::executor run{all, program};
-  execute::memory memory{program, run.devices()}, wrong{different, run.devices()}, small{program, std::vector<device_id>{}};
+  execute::memory memory{program, run.devices()}, wrong{different, run.devices()};
+  execute::memory small{program, std::vector<device_id>{}};
   const auto kernel = [](op_id, const execute::op_buffers&) {};
   const auto report = run(kernel, all.rank() == 1 ? wrong : memory);
   CHECK(report.status == run_status::failed);
@@ -273,7 +303,8 @@ TEST_CASE("mpi::executor: a stop token or a deadline of any rank ends all, also 
   CHECK(report.status == run_status::finished);
   CHECK(report.message.empty());
   CHECK(same(all, report));
-  CHECK(run_two([](op_id, const execute::op_buffers&) {}, memory_of_two).num_finished == 3); // nothing is left of the call
+  report = run_two([](op_id, const execute::op_buffers&) {}, memory_of_two); // nothing is left of the call
+  CHECK(report.num_finished == 3);
 }
 
 TEST_CASE("mpi::executor: the record of all ranks is one trace") {
@@ -290,8 +321,10 @@ TEST_CASE("mpi::executor: the record of all ranks is one trace") {
   mpi::executor run{all, program, ranks};
   execute::memory memory{program, run.devices()};
   for (int i = 0; i < 3; ++i) { // only one of them asks for it
-    const auto report = run([](op_id, const execute::op_buffers&) { std::this_thread::sleep_for(std::chrono::microseconds(300)); },
-                            memory, {.record = i == 2 || all.rank() == i});
+    const auto slow = [](op_id, const execute::op_buffers&) {
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+    };
+    const auto report = run(slow, memory, {.record = i == 2 || all.rank() == i});
     CHECK(report.status == run_status::finished);
     const trace& t = report.trace;
     REQUIRE(t.ops.size() == w.num_ops());

@@ -126,9 +126,9 @@ TEST_CASE("mpi::executor: random faults, each of which ends on all ranks, and af
         test::hashing_kernel{}(x, b);
       };
       const auto report = run(kernel, memory, options);
-      const auto told = all.all_gather(std::string{to_string(report.status)} + " " + std::to_string(report.num_finished) +
-                                       " " + std::to_string(report.failed) + " " + std::to_string(report.rank) + " " +
-                                       report.message);
+      const auto told = all.all_gather(std::string{to_string(report.status)} + " " +
+                                       std::to_string(report.num_finished) + " " + std::to_string(report.failed) +
+                                       " " + std::to_string(report.rank) + " " + report.message);
       REQUIRE(static_cast<std::ptrdiff_t>(told.size()) == std::count(told.begin(), told.end(), told.front()));
       INFO(told.front());
       ++count[static_cast<int>(report.status)];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Kills each of 4 ranks in the middle of a run: the program must end soon, with a line that names the rank, and leave no
-process behind.
+"""Kills each of 4 ranks in the middle of a run: the program must end soon, with a line that names the rank, and leave
+no process behind.
 
   lost_rank.py openmpi|mpich|mpi PROGRAM LAUNCHER...     such as: lost_rank.py mpich build/lost_rank mpirun.mpich -n
 
@@ -49,7 +49,8 @@ def ends_well(kind, program, launcher, rank, way):
     token = f"weft-lost-rank-{os.getpid()}-{rank}-{way}"
     command = [launcher[0], *options, *launcher[1:], "4", *shell, program, str(rank), token]
     begin = time.monotonic()
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             start_new_session=True)
     try:
         said = child.communicate(timeout=LIMIT)[0]
     except subprocess.TimeoutExpired:

@@ -2,7 +2,7 @@
 /// Runs a plan on the ranks of MPI: every rank is a device, or several.
 #pragma once
 
-#include "weft/core/random.hpp"
+#include "weft/core/error.hpp"
 #include "weft/execute/copies.hpp"
 #include "weft/execute/crew.hpp"
 #include "weft/execute/data_kernel.hpp"
@@ -11,6 +11,7 @@
 #include "weft/execute/program.hpp"
 #include "weft/interop/mpi/clock_offsets.hpp"
 #include "weft/interop/mpi/communicator.hpp"
+#include "weft/interop/mpi/detail/introduction.hpp"
 #include "weft/interop/mpi/detail/message_routes.hpp"
 #include "weft/interop/mpi/detail/run_control.hpp"
 #include "weft/interop/mpi/detail/run_record.hpp"
@@ -19,13 +20,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -45,13 +44,13 @@ namespace weft::mpi {
 /// const auto report = run(kernel, memory, {.seconds = 60, .record = true});
 /// ```
 /// **Progress.** Receives and sends begin where the program says and never wait. A rank that waits asks MPI for its
-/// message again and again, and each time MPI moves all messages of the rank; so does a look between two ops, every 10 µs
-/// at most. While a kernel runs, MPI moves what it can by itself. The program's order cannot deadlock, however little
-/// MPI keeps of messages that nobody is ready for (see `execute::program`).
+/// message again and again, and each time MPI moves all messages of the rank; so does a look between two ops, every 10
+/// µs at most. While a kernel runs, MPI moves what it can by itself. The program's order cannot deadlock, however
+/// little MPI keeps of messages that nobody is ready for (see `execute::program`).
 ///
-/// **Ends.** A kernel that throws, a deadline or a stop token on any rank ends the run on all ranks, which agree on what
-/// they report; no op starts after a rank has heard of it. Messages that are then still to come are sent empty, so that
-/// nothing of one run is left for the next. If the process of a rank ends, those on its host that wait or are
+/// **Ends.** A kernel that throws, a deadline or a stop token on any rank ends the run on all ranks, which agree on
+/// what they report; no op starts after a rank has heard of it. Messages that are then still to come are sent empty, so
+/// that nothing of one run is left for the next. If the process of a rank ends, those on its host that wait or are
 /// between two ops notice within 0.1 s and tell the others, and every run throws `lost_rank_error`.
 ///
 /// Memory: 24 bytes per message of the program. One run at a time. After the first run, running again allocates nothing
@@ -78,7 +77,7 @@ public:
       routes_ = detail::message_routes(p, rank_of_, ranks_.rank());
       wrong = wrong_here();
     }
-    auto processes = meet(wrong);
+    auto processes = detail::introduce(ranks_, p.fingerprint(), rank_of_, wrong);
     const std::uint32_t polls_before_yield = is_crowded(processes) ? 64 : 20'000;
     control_ = std::make_unique<detail::run_control>(
       ranks_, ranks_.max_tag(), detail::peer_watch{std::move(processes), ranks_.rank()}, polls_before_yield);
@@ -205,8 +204,8 @@ private:
       return true;
     }
 
-    /// Whether another op may start. Ops that take less than the clock are counted instead: up to 16 of them start before
-    /// this looks at it, and at anything else, again.
+    /// Whether another op may start. Ops that take less than the clock are counted instead: up to 16 of them start
+    /// before this looks at it, and at anything else, again.
     bool may_start() {
       if (!reads_clock_ && --uncounted_ > 0) {
         return !s_.is_over();
@@ -214,7 +213,7 @@ private:
       now_ = MPI_Wtime();
       s_.look_at_options(now_);
       if (now_ - looked_ > between_looks) {
-        s_.look_at_others(now_ - looked_ > 1e-3 ? 16 : 1); // MPI may take one message at a time, and some have come by now
+        s_.look_at_others(now_ - looked_ > 1e-3 ? 16 : 1); // MPI may take one message a time; some have come by now
         looked_ = now_;
         counted_ = 1;
         look_at_processes();
@@ -491,64 +490,12 @@ private:
     return {};
   }
 
-  /// What a rank tells the others of itself before anything else.
-  struct greeting {
-    std::uint64_t fingerprint;
-    std::uint64_t map;
-    detail::peer_watch::process_id process;
-    std::uint64_t host_length; ///< of the text that follows: the host, and what is wrong
-  };
-
-  /// Throws on all ranks what is wrong on any, or if they do not mean the same.
-  std::vector<detail::peer_watch::process> meet(const std::string& wrong) const {
-    greeting mine{.fingerprint = program_->fingerprint(), .map = 0, .process = {}, .host_length = 0};
-    for (const int r : rank_of_) {
-      mine.map = rng::mix(mine.map ^ (static_cast<std::uint64_t>(r) + 0x9e3779b97f4a7c15u));
-    }
-    const auto host = host_name();
-    mine.host_length = host.size();
-    std::string text(sizeof mine, '\0');
-    std::memcpy(text.data(), &mine, sizeof mine);
-    std::vector<greeting> all;
-    std::vector<detail::peer_watch::process> processes;
-    for (const std::string& theirs : ranks_.all_gather(text + host + wrong)) {
-      greeting& g = all.emplace_back();
-      std::memcpy(&g, theirs.data(), sizeof g);
-      const auto rest = theirs.substr(sizeof g);
-      if (rest.size() > g.host_length) {
-        throw value_error("mpi::executor: rank " + std::to_string(all.size() - 1), rest.substr(g.host_length));
-      }
-      processes.push_back({g.process, rest});
-    }
-    must_be_equal(all, &greeting::fingerprint, "another program",
-                  "make it of the same workload, plan and options on all of them");
-    must_be_equal(all, &greeting::map, "other ranks for the devices", "give the same on all of them");
-    return processes;
-  }
-
   /// Whether this host has more devices than cores, so that who waits should give way at once.
   bool is_crowded(std::span<const detail::peer_watch::process> all) const {
     const auto host = [&](int rank) -> const std::string& { return all[static_cast<std::size_t>(rank)].host; };
-    const auto here = std::count_if(rank_of_.begin(), rank_of_.end(), [&](int r) { return host(r) == host(ranks_.rank()); });
+    const auto here =
+      std::count_if(rank_of_.begin(), rank_of_.end(), [&](int r) { return host(r) == host(ranks_.rank()); });
     return here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
-  }
-
-  static void must_be_equal(std::span<const greeting> all, std::uint64_t greeting::*value, const char* what,
-                            const char* remedy) {
-    std::string others;
-    std::size_t count = 0;
-    for (std::size_t r = 1; r < all.size(); ++r) {
-      if (all[r].*value != all[0].*value && ++count <= 8) {
-        others += (count == 1 ? "" : ", ") + std::to_string(r);
-      }
-    }
-    if (count > 0) {
-      throw value_error("mpi::executor", (count == 1 ? "rank " : "ranks ") + others +
-                                           (count > 8 ? " and " + std::to_string(count - 8) + " more have "
-                                            : count > 1 ? " have "
-                                                        : " has ") +
-                                           what + " than rank 0; " + remedy);
-    }
   }
 
   const execute::program* program_;

@@ -9,12 +9,12 @@
 
 namespace weft::mpi {
 
-/// What happened in a run, on all ranks: status, `num_finished`, `failed`, `rank` and `message` are the same everywhere.
-/// `exception` is, on the rank where an op threw, what it threw, and a `remote_error` elsewhere.
+/// What happened in a run, on all ranks: status, `num_finished`, `failed`, `rank` and `message` are the same
+/// everywhere. `exception` is, on the rank where an op threw, what it threw, and a `remote_error` elsewhere.
 ///
 /// With `record`, times are seconds from when the first rank began, by the clock of rank 0. Rank 0's trace has
-/// everything: every op with its device, and every transfer from its send to when the receiving rank noticed that it was
-/// there. The other ranks' have what was done on them.
+/// everything: every op with its device, and every transfer from its send to when the receiving rank noticed that it
+/// was there. The other ranks' have what was done on them.
 struct run_report : execute::run_report {
   int rank = -1;            ///< that ended the run early, or -1
   std::string message = {}; ///< one line that says why the run ended early; empty if it finished
@@ -32,7 +32,8 @@ struct remote_error : error {
 /// what they have and end. Leaving the scope of the `session` ends them all.
 struct lost_rank_error : error {
   lost_rank_error(const std::string& name, int which)
-      : error{name + " is gone: it was killed or it crashed; the run cannot go on, and no other can begin"}, rank{which} {}
+      : error{name + " is gone: it was killed or it crashed; the run cannot go on, and no other can begin"},
+        rank{which} {}
   int rank;
 };
 

@@ -20,10 +20,10 @@
 
 namespace weft::mpi::detail {
 
-/// The processes of the other ranks on this host, as far as this one can see them. MPI itself says nothing when a process
-/// that it reaches through shared memory is killed: whoever waits for its messages waits for good. The kernel of the
-/// system knows at once, and is asked here: no heartbeat, no thread. What happens to other hosts is for MPI's network
-/// and its launcher to notice.
+/// The processes of the other ranks on this host, as far as this one can see them. MPI itself says nothing when a
+/// process that it reaches through shared memory is killed: whoever waits for its messages waits for good. The kernel
+/// of the system knows at once, and is asked here: no heartbeat, no thread. What happens to other hosts is for MPI's
+/// network and its launcher to notice.
 class peer_watch {
 public:
   /// What a rank tells the others of itself.

@@ -21,7 +21,7 @@ struct rank_outcome {
   bool is_complete = true; ///< its program came to its end
   bool may_call = false;   ///< it may still call for an end, until all have voted
   bool records = false;
-  execute::run_status status = execute::run_status::finished; ///< why this rank ended the run, or finished if it did not
+  execute::run_status status = execute::run_status::finished; ///< why this rank ended the run; finished if it did not
   op_id failed = none;
   std::string what = {};
 };
@@ -37,23 +37,24 @@ struct agreement {
   std::string what = {};
 };
 
-/// Every rank has a receive posted all the time, with a tag of its own. A rank that must end a run **calls**: it sends a
-/// few bytes to every other one. All look at their receive between ops and while they wait.
+/// Every rank has a receive posted all the time, with a tag of its own. A rank that must end a run **calls**: it sends
+/// a few bytes to every other one. All look at their receive between ops and while they wait.
 ///
 /// Then they **agree**, in every run, since nobody knows that a run is over before all are done. They add up who came
-/// to its program's end. If not all did, or one might have called while it waited for that sum, they tell each other why,
-/// and how many calls there were, so that each rank takes all of those that are for it before the next run. The call of
-/// a run that somebody has already begun may be taken for one of this run: then one of this run is left for the next,
-/// in which there is a call anyway.
+/// to its program's end. If not all did, or one might have called while it waited for that sum, they tell each other
+/// why, and how many calls there were, so that each rank takes all of those that are for it before the next run. The
+/// call of a run that somebody has already begun may be taken for one of this run: then one of this run is left for the
+/// next, in which there is a call anyway.
 ///
 /// All of that is polled, never waited for inside of MPI, so that a rank that is gone is noticed.
 class run_control {
 public:
-  /// All messages of the communicator with this tag are its own; the communicator must outlive it. Who has asked so many
-  /// times for what it waits for gives way to other threads from then on.
+  /// All messages of the communicator with this tag are its own; the communicator must outlive it. Who has asked so
+  /// many times for what it waits for gives way to other threads from then on.
   run_control(const communicator& all, int tag, peer_watch peers, std::uint32_t polls_before_yield)
-      : comm_{all}, tag_{tag}, peers_{std::move(peers)}, polls_before_yield_{polls_before_yield}, calls_(static_cast<std::size_t>(comm_.size()), MPI_REQUEST_NULL),
-        losses_{calls_}, stated_(static_cast<std::size_t>(comm_.size())) {
+      : comm_{all}, tag_{tag}, peers_{std::move(peers)}, polls_before_yield_{polls_before_yield},
+        calls_(static_cast<std::size_t>(comm_.size()), MPI_REQUEST_NULL), losses_{calls_},
+        stated_(static_cast<std::size_t>(comm_.size())) {
     listen();
   }
   ~run_control() {
@@ -80,8 +81,8 @@ public:
     tell(nobody_, calls_);
   }
 
-  /// Whether another rank has called, or is gone. What all pending messages of this rank need to get on happens in here,
-  /// too. May be asked by several threads at the same time.
+  /// Whether another rank has called, or is gone. What all pending messages of this rank need to get on happens in
+  /// here, too. May be asked by several threads at the same time.
   bool is_called() {
     if (!busy_.test_and_set(std::memory_order_acquire)) {
       int is_here = 0;
@@ -239,8 +240,9 @@ private:
   /// The first rank on which something was thrown, or else the first one that called.
   void decide(agreement& all) const {
     for (std::size_t r = 0; r < stated_.size(); ++r) {
+      using enum execute::run_status;
       const auto s = static_cast<execute::run_status>(stated_[r].status);
-      if (s != execute::run_status::finished && (all.rank < 0 || (s == execute::run_status::failed && all.status != s))) {
+      if (s != finished && (all.rank < 0 || (s == failed && all.status != failed))) {
         all.status = s;
         all.failed = stated_[r].failed;
         all.rank = static_cast<int>(r);

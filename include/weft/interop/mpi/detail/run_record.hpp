@@ -14,8 +14,8 @@
 
 namespace weft::mpi::detail {
 
-/// When ops ran on this rank and messages were sent and had arrived, by `MPI_Wtime`; 0 is never. Different threads write
-/// of different ops and messages.
+/// When ops ran on this rank and messages were sent and had arrived, by `MPI_Wtime`; 0 is never. Different threads
+/// write of different ops and messages.
 class run_record {
 public:
   /// Forgets the run before; of a run that is not recorded, nothing may follow.
@@ -73,8 +73,8 @@ private:
   };
   /// An op, or an end of a message.
   struct entry {
-    enum kind : std::uint32_t { op, sent, arrived };
-    std::uint32_t what;
+    enum class kind : std::uint32_t { ran, left, came };
+    kind what;
     std::uint32_t id;
     double start;
     double finish;
@@ -82,17 +82,17 @@ private:
 
   std::vector<entry> entries(const common_time& time, double begin) const {
     std::vector<entry> all;
-    const auto add = [&](std::uint32_t what, std::uint32_t id, double start, double finish) {
+    const auto add = [&](entry::kind what, std::uint32_t id, double start, double finish) {
       if (start != 0) {
         all.push_back({what, id, std::max(0.0, time(start) - begin), std::max(0.0, time(finish) - begin)});
       }
     };
     for (const auto v : ids(ops_.size())) {
-      add(entry::op, v, ops_[v].start, ops_[v].finish);
+      add(entry::kind::ran, v, ops_[v].start, ops_[v].finish);
     }
     for (const auto m : ids(sent_.size())) {
-      add(entry::sent, m, sent_[m], sent_[m]);
-      add(entry::arrived, m, arrived_[m], arrived_[m]);
+      add(entry::kind::left, m, sent_[m], sent_[m]);
+      add(entry::kind::came, m, arrived_[m], arrived_[m]);
     }
     return all;
   }
@@ -100,7 +100,7 @@ private:
   static void add(std::span<const entry> entries, const execute::program& p, trace& t,
                   std::vector<transfer_record>& transfers) {
     for (const entry& e : entries) {
-      if (e.what == entry::op) {
+      if (e.what == entry::kind::ran) {
         t.ops[e.id] = {p.device(e.id), e.start, e.finish};
         continue;
       }
@@ -109,7 +109,7 @@ private:
       if (x.tensor == none) {
         x = {m.tensor, m.from, m.to, -1, -1, -1, -1};
       }
-      if (e.what == entry::sent) {
+      if (e.what == entry::kind::left) {
         x.send_start = x.send_finish = x.start = e.start;
       } else {
         x.arrival = e.start;
