@@ -16,6 +16,7 @@
 #include "weft/interop/mpi/detail/run_control.hpp"
 #include "weft/interop/mpi/detail/run_record.hpp"
 #include "weft/interop/mpi/run_report.hpp"
+#include "weft/interop/mpi/waiting.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -46,7 +47,8 @@ namespace weft::mpi {
 /// **Progress.** Receives and sends begin where the program says and never wait. A rank that waits asks MPI for its
 /// message again and again, and each time MPI moves all messages of the rank; so does a look between two ops, every 10
 /// µs at most. While a kernel runs, MPI moves what it can by itself. The program's order cannot deadlock, however
-/// little MPI keeps of messages that nobody is ready for (see `execute::program`).
+/// little MPI keeps of messages that nobody is ready for (see `execute::program`). `waiting::in_mpi` waits in MPI
+/// instead.
 ///
 /// **Ends.** A kernel that throws, a deadline or a stop token on any rank ends the run on all ranks, which agree on
 /// what they report; no op starts after a rank has heard of it. Messages that are then still to come are sent empty, so
@@ -59,9 +61,10 @@ class executor {
 public:
   /// Collective. Makes a copy of the communicator. The program must outlive the executor, and be the same on all
   /// ranks, which is checked. Throws `value_error`, on all ranks, if it is not, if `ranks` has no rank for a device, if
-  /// one rank has several devices but MPI may not be called by all threads (`threads::multiple`), or if there are more
-  /// messages between two ranks than MPI has tags.
-  executor(const communicator& all, const execute::program& p, std::vector<int> ranks = {})
+  /// one rank has several devices but MPI may not be called by all threads (`threads::multiple`) or ranks are to wait
+  /// inside of it, or if there are more messages between two ranks than MPI has tags.
+  executor(const communicator& all, const execute::program& p, std::vector<int> ranks = {},
+           waiting how = waiting::polling)
       : program_{&p}, ranks_{all.handle()}, rank_of_{std::move(ranks)}, copies_{p.messages().size()} {
     if (rank_of_.empty()) {
       rank_of_.resize(p.num_devices());
@@ -75,12 +78,13 @@ public:
         }
       }
       routes_ = detail::message_routes(p, rank_of_, ranks_.rank());
-      wrong = wrong_here();
+      wrong = wrong_here(how);
     }
     auto processes = detail::introduce(ranks_, p.fingerprint(), rank_of_, wrong);
     const std::uint32_t polls_before_yield = is_crowded(processes) ? 64 : 20'000;
     control_ = std::make_unique<detail::run_control>(
-      ranks_, ranks_.max_tag(), detail::peer_watch{std::move(processes), ranks_.rank()}, polls_before_yield);
+      ranks_, ranks_.max_tag(), detail::peer_watch{std::move(processes), ranks_.rank()}, polls_before_yield,
+      how);
     requests_.assign(p.messages().size(), MPI_REQUEST_NULL);
     next_.resize(devices_.size());
     crew_ = std::make_unique<execute::crew>(devices_.empty() ? 0u : static_cast<std::uint32_t>(devices_.size() - 1));
@@ -192,8 +196,9 @@ private:
       }
     }
     bool wait(std::uint32_t m) {
-      for (std::uint32_t n = 1; !is_done(m); ++n) {
-        if (n % 16 == 0 && !go_on()) {
+      const bool inside = s_.control.waits_inside() && !x_.is_local(m);
+      for (std::uint32_t n = 1; inside ? !s_.control.wait_inside(x_.requests_[m]) : !is_done(m); ++n) {
+        if ((inside || n % 16 == 0) && !go_on()) {
           return false;
         }
         s_.control.give_way(n);
@@ -473,9 +478,13 @@ private:
     return {};
   }
 
-  std::string wrong_here() const {
+  std::string wrong_here(waiting how) const {
     int level = MPI_THREAD_SINGLE;
     check(MPI_Query_thread(&level), "MPI_Query_thread");
+    if (devices_.size() > 1 && how == waiting::in_mpi) {
+      return "has " + std::to_string(devices_.size()) +
+             " devices, whose threads cannot all wait inside of MPI; let them poll: weft::mpi::waiting::polling";
+    }
     if (devices_.size() > 1 && level < MPI_THREAD_MULTIPLE) {
       return "has " + std::to_string(devices_.size()) +
              " devices, each a thread that calls MPI; initialise MPI for that: weft::mpi::session mpi{argc, argv, "

@@ -5,7 +5,9 @@
 #include "weft/interop/mpi/communicator.hpp"
 #include "weft/interop/mpi/detail/peer_watch.hpp"
 #include "weft/interop/mpi/run_report.hpp"
+#include "weft/interop/mpi/waiting.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -46,15 +48,16 @@ struct agreement {
 /// call of a run that somebody has already begun may be taken for one of this run: then one of this run is left for the
 /// next, in which there is a call anyway.
 ///
-/// All of that is polled, never waited for inside of MPI, so that a rank that is gone is noticed.
+/// All of that is polled, never waited for inside of MPI, so that a rank that is gone is noticed; unless
+/// `waiting::in_mpi` is asked for.
 class run_control {
 public:
   /// All messages of the communicator with this tag are its own; the communicator must outlive it. Who has asked so
   /// many times for what it waits for gives way to other threads from then on.
-  run_control(const communicator& all, int tag, peer_watch peers, std::uint32_t polls_before_yield)
+  run_control(const communicator& all, int tag, peer_watch peers, std::uint32_t polls_before_yield, waiting how)
       : comm_{all}, tag_{tag}, peers_{std::move(peers)}, polls_before_yield_{polls_before_yield},
-        calls_(static_cast<std::size_t>(comm_.size()), MPI_REQUEST_NULL), losses_{calls_},
-        stated_(static_cast<std::size_t>(comm_.size())) {
+        waits_inside_{how == waiting::in_mpi}, calls_(static_cast<std::size_t>(comm_.size()), MPI_REQUEST_NULL),
+        losses_{calls_}, stated_(static_cast<std::size_t>(comm_.size())) {
     listen();
   }
   ~run_control() {
@@ -88,11 +91,7 @@ public:
       int is_here = 0;
       const int code = MPI_Test(&hears_, &is_here, MPI_STATUS_IGNORE);
       if (code == MPI_SUCCESS && is_here != 0) {
-        if (heard_ >= 0) {
-          lost_.store(heard_, std::memory_order_relaxed);
-        }
-        num_heard_.fetch_add(1, std::memory_order_relaxed);
-        listen();
+        hear();
       }
       busy_.clear(std::memory_order_release);
       check(code, "MPI_Test");
@@ -124,14 +123,18 @@ public:
     enum : std::size_t { finished, incomplete, may_call, recording, size };
     std::int64_t sum[size] = {static_cast<std::int64_t>(mine.num_finished), mine.is_complete ? 0 : 1,
                               mine.may_call ? 1 : 0, mine.records ? 1 : 0};
-    MPI_Request r = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(MPI_IN_PLACE, sum, size, MPI_INT64_T, MPI_SUM, comm_.handle(), &r), "MPI_Iallreduce");
-    wait(r, [&] {
-      if (mine.is_complete && !has_called_) {
-        meanwhile(mine);
-      }
-      is_called();
-    });
+    if (waits_inside_) {
+      check(MPI_Allreduce(MPI_IN_PLACE, sum, size, MPI_INT64_T, MPI_SUM, comm_.handle()), "MPI_Allreduce");
+    } else {
+      MPI_Request r = MPI_REQUEST_NULL;
+      check(MPI_Iallreduce(MPI_IN_PLACE, sum, size, MPI_INT64_T, MPI_SUM, comm_.handle(), &r), "MPI_Iallreduce");
+      wait(r, [&] {
+        if (mine.is_complete && !has_called_) {
+          meanwhile(mine);
+        }
+        is_called();
+      });
+    }
     agreement all{.is_complete = sum[incomplete] == 0,
                   .records = sum[recording] > 0,
                   .num_finished = static_cast<std::size_t>(sum[finished])};
@@ -144,6 +147,12 @@ public:
   /// Completes a request while it looks after the other ranks. Throws `lost_rank_error`.
   template <class Poll>
   void wait(MPI_Request& r, Poll&& poll) {
+    if (waits_inside_) {
+      while (!wait_inside(r)) {
+        throw_if_lost();
+      }
+      return;
+    }
     double looked = MPI_Wtime();
     for (std::uint32_t n = 1;; ++n) {
       int done = 0;
@@ -166,6 +175,23 @@ public:
     wait(r, [] {});
   }
 
+  bool waits_inside() const { return waits_inside_; }
+  /// Waits inside of MPI for a message or for a call; returns whether the message came. By one thread only.
+  bool wait_inside(MPI_Request& r) {
+    if (r == MPI_REQUEST_NULL) {
+      return true;
+    }
+    std::array<MPI_Request, 2> either{r, hears_};
+    int which = 0;
+    check(MPI_Waitany(2, either.data(), &which, MPI_STATUS_IGNORE), "MPI_Waitany");
+    r = either[0];
+    hears_ = either[1];
+    if (which == 1) {
+      hear();
+    }
+    return which != 1;
+  }
+
   void give_way(std::uint32_t polls) const {
     if (polls > polls_before_yield_) {
       std::this_thread::yield();
@@ -185,6 +211,15 @@ private:
 
   void listen() {
     check(MPI_Irecv(&heard_, 1, MPI_INT, MPI_ANY_SOURCE, tag_, comm_.handle(), &hears_), "MPI_Irecv");
+  }
+
+  /// Takes the word that has come.
+  void hear() {
+    if (heard_ >= 0) {
+      lost_.store(heard_, std::memory_order_relaxed);
+    }
+    num_heard_.fetch_add(1, std::memory_order_relaxed);
+    listen();
   }
 
   /// Sends a word to all others that are there. An error is not looked at: a rank that cannot be reached is gone.
@@ -209,6 +244,11 @@ private:
       calls += s.calls;
     }
     for (double looked = MPI_Wtime(); num_heard_.load(std::memory_order_relaxed) < calls;) {
+      if (waits_inside_) {
+        check(MPI_Wait(&hears_, MPI_STATUS_IGNORE), "MPI_Wait");
+        hear();
+        continue;
+      }
       is_called();
       std::this_thread::yield();
       if (const double now = MPI_Wtime(); now - looked > between_looks) {
@@ -254,6 +294,7 @@ private:
   int tag_;
   peer_watch peers_;
   std::uint32_t polls_before_yield_;
+  bool waits_inside_;
   std::vector<MPI_Request> calls_, losses_; // by rank
   std::vector<statement> stated_;  // by rank
   MPI_Request hears_ = MPI_REQUEST_NULL;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+/// How ranks wait for each other.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::mpi {
+
+/// How a rank waits for a message.
+enum class waiting : std::uint8_t {
+  /// It asks again and again: a deadline, a stop token or the end of another rank's process is noticed while it waits.
+  polling,
+  /// Inside of MPI, which may put it to sleep, and in which a simulator such as SMPI lets time pass. Deadlines and stop
+  /// tokens are looked at between ops only, and that a rank is gone is noticed by those that are between ops. Only for
+  /// ranks of one device.
+  in_mpi,
+};
+
+} // namespace weft::mpi
