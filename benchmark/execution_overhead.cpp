@@ -3,14 +3,13 @@
 // and on two) and by oneTBB's flow graph, in alternating runs of one process. Prints nanoseconds per op (the median of
 // the runs) and the ratio to oneTBB. On two workers the ops of every layer are dealt out in two halves, so that about
 // half of all edges cross.
+#include "support/layers.hpp"
+
 #include "weft/core/budget.hpp"
-#include "weft/core/random.hpp"
 #include "weft/execute/static_executor.hpp"
-#include "weft/workload/builder.hpp"
 
 #include <oneapi/tbb/flow_graph.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -19,23 +18,7 @@
 
 namespace {
 
-/// Layers of `width` ops, each with up to two inputs from the layer before; a chain if the width is 1.
-weft::workload layers(std::uint32_t ops, std::uint32_t width) {
-  weft::workload_builder b;
-  weft::rng random{1};
-  for (std::uint32_t i = 0; i < ops; ++i) {
-    const auto v = b.add_op({.work = 1, .bytes = 1});
-    if (v >= width) {
-      const auto before = (v / width - 1) * width;
-      const auto a = before + random.below(width), c = before + random.below(width);
-      b.add_edge(a, v);
-      if (c != a) {
-        b.add_edge(c, v);
-      }
-    }
-  }
-  return std::move(b).build();
-}
+using namespace layered_graphs;
 
 /// The same graph as nodes of oneTBB.
 class tbb_graph {
@@ -65,20 +48,8 @@ private:
   std::deque<tbb::flow::continue_node<tbb::flow::continue_msg>> nodes_;
 };
 
-double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
-}
-
 void compare(const std::string& name, const weft::workload& w, std::uint32_t width, int repeats) {
-  const auto plan_on = [&](std::uint32_t workers) {
-    weft::plan p;
-    for (const weft::op_id v : weft::ids(w.num_ops())) {
-      p.placement.push_back(v % width * workers / width);
-    }
-    return p;
-  };
-  weft::static_executor one{w, plan_on(1)}, two{w, plan_on(2)};
+  weft::static_executor one{w, dealt_out(w, width, 1)}, two{w, dealt_out(w, width, 2)};
   std::vector<unsigned char> done(w.num_ops(), 0);
   auto kernel = [&done](weft::op_id v) { done[v] = 1; };
   tbb_graph flow{w, kernel};

@@ -120,6 +120,13 @@ weft_declare(mpi HEADERS "^interop/mpi(\\.hpp$|/)" USES weft
   DEPENDS PACKAGE MPI COMPONENTS CXX LINKS MPI::MPI_CXX
   DEFINES OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX # the C++ bindings, which are no part of MPI any more
   INCLUDES mpi.h FLAGS -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX) # and what the compiler mpicxx adds
+weft_declare(starpu HEADERS "^interop/starpu(\\.hpp$|/)" USES weft
+  DEPENDS FOREIGN starpu HEADER starpu.h FOLDER starpu/1.3 LIBRARIES starpu-1.3
+  LINKS weft_foreign::starpu INCLUDES starpu.h PKG_CONFIG starpu-1.3)
+weft_declare(starpu_mpi HEADERS "^interop/starpu_mpi\\.hpp$" USES starpu
+  DEPENDS PACKAGE MPI COMPONENTS CXX FOREIGN starpu_mpi HEADER starpu_mpi.h FOLDER starpu/1.3 LIBRARIES starpumpi-1.3
+  LINKS weft_foreign::starpu_mpi MPI::MPI_CXX DEFINES OMPI_SKIP_MPICXX # the C++ bindings, no part of MPI any more
+  INCLUDES mpi.h starpu.h starpu_mpi.h PKG_CONFIG starpumpi-1.3 FLAGS -DOMPI_SKIP_MPICXX)
 weft_declare(tensorflow HEADERS "^interop/tensorflow(\\.hpp$|/)" USES io)
 weft_declare(onnx HEADERS "^interop/onnx(\\.hpp$|/)" USES io
   DEPENDS PACKAGE Protobuf FOREIGN onnx HEADER onnx/onnx_pb.h LIBRARIES onnx onnx_proto

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSL-1.0
 # Finds what components need; for the build, and for the installed package.
 
-# weft_find_dependencies(<variable> [PACKAGE <name> [...]] [FOREIGN <name> HEADER <path>... [LIBRARIES <library>...]
-#                        [TARGET <target>]])
+# weft_find_dependencies(<variable> [PACKAGE <name> [...]] [FOREIGN <name> HEADER <path>... [FOLDER <folder>...]
+#                        [LIBRARIES <library>...] [TARGET <target>]])
 # Sets the variable to what is missing, or to nothing. PACKAGE is as find_package takes it. FOREIGN is what brings no
-# package: it becomes the imported target weft_foreign::<name>. With both, the package brings TARGET, and the header
-# will do where there is no package.
+# package: it becomes the imported target weft_foreign::<name>; FOLDER is where below the usual folders its header may
+# be. With both, the package brings TARGET, and the header will do where there is no package.
 function(weft_find_dependencies variable)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOREIGN;TARGET" "PACKAGE;HEADER;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOREIGN;TARGET" "PACKAGE;HEADER;FOLDER;LIBRARIES")
   set(${variable} "" PARENT_SCOPE)
   if(arg_PACKAGE AND NOT TARGET "${arg_TARGET}")
     list(GET arg_PACKAGE 0 package)
@@ -34,7 +34,7 @@ function(weft_find_dependencies variable)
       endif()
       list(APPEND libraries "${WEFT_LIBRARY_${library}}")
     endforeach()
-    find_path(WEFT_INCLUDE_DIR_${arg_FOREIGN} NAMES ${arg_HEADER})
+    find_path(WEFT_INCLUDE_DIR_${arg_FOREIGN} NAMES ${arg_HEADER} PATH_SUFFIXES ${arg_FOLDER})
     mark_as_advanced(WEFT_INCLUDE_DIR_${arg_FOREIGN})
     set(include_dir "${WEFT_INCLUDE_DIR_${arg_FOREIGN}}")
     if(NOT include_dir)

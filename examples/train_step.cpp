@@ -2,9 +2,7 @@
 // Really runs training steps, built from oneDNN kernels, on this machine: profiles them, decides how many threads each
 // op gets and which ops run side by side, and compares the result with the settings that frameworks recommend, in
 // alternating runs of one process.
-#include "kernels/adversarial_networks.hpp"
-#include "kernels/networks.hpp"
-#include "kernels/sequence_networks.hpp"
+#include "kernels/by_name.hpp"
 #include "tool/command_line.hpp"
 #include "tool/main.hpp"
 
@@ -55,15 +53,6 @@ struct options {
   std::string html;
 };
 
-constexpr const char* net_names[] = {"resnet", "dcgan", "inception", "lstm"};
-
-kernels::training_net make_net(std::string_view name) {
-  return name == "resnet"      ? kernels::resnet_block_stack()
-         : name == "dcgan"     ? kernels::dcgan()
-         : name == "inception" ? kernels::inception_block()
-                               : kernels::lstm();
-}
-
 /// Says on a terminal what is going on.
 void progress(const std::string& what) {
   if (isatty(STDERR_FILENO) != 0) {
@@ -76,7 +65,7 @@ void progress(const std::string& what) {
 class task {
 public:
   task(std::string_view name, const weft::machine& m)
-      : net_{make_net(name)}, step_{net_.bind()}, machine_{m},
+      : net_{kernels::make_net(name)}, step_{net_.bind()}, machine_{m},
         classes_{graph(), keys()}, order_{weft::graph::topological_order(graph())} {
     for (const weft::op_id v : weft::ids(graph().num_ops())) {
       for (unsigned threads = 1; threads <= m.cores(); ++threads) {
@@ -505,15 +494,11 @@ void add_to_report(weft::report::html_report& report, const task& t, std::vector
 std::vector<std::string> chosen(const options& o) {
   std::vector<std::string> result;
   for (const auto& name : o.nets) {
-    bool found = false;
-    for (const char* known : net_names) {
-      if (name == "all" || name == known) {
-        result.emplace_back(known);
-        found = true;
-      }
-    }
-    if (!found) {
-      throw weft::error(fmt::format("unknown network '{}'; known are: all, resnet, dcgan, inception, lstm", name));
+    if (name == "all") {
+      result.insert(result.end(), std::begin(kernels::net_names), std::end(kernels::net_names));
+    } else {
+      kernels::check_net_name(name, "all, ");
+      result.push_back(name);
     }
   }
   return result;

@@ -44,6 +44,7 @@ test tool   mpirun.openmpi                    openmpi-bin
 test tool   mpicxx.mpich                      libmpich-dev
 test tool   mpirun.mpich                      mpich
 more header simgrid/s4u.hpp                   libsimgrid-dev
+more header starpu/1.3/starpu_config.h        libstarpu-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
 docs tool   python3                           python3

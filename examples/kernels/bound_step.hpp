@@ -6,6 +6,9 @@
 #include "kernels/initial_values.hpp"
 #include "kernels/variable_order.hpp"
 
+#include "weft/execute/memory.hpp"
+
+#include <cstring>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -37,6 +40,9 @@ inline std::string shape_text(const extents& dims) {
 /// }
 /// step.values(loss)[0];
 /// ```
+/// A step has buffers of its own, in which a tensor that only renames another one shares its memory, or the memory of a
+/// program, in which every tensor has its place on every device that uses it: then such ops, constants and inputs copy
+/// whenever they run, and variables are what their ops keep.
 class bound_step {
 public:
   /// Allocates all tensors and sets what variables, inputs and constants hold. Throws `unsupported_op` for ops
@@ -45,22 +51,19 @@ public:
   /// than `worth_sharing` seconds, roughly, run on one thread whatever they are given.
   bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, starting_point start = {},
              double worth_sharing = default_worth_sharing)
-      : net_{&net}, built_{&built}, start_{std::move(start)}, worth_sharing_{worth_sharing},
-        calls_(built.graph.num_ops()), kernels_(built.graph.num_ops()) {
-    check_update_order();
-    for (const auto v : weft::ids(calls_.size())) {
-      number_of_[built.origin[v]] = v;
-    }
-    for (const auto v : weft::ids(net.num_ops())) {
-      by_name_[net[v].op.name] = v;
-    }
-    for (const auto v : weft::ids(calls_.size())) {
-      bind(v);
-    }
-    reset();
-  }
+      : bound_step{net, built, nullptr, std::move(start), worth_sharing} {}
 
-  /// Type and shapes of an op: ops with the same key cost the same.
+  /// In the memory of a program made from `built` and a plan, which must outlive it, too. Of devices that are not
+  /// there, no op is bound. Throws `weft::error` also if the plan tears a variable from an op that updates it, and if a tensor
+  /// takes other memory than its kernels need.
+  bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, const weft::execute::memory& memory,
+             starting_point start = {}, double worth_sharing = default_worth_sharing)
+      : bound_step{net, built, &memory, std::move(start), worth_sharing} {}
+
+  /// Whether the op is bound: its device is here.
+  bool has(weft::op_id v) const { return memory_ == nullptr || memory_->has(device(v)); }
+
+  /// Type and shapes of an op: ops with the same key cost the same. Precondition: `has(v)`.
   std::string key(weft::op_id v) const {
     const auto& op = net_op(v);
     std::string text = op.type;
@@ -77,17 +80,24 @@ public:
     return text;
   }
 
-  /// Whether running the op does nothing: constants, inputs, variables, waiting, and other views of the same memory.
-  bool is_empty(weft::op_id v) const { return is_alias(net_op(v).type) || is_given(net_op(v).type); }
+  /// Whether running the op does nothing: variables, waiting, and, in buffers of its own, constants, inputs and other
+  /// views of the same memory.
+  bool is_empty(weft::op_id v) const {
+    const auto& type = net_op(v).type;
+    return type == "VariableV2" || type == "NoOp" || (memory_ == nullptr && (is_alias(type) || is_given(type)));
+  }
 
   /// Makes the kernel for that many threads, unless it is there. Different ops may be prepared at the same time.
+  /// Precondition: `has(v)`.
   void prepare(weft::op_id v, unsigned threads) {
     auto& made = kernels_[v];
     if (made.size() <= threads) {
       made.resize(threads + 1);
     }
     if (!made[threads].body && !is_empty(v)) {
-      made[threads] = make_kernel(calls_[v], threads, worth_sharing_);
+      made[threads] = is_alias(net_op(v).type) || is_given(net_op(v).type)
+                        ? kernel{1, copy_out(v)}
+                        : make_kernel(calls_[v], threads, worth_sharing_);
     }
   }
 
@@ -114,7 +124,8 @@ public:
     }
   }
 
-  /// What a tensor of the workload holds; empty for one that only orders ops.
+  /// What a tensor of the workload holds; empty for one that only orders ops or is made elsewhere. In a program's
+  /// memory, only what the program keeps is there for good.
   std::span<const float> values(weft::tensor_id t) const { return operand_of(t).values(); }
   /// The same, to be changed between steps.
   std::span<float> values(weft::tensor_id t) { return operand_of(t).values(); }
@@ -125,6 +136,33 @@ public:
   const weft::workload& graph() const { return built_->graph; }
 
 private:
+  bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, const weft::execute::memory* memory,
+             starting_point start, double worth_sharing)
+      : net_{&net}, built_{&built}, memory_{memory}, start_{std::move(start)}, worth_sharing_{worth_sharing},
+        calls_(built.graph.num_ops()), kernels_(built.graph.num_ops()) {
+    check_update_order();
+    if (memory != nullptr && (memory->program().num_ops() != calls_.size() ||
+                              memory->program().num_tensors() != built.graph.num_tensors())) {
+      throw weft::error("the memory is that of another step's program");
+    }
+    for (const auto v : weft::ids(calls_.size())) {
+      number_of_[built.origin[v]] = v;
+    }
+    for (const auto v : weft::ids(net.num_ops())) {
+      by_name_[net[v].op.name] = v;
+    }
+    for (const auto v : weft::ids(calls_.size())) {
+      calls_[v].net = net_;
+      calls_[v].op = built_->origin[v];
+      if (has(v)) {
+        bind(v);
+      }
+    }
+    reset();
+  }
+
+  weft::device_id device(weft::op_id v) const { return memory_->program().device(v); }
+
   const weft::nn::op_spec& net_op(weft::op_id v) const { return (*net_)[built_->origin[v]].op; }
 
   void check_update_order() const {
@@ -137,9 +175,11 @@ private:
 
   operand operand_of(weft::tensor_id t) const {
     const auto v = graph().producer(t);
-    const auto output = t - *graph().outputs(v).begin();
+    const auto output = t - first_output(v);
     return output < calls_[v].out.size() ? calls_[v].out[output] : operand{{0}, nullptr};
   }
+
+  weft::tensor_id first_output(weft::op_id v) const { return *graph().outputs(v).begin(); }
 
   /// The network's op to whose gradient this op belongs, by its name: `gradients/<name>_grad/…`.
   weft::op_id forward_of(const std::string& name) const {
@@ -154,31 +194,96 @@ private:
   void bind(weft::op_id v) {
     const auto& op = net_op(v);
     auto& call = calls_[v];
-    call.net = net_;
-    call.op = built_->origin[v];
     call.forward = forward_of(op.name);
     for (const auto& x : op.inputs) {
-      call.in.push_back(input(x));
+      call.in.push_back(memory_ == nullptr ? input(x) : placed_input(v, x));
     }
     for (const auto& y : op.outputs) {
-      call.out.push_back(is_alias(op.type) ? operand{y.dims, call.in[0].data} : allocate(v, y.dims));
+      call.out.push_back(output(v, y.dims, call.out.size()));
     }
     if (op.type == "MaxPool") {
       call.kept = std::make_shared<buffer>(call.out[0].size());
     } else if (op.type == "MaxPoolGrad") {
-      call.kept = calls_[number_of_.at(op.inputs[2].op())].kept;
+      if (const auto forward = number_of_.at(op.inputs[2].op()); memory_ == nullptr || device(forward) == device(v)) {
+        call.kept = calls_[forward].kept;
+      }
     }
-    if (!is_empty(v) && find_maker(op.type) == nullptr) {
+    if (!is_alias(op.type) && !is_given(op.type) && find_maker(op.type) == nullptr) {
       throw unsupported_op(call, "there is no kernel for this type");
     }
   }
 
-  operand input(const weft::nn::tensor& x) const {
+  /// The op of the step that makes a tensor of the network.
+  weft::op_id producer(const weft::nn::tensor& x) const {
     const auto found = number_of_.find(x.op());
     if (found == number_of_.end()) {
       throw weft::error("op '" + (*net_)[x.op()].op.name + "' is not part of the step");
     }
-    return calls_[found->second].out[x.output()];
+    return found->second;
+  }
+
+  operand input(const weft::nn::tensor& x) const {
+    const auto v = producer(x);
+    if (!has(v)) {
+      throw weft::error("op '" + net_op(v).name + "' is on device " + std::to_string(device(v)) +
+                        ", which is not here");
+    }
+    return calls_[v].out[x.output()];
+  }
+
+  /// Where an op finds a tensor on its device; a reference leads to the variable.
+  operand placed_input(weft::op_id v, const weft::nn::tensor& x) const {
+    const auto from = producer(x);
+    if (net_op(from).type == "VariableV2") {
+      if (device(from) != device(v)) {
+        throw weft::error("op '" + net_op(v).name + "' on device " + std::to_string(device(v)) + " uses variable '" +
+                          net_op(from).name + "' on device " + std::to_string(device(from)) +
+                          "; a plan has to keep colocation groups together");
+      }
+      return variable(from);
+    }
+    const auto inputs = graph().inputs(v);
+    const auto at = std::find(inputs.begin(), inputs.end(), first_output(from) + x.output()) - inputs.begin();
+    const auto bytes = memory_->of(v).inputs[static_cast<std::size_t>(at)];
+    return placed(v, x.dims(), {const_cast<std::byte*>(bytes.data()), bytes.size()}); // kernels only read their inputs
+  }
+
+  operand variable(weft::op_id v) const {
+    return placed(v, {net_op(v).resident_bytes / sizeof(float)}, memory_->resident(v));
+  }
+
+  operand placed(weft::op_id v, extents dims, std::span<std::byte> bytes) const {
+    operand x{std::move(dims), reinterpret_cast<float*>(bytes.data())};
+    if (x.size() * sizeof(float) != bytes.size()) {
+      throw unsupported_op(calls_[v], "a tensor " + detail::shape_text(x.dims) + " takes " +
+                                        std::to_string(bytes.size()) + " bytes in the plan, its kernels need " +
+                                        std::to_string(x.size() * sizeof(float)));
+    }
+    return x;
+  }
+
+  /// Where an op leaves an output. In a program's memory, what is given stays in a buffer of the step as well.
+  operand output(weft::op_id v, const extents& dims, std::size_t i) {
+    const auto& type = net_op(v).type;
+    if (memory_ != nullptr && type == "VariableV2") {
+      return variable(v);
+    }
+    if (memory_ != nullptr) {
+      const operand made = placed(v, dims, memory_->of(v).outputs[i]);
+      return is_given(type) ? allocate(v, dims) : made;
+    }
+    return is_alias(type) ? operand{dims, calls_[v].in[0].data} : allocate(v, dims);
+  }
+
+  /// Brings what is given, or the input under another name, to where the program wants it.
+  std::function<void()> copy_out(weft::op_id v) const {
+    const auto& call = calls_[v];
+    const auto& from = is_alias(call.type()) ? call.in : call.out;
+    return [from, to = memory_->of(v).outputs, count = net_op(v).outputs.size()] {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(to[i].data(), from[i].data, to[i].size());
+      }
+    };
   }
 
   /// Memory for an output; for a variable's reference, of the variable.
@@ -187,17 +292,18 @@ private:
       dims = {net_op(v).resident_bytes / sizeof(float)};
     }
     operand made{std::move(dims), nullptr};
-    made.data = memory_.emplace_back(made.size()).data();
+    made.data = own_.emplace_back(made.size()).data();
     return made;
   }
 
   const weft::nn::network* net_;
   const weft::nn::built_workload* built_;
+  const weft::execute::memory* memory_; // null: buffers of its own
   starting_point start_;
   double worth_sharing_;
   std::vector<op_call> calls_;
   std::vector<std::vector<kernel>> kernels_; // by op and threads
-  std::vector<buffer> memory_;
+  std::vector<buffer> own_;
   std::unordered_map<weft::op_id, weft::op_id> number_of_; // in the workload, by the number in the network
   std::unordered_map<std::string, weft::op_id> by_name_;   // in the network
 };

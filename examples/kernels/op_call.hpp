@@ -60,7 +60,8 @@ struct op_call {
   weft::op_id forward = weft::none; ///< the op whose gradient this one helps to compute, if any
   std::vector<operand> in;          ///< as the network lists them, twice if it names them twice
   std::vector<operand> out;
-  std::shared_ptr<buffer> kept; ///< what a forward op leaves for its gradient besides tensors; both hold the same
+  std::shared_ptr<buffer> kept; ///< what a forward op leaves for its gradient besides tensors; both hold the same, but
+                                ///< for a gradient on another device, which has none
 
   std::string_view type() const { return (*net)[op].op.type; }
   const std::string& name() const { return (*net)[op].op.name; }

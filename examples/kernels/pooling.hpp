@@ -53,28 +53,43 @@ inline float* largest_of_windows(const op_call& call, const onednn::memory_desc&
   return call.kept->data();
 }
 
+/// Appends the pooling of x to y; with `chosen`, which remembers the largest elements.
+inline void add_pooling(onednn::program& p, const dnnl::pooling_forward::primitive_desc& desc, float* x, float* y,
+                        float* chosen) {
+  std::vector<onednn::argument> arguments{{DNNL_ARG_SRC, desc.src_desc(), x}, {DNNL_ARG_DST, desc.dst_desc(), y}};
+  if (chosen != nullptr) {
+    arguments.push_back({DNNL_ARG_WORKSPACE, desc.workspace_desc(), chosen});
+  }
+  p.add<dnnl::pooling_forward>(desc, std::move(arguments));
+}
+
 inline std::function<void()> pool(const op_call& call, dnnl::algorithm algorithm) {
   const auto &x = call.in[0], &y = call.out[0];
   const auto desc = pooling{call, algorithm, x.dims, y.dims}.forward();
-  std::vector<onednn::argument> arguments{{DNNL_ARG_SRC, desc.src_desc(), x.data},
-                                          {DNNL_ARG_DST, desc.dst_desc(), y.data}};
-  if (const auto chosen = desc.workspace_desc(); chosen.get_size() > 0) {
-    arguments.push_back({DNNL_ARG_WORKSPACE, chosen, largest_of_windows(call, chosen)});
-  }
+  const auto chosen = desc.workspace_desc();
   onednn::program p;
-  p.add<dnnl::pooling_forward>(desc, std::move(arguments));
+  add_pooling(p, desc, x.data, y.data, chosen.get_size() > 0 ? largest_of_windows(call, chosen) : nullptr);
   return onednn::body_of(std::move(p));
 }
 
 inline std::function<void()> pool_gradient(const op_call& call, dnnl::algorithm algorithm) {
   const auto &dy = call.in[0], &dx = call.out[0];
-  const auto desc = pooling{call, algorithm, dx.dims, dy.dims}.backward();
+  const pooling described{call, algorithm, dx.dims, dy.dims};
+  const auto desc = described.backward();
   std::vector<onednn::argument> arguments{{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), dy.data},
                                           {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), dx.data}};
-  if (const auto chosen = desc.workspace_desc(); chosen.get_size() > 0) {
-    arguments.push_back({DNNL_ARG_WORKSPACE, chosen, largest_of_windows(call, chosen)});
-  }
   onednn::program p;
+  if (const auto chosen = desc.workspace_desc(); chosen.get_size() > 0) {
+    float* largest = nullptr;
+    if (call.kept != nullptr) {
+      largest = largest_of_windows(call, chosen);
+    } else { // the image was pooled elsewhere: once more here
+      const auto forward = described.forward();
+      largest = p.allocate(chosen);
+      add_pooling(p, forward, call.in[1].data, p.allocate(forward.dst_desc()), largest);
+    }
+    arguments.push_back({DNNL_ARG_WORKSPACE, chosen, largest});
+  }
   p.add<dnnl::pooling_backward>(desc, std::move(arguments));
   return onednn::body_of(std::move(p));
 }

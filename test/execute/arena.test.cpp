@@ -50,6 +50,17 @@ TEST_CASE("lay_out: what best fit over time cannot do") {
   check_disjoint(all, l);
 }
 
+TEST_CASE("lay_out: what needs a skyline, or a second attempt") {
+  const std::vector<lifetime> skyline{{4, 8, 2}, {3, 6, 2}, {1, 5, 5}, {1, 6, 4}, {3, 7, 4},
+                                      {0, 1, 1}, {5, 9, 4}, {3, 6, 1}, {5, 10, 3}};
+  const std::vector<lifetime> repeated{{0, 4, 2}, {1, 5, 1}, {0, 1, 4}, {4, 6, 3}, {3, 7, 5}, {5, 8, 5}, {1, 5, 4}};
+  for (const auto& all : {skyline, repeated}) {
+    const auto l = execute::lay_out(all, 1);
+    CHECK(l.bytes == l.live_bytes);
+    check_disjoint(all, l);
+  }
+}
+
 TEST_CASE("lay_out: random lives, few and many") {
   rng random{1};
   for (int repeat = 0; repeat < 200; ++repeat) {
@@ -64,7 +75,7 @@ TEST_CASE("lay_out: random lives, few and many") {
     CHECK(l.bytes <= 2 * l.live_bytes);
     check_disjoint(all, l);
   }
-  std::vector<lifetime> many(20'000); // above what is put in several orders
+  std::vector<lifetime> many(40'000); // so many that only one layout is made
   for (std::uint32_t i = 0; i < many.size(); ++i) {
     many[i] = {i, i + 1 + random.below(40), 1 + random.below(1000)};
   }

@@ -94,7 +94,7 @@ public:
       state_ = &state;
       kernel_ = const_cast<void*>(static_cast<const void*>(std::addressof(kernel))); // call_ knows if it is const
       call_ = [](void* k, op_id v, team t) {
-        execute::detail::call(*static_cast<std::remove_reference_t<Kernel>*>(k), v, t);
+        execute::call_kernel(*static_cast<std::remove_reference_t<Kernel>*>(k), v, t);
       };
       start();
     }
@@ -330,7 +330,7 @@ private:
         break;
       }
       try {
-        teams_(execute::seat{num_runners_, team{}, {}}, [&] { execute::detail::call(kernel, v, team{}); });
+        teams_(execute::seat{num_runners_, team{}, {}}, [&] { execute::call_kernel(kernel, v, team{}); });
         ++state.report.num_finished;
       } catch (...) {
         state.end(execute::run_status::failed, v, std::current_exception());

@@ -45,7 +45,7 @@ bool interpret(const program& p, device_id d, const memory& m, Channel& channel,
         return false;
       }
       break;
-    case instruction::kind::free: m.free(i.id); break;
+    case instruction::kind::free: m.release(i.id); break;
     }
   }
   return true;

@@ -88,8 +88,8 @@ public:
   /// For who interprets the program: a buffer's memory is taken, is free again, and that of a whole device is, before a
   /// run. They do nothing but tell the address sanitizer.
   void take(std::uint32_t b) const { unpoison(places_[b], program_->buffers()[b].bytes); }
-  void free(std::uint32_t b) const { poison(places_[b], program_->buffers()[b].bytes); }
-  void free_all(device_id d) const { poison(arenas_[d].data, arenas_[d].buffer_bytes); }
+  void release(std::uint32_t b) const { poison(places_[b], program_->buffers()[b].bytes); }
+  void release_all(device_id d) const { poison(arenas_[d].data, arenas_[d].buffer_bytes); }
 
 private:
   struct arena {
@@ -135,7 +135,7 @@ private:
         next += rounded(program_->resident_bytes(v));
       }
     }
-    free_all(d);
+    release_all(d);
   }
 
   void bind_ops() {

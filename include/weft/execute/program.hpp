@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/execute/detail/run_order.hpp"
 #include "weft/plan/instruction.hpp"
 #include "weft/plan/trace.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <tuple>
@@ -82,8 +84,7 @@ public:
                                        std::to_string(sequence_.size()));
     }
     sequence_.assign(g.topological_order().begin(), g.topological_order().end());
-    std::stable_sort(sequence_.begin(), sequence_.end(),
-                     [&](op_id a, op_id b) { return t.ops[a].start < t.ops[b].start; });
+    stable_sort(sequence_, [&](op_id a, op_id b) { return t.ops[a].start < t.ops[b].start; });
     detail::make_topological(w, g, p.placement, sequence_);
     read(w, p.placement);
     compile(times_of(t), options);
@@ -126,14 +127,13 @@ private:
     std::vector<double> finish;
     std::vector<message_times> messages;
   };
-  /// Something that happens in the one sequence of all devices.
+  /// A message that is sent, or has been, in the one sequence of all devices.
   struct event {
-    enum kind : std::uint8_t { run, send, sent };
     double time = 0;
     std::uint64_t rank = 0; ///< of those at the same time, what comes first
-    std::uint32_t id = none;
-    kind what = run;
-    bool operator<(const event& o) const { return std::tie(time, rank, id) < std::tie(o.time, o.rank, o.id); }
+    std::uint32_t message = none;
+    bool is_over = false;
+    bool operator<(const event& o) const { return std::tie(time, rank, message) < std::tie(o.time, o.rank, o.message); }
   };
 
   static std::span<const std::uint32_t> part(const std::vector<std::uint32_t>& all,
@@ -212,7 +212,7 @@ private:
       by_pair[m] = m;
     }
     const auto pair = [&](std::uint32_t m) { return std::pair{messages_[m].from, messages_[m].to}; };
-    std::stable_sort(by_pair.begin(), by_pair.end(), [&](auto a, auto b) { return pair(a) < pair(b); });
+    stable_sort(by_pair, [&](auto a, auto b) { return pair(a) < pair(b); });
     for (std::size_t i = 1; i < by_pair.size(); ++i) {
       messages_[by_pair[i]].tag = pair(by_pair[i]) == pair(by_pair[i - 1]) ? messages_[by_pair[i - 1]].tag + 1 : 0;
     }
@@ -300,8 +300,9 @@ private:
     take_fingerprint();
   }
 
-  /// Makes the instructions in one sequence: the runs of ops, the sends, and, where a message has come over, the sender's
-  /// `free` of what has no other use. Receives come before the op during which their transfers begin.
+  /// Makes the instructions in one sequence: the runs of ops, the sends, and, where a message has come over, the
+  /// sender's `free` of what has no other use. Receives come before the op during which their transfers begin, or, where
+  /// that would take more memory than `times` ever do, after it.
   void lay_out_instructions(const run_times& times, const program_options& options) {
     std::vector<std::uint32_t> uses(buffers_.size(), 0); // by buffer: reads on its device and messages still to come
     for (const auto b : inputs_) {
@@ -323,67 +324,133 @@ private:
       arriving[messages_[m].to].push_back(m);
     }
     for (auto& all : arriving) {
-      std::stable_sort(all.begin(), all.end(),
-                       [&](auto a, auto b) { return times.messages[a].begin < times.messages[b].begin; });
+      stable_sort(all, [&](auto a, auto b) { return times.messages[a].begin < times.messages[b].begin; });
     }
+    const auto limit = most_at_once(times, options);
+    std::vector<byte_count> in_use(num_devices(), 0);
     std::vector<std::uint8_t> is_posted(messages_.size(), 0), is_read(messages_.size(), 0);
-    const auto receive_while = [&](device_id d, auto&& more) {
-      auto& next = received[d];
-      for (; next < arriving[d].size() && more(arriving[d][next]); ++next) {
-        code_[d].push_back({instruction::kind::receive, arriving[d][next]});
-        is_posted[arriving[d][next]] = 1;
+    const auto add = [&](device_id d, const instruction& i) {
+      code_[d].push_back(i);
+      in_use[d] += taken_by(i);
+      in_use[d] -= i.what == instruction::kind::free ? buffers_[i.id].bytes : 0;
+    };
+    const auto receive = [&](std::uint32_t m) {
+      if (!is_posted[m]) {
+        is_posted[m] = 1;
+        add(messages_[m].to, {instruction::kind::receive, m});
       }
     };
     const auto end_use = [&](std::uint32_t b) {
       if (--uses[b] == 0) {
-        code_[buffers_[b].device].push_back({instruction::kind::free, b});
+        add(buffers_[b].device, {instruction::kind::free, b});
       }
     };
-    for (const event& e : events_of(times)) {
-      if (e.what == event::send) {
-        code_[messages_[e.id].from].push_back({instruction::kind::send, e.id});
-      } else if (e.what == event::sent) {
-        receive_while(messages_[e.id].to, [&](std::uint32_t) { return !is_posted[e.id]; });
-        end_use(messages_[e.id].source);
-      } else {
-        const device_id d = placement_[e.id];
-        receive_while(d, [&](std::uint32_t m) { return times.messages[m].begin < times.finish[e.id]; });
-        for (const auto b : inputs(e.id)) {
-          if (const auto m = b - num_tensors_; !is_own(b) && !is_read[m]) {
-            receive_while(d, [&](std::uint32_t) { return !is_posted[m]; });
-            code_[d].push_back({instruction::kind::wait, m});
-            is_read[m] = 1;
-          }
+    const auto run = [&](op_id v) {
+      const device_id d = placement_[v];
+      const byte_count bytes = taken_by({instruction::kind::run, v});
+      for (auto& next = received[d]; next < arriving[d].size(); ++next) {
+        const auto m = arriving[d][next];
+        if (!is_posted[m] && (times.messages[m].begin >= times.finish[v] ||
+                              in_use[d] + bytes + messages_[m].bytes > limit[d])) {
+          break;
         }
-        code_[d].push_back({instruction::kind::run, e.id});
-        for (const auto b : inputs(e.id)) {
-          end_use(b);
+        receive(m);
+      }
+      for (const auto b : inputs(v)) {
+        if (const auto m = b - num_tensors_; !is_own(b) && !is_read[m]) {
+          add(d, {instruction::kind::wait, m});
+          is_read[m] = 1;
         }
-        for (const auto b : outputs(e.id)) {
-          if (uses[b] == 0) {
-            code_[d].push_back({instruction::kind::free, b});
-          }
+      }
+      add(d, {instruction::kind::run, v});
+      for (const auto b : inputs(v)) {
+        end_use(b);
+      }
+      for (const auto b : outputs(v)) {
+        if (uses[b] == 0) {
+          add(d, {instruction::kind::free, b});
         }
+      }
+    };
+    const auto events = events_of(times);
+    auto e = events.begin();
+    for (std::size_t i = 0; i <= sequence_.size(); ++i) {
+      for (; e != events.end() && (i == sequence_.size() || *e < event{times.start[sequence_[i]], rank_of(i)}); ++e) {
+        if (!e->is_over) {
+          add(messages_[e->message].from, {instruction::kind::send, e->message});
+        } else {
+          receive(e->message);
+          end_use(messages_[e->message].source);
+        }
+      }
+      if (i < sequence_.size()) {
+        run(sequence_[i]);
       }
     }
   }
 
-  /// In the order of the sequence: by time and, of what happens at one time, an op, its sends, the ends of what an op
-  /// waits for, the op.
-  std::vector<event> events_of(const run_times& times) const {
-    std::vector<event> events;
-    events.reserve(num_ops() + 2 * messages_.size());
-    std::vector<std::uint64_t> position(num_ops());
-    for (std::size_t i = 0; i < sequence_.size(); ++i) {
-      position[sequence_[i]] = 3 * (i + 1);
-      events.push_back({times.start[sequence_[i]], position[sequence_[i]], sequence_[i], event::run});
+  /// The most that each device's buffers take at once by these times, if what is sent is held until it has arrived: a
+  /// tensor from when its op starts, or its transfer begins, until its last use there is over.
+  std::vector<byte_count> most_at_once(const run_times& times, const program_options& options) const {
+    std::vector<double> begin(buffers_.size()), end(buffers_.size(), 0);
+    for (const auto t : ids(num_tensors_)) {
+      begin[t] = times.start[producer_[t]];
+      end[t] = times.finish[producer_[t]];
     }
     for (const auto m : ids(messages_.size())) {
-      const auto& x = times.messages[m];
-      events.push_back({x.send, position[producer_[messages_[m].tensor]] + 1, m, event::send});
-      events.push_back({x.end, position[first_reader_[m]] - 1, m, event::sent});
+      begin[messages_[m].target] = times.messages[m].begin;
+      end[messages_[m].source] = std::max(end[messages_[m].source], times.messages[m].end);
     }
-    std::sort(events.begin(), events.end());
+    for (const op_id v : ids(num_ops())) {
+      for (const auto b : inputs(v)) {
+        end[b] = std::max(end[b], times.finish[v]);
+      }
+    }
+    for (const tensor_id t : options.keep) {
+      end[t] = std::numeric_limits<double>::infinity();
+    }
+    struct change {
+      double time;
+      bool begins; // what ends comes first
+      std::uint32_t buffer;
+    };
+    std::vector<change> changes;
+    for (const auto b : ids(buffers_.size())) {
+      if (begin[b] < end[b]) {
+        changes.push_back({begin[b], true, b});
+        changes.push_back({end[b], false, b});
+      }
+    }
+    sort(changes, [](const change& a, const change& b) {
+      return std::tie(a.time, a.begins, a.buffer) < std::tie(b.time, b.begins, b.buffer);
+    });
+    std::vector<byte_count> in_use(num_devices(), 0), most(num_devices(), 0);
+    for (const auto& [time, begins, b] : changes) {
+      byte_count& now = in_use[buffers_[b].device];
+      now = begins ? now + buffers_[b].bytes : now - buffers_[b].bytes;
+      most[buffers_[b].device] = std::max(most[buffers_[b].device], now);
+    }
+    return most;
+  }
+
+  /// Where op i of the sequence comes among what happens at the same time: before its sends, and after the ends of the
+  /// messages that it reads.
+  static std::uint64_t rank_of(std::size_t i) { return 3 * (i + 1); }
+
+  /// What happens to messages, in the order of the sequence.
+  std::vector<event> events_of(const run_times& times) const {
+    std::vector<std::uint64_t> rank(num_ops());
+    for (std::size_t i = 0; i < sequence_.size(); ++i) {
+      rank[sequence_[i]] = rank_of(i);
+    }
+    std::vector<event> events;
+    events.reserve(2 * messages_.size());
+    for (const auto m : ids(messages_.size())) {
+      const auto& x = times.messages[m];
+      events.push_back({x.send, rank[producer_[messages_[m].tensor]] + 1, m, false});
+      events.push_back({x.end, rank[first_reader_[m]] - 1, m, true});
+    }
+    sort(events);
     return events;
   }
 
@@ -404,7 +471,7 @@ private:
     std::vector<std::uint32_t> sent; // buffers that messages may still be sent from, the oldest first
     std::size_t next = 0;
     in_use = 0;
-    const auto free = [&](std::uint32_t b) {
+    const auto release = [&](std::uint32_t b) {
       in_use -= buffers_[b].bytes;
       buffers_[b].end = static_cast<std::uint32_t>(code.size());
       code.push_back({instruction::kind::free, b});
@@ -419,7 +486,7 @@ private:
         if (is_own(i.id) && first_message_[i.id] != none) {
           sent.push_back(i.id);
         } else {
-          free(i.id);
+          release(i.id);
         }
         continue;
       }
@@ -427,7 +494,7 @@ private:
       while (in_use + bytes > most && bytes > 0) {
         WEFT_ASSERT(next < sent.size());
         wait_for_sends(sent[next]);
-        free(sent[next++]);
+        release(sent[next++]);
       }
       in_use += bytes;
       for_each_taken_by(i, [&](std::uint32_t b) { buffers_[b].begin = static_cast<std::uint32_t>(code.size()); });
@@ -435,7 +502,7 @@ private:
     }
     for (; next < sent.size(); ++next) {
       wait_for_sends(sent[next]);
-      free(sent[next]);
+      release(sent[next]);
     }
     std::vector<std::uint32_t> kept;
     for (const instruction& i : draft) {

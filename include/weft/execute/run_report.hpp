@@ -2,7 +2,9 @@
 /// What executors are told about a run, and what they tell of it.
 #pragma once
 
+#include "weft/core/error.hpp"
 #include "weft/core/explained.hpp"
+#include "weft/plan/run_state.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/platform/machine.hpp"
 
@@ -82,10 +84,22 @@ struct run_report {
   }
 };
 
-namespace detail {
+/// How far a run came that ended early, from where it can be planned again and go on (`solve::continuation`); an op that
+/// threw has not run. Throws `value_error` for a run that was not recorded.
+inline run_state state_of(const run_report& report) {
+  if (report.trace.ops.empty()) {
+    throw value_error("state_of", "the run was not recorded; run it with {.record = true}");
+  }
+  run_state s = state_at(report.trace, report.seconds);
+  if (report.failed != none) {
+    s.begun.ops[report.failed] = {};
+  }
+  return s;
+}
 
+/// Calls a kernel as it wants to be called.
 template <op_kernel K>
-void call(K& kernel, op_id v, team t) {
+void call_kernel(K& kernel, op_id v, team t) {
   if constexpr (std::invocable<K&, op_id, team>) {
     kernel(v, t);
   } else {
@@ -93,6 +107,5 @@ void call(K& kernel, op_id v, team t) {
   }
 }
 
-} // namespace detail
 } // namespace execute
 } // namespace weft

@@ -9,10 +9,10 @@
 #include "weft/execute/memory.hpp"
 #include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
+#include "weft/execute/run_state.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <concepts>
 #include <memory>
 #include <span>
@@ -67,7 +67,7 @@ public:
     requires(!data_kernel<Kernel> || op_kernel<Kernel>) && must_be::op_kernel<Kernel>
   execute::run_report operator()(Kernel&& kernel, const execute::run_options& options = {}) {
     const claim mine{taken_};
-    run_state state{options, num_ops()};
+    execute::run_state state{options, num_ops()};
     if (!mine) {
       run_alone(kernel, state);
     } else if (!workers_.empty()) {
@@ -82,7 +82,7 @@ public:
       };
       crew_->run(crew_->size(), work);
     }
-    return conclude(state);
+    return state.conclude();
   }
 
   /// The same with each device in a memory of its own: kernels are given the memory of their op's tensors, and tensors
@@ -98,13 +98,13 @@ public:
       if (!memory.has(x.device)) {
         throw value_error("the memory", "lacks device " + std::to_string(x.device) + "; make it for all devices");
       }
-      memory.free_all(x.device);
+      memory.release_all(x.device);
     }
     auto bound = [&](op_id v) { kernel(v, memory.of(v)); };
     const claim mine{taken_};
-    run_state state{options, num_ops()};
+    execute::run_state state{options, num_ops()};
     if (options.record) {
-      state.report.trace.transfers.resize(p.messages().size());
+      state.expect_transfers(p.messages().size());
     }
     if (!mine) {
       run_alone(bound, state, memory);
@@ -126,12 +126,10 @@ public:
       };
       crew_->run(crew_->size(), work);
     }
-    return conclude(state);
+    return state.conclude();
   }
 
 private:
-  using clock = std::chrono::steady_clock;
-
   /// One op in the sequence of a worker. Waits are stored in the order in which the worker meets them.
   struct entry {
     op_id op = none;
@@ -167,42 +165,6 @@ private:
 
   private:
     std::atomic_flag* flag_;
-  };
-
-  /// What the threads of one run share.
-  struct run_state {
-    clock::time_point begin = clock::now();
-    const execute::run_options& options;
-    std::atomic<bool> over{false};
-    std::atomic<bool> claimed{false}; ///< somebody writes why
-    std::atomic<bool> threw{false};   ///< somebody writes the exception
-    execute::run_report report = {};
-    std::atomic<std::size_t> num_finished{0};
-
-    run_state(const execute::run_options& o, std::size_t num_ops) : options{o} {
-      if (o.record) {
-        report.trace.ops.assign(num_ops, op_record{});
-      }
-    }
-    double now() const { return std::chrono::duration<double>(clock::now() - begin).count(); }
-    /// Whether no further op may start. Asks the token itself: a callback of it is late, since `request_stop` returns
-    /// at once where another thread is inside it and has not come to the callback.
-    bool must_end() {
-      if (options.stop.stop_requested()) {
-        end(execute::run_status::cancelled);
-      }
-      return over.load(std::memory_order_relaxed);
-    }
-    void end(execute::run_status why, op_id v = none, std::exception_ptr thrown = {}) {
-      if (!claimed.exchange(true, std::memory_order_relaxed)) {
-        report.status = options.stop.stop_requested() ? execute::run_status::cancelled : why;
-      }
-      if (thrown && !threw.exchange(true, std::memory_order_relaxed)) { // also when the run was cancelled before
-        report.failed = v;
-        report.exception = std::move(thrown);
-      }
-      over.store(true, std::memory_order_relaxed);
-    }
   };
 
   /// Turns a program into what threads that share memory need of it: the ops of each worker, and the waits that no
@@ -256,23 +218,23 @@ private:
 
   /// What worker i does in a run. Without a clock to read and a token to ask, ops pay for neither.
   template <bool Clocked, bool Stoppable, class Kernel>
-  void follow(std::uint32_t i, Kernel& kernel, run_state& state) {
+  void follow(std::uint32_t i, Kernel& kernel, execute::run_state& state) {
     const worker& mine = workers_[i];
     auto& done = progress_[i].done;
-    const std::stop_token stop = Stoppable ? state.options.stop : std::stop_token{}; // for the compiler, in a register
+    const auto stop = Stoppable ? state.options().stop : std::stop_token{}; // for the compiler, in a register
     const milestone* wait = mine.waits.data();
     std::uint32_t count = 0;
     for (const entry& e : mine.entries) {
       for (const milestone* const last = wait + e.num_waits; wait != last; ++wait) {
         if (!reach(*wait, state)) {
-          state.num_finished.fetch_add(count, std::memory_order_relaxed);
+          state.add_finished(count);
           return;
         }
       }
       if (Stoppable && stop.stop_requested()) {
         state.end(execute::run_status::cancelled);
       }
-      if (state.over.load(std::memory_order_relaxed) || !run_op<Clocked>(e.op, mine.device, kernel, state)) {
+      if (state.is_over() || !run_op<Clocked>(e.op, mine.device, kernel, state)) {
         break;
       }
       ++count;
@@ -280,11 +242,11 @@ private:
         done.store(count, std::memory_order_release);
       }
     }
-    state.num_finished.fetch_add(count, std::memory_order_relaxed);
+    state.add_finished(count);
   }
 
   /// Waits for another worker; false if the run ends first.
-  bool reach(const milestone& m, run_state& state) {
+  bool reach(const milestone& m, execute::run_state& state) {
     const auto& done = progress_[m.worker].done;
     execute::detail::backoff b;
     while (done.load(std::memory_order_acquire) < m.count) {
@@ -298,28 +260,8 @@ private:
 
   /// False if the run must end.
   template <bool Clocked, class Kernel>
-  static bool run_op(op_id v, device_id d, Kernel& kernel, run_state& state) {
-    double start = 0;
-    if constexpr (Clocked) {
-      start = state.now();
-      if (start >= state.options.seconds) {
-        state.end(execute::run_status::timed_out);
-        return false;
-      }
-    }
-    bool fine = true;
-    try {
-      execute::detail::call(kernel, v, team{});
-    } catch (...) {
-      state.end(execute::run_status::failed, v, std::current_exception());
-      fine = false;
-    }
-    if constexpr (Clocked) {
-      if (!state.report.trace.ops.empty()) {
-        state.report.trace.ops[v] = {d, start, state.now()};
-      }
-    }
-    return fine;
+  static bool run_op(op_id v, device_id d, Kernel& kernel, execute::run_state& state) {
+    return state.run_op<Clocked>(v, d, [&] { execute::call_kernel(kernel, v, team{}); });
   }
 
   /// Computes one op of a program after another; counts them.
@@ -327,13 +269,13 @@ private:
   struct op_runner {
     Kernel& kernel;
     device_id device;
-    run_state& state;
+    execute::run_state& state;
 
     bool operator()(op_id v) const {
       if (state.must_end() || !run_op<true>(v, device, kernel, state)) {
         return false;
       }
-      state.num_finished.fetch_add(1, std::memory_order_relaxed);
+      state.add_finished(1);
       return true;
     }
   };
@@ -343,7 +285,7 @@ private:
   struct channel {
     const execute::memory& memory;
     execute::copies& states;
-    run_state& state;
+    execute::run_state& state;
     Wait wait;
 
     void post(std::uint32_t m, std::span<std::byte>) {
@@ -358,19 +300,19 @@ private:
     }
     void copy(std::uint32_t m) {
       const message& x = memory.program().messages()[m];
-      const double start = state.options.record ? state.now() : 0;
+      const double start = state.options().record ? state.now() : 0;
       execute::copies::copy(memory, x);
-      if (state.options.record) {
-        state.report.trace.transfers[m] = {x.tensor, x.from, x.to, start, start, start, state.now()};
+      if (state.options().record) {
+        state.transfer(m) = {x.tensor, x.from, x.to, start, start, start, state.now()};
       }
       states.finish(m);
     }
   };
   template <class Wait>
-  channel(const execute::memory&, execute::copies&, run_state&, Wait) -> channel<Wait>;
+  channel(const execute::memory&, execute::copies&, execute::run_state&, Wait) -> channel<Wait>;
 
   template <class Kernel>
-  void run_alone(Kernel& kernel, run_state& state) {
+  void run_alone(Kernel& kernel, execute::run_state& state) {
     const op_runner<Kernel> run{kernel, workers_.empty() ? 0 : workers_.front().device, state};
     for (const op_id v : order_) {
       if (!run(v)) {
@@ -381,7 +323,7 @@ private:
 
   /// All devices by turns: each as far as it comes before it would have to wait.
   template <class Kernel>
-  void run_alone(Kernel& kernel, run_state& state, const execute::memory& memory) {
+  void run_alone(Kernel& kernel, execute::run_state& state, const execute::memory& memory) {
     const execute::program& p = memory.program();
     execute::copies states{p.messages().size()};
     channel through{memory, states, state, [&](std::uint32_t m) { return states.is_done(m); }};
@@ -393,23 +335,6 @@ private:
                                       next[x.device]) && all_done;
       }
     }
-  }
-
-  execute::run_report conclude(run_state& state) {
-    auto report = std::move(state.report);
-    report.seconds = state.now();
-    report.num_finished = state.num_finished.load(std::memory_order_relaxed);
-    if (report.num_finished == num_ops()) {
-      report.status = execute::run_status::finished; // a cancel or a deadline came too late to matter
-    }
-    for (const auto& r : report.trace.ops) {
-      report.trace.makespan = std::max(report.trace.makespan, r.finish);
-    }
-    std::erase_if(report.trace.transfers, [](const transfer_record& r) { return r.tensor == none; });
-    for (const auto& r : report.trace.transfers) {
-      report.trace.makespan = std::max(report.trace.makespan, r.arrival);
-    }
-    return report;
   }
 
   std::vector<op_id> order_; // one that is topological and that all workers' sequences agree with

@@ -316,7 +316,7 @@ private:
       return;
     }
     for (const device_id d : devices_) {
-      s.memory.free_all(d);
+      s.memory.release_all(d);
     }
     if (devices_.size() > 1) {
       copies_.reset();

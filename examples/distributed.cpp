@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSL-1.0
+// Runs training steps of a network on the ranks of MPI, each a device with one thread: measures ops and links, plans,
+// predicts, runs, and checks that the losses are those of one thread, bit by bit.
+//
+//   mpirun -n 2 distributed --net inception
+//   mpirun -n 16 --hostfile hosts distributed --net lstm --budget 5 --html report.html
+#include "kernels/by_name.hpp"
+#include "kernels/placed_step.hpp"
+#include "tool/command_line.hpp"
+#include "tool/main.hpp"
+
+#include "weft/compiled.hpp"
+#include "weft/concurrency/profile.hpp"
+#include "weft/core/budget.hpp"
+#include "weft/cost/table.hpp"
+#include "weft/graph/topological_order.hpp"
+#include "weft/interop/mpi.hpp"
+#include "weft/io/files.hpp"
+#include "weft/partition/heft.hpp"
+#include "weft/report/html.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/solve/best.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+std::string_view weft_echarts_js(); // embedded by the build
+
+namespace {
+
+using weft::concurrency::median;
+using times = std::vector<double>;
+
+struct options {
+  std::string net = "inception";
+  unsigned steps = 20;
+  unsigned profiles = 11;
+  std::string budget;
+  double deadline = 60;
+  std::string html;
+};
+
+void declare(CLI::App& app, options& o) {
+  app.footer("Examples:\n"
+             "  mpirun -n 2 distributed --net inception\n"
+             "  mpirun -n 16 --hostfile hosts distributed --net lstm --budget 5 --html report.html\n\n"
+             "A hostfile has a line per host; Open MPI: 'node1 slots=4', MPICH: 'node1:4'. The networks are\n"
+             "small, so that a step takes a core some 10 ms: over a slow link, one rank may be the best plan.\n\n"
+             "Exit status: 0 if all losses are those of one thread, 1 if not, 2 for wrong arguments or when a run\n"
+             "fails.");
+  app.add_option("--net", o.net, "Training step: resnet, dcgan, inception or lstm")
+    ->type_name("NAME")
+    ->capture_default_str();
+  app.add_option("--steps", o.steps, "Training steps to run")
+    ->check(CLI::Range(1u, 100000u).description(""))
+    ->type_name("N")
+    ->capture_default_str();
+  app.add_option("--profiles", o.profiles, "How often to measure each op; the median counts")
+    ->check(CLI::Range(1u, 10000u).description(""))
+    ->type_name("N")
+    ->capture_default_str();
+  app
+    .add_option("--budget", o.budget,
+                "Search for the best plan that long: seconds, as in 5, or moves, as in 20000moves\n"
+                "(default: HEFT's plan)")
+    ->type_name("BUDGET");
+  app.add_option("--deadline", o.deadline, "Give up when a step takes as many seconds")
+    ->check(CLI::PositiveNumber.description(""))
+    ->type_name("S")
+    ->capture_default_str();
+  app.add_option("--html", o.html, "Also write a report with charts of the predicted and the measured step")
+    ->type_name("FILE");
+}
+
+/// The seconds of each op in memory of a program on one device, several times.
+std::vector<times> profile(const kernels::training_net& net, unsigned repetitions) {
+  const auto program = kernels::program_of(net, {weft::placement(net.step.graph.num_ops(), 0)});
+  const kernels::placed_step step{net, program};
+  std::vector<times> seconds(program.num_ops());
+  for (unsigned i = 0; i <= repetitions; ++i) {
+    for (const weft::op_id v : program.sequence()) {
+      const weft::stopwatch watch;
+      step(v, step.memory().of(v));
+      if (i > 0) { // the first run warms up
+        seconds[v].push_back(std::max(watch.seconds(), 1e-9));
+      }
+    }
+  }
+  return seconds;
+}
+
+/// The losses of some steps on one thread, and how long these took.
+std::vector<float> expected_losses(const kernels::training_net& net, unsigned steps, times& seconds) {
+  auto step = net.bind();
+  const auto order = weft::graph::topological_order(net.step.graph);
+  for (const weft::op_id v : order) {
+    step.prepare(v, 1);
+  }
+  std::vector<float> losses;
+  for (unsigned i = 0; i < steps; ++i) {
+    const weft::stopwatch watch;
+    for (const weft::op_id v : order) {
+      step.run(v, 1);
+    }
+    seconds.push_back(watch.seconds());
+    for (const auto t : net.losses) {
+      losses.push_back(step.values(t)[0]);
+    }
+  }
+  return losses;
+}
+
+/// Made on rank 0, for all.
+weft::plan make_plan(const weft::mpi::communicator& all, const weft::compiled::tabulated& p, const options& o) {
+  weft::plan made;
+  if (all.rank() == 0 && o.budget.empty()) {
+    weft::rng random;
+    weft::workspace scratch;
+    made = weft::partition::run(weft::partition::heft{}, p, random, scratch)->plan;
+  } else if (all.rank() == 0) {
+    const auto budget = tool::parse_budget(o.budget, "distributed");
+    made = weft::solve::best(p, {.seconds = budget.seconds, .moves = budget.moves}).plan;
+  }
+  all.broadcast(made.placement);
+  all.broadcast(made.order);
+  return made;
+}
+
+/// Of every loss the number that some rank has.
+std::vector<float> merge(const std::vector<std::vector<float>>& by_rank) {
+  std::vector<float> merged = by_rank.front();
+  for (const auto& losses : by_rank) {
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      merged[i] = std::isnan(losses[i]) ? merged[i] : losses[i];
+    }
+  }
+  return merged;
+}
+
+void write_report(const options& o, const weft::compiled::tabulated& p, const weft::trace& predicted,
+                  const weft::trace& measured) {
+  weft::report::html_report report{.title = fmt::format("A training step of {} on {} ranks", o.net, p.num_devices())};
+  const auto run = [&](const char* name, const weft::trace& t) {
+    return weft::report::make_gantt_run(name, t, p.workload(), p.platform());
+  };
+  report.runs.push_back(
+    weft::report::overlay("Predicted and measured", {run("predicted", predicted), run("measured", measured)}));
+  weft::io::write_file(o.html, [&](std::ostream& out) { weft::report::write_html(out, report, weft_echarts_js()); });
+  fmt::print(stderr, "report written to {}\n", o.html);
+}
+
+int train(const weft::mpi::communicator& all, const options& o) {
+  const bool first = all.rank() == 0;
+  const auto say = [&](const std::string& what) {
+    if (first && isatty(STDERR_FILENO) != 0) {
+      fmt::print(stderr, "\r\x1b[K{}", what);
+      std::fflush(stderr);
+    }
+  };
+  const auto net = kernels::make_net(o.net);
+  const weft::workload& w = net.step.graph;
+  say("measuring links");
+  const auto cluster = weft::mpi::calibrate(all, {}, {.seconds = 20});
+  say("measuring ops");
+  const auto seconds = weft::mpi::op_times(all, profile(net, o.profiles));
+  const weft::cost::table table{seconds, w.num_ops(), cluster.platform.num_devices()};
+  const weft::compiled::tabulated problem{w, cluster.platform, weft::cost::tabulated{table, w, cluster.platform}};
+  say("planning");
+  const auto plan = make_plan(all, problem, o);
+  weft::trace predicted;
+  weft::simulator{problem, weft::schedule::static_order{}}.run(plan, weft::simulate::recorder{predicted});
+
+  const auto program = kernels::program_of(net, plan, predicted);
+  std::vector<int> ranks(program.num_devices());
+  for (std::size_t d = 0; d < ranks.size(); ++d) {
+    ranks[d] = static_cast<int>(d);
+  }
+  weft::mpi::executor run{all, program, ranks};
+  kernels::placed_step step{net, program, run.devices()};
+  say("running");
+  times step_seconds;
+  std::vector<float> losses;
+  weft::trace measured;
+  for (unsigned i = 0; i < o.steps; ++i) {
+    const bool last = i + 1 == o.steps;
+    const auto report = run(step, step.memory(), {.seconds = o.deadline, .record = last && !o.html.empty()});
+    if (report.status != weft::execute::run_status::finished) {
+      if (first) {
+        say("");
+        fmt::print(stderr, "distributed: step {}: {}\n", i + 1, report.message);
+      }
+      return 2;
+    }
+    step_seconds.push_back(report.seconds);
+    const auto here = step.losses();
+    losses.insert(losses.end(), here.begin(), here.end());
+    measured = last ? report.trace : weft::trace{};
+  }
+  losses = merge(all.all_gather(std::span<const float>{losses}));
+  if (!first) {
+    return 0;
+  }
+  say("");
+  times alone_seconds;
+  const auto expected = expected_losses(net, o.steps, alone_seconds);
+  const bool same = expected.size() == losses.size() &&
+                    std::memcmp(expected.data(), losses.data(), losses.size() * sizeof(float)) == 0;
+  weft::byte_count bytes = 0;
+  for (const auto& m : program.messages()) {
+    bytes += m.bytes;
+  }
+  fmt::print("{}: {} ops on {} of {} ranks, {} messages of {:.2f} MB per step\n", net.name, w.num_ops(),
+             program.num_devices(), all.size(), program.messages().size(), static_cast<double>(bytes) / 1e6);
+  fmt::print("step: {:.3f} ms predicted, {:.3f} ms measured (median of {}); one thread: {:.3f} ms\n",
+             predicted.makespan * 1e3, median(step_seconds) * 1e3, o.steps, median(alone_seconds) * 1e3);
+  fmt::print("losses: {} after {} steps, {}\n", losses.back(), o.steps,
+             same ? "all equal to those of one thread, bit by bit" : "NOT those of one thread");
+  std::fflush(stdout);
+  if (!o.html.empty()) {
+    write_report(o, problem, predicted, measured);
+  }
+  return same ? 0 : 1;
+}
+
+/// What `main` is on each rank. An error that all ranks have, such as a wrong option, is told by the first one.
+int run(int argc, char** argv) {
+  const weft::mpi::communicator all;
+  options o;
+  CLI::App app{"Plans a training step for the ranks of an MPI program, runs it with oneDNN kernels, and compares its\n"
+               "time with the prediction and its losses with those of one thread."};
+  declare(app, o);
+  try {
+    app.parse(argc, argv);
+    kernels::check_net_name(o.net);
+    if (!o.budget.empty()) {
+      (void)tool::parse_budget(o.budget, "distributed");
+    }
+  } catch (const CLI::ParseError& e) {
+    if (all.rank() == 0 && e.get_exit_code() != 0) {
+      fmt::print(stderr, "distributed: {} (distributed --help says more)\n", e.what());
+    } else if (all.rank() == 0) {
+      app.exit(e); // prints the help
+    }
+    return e.get_exit_code() == 0 ? 0 : 2;
+  } catch (const weft::error& e) {
+    if (all.rank() == 0) {
+      fmt::print(stderr, "distributed: {}\n", e.what());
+    }
+    return 2;
+  }
+  try {
+    return train(all, o);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "distributed: rank {}: {}\n", all.rank(), e.what());
+    std::fflush(stderr);
+    weft::mpi::session::end_all_ranks(2); // others may wait for this one
+  }
+  return 2;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return tool::main_of("distributed", argc, argv, [](int count, char** words) {
+    const weft::mpi::session mpi{count, words};
+    return run(count, words);
+  });
+}

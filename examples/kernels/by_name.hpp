@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The networks that programs know by name.
+#pragma once
+
+#include "kernels/adversarial_networks.hpp"
+#include "kernels/networks.hpp"
+#include "kernels/sequence_networks.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace kernels {
+
+inline constexpr std::string_view net_names[] = {"resnet", "dcgan", "inception", "lstm"};
+
+/// Throws `weft::error` with the names that there are, unless it is one of them. `known`: others that a
+/// program takes, with a comma after each.
+inline void check_net_name(std::string_view name, std::string known = {}) {
+  if (std::find(std::begin(net_names), std::end(net_names), name) != std::end(net_names)) {
+    return;
+  }
+  for (const auto n : net_names) {
+    known += (n == net_names[0] ? "" : ", ") + std::string{n};
+  }
+  throw weft::error("unknown network '" + std::string{name} + "'; known are: " + known);
+}
+
+/// The training step of that name, of the size at which it takes a core some 10 ms.
+inline training_net make_net(std::string_view name) {
+  check_net_name(name);
+  return name == "resnet"      ? resnet_block_stack()
+         : name == "dcgan"     ? dcgan()
+         : name == "inception" ? inception_block()
+                               : lstm();
+}
+
+} // namespace kernels
