@@ -12,6 +12,10 @@ if(TARGET weft::mpi)
       continue()
     endif()
     execute_process(COMMAND "${WEFT_MPICXX_${name}}" -show OUTPUT_VARIABLE command RESULT_VARIABLE failed ERROR_QUIET)
+    if(NOT failed)
+      execute_process(COMMAND "${WEFT_MPICXX_${name}}" -E -include mpi.h -x c++ /dev/null
+        RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET) # a compiler may be there without the headers
+    endif()
     if(failed)
       continue()
     endif()

@@ -39,12 +39,12 @@ test header rapidcheck.h                      librapidcheck-dev
 test header benchmark/benchmark.h             libbenchmark-dev
 test header boost/graph/adjacency_list.hpp    libboost-dev
 test header coin/Clp_C_Interface.h            coinor-libclp-dev
-test tool   mpicxx.openmpi                    libopenmpi-dev
+test mpi    mpicxx.openmpi                    libopenmpi-dev
 test tool   mpirun.openmpi                    openmpi-bin
-test tool   mpicxx.mpich                      libmpich-dev
+test mpi    mpicxx.mpich                      libmpich-dev
 test tool   mpirun.mpich                      mpich
 more header simgrid/s4u.hpp                   libsimgrid-dev
-more header starpu/1.3/starpu_config.h        libstarpu-dev
+test header starpu/1.3/starpu_config.h        libstarpu-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
 docs tool   python3                           python3
@@ -64,6 +64,7 @@ is_present() { # KIND NAME
   case $1 in
     tool) command -v "$2" >/dev/null ;;
     header) grep -qxF "$2" <<<"$found_headers" ;;
+    mpi) command -v "$2" >/dev/null && "$2" -E -include mpi.h -x c++ /dev/null >/dev/null 2>&1 ;; # a compiler with headers
     python) command -v python3 >/dev/null && python3 -c "import $2" 2>/dev/null ;;
     theme) command -v mkdocs >/dev/null && mkdocs build --help | grep "$2" >/dev/null ;;
     clang) command -v clang++-16 >/dev/null && compgen -G "$(clang++-16 -print-resource-dir)/lib/*/libclang_rt.tsan*" >/dev/null ;;
@@ -124,7 +125,7 @@ if [ -n "$absent" ] && is_debian_12; then
 fi
 if [ -n "$absent" ]; then
   echo "setup: these are missing; install them and run this again (the last column is Debian 12's package):" >&2
-  sed 's/^tool/  program        /; s/^header/  C++ header     /; s/^python/  Python module  /; s/^clang/  clang sanitizer/; s/^theme/  mkdocs theme   /' \
+  sed 's/^tool/  program        /; s/^header/  C++ header     /; s/^python/  Python module  /; s/^clang/  clang sanitizer/; s/^theme/  mkdocs theme   /; s/^mpi/  headers of MPI /' \
     <<<"$absent" >&2
   exit 1
 fi

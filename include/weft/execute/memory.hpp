@@ -51,7 +51,9 @@ public:
           throw value_error("device " + std::to_string(d), "is none of the program's " +
                                                              std::to_string(p.num_devices()));
         }
-        add_arena(d);
+        if (!has(d)) {
+          add_arena(d);
+        }
       }
     } catch (...) {
       close();

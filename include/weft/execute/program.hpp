@@ -552,6 +552,14 @@ private:
     for (const buffer& b : buffers_) {
       add(b.bytes);
     }
+    for (const auto* all : {&inputs_, &first_input_, &outputs_, &first_output_, &placement_}) {
+      for (const std::uint32_t x : *all) {
+        add(x);
+      }
+    }
+    for (const byte_count x : resident_) {
+      add(x);
+    }
   }
 
   std::uint32_t num_tensors_ = 0;

@@ -34,7 +34,7 @@ namespace weft {
 /// weft::static_executor run{workload, result.plan};
 /// auto report = run([&](weft::op_id v) { kernels[v](); });
 /// ```
-/// Memory: 12 bytes per op, at most 8 per edge. The workload is not needed after construction.
+/// Memory: 12 bytes per op, at most 8 per edge, 1 per message. The workload is not needed after construction.
 /// ```
 /// const weft::execute::program program{workload, result.plan}; // with data: each device in a memory of its own
 /// weft::static_executor run{program};
@@ -45,7 +45,7 @@ class static_executor {
 public:
   /// Sequences come from the plan's order, or from a topological order where it has none. Device d is worker d.
   /// Throws `value_error` if the plan does not fit the workload, `constraint_error` if its order contradicts the graph.
-  /// Complexity: O(n + m).
+  /// Complexity: O((n + m) log(n + m)), as for a program.
   template <must_be::dataflow_workload W>
   static_executor(const W& w, const plan& p) : static_executor(execute::program{w, p}) {}
 

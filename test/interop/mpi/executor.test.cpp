@@ -185,6 +185,43 @@ TEST_CASE("mpi::executor: another program's memory, or too little, is a run that
   CHECK(run(kernel, all.rank() == 1 ? small : memory).message ==
         "rank 1: mpi::executor: the memory lacks device 1; make it for executor.devices()");
   CHECK(run(kernel, memory).status == run_status::finished);
+
+  const chain alone{20, 1}; // also on a rank that has nothing to do
+  const execute::program on_first{alone.graph, alone.where};
+  mpi::executor run_alone{all, on_first};
+  execute::memory memory_of_first{on_first, run_alone.devices()};
+  const auto idle = run_alone(kernel, all.rank() == 1 ? wrong : memory_of_first);
+  CHECK(idle.status == run_status::failed);
+  CHECK(idle.message == "rank 1: mpi::executor: the memory is another program's");
+  CHECK(same(all, idle));
+  CHECK(run_alone(kernel, memory_of_first).num_finished == 20);
+}
+
+TEST_CASE("mpi::executor: ranks that wait inside of MPI hear of faults, too") {
+  const test::watchdog limit{60};
+  const mpi::communicator all;
+  const chain c{40, num_ranks(all)};
+  const execute::program program{c.graph, c.where};
+  mpi::executor run{all, program, {}, mpi::waiting::in_mpi};
+  execute::memory memory{program, run.devices()};
+  const std::string long_text(200'000, 'x'); // takes its time, so that ranks come to the next run one after the other
+  for (op_id i = 0; i < 100; ++i) {
+    const op_id bad = i % 3 == 0 ? 0 : i % 3 == 1 ? 1 + i % 7 : none;
+    const auto report = run(
+      [&](op_id v, const execute::op_buffers& b) {
+        if (v == bad) {
+          throw std::runtime_error(long_text);
+        }
+        test::hashing_kernel{}(v, b);
+      },
+      memory);
+    REQUIRE(report.status == (bad == none ? run_status::finished : run_status::failed));
+    REQUIRE(report.failed == bad);
+    REQUIRE((bad != none || report.num_finished == 40));
+  }
+  CHECK_THROWS_WITH_AS(mpi::executor(all, program, {}, all.rank() == 1 ? mpi::waiting::polling : mpi::waiting::in_mpi),
+                       "mpi::executor: rank 1 has another way to wait than rank 0; give the same on all of them",
+                       value_error);
 }
 
 TEST_CASE("mpi::executor: an exception is told on all ranks, with its op") {
@@ -281,10 +318,10 @@ TEST_CASE("mpi::executor: a stop token or a deadline of any rank ends all, also 
         all.send({}, 1, tag);
       } else if (v == 1) {
         all.receive({}, 0, tag);
-        std::this_thread::sleep_for(std::chrono::milliseconds(600));
+        std::this_thread::sleep_for(std::chrono::milliseconds(3000));
       }
     },
-    memory_of_two, {.seconds = all.rank() == 0 ? 0.2 : 1e6});
+    memory_of_two, {.seconds = all.rank() == 0 ? 1.0 : 1e6});
   CHECK(report.status == run_status::timed_out);
   CHECK(report.message == "the deadline has passed on rank 0");
   CHECK(report.num_finished == 2);
@@ -294,12 +331,12 @@ TEST_CASE("mpi::executor: a stop token or a deadline of any rank ends all, also 
     [&](op_id v, const execute::op_buffers&) {
       if (v == 2) {
         all.send({}, 0, tag);
-        std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2000));
       } else if (v == 0) {
         all.receive({}, 1, tag);
       }
     },
-    memory_of_two, {.seconds = all.rank() == 0 ? 0.2 : 1e6});
+    memory_of_two, {.seconds = all.rank() == 0 ? 1.0 : 1e6});
   CHECK(report.status == run_status::finished);
   CHECK(report.message.empty());
   CHECK(same(all, report));

@@ -53,7 +53,8 @@ namespace weft::mpi {
 /// **Ends.** A kernel that throws, a deadline or a stop token on any rank ends the run on all ranks, which agree on
 /// what they report; no op starts after a rank has heard of it. Messages that are then still to come are sent empty, so
 /// that nothing of one run is left for the next. If the process of a rank ends, those on its host that wait or are
-/// between two ops notice within 0.1 s and tell the others, and every run throws `lost_rank_error`.
+/// between two ops notice within 0.1 s and tell the others, and every run throws `lost_rank_error`; with
+/// `waiting::in_mpi` only those between two ops do, and deadlines and stop tokens are looked at only there.
 ///
 /// Memory: 24 bytes per message of the program. One run at a time. After the first run, running again allocates nothing
 /// here; what MPI does is its own affair.
@@ -80,7 +81,7 @@ public:
       routes_ = detail::message_routes(p, rank_of_, ranks_.rank());
       wrong = wrong_here(how);
     }
-    auto processes = detail::introduce(ranks_, p.fingerprint(), rank_of_, wrong);
+    auto processes = detail::introduce(ranks_, p.fingerprint(), rank_of_, how, wrong);
     const std::uint32_t polls_before_yield = is_crowded(processes) ? 64 : 20'000;
     control_ = std::make_unique<detail::run_control>(
       ranks_, ranks_.max_tag(), detail::peer_watch{std::move(processes), ranks_.rank()}, polls_before_yield,
@@ -197,6 +198,10 @@ private:
     }
     bool wait(std::uint32_t m) {
       const bool inside = s_.control.waits_inside() && !x_.is_local(m);
+      if (inside && s_.control.has_heard()) { // of this run, before it began here: nobody would wake this rank
+        s_.over.store(true, std::memory_order_relaxed);
+        return false;
+      }
       for (std::uint32_t n = 1; inside ? !s_.control.wait_inside(x_.requests_[m]) : !is_done(m); ++n) {
         if ((inside || n % 16 == 0) && !go_on()) {
           return false;
@@ -364,7 +369,8 @@ private:
   run_report conclude(run_state& s) {
     control_->throw_if_lost();
     detail::rank_outcome mine{.num_finished = s.num_finished.load(std::memory_order_relaxed),
-                              .is_complete = s.num_complete.load(std::memory_order_relaxed) == devices_.size(),
+                              .is_complete = s.memory_fits &&
+                                             s.num_complete.load(std::memory_order_relaxed) == devices_.size(),
                               .may_call = s.can_end(),
                               .records = s.options.record,
                               .status = s.status,

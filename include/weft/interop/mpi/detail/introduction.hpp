@@ -6,6 +6,7 @@
 #include "weft/core/random.hpp"
 #include "weft/interop/mpi/communicator.hpp"
 #include "weft/interop/mpi/detail/peer_watch.hpp"
+#include "weft/interop/mpi/waiting.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -19,6 +20,7 @@ namespace weft::mpi::detail {
 struct introduction {
   std::uint64_t fingerprint = 0; ///< of its program
   std::uint64_t map = 0;         ///< the same for the ranks of devices
+  std::uint64_t how = 0;         ///< it waits
   peer_watch::process_id process = {};
   std::uint64_t host_length = 0;
 };
@@ -46,9 +48,10 @@ inline void must_be_equal(std::span<const introduction> all, std::uint64_t intro
 /// Throws on all ranks if something is wrong on any, or if they do not mean the same; else says what processes they
 /// are, by rank. Collective.
 inline std::vector<peer_watch::process> introduce(const communicator& ranks, std::uint64_t fingerprint,
-                                                  std::span<const int> rank_of, const std::string& wrong) {
+                                                  std::span<const int> rank_of, waiting how,
+                                                  const std::string& wrong) {
   const auto host = host_name();
-  introduction mine{.fingerprint = fingerprint, .host_length = host.size()};
+  introduction mine{.fingerprint = fingerprint, .how = static_cast<std::uint64_t>(how), .host_length = host.size()};
   for (const int r : rank_of) {
     mine.map = rng::mix(mine.map ^ (static_cast<std::uint64_t>(r) + 0x9e3779b97f4a7c15u));
   }
@@ -68,6 +71,7 @@ inline std::vector<peer_watch::process> introduce(const communicator& ranks, std
   must_be_equal(all, &introduction::fingerprint, "another program",
                 "make it of the same workload, plan and options on all of them");
   must_be_equal(all, &introduction::map, "other ranks for the devices", "give the same on all of them");
+  must_be_equal(all, &introduction::how, "another way to wait", "give the same on all of them");
   return processes;
 }
 

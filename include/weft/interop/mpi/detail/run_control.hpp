@@ -96,7 +96,7 @@ public:
       busy_.clear(std::memory_order_release);
       check(code, "MPI_Test");
     }
-    return num_heard_.load(std::memory_order_relaxed) > 0 || lost() >= 0;
+    return has_heard();
   }
 
   /// Looks whether all processes are there; to be asked now and then. False if one is gone, which the others are told.
@@ -121,13 +121,14 @@ public:
   template <class Meanwhile>
   agreement agree(rank_outcome mine, Meanwhile&& meanwhile) {
     enum : std::size_t { finished, incomplete, may_call, recording, size };
-    std::int64_t sum[size] = {static_cast<std::int64_t>(mine.num_finished), mine.is_complete ? 0 : 1,
-                              mine.may_call ? 1 : 0, mine.records ? 1 : 0};
+    auto& sum = sum_; // it may still be written to when a rank is lost
+    sum = {static_cast<std::int64_t>(mine.num_finished), mine.is_complete ? 0 : 1, mine.may_call ? 1 : 0,
+           mine.records ? 1 : 0};
     if (waits_inside_) {
-      check(MPI_Allreduce(MPI_IN_PLACE, sum, size, MPI_INT64_T, MPI_SUM, comm_.handle()), "MPI_Allreduce");
+      check(MPI_Allreduce(MPI_IN_PLACE, sum.data(), size, MPI_INT64_T, MPI_SUM, comm_.handle()), "MPI_Allreduce");
     } else {
       MPI_Request r = MPI_REQUEST_NULL;
-      check(MPI_Iallreduce(MPI_IN_PLACE, sum, size, MPI_INT64_T, MPI_SUM, comm_.handle(), &r), "MPI_Iallreduce");
+      check(MPI_Iallreduce(MPI_IN_PLACE, sum.data(), size, MPI_INT64_T, MPI_SUM, comm_.handle(), &r), "MPI_Iallreduce");
       wait(r, [&] {
         if (mine.is_complete && !has_called_) {
           meanwhile(mine);
@@ -176,6 +177,8 @@ public:
   }
 
   bool waits_inside() const { return waits_inside_; }
+  /// Whether a call has been heard already, maybe before this run began.
+  bool has_heard() const { return num_heard_.load(std::memory_order_relaxed) > 0 || lost() >= 0; }
   /// Waits inside of MPI for a message or for a call; returns whether the message came. By one thread only.
   bool wait_inside(MPI_Request& r) {
     if (r == MPI_REQUEST_NULL) {
@@ -183,9 +186,10 @@ public:
     }
     std::array<MPI_Request, 2> either{r, hears_};
     int which = 0;
-    check(MPI_Waitany(2, either.data(), &which, MPI_STATUS_IGNORE), "MPI_Waitany");
-    r = either[0];
+    const int code = MPI_Waitany(2, either.data(), &which, MPI_STATUS_IGNORE);
+    r = either[0]; // also of a message that failed, which MPI has freed
     hears_ = either[1];
+    check(code, "MPI_Waitany");
     if (which == 1) {
       hear();
     }
@@ -270,10 +274,11 @@ private:
     decide(all);
     if (all.rank >= 0) {
       const auto who = static_cast<std::size_t>(all.rank);
-      all.what = mine.what;
-      all.what.resize(static_cast<std::size_t>(stated_[who].length));
-      check(MPI_Ibcast(all.what.data(), stated_[who].length, MPI_CHAR, all.rank, comm_.handle(), &r), "MPI_Ibcast");
+      text_ = mine.what;
+      text_.resize(static_cast<std::size_t>(stated_[who].length));
+      check(MPI_Ibcast(text_.data(), stated_[who].length, MPI_CHAR, all.rank, comm_.handle(), &r), "MPI_Ibcast");
       wait(r);
+      all.what = text_;
     }
   }
 
@@ -295,6 +300,8 @@ private:
   peer_watch peers_;
   std::uint32_t polls_before_yield_;
   bool waits_inside_;
+  std::array<std::int64_t, 4> sum_ = {};
+  std::string text_;
   std::vector<MPI_Request> calls_, losses_; // by rank
   std::vector<statement> stated_;  // by rank
   MPI_Request hears_ = MPI_REQUEST_NULL;
