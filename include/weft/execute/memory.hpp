@@ -78,13 +78,13 @@ public:
   std::span<std::byte> tensor(tensor_id t) const { return bytes(t); }
   /// What an op keeps from run to run.
   std::span<std::byte> resident(op_id v) const {
-    return {residents_[v], residents_[v] == nullptr ? 0 : static_cast<std::size_t>(program_->resident_bytes(v))};
+    return {residents_[v], residents_[v] == nullptr ? 0 : program_->resident_bytes(v)};
   }
   /// What an op's kernel is given. Precondition: its device is here.
   const op_buffers& of(op_id v) const { return ops_[v]; }
   /// A buffer of the program, live or not.
   std::span<std::byte> bytes(std::uint32_t b) const {
-    return {places_[b], places_[b] == nullptr ? 0 : static_cast<std::size_t>(program_->buffers()[b].bytes)};
+    return {places_[b], places_[b] == nullptr ? 0 : program_->buffers()[b].bytes};
   }
 
   /// For who interprets the program: a buffer's memory is taken, is free again, and that of a whole device is, before a

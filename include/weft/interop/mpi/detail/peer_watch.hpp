@@ -85,7 +85,7 @@ private:
   static std::uint64_t ids_of_processes() {
 #ifdef __linux__
     struct ::stat s {};
-    return ::stat("/proc/self/ns/pid", &s) == 0 ? static_cast<std::uint64_t>(s.st_ino) : 0;
+    return ::stat("/proc/self/ns/pid", &s) == 0 ? s.st_ino : 0;
 #else
     return 0;
 #endif

@@ -40,7 +40,8 @@ public:
     std::vector<transfer_record> transfers(p.messages().size());
     const auto mine = entries(time, begin);
     add(mine, p, t, transfers);
-    const auto counts = all.all_gather(static_cast<std::uint64_t>(mine.size()));
+    const std::uint64_t count = mine.size();
+    const auto counts = all.all_gather(count);
     constexpr int tag = 0;
     if (all.rank() == 0) {
       std::vector<entry> theirs;
