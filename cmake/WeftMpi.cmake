@@ -33,6 +33,9 @@ if(TARGET weft::mpi)
     set(weft_${name}_run "${WEFT_MPIRUN_${name}}" -n)
     list(APPEND weft_mpis ${name})
   endforeach()
+  if(WEFT_SANITIZE AND weft_mpis) # one is enough for what the sanitizers can find, and they take their time
+    list(GET weft_mpis 0 weft_mpis)
+  endif()
   if(NOT weft_mpis)
     add_library(weft_with_mpi INTERFACE)
     target_link_libraries(weft_with_mpi INTERFACE weft::mpi)
@@ -44,6 +47,9 @@ endif()
 # Open MPI wants to be told that there may be more ranks than cores, and that it may run as root, in a container.
 set(weft_mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none ASAN_OPTIONS=detect_leaks=0)
+if(WEFT_SANITIZE)
+  list(APPEND weft_mpi_environment WEFT_MPI_CASES=100) # random ones
+endif()
 cmake_host_system_information(RESULT weft_cores QUERY NUMBER_OF_LOGICAL_CORES)
 
 # weft_mpi_programs(<target> <source>... [LIBRARIES ...]): the program <target>_<mpi> for each MPI. What else it links
