@@ -122,7 +122,9 @@ struct continued_checker {
       for (; next != begun.end() && earlier(*next, x); ++next) {
         found.push_back({.what = kind::transfer_missing, .tensor = (*next)->tensor, .device = (*next)->to});
       }
-      return next != begun.end() && **next == *x ? (++next, true) : false;
+      const bool is_it = next != begun.end() && **next == *x;
+      next += is_it ? 1 : 0;
+      return is_it;
     };
     moves.erase(std::remove_if(moves.begin(), moves.end(), is_begun), moves.end());
     for (; next != begun.end(); ++next) {
