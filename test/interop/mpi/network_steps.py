@@ -8,37 +8,26 @@ Exit code 1 if the times of a step differ by more than 5 %, or between two runs 
 network_step.cpp as a library for smpirun.
 """
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from smpi import SETTINGS
+from smpi import hosts, simulate
 
 LATENCY, BANDWIDTH = "1e-6", "1e10"
-# No time is charged for asking MPI, which a rank that polls does as often as it likes; collectives as Open MPI has them.
-MORE = ["smpi/host-speed:1Gf", "smpi/cpu-threshold:0", "smpi/test:0", "smpi/coll-selector:ompi"]
+# SMPI's globals are those of the program: all ranks share what is made once. No time is charged for asking MPI, which a
+# rank that polls does as often as it likes; collectives are as Open MPI has them.
+MORE = ["-no-privatize", "--cfg=smpi/host-speed:1Gf", "--cfg=smpi/cpu-threshold:0", "--cfg=smpi/test:0",
+        "--cfg=smpi/coll-selector:ompi"]
 TOLERANCE = 0.05
 
 
 def run(smpirun, program, ranks, network, placement):
+    platform = (f'<cluster id="all" prefix="m-" suffix="" radical="0-{ranks - 1}" speed="1Gf" bw="{BANDWIDTH}Bps" '
+                f'lat="{LATENCY}s" sharing_policy="SPLITDUPLEX"/>')
     with tempfile.TemporaryDirectory() as folder:
-        platform, hosts = Path(folder, "platform.xml"), Path(folder, "hosts")
-        platform.write_text(f"""<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="all" prefix="m" suffix="" radical="0-{ranks - 1}" speed="1Gf" bw="{BANDWIDTH}Bps" lat="{LATENCY}s"
-    sharing_policy="SPLITDUPLEX"/>
-</platform>
-""")
-        hosts.write_text("".join(f"m{r}\n" for r in range(ranks)))
-        done = subprocess.run(
-            [smpirun, "-no-privatize", "-np", str(ranks), "-platform", platform, "-hostfile", hosts,
-             *(f"--cfg={x}" for x in SETTINGS + MORE), "--log=root.threshold:warning", program, network, placement,
-             LATENCY, BANDWIDTH], capture_output=True, text=True, timeout=280)
-    if done.returncode != 0:
-        sys.exit(f"{network} {placement} on {ranks} ranks: {done.stdout}{done.stderr}")
-    return done.stdout.strip()
+        return simulate(smpirun, platform, hosts("m", ranks), Path(folder), program, network, placement, LATENCY,
+                        BANDWIDTH, more=MORE).strip()
 
 
 def main(smpirun, program, ranks, *steps):

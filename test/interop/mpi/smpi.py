@@ -77,19 +77,25 @@ CLUSTERS = {
 }
 
 
-def calibrate(truth, smpirun, program, folder):
+def simulate(smpirun, platform, ranks, folder, program, *arguments, more=()):
+    """What a program says on ranks, of each of which the host is given, on the simulated platform."""
     (folder / "platform.xml").write_text('<?xml version="1.0"?>\n'
                                          '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-                                         f'<platform version="4.1">{truth["platform"]}</platform>\n')
-    (folder / "hosts").write_text("\n".join(truth["hosts"]) + "\n")
-    made = folder / "made.json"
-    run = subprocess.run([smpirun, "-np", str(len(truth["hosts"])), "-platform", folder / "platform.xml", "-hostfile",
-                          folder / "hosts", *(f"--cfg={s}" for s in SETTINGS),
-                          "--log=root.thresh:warning", program, "--speed", "1e9", "--trips", "2", "--pairs", "3",
-                          "--groups", "3", "-o", made], capture_output=True, text=True, cwd=folder,
+                                         f'<platform version="4.1">{platform}</platform>\n')
+    (folder / "hosts").write_text("\n".join(ranks) + "\n")
+    run = subprocess.run([smpirun, *more, "-np", str(len(ranks)), "-platform", folder / "platform.xml", "-hostfile",
+                          folder / "hosts", *(f"--cfg={s}" for s in SETTINGS), "--log=root.thresh:warning", program,
+                          *arguments], capture_output=True, text=True, cwd=folder,
                          env=os.environ | {"TMPDIR": str(folder)})
     if run.returncode:
         sys.exit(f"{' '.join(map(str, run.args))}\nfailed ({run.returncode}):\n{run.stdout}{run.stderr}")
+    return run.stdout
+
+
+def calibrate(truth, smpirun, program, folder):
+    made = folder / "made.json"
+    simulate(smpirun, truth["platform"], truth["hosts"], folder, program, "--speed", "1e9", "--trips", "2", "--pairs",
+             "3", "--groups", "3", "-o", made)
     text = made.read_text()
     made.unlink()
     return text
