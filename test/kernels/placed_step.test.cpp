@@ -13,6 +13,7 @@
 #include "weft/validate/memory.hpp"
 
 #include "small_networks.hpp"
+#include "support/random_plans.hpp"
 #include "trial.hpp"
 
 #include <cmath>
@@ -22,19 +23,6 @@
 namespace kernels_placed_step_test {
 
 using namespace test;
-
-/// Every colocation group, and every other op, on a device of its own choice.
-weft::plan random_plan(const weft::workload& w, std::uint32_t num_devices, weft::rng& random) {
-  std::vector<weft::device_id> of_group(w.num_groups());
-  for (auto& d : of_group) {
-    d = random.below(num_devices);
-  }
-  weft::plan p;
-  for (const auto v : weft::ids(w.num_ops())) {
-    p.placement.push_back(w.group(v) == weft::none ? random.below(num_devices) : of_group[w.group(v)]);
-  }
-  return p;
-}
 
 weft::platform<weft::uniform_links> alike(std::size_t num_devices) {
   return {std::vector<weft::device>(num_devices, {.speed = 1e10, .memory_bandwidth = 1e10}),
@@ -111,7 +99,7 @@ TEST_CASE("placed step: any number of devices trains the same network, bit by bi
     weft::rng random{17};
     for (const std::uint32_t devices : {1u, 2u, 4u}) {
       CAPTURE(devices);
-      check_same(expected, trained(net, kernels::program_of(net, random_plan(net.step.graph, devices, random))));
+      check_same(expected, trained(net, kernels::program_of(net, {weft::test::random_placement(net.step.graph, devices, random)})));
       check_same(expected, trained(net, kernels::program_of(net, heft_plan(net.step.graph, devices))));
     }
   }
@@ -163,7 +151,7 @@ TEST_CASE("placed step: of devices that are not here, nothing is bound") {
   const auto net = kernels::lstm({.batch = 2, .steps = 2, .hidden = 8, .classes = 4});
   const auto& w = net.step.graph;
   weft::rng random{3};
-  const auto program = kernels::program_of(net, random_plan(w, 2, random));
+  const auto program = kernels::program_of(net, {weft::test::random_placement(w, 2, random)});
   const weft::device_id loss_device = program.device(w.producer(net.losses[0]));
   for (const weft::device_id d : {0u, 1u}) {
     const kernels::placed_step step{net, program, std::vector{d}};

@@ -8,6 +8,7 @@
 
 #include "interop/starpu/environment.hpp"
 #include "small_networks.hpp"
+#include "support/random_plans.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,25 +17,12 @@
 
 namespace kernels_starpu_test {
 
-/// Every colocation group, and every other op, on a device of its own choice.
-weft::plan random_plan(const weft::workload& w, std::uint32_t num_devices, weft::rng& random) {
-  std::vector<weft::device_id> of_group(w.num_groups());
-  for (auto& d : of_group) {
-    d = random.below(num_devices);
-  }
-  weft::plan p;
-  for (const auto v : weft::ids(w.num_ops())) {
-    p.placement.push_back(w.group(v) == weft::none ? random.below(num_devices) : of_group[w.group(v)]);
-  }
-  return p;
-}
-
 TEST_CASE("starpu: training steps of networks are those of static_executor, bit by bit") {
   interop_starpu_test::quiet_session s;
   weft::rng random{17};
   for (const auto& net : test::small_networks()) {
     CAPTURE(net.name);
-    const auto program = kernels::program_of(net, random_plan(net.step.graph, 2, random));
+    const auto program = kernels::program_of(net, {weft::test::random_placement(net.step.graph, 2, random)});
     REQUIRE(program.messages().size() > 0);
     kernels::placed_step by_threads{net, program}, by_tasks{net, program};
     weft::static_executor run_threads{program};

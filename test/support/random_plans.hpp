@@ -101,6 +101,19 @@ inline plan random_plan(const workload& w, rng& random, std::uint32_t max_device
   return p;
 }
 
+/// A placement that keeps groups together: every group, and every op without one, on any device.
+inline placement random_placement(const workload& w, std::size_t num_devices, rng& random) {
+  std::vector<device_id> of_group(w.num_groups());
+  for (device_id& d : of_group) {
+    d = random.below(num_devices);
+  }
+  placement where;
+  for (const op_id v : ids(w.num_ops())) {
+    where.push_back(w.group(v) == none ? random.below(num_devices) : of_group[w.group(v)]);
+  }
+  return where;
+}
+
 /// Fills the outputs of an op with bytes that depend on every byte of its inputs, and counts its calls in its resident
 /// bytes, on which they depend, too.
 struct hashing_kernel {

@@ -6,19 +6,19 @@
 //   smpirun -np N ... network_step NETWORK heft|spread LATENCY BANDWIDTH
 //
 // All machines are on one switch, with a cable of that latency and bandwidth each.
+#include "support/random_plans.hpp"
+
 #include "weft/cost/linear.hpp"
 #include "weft/execute/memory.hpp"
 #include "weft/interop/mpi.hpp"
-#include "weft/interop/mpi/executor.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/platform/interconnect.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/fifo.hpp"
-#include "weft/simulate/fair_sharing.hpp"
-#include "weft/simulate/plan_of.hpp"
-#include "weft/simulate/record.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/fair_sharing.hpp"
+#include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/solve/pipeline.hpp"
 #include "weft/workload/zoo.hpp"
@@ -29,11 +29,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <memory>
 #include <memory_resource>
 #include <new>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -85,13 +83,7 @@ struct known {
       : ops{zoo::make(network)}, machines{make_cluster(size, cable)}, task{ops, machines, cost::linear{}} {
     rng random{1};
     if (spread) { // groups anywhere: much more traffic than any sensible plan has
-      std::vector<device_id> of_group(ops.num_groups());
-      for (device_id& d : of_group) {
-        d = random.below(size);
-      }
-      for (const op_id v : ids(ops.num_ops())) {
-        decided.placement.push_back(ops.group(v) == none ? random.below(size) : of_group[ops.group(v)]);
-      }
+      decided.placement = test::random_placement(ops, size, random);
     } else {
       decided.placement = pipeline(partition::heft{}, schedule::static_order{})(task).plan.placement;
     }
