@@ -68,9 +68,12 @@
 #include "weft/workload/archetype.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/flop_rules.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/model.hpp"
-#include "weft/workload/op_gradients.hpp"
+#include "weft/workload/op_call.hpp"
+#include "weft/workload/op_catalogue.hpp"
+#include "weft/workload/op_facts.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/workload.hpp"
 

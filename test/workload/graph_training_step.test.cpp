@@ -56,20 +56,20 @@ TEST_CASE("op gradients: rules by type, whatever the version and the domain") {
   const auto& known = detail::gradient_rules_by_type();
   CHECK(std::adjacent_find(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.type == b.type; }) ==
         known.end()); // each has one rule
-  CHECK(gradient_rule_of("MatMul").product);
-  CHECK(gradient_rule_of("BatchMatMulV2").product);
-  CHECK(gradient_rule_of("com.microsoft.FusedMatMul").product);
-  CHECK(gradient_rule_of("com.microsoft::Attention").product);
-  CHECK(gradient_rule_of("_FusedConv2D").product);
-  CHECK(gradient_rule_of("AddV2").reads == gradient_reads::nothing);
-  CHECK(gradient_rule_of("Relu6").reads == gradient_reads::outputs);
-  CHECK(!gradient_rule_of("ArgMax").differentiable);
-  CHECK(!gradient_rule_of("TopKV2").product);
+  CHECK(facts_of("MatMul").gradient.product);
+  CHECK(facts_of("BatchMatMulV2").gradient.product);
+  CHECK(facts_of("com.microsoft.FusedMatMul").gradient.product);
+  CHECK(facts_of("com.microsoft::Attention").gradient.product);
+  CHECK(facts_of("_FusedConv2D").gradient.product);
+  CHECK(facts_of("AddV2").gradient.reads == gradient_reads::nothing);
+  CHECK(facts_of("Relu6").gradient.reads == gradient_reads::outputs);
+  CHECK(!facts_of("ArgMax").gradient.differentiable);
+  CHECK(!facts_of("TopKV2").gradient.product);
   for (const char* unknown : {"", "V2", "2", "_", ".", "MyOp", "matmul"}) {
     CAPTURE(unknown);
-    CHECK(gradient_rule_of(unknown).differentiable);
-    CHECK(gradient_rule_of(unknown).reads == gradient_reads::both);
-    CHECK(!gradient_rule_of(unknown).product);
+    CHECK(facts_of(unknown).gradient.differentiable);
+    CHECK(facts_of(unknown).gradient.reads == gradient_reads::both);
+    CHECK(!facts_of(unknown).gradient.product);
   }
 }
 

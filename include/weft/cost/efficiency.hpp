@@ -4,9 +4,9 @@
 
 #include "weft/core/error.hpp"
 #include "weft/platform/kinds.hpp"
+#include "weft/workload/op_catalogue.hpp"
 
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <map>
 #include <string>
@@ -32,7 +32,8 @@ struct efficiency {
   friend constexpr bool operator==(const efficiency&, const efficiency&) = default;
 };
 
-/// Efficiencies by op type and device kind. What was set last wins; a type that was never set has its kind's default.
+/// Efficiencies by op type and device kind. What was set last wins; a type that was never set has that of its use in the
+/// catalogue of ops, and else its kind's default.
 /// ```
 /// auto table = cost::typical_efficiencies();
 /// table.set("Conv", {.compute = 0.6, .overhead = 4e-6}, device_kind::gpu);
@@ -45,6 +46,11 @@ public:
     check(e, "efficiency of op type '" + type + "'");
     by_type_[std::move(type)].emplace_back(kinds, e);
   }
+  /// Sets what ops of all types that the catalogue says to use a device in that way reach on some kinds. Throws as above.
+  void set(op_use use, efficiency e, kind_set kinds = kind_set::all()) {
+    check(e, "efficiency of a use");
+    by_use_[use].emplace_back(kinds, e);
+  }
   /// Sets what ops of all other types reach on some kinds. Throws as above.
   void set_default(efficiency e, kind_set kinds = kind_set::all()) {
     check(e, "default efficiency");
@@ -56,6 +62,13 @@ public:
     if (const auto at = by_type_.find(type); at != by_type_.end()) {
       if (const auto* e = last(at->second, k)) {
         return *e;
+      }
+    }
+    if (!by_use_.empty()) {
+      if (const auto at = by_use_.find(facts_of(type).use); at != by_use_.end()) {
+        if (const auto* e = last(at->second, k)) {
+          return *e;
+        }
       }
     }
     const auto* e = last(others_, k);
@@ -85,38 +98,26 @@ private:
   }
 
   std::map<std::string, entries, std::less<>> by_type_;
+  std::map<op_use, entries> by_use_;
   entries others_;
 };
 
-/// Round figures for types as ONNX, TensorFlow and the bundled networks call them, for want of measurements: dense
-/// products reach 70 % of the peak, convolutions 60 %, all else a tenth (it does not run on matrix units, and is bound
-/// by memory anyway); 80 % of the memory bandwidth; 5 µs to launch a kernel on an accelerator, 1 µs to call one on a
-/// CPU; views are free. docs/costs.md says what they rest on. What was measured (cost/measured.hpp) goes before.
+/// Round figures for what ops use of a device, for want of measurements: dense products reach 70 % of the peak,
+/// convolutions 60 %, recurrences 40 %, all else a tenth (it does not run on matrix units, and is bound by memory
+/// anyway); 80 % of the memory bandwidth, half of that where rows are looked up; 5 µs to launch a kernel on an
+/// accelerator, 1 µs to call one on a CPU; views are free. docs/costs.md says what they rest on. What was measured
+/// (cost/measured.hpp) goes before.
 inline efficiency_table typical_efficiencies() {
   efficiency_table table;
-  for (const auto& [allowed, overhead] :
+  for (const auto& [kinds, overhead] :
        {std::pair{kind_set::all(), 5e-6}, std::pair{kind_set{device_kind::cpu}, 1e-6}}) {
-    const auto set = [&table, kinds = allowed](std::initializer_list<const char*> types, const efficiency& e) {
-      for (const char* type : types) {
-        table.set(type, e, kinds);
-      }
-    };
-    table.set_default({.compute = 0.1, .memory = 0.8, .overhead = overhead}, allowed);
-    set({"MatMul", "BatchMatMul", "BatchMatMulV2", "Gemm", "FusedMatMul", "MatMulInteger", "QLinearMatMul", "Einsum",
-         "Attention", "MultiHeadAttention", "MatMulGrad", "GemmGrad", "EinsumGrad", "AttentionGrad"},
-        {.compute = 0.7, .memory = 0.8, .overhead = overhead});
-    set({"Conv", "Conv2D", "Conv3D", "ConvTranspose", "FusedConv", "ConvInteger", "QLinearConv", "ConvGrad",
-         "Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv2DGrad", "ConvTransposeGrad"},
-        {.compute = 0.6, .memory = 0.8, .overhead = overhead});
-    set({"LSTM", "GRU", "RNN", "LSTMBlockCell", "LSTMGrad", "GRUGrad", "RNNGrad"},
-        {.compute = 0.4, .memory = 0.8, .overhead = overhead});
-    set({"Gather", "GatherV2", "GatherNd", "GatherElements", "Slice", "StridedSlice", "Embedding", "ResourceGather"},
-        {.compute = 0.1, .memory = 0.4, .overhead = overhead, .moved = traffic::outputs});
+    table.set_default({.compute = 0.1, .memory = 0.8, .overhead = overhead}, kinds);
+    table.set(op_use::product, {.compute = 0.7, .memory = 0.8, .overhead = overhead}, kinds);
+    table.set(op_use::convolution, {.compute = 0.6, .memory = 0.8, .overhead = overhead}, kinds);
+    table.set(op_use::recurrence, {.compute = 0.4, .memory = 0.8, .overhead = overhead}, kinds);
+    table.set(op_use::lookup, {.compute = 0.1, .memory = 0.4, .overhead = overhead, .moved = traffic::outputs}, kinds);
     // The overhead of an op that only rewrites a description is that of calling it, wherever its tensor lives.
-    set({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Identity", "Shape", "Size", "Rank", "Const",
-         "Constant", "ConstantOfShape", "NoOp", "Variable", "VariableV2", "VarHandleOp", "ReadVariableOp", "Placeholder",
-         "Dropout", "StopGradient"},
-        {.compute = 1, .memory = 1, .overhead = 0, .moved = traffic::none});
+    table.set(op_use::view, {.compute = 1, .memory = 1, .overhead = 0, .moved = traffic::none}, kinds);
   }
   return table;
 }

@@ -4,7 +4,7 @@
 
 #include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
-#include "weft/workload/op_gradients.hpp"
+#include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 
 #include <algorithm>
@@ -135,7 +135,7 @@ private:
                           "op " + std::to_string(v) + " '" + name(v) +
                             "' belongs to a training step already; give the forward ops alone");
       }
-      rules_[v] = gradient_rule_of(f_.type(v));
+      rules_[v] = facts_of(f_.type(v)).gradient;
       if (const auto g = f_.group(v); g != none && may_hold_parameters(v)) {
         several[g] = several[g] || holder[g] != none;
         holder[g] = several[g] ? none : v;
@@ -473,11 +473,11 @@ private:
 /// The training step of any forward workload, and per op of it the forward op that it came from; the forward ops come
 /// first and keep their ids, names and groups.
 ///
-/// Parameters are the resident bytes of differentiable ops; op_gradients.hpp knows those that are not differentiable or
+/// Parameters are the resident bytes of differentiable ops; op_catalogue.hpp knows those that are not differentiable or
 /// hold something else, by type, and up to 8 bytes are a constant. A loss (`loss/…`) is added to each output, and from there, backward, per op on a way to parameters:
 /// - a gradient op `gradients/<name>` of type `<Type>Grad` with the work of the op. Products and ops with parameters
 ///   have two, `…/input` and `…/weights`, so that the backward pass of a product costs twice its forward pass.
-///   A gradient op reads what op_gradients.hpp says of the op's inputs and outputs, which stay alive until then.
+///   A gradient op reads what op_catalogue.hpp says of the op's inputs and outputs, which stay alive until then.
 /// - an AddN op where gradients of several consumers arrive at one tensor,
 /// - an update `<Optimiser>/update_<name>`, with the optimiser's slots as its resident bytes, on the device of the op
 ///   whose parameters it changes. The `…/input` gradient is there too, since it reads them.

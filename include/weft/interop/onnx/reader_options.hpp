@@ -14,7 +14,7 @@ namespace weft::onnx {
 
 /// Reads ONNX models (a `io::model_reader`). One op per node of the main graph, in the order of the file, with the
 /// node's name (that of its first output if it has none) and its op type, with the domain in front if it is not ONNX's.
-/// Work is FLOP by `op_costs`, from the shapes that inference finds. Initialisers and constants are resident bytes of
+/// Work is FLOP by the catalogue of ops, from the shapes that inference finds. Initialisers and constants are resident bytes of
 /// the ops that read them and are not transferred: one of up to 4 KiB is kept by each of its readers, a larger one by
 /// the first, with all of them in one colocation group. Weights need not be in the file; external data is not opened.
 /// What was assumed is in the notes. docs/onnx.md has the details.
@@ -27,7 +27,7 @@ struct reader {
   std::uint64_t batch = 0;
   std::map<std::string, std::uint64_t, std::less<>> dimensions = {}; ///< extents of named dimensions, e.g. `seq_len`
   std::uint64_t unknown_dimension = 1;                               ///< every other extent that is not known
-  double unknown_flop_per_element = 1; ///< FLOP per output element of ops without a rule in `op_costs`
+  double unknown_flop_per_element = 1; ///< FLOP per output element of ops that the catalogue has no rule for
 
   std::string_view format() const { return "ONNX"; }
   bool recognises(std::string_view bytes) const { return wire::is_model(bytes); }

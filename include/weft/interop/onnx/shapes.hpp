@@ -3,10 +3,10 @@
 #pragma once
 
 #include "weft/core/error.hpp"
-#include "weft/interop/onnx/cost_rules.hpp"
 #include "weft/interop/onnx/reader_options.hpp"
 #include "weft/interop/onnx/values.hpp"
 #include "weft/io/text.hpp"
+#include "weft/workload/op_call.hpp"
 
 #include <algorithm>
 #include <map>

@@ -476,7 +476,7 @@ private:
   inference* caller_;
   const graph& top_;
   std::span<const tensor_info> arguments_;
-  std::vector<const op_family*> families_;
+  std::vector<const op_facts*> families_;
   std::vector<std::uint32_t> first_; // per node where its outputs begin, plus the end
   std::vector<std::uint32_t> ports_;
   std::vector<tensor_info> tensors_;

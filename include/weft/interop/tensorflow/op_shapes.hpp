@@ -24,7 +24,7 @@ class op_shapes {
 public:
   using list = std::vector<std::int64_t>;
 
-  op_shapes(const graph& g, op_id v, const op_family& family, std::span<const tensor_info* const> inputs,
+  op_shapes(const graph& g, op_id v, const op_facts& family, std::span<const tensor_info* const> inputs,
             std::span<const source> sources, std::span<const std::uint32_t> ports)
       : g_{g}, n_{g[v]}, family_{family}, in_{inputs}, sources_{sources}, ports_{ports}, out_(ports.size()) {}
 
@@ -66,7 +66,7 @@ protected:
 
   const graph& g_;
   const node& n_;
-  const op_family& family_;
+  const op_facts& family_;
   std::span<const tensor_info* const> in_;
   std::span<const source> sources_;
   std::span<const std::uint32_t> ports_;

@@ -1,72 +1,33 @@
 // SPDX-License-Identifier: BSL-1.0
-/// An op as cost rules see it, and the rules of which op_costs.hpp makes its table.
+/// How much ops compute: rules from shapes and attributes to FLOP, to which op_catalogue.hpp maps types of ops.
+///
+/// A multiply-add counts as 2 FLOP; each other arithmetic operation, transcendental functions among them, as 1, as in
+/// nn/ops.hpp. Moving data costs none. Rules follow the definitions of the ops in the ONNX operator reference
+/// (https://onnx.ai/onnx/operators), for the domain com.microsoft in ONNX Runtime's docs/ContribOperators.md, and for
+/// TensorFlow in tensorflow/core/ops.
 #pragma once
+
+#include "weft/workload/op_call.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace weft::onnx {
-
-/// One op as cost rules see it. It knows no message classes, so that one can ask for costs without a model.
-struct op_call {
-  using extents = std::vector<std::int64_t>;
-  std::string_view type;
-  std::vector<std::optional<extents>> inputs = {};  ///< shapes; nothing where an input is absent or unknown
-  std::vector<std::optional<extents>> outputs = {}; ///< likewise
-  std::map<std::string, std::vector<std::int64_t>, std::less<>> numbers =
-    {};                                                       ///< attributes, single ones as lists of one
-  std::map<std::string, std::string, std::less<>> texts = {}; ///< attributes
-
-  static double elements(const extents& dims) {
-    double count = 1;
-    for (const auto d : dims) {
-      count *= static_cast<double>(std::max<std::int64_t>(d, 0));
-    }
-    return count;
-  }
-  bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i]; }
-  /// How many elements an input has; 0 if there is none.
-  double in(std::size_t i) const { return has_input(i) ? elements(*inputs[i]) : 0; }
-  double out(std::size_t i = 0) const { return i < outputs.size() && outputs[i] ? elements(*outputs[i]) : 0; }
-  /// An extent of an input, negative axes from the innermost; 1 if it is not known.
-  double extent(std::size_t i, std::int64_t axis) const {
-    if (!has_input(i)) {
-      return 1;
-    }
-    const auto rank = static_cast<std::int64_t>(inputs[i]->size());
-    axis += axis < 0 ? rank : 0;
-    return axis < 0 || axis >= rank
-             ? 1
-             : static_cast<double>(std::max<std::int64_t>((*inputs[i])[static_cast<std::size_t>(axis)], 0));
-  }
-  std::size_t rank(std::size_t i) const { return has_input(i) ? inputs[i]->size() : 0; }
-  std::int64_t number(std::string_view name, std::int64_t otherwise) const {
-    const auto found = numbers.find(name);
-    return found == numbers.end() || found->second.empty() ? otherwise : found->second.front();
-  }
-  std::string_view text(std::string_view name, std::string_view otherwise) const {
-    const auto found = texts.find(name);
-    return found == texts.end() ? otherwise : std::string_view{found->second};
-  }
-};
-
-namespace costs {
+namespace weft::flop_rules {
 
 /// FLOP per output element.
 template <int Flop>
 double per_output(const op_call& o) {
   return Flop * o.out();
 }
-/// FLOP per element of the first input.
-template <int Flop>
+/// FLOP per element of an input, the first unless stated.
+template <int Flop, std::size_t Input = 0>
 double per_input(const op_call& o) {
-  return Flop * o.in(0);
+  return Flop * o.in(Input);
 }
 inline double nothing(const op_call&) {
   return 0;
@@ -103,8 +64,9 @@ inline double gemm(const op_call& o) {
 inline double quantised_gemm(const op_call& o) { // QGemm: A, its scale and zero, B, its scale and zero, C
   return product<6>(o, o.number("transA", 0) != 0);
 }
+/// MatMul of ONNX and TensorFlow, each with its attribute for a first operand that is transposed before.
 inline double matmul(const op_call& o) {
-  return product<99>(o, o.number("transA", 0) != 0);
+  return product<99>(o, (o.number("transA", 0) | o.number("transpose_a", 0) | o.number("adj_x", 0)) != 0);
 }
 
 /// Letters that the equation of an Einsum names, once each; an ellipsis stands for the extents that are left. Of two or
@@ -112,25 +74,25 @@ inline double matmul(const op_call& o) {
 inline double einsum(const op_call& o) {
   const auto equation = o.text("equation", "");
   std::map<char, double> extents;
-  double broadcast = 1;
+  std::vector<double> broadcast; // what an ellipsis stands for, from the innermost
   std::size_t operand = 0;
   std::int64_t named = 0;
   std::string term;
   const auto finish = [&] {
     const auto rank = static_cast<std::int64_t>(o.rank(operand));
     std::int64_t axis = 0;
-    double unnamed = 1;
     for (const char c : term) {
       if (c != '.') {
         double& e = extents[c];
         e = std::max(e, o.extent(operand, axis++));
       } else {
-        for (std::int64_t i = 0; i < rank - named; ++i) {
-          unnamed *= o.extent(operand, axis++);
+        for (auto i = rank - named; i > 0; --i) {
+          const auto at = static_cast<std::size_t>(i - 1);
+          broadcast.resize(std::max(broadcast.size(), at + 1), 1);
+          broadcast[at] = std::max(broadcast[at], o.extent(operand, axis++));
         }
       }
     }
-    broadcast = std::max(broadcast, unnamed);
     term.clear();
     named = 0;
     ++operand;
@@ -147,7 +109,10 @@ inline double einsum(const op_call& o) {
     }
   }
   finish();
-  double combinations = broadcast;
+  double combinations = 1;
+  for (const auto extent : broadcast) {
+    combinations *= extent;
+  }
   for (const auto& [letter, extent] : extents) {
     combinations *= extent;
   }
@@ -168,22 +133,32 @@ double recurrent(const op_call& o) {
 
 /// y = a x + b with a and b per channel, which are known before; 8 per element when statistics are taken.
 inline double batch_normalization(const op_call& o) {
-  const bool training = o.number("training_mode", 0) != 0 || (o.outputs.size() > 1 && o.outputs[1]);
+  const bool training = o.number("training_mode", 0) != 0 || o.has_output(1);
   return (training ? 8 : 2) * o.in(0);
 }
 
-/// Squares, their sum over a window of channels, scale, bias, power and division.
+/// Squares, their sum over a window of channels, scale, bias, power and division. ONNX says how large the window is,
+/// TensorFlow how far it reaches to each side (5 if the file does not say).
 inline double local_response(const op_call& o) {
-  return (static_cast<double>(o.number("size", 1)) + 4) * o.in(0);
+  const auto window = o.numbers.contains("size") ? o.number("size", 1) : 2 * o.number("depth_radius", 5) + 1;
+  return (static_cast<double>(window) + 4) * o.in(0);
+}
+inline double local_response_grad(const op_call& o) {
+  return 2 * local_response(o);
 }
 
+/// How many elements a window has: `kernel_shape` in ONNX, `ksize` in TensorFlow.
+inline double window(const op_call& o) {
+  for (const auto* name : {"kernel_shape", "ksize"}) {
+    if (const auto k = o.numbers.find(name); k != o.numbers.end()) {
+      return op_call::elements(k->second);
+    }
+  }
+  return 1;
+}
 /// One operation per element of each window.
 inline double pool(const op_call& o) {
-  double window = 1;
-  if (const auto k = o.numbers.find("kernel_shape"); k != o.numbers.end()) {
-    window = op_call::elements(k->second);
-  }
-  return window * o.out();
+  return window(o) * o.out();
 }
 
 /// Of n elements the k largest: about log2 n comparisons each. Source: a heap of the elements seen.
@@ -195,7 +170,7 @@ inline double selection(const op_call& o) {
 /// each.
 inline double resize(const op_call& o) {
   const auto mode = o.text("mode", "nearest");
-  if (mode == "nearest" || !o.has_input(0) || o.outputs.empty() || !o.outputs[0]) {
+  if (mode == "nearest" || !o.has_input(0) || !o.has_output()) {
     return 0;
   }
   double neighbours = 1;
@@ -260,6 +235,78 @@ inline double quantised_columns(const op_call& o) {
   return 2 * o.out() * k + 2 * k * static_cast<double>(o.number("N", 0));
 }
 
-} // namespace costs
+// Convolutions of TensorFlow: filters are kernel, channels of a group, output channels; a gradient's inputs are an image
+// or filters, which have more than two extents, and vectors with sizes.
 
-} // namespace weft::onnx
+/// The first input that is no vector or matrix, or the second, and so on; `inputs.size()` if there is none.
+inline std::size_t image(const op_call& o, std::size_t which) {
+  std::size_t i = 0;
+  while (i < o.inputs.size() && (o.rank(i) <= 2 || which-- != 0)) {
+    ++i;
+  }
+  return i;
+}
+/// 2 FLOP for each weight of the filters at each position of an image of `elements` with their last extent as channels.
+inline double at_each_position(double elements, const op_call::extents& filters) {
+  const auto channels = filters.empty() ? 1 : filters.back();
+  return channels > 0 ? 2 * elements / static_cast<double>(channels) * op_call::elements(filters) : 0;
+}
+inline double kernel_elements(const op_call::extents& filters) {
+  return filters.size() < 2 ? 1 : op_call::elements({filters.begin(), filters.end() - 2});
+}
+inline double conv(const op_call& o) {
+  return o.rank(1) > 2 ? at_each_position(o.out(), *o.inputs[1]) : 0;
+}
+inline double conv_input_grad(const op_call& o) { // filters, gradient
+  const auto gradient = image(o, 1);
+  return o.has_input(gradient) ? at_each_position(o.in(gradient), *o.inputs[image(o, 0)]) : 0;
+}
+inline double conv_filter_grad(const op_call& o) { // image, gradient
+  const auto gradient = image(o, 1);
+  return o.has_input(gradient) && o.has_output() ? at_each_position(o.in(gradient), *o.outputs[0]) : 0;
+}
+inline double depthwise(const op_call& o) {
+  return o.rank(1) > 2 ? 2 * o.out() * kernel_elements(*o.inputs[1]) : 0;
+}
+inline double depthwise_input_grad(const op_call& o) {
+  const auto gradient = image(o, 1);
+  return o.has_input(gradient) ? 2 * o.in(gradient) * kernel_elements(*o.inputs[image(o, 0)]) : 0;
+}
+inline double depthwise_filter_grad(const op_call& o) {
+  const auto gradient = image(o, 1);
+  return o.has_input(gradient) && o.has_output() ? 2 * o.in(gradient) * kernel_elements(*o.outputs[0]) : 0;
+}
+inline double max_pool_grad(const op_call& o) { // input, output, gradient
+  return o.in(2) * window(o);
+}
+inline double avg_pool_grad(const op_call& o) { // the input's shape, gradient
+  return o.in(image(o, 0)) * window(o);
+}
+
+/// Of a reduction over all that the result lacks; nothing if that is nothing.
+inline double reduction(const op_call& o) {
+  return o.has_input(0) && o.has_output() && o.inputs[0] == o.outputs[0] ? 0 : o.in(0);
+}
+
+/// Of n elements the k largest of each row, where k is what each row keeps: k comparisons per element.
+inline double top_k(const op_call& o) {
+  return !o.has_output() || o.outputs[0]->empty() ? 0 : o.in(0) * op_call::elements({o.outputs[0]->back()});
+}
+
+/// One step of an LSTM: x (batch × inputs), the state, and as fourth input all weights; 14 operations per element of
+/// the state beside the product.
+inline double lstm_cell(const op_call& o) {
+  return o.rank(0) == 2 ? 2 * o.extent(0, 0) * o.in(3) + 14 * o.in(1) : 0;
+}
+
+/// FLOP per element of the largest operand: the gradient, or its rows. What is updated is no operand.
+template <int Flop>
+double update(const op_call& o) {
+  double largest = 0;
+  for (std::size_t i = 0; i < o.inputs.size(); ++i) {
+    largest = std::max(largest, o.in(i));
+  }
+  return Flop * largest;
+}
+
+} // namespace weft::flop_rules

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+/// One op as the rules see it that say how much it computes: shapes and attributes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+/// One op as cost rules see it. It knows no message classes, so that one can ask for costs without a model.
+struct op_call {
+  using extents = std::vector<std::int64_t>;
+  std::string_view type;
+  std::vector<std::optional<extents>> inputs = {};  ///< shapes; nothing where an input is absent or unknown
+  std::vector<std::optional<extents>> outputs = {}; ///< likewise
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> numbers =
+    {};                                                       ///< attributes, single ones as lists of one
+  std::map<std::string, std::string, std::less<>> texts = {}; ///< attributes
+
+  static double elements(const extents& dims) {
+    double count = 1;
+    for (const auto d : dims) {
+      count *= static_cast<double>(std::max<std::int64_t>(d, 0));
+    }
+    return count;
+  }
+  bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i]; }
+  bool has_output(std::size_t i = 0) const { return i < outputs.size() && outputs[i]; }
+  /// How many elements an input has; 0 if there is none.
+  double in(std::size_t i) const { return has_input(i) ? elements(*inputs[i]) : 0; }
+  double out(std::size_t i = 0) const { return has_output(i) ? elements(*outputs[i]) : 0; }
+  /// An extent of an input, negative axes from the innermost; 1 if it is not known.
+  double extent(std::size_t i, std::int64_t axis) const {
+    if (!has_input(i)) {
+      return 1;
+    }
+    const auto rank = static_cast<std::int64_t>(inputs[i]->size());
+    axis += axis < 0 ? rank : 0;
+    return axis < 0 || axis >= rank
+             ? 1
+             : static_cast<double>(std::max<std::int64_t>((*inputs[i])[static_cast<std::size_t>(axis)], 0));
+  }
+  std::size_t rank(std::size_t i) const { return has_input(i) ? inputs[i]->size() : 0; }
+  std::int64_t number(std::string_view name, std::int64_t otherwise) const {
+    const auto found = numbers.find(name);
+    return found == numbers.end() || found->second.empty() ? otherwise : found->second.front();
+  }
+  std::string_view text(std::string_view name, std::string_view otherwise) const {
+    const auto found = texts.find(name);
+    return found == texts.end() ? otherwise : std::string_view{found->second};
+  }
+};
+
+} // namespace weft

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The catalogue of ops: what is known of an op by its type, whatever format it comes from. Readers of models, cost
+/// models and training steps all ask here.
+#pragma once
+
+#include "weft/core/sort.hpp"
+#include "weft/workload/detail/op_table.hpp"
+#include "weft/workload/op_facts.hpp" // IWYU pragma: export
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+namespace detail {
+
+struct named_op {
+  std::string_view type;
+  const op_facts* facts;
+};
+
+/// Every type of the table, ascending; made when the first one is asked for, as compilers would take a second for it.
+inline const std::vector<named_op>& ops_by_type() {
+  static const auto made = [] {
+    std::vector<named_op> all;
+    for (const auto& family : op_table) {
+      for (auto rest = family.types; !rest.empty();) {
+        const auto end = std::min(rest.find(' '), rest.size());
+        all.push_back({rest.substr(0, end), &family.facts});
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    }
+    weft::sort(all, [](const named_op& x, const named_op& y) { return x.type < y.type; });
+    return all;
+  }();
+  return made;
+}
+
+/// The type without what comes before its last '.', ':' or '_' at the front (a domain, a mark of fused ops), and
+/// without a version such as V2 at its end.
+constexpr std::string_view plain_type(std::string_view type) {
+  if (const auto domain = type.find_last_of(".:"); domain != type.npos) {
+    type.remove_prefix(domain + 1);
+  }
+  while (type.starts_with('_')) {
+    type.remove_prefix(1);
+  }
+  const auto last = type.find_last_not_of("0123456789");
+  if (last != type.npos && last > 0 && last + 1 < type.size() && type[last] == 'V') {
+    type = type.substr(0, last);
+  }
+  return type;
+}
+
+} // namespace detail
+
+/// What is known of ops of this very type, or null. Complexity: O(log of the number of known types).
+inline const op_facts* find_op(std::string_view type) {
+  const auto& known = detail::ops_by_type();
+  const auto at = std::lower_bound(known.begin(), known.end(), type,
+                                   [](const detail::named_op& x, std::string_view t) { return x.type < t; });
+  return at != known.end() && at->type == type ? at->facts : nullptr;
+}
+
+/// The first of these types that is known, or null: from the most particular name of an op to the most general.
+inline const op_facts* find_op(std::initializer_list<std::string_view> types) {
+  for (const auto type : types) {
+    if (const auto* facts = find_op(type)) {
+      return facts;
+    }
+  }
+  return nullptr;
+}
+
+/// What is known of ops of that type, or else of its plain name, without domain and version. Types that nobody knows
+/// are differentiable, cost as much backward as forward, and their gradients read what they read and what they made.
+inline op_facts facts_of(std::string_view type) {
+  const auto* facts = find_op({type, detail::plain_type(type)});
+  return facts != nullptr ? *facts : op_facts{};
+}
+
+} // namespace weft

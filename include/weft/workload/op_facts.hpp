@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What there is to know of a type of op: how much it computes, how it uses a device, what its gradient is like.
+#pragma once
+
+#include "weft/workload/op_call.hpp"
+
+#include <cstdint>
+
+namespace weft {
+
+/// What of a device an op uses. cost/efficiency.hpp says how well.
+enum class op_use : std::uint8_t {
+  other,       ///< arithmetic that the memory bounds
+  product,     ///< dense products of matrices
+  convolution,
+  recurrence,  ///< products that wait for each other, step by step
+  lookup,      ///< copies as much as it gives out of something larger
+  view         ///< a description of what is there already
+};
+
+/// What a gradient reads of its forward op besides the gradients of the outputs, and so keeps in memory until then.
+enum class gradient_reads : std::uint8_t {
+  nothing,   ///< an addition, a reshape
+  selectors, ///< the inputs that have no gradient themselves, such as the indices of a gather
+  inputs,    ///< a multiplication
+  outputs,   ///< a ReLU
+  both       ///< a max pool
+};
+
+/// How an op is differentiated.
+struct gradient_rule {
+  bool differentiable = true;
+  /// A sum of products of two operands, such as a matrix product: the gradient of each costs as much as the op, and
+  /// reads the other one.
+  bool product = false;
+  bool parameters = true; ///< what the op holds is trained; else it is axes, a shape, limits
+  gradient_reads reads = gradient_reads::both;
+};
+
+/// How the shapes of an op's outputs follow from its inputs and attributes, where the file does not say them.
+enum class shape_rule : std::uint8_t {
+  unknown, arg_reduce, argument, batch_matmul, batch_norm, batch_norm_grad, broadcast, broadcast_args, call,
+  channels, concat_first, concat_last, concat_offset, constant, conv, conv_filter_grad, conv_input_grad,
+  cross_entropy, depthwise, dequeue, each, einsum, expand_dims, fill, from_second_values, from_third_values,
+  from_values, gather, gather_nd, handle, identity, iterator, like_first, like_second, lstm, lstm_grad, matmul,
+  merge, no_output, one_hot, pack, pad, placeholder, pool, range, rank, read_variable, reduce, reference, reshape,
+  resize, resource_gather, scalar, segment_sum, select, shape, shape_n, size, slice, split, split_v, squeeze,
+  strided_slice, switch_, tile, top_k, transpose, unpack, variable
+};
+
+/// What is known of ops of one type.
+struct op_facts {
+  double (*flop)(const op_call&) = nullptr; ///< FLOP from shapes and attributes; null if nobody knows
+  op_use use = op_use::other;
+  gradient_rule gradient = {};
+  shape_rule shape = shape_rule::unknown;
+  std::uint8_t outputs = 1; ///< how many it has; where an attribute says it, 1
+};
+
+} // namespace weft
