@@ -15,7 +15,7 @@ namespace weft {
 /// One op as cost rules see it. It knows no message classes, so that one can ask for costs without a model.
 struct op_call {
   using extents = std::vector<std::int64_t>;
-  std::string_view type;
+  std::string_view type = {};
   std::vector<std::optional<extents>> inputs = {};  ///< shapes; nothing where an input is absent or unknown
   std::vector<std::optional<extents>> outputs = {}; ///< likewise
   std::map<std::string, std::vector<std::int64_t>, std::less<>> numbers =
