@@ -79,8 +79,8 @@ inline void platform_json(std::string_view bytes) {
 
 inline void plan_json(std::string_view bytes) {
   read_and_write(
-    bytes, [](std::istream& in) { return io::read_plan_json(in); },
-    [](std::ostream& out, const plan& p) { io::write_plan_json(out, p); }, std::equal_to<plan>{});
+    bytes, [](std::istream& in) { return io::read_plan_record_json(in); },
+    [](std::ostream& out, const io::plan_record& r) { io::write_plan_json(out, r); }, std::equal_to<io::plan_record>{});
 }
 
 inline void trace_json(std::string_view bytes) {

@@ -58,6 +58,29 @@ TEST_CASE("json_plan: random plans come back as they were written") {
   }
 }
 
+TEST_CASE("json_plan: what is told of a plan comes back to the last digit, whatever the texts hold") {
+  io::plan_record r{.plan = {{0, 1, weft::none}, {weft::step::run(2), weft::step::run(0), weft::step::run(1)}},
+                    .ops = {"", "\"quoted\\\n\"", "naïve"},
+                    .devices = {"gpu0", "gpu0"},
+                    .origin = io::plan_origin{.weft = "0.1.0",
+                                              .model = "net.onnx",
+                                              .model_format = "ONNX",
+                                              .model_sha256 = "ab",
+                                              .platform = "a \"platform\"",
+                                              .options = {{"ba\"tch", {"32", ""}}, {"train", {}}},
+                                              .notes = {"one", "two"},
+                                              .objective = "energy",
+                                              .value = 1.0 / 3,
+                                              .unit = "J",
+                                              .step_seconds = 0.1 + 0.2}};
+  const auto text = text_of([&](std::ostream& out) { io::write_plan_json(out, r); });
+  std::istringstream in{text};
+  CHECK(io::read_plan_record_json(in) == r);
+  r.ops[1] = "\xff";
+  std::istringstream lossy{text_of([&](std::ostream& out) { io::write_plan_json(out, r); })};
+  CHECK(io::read_plan_record_json(lossy).ops[1] == "\xef\xbf\xbd");
+}
+
 TEST_CASE("json_plan: random traces come back as they were written") {
   weft::rng random{4};
   for (int i = 0; i < 100; ++i) {

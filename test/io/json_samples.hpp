@@ -33,6 +33,12 @@ inline std::string network_with(const std::string& inside) {
 inline std::string plan_with(const std::string& rest) {
   return "{\n\"format\": \"weft.plan\",\n\"version\": 1,\n\"placement\": [0, 1, null],\n" + rest + "\n}\n";
 }
+/// A plan's origin with this value for the option `batch`, and more members.
+inline std::string origin_with(const std::string& batch, const std::string& more = "") {
+  return R"("origin": {"weft": "1", "model": {"name": "m", "format": "ONNX"}, "platform": "p", "options": {"batch": )" +
+         batch + R"(}, "notes": [], "objective": {"name": "makespan", "value": 1.5, "unit": "s"}, "step_seconds": 1.5)" +
+         more + "}";
+}
 
 inline std::vector<wrong_file> wrong_workloads() {
   return {
@@ -186,6 +192,12 @@ inline std::vector<wrong_file> wrong_plans() {
     {"step_missing", plan_with("\"order\": [{\"op\": 0, \"to\": 1}]"), 5, "/order/0: ", "the key 'tensor' is missing"},
     {"step_range", plan_with("\"order\": [0, 3]"), 5, "/order/1: ", "there is no op 3; the placement has 3 ops", false},
     {"step_twice", plan_with("\"order\": [0, 0]"), 5, "/order/1: ", "op 0 is in the order twice", false},
+    {"few_names", plan_with("\"ops\": [\"a\", \"b\"]"), 5, "/ops: ", "there are 2 names of ops, and the placement has 3",
+     false},
+    {"name_number", plan_with("\"devices\": [\"a\",\n1]"), 6, "/devices/1: ", "expected a string"},
+    {"origin_text", plan_with("\"origin\": \"somewhere\""), 5, "/origin: ", "expected an object"},
+    {"origin_key", plan_with(origin_with("[\"32\"]", ",\n\"author\": 1")), 6, "/origin/author: ", "unknown key"},
+    {"origin_option", plan_with(origin_with("32")), 5, "/origin/options/batch: ", "expected a list of texts"},
     {"step_left_out", plan_with("\"order\": [0, 2]"), 5, "/order: ", "op 1 is missing", false},
   };
 }

@@ -35,6 +35,11 @@ void write_valid(const path& folder) {
   const weft::plan plan{{0, weft::none, 1},
                         {weft::step::run(1), weft::step::run(0), weft::step::send(0, 2, 1), weft::step::run(2)}};
   io::write_file(folder / "plan.json", [&](std::ostream& out) { io::write_plan_json(out, plan); });
+  io::plan_record record{.plan = plan, .ops = {"a", "b", "a"}, .devices = {"cpu", "gpu"}};
+  record.origin = {.weft = "1.2.3", .model = "m.onnx", .model_format = "ONNX", .model_sha256 = std::string(64, '0')};
+  record.origin->options = {{"batch", {"32"}}, {"peak-rates", {}}};
+  record.origin->notes = {"a note"};
+  io::write_file(folder / "plan-record.json", [&](std::ostream& out) { io::write_plan_json(out, record); });
   const weft::trace trace{{{0, 0, 1.5, 4}, {weft::none, 0, 0}}, {{0, 0, 1, 1.5, 2, 2, 3.25}}, 3.25};
   io::write_file(folder / "trace.json", [&](std::ostream& out) { io::write_trace_json(out, trace); });
   weft::concurrency::profile profile;

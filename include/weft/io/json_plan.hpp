@@ -4,6 +4,7 @@
 
 #include "weft/io/detail/json_document.hpp"
 #include "weft/io/files.hpp"
+#include "weft/io/plan_record.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 
@@ -30,10 +31,40 @@ inline nlohmann::ordered_json id_or_null(std::uint32_t id) {
   return id == none ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(id);
 }
 
-inline plan plan_from_json(const json_document& document) {
-  const json_value root{document};
-  check_format(root, "weft.plan");
-  root.object({"$schema", "format", "version", "description", "placement", "order"});
+inline std::vector<std::string> texts_from_json(const json_value& list) {
+  std::vector<std::string> texts;
+  list.array("a list of texts");
+  for (const json_value& text : list) {
+    texts.push_back(text.text());
+  }
+  return texts;
+}
+
+inline plan_origin origin_from_json(const json_value& value) {
+  value.object({"weft", "model", "platform", "options", "notes", "objective", "step_seconds"});
+  plan_origin origin{.weft = value.at("weft").text(), .platform = value.at("platform").text()};
+  const auto model = value.at("model");
+  model.object({"name", "format", "sha256"});
+  origin.model = model.at("name").text();
+  origin.model_format = model.at("format").text();
+  if (const auto digest = model.find("sha256")) {
+    origin.model_sha256 = digest->text();
+  }
+  const auto options = value.at("options");
+  for (const json_value& option : options.object()) {
+    origin.options[option.key()] = texts_from_json(option);
+  }
+  origin.notes = texts_from_json(value.at("notes"));
+  const auto objective = value.at("objective");
+  objective.object({"name", "value", "unit"});
+  origin.objective = objective.at("name").text();
+  origin.value = objective.at("value").number();
+  origin.unit = objective.at("unit").text();
+  origin.step_seconds = value.at("step_seconds").number();
+  return origin;
+}
+
+inline plan placed_from_json(const json_value& root) {
   plan result;
   const auto placement = root.at("placement");
   placement.array("a list with a device for each op");
@@ -70,6 +101,27 @@ inline plan plan_from_json(const json_document& document) {
   for (const op_id v : ids(runs.size())) {
     if (!runs[v] && !result.order.empty()) {
       order.fail("op " + std::to_string(v) + " is missing; an order has every op once");
+    }
+  }
+  return result;
+}
+
+inline plan_record plan_from_json(const json_document& document) {
+  const json_value root{document};
+  check_format(root, "weft.plan");
+  root.object({"$schema", "format", "version", "description", "origin", "devices", "ops", "placement", "order"});
+  plan_record result{.plan = placed_from_json(root)};
+  if (const auto origin = root.find("origin")) {
+    result.origin = origin_from_json(*origin);
+  }
+  if (const auto devices = root.find("devices")) {
+    result.devices = texts_from_json(*devices);
+  }
+  if (const auto ops = root.find("ops")) {
+    result.ops = texts_from_json(*ops);
+    if (result.ops.size() != result.plan.placement.size()) {
+      ops->fail("there are " + std::to_string(result.ops.size()) + " names of ops, and the placement has " +
+                std::to_string(result.plan.placement.size()) + " ops");
     }
   }
   return result;
@@ -112,33 +164,77 @@ void write_list(std::ostream& out, const Range& range, std::size_t per_line, con
 
 } // namespace detail
 
-/// Reads a plan. Ops, tensors and devices are numbers; whether they fit a problem is for validate/ to say.
-/// `file` is what errors call the input. Throws `parse_error` with file, line and the path of the value.
-inline plan read_plan_json(std::istream& in, const std::string& file = "<stream>") {
+/// Reads a plan with what its file says of it. Ops, tensors and devices are numbers; `plan_for` fits them to a model and
+/// a platform by their names. `file` is what errors call the input. Throws `parse_error` with file, line and the path of
+/// the value.
+inline plan_record read_plan_record_json(std::istream& in, const std::string& file = "<stream>") {
   const std::string text = read_all(in, file);
   return detail::plan_from_json({text, file});
 }
 /// The same from a file. Throws `error` if it cannot be opened.
-inline plan read_plan_json(const std::filesystem::path& path) {
+inline plan_record read_plan_record_json(const std::filesystem::path& path) {
   auto in = open_for_reading(path);
-  return read_plan_json(in, path.string());
+  return read_plan_record_json(in, path.string());
 }
 
-/// Writes a plan. Reading it back gives an equal plan.
-inline void write_plan_json(std::ostream& out, const plan& p) {
-  out << "{\n  \"format\": \"weft.plan\",\n  \"version\": 1,\n  \"placement\": [";
-  detail::write_list(out, p.placement, 24, detail::id_or_null);
+/// Reads a plan alone; whether it fits a problem is for validate/ to say. Throws as `read_plan_record_json` does.
+inline plan read_plan_json(std::istream& in, const std::string& file = "<stream>") {
+  return read_plan_record_json(in, file).plan;
+}
+/// The same from a file. Throws `error` if it cannot be opened.
+inline plan read_plan_json(const std::filesystem::path& path) { return read_plan_record_json(path).plan; }
+
+/// Writes a plan with what there is to say of it. Reading it back gives an equal record, but for bytes that are not
+/// UTF-8, which become U+FFFD. Preconditions: `ops` is empty or has a name per op of the placement.
+inline void write_plan_json(std::ostream& out, const plan_record& r) {
+  using json = nlohmann::ordered_json;
+  using detail::one_line;
+  out << "{\n  \"format\": \"weft.plan\",\n  \"version\": 1,";
+  const auto write_names = [&](const char* key, const std::vector<std::string>& names, std::size_t per_line) {
+    if (!names.empty()) {
+      out << "\n  \"" << key << "\": [";
+      detail::write_list(out, names, per_line, [](const std::string& name) { return json(name); });
+      out << "\n  ],";
+    }
+  };
+  if (r.origin) {
+    const auto& o = *r.origin;
+    json model{{"name", o.model}, {"format", o.model_format}};
+    if (!o.model_sha256.empty()) {
+      model["sha256"] = o.model_sha256;
+    }
+    const std::pair<const char*, json> members[] = {
+      {"weft", o.weft},
+      {"model", std::move(model)},
+      {"platform", o.platform},
+      {"options", o.options},
+      {"notes", o.notes},
+      {"objective", {{"name", o.objective}, {"value", detail::json_number(o.value)}, {"unit", o.unit}}},
+      {"step_seconds", detail::json_number(o.step_seconds)}};
+    out << "\n  \"origin\": {";
+    const char* separator = "\n    ";
+    for (const auto& [key, value] : members) {
+      out << separator << '"' << key << "\": " << one_line(value);
+      separator = ",\n    ";
+    }
+    out << "\n  },";
+  }
+  write_names("devices", r.devices, 8);
+  write_names("ops", r.ops, 1);
+  out << "\n  \"placement\": [";
+  detail::write_list(out, r.plan.placement, 24, detail::id_or_null);
   out << "\n  ]";
-  if (!p.order.empty()) {
+  if (!r.plan.order.empty()) {
     out << ",\n  \"order\": [";
-    detail::write_list(out, p.order, 12, [](const step& s) {
-      return s.is_send() ? nlohmann::ordered_json{{"op", s.op}, {"tensor", s.tensor}, {"to", s.to}}
-                         : nlohmann::ordered_json(s.op);
+    detail::write_list(out, r.plan.order, 12, [](const step& s) {
+      return s.is_send() ? json{{"op", s.op}, {"tensor", s.tensor}, {"to", s.to}} : json(s.op);
     });
     out << "\n  ]";
   }
   out << "\n}\n";
 }
+/// Writes a plan alone.
+inline void write_plan_json(std::ostream& out, const plan& p) { write_plan_json(out, plan_record{.plan = p}); }
 
 /// Reads a trace; times in seconds. Throws as `read_plan_json` does.
 inline trace read_trace_json(std::istream& in, const std::string& file = "<stream>") {

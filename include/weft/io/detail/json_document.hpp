@@ -421,7 +421,7 @@ inline std::string one_line(const nlohmann::ordered_json& value) {
   std::string text;
   for (const auto& [key, member] : value.items()) {
     text += text.empty() ? "" : ", ";
-    text += value.is_object() ? '"' + key + "\": " : "";
+    text += value.is_object() ? one_line(nlohmann::ordered_json(key)) + ": " : "";
     text += one_line(member);
   }
   return value.is_object() ? '{' + text + '}' : '[' + text + ']';
