@@ -4,7 +4,13 @@
 #include "tool/command_line.hpp"
 #include "tool/networks.hpp"
 
+#include "weft/io/json_plan.hpp"
+
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 
 namespace place {
 namespace {
@@ -34,8 +40,44 @@ std::string footer() {
           "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
+          "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json\n"
+          "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
           "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files.\n";
   return text;
+}
+
+using option_list = std::vector<CLI::Option*>;
+
+/// Takes the options that a plan was made with, where the command line has none of its own. What differs is told.
+void take_from(const std::map<std::string, std::vector<std::string>>& made_with, const option_list& assumed, options& o) {
+  const auto words = [](const std::string& name, const std::vector<std::string>& values) {
+    return fmt::format("--{}{}{}", name, values.empty() ? "" : " ", fmt::join(values, " "));
+  };
+  for (CLI::Option* option : assumed) {
+    const auto& name = option->get_single_name();
+    const auto made = made_with.find(name);
+    const bool given = option->count() != 0;
+    if (given && (made == made_with.end() || made->second != option->results())) {
+      o.other_assumptions.push_back(
+        fmt::format("{} is given; the plan was made {}", words(name, option->results()),
+                    made == made_with.end() ? "without it" : "with " + words(name, made->second)));
+    } else if (!given && made != made_with.end()) {
+      try {
+        option->add_result(made->second);
+        option->run_callback();
+      } catch (const CLI::Error& e) {
+        throw weft::error(fmt::format("{}: it was made with {}: {}", o.from_plan,
+                                      weft::io::on_one_line(words(name, made->second)),
+                                      weft::io::on_one_line(e.what())));
+      }
+    }
+  }
+  for (const auto& [name, values] : made_with) {
+    if (std::none_of(assumed.begin(), assumed.end(), [&](auto* x) { return x->get_single_name() == name; })) {
+      throw weft::error(fmt::format("{}: it was made with {}, an option that this program does not have", o.from_plan,
+                                    weft::io::on_one_line(words(name, values))));
+    }
+  }
 }
 
 } // namespace
@@ -48,7 +90,18 @@ options parse(int argc, char** argv) {
   app.footer(footer());
   app.add_option("model", o.model, "What to place")->required()->type_name("FILE|zoo:NAME");
   app.add_option("--platform", o.platform, "Where to place it")->required()->type_name("NAME|FILE");
+  const auto options_from = [&app](std::size_t first) { // in the order in which they were added
+    const auto all = app.get_options();
+    return option_list(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+  };
+  const auto before = app.get_options().size();
   tool::add_model_options(app, o.modelling);
+  tool::add_contention_option(app, o.contention);
+  app.add_option("--memory-share", o.memory_share, "How much of each device's memory may be used")
+    ->check(CLI::Range(0.01, 1.0))
+    ->type_name("SHARE")
+    ->capture_default_str();
+  const auto assumed = options_from(before);
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")
     ->check(CLI::IsMember({"makespan", "period", "memory", "energy"}).description(""))
@@ -60,17 +113,17 @@ options parse(int argc, char** argv) {
   app.add_flag("--pareto", o.pareto,
                "Look for all trade-offs of step time and energy, for the report; the plan is the fastest, or with\n"
                "--objective energy the one of least energy");
-  tool::add_contention_option(app, o.contention);
   std::string budget = "5";
   app.add_option("--budget", budget,
                  "What the search may spend: seconds, or moves, as in 100000moves, with which results do\n"
                  "not depend on the machine's speed")
     ->type_name("SECONDS|Nmoves")
     ->capture_default_str();
-  app.add_option("--memory-share", o.memory_share, "How much of each device's memory may be used")
-    ->check(CLI::Range(0.01, 1.0))
-    ->type_name("SHARE")
+  app.add_option("--jobs", o.jobs, "Threads of the search")
+    ->check(CLI::Range(1u, 1024u))
+    ->type_name("N")
     ->capture_default_str();
+  const auto of_searches = options_from(before + assumed.size());
   app.add_option("--uncertainty", o.uncertainty,
                  "How far times may be from their estimates: sigma, the standard deviation of the logarithm of\n"
                  "each; says how long a step takes then, and on which ops that depends")
@@ -80,19 +133,39 @@ options parse(int argc, char** argv) {
   app.add_option("--seed", o.seed, "The same seed gives the same result, if the budget is in moves")
     ->type_name("S")
     ->capture_default_str();
-  app.add_option("--jobs", o.jobs, "Threads of the search")
-    ->check(CLI::Range(1u, 1024u))
-    ->type_name("N")
-    ->capture_default_str();
   app.add_option("-o,--output", o.out, "Write the model again with the device of each op")->type_name("FILE");
   app.add_option("--plan", o.plan, "Write the plan: device and order of each op, as JSON")->type_name("FILE");
+  app.add_option("--from-plan", o.from_plan,
+                 "Search for nothing: take the plan of a file that --plan wrote, with the options that it was made\n"
+                 "with; ops and devices are found by their names")
+    ->type_name("FILE");
   app.add_option("--html", o.html, "Write a report with charts, to be opened in a browser")->type_name("FILE");
   app.add_option("--trace", o.trace, "Write the run as a Chrome trace, to be opened in Perfetto")->type_name("FILE");
   tool::parse(app, "place", argc, argv);
-  o.objective = objective == "period"   ? objective::period
-                : objective == "memory" ? objective::memory
-                : objective == "energy" ? objective::energy
-                                        : objective::makespan;
+  if (!o.from_plan.empty()) {
+    for (const CLI::Option* option : of_searches) {
+      if (option->count() != 0) {
+        throw weft::error(fmt::format("--{} is for searches, and --from-plan takes the plan as it is; leave one of them out",
+                                      option->get_single_name()));
+      }
+    }
+    o.made = weft::io::read_plan_record_json(std::filesystem::path{o.from_plan});
+    if (o.made.origin) {
+      take_from(o.made.origin->options, assumed, o);
+      objective = o.made.origin->objective;
+    }
+  }
+  for (const CLI::Option* option : assumed) {
+    if (option->count() != 0) {
+      o.assumed[option->get_single_name()] = option->results();
+    }
+  }
+  const auto found = std::find(std::begin(objective_names), std::end(objective_names), objective);
+  if (found == std::end(objective_names)) { // of a file; the command line was checked
+    throw weft::error(fmt::format("{}: {} is no objective of this program; there are {}", o.from_plan,
+                                  weft::io::in_quotes(objective), fmt::join(objective_names, ", ")));
+  }
+  o.objective = static_cast<place::objective>(found - std::begin(objective_names));
   o.budget = tool::parse_budget(budget, "place");
   if (o.objective != objective::energy && o.deadline < std::numeric_limits<double>::infinity()) {
     throw weft::error("--deadline goes with --objective energy: it says which plans are in time");

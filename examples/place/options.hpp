@@ -5,15 +5,19 @@
 #include "tool/model_options.hpp"
 
 #include "weft/core/budget.hpp"
+#include "weft/io/plan_record.hpp"
 #include "weft/plan/contention.hpp"
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace place {
 
 enum class objective { makespan, period, memory, energy };
+inline constexpr const char* objective_names[] = {"makespan", "period", "memory", "energy"}; ///< in their order
 
 struct options {
   std::string model;
@@ -30,6 +34,10 @@ struct options {
   unsigned jobs = 1;
   std::string out;
   std::string plan;
+  std::string from_plan;
+  weft::io::plan_record made = {}; ///< what that file has
+  std::map<std::string, std::vector<std::string>> assumed = {}; ///< the options that change the model or its costs
+  std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
   std::string html;
   std::string trace;
 };

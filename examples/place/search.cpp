@@ -84,33 +84,6 @@ std::optional<placement> on_one_device(const problem& p) {
   return placement(p.num_ops(), static_cast<device_id>(least - load.begin()));
 }
 
-/// What one would do without a search; each placement once, those that fit and take least first.
-std::vector<report::alternative> baselines(const options& o, const problem& p) {
-  std::vector<std::pair<std::string, placement>> plans;
-  const auto add = [&](std::string name, const auto& where) {
-    if (where && std::none_of(plans.begin(), plans.end(), [&](const auto& x) { return x.second == *where; })) {
-      plans.emplace_back(std::move(name), *where);
-    }
-  };
-  add("framework default (first accelerator)", partition::first_device{}(p));
-  if (const auto one = on_one_device(p)) {
-    add(fmt::format("everything on {}", p.platform().name((*one)[0])), one);
-  }
-  const auto is_cpu = [&](device_id d) { return p.platform().kind(d) == device_kind::cpu; };
-  if (const auto some = partition::accelerators(p); some.size() > 1 && !is_cpu(some.front())) {
-    add(partition::layer_split::finds_layers(p) ? "equal blocks of layers" : "blocks of equal work, for want of layers",
-        partition::layer_split{}(p));
-  }
-  std::vector<report::alternative> found;
-  for (const auto& [name, where] : plans) {
-    found.push_back(assess(o, p, name, where));
-  }
-  weft::stable_sort(found, [](const auto& a, const auto& b) {
-    return std::tuple{!a.status.empty(), a.step_seconds} < std::tuple{!b.status.empty(), b.step_seconds};
-  });
-  return found;
-}
-
 std::string op_name(const problem& p, op_id v) { return std::string{p.workload().name(v)}; }
 
 /// The device of which there should be more: the first accelerator, or else the first device.
@@ -158,7 +131,7 @@ solve::best_options budget_of(const options& o, const std::function<void(const p
 /// The plan and the run that a search over schedules found.
 answer from(const options& o, const problem& p, solve::best_result r, std::string strategy) {
   answer a{.found = true, .plan = std::move(r.plan), .bound = r.bound, .strategy = std::move(strategy)};
-  a.run = run_of(o, p, a.plan, schedule::static_order{});
+  follow(o, p, a);
   // What was not limited by the clock is told without times, so that the same command prints the same.
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
   for (const auto& t : r.tried) {
@@ -187,8 +160,8 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
   answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period"};
   double period = 0;
   if (r) {
-    a.run = run_of(o, p, r->placement);
-    a.plan = simulate::plan_of(p, a.run);
+    a.plan.placement = r->placement;
+    follow(o, p, a);
     period = r->period;
   }
   if (!r || !memory_shortages(p, r->placement, a.run, o.memory_share).empty()) { // not even one step fits
@@ -290,6 +263,39 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
 }
 
 } // namespace
+
+void follow(const options& o, const problem& p, answer& a) {
+  if (a.plan.order.empty()) {
+    a.plan = simulate::plan_of(p, run_of(o, p, a.plan.placement));
+  }
+  a.run = run_of(o, p, a.plan, schedule::static_order{});
+}
+
+std::vector<report::alternative> baselines(const options& o, const problem& p) {
+  std::vector<std::pair<std::string, placement>> plans;
+  const auto add = [&](std::string name, const auto& where) {
+    if (where && std::none_of(plans.begin(), plans.end(), [&](const auto& x) { return x.second == *where; })) {
+      plans.emplace_back(std::move(name), *where);
+    }
+  };
+  add("framework default (first accelerator)", partition::first_device{}(p));
+  if (const auto one = on_one_device(p)) {
+    add(fmt::format("everything on {}", p.platform().name((*one)[0])), one);
+  }
+  const auto is_cpu = [&](device_id d) { return p.platform().kind(d) == device_kind::cpu; };
+  if (const auto some = partition::accelerators(p); some.size() > 1 && !is_cpu(some.front())) {
+    add(partition::layer_split::finds_layers(p) ? "equal blocks of layers" : "blocks of equal work, for want of layers",
+        partition::layer_split{}(p));
+  }
+  std::vector<report::alternative> found;
+  for (const auto& [name, where] : plans) {
+    found.push_back(assess(o, p, name, where));
+  }
+  weft::stable_sort(found, [](const auto& a, const auto& b) {
+    return std::tuple{!a.status.empty(), a.step_seconds} < std::tuple{!b.status.empty(), b.step_seconds};
+  });
+  return found;
+}
 
 answer search(const options& o, const problem& p, const estimate& base, const listeners& tell) {
   const stopwatch clock;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Runs the `place` program as a user would: place.py path/to/place"""
-import json, os, re, tempfile
+import hashlib, json, os, re, tempfile
 
 from program import check, finish, refused, run
 
@@ -20,6 +20,15 @@ def flat(text):
 def counts(summary):
     match = re.search(r'^([\d,]+) ops?, (\d+) devices?', summary, re.M)
     return (match[1], match[2]) if match else None
+
+
+def graph_of_fetch(write):
+    """A GraphDef of two products of one input; what it takes depends on what is fetched and on the input's shape."""
+    def node(name, op, *inputs, size=None):
+        shape = f"attr {{ key: 'shape' value {{ shape {{ dim {{ size: {size} }} dim {{ size: 1000 }} }} }} }}" if size else ''
+        return f"node {{ name: '{name}' op: '{op}' {' '.join(f'input: {i!r}' for i in inputs)} {shape} }}\n"
+    return write('fetch_two.pbtxt', node('x', 'Placeholder', size=-1) + node('w', 'VariableV2', size=1000) +
+                 ''.join(node(name, 'MatMul', 'x', 'w') for name in 'abc'))
 
 
 def main(folder):
@@ -160,6 +169,120 @@ def main(folder):
         check('id="uncertainty"' in f.read(), 'the page has them, too')
     refused(*net, '--uncertainty', '-0.1', because='--uncertainty')
     refused(*net, '--uncertainty', 'much', because='--uncertainty')
+
+    # Plans are read again: every report has the figures that it had, to the last digit
+    def plan_in(name):
+        with open(path(name)) as f:
+            return json.load(f)
+
+    def bytes_in(name):
+        with open(path(name), 'rb') as f:
+            return f.read()
+
+    def replayed(name, *command):
+        """Writes a plan and takes it again without a repeated option; what both wrote."""
+        model = command[:3]
+        once = placed(*command, *few, '--plan', path(f'{name}.json'), '--trace', path(f'{name}.1'))
+        again = placed(*model, '--from-plan', path(f'{name}.json'), '--plan', path(f'{name}.again.json'),
+                       '--trace', path(f'{name}.2'), '--html', path(f'{name}.html'))
+        before, after = plan_in(f'{name}.json'), plan_in(f'{name}.again.json')
+        check(before == after, f'{name}: the plan is written as it was read')
+        check(bytes_in(f'{name}.1') == bytes_in(f'{name}.2'), f'{name}: the run is the same')
+        def figures(text):
+            return [line for line in text.splitlines() if re.match('  (Step time|Peak memory|Critical)|.*B .* (%|–)$', line)]
+        check(figures(once) and figures(once) == figures(again), f'{name}: the figures are the same')
+        check('was expected to take' not in flat(again) and 'Not valid' not in again, f'{name}: nothing else came out')
+        check(name in bytes_in(f'{name}.html').decode(), f'{name}: the page says which plan it is of')
+        return before, again
+
+    onnx_net = (path('net.onnx'), '--platform', 'workstation_2gpu')
+    made, _ = replayed('bundled', 'zoo:mnist_conv:inference', '--platform', 'workstation_2gpu', '--batch', '64', '--train')
+    check(made['origin']['options'] == {'batch': ['64'], 'train': ['']} and made['origin']['model']['name'] == 'zoo:mnist_conv:inference'
+          and 'sha256' not in made['origin']['model'], f'what a bundled network was made with: {made["origin"]}')
+    made, _ = replayed('file', *onnx_net, '--contention', 'fair', '--peak-rates', '--memory-share', '0.9')
+    origin = made['origin']
+    check(origin['model'] == {'name': 'net.onnx', 'format': 'ONNX', 'sha256': hashlib.sha256(bytes_in('net.onnx')).hexdigest()},
+          f'the digest is that of the bytes: {origin["model"]}')
+    check(origin['options'] == {'contention': ['fair'], 'memory-share': ['0.9'], 'peak-rates': ['true']}, f'options: {origin}')
+    check(made['devices'][0] and len(made['ops']) == len(made['placement']) == len(set(made['ops'])), 'ops have names')
+    check(origin['objective'] == {'name': 'makespan', 'value': origin['step_seconds'], 'unit': 's'} and origin['notes'],
+          f'the objective: {origin["objective"]}')
+    for objective, unit in (('period', 's'), ('memory', "of a device's memory")):
+        made, told = replayed(objective, *onnx_net, '--objective', objective)
+        check(made['origin']['objective']['unit'] == unit, f'{objective}: {made["origin"]["objective"]}')
+        check(('Result       period of' in told) == (objective == 'period'), f'{objective} is told: {told[:300]}')
+    made, told = replayed('energy', two_ops, '--platform', machine(), '--peak-rates', '--objective', 'energy', '--deadline', '5')
+    check(made['origin']['objective'] == {'name': 'energy', 'value': 120, 'unit': 'J'} and 'energy of 120 J' in told,
+          f'energy: {made["origin"]["objective"]}')
+    replayed('conditions', graph_of_fetch(write), '--platform', 'workstation_2gpu', '--fetch', 'a,b', '--shape', 'x=64x1000')
+
+    # … by other programs' files, too: ops and devices are found by name
+    def changed(name, change):
+        plan = plan_in('file.json')
+        change(plan)
+        return write(name, json.dumps(plan))
+
+    def old(plan):
+        for key in ('origin', 'ops', 'devices'):
+            del plan[key]
+    same = (*onnx_net, '--contention', 'fair', '--peak-rates')
+    told = placed(*same, '--from-plan', changed('old.json', old), '--plan', path('old.again.json'))
+    check('taken by their numbers' in flat(told) and plan_in('old.again.json')['origin']['step_seconds'] == origin['step_seconds'],
+          'a plan without names is still read')
+
+    def backwards(plan):
+        n, k = len(plan['ops']) - 1, len(plan['devices']) - 1
+        plan['ops'].reverse()
+        plan['devices'].reverse()
+        plan['placement'] = [k - d for d in reversed(plan['placement'])]
+        plan['order'] = [n - step for step in plan['order'] if isinstance(step, int)]
+    placed(*onnx_net, '--from-plan', changed('backwards.json', backwards), '--plan', path('forwards.json'))
+    check(plan_in('forwards.json')['placement'] == plan_in('file.json')['placement'] and
+          plan_in('forwards.json')['origin']['step_seconds'] == origin['step_seconds'], 'names count, not numbers')
+
+    with open(path('touched.onnx'), 'wb') as f:
+        f.write(bytes_in('net.onnx') + b'\x28\x00') # the model's version is said to be 0
+    touched = hashlib.sha256(bytes_in('touched.onnx')).hexdigest()
+    told = flat(placed(path('touched.onnx'), *onnx_net[1:], '--from-plan', path('file.json')))
+    check(f"made for 'net.onnx' (SHA-256 {origin['model']['sha256']}), and this is 'touched.onnx' (SHA-256 {touched}); "
+          'their ops have the same names' in told, f'another file of the same ops: {told}')
+
+    def renamed(plan):
+        plan['ops'][:4] = ['w', 'x', 'y', 'z']
+    refused(path('touched.onnx'), *onnx_net[1:], '--from-plan', changed('renamed.json', renamed), because="'w', 'x', 'y', ...")
+    refused(path('touched.onnx'), *onnx_net[1:], '--from-plan', path('renamed.json'), because=f'(SHA-256 {touched})')
+    refused('zoo:dcgan', *onnx_net[1:], '--from-plan', path('file.json'), because='ops are not in the plan')
+    refused(onnx_net[0], '--platform', machine(), '--from-plan', path('file.json'), because='the platform has none of that name')
+    told = flat(placed(*onnx_net, '--peak-rates', '--contention', 'none', '--from-plan', path('file.json')))
+    check('--contention none is given; the plan was made with --contention fair' in told, f'other options are told: {told}')
+
+    def stuck(plan):
+        plan['order'].reverse()
+    refused(*onnx_net, '--from-plan', changed('stuck.json', stuck), because='the plan breaks a rule')
+
+    def unknown(plan):
+        plan['origin']['options']['colour'] = ['red']
+    refused(*onnx_net, '--from-plan', changed('unknown.json', unknown), because='--colour red, an option that this program')
+
+    def wrong(plan):
+        plan['origin']['options']['memory-share'] = ['7']
+    refused(*onnx_net, '--from-plan', changed('wrong.json', wrong), because='it was made with --memory-share 7')
+
+    def aim(plan):
+        plan['origin']['objective']['name'] = 'beauty'
+    refused(*onnx_net, '--from-plan', changed('aim.json', aim), because="'beauty' is no objective")
+    for option in (('--budget', '3'), ('--objective', 'period'), ('--pareto',), ('--jobs', '2')):
+        refused(*onnx_net, *option, '--from-plan', path('file.json'), because=f'{option[0]} is for searches')
+    refused(*onnx_net, '--from-plan', path('none.json'), because='no such file')
+    refused(*onnx_net, '--from-plan', path('t.json'), because="the key 'format' is missing")
+
+    on_small = {'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e9}},
+                'devices': [{'name': 'a', 'kind': 'gpu', 'speed': 1e12, 'memory': 1e6, 'memory_bandwidth': 1e12}]}
+    two = write('two_large.json', json.dumps({'format': 'weft.workload', 'version': 1, 'ops': [
+        {'name': n, 'type': 'MatMul', 'work': 1e12, 'resident_bytes': 10**6} for n in 'ab']}))
+    full = write('full.json', json.dumps({'format': 'weft.plan', 'version': 1, 'placement': [0, 0]}))
+    r = run(two, '--platform', write('one_small.json', json.dumps(on_small)), '--from-plan', full)
+    check(r.returncode == 1 and 'Not valid' in r.stdout, f'a plan that does not fit is told: {r.returncode} {r.stdout[:300]}')
 
     # Measured times
     profile = {'format': 'weft.profile', 'version': 1,
