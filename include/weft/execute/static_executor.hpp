@@ -9,7 +9,7 @@
 #include "weft/execute/memory.hpp"
 #include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
-#include "weft/execute/run_state.hpp"
+#include "weft/execute/ongoing_run.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -67,7 +67,7 @@ public:
     requires(!data_kernel<Kernel> || op_kernel<Kernel>) && must_be::op_kernel<Kernel>
   execute::run_report operator()(Kernel&& kernel, const execute::run_options& options = {}) {
     const claim mine{taken_};
-    execute::run_state state{options, num_ops()};
+    execute::ongoing_run state{options, num_ops()};
     if (!mine) {
       run_alone(kernel, state);
     } else if (!workers_.empty()) {
@@ -102,7 +102,7 @@ public:
     }
     auto bound = [&](op_id v) { kernel(v, memory.of(v)); };
     const claim mine{taken_};
-    execute::run_state state{options, num_ops()};
+    execute::ongoing_run state{options, num_ops()};
     if (options.record) {
       state.expect_transfers(p.messages().size());
     }
@@ -218,7 +218,7 @@ private:
 
   /// What worker i does in a run. Without a clock to read and a token to ask, ops pay for neither.
   template <bool Clocked, bool Stoppable, class Kernel>
-  void follow(std::uint32_t i, Kernel& kernel, execute::run_state& state) {
+  void follow(std::uint32_t i, Kernel& kernel, execute::ongoing_run& state) {
     const worker& mine = workers_[i];
     auto& done = progress_[i].done;
     const auto stop = Stoppable ? state.options().stop : std::stop_token{}; // for the compiler, in a register
@@ -246,7 +246,7 @@ private:
   }
 
   /// Waits for another worker; false if the run ends first.
-  bool reach(const milestone& m, execute::run_state& state) {
+  bool reach(const milestone& m, execute::ongoing_run& state) {
     const auto& done = progress_[m.worker].done;
     execute::detail::backoff b;
     while (done.load(std::memory_order_acquire) < m.count) {
@@ -260,7 +260,7 @@ private:
 
   /// False if the run must end.
   template <bool Clocked, class Kernel>
-  static bool run_op(op_id v, device_id d, Kernel& kernel, execute::run_state& state) {
+  static bool run_op(op_id v, device_id d, Kernel& kernel, execute::ongoing_run& state) {
     return state.run_op<Clocked>(v, d, [&] { execute::call_kernel(kernel, v, team{}); });
   }
 
@@ -269,7 +269,7 @@ private:
   struct op_runner {
     Kernel& kernel;
     device_id device;
-    execute::run_state& state;
+    execute::ongoing_run& state;
 
     bool operator()(op_id v) const {
       if (state.must_end() || !run_op<true>(v, device, kernel, state)) {
@@ -285,7 +285,7 @@ private:
   struct channel {
     const execute::memory& memory;
     execute::copies& states;
-    execute::run_state& state;
+    execute::ongoing_run& state;
     Wait wait;
 
     void post(std::uint32_t m, std::span<std::byte>) {
@@ -309,10 +309,10 @@ private:
     }
   };
   template <class Wait>
-  channel(const execute::memory&, execute::copies&, execute::run_state&, Wait) -> channel<Wait>;
+  channel(const execute::memory&, execute::copies&, execute::ongoing_run&, Wait) -> channel<Wait>;
 
   template <class Kernel>
-  void run_alone(Kernel& kernel, execute::run_state& state) {
+  void run_alone(Kernel& kernel, execute::ongoing_run& state) {
     const op_runner<Kernel> run{kernel, workers_.empty() ? 0 : workers_.front().device, state};
     for (const op_id v : order_) {
       if (!run(v)) {
@@ -323,7 +323,7 @@ private:
 
   /// All devices by turns: each as far as it comes before it would have to wait.
   template <class Kernel>
-  void run_alone(Kernel& kernel, execute::run_state& state, const execute::memory& memory) {
+  void run_alone(Kernel& kernel, execute::ongoing_run& state, const execute::memory& memory) {
     const execute::program& p = memory.program();
     execute::copies states{p.messages().size()};
     channel through{memory, states, state, [&](std::uint32_t m) { return states.is_done(m); }};

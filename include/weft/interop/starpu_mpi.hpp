@@ -7,7 +7,7 @@
 #include "weft/execute/memory.hpp"
 #include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
-#include "weft/execute/run_state.hpp"
+#include "weft/execute/ongoing_run.hpp"
 #include "weft/interop/starpu/detail/tensor_exchange.hpp"
 #include "weft/interop/starpu/session.hpp"
 
@@ -123,7 +123,7 @@ public:
   execute::run_report operator()(Kernel&& kernel, const execute::memory& memory,
                                  const execute::run_options& options = {}) {
     detail::memory_cursors cursors{memory, program_, devices_};
-    execute::run_state state{options, program_.num_ops()};
+    execute::ongoing_run state{options, program_.num_ops()};
     context<Kernel> shared{*this, kernel, memory, cursors, state, {}};
     std::vector<detail::op_call> calls(program_.num_ops());
     std::vector<starpu_data_handle_t> tensors(program_.num_tensors(), nullptr);
@@ -151,7 +151,7 @@ private:
     Kernel& kernel;
     const execute::memory& memory;
     detail::memory_cursors& cursors;
-    execute::run_state& state;
+    execute::ongoing_run& state;
     std::atomic<bool> lacks_input;
   };
   /// How a run ended on a rank, as it is sent.
@@ -257,7 +257,7 @@ private:
   }
 
   /// All ranks tell each other how the run ended on them.
-  execute::run_report exchange(execute::run_state& state) {
+  execute::run_report exchange(execute::ongoing_run& state) {
     execute::run_report report = state.conclude();
     std::vector<rank_end> ends(static_cast<std::size_t>(session_->size()));
     auto& mine = ends[static_cast<std::size_t>(session_->rank())];

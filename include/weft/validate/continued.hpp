@@ -288,19 +288,6 @@ struct continued_checker {
       check_overlaps(slots[d], fits_into(p.platform().slots(d)), d, kind::device_overlap, cmp, found);
     }
   }
-
-  void check_makespan() {
-    double last = 0;
-    for (const auto& r : run.ops) {
-      last = std::max(last, r.finish);
-    }
-    for (const auto& x : run.transfers) {
-      last = std::max(last, x.arrival);
-    }
-    if (!is_time(run.makespan) || !cmp.same(last, run.makespan)) {
-      found.push_back({.what = kind::wrong_makespan, .expected = last, .actual = run.makespan});
-    }
-  }
 };
 
 } // namespace detail
@@ -326,7 +313,7 @@ std::vector<violation> validate(const problem<W, P, C>& p, const run_state& stat
     check.check_inputs();
     check.check_transfers();
     check.check_slots();
-    check.check_makespan();
+    detail::check_makespan(run, check.cmp, check.found);
   }
   return std::move(check.found);
 }

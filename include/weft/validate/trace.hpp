@@ -31,6 +31,20 @@ namespace detail {
 
 constexpr bool is_time(double x) { return x >= 0 && x <= std::numeric_limits<double>::max(); }
 
+/// Reports a makespan that is not when the last op or transfer ends.
+constexpr void check_makespan(const trace& run, instant_comparison cmp, std::vector<violation>& found) {
+  double last = 0;
+  for (const auto& r : run.ops) {
+    last = std::max(last, r.finish);
+  }
+  for (const auto& x : run.transfers) {
+    last = std::max(last, x.arrival);
+  }
+  if (!is_time(run.makespan) || !cmp.same(last, run.makespan)) {
+    found.push_back({.what = violation::kind::wrong_makespan, .expected = last, .actual = run.makespan});
+  }
+}
+
 /// The checks of one trace; each member function looks at one group of rules.
 template <class Problem>
 struct trace_checker {
@@ -272,19 +286,6 @@ struct trace_checker {
     }
   }
 
-  constexpr void check_makespan() {
-    double last = 0;
-    for (const auto& r : run.ops) {
-      last = std::max(last, r.finish);
-    }
-    for (const auto& x : run.transfers) {
-      last = std::max(last, x.arrival);
-    }
-    if (!is_time(run.makespan) || !cmp.same(last, run.makespan)) {
-      found.push_back({.what = kind::wrong_makespan, .expected = last, .actual = run.makespan});
-    }
-  }
-
   constexpr void check_memory() {
     const auto peak = peak_memory_of(p, where, run);
     for (const device_id d : ids(p.num_devices())) {
@@ -326,7 +327,7 @@ constexpr std::vector<violation> validate(const problem<W, P, C>& p, const place
   }
   check.check_inputs();
   check.check_sharing();
-  check.check_makespan();
+  detail::check_makespan(run, check.cmp, check.found);
   if ((options.check_memory || options.memory == memory_rule::over_time) && check.found.size() == of_placement) {
     check.check_memory();
   }

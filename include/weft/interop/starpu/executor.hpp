@@ -8,7 +8,7 @@
 #include "weft/execute/memory.hpp"
 #include "weft/execute/program.hpp"
 #include "weft/execute/run_report.hpp"
-#include "weft/execute/run_state.hpp"
+#include "weft/execute/ongoing_run.hpp"
 #include "weft/interop/starpu/detail/tensor_exchange.hpp"
 #include "weft/interop/starpu/performance.hpp"
 #include "weft/interop/starpu/session.hpp"
@@ -247,10 +247,10 @@ private:
     if (starpu_worker_get_id() >= 0) {
       throw error("starpu::executor: called from inside a task, whose worker would wait for itself");
     }
-    execute::run_state state{options, num_ops()};
+    execute::ongoing_run state{options, num_ops()};
     struct context {
       Call& call;
-      execute::run_state& state;
+      execute::ongoing_run& state;
       const execute::program& program;
     } shared{call, state, program_};
     const auto run_op = [](void* c, op_id v, void** buffers) {

@@ -16,10 +16,10 @@ namespace weft::execute {
 
 /// For who writes an executor: keeps to the options of a run and makes its report. All but `conclude` may be called by
 /// several threads at the same time.
-class run_state {
+class ongoing_run {
 public:
   /// The options must outlive it.
-  run_state(const run_options& o, std::size_t num_ops) : options_{o}, num_ops_{num_ops} {
+  ongoing_run(const run_options& o, std::size_t num_ops) : options_{o}, num_ops_{num_ops} {
     if (o.record) {
       report_.trace.ops.assign(num_ops, op_record{});
     }
