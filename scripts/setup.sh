@@ -13,7 +13,7 @@ min_gcc=12
 min_cmake=3.25
 
 # What is needed, for what, how to see that it is there, and Debian's package:
-# a tool, a header, the Python module, the runtime of clang's sanitizers, or a theme of mkdocs. Tests need everything;
+# a tool, a header, the Python module, a folder, the runtime of clang's sanitizers, or a theme of mkdocs. Tests need everything;
 # without what is there for `more` they leave some out, and say so.
 needs() {
   cat <<'LIST'
@@ -44,6 +44,7 @@ test tool   mpirun.openmpi                    openmpi-bin
 test mpi    mpicxx.mpich                      libmpich-dev
 test tool   mpirun.mpich                      mpich
 more header simgrid/s4u.hpp                   libsimgrid-dev
+more data   /usr/share/libonnx-testdata/data  libonnx-testdata
 test header starpu/1.3/starpu_config.h        libstarpu-dev
 test python jsonschema                        python3-jsonschema
 test clang  runtime                           libclang-rt-16-dev
@@ -65,6 +66,7 @@ is_present() { # KIND NAME
     tool) command -v "$2" >/dev/null ;;
     header) grep -qxF "$2" <<<"$found_headers" ;;
     mpi) command -v "$2" >/dev/null && "$2" -E -include mpi.h -x c++ /dev/null >/dev/null 2>&1 ;; # a compiler with headers
+    data) [ -d "$2" ] ;;
     python) command -v python3 >/dev/null && python3 -c "import $2" 2>/dev/null ;;
     theme) command -v mkdocs >/dev/null && mkdocs build --help | grep "$2" >/dev/null ;;
     clang) command -v clang++-16 >/dev/null && compgen -G "$(clang++-16 -print-resource-dir)/lib/*/libclang_rt.tsan*" >/dev/null ;;
