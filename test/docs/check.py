@@ -9,7 +9,8 @@ A comment right before a block says where the block comes from:
   <!-- FILE [marker] -->       a code block: the lines of FILE between two lines `// [marker]` or `# [marker]`, dedented
   <!-- output of PROGRAM -->   a text block: what examples/PROGRAM prints (needs --programs, where they were built)
   <!-- session -->             a console block: lines after `$ ` are commands, run one after the other in an empty folder
-                               that all sessions of a page share, with the programs in the PATH; the other lines are
+                               that all sessions of a page share, with the programs in the PATH and the source
+                               tree in WEFT_SOURCE; the other lines are
                                what they print. A line `…` stands for any lines, a line that ends in it for any end
                                (needs --programs)
   <!-- table NAME -->          a table that tables.py makes from results of `compare` or `manycore`; columns headed
@@ -87,7 +88,8 @@ class Checker:
         """The commands of a session, each with what it printed; where `…` stands for some of that, as shown."""
         if not (self.options.programs and self.options.programs.is_dir()):
             return None
-        environment = {**os.environ, "PATH": f"{self.options.programs.resolve()}:{os.environ['PATH']}"}
+        environment = {**os.environ, "WEFT_SOURCE": str(ROOT),
+                       "PATH": f"{self.options.programs.resolve()}:{os.environ['PATH']}"}
         wanted = []
         begins = [i for i, line in enumerate(shown) if line.startswith("$ ")]
         if not begins or begins[0] != 0:

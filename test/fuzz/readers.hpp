@@ -4,8 +4,13 @@
 #pragma once
 
 #include "io/support.hpp"
+#include "weft/io/hwloc_xml.hpp"
 #include "weft/io/json.hpp"
+#include "weft/io/lscpu.hpp"
+#include "weft/io/nvidia_smi.hpp"
 #include "weft/io/read.hpp"
+#include "weft/io/slurm.hpp"
+#include "weft/platform/described_machine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -213,6 +218,46 @@ inline void recognition(std::string_view bytes) {
   read_only(bytes, [](const std::string& text) { static_cast<void>(io::platform_from(text, "input")); });
 }
 
+/// Reads a list of a machine, and makes a platform of it alone if something is said of what it lacks.
+template <class Reader, class Keep>
+void machine_list(std::string_view bytes, const Keep& keep) {
+  read_only(bytes, [&](const std::string& text) {
+    static_cast<void>(Reader::recognises(text));
+    inventory::listing all;
+    keep(all, Reader::read(text, "input"));
+    machine_assumptions assumed{.host_speed = 1e12, .network_bandwidth = 1e9};
+    assumed.types[""] = "Tesla T4";
+    const auto made = describe_machine(all, assumed);
+    std::stringstream copy;
+    io::write_platform_json(copy, made.devices, made.notes.empty() ? "" : made.notes.front());
+    expect(weft_test::same_platform(made.devices, io::read_platform_json(copy)), "a platform does not read back");
+  });
+}
+
+inline void gpu_list(std::string_view bytes) {
+  machine_list<io::gpu_list_reader>(bytes, [](auto& all, auto x) { all.gpus = std::move(x); });
+}
+inline void gpu_matrix(std::string_view bytes) {
+  machine_list<io::gpu_matrix_reader>(bytes, [](auto& all, inventory::matrix x) {
+    const auto gpus = std::count_if(x.parts.begin(), x.parts.end(), [](const auto& p) { return p.is_gpu; });
+    all.gpus.assign(static_cast<std::size_t>(gpus), {.name = "NVIDIA A100-SXM4-80GB"});
+    all.joined = std::move(x);
+  });
+}
+inline void lscpu(std::string_view bytes) {
+  machine_list<io::lscpu_reader>(bytes, [](auto& all, auto x) { all.host = std::move(x); });
+}
+inline void meminfo(std::string_view bytes) {
+  machine_list<io::meminfo_reader>(bytes, [](auto& all, auto x) { all.memory = x; });
+}
+inline void hwloc_xml(std::string_view bytes) {
+  machine_list<io::hwloc_xml_reader>(bytes, [](auto& all, auto x) { all = std::move(x); });
+}
+inline void slurm_nodes(std::string_view bytes) {
+  machine_list<io::scontrol_reader>(bytes, [](auto& all, auto x) { all.nodes = std::move(x); });
+  machine_list<io::sinfo_reader>(bytes, [](auto& all, auto x) { all.nodes = std::move(x); });
+}
+
 struct named_reader {
   const char* name; ///< of the function, and of the folder with its corpus
   void (*read)(std::string_view bytes);
@@ -232,6 +277,12 @@ inline constexpr named_reader readers[]{{"workload_csv", workload_csv},
                                         {"bsp_machine", bsp_machine},
                                         {"pipedream", pipedream},
                                         {"dot", dot},
+                                        {"gpu_list", gpu_list},
+                                        {"gpu_matrix", gpu_matrix},
+                                        {"lscpu", lscpu},
+                                        {"meminfo", meminfo},
+                                        {"hwloc_xml", hwloc_xml},
+                                        {"slurm_nodes", slurm_nodes},
                                         {"recognition", recognition}};
 
 } // namespace weft::test::fuzz

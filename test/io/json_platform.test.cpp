@@ -264,4 +264,20 @@ TEST_CASE("json_platform: a few bytes cannot ask for links between many devices"
   CHECK(read(text(1001, R"({"matrix": {"latency": [)" + rows + "]}}")).latency(7, 1000) == 1);
 }
 
+TEST_CASE("platform JSON: speeds with narrower numbers, and a description for people") {
+  std::istringstream in{R"({"format": "weft.platform", "version": 1, "description": "x", "devices": [
+    {"kind": "gpu", "speed": 10, "narrow_speeds": {"half": 20, "int8": 40}}]})"};
+  const auto p = io::read_platform_json(in);
+  CHECK(p.devices()[0].narrow == weft::narrow_speeds{.half = 20, .int8 = 40});
+  std::stringstream copy;
+  io::write_platform_json(copy, p, "made of \"lists\"");
+  CHECK(copy.str().find("\"description\": \"made of \\\"lists\\\"\",") != std::string::npos);
+  CHECK(copy.str().find("\"narrow_speeds\": {\"half\": 20, \"int8\": 40}") != std::string::npos);
+  CHECK(io::read_platform_json(copy).devices() == p.devices());
+  std::istringstream wrong{R"({"format": "weft.platform", "version": 1, "devices": [
+    {"kind": "gpu", "speed": 10, "narrow_speeds": {"half": 0}}]})"};
+  CHECK_THROWS_WITH_AS(io::read_platform_json(wrong, "p.json"),
+                       "p.json:2: /devices/0/narrow_speeds/half: expected a positive number, found 0", weft::parse_error);
+}
+
 } // namespace io_json_platform_test

@@ -136,8 +136,8 @@ inline link_matrix links_from_json(const json_value& root, const std::vector<std
 }
 
 inline device device_from_json(const json_value& value) {
-  value.object(
-    {"name", "kind", "speed", "memory", "memory_bandwidth", "slots", "idle_watts", "active_watts", "count"});
+  value.object({"name", "kind", "speed", "narrow_speeds", "memory", "memory_bandwidth", "slots", "idle_watts",
+                "active_watts", "count"});
   device d;
   const auto kind = value.at("kind");
   const auto parsed = parse_device_kind(kind.text());
@@ -147,6 +147,14 @@ inline device device_from_json(const json_value& value) {
   }
   d.kind = *parsed;
   d.speed = value.at("speed").number(true);
+  if (const auto narrow = value.find("narrow_speeds")) {
+    narrow->object({"half", "fp8", "int8"});
+    const auto read = [&](const char* key) {
+      const auto speed = narrow->find(key);
+      return speed ? speed->number(true) : 0;
+    };
+    d.narrow = {read("half"), read("fp8"), read("int8")};
+  }
   if (value.has("memory")) {
     d.memory_capacity = value.at("memory").whole(0, std::numeric_limits<byte_count>::max());
   }
@@ -217,6 +225,15 @@ inline nlohmann::ordered_json device_json(const device& d, const std::string& na
   }
   entry["kind"] = to_string(d.kind);
   entry["speed"] = json_number(d.speed);
+  auto narrow = nlohmann::ordered_json::object();
+  for (const auto& [key, speed] : {std::pair{"half", d.narrow.half}, {"fp8", d.narrow.fp8}, {"int8", d.narrow.int8}}) {
+    if (speed > 0) {
+      narrow[key] = json_number(speed);
+    }
+  }
+  if (!narrow.empty()) {
+    entry["narrow_speeds"] = std::move(narrow);
+  }
   if (d.memory_capacity != std::numeric_limits<byte_count>::max()) {
     entry["memory"] = d.memory_capacity;
   }
@@ -333,10 +350,14 @@ struct json_platform_reader {
 
 /// Writes a platform: links that devices share as `levels` or as a `network`, others as uniform ones or a matrix.
 /// Reading it back gives an equal platform with the same routes; a link from a device to itself means nothing and is
-/// not kept. Complexity: O(devices²), and the links on all routes.
+/// not kept, and neither is `description`, a text for people. Complexity: O(devices²), and the links on all routes.
 template <link_model Links>
-void write_platform_json(std::ostream& out, const platform<Links>& p) {
-  out << "{\n  \"format\": \"weft.platform\",\n  \"version\": 1,\n  \"devices\": [";
+void write_platform_json(std::ostream& out, const platform<Links>& p, const std::string& description = {}) {
+  out << "{\n  \"format\": \"weft.platform\",\n  \"version\": 1,\n  ";
+  if (!description.empty()) {
+    out << "\"description\": " << detail::one_line(description) << ",\n  ";
+  }
+  out << "\"devices\": [";
   for (device_id d = 0; d < p.num_devices();) {
     const std::string name{p.name(d)};
     device_id next = d + 1;

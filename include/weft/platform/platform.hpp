@@ -5,6 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/platform/links.hpp"
+#include "weft/platform/number_format.hpp"
 
 #include <limits>
 #include <string>
@@ -23,6 +24,7 @@ struct device {
   std::uint32_t slots = 1;                                                 ///< ops it can run at once
   double idle_watts = 0;                                                   ///< power while nothing runs
   double active_watts = 0;                                                 ///< power while all slots are busy
+  narrow_speeds narrow = {};                                               ///< … of ops on narrower numbers
   friend constexpr bool operator==(const device&, const device&) = default;
 };
 
@@ -53,9 +55,14 @@ public:
       throw value_error("platform: send_work", "must be a finite number, not negative");
     }
     for (const device_id d : ids(devices_.size())) {
-      const auto& [kind, speed, capacity, memory_bandwidth, slots, idle_watts, active_watts] = devices_[d];
+      const auto& [kind, speed, capacity, memory_bandwidth, slots, idle_watts, active_watts, narrow] = devices_[d];
       if (!(speed > 0 && speed < infinity)) {
         throw value_error(where(d) + ": speed", "must be a positive, finite number of work units per second");
+      }
+      for (const double x : {narrow.half, narrow.fp8, narrow.int8}) {
+        if (!(x >= 0 && x < infinity)) {
+          throw value_error(where(d) + ": narrow", "needs finite numbers of work units per second, not negative");
+        }
       }
       if (!(memory_bandwidth > 0)) {
         throw value_error(where(d) + ": memory_bandwidth", "must be a positive number of bytes per second");
@@ -126,6 +133,15 @@ public:
                                    " devices");
     }
     names_ = std::move(names);
+  }
+
+  /// The same devices as they are with numbers of another format: what `speed` says is the speed with it.
+  constexpr platform with(number_format f) const {
+    platform made = *this;
+    for (device& d : made.devices_) {
+      d.speed = speed_with(f, d.speed, d.narrow);
+    }
+    return made;
   }
 
   constexpr const std::vector<device>& devices() const { return devices_; }

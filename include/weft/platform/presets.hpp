@@ -15,6 +15,7 @@
 /// Memory, fans and power supplies are left out. `docs/energy.md` says how to put measured numbers in their place.
 #pragma once
 
+#include "weft/platform/data_sheets.hpp"
 #include "weft/platform/generate.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/platform/topology.hpp"
@@ -39,11 +40,10 @@ inline constexpr byte_count gibi = byte_count{1} << 30; // memories are built in
 inline constexpr double nvlink_latency = 5e-6;
 inline constexpr double pcie_latency = 10e-6;
 
-// PCI Express Base Specification: 16 lanes at 8, 16, 32 GT/s with 128b/130b coding.
-inline constexpr double pcie3_x16 = 15.75 * giga;
-inline constexpr double pcie4_x8 = 15.75 * giga;
-inline constexpr double pcie4_x16 = 31.5 * giga;
-inline constexpr double pcie5_x16 = 63.0 * giga;
+inline constexpr double pcie3_x16 = data_sheets::pcie_x16(3);
+inline constexpr double pcie4_x8 = data_sheets::pcie_x16(4) / 2;
+inline constexpr double pcie4_x16 = data_sheets::pcie_x16(4);
+inline constexpr double pcie5_x16 = data_sheets::pcie_x16(5);
 
 // Joules per byte: of each cable on a board, and of each of the two cables from node to node.
 inline constexpr double board_cable = 8 * 10e-12;
@@ -52,13 +52,13 @@ inline constexpr double network_cable = 8 * 250e-12 / 2;
 /// Power of a processor, or of several in one device, from its thermal design power.
 constexpr device processor(double tdp, device d) {
   d.active_watts = tdp;
-  d.idle_watts = 0.3 * tdp;
+  d.idle_watts = data_sheets::idle_share_of_processors * tdp;
   return d;
 }
 /// The same for an accelerator.
 constexpr device accelerator(double tdp, device d) {
   d.active_watts = tdp;
-  d.idle_watts = 0.15 * tdp;
+  d.idle_watts = data_sheets::idle_share_of_accelerators * tdp;
   return d;
 }
 
@@ -170,10 +170,7 @@ inline platform<> dgx_a100() {
                                          .speed = 2 * 64 * 2.25 * giga * 32,
                                          .memory_capacity = 2048 * gibi,
                                          .memory_bandwidth = 2 * 204.8 * giga});
-  const device gpu = accelerator(400, {.kind = device_kind::gpu,
-                                       .speed = 156 * tera,
-                                       .memory_capacity = 80 * gibi,
-                                       .memory_bandwidth = 2039 * giga});
+  const device gpu = data_sheets::gpu_device("A100-SXM4-80GB");
   return hosts_with_gpus(1, cpu, gpu, 8, link_matrix{dgx_a100_links(1)});
 }
 
@@ -189,10 +186,7 @@ inline platform<> dgx_h100() {
                                          .speed = 2 * 56 * 2.0 * giga * 64,
                                          .memory_capacity = 2048 * gibi,
                                          .memory_bandwidth = 2 * 307.2 * giga});
-  const device gpu = accelerator(700, {.kind = device_kind::gpu,
-                                       .speed = 494.5 * tera,
-                                       .memory_capacity = 80 * gibi,
-                                       .memory_bandwidth = 3350 * giga});
+  const device gpu = data_sheets::gpu_device("H100 80GB HBM3");
   interconnect_builder b{9};
   join_by_nvswitch(b, 1, "", 450 * giga);
   for (device_id d = 1; d <= 8; ++d) {
@@ -248,10 +242,7 @@ inline platform<> pcie_l40s(std::size_t gpus) {
                                          .speed = 2 * 56 * 2.0 * giga * 64,
                                          .memory_capacity = 1024 * gibi,
                                          .memory_bandwidth = 2 * 307.2 * giga});
-  const device gpu = accelerator(350, {.kind = device_kind::gpu,
-                                       .speed = 183 * tera,
-                                       .memory_capacity = 48 * gibi,
-                                       .memory_bandwidth = 864 * giga});
+  const device gpu = data_sheets::gpu_device("L40S");
   interconnect_builder b{gpus + 1};
   std::array<std::uint32_t, 2> roots{};
   for (device_id socket = 0; socket < 2; ++socket) {
@@ -310,10 +301,7 @@ inline platform<> workstation(std::size_t gpus) {
                                      .speed = 16 * 4.5 * giga * 32,
                                      .memory_capacity = 128 * gibi,
                                      .memory_bandwidth = 83.2 * giga});
-  const device gpu = accelerator(450, {.kind = device_kind::gpu,
-                                       .speed = 82.6 * tera,
-                                       .memory_capacity = 24 * gibi,
-                                       .memory_bandwidth = 1008 * giga});
+  const device gpu = data_sheets::gpu_device("GeForce RTX 4090");
   const double lanes = gpus == 1 ? pcie4_x16 : pcie4_x8;
   return hosts_with_gpus(
     1, cpu, gpu, gpus, link_matrix{rooted_links(1, gpus, 1, lanes, cpu.memory_bandwidth, link{}, no_direct_links)});
@@ -326,10 +314,7 @@ inline platform<> p3(std::size_t nodes) {
                                      .speed = 16 * 2.3 * giga * 32,
                                      .memory_capacity = 244 * gibi,
                                      .memory_bandwidth = 76.8 * giga});
-  const device gpu = accelerator(300, {.kind = device_kind::gpu,
-                                       .speed = 15.7 * tera,
-                                       .memory_capacity = 16 * gibi,
-                                       .memory_bandwidth = 900 * giga});
+  const device gpu = data_sheets::gpu_device("Tesla V100-SXM2-16GB");
   const auto nvlinks = [](interconnect_builder& b, device_id a, device_id c) {
     const device_id i = (a - 1) % 5;
     const device_id k = (c - 1) % 5;

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What data sheets say of GPUs, by the names that nvidia-smi prints, and of processors.
+///
+/// Rates are peak rates without sparsity. `tflops` is for single precision: TF32 matrix units where a GPU has them, else
+/// FP32. Where GeForce cards are faster when they add up in half precision, what they reach when they add up in single
+/// precision is meant. NVLink bandwidths are those of one link in one direction. Sources are NVIDIA's data sheets of
+/// that name, if nothing else is said; those of GeForce and TITAN cards are the white papers on their architectures
+/// (*Turing*, 2018, reference boards; *Ampere GA102*, 2020; *Ada*, 2022; *RTX Blackwell*, 2025).
+#pragma once
+
+#include "weft/platform/number_format.hpp"
+#include "weft/platform/platform.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weft::data_sheets {
+
+/// PCI Express Base Specification: a lane at 2.5, 5 GT/s with 8b/10b coding, at 8, 16, 32 GT/s with 128b/130b coding and
+/// at 64 GT/s in flits, rounded as bytes per second of 16 lanes in one direction; 0 for a generation that is not known.
+constexpr double pcie_x16(std::uint32_t generation) {
+  constexpr std::array<double, 7> gigabytes{0, 4, 8, 15.75, 31.5, 63, 121};
+  return generation < gigabytes.size() ? gigabytes[generation] * 1e9 : 0;
+}
+
+/// What idle devices draw is not on data sheets: these shares of their thermal design power are assumed.
+inline constexpr double idle_share_of_accelerators = 0.15;
+inline constexpr double idle_share_of_processors = 0.3;
+
+/// The figures of a GPU; 0 for what it does not have or nobody says.
+struct gpu {
+  double tflops = 0;    ///< 10^12 FLOP/s in single precision
+  double half = 0;      ///< the same in fp16 and bf16
+  double fp8 = 0;
+  double int8 = 0;      ///< 10^12 operations per second
+  double gibibytes = 0; ///< memory
+  double gigabytes_per_second = 0;
+  double watts = 0;     ///< thermal design power or board power
+  std::uint32_t nvlinks = 0;
+  double nvlink = 0;    ///< GB/s of one link in one direction
+  std::uint32_t pcie = 4;        ///< generation
+  std::uint32_t pcie_lanes = 16;
+  bool board = false;   ///< comes on a board that joins several by NVLink (SXM), not as a card
+
+  /// The device that data sheets make of it, in FLOP/s and bytes.
+  constexpr device as_device() const {
+    constexpr double tera = 1e12;
+    return {.kind = device_kind::gpu,
+            .speed = tflops * tera,
+            .memory_capacity = static_cast<byte_count>(gibibytes * (byte_count{1} << 30)),
+            .memory_bandwidth = gigabytes_per_second * 1e9,
+            .idle_watts = idle_share_of_accelerators * watts,
+            .active_watts = watts,
+            .narrow = {half * tera, fp8 * tera, int8 * tera}};
+  }
+};
+
+struct named_gpu {
+  std::string_view name; ///< as nvidia-smi prints it, without "NVIDIA " before it
+  gpu figures;
+};
+
+// Columns: TFLOP/s single, half, fp8, int8; GiB; GB/s; W; NVLinks and GB/s of each; PCIe generation and lanes; on a board.
+// H100, H200, B200 and GB200, L4, L40 and L40S: half of what the data sheets say with sparsity. B200 is an eighth of an
+// *DGX B200*, GB200 a 72nd of a *GB200 NVL72*. P100 and V100 compute in FP32, Turing cards have no TF32.
+inline constexpr std::array<named_gpu, 40> gpus{{
+  {"Tesla P100-PCIE-16GB", {9.3, 18.7, 0, 0, 16, 732, 250, 0, 0, 3, 16, false}},
+  {"Tesla P100-SXM2-16GB", {10.6, 21.2, 0, 0, 16, 732, 300, 4, 20, 3, 16, true}},
+  {"Tesla V100-PCIE-16GB", {14, 112, 0, 0, 16, 900, 250, 0, 0, 3, 16, false}},
+  {"Tesla V100-PCIE-32GB", {14, 112, 0, 0, 32, 900, 250, 0, 0, 3, 16, false}},
+  {"Tesla V100-SXM2-16GB", {15.7, 125, 0, 0, 16, 900, 300, 6, 25, 3, 16, true}},
+  {"Tesla V100-SXM2-32GB", {15.7, 125, 0, 0, 32, 900, 300, 6, 25, 3, 16, true}},
+  {"Tesla T4", {8.1, 65, 0, 130, 16, 300, 70, 0, 0, 3, 16, false}},
+  {"A2", {9, 18, 0, 36, 16, 200, 60, 0, 0, 4, 8, false}},
+  {"A10", {62.5, 125, 0, 250, 24, 600, 150, 0, 0, 4, 16, false}},
+  {"A30", {82, 165, 0, 330, 24, 933, 165, 4, 25, 4, 16, false}},
+  {"A40", {74.8, 149.7, 0, 299.3, 48, 696, 300, 4, 14.0625, 4, 16, false}},
+  {"A100-PCIE-40GB", {156, 312, 0, 624, 40, 1555, 250, 12, 25, 4, 16, false}},
+  {"A100 80GB PCIe", {156, 312, 0, 624, 80, 1935, 300, 12, 25, 4, 16, false}},
+  {"A100-SXM4-40GB", {156, 312, 0, 624, 40, 1555, 400, 12, 25, 4, 16, true}},
+  {"A100-SXM4-80GB", {156, 312, 0, 624, 80, 2039, 400, 12, 25, 4, 16, true}},
+  {"H100 PCIe", {378, 756.5, 1513, 1513, 80, 2000, 350, 12, 25, 5, 16, false}},
+  {"H100 NVL", {417.5, 835.5, 1670.5, 1670.5, 94, 3900, 400, 12, 25, 5, 16, false}},
+  {"H100 80GB HBM3", {494.5, 989.5, 1979, 1979, 80, 3350, 700, 18, 25, 5, 16, true}},
+  {"H200", {494.5, 989.5, 1979, 1979, 141, 4800, 700, 18, 25, 5, 16, true}},
+  {"H200 NVL", {417.5, 835.5, 1670.5, 1670.5, 141, 4800, 600, 18, 25, 5, 16, false}},
+  {"B200", {1125, 2250, 4500, 4500, 180, 8000, 1000, 18, 50, 5, 16, true}},
+  {"GB200", {1250, 2500, 5000, 5000, 186, 8000, 1200, 18, 50, 5, 16, true}},
+  {"L4", {60, 121, 242.5, 242.5, 24, 300, 72, 0, 0, 4, 16, false}},
+  {"L40", {90.5, 181, 362, 362, 48, 864, 300, 0, 0, 4, 16, false}},
+  {"L40S", {183, 366, 733, 733, 48, 864, 350, 0, 0, 4, 16, false}},
+  {"Quadro RTX 6000", {16.3, 130.5, 0, 261, 24, 672, 260, 2, 25, 3, 16, false}},
+  {"Quadro RTX 8000", {16.3, 130.5, 0, 261, 48, 672, 260, 2, 25, 3, 16, false}},
+  {"RTX A4000", {38.3, 76.7, 0, 153.4, 16, 448, 140, 0, 0, 4, 16, false}},
+  {"RTX A5000", {55.6, 111.1, 0, 222.2, 24, 768, 230, 4, 14.0625, 4, 16, false}},
+  {"RTX A6000", {77.4, 154.8, 0, 309.7, 48, 768, 300, 4, 14.0625, 4, 16, false}},
+  {"RTX 6000 Ada Generation", {182.1, 364.2, 728.5, 728.5, 48, 960, 300, 0, 0, 4, 16, false}},
+  {"TITAN RTX", {16.3, 130.5, 0, 261, 24, 672, 280, 2, 25, 3, 16, false}},
+  {"GeForce RTX 2080 Ti", {13.4, 53.8, 0, 215.2, 11, 616, 250, 2, 25, 3, 16, false}},
+  {"GeForce RTX 3080", {29.8, 59.5, 0, 238, 10, 760, 320, 0, 0, 4, 16, false}},
+  {"GeForce RTX 3090", {35.6, 71, 0, 284, 24, 936, 350, 4, 14.0625, 4, 16, false}},
+  {"GeForce RTX 3090 Ti", {40, 80, 0, 320, 24, 1008, 450, 4, 14.0625, 4, 16, false}},
+  {"GeForce RTX 4080", {48.7, 97.5, 194.9, 389.9, 16, 716.8, 320, 0, 0, 4, 16, false}},
+  {"GeForce RTX 4090", {82.6, 165.2, 330.3, 660.6, 24, 1008, 450, 0, 0, 4, 16, false}},
+  {"GeForce RTX 5080", {56.3, 112.6, 225.1, 450.2, 16, 960, 360, 0, 0, 5, 16, false}},
+  {"GeForce RTX 5090", {104.8, 209.5, 419, 838, 32, 1792, 575, 0, 0, 5, 16, false}},
+}};
+
+namespace detail {
+
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// The text from a position on, if it begins with the pattern, in which `#` is a digit; upper or lower case.
+constexpr bool begins_with(std::string_view text, std::string_view pattern) {
+  if (text.size() < pattern.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (pattern[i] == '#' ? !digit : lower(text[i]) != lower(pattern[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+constexpr bool contains(std::string_view text, std::string_view pattern) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (begins_with(text.substr(at), pattern)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Drivers before 2021 wrote names without the maker, and some drivers write "Tesla" before, or leave it out.
+constexpr std::string_view without_maker(std::string_view name) {
+  for (const std::string_view maker : {"NVIDIA ", "Tesla "}) {
+    if (begins_with(name, maker)) {
+      name.remove_prefix(maker.size());
+    }
+  }
+  return name;
+}
+
+} // namespace detail
+
+/// The figures of a GPU by the name that nvidia-smi prints, with or without "NVIDIA " and "Tesla "; null if none are
+/// known.
+constexpr const named_gpu* find_gpu(std::string_view name) {
+  const auto wanted = detail::without_maker(name);
+  for (const auto& g : gpus) {
+    const auto known = detail::without_maker(g.name);
+    if (known.size() == wanted.size() && detail::begins_with(wanted, known)) {
+      return &g;
+    }
+  }
+  return nullptr;
+}
+
+/// The same as a device of a preset. Precondition: it is known.
+constexpr device gpu_device(std::string_view name) { return find_gpu(name)->figures.as_device(); }
+
+/// Bytes per second that a socket draws from its memory, of processors whose name has the pattern in it, in which `#`
+/// is a digit: number of channels × 8 bytes × the memory that most processors of that series take (AMD EPYC 7001 to
+/// 9005, Intel Xeon E5 v3, v4 and Xeon Scalable of the first to the fifth generation, by their data sheets).
+struct processor_memory {
+  std::string_view pattern;
+  double gigabytes_per_second;
+};
+inline constexpr std::array<processor_memory, 27> processor_memories{{
+  {"EPYC 7##1", 170.6}, {"EPYC 7##2", 204.8}, {"EPYC 7##3", 204.8}, {"EPYC 7F#2", 204.8}, {"EPYC 7F#3", 204.8},
+  {"EPYC 9##4", 460.8}, {"EPYC 9##5", 614.4}, {"E5-#### v3", 68.3}, {"E5-#### v4", 76.8},
+  {"Platinum 81##", 128}, {"Platinum 82##", 140.8}, {"Platinum 83##", 204.8}, {"Platinum 84##", 307.2},
+  {"Platinum 85##", 358.4},
+  {"Gold 61##", 128}, {"Gold 62##", 140.8}, {"Gold 63##", 204.8}, {"Gold 64##", 307.2}, {"Gold 65##", 332.8},
+  {"Gold 51##", 115.2}, {"Gold 52##", 128}, {"Gold 53##", 187.7}, {"Gold 54##", 281.6}, {"Gold 55##", 307.2},
+  {"Silver 41##", 115.2}, {"Silver 42##", 115.2}, {"Silver 43##", 170.6},
+}};
+
+/// … 0 if nothing is known of a processor.
+constexpr double memory_bandwidth_of_processor(std::string_view model) {
+  for (const auto& p : processor_memories) {
+    if (detail::contains(model, p.pattern)) {
+      return p.gigabytes_per_second * 1e9;
+    }
+  }
+  return 0;
+}
+
+} // namespace weft::data_sheets

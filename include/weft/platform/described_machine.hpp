@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A platform made of what tools list of a machine, of data sheets, and of assumptions that are stated.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/platform/data_sheets.hpp"
+#include "weft/platform/detail/node_wiring.hpp"
+#include "weft/platform/inventory.hpp"
+#include "weft/platform/platform.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// What no tool lists.
+struct machine_assumptions {
+  /// Figures of GPUs that no data sheet is known for, or other ones, by the name or the type that lists have.
+  std::map<std::string, data_sheets::gpu> gpus = {};
+  /// Which GPU a type of a batch system is, by its name in data_sheets.hpp.
+  std::map<std::string, std::string> types = {};
+  double host_speed = 0;     ///< FLOP/s of a node's processors; 0: cores × clock × FLOP per cycle
+  double host_bandwidth = 0; ///< bytes/s from their memory; 0: by data sheet
+  byte_count host_memory = 0; ///< bytes; 0: as listed
+  double network_bandwidth = 0; ///< bytes/s of each network card and direction; needed for several nodes
+  double network_latency = 5e-6; ///< seconds from node to node
+  double pcie_latency = 10e-6;   ///< of a small copy over PCIe
+  double nvlink_latency = 5e-6;
+  /// What all transfers between NUMA nodes reach together, as a share of the rate of 16 PCIe lanes (presets.hpp).
+  double between_numa_nodes = 2.0 / 3;
+};
+
+struct described_machine {
+  platform<> devices;
+  std::vector<std::string> notes; ///< a line for each figure that was taken from elsewhere, and for each assumption
+};
+
+namespace detail {
+
+/// Collects the parts of a machine, and what has to be said about them.
+class machine_maker {
+public:
+  machine_maker(const inventory::listing& all, const machine_assumptions& assumed) : all_{all}, assumed_{assumed} {}
+
+  described_machine make() && {
+    auto nodes = all_.nodes;
+    if (nodes.empty()) {
+      nodes.push_back({.name = "node"});
+    }
+    const bool several = nodes.size() > 1;
+    if (several && !(assumed_.network_bandwidth > 0)) {
+      throw error("the machine has " + std::to_string(nodes.size()) +
+                  " nodes, but nothing lists their network; give its bandwidth, as in --network 200Gbit/s");
+    }
+    std::vector<node_parts> parts;
+    for (const auto& n : nodes) {
+      parts.push_back(parts_of(n));
+      const std::string prefix = several ? n.name + "/" : "";
+      add_devices(parts.back(), prefix);
+      if (devices_.size() > max_devices) {
+        throw error("the machine has more than " + std::to_string(max_devices) + " devices, the most that a platform "
+                    "may have; choose some of its " + std::to_string(nodes.size()) + " nodes, as in --nodes '" +
+                    nodes.front().name + "'");
+      }
+    }
+    if (devices_.empty()) {
+      throw error("the lists name neither a GPU nor a processor whose speed is known; add the output of lscpu -J, or of "
+                  "nvidia-smi --query-gpu=name,memory.total --format=csv");
+    }
+    interconnect_builder b{devices_.size(), {.spread = several}}; // what leaves a node, over its network cards
+    const auto fabric = several ? b.add_switch("network") : none;
+    device_id first = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      first = wire_node(b, parts[i].wiring, first, several ? nodes[i].name + "/" : "", fabric);
+    }
+    if (several) {
+      note("network: " + gigabytes(assumed_.network_bandwidth) + " GB/s for each card and direction, as given; " +
+           number(assumed_.network_latency * 1e6) + " us from node to node");
+    }
+    link_matrix links = devices_.size() > 1 ? link_matrix{std::move(b).build()} : link_matrix{1}; // nobody to talk to
+    described_machine made{{std::move(devices_), std::move(links)}, std::move(notes_)};
+    made.devices.set_names(std::move(names_));
+    return made;
+  }
+
+private:
+  static constexpr std::size_t max_devices = 1000; // a link for each pair; readers of platforms have the same limit
+
+  struct node_parts {
+    std::optional<device> host;
+    std::vector<device> gpus;
+    node_wiring wiring;
+  };
+
+  static std::string number(double x) {
+    std::string text = std::to_string(x);
+    while (text.back() == '0') {
+      text.pop_back();
+    }
+    return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
+  }
+  static std::string gigabytes(double x) { return number(x / 1e9); }
+
+  void note(std::string line) {
+    if (std::find(notes_.begin(), notes_.end(), line) == notes_.end()) {
+      notes_.push_back(std::move(line));
+    }
+  }
+
+  /// The figures of a GPU by its name or by a batch system's type.
+  data_sheets::gpu figures_of(const std::string& name) {
+    if (const auto given = assumed_.gpus.find(name); given != assumed_.gpus.end()) {
+      note(name + ": figures as given");
+      return given->second;
+    }
+    if (const auto* known = data_sheets::find_gpu(name)) {
+      const auto& f = known->figures;
+      note(name + ": " + number(f.tflops) + " TFLOP/s, " + number(f.half) + " in half precision, " +
+           number(f.gigabytes_per_second) + " GB/s, by its data sheet");
+      return f;
+    }
+    throw error("no data sheet is known for the GPU '" + name + "'; give its peak rates in TFLOP/s and GB/s, as in --gpu '" +
+                name + "=fp32:60,half:120,bandwidth:900,memory:24'");
+  }
+
+  /// The GPU that a batch system calls so: the one that the node's list has, one that was given, or the only one whose
+  /// name has the type in it.
+  std::string name_of_type(const std::string& type) const {
+    if (const auto given = assumed_.types.find(type); given != assumed_.types.end()) {
+      return given->second;
+    }
+    if (assumed_.gpus.contains(type)) {
+      return type;
+    }
+    std::string only;
+    std::string choice;
+    for (const auto& g : data_sheets::gpus) {
+      if (!type.empty() && has_word(g.name, type)) {
+        only = choice.empty() ? std::string{g.name} : "";
+        choice += (choice.empty() ? "'" : ", '") + std::string{g.name} + "'";
+      }
+    }
+    if (only.empty()) {
+      throw error("the nodes have GPUs of type '" + type + "'" +
+                  (choice.empty() ? ", which no data sheet is known for" : ", which may be " + choice) +
+                  "; say what they are, as in --gpu '" + type + "=A100-SXM4-80GB'");
+    }
+    return only;
+  }
+
+  /// Whether a name has the type in it as a word: a100 is in A100-SXM4-80GB, but l4 is not in L40.
+  static bool has_word(std::string_view name, std::string_view type) {
+    const auto plain = [](char c) { return c == '_' || c == '-' ? ' ' : data_sheets::detail::lower(c); };
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    std::string in{name};
+    std::string word{type};
+    std::transform(in.begin(), in.end(), in.begin(), plain);
+    std::transform(word.begin(), word.end(), word.begin(), plain);
+    word = word.starts_with("nvidia ") ? word.substr(7) : word;
+    const auto at = in.find(word);
+    return !word.empty() && at != in.npos && (at == 0 || !is_letter(in[at - 1])) &&
+           (at + word.size() == in.size() || !is_letter(in[at + word.size()]));
+  }
+
+  /// Whether the GPUs that are listed by name are those of this node.
+  bool is_listed(const inventory::node& n) const {
+    std::size_t count = 0;
+    bool fits = true;
+    for (const auto& [type, some] : n.gpus) {
+      count += some;
+      fits = fits && (type.empty() || all_.gpus.empty() || may_be(all_.gpus.front().name, type));
+    }
+    return all_.nodes.empty() || all_.nodes_are_alike || (fits && count > 0 && count == num_listed());
+  }
+  /// Whether a batch system may call a GPU so. What is in no GPU's name says nothing.
+  bool may_be(const std::string& name, const std::string& type) const {
+    if (const auto given = assumed_.types.find(type); given != assumed_.types.end()) {
+      return data_sheets::find_gpu(given->second) == data_sheets::find_gpu(name);
+    }
+    const auto has_type = [&](const data_sheets::named_gpu& g) { return has_word(g.name, type); };
+    return has_word(name, type) ||
+           (!assumed_.gpus.contains(type) && std::none_of(data_sheets::gpus.begin(), data_sheets::gpus.end(), has_type));
+  }
+  std::size_t num_listed() const {
+    return !all_.gpus.empty() || !all_.joined ? all_.gpus.size() : num_gpus(*all_.joined);
+  }
+  static std::size_t num_gpus(const inventory::matrix& m) {
+    return static_cast<std::size_t>(
+      std::count_if(m.parts.begin(), m.parts.end(), [](const auto& p) { return p.is_gpu; }));
+  }
+
+  std::vector<inventory::gpu> gpus_of(const inventory::node& n) const {
+    std::vector<inventory::gpu> made;
+    if (is_listed(n) && !all_.gpus.empty()) {
+      return all_.gpus;
+    }
+    for (const auto& [type, count] : n.gpus) {
+      made.insert(made.end(), count, {.name = name_of_type(type)});
+    }
+    return made;
+  }
+
+  node_parts parts_of(const inventory::node& n) {
+    node_parts made;
+    made.host = host_of(n);
+    auto& w = made.wiring;
+    const auto gpus = gpus_of(n);
+    w.has_host = made.host.has_value();
+    w.host_bandwidth = made.host ? made.host->memory_bandwidth : std::numeric_limits<double>::infinity();
+    w.pcie_latency = assumed_.pcie_latency;
+    w.nvlink_latency = assumed_.nvlink_latency;
+    w.network = {assumed_.network_latency, assumed_.network_bandwidth, 8 * 250e-12 / 2};
+    w.between_numa_nodes = assumed_.between_numa_nodes;
+    for (const auto& g : gpus) {
+      add_gpu(made, g);
+    }
+    const bool joined = all_.joined && is_listed(n);
+    if (joined && num_gpus(*all_.joined) != gpus.size()) {
+      throw error("the topology has " + std::to_string(num_gpus(*all_.joined)) + " GPUs, but " +
+                  std::to_string(gpus.size()) + " are listed by name; take both from the same node, without "
+                  "CUDA_VISIBLE_DEVICES, and with the output of nvidia-smi --query-gpu=name,memory.total --format=csv");
+    }
+    w.joined = joined ? *all_.joined : matrix_of(gpus.size());
+    if (!joined && gpus.size() > 1) {
+      const bool board = made.wiring.gpus.front().board;
+      for (std::size_t a = 0; board && a < gpus.size(); ++a) {
+        for (std::size_t c = 0; c < gpus.size(); ++c) {
+          const auto links = made.wiring.gpus.front().nvlinks;
+          w.joined.ways[a * gpus.size() + c].nvlinks =
+            a == c ? 0 : gpus.size() <= 4 ? links / static_cast<std::uint32_t>(gpus.size() - 1) : links;
+        }
+      }
+      note(std::string{"no list says how the GPUs of a node are joined: taken to be "} +
+           (board ? "by all their NVLinks" : "over PCIe only") + ", with PCIe lanes of their own; add nvidia-smi topo -m");
+    } else if (joined) {
+      note("PCIe: " + gigabytes(pcie_of(w)) + " GB/s for the lanes of a GPU and for the uplink of each switch, which those "
+           "behind it share; NUMA nodes exchange " + gigabytes(assumed_.between_numa_nodes * pcie_of(w)) +
+           " GB/s in all (assumed)");
+    }
+    return made;
+  }
+  static double pcie_of(const node_wiring& w) { return w.gpus.empty() ? 0 : w.gpus.front().lanes; }
+
+  static inventory::matrix matrix_of(std::size_t gpus) {
+    inventory::matrix m;
+    for (std::size_t i = 0; i < gpus; ++i) {
+      m.parts.push_back({.name = "GPU" + std::to_string(i), .is_gpu = true});
+    }
+    m.ways.assign(gpus * gpus, {inventory::distance::host_bridge});
+    for (std::size_t i = 0; i < gpus; ++i) {
+      m.ways[i * gpus + i] = {};
+    }
+    return m;
+  }
+
+  void add_gpu(node_parts& made, const inventory::gpu& g) {
+    const auto f = figures_of(g.name);
+    device d = f.as_device();
+    if (!(d.speed > 0)) {
+      throw error("the rates of the GPU '" + g.name + "' lack fp32; give its TFLOP/s, as in --gpu '" + g.name +
+                  "=fp32:60,bandwidth:900'");
+    }
+    if (!(d.memory_bandwidth > 0)) {
+      d.memory_bandwidth = std::numeric_limits<double>::infinity();
+    }
+    if (g.memory) {
+      d.memory_capacity = *g.memory;
+    } else if (d.memory_capacity == 0) {
+      throw error("nothing says how much memory the GPU '" + g.name + "' has; add memory.total to the fields of "
+                  "nvidia-smi --query-gpu");
+    }
+    if (g.watts) {
+      d.active_watts = *g.watts;
+      d.idle_watts = data_sheets::idle_share_of_accelerators * *g.watts;
+    }
+    made.gpus.push_back(d);
+    const double lanes = data_sheets::pcie_x16(g.pcie.value_or(f.pcie)) / 16 * g.pcie_lanes.value_or(f.pcie_lanes);
+    made.wiring.gpus.push_back({.lanes = lanes > 0 ? lanes : data_sheets::pcie_x16(f.pcie),
+                                .nvlink = f.nvlink * 1e9,
+                                .nvlinks = f.nvlinks,
+                                .board = f.board,
+                                .name = g.name});
+  }
+
+  std::optional<device> host_of(const inventory::node& n) {
+    device d{.kind = device_kind::cpu};
+    const auto& host = all_.host;
+    const std::uint32_t cores = n.cores != 0 ? n.cores : host ? host->cores : 0;
+    const std::uint32_t sockets = n.sockets != 0 ? n.sockets : host ? host->sockets : 1;
+    if (assumed_.host_speed > 0) {
+      d.speed = assumed_.host_speed;
+      note("cpu: " + gigabytes(d.speed / 1e3) + " TFLOP/s, as given");
+    } else if (host && host->hertz > 0 && host->flop_per_cycle > 0) {
+      d.speed = cores * host->hertz * host->flop_per_cycle;
+      note("cpu: " + host->model + ", " + std::to_string(cores) + " cores at " + gigabytes(host->hertz) + " GHz (" +
+           (host->base_clock ? "base clock" : "highest clock, which not all cores keep") + ") with " +
+           number(host->flop_per_cycle) + " FLOP per cycle (" + host->units + ")");
+    } else if (host) {
+      throw error("the list of the processors '" + host->model + "' does not say " +
+                  (host->hertz > 0 ? "their vector units" : "their clock") +
+                  "; give their peak rate in TFLOP/s, as in --cpu fp32:2.5");
+    } else {
+      note("cpu: left out, since nothing says how fast it is; add lscpu -J");
+      return std::nullopt;
+    }
+    d.memory_bandwidth = bandwidth_of_host(sockets);
+    const byte_count memory = assumed_.host_memory != 0 ? assumed_.host_memory
+                              : n.memory != 0           ? n.memory
+                                                        : all_.memory.value_or(0);
+    if (memory != 0) {
+      d.memory_capacity = memory;
+    } else {
+      note("cpu: nothing says how much memory it has, so it has no limit; add /proc/meminfo");
+    }
+    return d;
+  }
+
+  double bandwidth_of_host(std::uint32_t sockets) {
+    if (assumed_.host_bandwidth > 0) {
+      note("cpu: memory bandwidth " + gigabytes(assumed_.host_bandwidth) + " GB/s, as given");
+      return assumed_.host_bandwidth;
+    }
+    const double socket = all_.host ? data_sheets::memory_bandwidth_of_processor(all_.host->model) : 0;
+    if (socket > 0) {
+      note("cpu: memory bandwidth " + gigabytes(socket) + " GB/s for each of " + std::to_string(sockets) +
+           " sockets, by its data sheet with all channels used");
+      return sockets * socket;
+    }
+    note("cpu: its memory bandwidth is not known, so it has no limit; give it, as in --cpu bandwidth:200");
+    return std::numeric_limits<double>::infinity();
+  }
+
+  void add_devices(const node_parts& made, const std::string& prefix) {
+    if (made.host) {
+      devices_.push_back(*made.host);
+      names_.push_back(prefix + "cpu");
+    }
+    for (std::size_t i = 0; i < made.gpus.size(); ++i) {
+      devices_.push_back(made.gpus[i]);
+      names_.push_back(prefix + "gpu" + std::to_string(i));
+    }
+  }
+
+  const inventory::listing& all_;
+  const machine_assumptions& assumed_;
+  std::vector<device> devices_;
+  std::vector<std::string> names_;
+  std::vector<std::string> notes_;
+};
+
+} // namespace detail
+
+/// The platform of a machine: for each node its processors as one device, `cpu`, if their speed is known, and its GPUs,
+/// `gpu0`, …; with several nodes, names begin with the node's. Nodes that have as many GPUs as are listed by name are
+/// taken to be like the one that was listed; other nodes get theirs by the type that the batch system has.
+///
+/// Speeds are peak rates of data sheets, and cores × clock × FLOP per cycle of processors. GPUs whose parts have NVLinks
+/// of all together more than they have themselves reach each other through switches that give each its full rate; else
+/// each two have links of their own. GPUs and network cards that are behind one PCIe switch share its uplink; what
+/// crosses NUMA nodes shares the links between them. Throws `error` of one line for what is missing.
+/// Complexity: O(devices × links).
+inline described_machine describe_machine(const inventory::listing& all, const machine_assumptions& assumed = {}) {
+  return detail::machine_maker{all, assumed}.make();
+}
+
+} // namespace weft

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What tools list of a machine: GPUs, how they are joined, processors, memory, nodes. Readers are in io/ and interop/;
+/// platform/described_machine.hpp makes a platform of it.
+#pragma once
+
+#include "weft/core/ids.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft::inventory {
+
+/// A GPU as the driver lists it. What the list did not say is missing.
+struct gpu {
+  std::string name;
+  std::optional<byte_count> memory = {};
+  std::optional<double> watts = {}; ///< the limit that is set
+  std::optional<std::uint32_t> pcie = {}; ///< generation that both the GPU and its slot reach
+  std::optional<std::uint32_t> pcie_lanes = {};
+  friend bool operator==(const gpu&, const gpu&) = default;
+};
+
+/// How far apart two parts of a machine are: what the shortest way over PCIe passes, the nearest first.
+enum class distance : std::uint8_t {
+  same,        ///< the same part
+  bridge,      ///< PIX: at most one PCIe switch
+  bridges,     ///< PXB: several PCIe switches, but not the processor
+  host_bridge, ///< PHB: the processor's PCIe host bridge
+  numa_node,   ///< NODE: two host bridges of one NUMA node
+  machine,     ///< SYS: the links between NUMA nodes
+};
+
+/// The way between two parts: over `nvlinks` NVLinks if there are some, and then nobody says what PCIe would be like.
+struct way {
+  distance over = distance::same;
+  std::uint32_t nvlinks = 0;
+  friend bool operator==(const way&, const way&) = default;
+};
+
+/// GPUs and network cards of a node, and the way between each two of them, which is the same in both directions.
+struct matrix {
+  struct part {
+    std::string name;       ///< such as GPU0, NIC0 or mlx5_0
+    bool is_gpu = false;
+    std::string cpus = {};  ///< processors next to a GPU, such as 0-15,128-143
+    std::string numa = {};  ///< NUMA node next to a GPU
+    std::string device = {}; ///< name of a network card, where `name` is only its number
+    friend bool operator==(const part&, const part&) = default;
+  };
+  std::vector<part> parts;
+  std::vector<way> ways; ///< row by row
+
+  const way& at(std::size_t a, std::size_t b) const { return ways[a * parts.size() + b]; }
+  friend bool operator==(const matrix&, const matrix&) = default;
+};
+
+/// The processors of a node, which are alike.
+struct processors {
+  std::string model = {};
+  std::uint32_t sockets = 1;
+  std::uint32_t cores = 1; ///< of all sockets
+  double hertz = 0;        ///< clock, 0 if nobody says
+  bool base_clock = false; ///< … whether that is the one that all cores keep, not the highest of one
+  double flop_per_cycle = 0; ///< of a core in single precision, 0 if nobody says
+  std::string units = {};    ///< what computes them, such as "AVX2"
+  friend bool operator==(const processors&, const processors&) = default;
+};
+
+/// Generic resources of a node that are GPUs.
+struct gpu_count {
+  std::string type; ///< as the administrators called it; empty if they did not
+  std::uint32_t count = 0;
+  friend bool operator==(const gpu_count&, const gpu_count&) = default;
+};
+
+/// A node as a batch system lists it. What it did not say is 0.
+struct node {
+  std::string name;
+  std::uint32_t sockets = 0;
+  std::uint32_t cores = 0; ///< of all sockets
+  byte_count memory = 0;
+  std::vector<gpu_count> gpus = {};
+  friend bool operator==(const node&, const node&) = default;
+};
+
+/// Everything that is known of a machine. `gpus`, `joined`, `host` and `memory` are of one node.
+struct listing {
+  std::vector<gpu> gpus = {};
+  std::optional<matrix> joined = {};
+  std::optional<processors> host = {};
+  std::optional<byte_count> memory = {};
+  std::vector<node> nodes = {};
+  bool nodes_are_alike = false; ///< nodes are only names: each is as the other lists say
+};
+
+} // namespace weft::inventory

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "routes.hpp"
+#include "weft/platform/described_machine.hpp"
+#include "weft/platform/presets.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace described_machine_test {
+
+using namespace weft;
+using inventory::distance;
+using inventory::way;
+
+const inventory::processors epyc{.model = "AMD EPYC 7742 64-Core Processor",
+                                 .sockets = 2,
+                                 .cores = 128,
+                                 .hertz = 2.25e9,
+                                 .flop_per_cycle = 32,
+                                 .units = "two units of AVX2"};
+
+/// `gpus` GPUs and then cards; the way between each two by a function of their numbers.
+template <class Way>
+inventory::matrix joined(std::size_t gpus, std::size_t cards, const Way& between) {
+  inventory::matrix m;
+  for (std::size_t i = 0; i < gpus + cards; ++i) {
+    const bool gpu = i < gpus;
+    m.parts.push_back({.name = (gpu ? "GPU" : "NIC") + std::to_string(gpu ? i : i - gpus), .is_gpu = gpu});
+  }
+  for (std::size_t a = 0; a < gpus + cards; ++a) {
+    for (std::size_t b = 0; b < gpus + cards; ++b) {
+      m.ways.push_back(a == b ? way{} : between(std::min(a, b), std::max(a, b)));
+    }
+  }
+  return m;
+}
+
+/// A DGX A100: two GPUs and two cards behind each PCIe switch, NVLinks to switches.
+inventory::listing dgx_a100() {
+  inventory::listing all;
+  all.gpus.assign(8, {.name = "NVIDIA A100-SXM4-80GB", .memory = byte_count{80} << 30});
+  all.joined = joined(8, 8, [](std::size_t a, std::size_t b) {
+    return b < 8                                ? way{distance::machine, 12}
+           : (a % 8) / 2 == (b % 8) / 2 ? way{distance::bridges}
+                                                : way{distance::machine};
+  });
+  for (std::size_t i = 0; i < 8; ++i) {
+    all.joined->parts[i].numa = std::to_string((i / 2) ^ 1);
+  }
+  all.host = epyc;
+  all.memory = byte_count{2048} << 30;
+  return all;
+}
+
+std::string refusal(const inventory::listing& all, const machine_assumptions& assumed = {}) {
+  try {
+    static_cast<void>(describe_machine(all, assumed));
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+bool says(const described_machine& m, const std::string& words) {
+  return std::any_of(m.notes.begin(), m.notes.end(), [&](const auto& n) { return n.find(words) != n.npos; });
+}
+
+TEST_CASE("described machines: the lists of a DGX A100 make what the preset has") {
+  const auto made = describe_machine(dgx_a100());
+  const auto preset = presets::dgx_a100();
+  const auto& p = made.devices;
+  REQUIRE(p.num_devices() == 9);
+  for (const device_id d : ids(9)) {
+    CHECK(p.name(d) == preset.name(d));
+    CHECK(p.kind(d) == preset.kind(d));
+    CHECK(p.speed(d) == preset.speed(d));
+    CHECK(p.memory_capacity(d) == preset.memory_capacity(d));
+    CHECK(p.memory_bandwidth(d) == preset.memory_bandwidth(d));
+    for (const device_id e : ids(9)) {
+      CHECK(p.bandwidth(d, e) == preset.bandwidth(d, e));
+      CHECK(p.latency(d, e) == doctest::Approx(preset.latency(d, e)));
+    }
+  }
+  CHECK(weft_test::route(p, 1, 0)[1] == weft_test::route(p, 2, 0)[1]); // two GPUs share an uplink
+  CHECK(weft_test::route(p, 1, 0)[1] != weft_test::route(p, 3, 0)[1]);
+  CHECK(says(made, "NVIDIA A100-SXM4-80GB: 156 TFLOP/s, 312 in half precision, 2039 GB/s, by its data sheet"));
+  CHECK(says(made, "highest clock"));
+}
+
+TEST_CASE("described machines: two nodes, whose cards are those next to the GPUs") {
+  auto all = dgx_a100();
+  all.nodes = {{.name = "a", .cores = 128, .gpus = {{"a100", 8}}}, {.name = "b", .cores = 64, .gpus = {{"a100", 8}}}};
+  CHECK(refusal(all) == "the machine has 2 nodes, but nothing lists their network; give its bandwidth, as in --network "
+                        "200Gbit/s");
+  const auto p = describe_machine(all, {.network_bandwidth = 25e9}).devices;
+  REQUIRE(p.num_devices() == 18);
+  CHECK(p.name(9) == "b/cpu");
+  CHECK(p.speed(9) == p.speed(0) / 2); // by the batch system's cores
+  CHECK(p.bandwidth(1, 10) == 25e9);
+  CHECK(p.latency(1, 10) == doctest::Approx(5e-6 + 10e-6)); // the network, and two half ways over PCIe
+  CHECK(p.bandwidth(1, 2) == 300e9);
+  // Of two cards behind its switch, a GPU takes one by whom it sends to.
+  CHECK(weft_test::route(p, 1, 10)[1] != weft_test::route(p, 1, 11)[1]);
+}
+
+TEST_CASE("described machines: direct NVLinks, several or one, and pairs without") {
+  inventory::listing all;
+  all.gpus.assign(4, {.name = "Tesla V100-SXM2-16GB"});
+  all.joined = joined(4, 0, [](std::size_t a, std::size_t b) {
+    return a == 0 && b == 1   ? way{distance::machine, 2}
+           : a == 2 && b == 3 ? way{distance::machine, 1}
+           : a == 0 && b == 2 ? way{distance::bridge}
+                              : way{distance::machine};
+  });
+  const auto made = describe_machine(all);
+  const auto& p = made.devices; // no processor
+  REQUIRE(p.num_devices() == 4);
+  CHECK(p.bandwidth(0, 1) == 50e9);
+  CHECK(p.latency(0, 1) == 5e-6);
+  CHECK(p.bandwidth(3, 2) == 25e9);
+  CHECK(p.bandwidth(0, 2) == 15.75e9); // behind one switch, PCIe 3.0
+  CHECK(p.bandwidth(0, 3) == doctest::Approx(15.75e9 * 2 / 3)); // across NUMA nodes
+  CHECK(weft_test::route(p, 0, 2).size() == 2);
+  CHECK(says(made, "cpu: left out"));
+}
+
+TEST_CASE("described machines: PCIe switches inside each other") {
+  inventory::listing all;
+  all.gpus.assign(5, {.name = "NVIDIA L4", .pcie = 4u, .pcie_lanes = 8u});
+  all.joined = joined(5, 0, [](std::size_t a, std::size_t b) {
+    return b == 4             ? way{distance::host_bridge}
+           : a / 2 == b / 2 ? way{distance::bridge}
+                            : way{distance::bridges};
+  });
+  all.host = epyc;
+  const auto p = describe_machine(all).devices;
+  CHECK(weft_test::route(p, 1, 2).size() == 2); // one switch
+  CHECK(weft_test::route(p, 1, 3).size() == 4); // up and down again
+  CHECK(weft_test::route(p, 5, 0).size() == 2); // lanes of its own
+  CHECK(weft_test::route(p, 1, 0).size() == 4);
+  CHECK(p.bandwidth(1, 0) == 15.75e9);
+  CHECK(p.latency(1, 0) == doctest::Approx(10e-6));
+  CHECK(p.latency(5, 0) == doctest::Approx(10e-6));
+}
+
+TEST_CASE("described machines: Slurm's lists alone") {
+  inventory::listing all;
+  all.host = epyc;
+  all.nodes = {{.name = "g1", .memory = byte_count{1} << 40, .gpus = {{"nvidia_h100_80gb_hbm3", 4}}},
+               {.name = "c1", .memory = byte_count{1} << 38}};
+  const auto made = describe_machine(all, {.network_bandwidth = 25e9});
+  const auto& p = made.devices;
+  REQUIRE(p.num_devices() == 6);
+  CHECK(p.speed(1) == 494.5e12);
+  CHECK(p.bandwidth(1, 2) == 6 * 25e9); // 18 links to three others
+  CHECK(p.name(5) == "c1/cpu");
+  CHECK(p.memory_capacity(5) == byte_count{1} << 38);
+  CHECK(says(made, "taken to be by all their NVLinks"));
+  all.nodes[0].gpus = {{"a100", 4}};
+  CHECK(refusal(all, {.network_bandwidth = 25e9}).starts_with("the nodes have GPUs of type 'a100', which may be "
+                                                               "'A100-PCIE-40GB', "));
+  const auto chosen = describe_machine(all, {.types = {{"a100", "A100-SXM4-40GB"}}, .network_bandwidth = 25e9}).devices;
+  CHECK(chosen.memory_capacity(1) == byte_count{40} << 30);
+  all.nodes[0].gpus = {{"a100_3g", 2}};
+  CHECK(refusal(all, {.network_bandwidth = 25e9}) ==
+        "the nodes have GPUs of type 'a100_3g', which no data sheet is known for; say what they are, as in --gpu "
+        "'a100_3g=A100-SXM4-80GB'");
+  all.nodes[0].gpus = {{"l4", 1}};
+  CHECK(describe_machine(all, {.network_bandwidth = 25e9}).devices.speed(1) == 60e12); // and not an L40
+}
+
+TEST_CASE("described machines: nodes with other GPUs than those that are listed by name") {
+  auto all = dgx_a100();
+  all.nodes = {{.name = "a", .gpus = {{"a100", 8}}}, {.name = "v", .gpus = {{"tesla_v100-sxm2-32gb", 8}}}};
+  const auto p = describe_machine(all, {.network_bandwidth = 25e9}).devices;
+  CHECK(p.speed(1) == 156e12);
+  CHECK(p.speed(10) == 15.7e12);
+  CHECK(p.memory_capacity(10) == byte_count{32} << 30);
+}
+
+TEST_CASE("described machines: figures that are given count before data sheets") {
+  inventory::listing all;
+  all.gpus = {{.name = "NVIDIA Foo"}};
+  CHECK(refusal(all) == "no data sheet is known for the GPU 'NVIDIA Foo'; give its peak rates in TFLOP/s and GB/s, as in "
+                        "--gpu 'NVIDIA Foo=fp32:60,half:120,bandwidth:900,memory:24'");
+  machine_assumptions assumed;
+  assumed.gpus["NVIDIA Foo"] = {.tflops = 60, .half = 120, .gigabytes_per_second = 900};
+  CHECK(refusal(all, assumed).starts_with("nothing says how much memory the GPU 'NVIDIA Foo' has"));
+  all.gpus[0].memory = 1 << 30;
+  assumed.host_speed = 2e12;
+  assumed.host_memory = 1 << 20;
+  const auto p = describe_machine(all, assumed).devices;
+  CHECK(p.speed(0) == 2e12);
+  CHECK(p.memory_capacity(0) == 1 << 20);
+  CHECK(p.devices()[1].narrow == narrow_speeds{.half = 120e12});
+  assumed.gpus["NVIDIA Foo"].tflops = 0;
+  CHECK(refusal(all, assumed).starts_with("the rates of the GPU 'NVIDIA Foo' lack fp32"));
+}
+
+TEST_CASE("described machines: what is missing, in one line") {
+  CHECK(refusal({}).starts_with("the lists name neither a GPU nor a processor"));
+  auto all = dgx_a100();
+  all.gpus.pop_back();
+  CHECK(refusal(all).starts_with("the topology has 8 GPUs, but 7 are listed by name"));
+  all.gpus.clear();
+  CHECK(refusal(all).starts_with("the topology has 8 GPUs, but 0 are listed by name"));
+  inventory::listing power;
+  power.host = inventory::processors{.model = "POWER9", .cores = 4, .hertz = 3e9};
+  CHECK(refusal(power) == "the list of the processors 'POWER9' does not say their vector units; give their peak rate in "
+                          "TFLOP/s, as in --cpu fp32:2.5");
+  auto many = dgx_a100();
+  many.nodes.assign(200, {.name = "n", .gpus = {{"", 8}}});
+  CHECK(refusal(many, {.network_bandwidth = 1e9}) ==
+        "the machine has more than 1000 devices, the most that a platform may have; choose some of its 200 nodes, as in "
+        "--nodes 'n'");
+  inventory::listing links;
+  links.gpus.assign(2, {.name = "X", .memory = 1 << 30});
+  links.joined = joined(2, 0, [](std::size_t, std::size_t) { return way{distance::machine, 4}; });
+  CHECK(refusal(links, {.gpus = {{"X", {.tflops = 1}}}}).starts_with("the topology lists NVLinks of 'X', but nothing says"));
+}
+
+} // namespace described_machine_test
