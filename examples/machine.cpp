@@ -83,7 +83,7 @@ int run(int argc, char** argv) {
     write(std::cout);
   } else {
     weft::io::write_file(out, write);
-    fmt::print("{} devices written to {}\n", platform.num_devices(), out);
+    fmt::print("{} device{} written to {}\n", platform.num_devices(), platform.num_devices() == 1 ? "" : "s", out);
   }
   return 0;
 }

@@ -48,14 +48,19 @@ public:
   }
 
   inventory::listing take() && {
+    const auto fill = [](auto& place, auto& other, bool lacks) {
+      if (lacks) {
+        place = std::move(other);
+      }
+    };
+    all_.host = std::move(lscpu_);
+    all_.memory = meminfo_;
     if (hwloc_) { // what the other tools say comes first
-      all_.gpus = all_.gpus.empty() ? std::move(hwloc_->gpus) : std::move(all_.gpus);
-      all_.joined = all_.joined ? std::move(all_.joined) : std::move(hwloc_->joined);
-      all_.host = std::move(hwloc_->host);
-      all_.memory = hwloc_->memory;
+      fill(all_.gpus, hwloc_->gpus, all_.gpus.empty());
+      fill(all_.joined, hwloc_->joined, !all_.joined);
+      fill(all_.host, hwloc_->host, !all_.host);
+      fill(all_.memory, hwloc_->memory, !all_.memory);
     }
-    all_.host = lscpu_ ? std::move(lscpu_) : std::move(all_.host);
-    all_.memory = meminfo_ ? meminfo_ : all_.memory;
     return std::move(all_);
   }
 
