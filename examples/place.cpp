@@ -84,6 +84,9 @@ void check_outputs(const options& o, const tool::input& in) {
   if (!o.out.empty()) {
     tool::check_output(o.out, in);
   }
+  if (!o.split.empty()) {
+    tool::check_split(o.split, in);
+  }
   for (const auto* file : {&o.out, &o.plan, &o.html, &o.trace}) {
     if (!file->empty()) {
       weft::io::require_writable(*file);
@@ -150,6 +153,10 @@ int run(int argc, char** argv) {
   if (!o.out.empty()) {
     tool::write_placed(o.out, in, found.plan.placement, devices);
     wrote("model", o.out);
+  }
+  if (!o.split.empty()) {
+    const auto files = tool::write_split(o.split, in, o.modelling, found.plan.placement, devices, found.run);
+    wrote(fmt::format("{} stage{}", files.size(), files.size() == 1 ? "" : "s").c_str(), o.split);
   }
   if (!o.plan.empty()) {
     weft::io::write_file(o.plan, [&](std::ostream& out) { weft::io::write_plan_json(out, record); });

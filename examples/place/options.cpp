@@ -40,7 +40,7 @@ std::string footer() {
           "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
-          "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json\n"
+          "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json --split stages\n"
           "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
           "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files.\n";
   return text;
@@ -134,6 +134,10 @@ options parse(int argc, char** argv) {
     ->type_name("S")
     ->capture_default_str();
   app.add_option("-o,--output", o.out, "Write the model again with the device of each op")->type_name("FILE");
+  app.add_option("--split", o.split,
+                 "Cut an ONNX model into stages that run one after the other, each on one device: a model per\n"
+                 "stage and manifest.json, which says what goes where")
+    ->type_name("FOLDER");
   app.add_option("--plan", o.plan, "Write the plan: device and order of each op, as JSON")->type_name("FILE");
   app.add_option("--from-plan", o.from_plan,
                  "Search for nothing: take the plan of a file that --plan wrote, with the options that it was made\n"

@@ -34,6 +34,7 @@ struct options {
   unsigned jobs = 1;
   std::string out;
   std::string plan;
+  std::string split; ///< a folder
   std::string from_plan;
   weft::io::plan_record made = {}; ///< what that file has
   std::map<std::string, std::vector<std::string>> assumed = {}; ///< the options that change the model or its costs

@@ -7,9 +7,12 @@
 #include "model_options.hpp"
 
 #include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
 #include "weft/platform/platform.hpp"
 
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace tool {
 
@@ -19,6 +22,11 @@ foreign_reader tensorflow_reader(const model_options& o);
 
 /// Writes the model that was read, or the bundled network, with the devices of its own ops; `where` may have more.
 void write_onnx(std::ostream& out, const input& in, const weft::placement& where, const weft::platform<>& devices);
+/// See `check_split` and `write_split` in model_file.hpp.
+std::string way_to_data(const std::string& folder, const input& in);
+std::vector<std::string> write_onnx_split(const std::string& folder, const input& in, const model_options& o,
+                                          const weft::placement& where, const weft::platform<>& devices,
+                                          const weft::trace& run);
 /// A bundled network as text or binary.
 void write_tensorflow(std::ostream& out, bool text, const input& in, const weft::placement& where,
                       const weft::platform<>& devices);

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace tool {
@@ -199,6 +200,33 @@ void write_placed(const std::string& file, [[maybe_unused]] const input& in, [[m
     write_tensorflow(out, std::filesystem::path{file}.extension() == ".pbtxt", in, where, devices);
 #endif
   });
+}
+
+void check_split(const std::string& folder, const input& in) {
+  if (in.from != input::source::onnx) {
+    throw error(fmt::format("--split cuts ONNX models, and '{}' is {}; -o writes other models with devices", in.spec,
+                            in.model.format));
+  }
+#ifdef WEFT_TOOL_ONNX
+  (void)way_to_data(folder, in);
+#endif
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (!std::filesystem::is_directory(folder)) {
+    throw error(fmt::format("--split {}: the folder cannot be made{}{}", folder, failed ? ": " : "",
+                            failed ? failed.message() : std::string{}));
+  }
+  io::require_writable(std::filesystem::path{folder} / "manifest.json");
+}
+
+std::vector<std::string> write_split([[maybe_unused]] const std::string& folder, [[maybe_unused]] const input& in,
+                                     [[maybe_unused]] const model_options& o, [[maybe_unused]] const placement& where,
+                                     [[maybe_unused]] const platform<>& devices, [[maybe_unused]] const trace& run) {
+#ifdef WEFT_TOOL_ONNX
+  return write_onnx_split(folder, in, o, where, devices, run);
+#else
+  return {};
+#endif
 }
 
 } // namespace tool

@@ -5,6 +5,7 @@
 #include "model_options.hpp"
 
 #include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/workload/model.hpp"
 #include "weft/workload/nn/network.hpp"
@@ -38,5 +39,14 @@ void check_output(const std::string& file, const input& in);
 /// Writes the model again with the device of each op.
 void write_placed(const std::string& file, const input& in, const weft::placement& where,
                   const weft::platform<>& devices);
+
+/// Makes the folder, and refuses models that cannot be split into it: those that are no ONNX file, and those with
+/// weights in files that a model in this folder may not name.
+void check_split(const std::string& folder, const input& in);
+
+/// Writes a model per stage and a manifest into the folder; the names of the stages' files.
+std::vector<std::string> write_split(const std::string& folder, const input& in, const model_options& o,
+                                     const weft::placement& where, const weft::platform<>& devices,
+                                     const weft::trace& run);
 
 } // namespace tool

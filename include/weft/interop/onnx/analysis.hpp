@@ -271,11 +271,12 @@ private:
         complete_loop(n, inputs, bodies.begin()->second, types);
       }
     }
+    bool guessed = std::any_of(inputs.begin(), inputs.end(), [](const value* v) { return v != nullptr && v->guessed; });
     for (int i = 0; i < n.output_size(); ++i) {
       auto& type = types[static_cast<std::size_t>(i)];
       if (!n.output(i).empty()) {
         extents_.complete(type, s, n.output(i));
-        extents_.assume(type, n, inputs);
+        guessed = extents_.assume(type, n, inputs) || guessed;
       }
     }
     if (called == functions_.end()) {
@@ -283,7 +284,7 @@ private:
     }
     for (int i = 0; i < n.output_size(); ++i) {
       if (!n.output(i).empty()) {
-        define_output(n, i, std::move(types[static_cast<std::size_t>(i)]), inputs, cost.parameter, s);
+        define_output(n, i, std::move(types[static_cast<std::size_t>(i)]), inputs, cost.parameter, guessed, s);
       }
     }
     if (cost.parameter) {
@@ -293,7 +294,7 @@ private:
   }
 
   void define_output(const ::onnx::NodeProto& n, int i, ::onnx::TypeProto type, std::span<const value* const> inputs,
-                     bool parameter, scope& s) {
+                     bool parameter, bool guessed, scope& s) {
     const auto [at, is_new] = s.values.try_emplace(n.output(i));
     if (!is_new) {
       fail("tensor " + io::in_quotes(n.output(i)) + ", output of node " + io::in_quotes(n.name()) +
@@ -302,6 +303,7 @@ private:
     value& v = at->second;
     v.type = std::move(type);
     v.parameter = parameter;
+    v.guessed = guessed;
     if (i != 0) {
       return;
     }

@@ -107,23 +107,25 @@ public:
     }
   }
 
-  /// Assumes what is still not known.
-  void assume(::onnx::TypeProto& type, const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
+  /// Assumes what is still not known. Returns whether there was anything.
+  bool assume(::onnx::TypeProto& type, const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
     if (type.has_tensor_type() && type.tensor_type().has_shape()) {
       if (type.tensor_type().elem_type() == 0) {
         type.mutable_tensor_type()->set_elem_type(::onnx::TensorProto::FLOAT);
       }
+      bool any = false;
       for (auto& d : *type.mutable_tensor_type()->mutable_shape()->mutable_dim()) {
         if (!d.has_dim_value() || d.dim_value() < 0) {
           unknown_extents_.add("outputs of " + n.op_type());
+          any = true;
           d.set_dim_value(
             static_cast<std::int64_t>(std::min<std::uint64_t>(options_.unknown_dimension, std::uint64_t{1} << 60)));
         }
       }
-      return;
+      return any;
     }
     if (type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET && !type.has_tensor_type()) {
-      return;
+      return false;
     }
     unknown_shapes_.add(n.op_type());
     const auto element = type.tensor_type().elem_type();
@@ -144,6 +146,7 @@ public:
     if (element != 0) {
       type.mutable_tensor_type()->set_elem_type(element);
     }
+    return true;
   }
 
   /// A Reshape whose target was written for another batch.

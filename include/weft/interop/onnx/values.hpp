@@ -22,6 +22,7 @@ struct value {
   const ::onnx::TensorProto* data = nullptr; ///< its elements, if the file has them
   std::optional<numbers> integers = {};      ///< its elements, if they are few whole numbers that are known
   bool parameter = false;                    ///< known before the model runs
+  bool guessed = false;                      ///< its shape was assumed, or follows from one that was
   const value* storage = nullptr;            ///< the parameter that it is a view of, or null
 };
 

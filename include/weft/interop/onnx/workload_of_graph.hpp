@@ -50,7 +50,7 @@ public:
                                                                    m.graph().node_size())},
         inputs_(count_), costs_(count_) {}
 
-  model operator()() && {
+  model operator()() {
     resolve_names();
     for (const op_id v : visiting_order()) {
       costs_[v] = analysis_.visit(node(v));
@@ -75,6 +75,21 @@ public:
     }
     return result;
   }
+
+  // What was found out on the way: the names that a node reads, each once, with those that its bodies take from around
+  // them; who makes a tensor, `none` if it is no node; what is known of a tensor; and whether a node's outputs are known
+  // before the model runs.
+  const std::vector<std::string_view>& inputs(op_id v) const { return inputs_[v]; }
+  op_id maker(std::string_view name) const {
+    const auto found = made_by_.find(name);
+    return found == made_by_.end() ? none : found->second.op;
+  }
+  const value* find(std::string_view name) { return analysis_.main().find(name); }
+  byte_count bytes_of(std::string_view name) {
+    const value* v = find(name);
+    return v == nullptr ? 0 : analysis_.bytes_of(*v, name);
+  }
+  bool makes_parameters(op_id v) const { return costs_[v].parameter; }
 
 private:
   static constexpr byte_count copied = 4096; // a parameter up to that size is kept by each of its readers
