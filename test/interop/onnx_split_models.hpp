@@ -313,7 +313,7 @@ inline weft::placement blocks_of(const ::onnx::GraphProto& g, std::uint32_t k) {
   std::size_t before = 0;
   for (const auto& n : g.node()) {
     p.push_back(static_cast<weft::device_id>(std::min(before, count - 1) * k / count));
-    before += is_weight(n) ? 0 : 1;
+    before += is_weight(n) ? 0u : 1u;
   }
   return p;
 }
