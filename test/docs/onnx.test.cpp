@@ -8,7 +8,9 @@
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -31,6 +33,35 @@ void place(std::istream& in, std::ostream& out, std::uint64_t batch) {
   weft::onnx::write_placed(out, bytes, result.plan.placement, names);
 }
 // [place]
+
+// [split]
+/// Writes a model per stage, and how they belong together.
+void split(const std::filesystem::path& folder, std::string_view bytes, const weft::placement& where,
+           const std::vector<std::string>& device_names) {
+  const weft::onnx::split_model cut{bytes, where};
+  std::vector<std::string> files;
+  for (std::uint32_t k = 0; k < cut.stages().size(); ++k) {
+    files.push_back("stage_" + std::to_string(k) + ".onnx");
+    weft::io::write_file(folder / files.back(), [&](std::ostream& out) { out << cut.piece(k, device_names); });
+  }
+  weft::io::write_file(folder / "manifest.json", [&](std::ostream& out) {
+    weft::onnx::write_manifest(out, cut, {.model = "net.onnx", .devices = device_names, .files = files});
+  });
+}
+// [split]
+
+TEST_CASE("docs: a model is split") {
+  weft_test::onnx_model m;
+  m.input("x", {1, 64}).output("z", {1, 64}).weights("w", {64, 64});
+  m.node("MatMul", {"x", "w"}, {"y"});
+  m.node("Relu", {"y"}, {"z"});
+  const auto folder = std::filesystem::temp_directory_path() / ("weft_split_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  split(folder, m.bytes(), {0, 1}, {"cpu", "gpu"});
+  CHECK(weft::onnx::read_model(folder / "stage_1.onnx").ops.num_ops() == 1);
+  CHECK(weft::io::read_file(folder / "manifest.json").find("\"feeds\"") != std::string::npos);
+  std::filesystem::remove_all(folder);
+}
 
 TEST_CASE("docs: a model is placed and written") {
   weft_test::onnx_model m;

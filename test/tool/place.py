@@ -284,6 +284,46 @@ def main(folder):
     r = run(two, '--platform', write('one_small.json', json.dumps(on_small)), '--from-plan', full)
     check(r.returncode == 1 and 'Not valid' in r.stdout, f'a plan that does not fit is told: {r.returncode} {r.stdout[:300]}')
 
+    # An ONNX model is cut into stages, which fit together
+    told = placed(*onnx_net, *few, '--plan', path('cut.json'), '--split', path('cut'))
+    manifest = json.loads(bytes_in('cut/manifest.json'))
+    stages = manifest['stages']
+    check(re.search(rf'^{len(stages)} stages? written to ', told, re.M), f'stages are written: {told[-200:]}')
+    check(sorted(os.listdir(path('cut'))) == ['manifest.json'] + [x['file'] for x in stages], 'a file per stage')
+    check(manifest['format'] == 'weft.split' and manifest['model'] == {
+        'name': 'net.onnx', 'sha256': hashlib.sha256(bytes_in('net.onnx')).hexdigest()}, f'of which model: {manifest["model"]}')
+    check(sum(x['nodes'] for x in stages) == len(plan_in('cut.json')['ops']), 'every node is in a stage')
+    check({x['device'] for x in stages} == {plan_in('cut.json')['devices'][d] for d in plan_in('cut.json')['placement']},
+          'stages of all devices of the plan')
+    for k, stage in enumerate(stages):
+        for x in stage['inputs']:
+            made = [o for o in stages[x['from']]['outputs'] if o['name'] == x['name']] if x['from'] is not None else None
+            check(x['from'] is None or (x['from'] < k and k in made[0]['to'] and k in stages[x['from']]['feeds']),
+                  f'stage {k} is fed by an earlier one: {x}')
+        check(0 <= stage['start'] <= stage['finish'] <= plan_in('cut.json')['origin']['step_seconds'] and stage['seconds'] >= 0,
+              f'times of stage {k}')
+        check(counts(placed(path('cut/' + stage['file']), *onnx_net[1:], *few))[0] == str(stage['nodes'] + stage['copied_nodes']),
+              f'stage {k} is a model')
+    placed(*onnx_net, '--from-plan', path('cut.json'), '--split', path('cut again'))
+    check(all(bytes_in('cut/' + f) == bytes_in('cut again/' + f) for f in os.listdir(path('cut'))), 'the same stages of a plan')
+    refused(*net, '--split', path('cut'), because='--split cuts ONNX models')
+    refused(*onnx_net, *few, '--split', path('net.onnx'), because='the folder cannot be made')
+
+    def field(number, content):
+        return bytes([number << 3 | 2, len(content)]) + content
+    weights = (b'\x08\x02\x10\x01' + field(8, b'w') + field(13, field(1, b'location') + field(2, b'w.bin')) + b'\x70\x01')
+    outside = (field(1, field(1, b'x') + field(1, b'w') + field(2, b'y') + field(4, b'Add')) + field(2, b'g') + field(5, weights) +
+               field(11, field(1, b'x') + field(2, field(1, b'\x08\x01' + field(2, field(1, b'\x08\x02'))))) +
+               field(12, field(1, b'y') + field(2, field(1, b'\x08\x01' + field(2, field(1, b'\x08\x02'))))))
+    os.makedirs(path('in/side'))
+    with open(path('in/outside.onnx'), 'wb') as f:
+        f.write(b'\x08\x08' + field(7, outside) + field(8, b'\x10\x11'))
+    for where, way in (('in', b'\x05w.bin'), ('.', b'\x08in/w.bin')):
+        placed(path('in/outside.onnx'), *onnx_net[1:], *few, '--split', path(where))
+        check(way in bytes_in(where + '/stage_00.onnx'), f'weights in another file are found from {where}')
+    refused(path('in/outside.onnx'), *onnx_net[1:], *few, '--split', path('in/side'),
+            because='ONNX lets a model name files of its own folder only')
+
     # Measured times
     profile = {'format': 'weft.profile', 'version': 1,
                'entries': [{'machine': 'gpu', 'op': 'conv1/Conv2D', 'threads': 1, 'affinity': 'packed', 'seconds': [2]}]}
