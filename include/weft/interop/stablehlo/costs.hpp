@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSL-1.0
+/// How much each operation of a StableHLO program computes.
+///
+/// A multiply-add counts as 2 FLOP, each other arithmetic operation, transcendental functions among them, as 1, and
+/// moving data as none, as in docs/workloads.md. Source: the StableHLO specification (openxla.org/stablehlo/spec).
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/interop/stablehlo/loops.hpp"
+#include "weft/interop/stablehlo/program.hpp"
+#include "weft/io/tally.hpp"
+#include "weft/io/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace weft::stablehlo {
+
+namespace detail {
+
+enum class rule : std::uint8_t {
+  moves,     ///< only copies or makes up data; of a parameter, it is the parameter in another shape
+  per_output ///< so many FLOP per element of the result
+};
+
+struct rule_of_names {
+  rule what;
+  double factor;
+  std::string_view names; // with spaces between them
+};
+
+/// Of operations without a formula of their own, by their names without the dialect.
+inline constexpr rule_of_names rules[] = {
+  {rule::moves, 0,
+   "after_all all_gather all_to_all annotate_device_placement bitcast_convert broadcast broadcast_in_dim "
+   "collective_broadcast collective_permute complex composite concatenate constant constant_like convert copy "
+   "create_token cross-replica-sum dynamic_broadcast_in_dim dynamic_gather dynamic_iota dynamic_pad dynamic_reshape "
+   "dynamic_slice dynamic_update_slice gather get_dimension_size get_tuple_element imag infeed iota "
+   "optimization_barrier outfeed pad partition_id real real_dynamic_slice recv replica_id reshape reverse send "
+   "set_dimension_size shape_of slice trace transpose tuple "},
+  {rule::per_output, 1,
+   "abs acos acosh add and asin asinh atan atan2 atanh bessel_i1e broadcast_add broadcast_and broadcast_compare "
+   "broadcast_divide broadcast_maximum broadcast_minimum broadcast_multiply broadcast_power broadcast_select "
+   "broadcast_subtract cbrt ceil compare conj cosh cosine count_leading_zeros digamma divide erf erf_inv erfc "
+   "exponential exponential_minus_one floor is_finite is_inf is_neg_inf is_pos_inf lgamma log log_plus_one logistic "
+   "maximum minimum multiply negate next_after not or polygamma popcnt power reduce_precision remainder rng "
+   "rng_bit_generator round_nearest_afz round_nearest_even rsqrt select shift_left shift_right_arithmetic "
+   "shift_right_logical sign sine sinh sqrt square subtract tan tanh threefry2x32 cu_threefry2x32 "
+   "cu_threefry2x32_ffi xor zeta "},
+  {rule::per_output, 2, "clamp uniform_dequantize uniform_quantize "},
+  {rule::per_output, 4, "batch_norm_inference "},
+  {rule::per_output, 8, "batch_norm_training "},
+  {rule::per_output, 11, "batch_norm_grad "},
+};
+
+inline const rule_of_names* rule_of(std::string_view name) {
+  for (const auto& row : rules) {
+    for (auto at = row.names.find(name); at != row.names.npos; at = row.names.find(name, at + 1)) {
+      const auto end = at + name.size();
+      if ((at == 0 || row.names[at - 1] == ' ') && row.names.substr(end, 1) == " ") {
+        return &row;
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// The numbers of the first list in a text, 0 and 1 of `[0, 1]`, `array<i64: 0, 1>` and `dense<[0, 1]>`.
+inline std::vector<std::size_t> numbers_in(std::string_view text) {
+  auto at = text.find_first_of("[<:");
+  std::vector<std::size_t> numbers;
+  if (at == text.npos) {
+    return numbers;
+  }
+  if (const auto colon = text.find(':', at); text.substr(0, at).ends_with("array") && colon != text.npos) {
+    at = colon; // the type
+  }
+  for (++at; at < text.size() && text[at] != ']' && text[at] != '>'; ++at) {
+    std::size_t number = 0;
+    const auto [end, status] = std::from_chars(text.data() + at, text.data() + text.size(), number);
+    if (end != text.data() + at) {
+      numbers.push_back(status == std::errc{} ? number : 0);
+      at = static_cast<std::size_t>(end - text.data()) - 1;
+    }
+  }
+  return numbers;
+}
+
+inline double extent(const value_type& t, std::size_t axis) {
+  return axis < t.dims.size() ? static_cast<double>(t.dims[axis]) : 1;
+}
+
+} // namespace detail
+
+/// What a program's operations cost. Costs of regions and functions are part of the operation that has or calls them.
+class costs {
+public:
+  /// `unknown_trips`: how often loops run of which the text does not tell it; `unknown_flop`: per element of the results
+  /// of operations that have no rule here.
+  costs(const program& p, double unknown_trips, double unknown_flop)
+      : p_{p}, unknown_trips_{unknown_trips}, unknown_flop_{unknown_flop},
+        known_(p.ops.size(), std::numeric_limits<double>::quiet_NaN()),
+        of_functions_(p.functions.size(), std::numeric_limits<double>::quiet_NaN()) {}
+
+  /// FLOP. Complexity: the operations in its regions and in what it calls; once each.
+  double flop_of(std::uint32_t op) {
+    auto& known = known_[op];
+    if (std::isnan(known)) {
+      const double computed = compute(p_.ops[op]);
+      known = std::isnan(computed) ? std::numeric_limits<double>::infinity() : computed;
+    }
+    return known;
+  }
+  /// Bytes of the constants in the regions of an operation, which it keeps.
+  double constants_in(const operation& o) const {
+    double bytes = 0;
+    for (const auto r : p_.regions_of(o)) {
+      for (const auto inner : p_.ops_in(r)) {
+        const auto& i = p_.ops[inner];
+        const bool stored = plain_name(i.name) == "constant" && !is_splat(p_.attribute_of(i, "value"));
+        bytes += stored ? static_cast<double>(p_.result_type(i).bytes()) : constants_in(i);
+      }
+    }
+    return bytes;
+  }
+  const io::tally& assumed() const { return assumed_; }
+
+  /// The target of a `custom_call`.
+  std::string_view target(const operation& o) const {
+    auto name = p_.attribute_of(o, "@");
+    name = name.empty() ? p_.attribute_of(o, "call_target_name") : name;
+    return name.size() >= 2 && name.front() == '"' ? name.substr(1, name.size() - 2) : name;
+  }
+  /// The type of an op in a workload: the operation's name, with what it calls if that says more.
+  std::string type_of(const operation& o) const {
+    const auto name = plain_name(o.name);
+    if (name == "custom_call") {
+      return std::string{o.name} + ":" + std::string{target(o)};
+    }
+    if (name == "composite") {
+      return std::string{o.name} + ":" + std::string{p_.attribute_of(o, "\"")};
+    }
+    return std::string{o.name};
+  }
+
+private:
+  static constexpr int max_depth = 500;
+
+  double of_region(region_id r) {
+    if (++depth_ > max_depth) {
+      throw error("regions and calls are nested more than " + std::to_string(max_depth) + " deep");
+    }
+    double sum = 0;
+    for (const auto op : p_.ops_in(r)) {
+      sum += flop_of(op);
+    }
+    --depth_;
+    return sum;
+  }
+  double of_regions(const operation& o) {
+    double sum = 0;
+    for (const auto r : p_.regions_of(o)) {
+      sum += of_region(r);
+    }
+    return sum;
+  }
+  double of_function(std::uint32_t f) {
+    if (f == none || p_.functions[f].body == none) {
+      return 0;
+    }
+    auto& known = of_functions_[f];
+    if (std::isnan(known)) {
+      known = 0; // for what calls itself, which the reader refuses where it is run
+      known = of_region(p_.functions[f].body);
+    }
+    return known;
+  }
+
+  double compute(const operation& o) {
+    const auto name = plain_name(o.name);
+    const double out = p_.result_type(o).elements();
+    const double in = p_.operand_type(o, 0).elements();
+    if (name == "return" || name == "yield") {
+      return 0;
+    }
+    if (name == "call" || name == "composite") {
+      return of_function(p_.callee(o));
+    }
+    if (name == "while") {
+      return loop(o);
+    }
+    if (name == "if" || name == "case") {
+      double dearest = 0;
+      for (const auto r : p_.regions_of(o)) {
+        dearest = std::max(dearest, of_region(r));
+      }
+      return dearest;
+    }
+    if (name == "dot_general" || name == "dot") {
+      return 2 * out * contracted(o);
+    }
+    if (name == "einsum") {
+      return 2 * einsum(o);
+    }
+    if (name == "convolution" || name == "dynamic_conv") {
+      return convolution(o);
+    }
+    if (name == "reduce") { // each element is combined once
+      return o.num_regions > 0 ? of_regions(o) * in : in; // `applies` names one operation
+    }
+    if (name == "all_reduce" || name == "reduce_scatter") {
+      return of_regions(o) * in;
+    }
+    if (name == "map") {
+      return of_regions(o) * out;
+    }
+    if (name == "scatter") { // n inputs, indices, n updates; each element of an update is combined with what is there
+      return o.num_operands < 3 ? 0 : of_regions(o) * p_.operand_type(o, (o.num_operands + 1) / 2).elements();
+    }
+    if (name == "sort") { // n log2 n comparisons per row
+      const auto axis = attribute_number(o, "dimension", p_.operand_type(o, 0).dims.size() - 1);
+      return of_regions(o) * in * std::log2(std::max(detail::extent(p_.operand_type(o, 0), axis), 2.0));
+    }
+    if (name == "reduce_window") {
+      return of_regions(o) * out * window(o);
+    }
+    if (name == "select_and_scatter") { // each element of the gradient chooses one of its window and is added to it
+      const double gradient = p_.operand_type(o, 1).elements();
+      return gradient * (window(o) + 1);
+    }
+    if (name == "unary_einsum") {
+      return in;
+    }
+    if (name == "top_k" || name == "TopK") {
+      return in * std::max(1.0, std::log2(std::max(last_extent(p_.operand_type(o, 0)), 1.0)));
+    }
+    if (name == "cholesky") { // n³ / 3
+      return in * last_extent(p_.operand_type(o, 0)) / 3;
+    }
+    if (name == "triangular_solve") { // n² multiply-adds per right-hand side, of a triangle
+      return out * last_extent(p_.operand_type(o, 0));
+    }
+    if (name == "fft") { // 5 n log2 n
+      const auto lengths = detail::numbers_in(attribute(o, "length", "fft_length"));
+      double n = 1;
+      for (const auto l : lengths) {
+        n *= static_cast<double>(l);
+      }
+      return 5 * std::max(in, out) * std::log2(std::max(n, 1.0));
+    }
+    return by_name(o);
+  }
+
+  double by_name(const operation& o) {
+    auto name = plain_name(o.name);
+    if (name == "custom_call") {
+      name = target(o);
+      name = plain_name(name);
+    }
+    if (const auto* row = detail::rule_of(name); row != nullptr) {
+      return row->factor * (row->what == detail::rule::moves ? 0 : p_.result_type(o).elements());
+    }
+    if (o.num_regions > 0) { // of a dialect that nobody here knows: what is inside counts once
+      return of_regions(o);
+    }
+    if (o.num_results == 0) {
+      return 0;
+    }
+    assumed_.add("ops of types without a rule here: " + io::number_text(unknown_flop_) +
+                   " FLOP per element of their first result", type_of(o));
+    return unknown_flop_ * p_.result_type(o).elements();
+  }
+
+  double loop(const operation& o) {
+    const auto trips = trips_of(p_, o);
+    if (!trips) {
+      assumed_.add("loops: how often they run is not constant, so that many rounds count: " +
+                   io::number_text(unknown_trips_), o.result);
+    }
+    return trips.value_or(unknown_trips_) * of_regions(o);
+  }
+
+  std::string_view attribute(const operation& o, std::string_view key, std::string_view other) const {
+    const auto text = p_.attribute_of(o, key);
+    return text.empty() ? p_.attribute_of(o, other) : text;
+  }
+  std::size_t attribute_number(const operation& o, std::string_view key, std::size_t otherwise) const {
+    std::size_t value = 0;
+    const auto text = p_.attribute_of(o, key);
+    return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{} ? value : otherwise;
+  }
+  static double last_extent(const value_type& t) { return t.dims.empty() ? 1 : static_cast<double>(t.dims.back()); }
+
+  /// Extents that a product sums over.
+  double contracted(const operation& o) const {
+    const auto& left = p_.operand_type(o, 0);
+    auto text = p_.attribute_of(o, "contracting_dims");
+    if (const auto numbers = p_.attribute_of(o, "dot_dimension_numbers"); !numbers.empty()) {
+      const auto at = numbers.find("lhs_contracting_dimensions");
+      text = at == numbers.npos ? "[]" : numbers.substr(at);
+    } else if (text.empty() && plain_name(o.name) == "dot") {
+      return last_extent(left);
+    }
+    double product = 1;
+    for (const auto axis : detail::numbers_in(text)) {
+      product *= detail::extent(left, axis);
+    }
+    return product;
+  }
+
+  /// Combinations of all indices of `ab,bc->ac`.
+  double einsum(const operation& o) const {
+    const auto equation = attribute(o, "config", "einsum_config");
+    double all = 1;
+    std::string seen;
+    std::size_t operand = 0;
+    std::size_t axis = 0;
+    for (const char c : equation) {
+      if (c == '-') {
+        break;
+      }
+      if (c == ',') {
+        ++operand;
+        axis = 0;
+      } else if (is_letter(c)) {
+        all *= seen.find(c) == seen.npos ? detail::extent(p_.operand_type(o, operand), axis) : 1;
+        seen += seen.find(c) == seen.npos ? std::string(1, c) : std::string{};
+        ++axis;
+      }
+    }
+    return all;
+  }
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+  /// Each element of the result is the product of a filter with its window. What a transposed convolution puts between
+  /// the elements of its input (lhs_dilation) is zero and not multiplied.
+  double convolution(const operation& o) const {
+    const auto& filter = p_.operand_type(o, 1);
+    const auto numbers = attribute(o, "dim_numbers", "dimension_numbers");
+    std::size_t features = 0;
+    constexpr std::string_view raw = "kernel_output_feature_dimension = ";
+    if (const auto at = numbers.find(raw); at != numbers.npos) {
+      static_cast<void>(std::from_chars(numbers.data() + at + raw.size(), numbers.data() + numbers.size(), features));
+    } else if (const auto start = numbers.find("]x["); start != numbers.npos) { // [b, f, 0, 1]x[o, i, 0, 1]->…
+      const auto axes = numbers.substr(start + 3, numbers.find(']', start + 3) - start - 3);
+      features = static_cast<std::size_t>(std::count(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(
+                                                                     std::min(axes.find('o'), axes.size())), ','));
+    }
+    double spread = 1;
+    const auto window = p_.attribute_of(o, "window");
+    const auto dilation = window.find("lhs_dilate");
+    const auto text = dilation == window.npos ? p_.attribute_of(o, "lhs_dilation") : window.substr(dilation);
+    for (const auto d : detail::numbers_in(text)) {
+      spread *= static_cast<double>(std::max<std::size_t>(d, 1));
+    }
+    return 2 * p_.result_type(o).elements() * filter.elements() / std::max(detail::extent(filter, features), 1.0) /
+           spread;
+  }
+
+  /// Elements of a window. One that takes in all before an element is a running sum: one operation per element.
+  double window(const operation& o) const {
+    const auto& in = p_.operand_type(o, 0);
+    const auto& out = p_.result_type(o);
+    const auto extents = detail::numbers_in(p_.attribute_of(o, "window_dimensions"));
+    double product = 1;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      const auto n = static_cast<double>(extents[i]);
+      const bool running = n > 1 && n == detail::extent(in, i) && n == detail::extent(out, i);
+      const bool repeated = extents.size() == 1; // dense<2> stands for all axes
+      product *= running ? 1 : repeated ? std::pow(n, static_cast<double>(std::max<std::size_t>(in.dims.size(), 1))) : n;
+    }
+    return product;
+  }
+
+  const program& p_;
+  double unknown_trips_;
+  double unknown_flop_;
+  std::vector<double> known_;        // by operation
+  std::vector<double> of_functions_; // by function
+  int depth_ = 0;
+  io::tally assumed_;
+};
+
+} // namespace weft::stablehlo

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Reads StableHLO programs, as JAX prints them, as workloads.
+#pragma once
+
+#include "weft/interop/stablehlo/costs.hpp"
+#include "weft/interop/stablehlo/parser.hpp"
+#include "weft/io/files.hpp"
+#include "weft/io/reader.hpp"
+#include "weft/io/traced_workload.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::stablehlo {
+
+/// Reads StableHLO as text, pretty or generic (an `io::model_reader`): an op per operation of `@main` and of the
+/// functions that it calls, with the operation's name as type, and as name that of its result, behind the calls that
+/// lead to it and its location if the text has any. Operations with regions (`while`, `reduce`, …) are one op with the
+/// work of what is inside. Constants are resident with the ops that read them. docs/stablehlo.md has the details.
+///
+/// Arguments of `@main` are inputs of the program or parameters, which are resident with the ops that read them; the
+/// text does not say which. If neither of the options about that is given, those are parameters whose name in the text
+/// begins with `params`, `variables` or `state`, and those that are given away to be replaced (donated).
+///
+/// Throws `parse_error` for what is no such text, with the line. Complexity: linear in the text and in the ops that
+/// inlining calls makes. Memory: up to 20 times the text.
+struct reader {
+  std::optional<std::size_t> leading_parameters = {}; ///< so many of the first arguments are parameters, and no others
+  std::string parameter_names = {}; ///< arguments are parameters whose name (a location) begins like that
+  std::uint64_t batch = 0;             ///< outermost extents that the text leaves open; 0: not given, so 1
+  std::uint64_t unknown_dimension = 1; ///< other extents that the text leaves open
+  double unknown_trips = 1;            ///< how often loops run of which the text does not tell it
+  double unknown_flop_per_element = 1; ///< FLOP per element of the result of operations without a rule
+
+  std::string_view format() const { return "StableHLO"; }
+  /// By how MLIR's text begins (a module, a function, a comment or an alias before it), or its binary form.
+  bool recognises(std::string_view bytes) const;
+  model read(std::string_view bytes, const std::string& file) const;
+};
+
+namespace detail {
+
+inline constexpr std::string_view bytecode_mark = "ML\xefR";
+
+/// Makes the workload of a program.
+class workload_of_program {
+public:
+  workload_of_program(const program& p, const reader& options, std::size_t text_size)
+      : p_{p}, options_{options}, costs_{p, options.unknown_trips, options.unknown_flop_per_element},
+        made_(p.values.size()), known_(p.values.size(), 0), most_ops_{200'000 + text_size / 16} {}
+
+  model operator()() && {
+    const auto main = main_function();
+    const auto& body = p_.regions[p_.functions[main].body];
+    bind_arguments(p_.functions[main], body);
+    emit(p_.functions[main].body, "");
+    keep_aliased(p_.functions[main]);
+    model m{.format = "StableHLO"};
+    m.ops = std::move(ops_).build();
+    for (auto& line : costs_.assumed().notes()) {
+      notes_.push_back(std::move(line));
+    }
+    for (auto& line : assumed_.notes()) {
+      notes_.push_back(std::move(line));
+    }
+    m.notes = std::move(notes_);
+    return m;
+  }
+
+private:
+  using traced = io::traced_value;
+
+  std::uint32_t main_function() {
+    std::uint32_t chosen = none;
+    std::size_t candidates = 0;
+    for (std::uint32_t f = 0; f < p_.functions.size(); ++f) {
+      if (p_.functions[f].body == none) {
+        continue;
+      }
+      if (p_.functions[f].name == "main") {
+        return f;
+      }
+      candidates += p_.functions[f].is_public ? 1u : 0u;
+      chosen = chosen == none || (p_.functions[f].is_public && !p_.functions[chosen].is_public) ? f : chosen;
+    }
+    if (chosen == none) {
+      throw error("the text has no function with a body, so no StableHLO program");
+    }
+    if (candidates > 1) {
+      notes_.push_back("there is no function @main: the first one is read, " +
+                       io::in_quotes(p_.functions[chosen].name));
+    }
+    return chosen;
+  }
+
+  /// The name that a location gives an argument: `params['w']` of `loc("params['w']")`, also through aliases.
+  std::string_view name_in(std::string_view location) const {
+    for (int i = 0; i < 20 && !location.empty(); ++i) {
+      const auto hash = location.find('#');
+      const auto quote = location.find('"');
+      if (quote < hash) {
+        const auto end = location.find('"', quote + 1);
+        return location.substr(quote + 1, end == location.npos ? end : end - quote - 1);
+      }
+      if (hash == location.npos) {
+        return {};
+      }
+      auto alias = location.substr(hash + 1);
+      alias = alias.substr(0, alias.find_first_of(",)]> "));
+      const auto found = p_.locations.find(alias);
+      location = found == p_.locations.end() ? std::string_view{} : found->second;
+    }
+    return {};
+  }
+  std::string_view argument_name(std::string_view text) const {
+    const auto at = text.rfind("loc(");
+    return at == text.npos ? std::string_view{} : name_in(text.substr(at + 4));
+  }
+  static bool is_donated(std::string_view text) {
+    return text.find("tf.aliasing_output") != text.npos || text.find("jax.buffer_donor") != text.npos;
+  }
+
+  void bind_arguments(const function& f, const region& body) {
+    std::size_t parameters = 0;
+    double parameter_bytes = 0;
+    double input_bytes = 0;
+    for (std::uint32_t i = 0; i < body.num_arguments; ++i) {
+      const auto text = i < f.argument_texts.size() ? f.argument_texts[i] : std::string_view{};
+      const auto name = argument_name(text);
+      const bool by_name = !options_.parameter_names.empty();
+      const bool usual = name.starts_with("params") || name.starts_with("variables") || name.starts_with("state");
+      const bool is_parameter = options_.leading_parameters ? i < *options_.leading_parameters
+                                : by_name                   ? name.starts_with(options_.parameter_names)
+                                                            : usual || is_donated(text);
+      const auto id = body.first_argument + i;
+      const auto bytes = p_.type_of(id).bytes();
+      known_[id] = 1;
+      if (is_parameter) {
+        made_[id] = ops_.add_parameter(bytes);
+        ++parameters;
+      }
+      (is_parameter ? parameter_bytes : input_bytes) += static_cast<double>(bytes);
+    }
+    if (options_.leading_parameters && *options_.leading_parameters > body.num_arguments) {
+      throw error("the program has " + std::to_string(body.num_arguments) + " arguments, fewer than the " +
+                  std::to_string(*options_.leading_parameters) + " parameters that were asked for");
+    }
+    if (!options_.parameter_names.empty() && parameters == 0) {
+      throw error("no argument of the program has a name that begins with " +
+                  io::in_quotes(options_.parameter_names) + "; print it with names: as_text(debug_info=True)");
+    }
+    notes_.push_back(std::to_string(parameters) + " of " + std::to_string(body.num_arguments) +
+                     " arguments are parameters (" + io::number_text(parameter_bytes) + " bytes), the others inputs (" +
+                     io::number_text(input_bytes) + " bytes)" +
+                     (parameters == 0 ? "; say how many of the first arguments are parameters, or how their names begin"
+                                      : ""));
+  }
+
+  /// An argument that a result replaces is where that result is made.
+  void keep_aliased(const function& f) {
+    const auto* end = p_.terminator(f.body);
+    const auto& body = p_.regions[f.body];
+    constexpr std::string_view key = "tf.aliasing_output = ";
+    for (std::uint32_t i = 0; i < body.num_arguments && i < f.argument_texts.size() && end != nullptr; ++i) {
+      const auto at = f.argument_texts[i].find(key);
+      const auto& parameter = made_[body.first_argument + i].parameter;
+      if (at == std::string_view::npos || parameter == none) {
+        continue;
+      }
+      const auto number = f.argument_texts[i].substr(at + key.size());
+      std::uint32_t result = none;
+      static_cast<void>(std::from_chars(number.data(), number.data() + number.size(), result));
+      if (result < end->num_operands) {
+        if (const auto& by = made_[p_.operands(*end)[result]]; by.op != none) {
+          ops_.keep(parameter, by.op);
+        }
+      }
+    }
+  }
+
+  bool is_marker(const operation& o) const {
+    static constexpr std::string_view markers[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+                                                   "xla.sdy.FuncResultSharding", "LayoutConstraint"};
+    const auto name = plain_name(o.name);
+    return o.num_results == o.num_operands &&
+           (name == "optimization_barrier" ||
+            (o.name.starts_with("sdy.") && o.num_regions == 0 && o.num_results == 1) ||
+            (name == "custom_call" && std::ranges::find(markers, costs_.target(o)) != std::end(markers)));
+  }
+
+  void pass(value_id from, value_id to) {
+    made_[to] = made_[from];
+    known_[to] = 1;
+  }
+  void pass_results(const operation& o, region_id body) {
+    const auto* end = p_.terminator(body);
+    if (end == nullptr || end->num_operands != o.num_results) {
+      throw error("operation %" + std::string{o.result} + " has not as many results as what it calls returns");
+    }
+    for (std::uint32_t i = 0; i < o.num_results; ++i) {
+      pass(p_.operands(*end)[i], o.first_result + i);
+    }
+  }
+  void inline_region(const operation& o, region_id body, const std::string& path) {
+    const auto& r = p_.regions[body];
+    if (r.num_arguments != o.num_operands) {
+      throw error("operation %" + std::string{o.result} + " has not as many operands as what it calls takes");
+    }
+    if (std::ranges::find(open_, body) != open_.end() || open_.size() >= 100) {
+      throw error("functions call themselves, or each other more than 100 deep");
+    }
+    open_.push_back(body);
+    std::vector<traced> values;
+    for (const auto id : p_.operands(o)) {
+      values.push_back(made_[id]);
+    }
+    for (std::uint32_t i = 0; i < r.num_arguments; ++i) {
+      made_[r.first_argument + i] = values[i];
+      known_[r.first_argument + i] = 1;
+    }
+    emit(body, path);
+    pass_results(o, body);
+    open_.pop_back();
+  }
+
+  void emit(region_id r, const std::string& path) {
+    for (const auto number : p_.ops_in(r)) {
+      const auto& o = p_.ops[number];
+      const auto name = plain_name(o.name);
+      if (++visited_ > most_ops_) {
+        throw error("calls multiply to more operations than such a text can mean");
+      }
+      if (name == "return" || name == "yield") {
+        continue;
+      }
+      if (name == "call") {
+        const auto f = p_.callee(o);
+        if (f == none || p_.functions[f].body == none) {
+          throw error("operation %" + std::string{o.result} + " calls a function that the text does not have");
+        }
+        const auto& callee = p_.functions[f];
+        inline_region(o, callee.body, path.size() > 200 ? path : path + std::string{callee.name} + "/");
+      } else if (o.name.starts_with("sdy.") && o.num_regions == 1) {
+        assumed_.add("regions that each of several devices runs on its part: they count for one device", o.name);
+        inline_region(o, p_.regions_of(o)[0], path);
+      } else if (is_marker(o)) {
+        for (std::uint32_t i = 0; i < o.num_results; ++i) {
+          pass(p_.operands(o)[i], o.first_result + i);
+        }
+      } else if (!fold(o)) {
+        add(number, path);
+      }
+    }
+  }
+
+  /// Constants are known before: they and what only shows them in another shape are no ops.
+  bool fold(const operation& o) {
+    const auto name = plain_name(o.name);
+    if (o.num_results != 1 || o.num_regions != 0) {
+      return false;
+    }
+    if (name == "constant" || name == "iota") {
+      const auto text = p_.attribute_of(o, "value");
+      const auto bytes = name == "iota" || is_splat(text) ? 0 : p_.result_type(o).bytes();
+      made_[o.first_result] = ops_.add_parameter(bytes);
+      constants_.resize(made_[o.first_result].parameter + 1, false);
+      constants_.back() = true;
+      known_[o.first_result] = 1;
+      return true;
+    }
+    const auto from = shown(o);
+    if (!from || from->op != none || from->parameter >= constants_.size() || !constants_[from->parameter]) {
+      return false;
+    }
+    pass(p_.operands(o)[0], o.first_result);
+    return true;
+  }
+  /// The parameter or constant that an operation shows in another shape.
+  std::optional<traced> shown(const operation& o) const {
+    static constexpr std::string_view shapes[] = {"reshape", "transpose", "broadcast_in_dim", "broadcast", "slice",
+                                                  "convert", "bitcast_convert", "reverse", "copy"};
+    if (o.num_operands != 1 || o.num_results != 1 ||
+        std::ranges::find(shapes, plain_name(o.name)) == std::end(shapes)) {
+      return std::nullopt;
+    }
+    const auto& from = made_[p_.operands(o)[0]];
+    return from.parameter != none ? std::optional{from} : std::nullopt;
+  }
+
+  void add(std::uint32_t number, const std::string& path) {
+    const auto& o = p_.ops[number];
+    const auto place = name_in(o.location);
+    const auto own = o.result.empty() ? plain_name(o.name) : o.result;
+    op made{.work = costs_.flop_of(number),
+            .resident_bytes = bytes_of(costs_.constants_in(o)),
+            .name = place.empty() ? path + std::string{own} : std::string{place} + "." + std::string{own},
+            .type = costs_.type_of(o)};
+    if (const auto from = shown(o)) {
+      const auto v = ops_.add_view(std::move(made), *from);
+      set(o.first_result, ops_.add_output_of(v, from->parameter));
+      return;
+    }
+    std::vector<traced> reads;
+    for (const auto id : p_.operands(o)) {
+      reads.push_back(made_[id]);
+    }
+    for (const auto r : p_.regions_of(o)) {
+      add_captures(r, reads);
+    }
+    const auto v = ops_.add_op(std::move(made), reads);
+    for (std::uint32_t i = 0; i < o.num_results; ++i) {
+      set(o.first_result + i, ops_.add_output(v, p_.type_of(o.first_result + i).bytes()));
+    }
+  }
+  void set(value_id id, traced value) {
+    made_[id] = value;
+    known_[id] = 1;
+  }
+  static byte_count bytes_of(double bytes) {
+    if (bytes > static_cast<double>(workload_builder::max_total_bytes)) {
+      throw error("constants have more than 2^62 bytes");
+    }
+    return static_cast<byte_count>(bytes);
+  }
+  /// What regions read of what is around them.
+  void add_captures(region_id r, std::vector<traced>& reads) const {
+    for (const auto number : p_.ops_in(r)) {
+      const auto& o = p_.ops[number];
+      for (const auto id : p_.operands(o)) {
+        if (known_[id] != 0) {
+          reads.push_back(made_[id]);
+        }
+      }
+      for (const auto inner : p_.regions_of(o)) {
+        add_captures(inner, reads);
+      }
+    }
+  }
+
+  const program& p_;
+  const reader& options_;
+  costs costs_;
+  io::traced_workload ops_;
+  std::vector<traced> made_;         // by value
+  std::vector<std::uint8_t> known_;  // whether `made_` is set
+  std::vector<bool> constants_;      // by parameter, as far as there are any: constants of the text
+  std::vector<region_id> open_;      // functions that are being inlined
+  std::size_t visited_ = 0;
+  std::size_t most_ops_;
+  io::tally assumed_;
+  std::vector<std::string> notes_;
+};
+
+} // namespace detail
+
+inline bool reader::recognises(std::string_view bytes) const {
+  if (bytes.starts_with(detail::bytecode_mark)) {
+    return true;
+  }
+  cursor in{bytes.substr(0, std::min<std::size_t>(bytes.size(), 4096)), ""};
+  const char c = in.peek();
+  if (c == '#' || c == '!') { // an alias: #loc = loc(...)
+    in.accept(c == '#' ? "#" : "!");
+    const auto name = in.word();
+    return !name.empty() && in.accept("=") && (c == '!' || in.is_next("loc(") || in.is_next("#"));
+  }
+  if (c == '"') {
+    return in.is_next("\"builtin.module\"(") || in.is_next("\"func.func\"(");
+  }
+  const auto word = in.word();
+  if (word == "module" || word == "builtin.module") {
+    const char next = in.peek();
+    return next == '@' || next == '{' || in.is_next("attributes");
+  }
+  return word == "func.func" || word == "sdy.mesh" || word == "stablehlo";
+}
+
+inline model reader::read(std::string_view bytes, const std::string& file) const {
+  if (bytes.starts_with(detail::bytecode_mark)) {
+    throw parse_error(file, 0,
+                      "MLIR bytecode, StableHLO's binary form, which is not read; print it as text: "
+                      "jax.jit(f).lower(x).as_text(), or stablehlo-translate --deserialize file");
+  }
+  const auto extent = [](std::uint64_t given) {
+    return static_cast<std::int64_t>(std::clamp<std::uint64_t>(given, 1, 1'000'000'000));
+  };
+  detail::parser parse{bytes, file, {extent(batch), extent(unknown_dimension)}};
+  const auto parsed = std::move(parse)();
+  try {
+    auto m = detail::workload_of_program{parsed.whole, *this, bytes.size()}();
+    if (parsed.has_open_batch) {
+      m.notes.push_back("types leave their outermost extent open: it is " + std::to_string(extent(batch)));
+    } else if (batch != 0) {
+      m.notes.push_back("the batch has no effect: the text says all extents");
+    }
+    if (parsed.has_open_others) {
+      m.notes.push_back("types leave other extents open: they are " + std::to_string(extent(unknown_dimension)));
+    }
+    return m;
+  } catch (const parse_error&) {
+    throw;
+  } catch (const error& e) {
+    std::throw_with_nested(parse_error(file, 0, io::on_one_line(e.what())));
+  }
+}
+
+/// Reads a program from a file. Throws `error` if it cannot be opened, else as `reader::read`.
+/// ```
+/// const weft::model m = weft::stablehlo::read_model("step.mlir", {.leading_parameters = 148});
+/// ```
+inline model read_model(const std::filesystem::path& path, const reader& options = {}) {
+  return options.read(io::read_file(path), path.string());
+}
+
+static_assert(io::model_reader<reader>);
+
+} // namespace weft::stablehlo

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Counts what a reader had to assume, for the notes of a model.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::io {
+
+/// Assumptions by what they are, each with the names of what they concern.
+class tally {
+public:
+  void add(std::string_view assumption, std::string_view name = {}) {
+    auto& names = counts_.try_emplace(std::string{assumption}).first->second;
+    ++names.try_emplace(std::string{name}).first->second;
+  }
+  bool has(std::string_view assumption) const { return counts_.contains(assumption); }
+
+  /// A line each: `3 ops without a rule: a (2), b`, with the most frequent six names.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> lines;
+    for (const auto& [assumption, names] : counts_) {
+      std::vector<std::pair<std::string_view, std::size_t>> sorted(names.begin(), names.end());
+      std::ranges::stable_sort(sorted, std::ranges::greater{}, &std::pair<std::string_view, std::size_t>::second);
+      std::size_t total = 0;
+      std::string list;
+      for (std::size_t i = 0; i < sorted.size(); ++i) {
+        const auto& [name, count] = sorted[i];
+        total += count;
+        if (i < 6 && !name.empty()) {
+          list += (list.empty() ? ": " : ", ") + std::string{name} +
+                  (count > 1 ? " (" + std::to_string(count) + ")" : std::string{});
+        }
+      }
+      lines.push_back(std::to_string(total) + " " + assumption + list + (sorted.size() > 6 ? ", …" : ""));
+    }
+    return lines;
+  }
+
+private:
+  std::map<std::string, std::map<std::string, std::size_t, std::less<>>, std::less<>> counts_;
+};
+
+} // namespace weft::io
