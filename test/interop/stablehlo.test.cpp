@@ -119,4 +119,432 @@ TEST_CASE("StableHLO: two dense layers cost what they cost in nn") {
   CHECK(has_note(inputs, "0 of 5 arguments are parameters"));
 }
 
+TEST_CASE("StableHLO: a convolution block, and its generic form, cost what they cost in nn") {
+  // Images in JAX's usual order, batch × height × width × channels; SAME padding, a bias, ReLU, max pool, mean.
+  constexpr std::string_view text = R"(module @jit_block {
+  func.func public @main(%arg0: tensor<3x3x16x32xf32>, %arg1: tensor<32xf32>, %arg2: tensor<8x28x28x16xf32>) -> tensor<8x32xf32> {
+    %0 = stablehlo.convolution(%arg2, %arg0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<8x28x28x16xf32>, tensor<3x3x16x32xf32>) -> tensor<8x28x28x32xf32>
+    %1 = stablehlo.reshape %arg1 : (tensor<32xf32>) -> tensor<1x1x1x32xf32>
+    %2 = stablehlo.broadcast_in_dim %1, dims = [0, 1, 2, 3] : (tensor<1x1x1x32xf32>) -> tensor<8x28x28x32xf32>
+    %3 = stablehlo.add %0, %2 : tensor<8x28x28x32xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<8x28x28x32xf32>
+    %4 = stablehlo.maximum %3, %cst : tensor<8x28x28x32xf32>
+    %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %5 = "stablehlo.reduce_window"(%4, %cst_0) <{padding = dense<0> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+    ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
+      %9 = stablehlo.maximum %arg3, %arg4 : tensor<f32>
+      stablehlo.return %9 : tensor<f32>
+    }) : (tensor<8x28x28x32xf32>, tensor<f32>) -> tensor<8x14x14x32xf32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %6 = stablehlo.reduce(%5 init: %cst_1) applies stablehlo.add across dimensions = [1, 2] : (tensor<8x14x14x32xf32>, tensor<f32>) -> tensor<8x32xf32>
+    %cst_2 = stablehlo.constant dense<1.960000e+02> : tensor<f32>
+    %7 = stablehlo.broadcast_in_dim %cst_2, dims = [] : (tensor<f32>) -> tensor<8x32xf32>
+    %8 = stablehlo.divide %6, %7 : tensor<8x32xf32>
+    return %8 : tensor<8x32xf32>
+  }
+})";
+  nn::network net{{.bookkeeping = false}};
+  const auto x = net.input_pipeline({{{8, 28, 28, 16}}});
+  const auto y = nn::global_avg_pool(nn::max_pool(relu(nn::conv_layer("c", x[0], {.filters = 32})), 2, {.stride = 2}));
+  static_cast<void>(y);
+  double forward = 0;
+  for (std::uint32_t i = 0; i < net.num_ops(); ++i) {
+    forward += net[i].op.work;
+  }
+  const auto m = read(text, {.leading_parameters = 2});
+  CHECK(total(m.ops) == doctest::Approx(forward).epsilon(0.001));
+  CHECK(m.ops.work(find(m.ops, "0")) == 2.0 * 8 * 28 * 28 * 32 * 9 * 16);
+  CHECK(m.ops.work(find(m.ops, "5")) == 8 * 14 * 14 * 32 * 4);
+  CHECK(m.ops.work(find(m.ops, "6")) == 8 * 14 * 14 * 32);
+  CHECK(m.ops.num_ops() == 8);
+
+  constexpr std::string_view generic = R"("builtin.module"() <{sym_name = "jit_block"}> ({
+  "func.func"() <{function_type = (tensor<3x3x16x32xf32>, tensor<8x28x28x16xf32>) -> tensor<8x14x14x32xf32>, sym_name = "main", sym_visibility = "public"}> ({
+  ^bb0(%arg0: tensor<3x3x16x32xf32>, %arg1: tensor<8x28x28x16xf32>):
+    %0 = "stablehlo.convolution"(%arg1, %arg0) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, padding = dense<1> : tensor<2x2xi64>}> : (tensor<8x28x28x16xf32>, tensor<3x3x16x32xf32>) -> tensor<8x28x28x32xf32>
+    %1 = "stablehlo.constant"() <{value = dense<0xFF800000> : tensor<f32>}> : () -> tensor<f32>
+    %2 = "func.call"(%0, %1) <{callee = @pool}> : (tensor<8x28x28x32xf32>, tensor<f32>) -> tensor<8x14x14x32xf32>
+    "func.return"(%2) : (tensor<8x14x14x32xf32>) -> ()
+  }) : () -> ()
+  "func.func"() <{function_type = (tensor<8x28x28x32xf32>, tensor<f32>) -> tensor<8x14x14x32xf32>, sym_name = "pool", sym_visibility = "private"}> ({
+  ^bb0(%arg0: tensor<8x28x28x32xf32>, %arg1: tensor<f32>):
+    %0 = "stablehlo.reduce_window"(%arg0, %arg1) ({
+    ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
+      %1 = "stablehlo.maximum"(%arg2, %arg3) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%1) : (tensor<f32>) -> ()
+    }) {window_dimensions = dense<[1, 2, 2, 1]> : tensor<4xi64>, window_strides = dense<[1, 2, 2, 1]> : tensor<4xi64>} : (tensor<8x28x28x32xf32>, tensor<f32>) -> tensor<8x14x14x32xf32>
+    "func.return"(%0) : (tensor<8x14x14x32xf32>) -> ()
+  }) : () -> ()
+}) {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} : () -> ()
+)";
+  const auto g = read(generic);
+  REQUIRE(g.ops.num_ops() == 2);
+  CHECK(g.ops.work(0) == m.ops.work(find(m.ops, "0")));
+  CHECK(g.ops.work(1) == m.ops.work(find(m.ops, "5")));
+  CHECK(g.ops.name(1) == "pool/0");
+}
+
+TEST_CASE("StableHLO: attention with a softmax costs 4 s² h and 5 per score") {
+  constexpr std::string_view text = R"(#loc = loc(unknown)
+#loc1 = loc("params['q']['kernel']")
+#loc2 = loc("params['k']['kernel']")
+#loc3 = loc("x")
+module @jit_attend attributes {jax.uses_shape_polymorphism = false, mhlo.num_partitions = 1 : i32} {
+  func.func public @main(%arg0: tensor<512x8x64xbf16> loc("params['q']['kernel']"), %arg1: tensor<512x8x64xbf16> loc(#loc2), %arg2: tensor<2x128x512xbf16> loc("x")) -> (tensor<2x128x8x64xbf16> {jax.result_info = "result"}) {
+    %0 = stablehlo.dot_general %arg2, %arg0, contracting_dims = [2] x [0], precision = [DEFAULT, DEFAULT] : (tensor<2x128x512xbf16>, tensor<512x8x64xbf16>) -> tensor<2x128x8x64xbf16> loc(#loc9)
+    %1 = stablehlo.dot_general %arg2, %arg1, contracting_dims = [2] x [0], precision = [DEFAULT, DEFAULT] : (tensor<2x128x512xbf16>, tensor<512x8x64xbf16>) -> tensor<2x128x8x64xbf16> loc(#loc9)
+    %2 = stablehlo.dot_general %0, %1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3], precision = [DEFAULT, DEFAULT] : (tensor<2x128x8x64xbf16>, tensor<2x128x8x64xbf16>) -> tensor<2x8x128x128xbf16> loc(#loc9)
+    %3 = call @softmax(%2) : (tensor<2x8x128x128xbf16>) -> tensor<2x8x128x128xbf16> loc(#loc9)
+    %4 = stablehlo.dot_general %1, %3, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] : (tensor<2x128x8x64xbf16>, tensor<2x8x128x128xbf16>) -> tensor<2x8x64x128xbf16> loc(#loc9)
+    %5 = stablehlo.transpose %4, dims = [0, 3, 1, 2] : (tensor<2x8x64x128xbf16>) -> tensor<2x128x8x64xbf16> loc(#loc9)
+    return %5 : tensor<2x128x8x64xbf16> loc(#loc)
+  } loc(#loc)
+  func.func private @softmax(%arg0: tensor<2x8x128x128xbf16> loc("x")) -> tensor<2x8x128x128xbf16> {
+    %cst = stablehlo.constant dense<0xFF80> : tensor<bf16> loc(#loc)
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xbf16>, tensor<bf16>) -> tensor<2x8x128xbf16> loc(#loc)
+    %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1, 2] : (tensor<2x8x128xbf16>) -> tensor<2x8x128x128xbf16> loc(#loc)
+    %2 = stablehlo.subtract %arg0, %1 : tensor<2x8x128x128xbf16> loc(#loc)
+    %3 = stablehlo.exponential %2 : tensor<2x8x128x128xbf16> loc(#loc)
+    %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<bf16> loc(#loc)
+    %4 = stablehlo.reduce(%3 init: %cst_0) across dimensions = [3] : (tensor<2x8x128x128xbf16>, tensor<bf16>) -> tensor<2x8x128xbf16>
+     reducer(%arg1: tensor<bf16> loc(unknown), %arg2: tensor<bf16> loc(unknown))  {
+      %7 = stablehlo.add %arg1, %arg2 : tensor<bf16> loc(#loc)
+      stablehlo.return %7 : tensor<bf16> loc(#loc)
+    } loc(#loc)
+    %5 = stablehlo.broadcast_in_dim %4, dims = [0, 1, 2] : (tensor<2x8x128xbf16>) -> tensor<2x8x128x128xbf16> loc(#loc)
+    %6 = stablehlo.divide %3, %5 : tensor<2x8x128x128xbf16> loc(#loc)
+    return %6 : tensor<2x8x128x128xbf16> loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+#loc9 = loc("jit(attend)/jit(main)/dot_general"(#loc))
+)";
+  const auto m = read(text);
+  const double scores = 2.0 * 8 * 128 * 128;
+  CHECK(total(m.ops) == 2 * (2.0 * 2 * 128 * 512 * 512) + 2 * (2 * scores * 64) + 5 * scores);
+  // Arguments called params are parameters without asking.
+  CHECK(m.ops.resident_bytes(find(m.ops, "jit(attend)/jit(main)/dot_general.0")) == 512 * 512 * 2);
+  CHECK(m.ops.resident_bytes(find(m.ops, "jit(attend)/jit(main)/dot_general.1")) == 512 * 512 * 2);
+  CHECK(has_note(m, "2 of 3 arguments are parameters"));
+  CHECK(read(text, {.parameter_names = "params['q']"}).ops.resident_bytes(1) == 0);
+  CHECK(refusal(text, {.parameter_names = "weights"}).find("no argument of the program has a name that begins") !=
+        std::string::npos);
+}
+
+TEST_CASE("StableHLO: loops count as often as constants say") {
+  const auto loop = [](const std::string& start, const std::string& compare, const std::string& step) {
+    return "func.func public @main(%arg0: tensor<4x8xf32>, %n: tensor<i32>) -> tensor<4x8xf32> {\n"
+           "  %c = stablehlo.constant dense<" + start + "> : tensor<i32>\n"
+           "  %c_1 = stablehlo.constant dense<10> : tensor<i32>\n"
+           "  %0:3 = stablehlo.while(%iterArg = %c, %iterArg_0 = %arg0, %iterArg_1 = %c_1) : tensor<i32>, "
+           "tensor<4x8xf32>, tensor<i32> attributes {mhlo.frontend_attributes = {}}\n"
+           "    cond {\n"
+           "    %c_2 = stablehlo.constant dense<7> : tensor<i32>\n"
+           "    %1 = stablehlo.compare  " + compare + ",  SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+           "    stablehlo.return %1 : tensor<i1>\n"
+           "  } do {\n"
+           "    %1 = func.call @next(%iterArg) : (tensor<i32>) -> tensor<i32>\n"
+           "    %2 = stablehlo.multiply %iterArg_0, %iterArg_0 : tensor<4x8xf32>\n"
+           "    stablehlo.return %1, %2, %iterArg_1 : tensor<i32>, tensor<4x8xf32>, tensor<i32>\n"
+           "  }\n"
+           "  return %0#1 : tensor<4x8xf32>\n"
+           "}\n"
+           "func.func private @next(%arg0: tensor<i32>) -> tensor<i32> {\n"
+           "  %c = stablehlo.constant dense<" + step + "> : tensor<i32>\n"
+           "  %0 = stablehlo.add %arg0, %c : tensor<i32>\n"
+           "  return %0 : tensor<i32>\n"
+           "}\n";
+  };
+  const auto rounds = [&](const std::string& start, const std::string& compare, const std::string& step) {
+    const auto m = read(loop(start, compare, step));
+    REQUIRE(m.ops.num_ops() == 1);
+    CHECK(m.ops.type(0) == "stablehlo.while");
+    CHECK_FALSE(has_note(m, "loops"));
+    return m.ops.work(0) / (4 * 8 + 1 + 1); // the body, its counter, the comparison
+  };
+  CHECK(rounds("0", "LT, %iterArg, %c_2", "1") == 7);
+  CHECK(rounds("0", "LT, %iterArg, %iterArg_1", "1") == 10);
+  CHECK(rounds("0", "LT, %iterArg, %iterArg_1", "3") == 4);
+  CHECK(rounds("0", "LE, %iterArg, %iterArg_1", "5") == 3);
+  CHECK(rounds("0", "GT, %c_2, %iterArg", "2") == 4);
+  CHECK(rounds("9", "GE, %iterArg, %c_2", "-1") == 3);
+  CHECK(rounds("0", "NE, %iterArg, %iterArg_1", "1") == 10);
+  CHECK(rounds("20", "LT, %iterArg, %iterArg_1", "1") == 0);
+
+  for (const char* compare : {"LT, %iterArg, %n", "GT, %iterArg, %iterArg_1", "EQ, %iterArg, %c_2"}) {
+    const auto text = loop("0", compare, "1");
+    const auto m = read(text);
+    CHECK(m.ops.work(0) == 34);
+    CHECK(has_note(m, "1 loops: how often they run is not constant"));
+    CHECK(read(text, {.unknown_trips = 50}).ops.work(0) == 50 * 34);
+  }
+}
+
+TEST_CASE("StableHLO: operations with regions count what is in them") {
+  CHECK(flop_of("%0:2 = stablehlo.reduce(%a init: %f), (%i init: %g) across dimensions = [1] : (tensor<18x12xf32>, "
+                "tensor<18x12xi32>, tensor<f32>, tensor<i32>) -> (tensor<18xf32>, tensor<18xi32>)\n"
+                "     reducer(%p: tensor<f32>, %q: tensor<f32>) (%r: tensor<i32>, %s: tensor<i32>)  {\n"
+                "      %4 = stablehlo.compare  GT, %p, %q,  FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+                "      %5 = stablehlo.select %4, %p, %q : tensor<i1>, tensor<f32>\n"
+                "      %6 = stablehlo.select %4, %r, %s : tensor<i1>, tensor<i32>\n"
+                "      stablehlo.return %5, %6 : tensor<f32>, tensor<i32>\n    }",
+                "%a: tensor<18x12xf32>, %i: tensor<18x12xi32>, %f: tensor<f32>, %g: tensor<i32>") == 3 * 18 * 12);
+  CHECK(flop_of("%0 = \"stablehlo.sort\"(%a) <{dimension = 1 : i64, is_stable = true}> ({\n"
+                "  ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
+                "    %1 = stablehlo.compare  LT, %p, %q,  TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+                "    stablehlo.return %1 : tensor<i1>\n"
+                "  }) : (tensor<4x256xf32>) -> tensor<4x256xf32>", "%a: tensor<4x256xf32>") == 4 * 256 * 8);
+  CHECK(flop_of("%0 = \"stablehlo.scatter\"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<"
+                "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                "index_vector_dim = 1>}> ({\n"
+                "  ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
+                "    %1 = stablehlo.add %p, %q : tensor<f32>\n"
+                "    stablehlo.return %1 : tensor<f32>\n"
+                "  }) : (tensor<1000x64xf32>, tensor<32x1xi32>, tensor<32x64xf32>) -> tensor<1000x64xf32>",
+                "%a: tensor<1000x64xf32>, %i: tensor<32x1xi32>, %u: tensor<32x64xf32>") == 32 * 64);
+  CHECK(flop_of("%0 = \"stablehlo.case\"(%i) ({\n"
+                "    stablehlo.return %a : tensor<64xf32>\n  }, {\n"
+                "    %1 = stablehlo.tanh %a : tensor<64xf32>\n"
+                "    %2 = stablehlo.add %1, %a : tensor<64xf32>\n"
+                "    stablehlo.return %2 : tensor<64xf32>\n"
+                "  }) : (tensor<i32>) -> tensor<64xf32>", "%i: tensor<i32>, %a: tensor<64xf32>") == 128);
+  // A running sum is no window of 512 elements.
+  CHECK(flop_of("%0 = \"stablehlo.reduce_window\"(%a, %z) <{padding = dense<[[0, 0], [511, 0]]> : tensor<2x2xi64>, "
+                "window_dimensions = array<i64: 1, 512>}> ({\n"
+                "  ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
+                "    %1 = stablehlo.add %p, %q : tensor<f32>\n"
+                "    stablehlo.return %1 : tensor<f32>\n"
+                "  }) : (tensor<4x512xf32>, tensor<f32>) -> tensor<4x512xf32>",
+                "%a: tensor<4x512xf32>, %z: tensor<f32>") == 4 * 512);
+}
+
+TEST_CASE("StableHLO: products, transforms and solvers by their formulas") {
+  CHECK(flop_of("%0 = \"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = #stablehlo.dot<"
+                "lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], "
+                "rhs_contracting_dimensions = [1]>}> : (tensor<4x8x16xf32>, tensor<4x16x32xf32>) -> tensor<4x8x32xf32>",
+                "%a: tensor<4x8x16xf32>, %b: tensor<4x16x32xf32>") == 2 * 4 * 8 * 16 * 32);
+  CHECK(flop_of("%0 = stablehlo.dot %a, %b : (tensor<8x16xf32>, tensor<16xf32>) -> tensor<8xf32>",
+                "%a: tensor<8x16xf32>, %b: tensor<16xf32>") == 2 * 8 * 16);
+  CHECK(flop_of("%0 = stablehlo.einsum %a, %b, config = \"ab,bc->ac\" : (tensor<8x16xf32>, tensor<16x4xf32>) -> "
+                "tensor<8x4xf32>", "%a: tensor<8x16xf32>, %b: tensor<16x4xf32>") == 2 * 8 * 16 * 4);
+  // The gradient of a convolution with stride 2 for its input: as much as the convolution.
+  CHECK(flop_of("%0 = stablehlo.convolution(%g, %w) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f], window = "
+                "{pad = [[1, 2], [1, 2]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64} : "
+                "(tensor<8x14x14x32xf32>, tensor<3x3x16x32xf32>) -> tensor<8x28x28x16xf32>",
+                "%g: tensor<8x14x14x32xf32>, %w: tensor<3x3x16x32xf32>") == 2.0 * 8 * 14 * 14 * 32 * 9 * 16);
+  // Depthwise: each channel has its filter.
+  CHECK(flop_of("%0 = stablehlo.convolution(%x, %w)\n      dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],\n"
+                "      window = {stride = [1, 1], pad = [[1, 1], [1, 1]]}\n"
+                "      {batch_group_count = 1 : i64, feature_group_count = 16 : i64} : (tensor<8x16x28x28xf32>, "
+                "tensor<16x1x3x3xf32>) -> tensor<8x16x28x28xf32>",
+                "%x: tensor<8x16x28x28xf32>, %w: tensor<16x1x3x3xf32>") == 2.0 * 8 * 16 * 28 * 28 * 9);
+  CHECK(flop_of("%0 = stablehlo.fft %a, type = FFT, length = [16] : (tensor<3x16xcomplex<f32>>) -> "
+                "tensor<3x16xcomplex<f32>>", "%a: tensor<3x16xcomplex<f32>>") == 5 * 48 * 4);
+  CHECK(flop_of("%0 = stablehlo.cholesky %a, lower = true : tensor<12x12xf32>", "%a: tensor<12x12xf32>") == 576);
+  CHECK(flop_of("%values, %indices = chlo.top_k(%a, k = 8) : tensor<16x64xf32> -> (tensor<16x8xf32>, "
+                "tensor<16x8xi32>)", "%a: tensor<16x64xf32>") == 16 * 64 * 6);
+  CHECK(flop_of("%0 = chlo.tan %a : tensor<9xf32> -> tensor<9xf32>", "%a: tensor<9xf32>") == 9);
+  CHECK(flop_of("%0 = stablehlo.clamp %a, %a, %a : tensor<9xf32>", "%a: tensor<9xf32>") == 18);
+  CHECK(flop_of("%0 = stablehlo.select %p, %a, %a : tensor<9xi1>, tensor<9xf32>",
+                "%p: tensor<9xi1>, %a: tensor<9xf32>") == 9);
+  CHECK(flop_of("%output_state, %output = stablehlo.rng_bit_generator %a, algorithm =  THREE_FRY : (tensor<2xui64>) "
+                "-> (tensor<2xui64>, tensor<8x8xui32>)", "%a: tensor<2xui64>") >= 2);
+  CHECK(flop_of("%0 = stablehlo.slice %a [1:3, 4:8:2] : (tensor<3x8xf32>) -> tensor<2x2xf32>",
+                "%a: tensor<3x8xf32>") == 0);
+  CHECK(flop_of("%0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 3.4e+01:16>>) -> tensor<4xf32>",
+                "%a: tensor<4x!quant.uniform<i8:f32, 3.4e+01:16>>") == 8);
+}
+
+TEST_CASE("StableHLO: types have the sizes that devices keep them in") {
+  const auto bytes = [](std::string_view text) { return stablehlo::parse_type(text).bytes(); };
+  CHECK(bytes("tensor<8x16xf32>") == 512);
+  CHECK(bytes("tensor<f64>") == 8);
+  CHECK(bytes("tensor<10xi1>") == 10);
+  CHECK(bytes("tensor<9xi4>") == 5);
+  CHECK(bytes("tensor<3xbf16>") == 6);
+  CHECK(bytes("tensor<7xf8E4M3FN>") == 7);
+  CHECK(bytes("tensor<2x3xcomplex<f32>>") == 48);
+  CHECK(bytes("tensor<4x!quant.uniform<u8:f32, 3.400000e+01:16>>") == 4);
+  CHECK(bytes("tensor<5xindex>") == 40);
+  CHECK(bytes("tensor<4xf32, #stablehlo.bounds<?>>") == 16);
+  CHECK(bytes("!stablehlo.token") == 0);
+  CHECK(bytes("tuple<tensor<f32>>") == 0);
+  CHECK(bytes("tensor<0x5xf32>") == 0);
+}
+
+TEST_CASE("StableHLO: what a text leaves open is set by options and noted") {
+  constexpr std::string_view text = R"(module @jit_fun_flat_jax attributes {jax.uses_shape_polymorphism = true} {
+  func.func public @main(%arg0: tensor<?x4xf32> {mhlo.sharding = ""}, %arg1: tensor<4x?xf32>) -> tensor<?xf32> {
+    %0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %1 = stablehlo.reduce(%arg0 init: %0) across dimensions = [1] : (tensor<?x4xf32>, tensor<f32>) -> tensor<?xf32>
+     reducer(%arg2: tensor<f32>, %arg3: tensor<f32>)  {
+      %2 = stablehlo.add %arg2, %arg3 : tensor<f32>
+      stablehlo.return %2 : tensor<f32>
+    }
+    %3 = stablehlo.tanh %arg1 : tensor<4x?xf32>
+    return %1 : tensor<?xf32>
+  }
+})";
+  const auto m = read(text, {.batch = 32, .unknown_dimension = 5});
+  CHECK(m.ops.work(0) == 32 * 4);
+  CHECK(m.ops.work(1) == 4 * 5);
+  CHECK(has_note(m, "types leave their outermost extent open: it is 32"));
+  CHECK(has_note(m, "types leave other extents open: they are 5"));
+  CHECK(has_note(read(text), "types leave their outermost extent open: it is 1"));
+  CHECK(has_note(read(mlp, {.batch = 4}), "the batch has no effect"));
+  CHECK(flop_of("%0 = stablehlo.abs %a : tensor<?x?xf32, #stablehlo.bounds<3, ?>>",
+                "%a: tensor<?x?xf32, #stablehlo.bounds<3, ?>>") == 3);
+}
+
+TEST_CASE("StableHLO: constants are with what reads them, and those that repeat a number take nothing") {
+  constexpr std::string_view text = R"(module @jit_f {
+  func.func public @main(%arg0: tensor<2x2048xf32>) -> tensor<2x2048xf32> {
+    %cst = stablehlo.constant dense<"0x0000803F"> : tensor<2048xf32>
+    %cst_0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    %cst_1 = stablehlo.constant dense<1.0> : tensor<2x2048xf32>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [1] : (tensor<2048xf32>) -> tensor<2x2048xf32>
+    %1 = stablehlo.add %arg0, %0 : tensor<2x2048xf32>
+    %2 = stablehlo.multiply %1, %0 : tensor<2x2048xf32>
+    %3 = stablehlo.broadcast_in_dim %cst_0, dims = [0] : (tensor<2xf32>) -> tensor<2x2048xf32>
+    %4 = stablehlo.add %2, %3 : tensor<2x2048xf32>
+    %5 = stablehlo.multiply %4, %3 : tensor<2x2048xf32>
+    %6 = stablehlo.add %5, %cst_1 : tensor<2x2048xf32>
+    return %6 : tensor<2x2048xf32>
+  }
+}
+{-#
+  dialect_resources: { builtin: { blob: "0x08000000" } }
+#-}
+)";
+  const auto w = read(text).ops;
+  REQUIRE(w.num_ops() == 5);
+  CHECK(w.resident_bytes(0) == 8192); // over 4 KiB: with the first, and the second beside it
+  CHECK(w.resident_bytes(1) == 0);
+  CHECK(w.group(0) == w.group(1));
+  CHECK(w.resident_bytes(2) == 8); // each has its own
+  CHECK(w.resident_bytes(3) == 8);
+  CHECK(w.group(2) == none);
+  CHECK(w.resident_bytes(4) == 0);
+}
+
+TEST_CASE("StableHLO: state that is given away stays where it is replaced") {
+  constexpr std::string_view text = R"(module @jit_step {
+  func.func public @main(%arg0: tensor<64x64xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<8x64xf32>, %arg2: tensor<8x64xf32>) -> (tensor<64x64xf32>, tensor<8x64xf32>) {
+    %0 = stablehlo.dot_general %arg1, %arg0, contracting_dims = [1] x [0] : (tensor<8x64xf32>, tensor<64x64xf32>) -> tensor<8x64xf32>
+    %1 = stablehlo.dot_general %arg1, %arg2, contracting_dims = [0] x [0] : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<64x64xf32>
+    %2 = stablehlo.add %1, %1 : tensor<64x64xf32>
+    return %2, %0 : tensor<64x64xf32>, tensor<8x64xf32>
+  }
+})";
+  const auto m = read(text);
+  CHECK(has_note(m, "1 of 3 arguments are parameters (16384 bytes)"));
+  CHECK(m.ops.resident_bytes(0) == 16384);
+  CHECK(m.ops.group(0) == m.ops.group(2));
+  CHECK(m.ops.group(1) == none);
+}
+
+TEST_CASE("StableHLO: what only marks or groups is no op") {
+  constexpr std::string_view text = R"(module @jit_f attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2, "y"=4]>
+  func.func public @main(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<16x4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {?}]>}) {
+    %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}, {?}]> : tensor<8x16xf32>
+    %1 = stablehlo.custom_call @Sharding(%0) {backend_config = "", mhlo.sharding = "{devices=[2,1]<=[2]}"} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+    %2:2 = stablehlo.optimization_barrier %1, %arg1 : tensor<8x16xf32>, tensor<16x4xf32>
+    %3 = sdy.manual_computation(%2#0, %2#1) in_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, [{}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg2: tensor<4x16xf32>, %arg3: tensor<16x4xf32>) {
+      %5 = stablehlo.dot_general %arg2, %arg3, contracting_dims = [1] x [0] : (tensor<4x16xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
+      sdy.return %5 : tensor<4x4xf32>
+    } : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    %4 = stablehlo.composite "my.gelu" %3 {composite_attributes = {approximate = true}, decomposition = @gelu.impl} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    return %4 : tensor<8x4xf32>
+  }
+  func.func private @gelu.impl(%arg0: tensor<8x4xf32>) -> tensor<8x4xf32> {
+    %0 = stablehlo.tanh %arg0 : tensor<8x4xf32>
+    %1 = stablehlo.multiply %0, %arg0 : tensor<8x4xf32>
+    return %1 : tensor<8x4xf32>
+  }
+})";
+  const auto m = read(text);
+  REQUIRE(m.ops.num_ops() == 2);
+  CHECK(m.ops.work(0) == 2 * 4 * 16 * 4);
+  CHECK(m.ops.type(1) == "stablehlo.composite:my.gelu");
+  CHECK(m.ops.work(1) == 2 * 32);
+  CHECK(has_note(m, "1 regions that each of several devices runs on its part: they count for one device"));
+}
+
+TEST_CASE("StableHLO: types that nobody knows are noted and count per element") {
+  constexpr std::string_view text = R"(func.func @main(%arg0: tensor<10xf32>) {
+  %0 = mine.op %arg0, key = 3 {a = 1 : i32, "b" = [1, 2]} : tensor<10xf32>
+  %1 = "their.op"(%0) : (tensor<10xf32>) -> tensor<10xf32>
+  %2 = stablehlo.custom_call @lapack_sgetrf(%1) : (tensor<10xf32>) -> tensor<10xf32>
+  their.effect
+  return
+}
+)";
+  const auto m = read(text, {.unknown_flop_per_element = 3});
+  REQUIRE(m.ops.num_ops() == 4);
+  CHECK(m.ops.work(0) == 30);
+  CHECK(m.ops.work(3) == 0);
+  CHECK(m.ops.name(3) == "effect");
+  CHECK(has_note(m, "3 ops of types without a rule here: 3 FLOP per element of their first result: "));
+}
+
+TEST_CASE("StableHLO: texts are recognised by how they begin") {
+  const stablehlo::reader r;
+  CHECK(r.recognises("module {}"));
+  CHECK(r.recognises("  // a comment\n#loc = loc(unknown)\nmodule @f {"));
+  CHECK(r.recognises("#loc1 = loc(\"x\")\n"));
+  CHECK(r.recognises("\"builtin.module\"() ({"));
+  CHECK(r.recognises("ML\xefR\x0dStableHLO"));
+  CHECK_FALSE(r.recognises(""));
+  CHECK_FALSE(r.recognises("digraph { a -> b }"));
+  CHECK_FALSE(r.recognises("# a comment of a HyperDAG\n"));
+  CHECK_FALSE(r.recognises("{\"module\": 1}"));
+  CHECK_FALSE(r.recognises("module.exports = 1"));
+  CHECK_FALSE(r.recognises("\"quoted\",csv"));
+}
+
+TEST_CASE("StableHLO: what is wrong is refused in one line that says where") {
+  CHECK(refusal("ML\xefR\x0dStableHLO_v1.9").find("MLIR bytecode") != std::string::npos);
+  CHECK(refusal("module {\n  func.func @main() {\n    return %7 : tensor<f32>\n  }\n}") ==
+        "f.mlir:3: value %7 is used but not defined before");
+  CHECK(refusal("module {\n") == "f.mlir:2: a region is not closed; the text is truncated");
+  CHECK(refusal("module {\n}\n").find("no function with a body") != std::string::npos);
+  CHECK(refusal("func.func @main() {\n  %0 = a.b\n}\n") == "f.mlir:2: results have no type");
+  CHECK(refusal("func.func @main() {\n  %0 = a.b : tensor<99999999999999x99999999999999xf32>\n}\n")
+          .find("a type has more than 2^62 bytes") != std::string::npos);
+  CHECK(refusal("func.func @main() {\n  call @g() : () -> ()\n}\n").find("calls a function that the text does not") !=
+        std::string::npos);
+  CHECK(refusal("func.func @main() {\n  call @main() : () -> ()\n}\n").find("functions call themselves") !=
+        std::string::npos);
+  CHECK(refusal("func.func @f() {\n return\n}\nfunc.func @f() {\n return\n}\n") ==
+        "f.mlir:4: there are two functions @f");
+  CHECK(refusal(mlp, {.leading_parameters = 6}).find("has 5 arguments, fewer than the 6 parameters") !=
+        std::string::npos);
+  CHECK(refusal("func.func @main() {\n  %c = stablehlo.constant dense<\"0x00 : tensor<f32>\n}\n") ==
+        "f.mlir:2: a text in quotes has no end");
+  std::string deep = "func.func @main() {\n";
+  for (int i = 0; i < 5000; ++i) {
+    deep += "\"a.b\"() ({\n";
+  }
+  CHECK(refusal(deep).find("nested more than 200 deep") != std::string::npos);
+
+  // Functions that call the next one twice would be 2^60 operations.
+  std::string many = "func.func @main() {\n  call @f0() : () -> ()\n  return\n}\n";
+  for (int i = 0; i < 60; ++i) {
+    const auto next = "  call @f" + std::to_string(i + 1) + "() : () -> ()\n";
+    many += "func.func private @f" + std::to_string(i) + "() {\n" + next + next + "  return\n}\n";
+  }
+  many += "func.func private @f60() {\n  return\n}\n";
+  CHECK(refusal(many).find("calls multiply") != std::string::npos);
+
+  // Every beginning of a text, and every text without one of its lines, is read or refused.
+  for (std::size_t end = 0; end < mlp.size(); end += 7) {
+    static_cast<void>(refusal(mlp.substr(0, end)));
+  }
+  for (std::size_t at = 0; at < mlp.size(); at += 5) {
+    std::string text{mlp};
+    text.erase(at, 3);
+    static_cast<void>(refusal(text));
+  }
+}
+
 } // namespace stablehlo_test

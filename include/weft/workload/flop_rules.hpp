@@ -3,8 +3,8 @@
 ///
 /// A multiply-add counts as 2 FLOP; each other arithmetic operation, transcendental functions among them, as 1, as in
 /// nn/ops.hpp. Moving data costs none. Rules follow the definitions of the ops in the ONNX operator reference
-/// (https://onnx.ai/onnx/operators), for the domain com.microsoft in ONNX Runtime's docs/ContribOperators.md, and for
-/// TensorFlow in tensorflow/core/ops.
+/// (https://onnx.ai/onnx/operators), for the domain com.microsoft in ONNX Runtime's docs/ContribOperators.md, for
+/// TensorFlow in tensorflow/core/ops, and for PyTorch in aten/src/ATen/native/native_functions.yaml.
 #pragma once
 
 #include "weft/workload/op_call.hpp"
@@ -52,6 +52,11 @@ inline double transposed_convolution(const op_call& o) {
   return 2 * o.in(0) * o.in(1) / std::max(o.extent(1, 0), 1.0) + (o.has_input(2) ? o.out() : 0);
 }
 
+/// PyTorch's convolution, an attribute of which says whether it is a transposed one.
+inline double convolution_or_transposed(const op_call& o) {
+  return o.number("transposed", 0) != 0 ? transposed_convolution(o) : convolution<1, 2>(o);
+}
+
 /// Output elements times the inner extent: 2 m n k, and m n for what is added (input `Added`).
 template <std::size_t Added>
 double product(const op_call& o, bool transposed) {
@@ -67,6 +72,15 @@ inline double quantised_gemm(const op_call& o) { // QGemm: A, its scale and zero
 /// MatMul of ONNX and TensorFlow, each with its attribute for a first operand that is transposed before.
 inline double matmul(const op_call& o) {
   return product<99>(o, (o.number("transA", 0) | o.number("transpose_a", 0) | o.number("adj_x", 0)) != 0);
+}
+
+/// PyTorch's linear: what is read, weights of output × input features, a bias.
+inline double product_with_bias(const op_call& o) {
+  return product<2>(o, false);
+}
+/// PyTorch's addmm, baddbmm, addmv: what is added, and a product of two.
+inline double product_and_sum(const op_call& o) {
+  return 2 * o.in(1) * (o.rank(2) > 1 ? o.extent(2, -1) : 1) + o.out();
 }
 
 /// Letters that the equation of an Einsum names, once each; an ellipsis stands for the extents that are left. Of two or
@@ -131,10 +145,31 @@ double recurrent(const op_call& o) {
   return states * (2 * Gates * (o.extent(0, 2) + hidden) + PerElement + peepholes);
 }
 
+/// PyTorch's recurrent ops: what is read (steps × batch × features in any order), states, and of each layer and direction
+/// the matrices for input and state, and biases, which are vectors. Per element of a state as in `recurrent`.
+template <int PerElement>
+double recurrent_layers(const op_call& o) {
+  const double examples = o.in(0) / std::max(o.extent(0, -1), 1.0);
+  double flop = 0;
+  bool of_state = false;
+  for (std::size_t i = 1; i < o.inputs.size(); ++i) {
+    if (o.rank(i) == 2) {
+      flop += examples * (2 * o.in(i) + (of_state ? PerElement * o.extent(i, 1) : 0));
+      of_state = !of_state;
+    }
+  }
+  return flop;
+}
+
 /// y = a x + b with a and b per channel, which are known before; 8 per element when statistics are taken.
 inline double batch_normalization(const op_call& o) {
   const bool training = o.number("training_mode", 0) != 0 || o.has_output(1);
   return (training ? 8 : 2) * o.in(0);
+}
+
+/// The same for PyTorch, whose attribute `training` says whether statistics are taken.
+inline double batch_norm_of_mode(const op_call& o) {
+  return (o.number("training", 0) != 0 ? 8 : 2) * o.in(0);
 }
 
 /// Squares, their sum over a window of channels, scale, bias, power and division. ONNX says how large the window is,
@@ -147,9 +182,9 @@ inline double local_response_grad(const op_call& o) {
   return 2 * local_response(o);
 }
 
-/// How many elements a window has: `kernel_shape` in ONNX, `ksize` in TensorFlow.
+/// How many elements a window has: `kernel_shape` in ONNX, `ksize` in TensorFlow, `kernel_size` in PyTorch.
 inline double window(const op_call& o) {
-  for (const auto* name : {"kernel_shape", "ksize"}) {
+  for (const auto* name : {"kernel_shape", "ksize", "kernel_size"}) {
     if (const auto k = o.numbers.find(name); k != o.numbers.end()) {
       return op_call::elements(k->second);
     }

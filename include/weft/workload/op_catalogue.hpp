@@ -39,13 +39,16 @@ inline const std::vector<named_op>& ops_by_type() {
 }
 
 /// The type without what comes before its last '.', ':' or '_' at the front (a domain, a mark of fused ops), and
-/// without a version such as V2 at its end.
+/// without a version such as V2 or the '_' of PyTorch's ops that write into their input at its end.
 constexpr std::string_view plain_type(std::string_view type) {
   if (const auto domain = type.find_last_of(".:"); domain != type.npos) {
     type.remove_prefix(domain + 1);
   }
   while (type.starts_with('_')) {
     type.remove_prefix(1);
+  }
+  if (type.size() > 1 && type.ends_with('_')) {
+    type.remove_suffix(1);
   }
   const auto last = type.find_last_not_of("0123456789");
   if (last != type.npos && last > 0 && last + 1 < type.size() && type[last] == 'V') {

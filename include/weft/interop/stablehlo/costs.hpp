@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much each operation of a StableHLO program computes.
-///
-/// A multiply-add counts as 2 FLOP, each other arithmetic operation, transcendental functions among them, as 1, and
-/// moving data as none, as in docs/workloads.md. Source: the StableHLO specification (openxla.org/stablehlo/spec).
+/// How much each operation of a StableHLO program computes: by the catalogue of ops (workload/op_catalogue.hpp), and by
+/// formulas here where attributes and regions count. Source: the StableHLO specification (openxla.org/stablehlo/spec).
 #pragma once
 
 #include "weft/core/error.hpp"
@@ -10,6 +8,7 @@
 #include "weft/interop/stablehlo/program.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
+#include "weft/workload/op_catalogue.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -25,53 +24,6 @@
 namespace weft::stablehlo {
 
 namespace detail {
-
-enum class rule : std::uint8_t {
-  moves,     ///< only copies or makes up data; of a parameter, it is the parameter in another shape
-  per_output ///< so many FLOP per element of the result
-};
-
-struct rule_of_names {
-  rule what;
-  double factor;
-  std::string_view names; // with spaces between them
-};
-
-/// Of operations without a formula of their own, by their names without the dialect.
-inline constexpr rule_of_names rules[] = {
-  {rule::moves, 0,
-   "after_all all_gather all_to_all annotate_device_placement bitcast_convert broadcast broadcast_in_dim "
-   "collective_broadcast collective_permute complex composite concatenate constant constant_like convert copy "
-   "create_token cross-replica-sum dynamic_broadcast_in_dim dynamic_gather dynamic_iota dynamic_pad dynamic_reshape "
-   "dynamic_slice dynamic_update_slice gather get_dimension_size get_tuple_element imag infeed iota "
-   "optimization_barrier outfeed pad partition_id real real_dynamic_slice recv replica_id reshape reverse send "
-   "set_dimension_size shape_of slice trace transpose tuple "},
-  {rule::per_output, 1,
-   "abs acos acosh add and asin asinh atan atan2 atanh bessel_i1e broadcast_add broadcast_and broadcast_compare "
-   "broadcast_divide broadcast_maximum broadcast_minimum broadcast_multiply broadcast_power broadcast_select "
-   "broadcast_subtract cbrt ceil compare conj cosh cosine count_leading_zeros digamma divide erf erf_inv erfc "
-   "exponential exponential_minus_one floor is_finite is_inf is_neg_inf is_pos_inf lgamma log log_plus_one logistic "
-   "maximum minimum multiply negate next_after not or polygamma popcnt power reduce_precision remainder rng "
-   "rng_bit_generator round_nearest_afz round_nearest_even rsqrt select shift_left shift_right_arithmetic "
-   "shift_right_logical sign sine sinh sqrt square subtract tan tanh threefry2x32 cu_threefry2x32 "
-   "cu_threefry2x32_ffi xor zeta "},
-  {rule::per_output, 2, "clamp uniform_dequantize uniform_quantize "},
-  {rule::per_output, 4, "batch_norm_inference "},
-  {rule::per_output, 8, "batch_norm_training "},
-  {rule::per_output, 11, "batch_norm_grad "},
-};
-
-inline const rule_of_names* rule_of(std::string_view name) {
-  for (const auto& row : rules) {
-    for (auto at = row.names.find(name); at != row.names.npos; at = row.names.find(name, at + 1)) {
-      const auto end = at + name.size();
-      if ((at == 0 || row.names[at - 1] == ' ') && row.names.substr(end, 1) == " ") {
-        return &row;
-      }
-    }
-  }
-  return nullptr;
-}
 
 /// The numbers of the first list in a text, 0 and 1 of `[0, 1]`, `array<i64: 0, 1>` and `dense<[0, 1]>`.
 inline std::vector<std::size_t> numbers_in(std::string_view text) {
@@ -239,9 +191,6 @@ private:
     if (name == "unary_einsum") {
       return in;
     }
-    if (name == "top_k" || name == "TopK") {
-      return in * std::max(1.0, std::log2(std::max(last_extent(p_.operand_type(o, 0)), 1.0)));
-    }
     if (name == "cholesky") { // n³ / 3
       return in * last_extent(p_.operand_type(o, 0)) / 3;
     }
@@ -265,8 +214,16 @@ private:
       name = target(o);
       name = plain_name(name);
     }
-    if (const auto* row = detail::rule_of(name); row != nullptr) {
-      return row->factor * (row->what == detail::rule::moves ? 0 : p_.result_type(o).elements());
+    const auto type = type_of(o);
+    if (const auto* facts = find_op({type, name}); facts != nullptr && facts->flop != nullptr) {
+      op_call call{.type = type, .outputs = {}};
+      for (const auto id : p_.operands(o)) {
+        call.inputs.emplace_back(p_.type_of(id).dims);
+      }
+      for (std::uint32_t i = 0; i < o.num_results; ++i) {
+        call.outputs.emplace_back(p_.result_type(o, i).dims);
+      }
+      return facts->flop(call);
     }
     if (o.num_regions > 0) { // of a dialect that nobody here knows: what is inside counts once
       return of_regions(o);
@@ -275,7 +232,7 @@ private:
       return 0;
     }
     assumed_.add("ops of types without a rule here: " + io::number_text(unknown_flop_) +
-                   " FLOP per element of their first result", type_of(o));
+                   " FLOP per element of their first result", type);
     return unknown_flop_ * p_.result_type(o).elements();
   }
 

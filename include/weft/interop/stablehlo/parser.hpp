@@ -156,7 +156,7 @@ private:
     return in_.peek() == '(' ? read_types_in_brackets() : std::vector<std::uint32_t>{read_type()};
   }
 
-  /// `: (types) -> types`, or `: types`. In the second form, results have the last of the types.
+  /// `: (types) -> types`, `: type -> types`, or `: types`. In the last form, results have the last of the types.
   void read_signature(parts& x) {
     x.typed = true;
     if (in_.peek() == '(') {
@@ -169,6 +169,9 @@ private:
     do {
       x.types.push_back(read_type());
     } while (in_.accept(","));
+    if (in_.accept("->")) { // chlo.tan %x : type -> type
+      x.types = read_result_types();
+    }
   }
 
   value_id read_operand() {

@@ -187,14 +187,15 @@ private:
     }
   }
 
+  /// Whether an operation only says something about what it passes on.
   bool is_marker(const operation& o) const {
     static constexpr std::string_view markers[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
                                                    "xla.sdy.FuncResultSharding", "LayoutConstraint"};
-    const auto name = plain_name(o.name);
+    static constexpr std::string_view operations[] = {"stablehlo.optimization_barrier", "sdy.sharding_constraint",
+                                                      "sdy.reshard", "sdy.data_flow_edge", "sdy.propagation_barrier"};
     return o.num_results == o.num_operands &&
-           (name == "optimization_barrier" ||
-            (o.name.starts_with("sdy.") && o.num_regions == 0 && o.num_results == 1) ||
-            (name == "custom_call" && std::ranges::find(markers, costs_.target(o)) != std::end(markers)));
+           (std::ranges::find(operations, o.name) != std::end(operations) ||
+            (o.name == "stablehlo.custom_call" && std::ranges::find(markers, costs_.target(o)) != std::end(markers)));
   }
 
   void pass(value_id from, value_id to) {
