@@ -25,6 +25,7 @@ COMPONENTS = {
     "clp": ((("with_clp", "coin-clp/1.17.7", "coin-clp::coin-clp"),), ("weft",)),
     "mpi": ((("with_openmpi", "openmpi/4.1.6", "openmpi::openmpi"),), ("weft",)),
     "tensorflow": ((), ("io",)),
+    "stablehlo": ((), ("io",)),
     "onnx": ((("with_onnx", "onnx/1.17.0", "onnx::onnx"),), ("io",)),
 }
 DEFAULTS = {"with_range_v3": True, "with_nlohmann_json": True}

@@ -128,6 +128,7 @@ weft_declare(starpu_mpi HEADERS "^interop/starpu_mpi\\.hpp$" USES starpu
   LINKS weft_foreign::starpu_mpi MPI::MPI_CXX DEFINES OMPI_SKIP_MPICXX # the C++ bindings, no part of MPI any more
   INCLUDES mpi.h starpu.h starpu_mpi.h PKG_CONFIG starpumpi-1.3 FLAGS -DOMPI_SKIP_MPICXX)
 weft_declare(tensorflow HEADERS "^interop/tensorflow(\\.hpp$|/)" USES io)
+weft_declare(stablehlo HEADERS "^interop/stablehlo(\\.hpp$|/)" USES io)
 weft_declare(onnx HEADERS "^interop/onnx(\\.hpp$|/)" USES io
   DEPENDS PACKAGE Protobuf FOREIGN onnx HEADER onnx/onnx_pb.h LIBRARIES onnx onnx_proto
   LINKS weft_foreign::onnx protobuf::libprotobuf

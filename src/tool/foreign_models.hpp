@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Models of other libraries: what is in onnx.cpp and tensorflow.cpp, which are built where these libraries are.
+/// Models of other libraries: what is in onnx.cpp, stablehlo.cpp and so on, which are built where these libraries are.
 #pragma once
 
 #include "files.hpp"
@@ -18,6 +18,7 @@ namespace tool {
 
 /// A reader with the options of the command line.
 foreign_reader onnx_reader(const model_options& o);
+foreign_reader stablehlo_reader(const model_options& o);
 foreign_reader tensorflow_reader(const model_options& o);
 
 /// Writes the model that was read, or the bundled network, with the devices of its own ops; `where` may have more.

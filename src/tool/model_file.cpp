@@ -30,6 +30,9 @@ std::vector<std::pair<input::source, foreign_reader>> foreign_readers([[maybe_un
 #ifdef WEFT_TOOL_ONNX
   readers.emplace_back(input::source::onnx, onnx_reader(o));
 #endif
+#ifdef WEFT_TOOL_STABLEHLO
+  readers.emplace_back(input::source::stablehlo, stablehlo_reader(o));
+#endif
 #ifdef WEFT_TOOL_TENSORFLOW
   readers.emplace_back(input::source::tensorflow, tensorflow_reader(o));
 #endif
@@ -49,9 +52,12 @@ void refuse_options_of_others(const model_options& o, const input& in) {
     }
   };
   const bool is_onnx = in.from == input::source::onnx;
-  refuse(o.batch != 0 && !is_onnx && !is_graph_def(in), "--batch is for ONNX models and TensorFlow graphs");
+  const bool is_stablehlo = in.from == input::source::stablehlo;
+  refuse(o.batch != 0 && !is_onnx && !is_stablehlo && !is_graph_def(in),
+         "--batch is for ONNX models, StableHLO programs and TensorFlow graphs");
   refuse(!o.dimensions.empty() && !is_onnx, "--dim is for ONNX models; --shape for TensorFlow graphs");
   refuse(!o.shapes.empty() && !is_graph_def(in), "--shape is for TensorFlow graphs; --batch and --dim for ONNX models");
+  refuse(!o.parameters.empty() && !is_stablehlo, "--parameters is for StableHLO programs");
   refuse(!o.fetch.empty() && !is_graph_def(in), "--fetch is for TensorFlow graphs");
   refuse(!o.times.empty() && !is_graph_def(in), "--times is for TensorFlow graphs; --profile for all models");
 }
@@ -125,8 +131,8 @@ input load(const std::string& spec, const model_options& o) {
   input in;
   in.spec = in.name = spec;
   if (spec.starts_with(zoo_prefix)) {
-    if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty() || !o.fetch.empty()) {
-      throw error("--times, --shape, --dim and --fetch are for model files; a bundled network has none");
+    if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty() || !o.fetch.empty() || !o.parameters.empty()) {
+      throw error("--times, --shape, --dim, --fetch and --parameters are for model files; a bundled network has none");
     }
     in.from = input::source::network;
     auto made = make_network_with_origins(zoo_spec(spec, o));

@@ -78,6 +78,11 @@ void add_model_options(CLI::App& app, model_options& o) {
   app.add_option_function<texts>("--shape", add_shapes,
                                  "Shape of an input of a TensorFlow graph, as in --shape images=32x224x224x3")
     ->type_name("NAME=NxN…");
+  app
+    .add_option("--parameters", o.parameters,
+                "Arguments of a StableHLO program that are parameters: how many of the first, or how their\n"
+                "names begin, as in --parameters params")
+    ->type_name("N|NAME");
   app.add_option("--fetch", o.fetch,
                  "What a step of a TensorFlow graph fetches; only what that needs counts. Without it, all but\n"
                  "what initialises, saves, restores and summarises; with '*' everything")
@@ -111,7 +116,8 @@ void add_model_options(CLI::App& app, model_options& o) {
 void refuse_model_options(const model_options& o, const char* what) {
   const std::pair<bool, const char*> given[] = {
     {o.batch != 0, "--batch"},      {!o.dimensions.empty(), "--dim"}, {!o.shapes.empty(), "--shape"},
-    {!o.fetch.empty(), "--fetch"},  {o.train.has_value(), "--train"}, {o.work.has_value(), "--work"},
+    {!o.fetch.empty(), "--fetch"},  {!o.parameters.empty(), "--parameters"},
+    {o.train.has_value(), "--train"}, {o.work.has_value(), "--work"},
     {o.peak_rates, "--peak-rates"}, {!o.times.empty(), "--times"},    {!o.profile.empty(), "--profile"}};
   for (const auto& [is_given, option] : given) {
     if (is_given) {
@@ -121,9 +127,9 @@ void refuse_model_options(const model_options& o, const char* what) {
 }
 
 std::string list_model_formats() {
-  return "  Files, recognised by content: ONNX, TensorFlow GraphDef and CostGraphDef (binary and text), native\n"
-         "  JSON, WfFormat, DOT with weights, HyperDAG, PipeDream graphs, standard task graphs (STG), the\n"
-         "  critical-path paper's CSV, JSON of the device-placement study.\n";
+  return "  Files, recognised by content: ONNX, StableHLO (text), TensorFlow GraphDef and CostGraphDef (binary\n"
+         "  and text), native JSON, WfFormat, DOT with weights, HyperDAG, PipeDream graphs, standard task\n"
+         "  graphs (STG), the critical-path paper's CSV, JSON of the device-placement study.\n";
 }
 
 std::string list_platforms(std::size_t columns) {

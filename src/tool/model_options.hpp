@@ -22,6 +22,7 @@ struct model_options {
   std::uint64_t batch = 0; ///< 0: what the model says
   std::map<std::string, std::uint64_t, std::less<>> dimensions = {};
   std::map<std::string, std::vector<std::uint64_t>, std::less<>> shapes = {};
+  std::string parameters = {};         ///< of a StableHLO program: how many arguments, or how their names begin
   std::vector<std::string> fetch = {}; ///< of a TensorFlow graph; see `tensorflow::reader::fetch`
   std::optional<weft::optimizer> train = {};
   std::optional<weft::work_unit> work = {}; ///< of files that do not say it; none: stays unknown
@@ -30,7 +31,7 @@ struct model_options {
   std::string profile;
 };
 
-/// Adds --batch, --dim, --shape, --fetch, --train, --work, --peak-rates, --times and --profile, which fill `o` when
+/// Adds --batch, --dim, --shape, --fetch, --parameters, --train, --work, --peak-rates, --times and --profile, which fill `o` when
 /// `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 

@@ -115,7 +115,7 @@ def check_conan(components, version):
           "conanfile.py: the target of all components is one of theirs")
 
     default = set(targets(run_recipe(ROOT, {})))
-    check(default == {"weft", "views", "io", "report", "tensorflow"}, f"conanfile.py: by default {sorted(default)}")
+    check(default == {"weft", "views", "io", "report", "stablehlo", "tensorflow"}, f"conanfile.py: by default {sorted(default)}")
     least = run_recipe(ROOT, {"with_range_v3": False, "with_nlohmann_json": False})
     check(set(targets(least)) == {"weft"} and not least.requirements_made, "conanfile.py: without options, more than weft")
     for settings in ({"cppstd": "gnu17"}, {"version": "9"}, {"compiler": "clang", "version": "14"}):

@@ -2,6 +2,8 @@
 /// Counts what a reader had to assume, for the notes of a model.
 #pragma once
 
+#include "weft/io/text.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -17,7 +19,7 @@ class tally {
 public:
   void add(std::string_view assumption, std::string_view name = {}) {
     auto& names = counts_.try_emplace(std::string{assumption}).first->second;
-    ++names.try_emplace(std::string{name}).first->second;
+    ++names.try_emplace(on_one_line(name)).first->second;
   }
   bool has(std::string_view assumption) const { return counts_.contains(assumption); }
 

@@ -23,7 +23,7 @@ public:
   [[noreturn]] void fail(const std::string& problem, std::size_t at = std::string_view::npos) const {
     const auto end = std::min(at == std::string_view::npos ? at_ : at, text_.size());
     const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-    throw parse_error(file_, static_cast<std::size_t>(lines) + 1, problem);
+    throw parse_error(file_, static_cast<std::size_t>(lines) + 1, io::on_one_line(problem));
   }
 
   std::size_t position() const { return at_; }

@@ -1,0 +1,32 @@
+#loc = loc(unknown)
+#loc1 = loc("params['q']['kernel']")
+#loc2 = loc("params['k']['kernel']")
+#loc3 = loc("x")
+module @jit_attend attributes {jax.uses_shape_polymorphism = false, mhlo.num_partitions = 1 : i32} {
+  func.func public @main(%arg0: tensor<512x8x64xbf16> loc("params['q']['kernel']"), %arg1: tensor<512x8x64xbf16> loc(#loc2), %arg2: tensor<2x128x512xbf16> loc("x")) -> (tensor<2x128x8x64xbf16> {jax.result_info = "result"}) {
+    %0 = stablehlo.dot_general %arg2, %arg0, contracting_dims = [2] x [0], precision = [DEFAULT, DEFAULT] : (tensor<2x128x512xbf16>, tensor<512x8x64xbf16>) -> tensor<2x128x8x64xbf16> loc(#loc9)
+    %1 = stablehlo.dot_general %arg2, %arg1, contracting_dims = [2] x [0], precision = [DEFAULT, DEFAULT] : (tensor<2x128x512xbf16>, tensor<512x8x64xbf16>) -> tensor<2x128x8x64xbf16> loc(#loc9)
+    %2 = stablehlo.dot_general %0, %1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3], precision = [DEFAULT, DEFAULT] : (tensor<2x128x8x64xbf16>, tensor<2x128x8x64xbf16>) -> tensor<2x8x128x128xbf16> loc(#loc9)
+    %3 = call @softmax(%2) : (tensor<2x8x128x128xbf16>) -> tensor<2x8x128x128xbf16> loc(#loc9)
+    %4 = stablehlo.dot_general %1, %3, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] : (tensor<2x128x8x64xbf16>, tensor<2x8x128x128xbf16>) -> tensor<2x8x64x128xbf16> loc(#loc9)
+    %5 = stablehlo.transpose %4, dims = [0, 3, 1, 2] : (tensor<2x8x64x128xbf16>) -> tensor<2x128x8x64xbf16> loc(#loc9)
+    return %5 : tensor<2x128x8x64xbf16> loc(#loc)
+  } loc(#loc)
+  func.func private @softmax(%arg0: tensor<2x8x128x128xbf16> loc("x")) -> tensor<2x8x128x128xbf16> {
+    %cst = stablehlo.constant dense<0xFF80> : tensor<bf16> loc(#loc)
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xbf16>, tensor<bf16>) -> tensor<2x8x128xbf16> loc(#loc)
+    %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1, 2] : (tensor<2x8x128xbf16>) -> tensor<2x8x128x128xbf16> loc(#loc)
+    %2 = stablehlo.subtract %arg0, %1 : tensor<2x8x128x128xbf16> loc(#loc)
+    %3 = stablehlo.exponential %2 : tensor<2x8x128x128xbf16> loc(#loc)
+    %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<bf16> loc(#loc)
+    %4 = stablehlo.reduce(%3 init: %cst_0) across dimensions = [3] : (tensor<2x8x128x128xbf16>, tensor<bf16>) -> tensor<2x8x128xbf16>
+     reducer(%arg1: tensor<bf16> loc(unknown), %arg2: tensor<bf16> loc(unknown))  {
+      %7 = stablehlo.add %arg1, %arg2 : tensor<bf16> loc(#loc)
+      stablehlo.return %7 : tensor<bf16> loc(#loc)
+    } loc(#loc)
+    %5 = stablehlo.broadcast_in_dim %4, dims = [0, 1, 2] : (tensor<2x8x128xbf16>) -> tensor<2x8x128x128xbf16> loc(#loc)
+    %6 = stablehlo.divide %3, %5 : tensor<2x8x128x128xbf16> loc(#loc)
+    return %6 : tensor<2x8x128x128xbf16> loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+#loc9 = loc("jit(attend)/jit(main)/dot_general"(#loc))
