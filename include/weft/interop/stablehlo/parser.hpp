@@ -4,22 +4,17 @@
 
 #include "weft/interop/stablehlo/cursor.hpp"
 #include "weft/interop/stablehlo/program.hpp"
+#include "weft/interop/stablehlo/type_reader.hpp"
+#include "weft/interop/stablehlo/value_names.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace weft::stablehlo {
-
-/// Extents that a text leaves open.
-struct open_extents {
-  std::int64_t outermost = 1;
-  std::int64_t other = 1;
-};
 
 namespace detail {
 
@@ -30,11 +25,14 @@ namespace detail {
 class parser {
 public:
   parser(std::string_view text, const std::string& file, open_extents open)
-      : in_{text, file}, open_{open}, most_ops_{200'000 + text.size() / 10} {
+      : in_{text, file}, types_{in_, p_.types, open}, most_ops_{200'000 + text.size() / 10} {
     if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
       in_.fail("larger than 4 GiB");
     }
   }
+
+  parser(const parser&) = delete; // its parts refer to each other
+  parser& operator=(const parser&) = delete;
 
   struct result {
     program whole;
@@ -53,7 +51,7 @@ public:
         top.push_back(read_op());
       }
     }
-    return {std::move(p_), has_open_batch_, has_open_others_};
+    return {std::move(p_), types_.has_open_batch(), types_.has_open_others()};
   }
 
 private:
@@ -77,7 +75,7 @@ private:
     const auto name = in_.name();
     in_.expect("=");
     if (is_type) {
-      aliases_.emplace(name, read_type_text());
+      types_.define(name);
     } else if (const auto where = in_.location(); !where.empty()) {
       p_.locations.emplace(name, where);
     } else {
@@ -85,92 +83,21 @@ private:
     }
   }
 
-  /// `tensor<8xf32>`, `!quant.uniform<…>`, `(f32) -> f32`, …
-  std::string_view read_type_text() {
-    const char c = in_.peek();
-    const auto start = in_.position();
-    if (c == '(') {
-      in_.balanced();
-      if (in_.accept("->")) {
-        if (in_.peek() == '(') {
-          in_.balanced();
-        } else {
-          read_plain_type();
-        }
-      }
-      return in_.since(start);
-    }
-    return read_plain_type();
-  }
-  std::string_view read_plain_type() {
-    in_.peek();
-    const auto start = in_.position();
-    const bool marked = in_.accept("!");
-    const auto word = marked ? in_.name() : in_.word();
-    if (word.empty()) {
-      in_.fail("expected a type, but found " + in_.what_is_next());
-    }
-    if (in_.peek() == '<') {
-      in_.balanced();
-    } else if (const auto alias = aliases_.find(word); marked && alias != aliases_.end()) {
-      return alias->second;
-    }
-    return in_.since(start);
-  }
-  std::uint32_t read_type() {
-    const auto at = in_.position();
-    const auto text = read_type_text();
-    const auto [entry, is_new] = type_numbers_.try_emplace(text, static_cast<std::uint32_t>(p_.types.size()));
-    if (is_new) {
-      auto t = parse_type(text);
-      for (std::size_t i = 0; i < t.dims.size(); ++i) {
-        if (t.dims[i] == value_type::dynamic) {
-          t.dims[i] = i == 0 ? open_.outermost : open_.other;
-          (i == 0 ? has_open_batch_ : has_open_others_) = true;
-        }
-      }
-      if (t.is_absurd()) {
-        in_.fail("a type has more than 2^62 bytes: " + io::in_quotes(text), at);
-      }
-      p_.types.push_back(std::move(t));
-    }
-    return entry->second;
-  }
-  /// Types in brackets, with attributes and locations that may follow each.
-  std::vector<std::uint32_t> read_types_in_brackets() {
-    std::vector<std::uint32_t> types;
-    in_.expect("(");
-    while (!in_.accept(")")) {
-      types.push_back(read_type());
-      if (in_.peek() == '{') {
-        in_.balanced();
-      }
-      in_.location();
-      if (!in_.accept(",") && in_.peek() != ')') {
-        in_.expect(",");
-      }
-    }
-    return types;
-  }
-  std::vector<std::uint32_t> read_result_types() {
-    return in_.peek() == '(' ? read_types_in_brackets() : std::vector<std::uint32_t>{read_type()};
-  }
-
   /// `: (types) -> types`, `: type -> types`, or `: types`. In the last form, results have the last of the types.
   void read_signature(parts& x) {
     x.typed = true;
     if (in_.peek() == '(') {
-      x.types = read_types_in_brackets();
+      x.types = types_.read_in_brackets();
       if (in_.accept("->")) {
-        x.types = read_result_types();
+        x.types = types_.read_results();
       }
       return;
     }
     do {
-      x.types.push_back(read_type());
+      x.types.push_back(types_.read());
     } while (in_.accept(","));
     if (in_.accept("->")) { // chlo.tan %x : type -> type
-      x.types = read_result_types();
+      x.types = types_.read_results();
     }
   }
 
@@ -180,41 +107,21 @@ private:
     const auto name = in_.name();
     const auto number = in_.accept("#") ? in_.number() : 0;
     const auto found = names_.find(name);
-    if (found == names_.end()) {
+    if (!found) {
       in_.fail("value %" + std::string{name} + " is used but not defined before", at);
     }
-    const auto& [first, count] = found->second;
-    if (number >= count) {
+    if (number >= found->count) {
       in_.fail("value %" + std::string{name} + " has no result " + std::to_string(number), at);
     }
-    return first + static_cast<value_id>(number);
-  }
-
-  /// Names are known until the region ends in which they were defined.
-  void define(std::string_view name, value_id first, std::uint32_t count) {
-    auto& entry = names_[name];
-    shadowed_.push_back({name, entry.first, entry.second});
-    entry = {first, count};
-  }
-  void forget_down_to(std::size_t depth) {
-    while (shadowed_.size() > depth) {
-      const auto& [name, first, count] = shadowed_.back();
-      if (count == 0) {
-        names_.erase(name);
-      } else {
-        names_[name] = {first, count};
-      }
-      shadowed_.pop_back();
-    }
+    return found->first + static_cast<value_id>(number);
   }
 
   static bool is_wanted(std::string_view key) {
     static constexpr std::string_view wanted[] = {
-      "sym_name",      "sym_visibility",         "callee",            "call_target_name",  "decomposition",
-      "value",         "contracting_dims",       "batching_dims",     "dim_numbers",       "dimension_numbers",
-      "dim",           "dimension",              "dimensions",        "window_dimensions", "dot_dimension_numbers",
-      "config",        "einsum_config",          "length",            "fft_length",        "comparison_direction",
-      "window",        "lhs_dilation",           "name",              "left_side"};
+      "sym_name",      "sym_visibility",    "callee",     "call_target_name",      "decomposition",
+      "value",         "contracting_dims",  "dim_numbers", "dot_dimension_numbers", "dimension_numbers",
+      "dimension",     "window_dimensions", "window",     "lhs_dilation",          "comparison_direction",
+      "config",        "einsum_config",     "length",     "fft_length"};
     return std::ranges::find(wanted, key) != std::end(wanted);
   }
 
@@ -302,7 +209,7 @@ private:
     if (++depth_ > max_depth) {
       in_.fail("regions are nested more than " + std::to_string(max_depth) + " deep");
     }
-    const auto scope = shadowed_.size();
+    const auto scope = names_.enter();
     region_arguments args;
     for (const auto& [name, type] : x.arguments) {
       add_argument(args, name, type != none ? type : args.count < x.types.size() ? x.types[args.count] : none);
@@ -317,7 +224,7 @@ private:
             in_.expect("%");
             const auto name = in_.name();
             in_.expect(":");
-            add_argument(args, name, read_type());
+            add_argument(args, name, types_.read());
             in_.location();
             if (!in_.accept(",") && in_.peek() != ')') {
               in_.expect(",");
@@ -331,7 +238,7 @@ private:
         ops.push_back(read_op());
       }
     }
-    forget_down_to(scope);
+    names_.leave(scope);
     --depth_;
     return add_region(args, ops);
   }
@@ -351,7 +258,7 @@ private:
       in_.fail("a region has several blocks with arguments, which StableHLO has not");
     }
     p_.values.push_back({.type = type, .number = args.count});
-    define(name, id, 1);
+    names_.define(name, id, 1);
     ++args.count;
   }
   region_id add_region(const region_arguments& args, const std::vector<std::uint32_t>& ops) {
@@ -378,7 +285,7 @@ private:
         if (in_.accept("=")) {
           x.arguments.emplace_back(name, none);
         } else if (in_.accept(":")) {
-          x.arguments.emplace_back(name, read_type());
+          x.arguments.emplace_back(name, types_.read());
         } else {
           in_.return_to(before);
           x.operands.push_back(read_operand());
@@ -584,12 +491,12 @@ private:
     in_.expect("(");
     while (!in_.accept(")")) {
       if (in_.peek() != '%') { // of a function that is only declared
-        read_type();
+        types_.read();
       } else {
         in_.accept("%");
         const auto name = in_.name();
         in_.expect(":");
-        x.arguments.emplace_back(name, read_type());
+        x.arguments.emplace_back(name, types_.read());
       }
       const auto start = in_.position();
       if (in_.peek() == '{') {
@@ -602,15 +509,15 @@ private:
       }
     }
     if (in_.accept("->")) {
-      read_result_types();
+      types_.read_results();
     }
     if (in_.accept_word("attributes")) {
       read_dictionary(x);
     }
     if (in_.peek() == '{') {
-      auto outer = std::exchange(names_, {}); // a function sees nothing of what is around it
+      const auto outer = names_.enter_function();
       f.body = read_region(x);
-      names_ = std::move(outer);
+      names_.leave_function(outer);
     }
     x.op.location = in_.location();
     add_function(std::move(f), x.op.at);
@@ -637,7 +544,7 @@ private:
     const auto first_type = x.types.size() - count; // `select %p, %a, %b : predicate, type` has more than one
     auto next = x.op.first_result;
     for (const auto& [name, several] : results) {
-      define(name, next, several);
+      names_.define(name, next, several);
       next += several;
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -663,19 +570,10 @@ private:
   }
 
   cursor in_;
-  open_extents open_;
-  std::size_t most_ops_;
   program p_;
-  std::unordered_map<std::string_view, std::uint32_t> type_numbers_;
-  std::unordered_map<std::string_view, std::string_view> aliases_; // of types
-  std::unordered_map<std::string_view, std::pair<value_id, std::uint32_t>> names_; // first result, how many
-  struct shadowed {
-    std::string_view name;
-    value_id first;
-    std::uint32_t count;
-  };
-  std::vector<shadowed> shadowed_; // what names meant before they were defined in the regions that are open
-  bool has_open_batch_ = false, has_open_others_ = false;
+  type_reader types_;
+  value_names names_;
+  std::size_t most_ops_;
   int depth_ = 0;
 };
 
