@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Makes the workload of an exported program.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/interop/pytorch/document.hpp"
+#include "weft/interop/pytorch/reader_options.hpp"
+#include "weft/interop/pytorch/sizes.hpp"
+#include "weft/io/tally.hpp"
+#include "weft/io/text.hpp"
+#include "weft/io/traced_workload.hpp"
+#include "weft/workload/op_catalogue.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace weft::pytorch::detail {
+
+/// `aten.addmm` of `torch.ops.aten.addmm.default`: without the overload.
+inline std::string type_of(std::string_view target) {
+  constexpr std::string_view prefix = "torch.ops.";
+  if (!target.starts_with(prefix)) {
+    return std::string{target};
+  }
+  target.remove_prefix(prefix.size());
+  const auto space = target.find('.');
+  const auto overload = target.rfind('.');
+  return std::string{overload != target.npos && overload > space ? target.substr(0, overload) : target};
+}
+
+/// A program in torch.export's schema, versions 1 to 8. Source: torch/_export/serde/schema.py.
+class workload_of_export {
+public:
+  workload_of_export(const json& program, const reader& options)
+      : program_{program}, options_{options}, sizes_{options.dimensions, options.unknown_dimension} {}
+
+  model operator()() && {
+    const auto& module = member(program_, "graph_module", "the program");
+    const auto& graph = member(module, "graph", "the program's graph_module");
+    learn_sizes(graph, 0);
+    const auto* signature = find(module, "signature");
+    set_sizes(graph, signature);
+    scope main{graph, {}, {}};
+    bind_inputs(main, signature);
+    add_nodes(main, 0);
+    keep_state(main, signature);
+    model m{.format = "PyTorch"};
+    m.ops = std::move(ops_).build();
+    if (m.ops.num_ops() == 0) {
+      throw error("the program has no node that computes anything");
+    }
+    if (auto note = sizes_.note(); !note.empty()) {
+      m.notes.push_back(std::move(note));
+    }
+    for (const auto& tally : {assumed_, sizes_.assumed()}) {
+      std::ranges::move(tally.notes(), std::back_inserter(m.notes));
+    }
+    return m;
+  }
+
+private:
+  static constexpr int max_depth = 30; // of graphs in nodes
+
+  /// A tensor that a name means. Views of one another have the same root: what is written into one is seen in all.
+  struct bound {
+    io::traced_value value;
+    std::uint32_t root = none;
+  };
+  /// A graph and what its names mean.
+  struct scope {
+    const json& graph;
+    std::unordered_map<std::string, bound> names;
+    std::string path; // before the names of its ops
+  };
+  /// Who has written into a tensor, and who has read it since.
+  struct history {
+    op_id last = none;
+    std::vector<op_id> readers = {};
+  };
+
+  static const json* find(const json& object, const char* key) {
+    const auto at = object.is_object() ? object.find(key) : object.end();
+    return object.is_object() && at != object.end() && !at->is_null() ? &*at : nullptr;
+  }
+  static const json& member(const json& object, const char* key, const std::string& where) {
+    const auto* found = find(object, key);
+    if (found == nullptr) {
+      throw error(where + " has no \"" + key + "\": this is no exported program, or one of a version that is not known");
+    }
+    return *found;
+  }
+  static const json& list(const json& object, const char* key, const std::string& where) {
+    const auto& found = member(object, key, where);
+    if (!found.is_array()) {
+      throw error("\"" + std::string{key} + "\" of " + where + " is no list");
+    }
+    return found;
+  }
+  static std::string text(const json& object, const char* key) {
+    const auto* found = find(object, key);
+    return found != nullptr && found->is_string() ? found->get<std::string>() : std::string{};
+  }
+  /// The kind of an argument and its value: `as_tensor` and `{"name": "x"}`. Null if it is none.
+  static std::pair<std::string_view, const json*> kind_of(const json& argument) {
+    if (!argument.is_object() || argument.size() != 1) {
+      return {"", nullptr};
+    }
+    return {argument.begin().key(), &argument.begin().value()};
+  }
+
+  // Symbolic sizes.
+
+  void learn_sizes(const json& graph, int depth) {
+    if (const auto* tensors = find(graph, "tensor_values"); tensors != nullptr && tensors->is_object()) {
+      for (const auto& meta : *tensors) {
+        if (const auto* dims = find(meta, "sizes"); dims != nullptr && dims->is_array()) {
+          for (const auto& size : *dims) {
+            sizes_.learn(size);
+          }
+        }
+      }
+    }
+    if (const auto* scalars = find(graph, "sym_int_values"); scalars != nullptr && scalars->is_object()) {
+      for (const auto& size : *scalars) {
+        sizes_.learn(size);
+      }
+    }
+    for_graphs(graph, depth, [&](const json& inner) { learn_sizes(inner, depth + 1); });
+  }
+  /// Calls f(graph) for each graph that is an argument of a node.
+  template <class F>
+  static void for_graphs(const json& graph, int depth, const F& f) {
+    if (depth >= max_depth) {
+      throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
+    }
+    const auto* nodes = find(graph, "nodes");
+    if (nodes == nullptr || !nodes->is_array()) {
+      return;
+    }
+    for (const auto& node : *nodes) {
+      for (const auto* inner : graphs_of(node)) {
+        f(*inner);
+      }
+    }
+  }
+  static std::vector<const json*> graphs_of(const json& node) {
+    std::vector<const json*> graphs;
+    if (const auto* inputs = find(node, "inputs"); inputs != nullptr && inputs->is_array()) {
+      for (const auto& input : *inputs) {
+        if (const auto* argument = find(input, "arg")) {
+          if (const auto* given = find(*argument, "as_graph")) {
+            if (const auto* graph = find(*given, "graph")) {
+              graphs.push_back(graph);
+            }
+          }
+        }
+      }
+    }
+    return graphs;
+  }
+
+  void set_sizes(const json& graph, const json* signature) {
+    for (const auto& [name, value] : options_.dimensions) {
+      if (!sizes_.knows(name)) {
+        const auto known = sizes_.symbols();
+        throw error("the program has no symbolic size " + io::in_quotes(name) +
+                    (known.empty() ? "; all its sizes are fixed" : "; it has " + known));
+      }
+    }
+    if (options_.batch == 0) {
+      return;
+    }
+    const auto& tensors = member(graph, "tensor_values", "the program's graph");
+    for (const auto& name : inputs_of(signature)) {
+      const auto* meta = find(tensors, name.c_str());
+      const auto* dims = meta != nullptr ? find(*meta, "sizes") : nullptr;
+      if (dims == nullptr || !dims->is_array() || dims->empty()) {
+        continue;
+      }
+      if (const auto symbol = detail::sizes::symbol(dims->front())) {
+        sizes_.give(*symbol, options_.batch);
+        return;
+      }
+      if (static_cast<std::uint64_t>(sizes_.value(dims->front())) != options_.batch) {
+        throw error("the batch is fixed to " + std::to_string(sizes_.value(dims->front())) +
+                    " in the program; export it with dynamic_shapes, or with inputs of that batch");
+      }
+      return;
+    }
+  }
+  /// Names of the tensors that a user gives.
+  static std::vector<std::string> inputs_of(const json* signature) {
+    std::vector<std::string> names;
+    const auto* specs = signature != nullptr ? find(*signature, "input_specs") : nullptr;
+    for (const auto& spec : specs != nullptr && specs->is_array() ? *specs : json::array()) {
+      if (const auto* given = find(spec, "user_input")) {
+        if (const auto* argument = find(*given, "arg")) {
+          if (const auto* tensor = find(*argument, "as_tensor")) {
+            names.push_back(text(*tensor, "name"));
+          }
+        }
+      }
+    }
+    return names;
+  }
+
+  // Inputs, parameters and state.
+
+  void bind_inputs(scope& s, const json* signature) {
+    for (const auto& input : list(s.graph, "inputs", "the program's graph")) {
+      for (const auto& name : tensors_of(input)) {
+        s.names[name] = {{}, new_root()};
+      }
+    }
+    const auto* specs = signature != nullptr ? find(*signature, "input_specs") : nullptr;
+    if (specs == nullptr || !specs->is_array()) {
+      assumed_.add("programs without a signature: parameters count as inputs");
+      return;
+    }
+    for (const auto& spec : *specs) {
+      for (const char* kind : {"parameter", "buffer", "tensor_constant"}) {
+        const auto* given = find(spec, kind);
+        const auto* argument = given != nullptr ? find(*given, "arg") : nullptr;
+        const auto name = argument != nullptr ? text(*argument, "name") : std::string{};
+        if (!name.empty()) {
+          const auto parameter = ops_.add_parameter(shape_of(s, name).bytes);
+          s.names[name] = {parameter, new_root()};
+          state_.try_emplace(text(*given, (std::string{kind} + "_name").c_str()), parameter.parameter);
+        }
+      }
+    }
+  }
+  /// What replaces a buffer or a parameter is made where that is.
+  void keep_state(const scope& s, const json* signature) {
+    const auto* specs = signature != nullptr ? find(*signature, "output_specs") : nullptr;
+    for (const auto& spec : specs != nullptr && specs->is_array() ? *specs : json::array()) {
+      for (const char* kind : {"buffer", "parameter"}) {
+        const auto* given = find(spec, (std::string{kind} + "_mutation").c_str());
+        const auto* argument = given != nullptr ? find(*given, "arg") : nullptr;
+        if (argument == nullptr) {
+          continue;
+        }
+        const auto made = s.names.find(text(*argument, "name"));
+        const auto old = state_.find(text(*given, (std::string{kind} + "_name").c_str()));
+        if (made != s.names.end() && made->second.value.op != none && old != state_.end()) {
+          ops_.keep(old->second, made->second.value.op);
+        }
+      }
+    }
+  }
+  std::uint32_t new_root() {
+    histories_.emplace_back();
+    return static_cast<std::uint32_t>(checked_count(histories_.size(), "program", "tensors") - 1);
+  }
+
+  tensor_shape shape_of(const scope& s, const std::string& name) {
+    const auto* meta = find(member(s.graph, "tensor_values", "a graph"), name.c_str());
+    if (meta == nullptr) {
+      assumed_.add("tensors without a shape in the file: they count as empty", io::in_quotes(name));
+      return {.dims = {0}};
+    }
+    return sizes_.shape(*meta);
+  }
+
+  /// Names of the tensors of an argument, "" for each that is none.
+  static std::vector<std::string> tensors_of(const json& argument) {
+    std::vector<std::string> names;
+    add_tensors(argument, names, 0);
+    return names;
+  }
+  static void add_tensors(const json& argument, std::vector<std::string>& names, int depth) {
+    const auto [kind, value] = kind_of(argument);
+    if (value == nullptr || depth > 8) {
+      return;
+    }
+    const auto each = [&](const json& items, const auto& f) {
+      if (items.is_array()) {
+        for (const auto& item : items) {
+          f(item);
+        }
+      }
+    };
+    if (kind == "as_tensor") {
+      names.push_back(text(*value, "name"));
+    } else if (kind == "as_none") {
+      names.emplace_back();
+    } else if (kind == "as_tensors") {
+      each(*value, [&](const json& t) { names.push_back(text(t, "name")); });
+    } else if (kind == "as_optional_tensor") {
+      add_tensors(*value, names, depth + 1);
+    } else if (kind == "as_optional_tensors") {
+      each(*value, [&](const json& t) { add_tensors(t, names, depth + 1); });
+    } else if (kind == "as_nested_tensors") {
+      each(*value, [&](const json& inner) { each(inner, [&](const json& t) { names.push_back(text(t, "name")); }); });
+    } else if (kind == "as_string_to_argument" && value->is_object()) {
+      for (const auto& inner : *value) {
+        add_tensors(inner, names, depth + 1);
+      }
+    }
+  }
+
+  // Nodes.
+
+  static std::vector<std::string> results_of(const json& node, const std::string& where) {
+    std::vector<std::string> names;
+    for (const auto& output : list(node, "outputs", where)) {
+      for (auto& name : tensors_of(output)) {
+        if (!name.empty()) {
+          names.push_back(std::move(name));
+        }
+      }
+    }
+    return names;
+  }
+
+  void add_nodes(scope& s, int depth) {
+    std::size_t number = 0;
+    for (const auto& node : list(s.graph, "nodes", "a graph")) {
+      const auto target = text(node, "target");
+      const auto where = "node " + std::to_string(number++) + " (" + io::on_one_line(target) + ")";
+      if (target.empty()) {
+        throw error(where + " has no target");
+      }
+      try {
+        add_node(s, node, type_of(target), where, depth);
+      } catch (const error& e) {
+        const std::string what = e.what();
+        throw error(what.starts_with("node ") ? what : where + ": " + what);
+      }
+    }
+  }
+
+  void add_node(scope& s, const json& node, const std::string& type, const std::string& where, int depth) {
+    const auto results = results_of(node, where);
+    const auto& inputs = list(node, "inputs", where);
+    std::vector<const bound*> reads;
+    for (const auto& input : inputs) {
+      for (const auto& name : tensors_of(member(input, "arg", where))) {
+        if (!name.empty()) {
+          const auto at = s.names.find(name);
+          if (at == s.names.end()) {
+            throw error("tensor " + io::in_quotes(name) + " is read before any node makes it");
+          }
+          reads.push_back(&at->second);
+        }
+      }
+    }
+    const auto graphs = graphs_of(node);
+    if (graphs.size() == 1 && !is_loop(type) && inline_graph(s, node, type, results, depth)) {
+      return;
+    }
+    if (results.empty() && (reads.empty() || type.find("assert") != type.npos || type.starts_with("aten.sym_"))) {
+      assumed_.add("nodes compute sizes or check them: they are no ops", type);
+      return;
+    }
+
+    const auto* facts = find_op({type, weft::detail::plain_type(type)});
+    const bool view = is_view(type, facts);
+    op made{.work = flop_of(s, node, type, where, depth),
+            .name = s.path + (results.empty() ? type : results.front()),
+            .type = type};
+    std::vector<io::traced_value> values;
+    for (const auto* read : reads) {
+      values.push_back(read->value);
+    }
+    if (view && reads.size() == 1 && values.front().parameter != none) {
+      const auto v = ops_.add_view(std::move(made), values.front());
+      const auto root = reads.front()->root;
+      for (const auto& name : results) {
+        s.names[name] = {ops_.add_output_of(v, values.front().parameter), root};
+      }
+      order(v, reads, none);
+      return;
+    }
+    const auto v = ops_.add_op(std::move(made), values);
+    const bool in_place = type.ends_with('_') && !type.ends_with("__") && !reads.empty();
+    const auto root = !reads.empty() && (in_place || view) ? reads.front()->root : none;
+    order(v, reads, in_place ? root : none);
+    std::optional<bound> written;
+    for (const auto& name : results) {
+      const bound result{ops_.add_output(v, shape_of(s, name).bytes), root != none ? root : new_root()};
+      written = written ? written : std::optional{result};
+      s.names[name] = result;
+    }
+    if (in_place && written) { // who reads the old name from now on reads what was written
+      for (const auto& input : inputs) {
+        if (const auto names = tensors_of(member(input, "arg", where)); !names.empty()) {
+          s.names[names.front()].value = written->value;
+          break;
+        }
+      }
+    }
+  }
+
+  static bool is_view(std::string_view type, const op_facts* facts) {
+    static constexpr std::string_view copies[] = {"aten.to", "aten._to_copy", "aten.contiguous", "aten.clone",
+                                                  "aten.type_as", "_operator.getitem"};
+    return (facts != nullptr && facts->use == op_use::view) ||
+           std::ranges::find(copies, type) != std::end(copies);
+  }
+
+  /// What is written into a tensor is written after all that read it before, and read after that.
+  void order(op_id v, const std::vector<const bound*>& reads, std::uint32_t written) {
+    std::vector<op_id> before;
+    for (const auto* read : reads) {
+      auto& w = histories_[read->root];
+      if (w.last != none && read->value.op != w.last) {
+        before.push_back(w.last);
+      }
+      if (w.readers.empty() || w.readers.back() != v) {
+        w.readers.push_back(v);
+      }
+    }
+    if (written != none) {
+      auto& w = histories_[written];
+      for (const auto reader : w.readers) {
+        if (reader != v) {
+          before.push_back(reader);
+        }
+      }
+      w = {v, {}};
+    }
+    std::ranges::sort(before);
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+    for (const auto first : before) {
+      ops_.add_order(first, v);
+    }
+  }
+
+  // Costs.
+
+  double flop_of(const scope& s, const json& node, const std::string& type, const std::string& where, int depth) {
+    if (const auto graphs = graphs_of(node); !graphs.empty()) {
+      double dearest = 0;
+      double sum = 0;
+      for (const auto* graph : graphs) {
+        const double inner = flop_of_graph(*graph, depth + 1);
+        dearest = std::max(dearest, inner);
+        sum += inner;
+      }
+      if (is_loop(type)) {
+        return sum * rounds(s, node, type, where);
+      }
+      assumed_.add("nodes with graphs in them: the dearest graph counts once", type);
+      return dearest;
+    }
+    const auto call = call_of(s, node, type, where);
+    const auto* facts = find_op({type, weft::detail::plain_type(type)});
+    if (facts != nullptr && facts->flop != nullptr) {
+      return facts->flop(call);
+    }
+    if (!call.has_output()) {
+      return 0;
+    }
+    assumed_.add("ops of types without a rule here: " + io::number_text(options_.unknown_flop_per_element) +
+                   " FLOP per element of their first result", type);
+    return options_.unknown_flop_per_element * call.out();
+  }
+  static bool is_loop(std::string_view type) {
+    static constexpr std::string_view loops[] = {"higher_order.while_loop", "higher_order.map_impl", "higher_order.map",
+                                                 "higher_order.scan", "higher_order.associative_scan"};
+    return std::ranges::find(loops, type) != std::end(loops);
+  }
+  /// A map goes over the first of its lists of tensors, a scan over the second, behind what it begins with.
+  double rounds(const scope& s, const json& node, std::string_view type, const std::string& where) {
+    std::size_t before = type == "higher_order.scan" ? 1 : 0;
+    for (const auto& input : type == "higher_order.while_loop" ? json::array() : list(node, "inputs", where)) {
+      const auto names = tensors_of(member(input, "arg", where));
+      if (!names.empty() && before-- == 0) {
+        const auto dims = shape_of(s, names.front()).dims;
+        return dims.empty() ? 1 : static_cast<double>(dims.front());
+      }
+    }
+    assumed_.add("loops: how often they run is not in the file, so that many rounds count: " +
+                   io::number_text(options_.unknown_trips), type);
+    return options_.unknown_trips;
+  }
+  double flop_of_graph(const json& graph, int depth) {
+    if (depth > max_depth) {
+      throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
+    }
+    const scope s{graph, {}, {}};
+    double sum = 0;
+    for (const auto& node : list(graph, "nodes", "a graph in a node")) {
+      const auto type = type_of(text(node, "target"));
+      const auto where = "a node in a graph (" + io::on_one_line(type) + ")";
+      if (!results_of(node, where).empty()) {
+        sum += flop_of(s, node, type, where, depth);
+      }
+    }
+    return sum;
+  }
+
+  /// The node as cost rules see it. Arguments that are tensors are operands in their order, lists one by one.
+  op_call call_of(const scope& s, const json& node, const std::string& type, const std::string& where) {
+    op_call call{.type = type};
+    for (const auto& name : results_of(node, where)) {
+      call.outputs.emplace_back(shape_of(s, name).dims);
+    }
+    for (const auto& input : list(node, "inputs", where)) {
+      const auto& argument = member(input, "arg", where);
+      for (const auto& name : tensors_of(argument)) {
+        call.inputs.push_back(name.empty() ? std::nullopt : std::optional{shape_of(s, name).dims});
+      }
+      const auto key = text(input, "name");
+      const auto [kind, value] = kind_of(argument);
+      if (value == nullptr || key.empty()) {
+        continue;
+      }
+      if (value->is_string()) {
+        call.texts[key] = value->get<std::string>();
+      } else if (kind == "as_bool" && value->is_boolean()) {
+        call.numbers[key] = {value->get<bool>() ? 1 : 0};
+      } else if (kind == "as_int" && value->is_number_integer()) {
+        call.numbers[key] = {value->get<std::int64_t>()};
+      } else if (kind == "as_ints" && value->is_array()) {
+        auto& numbers = call.numbers[key];
+        for (const auto& n : *value) {
+          numbers.push_back(n.is_number_integer() ? n.get<std::int64_t>() : 1);
+        }
+      }
+    }
+    // A window of one number is as large in each direction.
+    if (const auto k = call.numbers.find("kernel_size"); k != call.numbers.end() && k->second.size() == 1) {
+      k->second.resize(type.find("3d") != type.npos ? 3 : type.find("2d") != type.npos ? 2 : 1, k->second.front());
+    }
+    return call;
+  }
+
+  // Graphs in nodes.
+
+  /// The nodes of a graph that a node runs once with its tensors: `wrap_with_set_grad_enabled`, `invoke_subgraph`, …
+  bool inline_graph(scope& s, const json& node, const std::string& type, const std::vector<std::string>& results,
+                    int depth) {
+    if (depth >= max_depth) {
+      throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
+    }
+    const auto& graph = *graphs_of(node).front();
+    std::vector<std::string> given; // tensors behind the graph
+    bool behind = false;
+    for (const auto& input : list(node, "inputs", type)) {
+      const auto& argument = member(input, "arg", type);
+      if (find(argument, "as_graph") != nullptr) {
+        behind = true;
+      } else if (behind) {
+        for (auto& name : tensors_of(argument)) {
+          if (!name.empty()) {
+            given.push_back(std::move(name));
+          }
+        }
+      }
+    }
+    std::vector<std::string> taken;
+    std::vector<std::string> returned;
+    for (const auto& input : list(graph, "inputs", type)) {
+      for (auto& name : tensors_of(input)) {
+        taken.push_back(std::move(name));
+      }
+    }
+    for (const auto& output : list(graph, "outputs", type)) {
+      for (auto& name : tensors_of(output)) {
+        returned.push_back(std::move(name));
+      }
+    }
+    if (taken.size() != given.size() || returned.size() != results.size()) {
+      return false;
+    }
+    scope inner{graph, {}, s.path + (results.empty() ? type : results.front()) + "/"};
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      inner.names[taken[i]] = s.names.at(given[i]);
+    }
+    if (inner.path.size() > 400) {
+      throw error("graphs are nested too deep");
+    }
+    add_nodes(inner, depth + 1);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const auto made = inner.names.find(returned[i]);
+      if (made == inner.names.end()) {
+        throw error("a graph in a node returns tensor " + io::in_quotes(returned[i]) + ", which it does not make");
+      }
+      s.names[results[i]] = made->second;
+    }
+    return true;
+  }
+
+  const json& program_;
+  const reader& options_;
+  detail::sizes sizes_;
+  io::traced_workload ops_;
+  std::vector<history> histories_;                          // by root
+  std::unordered_map<std::string, std::uint32_t> state_;    // parameters by their names in the module
+  io::tally assumed_;
+};
+
+} // namespace weft::pytorch::detail

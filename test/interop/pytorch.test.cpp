@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/interop/pytorch.hpp"
+#include "interop/pytorch_programs.hpp"
+#include "weft/workload/nn/attention.hpp"
+#include "weft/workload/nn/conv.hpp"
+#include "weft/workload/nn/layers.hpp"
+#include "weft/workload/training_step.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace pytorch_test {
+
+using namespace weft;
+using weft_test::exported_program;
+using weft_test::zip_of;
+
+model read(const std::string& bytes, const pytorch::reader& options = {}) {
+  CHECK(options.recognises(bytes));
+  return options.read(bytes, "net.pt2");
+}
+
+std::string refusal(const std::string& bytes, const pytorch::reader& options = {}) {
+  try {
+    static_cast<void>(options.read(bytes, "net.pt2"));
+  } catch (const parse_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+op_id find(const workload& w, std::string_view name) {
+  for (const op_id v : ids(w.num_ops())) {
+    if (w.name(v) == name) {
+      return v;
+    }
+  }
+  FAIL("no op " << name);
+  return none;
+}
+
+double total(const workload& w) {
+  double sum = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    sum += w.work(v);
+  }
+  return sum;
+}
+
+bool has_note(const model& m, std::string_view part) {
+  return std::ranges::any_of(m.notes, [&](const std::string& n) { return n.find(part) != n.npos; });
+}
+
+double forward_of(const nn::network& net) {
+  double sum = 0;
+  for (std::uint32_t i = 0; i < net.num_ops(); ++i) {
+    sum += net[i].op.work;
+  }
+  return sum;
+}
+
+/// What export gives for Linear(784, 128), ReLU, Linear(128, 10) after run_decompositions().
+exported_program mlp(const std::string& batch) {
+  exported_program p;
+  p.parameter("p_0_weight", {"128", "784"}).parameter("p_0_bias", {"128"});
+  p.parameter("p_2_weight", {"10", "128"}).parameter("p_2_bias", {"10"}).input("x", {batch, "784"});
+  p.node("torch.ops.aten.permute.default", {{"self", "p_0_weight"}, {"dims", exported_program::ints({1, 0})}}, "permute",
+         {"784", "128"});
+  p.node("torch.ops.aten.addmm.default", {{"self", "p_0_bias"}, {"mat1", "x"}, {"mat2", "permute"}}, "addmm",
+         {batch, "128"});
+  p.node("torch.ops.aten.relu.default", {{"self", "addmm"}}, "relu", {batch, "128"});
+  p.node("torch.ops.aten.permute.default", {{"self", "p_2_weight"}, {"dims", exported_program::ints({1, 0})}},
+         "permute_1", {"128", "10"});
+  p.node("torch.ops.aten.addmm.default", {{"self", "p_2_bias"}, {"mat1", "relu"}, {"mat2", "permute_1"}}, "addmm_1",
+         {batch, "10"});
+  return p.returns({"addmm_1"});
+}
+
+TEST_CASE("PyTorch: two linear layers cost what they cost in nn") {
+  nn::network net{{.bookkeeping = false}};
+  const auto x = net.input_pipeline({{{32, 784}}});
+  static_cast<void>(nn::dense("b", relu(nn::dense("a", x[0], 128)), 10));
+
+  const auto m = read(mlp("32").text());
+  CHECK(m.format == "PyTorch");
+  CHECK(m.notes.empty());
+  CHECK(total(m.ops) == forward_of(net));
+  REQUIRE(m.ops.num_ops() == 5);
+  CHECK(m.ops.type(0) == "aten.permute");
+  CHECK(m.ops.work(0) == 0);
+  CHECK(m.ops.resident_bytes(0) == 0); // a view of the weight, which is with the op that reads it
+  CHECK(m.ops.bytes(m.ops.outputs(0).front()) == 0);
+  CHECK(m.ops.type(1) == "aten.addmm");
+  CHECK(m.ops.name(1) == "addmm");
+  CHECK(m.ops.work(1) == 2.0 * 32 * 784 * 128 + 32 * 128);
+  CHECK(m.ops.resident_bytes(1) == (784 * 128 + 128) * 4);
+  CHECK(m.ops.bytes(m.ops.outputs(1).front()) == 32 * 128 * 4);
+  CHECK(m.ops.group(0) == m.ops.group(1));
+  CHECK(m.ops.inputs(1).size() == 1);
+
+  // The same before the decompositions.
+  exported_program q;
+  q.parameter("p_0_weight", {"128", "784"}).parameter("p_0_bias", {"128"}).input("x", {"32", "784"});
+  q.node("torch.ops.aten.linear.default", {{"input", "x"}, {"weight", "p_0_weight"}, {"bias", "p_0_bias"}}, "linear",
+         {"32", "128"});
+  q.node("torch.ops.aten.linear.default", {{"input", "linear"}, {"weight", "p_0_weight"}, {"bias", exported_program::none()}},
+         "linear_1", {"32", "128"});
+  const auto w = read(q.text()).ops;
+  CHECK(w.work(0) == m.ops.work(1));
+  CHECK(w.work(1) == 2.0 * 32 * 128 * 128);
+  CHECK(w.resident_bytes(1) == 0); // beside the first, which has the weights
+  CHECK(w.group(0) == w.group(1));
+  CHECK(w.group(0) != none);
+}
+
+TEST_CASE("PyTorch: archives of old and new versions, compressed or not, and the JSON alone are the same") {
+  const auto p = mlp("32").text();
+  const auto alone = read(p);
+  const auto same = [&](const std::string& archive) {
+    const auto m = read(archive);
+    CHECK(m.ops.num_ops() == alone.ops.num_ops());
+    CHECK(total(m.ops) == total(alone.ops));
+    return m.notes.size();
+  };
+  const std::string weights(100'000, 'w');
+  for (const bool compressed : {false, true}) {
+    CHECK(same(zip_of({{"serialized_exported_program.json", p},
+                       {"serialized_state_dict.pt", weights},
+                       {"version", "8.2"}}, compressed)) == 0);
+    CHECK(same(zip_of({{"archive/archive_format", "pt2"},
+                       {"archive/models/model.json", p},
+                       {"archive/data/weights/model_weights_config.json", "{}"},
+                       {"archive/data/weights/weight_0", weights}}, compressed)) == 0);
+    CHECK(same(zip_of({{"net/models/encoder.json", "{"}, {"net/models/model.json", p}}, compressed)) == 1);
+  }
+}
+
+TEST_CASE("PyTorch: a convolution block costs what it costs in nn") {
+  nn::network net{{.bookkeeping = false}};
+  const auto x = net.input_pipeline({{{8, 28, 28, 16}}});
+  static_cast<void>(
+    nn::global_avg_pool(nn::max_pool(relu(nn::conv_layer("c", x[0], {.filters = 32})), 2, {.stride = 2})));
+
+  exported_program p;
+  p.parameter("p_weight", {"32", "16", "3", "3"}).parameter("p_bias", {"32"}).input("x", {"8", "16", "28", "28"});
+  p.node("torch.ops.aten.conv2d.default",
+         {{"input", "x"}, {"weight", "p_weight"}, {"bias", "p_bias"}, {"stride", exported_program::ints({1, 1})},
+          {"padding", exported_program::ints({1, 1})}}, "conv2d", {"8", "32", "28", "28"});
+  p.node("torch.ops.aten.relu_.default", {{"self", "conv2d"}}, "relu_", {"8", "32", "28", "28"});
+  p.node("torch.ops.aten.max_pool2d.default",
+         {{"self", "relu_"}, {"kernel_size", exported_program::ints({2, 2})}, {"stride", exported_program::ints({2, 2})}},
+         "max_pool2d", {"8", "32", "14", "14"});
+  p.node("torch.ops.aten.adaptive_avg_pool2d.default",
+         {{"self", "max_pool2d"}, {"output_size", exported_program::ints({1, 1})}}, "adaptive_avg_pool2d",
+         {"8", "32", "1", "1"});
+  p.node("torch.ops.aten.flatten.using_ints", {{"self", "adaptive_avg_pool2d"}, {"start_dim", {{"as_int", 1}}}},
+         "flatten", {"8", "32"});
+  const auto w = read(p.text()).ops;
+  CHECK(total(w) == doctest::Approx(forward_of(net)).epsilon(0.001));
+  CHECK(w.work(0) == 2.0 * 8 * 28 * 28 * 32 * 9 * 16 + 8 * 28 * 28 * 32);
+  CHECK(w.work(2) == 8 * 14 * 14 * 32 * 4);
+
+  // The decomposed forms: convolution, which may be a transposed one, pools with indices, norms with statistics.
+  exported_program q;
+  q.parameter("p_w", {"16", "8", "3", "3"}).parameter("p_g", {"8"}).buffer("b_mean", {"8"});
+  q.input("x", {"2", "16", "10", "10"}).shape("y", {"2", "8", "19", "19"}).shape("norm", {"2", "8", "19", "19"});
+  const auto convolution = [&](bool transposed, const std::string& result, const std::vector<std::string>& dims) {
+    q.node("torch.ops.aten.convolution.default",
+           {{"input", "x"}, {"weight", "p_w"}, {"bias", exported_program::none()}, {"transposed", {{"as_bool", transposed}}},
+            {"groups", {{"as_int", 1}}}}, result, dims);
+  };
+  convolution(true, "y", {"2", "8", "19", "19"});
+  q.shape("unused_1", {"0"}).shape("unused_2", {"0"}).shape("values", {"2", "8", "9", "9"});
+  q.shape("indices", {"2", "8", "9", "9"}, exported_program::i64);
+  q.node("torch.ops.aten._native_batch_norm_legit_no_training.default",
+         {{"input", "y"}, {"weight", "p_g"}, {"bias", "p_g"}, {"running_mean", "b_mean"}, {"running_var", "b_mean"}},
+         nlohmann::json::array({exported_program::tensor("norm"), exported_program::tensor("unused_1"),
+                                exported_program::tensor("unused_2")}));
+  q.node("torch.ops.aten.max_pool2d_with_indices.default", {{"self", "norm"}, {"kernel_size", exported_program::ints({3})}},
+         nlohmann::json::array({exported_program::tensor("values"), exported_program::tensor("indices")}));
+  const auto v = read(q.text()).ops;
+  CHECK(v.work(0) == 2.0 * (2 * 16 * 10 * 10) * 8 * 9); // each input element with the filters of its channel
+  CHECK(v.work(1) == 2 * (2 * 8 * 19 * 19));
+  CHECK(v.outputs(1).size() == 3);
+  CHECK(v.work(2) == 9 * (2 * 8 * 9 * 9));
+  CHECK(v.bytes(v.outputs(2)[1]) == 2 * 8 * 9 * 9 * 8);
+}
+
+/// A layer of a transformer: q, k, v and the output, attention, and a feed-forward part, with norms and residuals.
+exported_program transformer(const std::string& b, const std::string& s) {
+  exported_program p;
+  for (const char* name : {"q", "k", "v", "o"}) {
+    p.parameter("p_" + std::string{name} + "_weight", {"512", "512"}).parameter("p_" + std::string{name} + "_bias", {"512"});
+  }
+  p.parameter("p_up_weight", {"2048", "512"}).parameter("p_up_bias", {"2048"});
+  p.parameter("p_down_weight", {"512", "2048"}).parameter("p_down_bias", {"512"}).parameter("p_norm", {"512"});
+  p.input("x", {b, s, "512"});
+  const auto linear = [&](const std::string& name, const std::string& from, const std::string& width) {
+    p.node("torch.ops.aten.linear.default",
+           {{"input", from}, {"weight", "p_" + name + "_weight"}, {"bias", "p_" + name + "_bias"}}, name, {b, s, width});
+  };
+  for (const std::string name : {"q", "k", "v"}) {
+    linear(name, "x", "512");
+    p.node("torch.ops.aten.view.default", {{"self", name}}, name + "_view", {b, s, "8", "64"});
+    p.node("torch.ops.aten.transpose.int", {{"self", name + "_view"}}, name + "_heads", {b, "8", s, "64"});
+  }
+  p.node("torch.ops.aten.scaled_dot_product_attention.default",
+         {{"query", "q_heads"}, {"key", "k_heads"}, {"value", "v_heads"}, {"attn_mask", exported_program::none()},
+          {"dropout_p", {{"as_float", 0.0}}}, {"is_causal", {{"as_bool", true}}}}, "sdpa", {b, "8", s, "64"});
+  p.node("torch.ops.aten.transpose.int", {{"self", "sdpa"}}, "back", {b, s, "8", "64"});
+  p.node("torch.ops.aten.reshape.default", {{"self", "back"}}, "merged", {b, s, "512"});
+  linear("o", "merged", "512");
+  p.node("torch.ops.aten.add.Tensor", {{"self", "x"}, {"other", "o"}}, "add", {b, s, "512"});
+  p.node("torch.ops.aten.layer_norm.default",
+         {{"input", "add"}, {"normalized_shape", exported_program::ints({512})}, {"weight", "p_norm"}, {"bias", "p_norm"}},
+         "norm", {b, s, "512"});
+  linear("up", "norm", "2048");
+  p.node("torch.ops.aten.gelu.default", {{"self", "up"}}, "gelu", {b, s, "2048"});
+  linear("down", "gelu", "512");
+  p.node("torch.ops.aten.add.Tensor", {{"self", "norm"}, {"other", "down"}}, "add_1", {b, s, "512"});
+  return p;
+}
+
+TEST_CASE("PyTorch: a layer of a transformer, with symbolic sizes") {
+  const auto layer = [](double b, double s) {
+    const double h = 512;
+    return 24 * b * s * h * h + 4 * b * s * s * h // products, as in Narayanan et al., SC 2021
+           + b * s * (4 * h + 4 * h + h) // biases
+           + 5 * b * 8 * s * s           // softmax
+           + b * s * h * (1 + 8 + 4 * 5 + 1);
+  };
+  CHECK(total(read(transformer("2", "128").text()).ops) == layer(2, 128));
+
+  const auto open = transformer("s0:2", "s1").text();
+  const auto m = read(open);
+  CHECK(total(m.ops) == layer(2, 1));
+  CHECK(has_note(m, "symbolic sizes: s0 = 2 (its hint), s1 = 1 (nothing tells it)"));
+  CHECK(total(read(open, {.batch = 16, .dimensions = {{"s1", 64}}}).ops) == layer(16, 64));
+  CHECK(total(read(open, {.unknown_dimension = 32}).ops) == layer(2, 32));
+  CHECK(has_note(read(open, {.batch = 16}), "s0 = 16,"));
+  CHECK(refusal(open, {.dimensions = {{"length", 64}}}) ==
+        "net.pt2: the program has no symbolic size 'length'; it has s0, s1");
+  CHECK(refusal(transformer("2", "128").text(), {.batch = 4}).find("the batch is fixed to 2 in the program") !=
+        std::string::npos);
+  CHECK(total(read(transformer("2", "128").text(), {.batch = 2}).ops) == layer(2, 128));
+
+  // As newer versions print symbols.
+  const std::string srepr = "Symbol('s77', integer=True, positive=True)";
+  CHECK(total(read(transformer(srepr + ":3", "8").text()).ops) == layer(3, 8));
+  CHECK(total(read(transformer(srepr + ":3", "8").text(), {.batch = 5}).ops) == layer(5, 8));
+  CHECK(total(read(transformer(srepr, "8").text(), {.dimensions = {{"s77", 6}}}).ops) == layer(6, 8));
+}
+
+TEST_CASE("PyTorch: expressions over symbols have values") {
+  const auto value = [](std::string_view text) {
+    const auto of = [](std::string_view name) {
+      return name == "s0" ? std::optional{10.0} : name == "s1" ? std::optional{3.0} : std::nullopt;
+    };
+    return pytorch::detail::size_expression{text, of}().value_or(-1);
+  };
+  CHECK(value("s0") == 10);
+  CHECK(value("2*s0 + 1") == 21);
+  CHECK(value("s0 - s1 - 2") == 5);
+  CHECK(value("(s0//s1)*4") == 12);
+  CHECK(value("s0**2 % 7") == 2);
+  CHECK(value("-s0 + 12") == 2);
+  CHECK(value("Add(Mul(Integer(2), Symbol('s0', integer=True, positive=True)), Integer(-1))") == 19);
+  CHECK(value("FloorDiv(Symbol('s0', integer=True), Integer(4))") == 2);
+  CHECK(value("torch.utils._sympy.functions.CeilDiv(s0, 4)") == 3);
+  CHECK(value("Max(1, s1)*Min(s0, 4)") == 12);
+  CHECK(value("Mul(Rational(1, 2), Symbol(\"s0\"))") == 5);
+  CHECK(value("Pow(Symbol('s1'), Integer(2))") == 9);
+  CHECK(value("ModularIndexing(s0, 2, 3)") == 2);
+  CHECK(value("floor(s0/4)") == 2);
+  CHECK(value("u7") == -1);
+  CHECK(value("s0/0") == -1);
+  CHECK(value("Weird(s0)") == -1);
+  CHECK(value("(s0") == -1);
+  CHECK(value("s0 s1") == -1);
+  CHECK(value("") == -1);
+  CHECK(value(std::string(100'000, '(')) == -1);
+  CHECK(value(std::string(100'000, '-') + "1") == -1);
+  CHECK(pytorch::detail::symbol_of("s0") == "s0");
+  CHECK(pytorch::detail::symbol_of("Symbol('s3', integer=True)") == "s3");
+  CHECK_FALSE(pytorch::detail::symbol_of("2*s0"));
+  CHECK_FALSE(pytorch::detail::symbol_of("8"));
+}
+
+TEST_CASE("PyTorch: what an op writes into its input is read after that, and what was read before comes first") {
+  exported_program p;
+  p.buffer("b_cache", {"64", "64"}).input("x", {"64", "64"});
+  p.node("torch.ops.aten.tanh.default", {{"self", "x"}}, "tanh", {"64", "64"});
+  p.node("torch.ops.aten.select.int", {{"self", "tanh"}, {"index", {{"as_int", 0}}}}, "row", {"64"}); // a view
+  p.node("torch.ops.aten.exp.default", {{"self", "tanh"}}, "before", {"64", "64"});
+  p.node("torch.ops.aten.add_.Tensor", {{"self", "tanh"}, {"other", "x"}}, "add_", {"64", "64"});
+  p.node("torch.ops.aten.log.default", {{"self", "row"}}, "after_by_view", {"64"});
+  p.node("torch.ops.aten.sqrt.default", {{"self", "tanh"}}, "after_by_name", {"64", "64"});
+  p.node("torch.ops.aten.add.Tensor", {{"self", "b_cache"}, {"other", "add_"}}, "new_cache", {"64", "64"});
+  p.node("torch.ops.aten.mul.Tensor", {{"self", "b_cache"}, {"other", "x"}}, "used", {"64", "64"});
+  p.output_spec({{"buffer_mutation", {{"arg", {{"name", "new_cache"}}}, {"buffer_name", "cache"}}}});
+  const auto w = read(p.text()).ops;
+  const auto waits = [&](std::string_view before, std::string_view after) {
+    const auto a = find(w, before);
+    return std::ranges::any_of(w.inputs(find(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
+  };
+  CHECK(w.type(find(w, "add_")) == "aten.add_");
+  CHECK(w.work(find(w, "add_")) == 64 * 64);
+  CHECK(waits("before", "add_"));
+  CHECK(waits("row", "add_"));
+  CHECK(waits("add_", "after_by_view"));
+  CHECK(waits("row", "after_by_view"));
+  CHECK(waits("add_", "after_by_name"));
+  CHECK_FALSE(waits("tanh", "after_by_name")); // it reads what was written
+  CHECK(w.resident_bytes(find(w, "new_cache")) == 64 * 64 * 4);
+  CHECK(w.group(find(w, "new_cache")) == w.group(find(w, "used")));
+  CHECK(w.group(find(w, "new_cache")) != none);
+}
+
+TEST_CASE("PyTorch: sizes are no ops, and lists of tensors are several") {
+  exported_program p;
+  p.input("x", {"s0:8", "6"}).scalar("sym_size_int", "s0").scalar("mul", "2*s0");
+  p.node("torch.ops.aten.sym_size.int", {{"self", "x"}, {"dim", {{"as_int", 0}}}},
+         nlohmann::json::array({{{"as_sym_int", {{"as_name", "sym_size_int"}}}}}));
+  p.node("_operator.mul", {{"", {{"as_sym_int", {{"as_name", "sym_size_int"}}}}}, {"", {{"as_int", 2}}}},
+         nlohmann::json::array({{{"as_sym_int", {{"as_name", "mul"}}}}}));
+  p.node("torch.ops.aten._assert_tensor_metadata.default", {{"a", "x"}}, nlohmann::json::array());
+  p.shape("getitem", {"s0:8", "3"}).shape("getitem_1", {"s0:8", "3"});
+  p.node("torch.ops.aten.split.Tensor", {{"self", "x"}, {"split_size", {{"as_int", 3}}}},
+         nlohmann::json::array({exported_program::tensors({"getitem", "getitem_1"})}));
+  p.node("torch.ops.aten.cat.default", {{"tensors", exported_program::tensors({"getitem_1", "getitem", "x"})}}, "cat",
+         {"2*s0", "6"});
+  p.node("torch.ops.aten.einsum.default",
+         {{"equation", {{"as_string", "bi,bj->ij"}}}, {"tensors", exported_program::tensors({"cat", "cat"})}}, "einsum",
+         {"6", "6"});
+  const auto m = read(p.text());
+  REQUIRE(m.ops.num_ops() == 3);
+  CHECK(m.ops.outputs(0).size() == 2);
+  CHECK(m.ops.bytes(m.ops.outputs(0)[1]) == 8 * 3 * 4);
+  CHECK(m.ops.inputs(1).size() == 2);
+  CHECK(m.ops.work(1) == 0);
+  CHECK(m.ops.work(2) == 2 * 16 * 6 * 6);
+  CHECK(has_note(m, "3 nodes compute sizes or check them: they are no ops"));
+}
+
+TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or all their rounds") {
+  exported_program inner;
+  inner.input("arg0", {"8", "4"}).node("torch.ops.aten.sin.default", {{"self", "arg0"}}, "sin", {"8", "4"});
+  inner.node("torch.ops.aten.cos.default", {{"self", "sin"}}, "cos", {"8", "4"}).returns({"cos"});
+  exported_program cheap;
+  cheap.input("arg0", {"8", "4"}).node("torch.ops.aten.neg.default", {{"self", "arg0"}}, "neg", {"8", "4"});
+  cheap.returns({"neg"});
+  const auto graph = [](const char* name, const exported_program& p) {
+    return nlohmann::json{{"as_graph", {{"name", name}, {"graph", p.graph()}}}};
+  };
+  exported_program p;
+  p.input("x", {"8", "4"}).input("pred", {}, exported_program::boolean).shape("cond", {"8", "4"});
+  p.shape("wrapped", {"8", "4"}).shape("loop", {"8", "4"}).shape("map", {"8", "4"});
+  p.node("torch.ops.higher_order.cond",
+         {{"", "pred"}, {"", graph("true_graph_0", inner)}, {"", graph("false_graph_0", cheap)},
+          {"", exported_program::tensors({"x"})}}, nlohmann::json::array({exported_program::tensors({"cond"})}));
+  p.node("torch.ops.higher_order.wrap_with_set_grad_enabled",
+         {{"", {{"as_bool", false}}}, {"", graph("submod_1", inner)}, {"", "cond"}},
+         nlohmann::json::array({exported_program::tensors({"wrapped"})}));
+  p.node("torch.ops.higher_order.while_loop",
+         {{"", graph("cond_graph", cheap)}, {"", graph("body_graph", inner)}, {"", exported_program::tensors({"wrapped"})}},
+         nlohmann::json::array({exported_program::tensors({"loop"})}));
+  p.node("torch.ops.higher_order.map_impl",
+         {{"", graph("body_graph", inner)}, {"", exported_program::tensors({"loop"})}, {"", exported_program::tensors({})}},
+         nlohmann::json::array({exported_program::tensors({"map"})}));
+  const auto m = read(p.text(), {.unknown_trips = 10});
+  REQUIRE(m.ops.num_ops() == 5);
+  CHECK(m.ops.type(0) == "higher_order.cond");
+  CHECK(m.ops.work(0) == 2 * 32);
+  CHECK(m.ops.name(1) == "wrapped/sin");
+  CHECK(m.ops.name(2) == "wrapped/cos");
+  CHECK(m.ops.inputs(1).size() == 1);
+  CHECK(m.ops.work(3) == 10 * 3 * 32);
+  CHECK(m.ops.work(4) == 8 * 2 * 32); // a round per row
+  CHECK(m.ops.inputs(3).size() == 1);
+  CHECK(has_note(m, "loops: how often they run is not in the file"));
+  CHECK(has_note(m, "1 nodes with graphs in them: the dearest graph counts once: higher_order.cond"));
+}
+
+TEST_CASE("PyTorch: types that nobody knows are noted and count per element") {
+  exported_program p;
+  p.input("x", {"10"}, exported_program::f16);
+  p.node("torch.ops.mylib.fancy.default", {{"x", "x"}}, "fancy", {"10"}, 99);
+  p.node("torch.ops.aten.sub.Tensor", {{"self", "fancy"}, {"other", "x"}}, nlohmann::json::array({exported_program::tensor("lost")}));
+  const auto m = read(p.text(), {.unknown_flop_per_element = 7});
+  CHECK(m.ops.type(0) == "mylib.fancy");
+  CHECK(m.ops.work(0) == 70);
+  CHECK(m.ops.bytes(m.ops.outputs(0).front()) == 40);
+  CHECK(has_note(m, "1 ops of types without a rule here: 7 FLOP per element of their first result: mylib.fancy"));
+  CHECK(has_note(m, "tensors with elements of a type that is not known here"));
+  CHECK(has_note(m, "tensors without a shape in the file: they count as empty: 'lost'"));
+}
+
+TEST_CASE("PyTorch: recurrent layers, embeddings and reductions by their formulas") {
+  exported_program p;
+  p.parameter("p_ih", {"256", "32"}).parameter("p_hh", {"256", "64"}).parameter("p_b", {"256"});
+  p.parameter("p_table", {"1000", "32"}).input("ids", {"4", "20"}, exported_program::i64).input("h", {"1", "4", "64"});
+  p.node("torch.ops.aten.embedding.default", {{"weight", "p_table"}, {"indices", "ids"}}, "embedding", {"4", "20", "32"});
+  p.shape("out", {"4", "20", "64"}).shape("hn", {"1", "4", "64"}).shape("cn", {"1", "4", "64"});
+  p.node("torch.ops.aten.lstm.input",
+         {{"input", "embedding"}, {"hx", exported_program::tensors({"h", "h"})},
+          {"params", exported_program::tensors({"p_ih", "p_hh", "p_b", "p_b"})}, {"has_biases", {{"as_bool", true}}}},
+         nlohmann::json::array({exported_program::tensor("out"), exported_program::tensor("hn"), exported_program::tensor("cn")}));
+  p.node("torch.ops.aten.mean.dim", {{"self", "out"}, {"dim", exported_program::ints({1})}}, "mean", {"4", "64"});
+  p.node("torch.ops.aten._softmax.default", {{"self", "mean"}, {"dim", {{"as_int", -1}}}}, "_softmax", {"4", "64"});
+  const auto w = read(p.text()).ops;
+  CHECK(w.work(0) == 0);
+  CHECK(w.resident_bytes(0) == 1000 * 32 * 4);
+  CHECK(w.work(1) == 80 * (2 * 256 * (32 + 64) + 14 * 64));
+  CHECK(w.work(2) == 4 * 20 * 64);
+  CHECK(w.work(3) == 5 * 4 * 64);
+}
+
+TEST_CASE("PyTorch: a model becomes a training step") {
+  exported_program p;
+  p.parameter("p_a", {"64", "64"}).parameter("p_b", {"64", "64"}).input("x", {"512", "64"});
+  p.node("torch.ops.aten.tanh.default", {{"self", "x"}}, "tanh", {"512", "64"});
+  p.node("torch.ops.aten.linear.default", {{"input", "tanh"}, {"weight", "p_a"}}, "linear", {"512", "64"});
+  p.node("torch.ops.aten.relu_.default", {{"self", "linear"}}, "relu_", {"512", "64"});
+  p.node("torch.ops.aten.t.default", {{"self", "p_b"}}, "t", {"64", "64"});
+  p.node("torch.ops.aten.mm.default", {{"self", "relu_"}, {"mat2", "t"}}, "mm", {"512", "64"});
+  const auto m = read(p.text());
+  const auto step = training_step(m.ops, {.rule = optimizer::sgd});
+  std::vector<std::string> gradients;
+  for (const op_id v : ids(step.num_ops())) {
+    if (step.name(v).starts_with("gradients/") && step.work(v) == 2.0 * 512 * 64 * 64) {
+      gradients.emplace_back(step.name(v));
+    }
+  }
+  std::ranges::sort(gradients);
+  CHECK(gradients == std::vector<std::string>{"gradients/linear/weights", "gradients/mm/input", "gradients/mm/weights"});
+}
+
+TEST_CASE("PyTorch: what is no program, or a damaged one, is refused in one line") {
+  CHECK_FALSE(pytorch::reader{}.recognises(""));
+  CHECK_FALSE(pytorch::reader{}.recognises("{\"format\": \"weft.workload\"}"));
+  CHECK(pytorch::reader{}.recognises("  {\n \"graph_module\": {"));
+  const auto says = [](const std::string& bytes, std::string_view part) {
+    const auto what = refusal(bytes);
+    CAPTURE(what);
+    CHECK(what.find(part) != std::string::npos);
+    CHECK(what.find('\n') == std::string::npos);
+  };
+  says(zip_of({{"net/data.pkl", "x"}, {"net/constants.pkl", "x"}, {"net/code/net.py", "x"}}), "a TorchScript model");
+  says(zip_of({{"net/data.pkl", "x"}, {"net/data/0", "x"}}), "weights that torch.save wrote");
+  says(zip_of({{"net/data/aotinductor/model/x.so", "x"}}), "AOTInductor");
+  says(zip_of({{"config.json", "{}"}, {"model.weights.h5", "x"}}), "a Keras model");
+  says(zip_of({{"readme", "x"}}), "a zip archive without an exported program");
+  says(std::string{"PK\x03\x04 and nothing else"}, "damaged or truncated");
+  const auto archive = zip_of({{"serialized_exported_program.json", mlp("2").text()}});
+  says(archive.substr(0, archive.size() / 2), "damaged or truncated");
+  auto broken = archive;
+  broken[200] = static_cast<char>(broken[200] ^ 1);
+  CHECK(!refusal(broken).empty()); // its checksum is another
+  // 100 MiB of blanks in a few kilobytes.
+  says(zip_of({{"models/model.json", std::string(std::size_t{100} << 20, ' ')}}, true), "inflates to over 20 times");
+
+  says("{", "not valid JSON");
+  says("{\"graph_module\": 3}", "has no \"graph\"");
+  says("{\"graph_module\": {\"graph\": {}}}", "has no \"inputs\"");
+  says(std::string(100'000, '[') + std::string(100'000, ']'), "nested more than 500 deep");
+  says(std::string{"{\"graph_module\": \0 }", 20}, "not valid JSON after 17 bytes");
+  std::string many = "[{}";
+  for (int i = 0; i < 3'000'000; ++i) {
+    many += ",{}";
+  }
+  says(many + "]", "many small values");
+
+  exported_program p;
+  p.input("x", {"8"}).node("torch.ops.aten.relu.default", {{"self", "y"}}, "relu", {"8"});
+  says(p.text(), "node 0 (torch.ops.aten.relu.default): tensor 'y' is read before any node makes it");
+  exported_program q;
+  q.input("x", {"8"}).node("torch.ops.aten.relu.default", {{"self", "x"}}, "relu", {"99999999999", "99999999999"});
+  says(q.text(), "more than 2^62 bytes");
+  exported_program none_at_all;
+  none_at_all.input("x", {"8"});
+  says(none_at_all.text(), "no node that computes anything");
+
+  const auto text = transformer("s0:2", "s1").text();
+  for (std::size_t at = 0; at < text.size(); at += 97) {
+    static_cast<void>(refusal(text.substr(0, at)));
+    auto changed = text;
+    changed.erase(at, 11);
+    static_cast<void>(refusal(changed));
+  }
+}
+
+} // namespace pytorch_test
