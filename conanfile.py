@@ -26,6 +26,7 @@ COMPONENTS = {
     "mpi": ((("with_openmpi", "openmpi/4.1.6", "openmpi::openmpi"),), ("weft",)),
     "tensorflow": ((), ("io",)),
     "stablehlo": ((), ("io",)),
+    "pytorch": ((("with_libzip", "libzip/1.11.4", "libzip::libzip"),), ("io",)),
     "onnx": ((("with_onnx", "onnx/1.17.0", "onnx::onnx"),), ("io",)),
 }
 DEFAULTS = {"with_range_v3": True, "with_nlohmann_json": True}

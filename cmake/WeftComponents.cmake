@@ -129,6 +129,9 @@ weft_declare(starpu_mpi HEADERS "^interop/starpu_mpi\\.hpp$" USES starpu
   INCLUDES mpi.h starpu.h starpu_mpi.h PKG_CONFIG starpumpi-1.3 FLAGS -DOMPI_SKIP_MPICXX)
 weft_declare(tensorflow HEADERS "^interop/tensorflow(\\.hpp$|/)" USES io)
 weft_declare(stablehlo HEADERS "^interop/stablehlo(\\.hpp$|/)" USES io)
+weft_declare(pytorch HEADERS "^interop/pytorch(\\.hpp$|/)" USES io
+  DEPENDS FOREIGN libzip HEADER zip.h LIBRARIES zip LINKS weft_foreign::libzip INCLUDES zip.h nlohmann/
+  PKG_CONFIG libzip)
 weft_declare(onnx HEADERS "^interop/onnx(\\.hpp$|/)" USES io
   DEPENDS PACKAGE Protobuf FOREIGN onnx HEADER onnx/onnx_pb.h LIBRARIES onnx onnx_proto
   LINKS weft_foreign::onnx protobuf::libprotobuf

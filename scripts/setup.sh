@@ -29,6 +29,7 @@ demo header oneapi/tbb/task_arena.h           libtbb-dev
 demo header hwloc.h                           libhwloc-dev
 demo header onnx/onnx_pb.h                    libonnx-dev
 demo header google/protobuf/message.h         libprotobuf-dev
+demo header zip.h                             libzip-dev
 test tool   clang++-16                        clang-16
 test tool   python3                           python3
 test tool   valgrind                          valgrind

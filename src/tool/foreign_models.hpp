@@ -18,6 +18,7 @@ namespace tool {
 
 /// A reader with the options of the command line.
 foreign_reader onnx_reader(const model_options& o);
+foreign_reader pytorch_reader(const model_options& o);
 foreign_reader stablehlo_reader(const model_options& o);
 foreign_reader tensorflow_reader(const model_options& o);
 

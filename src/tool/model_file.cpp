@@ -30,6 +30,9 @@ std::vector<std::pair<input::source, foreign_reader>> foreign_readers([[maybe_un
 #ifdef WEFT_TOOL_ONNX
   readers.emplace_back(input::source::onnx, onnx_reader(o));
 #endif
+#ifdef WEFT_TOOL_PYTORCH
+  readers.emplace_back(input::source::pytorch, pytorch_reader(o));
+#endif
 #ifdef WEFT_TOOL_STABLEHLO
   readers.emplace_back(input::source::stablehlo, stablehlo_reader(o));
 #endif
@@ -53,9 +56,11 @@ void refuse_options_of_others(const model_options& o, const input& in) {
   };
   const bool is_onnx = in.from == input::source::onnx;
   const bool is_stablehlo = in.from == input::source::stablehlo;
-  refuse(o.batch != 0 && !is_onnx && !is_stablehlo && !is_graph_def(in),
-         "--batch is for ONNX models, StableHLO programs and TensorFlow graphs");
-  refuse(!o.dimensions.empty() && !is_onnx, "--dim is for ONNX models; --shape for TensorFlow graphs");
+  const bool is_pytorch = in.from == input::source::pytorch;
+  refuse(o.batch != 0 && !is_onnx && !is_pytorch && !is_stablehlo && !is_graph_def(in),
+         "--batch is for ONNX models, PyTorch and StableHLO programs, and TensorFlow graphs");
+  refuse(!o.dimensions.empty() && !is_onnx && !is_pytorch,
+         "--dim is for ONNX models and PyTorch programs; --shape for TensorFlow graphs");
   refuse(!o.shapes.empty() && !is_graph_def(in), "--shape is for TensorFlow graphs; --batch and --dim for ONNX models");
   refuse(!o.parameters.empty() && !is_stablehlo, "--parameters is for StableHLO programs");
   refuse(!o.fetch.empty() && !is_graph_def(in), "--fetch is for TensorFlow graphs");

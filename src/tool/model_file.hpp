@@ -22,7 +22,7 @@ struct input {
   std::string spec; ///< as on the command line
   std::string name; ///< of the file, without folder, or of the bundled network
   weft::model model;
-  enum class source { onnx, stablehlo, tensorflow, network, other } from = source::other;
+  enum class source { onnx, pytorch, stablehlo, tensorflow, network, other } from = source::other;
   std::string bytes = {};                        ///< of the file, for formats that are written again
   std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are

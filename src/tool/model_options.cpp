@@ -67,7 +67,7 @@ void add_model_options(CLI::App& app, model_options& o) {
     }
   };
   app.add_option_function<texts>("--dim", add_dimensions,
-                                 "Size of a symbolic dimension of an ONNX model, as in --dim seq_len=128")
+                                 "Size of a symbolic dimension of an ONNX model or PyTorch program, as in\n--dim seq_len=128")
     ->type_name("NAME=N");
   const auto add_shapes = [&o](const texts& given) {
     for (const auto& text : given) {
@@ -127,9 +127,9 @@ void refuse_model_options(const model_options& o, const char* what) {
 }
 
 std::string list_model_formats() {
-  return "  Files, recognised by content: ONNX, StableHLO (text), TensorFlow GraphDef and CostGraphDef (binary\n"
-         "  and text), native JSON, WfFormat, DOT with weights, HyperDAG, PipeDream graphs, standard task\n"
-         "  graphs (STG), the critical-path paper's CSV, JSON of the device-placement study.\n";
+  return "  Files, recognised by content: ONNX, PyTorch (torch.export), StableHLO (text), TensorFlow GraphDef and\n"
+         "  CostGraphDef (binary and text), native JSON, WfFormat, DOT with weights, HyperDAG, PipeDream graphs,\n"
+         "  standard task graphs (STG), the critical-path paper's CSV, JSON of the device-placement study.\n";
 }
 
 std::string list_platforms(std::size_t columns) {

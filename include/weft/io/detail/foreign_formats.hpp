@@ -70,7 +70,7 @@ inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return b.size() >= 8 && b.substr(4, 4) == "TFL3"; },
    "it is a TensorFlow Lite model; convert it to ONNX"},
   {begins_with<'\x89', 'H', 'D', 'F'>, "it is an HDF5 file, perhaps of Keras; convert it to ONNX"},
-  {begins_with<'P', 'K', '\x03', '\x04'>, "it is a zip archive, perhaps of PyTorch or Keras; convert it to ONNX"},
+  {begins_with<'P', 'K', '\x03', '\x04'>, "it is a zip archive, perhaps of PyTorch, for which weft needs its component pytorch, or of Keras"},
   {begins_with<'\x1f', '\x8b'>, "it is compressed by gzip; decompress it first"},
   {[](std::string_view b) { return has_json_format(b, "weft.plan"); }, "it is a plan"},
   {[](std::string_view b) { return has_json_format(b, "weft.trace"); }, "it is a trace"},

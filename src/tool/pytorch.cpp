@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "foreign_models.hpp"
+
+#include "weft/interop/pytorch.hpp"
+
+namespace tool {
+
+foreign_reader pytorch_reader(const model_options& o) {
+  return foreign_reader{weft::pytorch::reader{.batch = o.batch, .dimensions = o.dimensions}};
+}
+
+} // namespace tool
