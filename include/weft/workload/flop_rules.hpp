@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft::flop_rules {
@@ -228,46 +229,41 @@ inline double scatter(const op_call& o) {
   return o.text("reduction", "none") == "none" ? 0 : o.in(2);
 }
 
-/// 5 n log2 n per transform. Source: Frigo, Johnson, *The Design and Implementation of FFTW3*, 2005, footnote on FLOPS.
-inline double fourier(const op_call& o) {
-  const double n = std::max(o.extent(0, o.number("axis", 1)), 1.0);
-  return 5 * o.in(0) / std::max(o.extent(0, -1), 1.0) * std::log2(n);
-}
-
-/// Scores and their use, 4 · queries · keys · width, and a softmax of 5 per score and head.
-inline double attend(double batch, double queries, double keys, double score_width, double value_width, double heads) {
-  return batch * queries * keys * (2 * score_width + 2 * value_width + 5 * heads);
-}
-
-/// com.microsoft.Attention: input (batch × length × width), weights (width × three times hidden), which make Q, K and
-/// V.
-inline double self_attention(const op_call& o) {
-  const double batch = o.extent(0, 0);
-  const double length = o.extent(0, 1);
-  const double three_hidden = o.extent(1, 1);
-  const auto heads = static_cast<double>(o.number("num_heads", 1));
-  return batch * length * three_hidden * (2 * o.extent(0, 2) + (o.has_input(2) ? 1 : 0)) +
-         attend(batch, length, length, three_hidden / 3, three_hidden / 3, heads);
-}
-
-/// Q, K and V as they are: com.microsoft.MultiHeadAttention (batch × length × hidden) and Attention of opset 23 (that,
-/// or batch × heads × length × width of a head).
-inline double attention(const op_call& o) {
-  if (o.rank(0) == 4) {
-    const double heads = o.extent(0, 1);
-    return attend(o.extent(0, 0), o.extent(0, 2), o.extent(1, 2), heads * o.extent(0, 3), heads * o.extent(2, 3),
-                  heads);
-  }
-  const auto heads = static_cast<double>(o.number("num_heads", o.number("q_num_heads", 1)));
-  const double keys = o.has_input(1) ? o.extent(1, 1) : o.extent(0, 1);
-  const double hidden = o.extent(0, 2);
-  return attend(o.extent(0, 0), o.extent(0, 1), keys, hidden, o.has_input(2) ? o.extent(2, 2) : hidden, heads);
-}
-
-/// com.microsoft.MatMulNBits: A (… × K) times a quantised matrix of N columns, each of whose numbers is scaled first.
+/// com.microsoft.MatMulNBits and its like: A (… × K) times a quantised matrix of N columns, each of whose numbers is
+/// scaled first.
 inline double quantised_columns(const op_call& o) {
-  const auto k = static_cast<double>(o.number("K", static_cast<std::int64_t>(o.extent(0, -1))));
-  return 2 * o.out() * k + 2 * k * static_cast<double>(o.number("N", 0));
+  const auto named = [&](std::string_view name) { return std::max(static_cast<double>(o.number(name, 0)), 0.0); };
+  const double inner = o.rank(0) > 0 ? o.extent(0, -1) : named("K");
+  return 2 * o.out() * inner + 2 * named("K") * named("N");
+}
+/// The quantised matrix has a row per column of the result, and no attribute says how large it is.
+inline double quantised_rows(const op_call& o) {
+  return 2 * o.extent(0, -1) * (o.out() + o.extent(1, 0));
+}
+/// com.microsoft.MatMulNBitsMlp: two such products, and an activation of one times the other.
+inline double quantised_gate(const op_call& o) {
+  return 2 * quantised_columns(o) + 3 * o.out();
+}
+/// com.microsoft.MatMulNBitsQkv: a normalisation (5 per element), and three such products of it.
+inline double quantised_projections(const op_call& o) {
+  const double inner = o.extent(0, -1);
+  const auto columns = [&](std::string_view name) { return std::max(static_cast<double>(o.number(name, 0)), 0.0); };
+  return 5 * o.in(0) + 2 * inner * (o.out(0) + o.out(1) + o.out(2) + columns("Nq") + 2 * columns("Nkv"));
+}
+/// A product, and then 9 per element as in FastGelu.
+inline double product_with_gelu(const op_call& o) {
+  return matmul(o) + 9 * o.out();
+}
+/// Elimination in each matrix of a stack: 2/3 n³ for a determinant, 2 n³ for an inverse.
+inline double determinant(const op_call& o) {
+  return 2.0 / 3 * o.in(0) * o.extent(0, -1);
+}
+inline double inverse(const op_call& o) {
+  return 2 * o.in(0) * o.extent(0, -1);
+}
+/// Each coordinate is a row of a small matrix (input 0) times a place.
+inline double affine_grid(const op_call& o) {
+  return 2 * o.out() * o.extent(0, -1);
 }
 
 // Convolutions of TensorFlow: filters are kernel, channels of a group, output channels; a gradient's inputs are an image

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-/// One op as the rules see it that say how much it computes: shapes and attributes.
+/// One op as rules see it that say how much it computes, or what it gives: shapes and attributes.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,7 +13,7 @@
 
 namespace weft {
 
-/// One op as cost rules see it. It knows no message classes, so that one can ask for costs without a model.
+/// One op as rules see it. It knows no message classes, so that one can ask for costs without a model.
 struct op_call {
   using extents = std::vector<std::int64_t>;
   std::string_view type = {};
@@ -21,6 +22,9 @@ struct op_call {
   std::map<std::string, std::vector<std::int64_t>, std::less<>> numbers =
     {};                                                       ///< attributes, single ones as lists of one
   std::map<std::string, std::string, std::less<>> texts = {}; ///< attributes
+  std::vector<std::optional<extents>> values = {};            ///< elements of inputs: few whole numbers that are known
+  std::map<std::string, std::size_t, std::less<>> lengths = {}; ///< of attributes that are lists of numbers or texts
+  std::int64_t version = 0;                                     ///< of the operator set; 0 if nobody says
 
   static double elements(const extents& dims) {
     double count = 1;
@@ -44,6 +48,14 @@ struct op_call {
     return axis < 0 || axis >= rank
              ? 1
              : static_cast<double>(std::max<std::int64_t>((*inputs[i])[static_cast<std::size_t>(axis)], 0));
+  }
+  /// The number in an input that holds one, if it is known.
+  std::optional<std::int64_t> value(std::size_t i) const {
+    return i < values.size() && values[i] && values[i]->size() == 1 ? std::optional{values[i]->front()} : std::nullopt;
+  }
+  std::size_t length(std::string_view name) const {
+    const auto found = lengths.find(name);
+    return found == lengths.end() ? 0 : found->second;
   }
   std::size_t rank(std::size_t i) const { return has_input(i) ? inputs[i]->size() : 0; }
   std::int64_t number(std::string_view name, std::int64_t otherwise) const {

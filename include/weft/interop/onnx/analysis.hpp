@@ -2,13 +2,15 @@
 /// Goes through the nodes of a model: shapes of all tensors, FLOP of all nodes, and what is a parameter.
 #pragma once
 
+#include "weft/interop/onnx/control_flow.hpp"
 #include "weft/interop/onnx/inference.hpp"
 #include "weft/interop/onnx/op_costs.hpp"
 #include "weft/interop/onnx/shapes.hpp"
+#include "weft/interop/onnx/tensors.hpp"
 #include "weft/io/text.hpp"
 
 #include <charconv>
-#include <limits>
+#include <tuple>
 
 namespace weft::onnx {
 
@@ -26,13 +28,17 @@ class analysis {
 public:
   analysis(const ::onnx::ModelProto& m, const reader& options, const std::string& file)
       : options_{options}, file_{file}, extents_{m.graph(), options, file} {
-    for (const auto& o : m.opset_import()) {
-      versions_[o.domain() == "ai.onnx" ? "" : o.domain()] = o.version();
+    add_versions(m, versions_);
+    if (m.opset_import_size() == 0) { // as models were before there were operator sets
+      versions_[""] = 1;
     }
     for (const auto& f : m.functions()) {
-      functions_[{f.domain(), f.name()}] = &f;
+      function& known = functions_[{f.domain(), f.name(), overload_of(f)}];
+      known = {.proto = &f, .defaults = default_attributes_of(f), .declared = value_info_of(f), .versions = versions_};
+      add_versions(f, known.versions);
       budget_ += static_cast<std::size_t>(f.node_size());
     }
+    main_.versions = &versions_;
     budget_ = 200'000 + 10 * (budget_ + static_cast<std::size_t>(m.graph().node_size()));
     add_definitions(m.graph(), main_);
     for (const auto& x : m.graph().input()) {
@@ -57,6 +63,7 @@ public:
     unknown_sizes_.tell(lines, "elements without a fixed size in ",
                         ": 16 bytes each assumed for texts, one element for sequences");
     unknown_trips_.tell(lines, "iterations not known of ", ": 1 assumed");
+    unlike_branches_.tell(lines, "branches give other shapes than each other in ", ": those of the dearer one assumed");
     return lines;
   }
 
@@ -88,11 +95,26 @@ private:
   struct body_cost {
     double flop = 0;
     byte_count resident_bytes = 0;
-    std::vector<::onnx::TypeProto> outputs = {};
+    std::vector<value> outputs = {}; ///< their types, and their elements if they are few whole numbers
+  };
+  using bodies_of_node = std::map<const ::onnx::GraphProto*, body_cost>;
+  /// A function of the model, with what the library at hand may not know of it.
+  struct function {
+    const ::onnx::FunctionProto* proto = nullptr;
+    std::vector<::onnx::AttributeProto> defaults = {};
+    std::vector<::onnx::ValueInfoProto> declared = {};
+    std::map<std::string, std::int64_t> versions = {};
   };
   static constexpr int deepest = 60; // bodies in bodies, calls in calls
 
   [[noreturn]] void fail(const std::string& problem) const { throw parse_error(file_, 0, problem); }
+
+  template <class Message>
+  static void add_versions(const Message& m, std::map<std::string, std::int64_t>& versions) {
+    for (const auto& o : m.opset_import()) {
+      versions[o.domain() == "ai.onnx" ? "" : o.domain()] = o.version();
+    }
+  }
 
   byte_count bytes_of(const numbers& dims, std::uint32_t bits, std::string_view name) const {
     constexpr std::uint64_t most = std::uint64_t{1} << 58; // elements, so that bits do not overflow
@@ -132,49 +154,10 @@ private:
       fail("initializer " + io::in_quotes(name) + " is there twice; names of tensors must differ");
     }
     value& v = at->second;
-    v.type = declared_type(t);
+    v.type = type_of(t);
     v.data = is_whole(t) ? &t : nullptr;
     v.integers = integers_of(t, integer_evaluation::most);
     v.parameter = true;
-  }
-
-  static ::onnx::TypeProto declared_type(const ::onnx::TensorProto& t) {
-    ::onnx::TypeProto type;
-    auto& tensor = *type.mutable_tensor_type();
-    tensor.set_elem_type(t.data_type());
-    tensor.mutable_shape();
-    for (const auto d : t.dims()) {
-      if (auto* dim = tensor.mutable_shape()->add_dim(); d >= 0) {
-        dim->set_dim_value(d);
-      }
-    }
-    return type;
-  }
-
-  /// Whether a tensor is small and has the elements that its shape asks for, so that inference may look at them.
-  static bool is_whole(const ::onnx::TensorProto& t) {
-    constexpr std::uint64_t most = 4096;
-    std::uint64_t count = 1;
-    for (const auto d : t.dims()) {
-      if (d < 0 || static_cast<std::uint64_t>(d) > most || (count *= static_cast<std::uint64_t>(d)) > most) {
-        return false;
-      }
-    }
-    if (t.data_location() == ::onnx::TensorProto::EXTERNAL) {
-      return false;
-    }
-    if (t.has_raw_data()) {
-      const auto bits = element_bits(t.data_type());
-      return bits && *bits >= 8 && t.raw_data().size() == count * *bits / 8;
-    }
-    const auto held = [count](int size) { return static_cast<std::uint64_t>(size) == count; };
-    switch (t.data_type()) {
-    case ::onnx::TensorProto::FLOAT: return held(t.float_data_size());
-    case ::onnx::TensorProto::DOUBLE: return held(t.double_data_size());
-    case ::onnx::TensorProto::INT64: return held(t.int64_data_size());
-    case ::onnx::TensorProto::INT32: return held(t.int32_data_size());
-    default: return false;
-    }
   }
 
   /// A parameter is known before the model runs: an initialiser, a Constant, and what follows from parameters alone.
@@ -204,27 +187,6 @@ private:
     return any;
   }
 
-  static op_call call_of(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
-                         const std::vector<::onnx::TypeProto>& outputs, const std::string& type) {
-    op_call call{.type = type};
-    for (const value* v : inputs) {
-      call.inputs.push_back(v == nullptr ? std::nullopt : extents_of(v->type));
-    }
-    for (int i = 0; i < n.output_size(); ++i) {
-      call.outputs.push_back(n.output(i).empty() ? std::nullopt : extents_of(outputs[static_cast<std::size_t>(i)]));
-    }
-    for (const auto& a : n.attribute()) {
-      if (a.has_i()) {
-        call.numbers[a.name()] = {a.i()};
-      } else if (a.ints_size() != 0) {
-        call.numbers[a.name()].assign(a.ints().begin(), a.ints().end());
-      } else if (a.has_s()) {
-        call.texts[a.name()] = a.s();
-      }
-    }
-    return call;
-  }
-
   node_cost visit(const ::onnx::NodeProto& n, scope& s, int depth) {
     if (budget_ == 0) {
       fail("bodies and functions of the model expand to too many nodes; they must call each other in a cascade");
@@ -238,53 +200,34 @@ private:
       inputs.push_back(s.find(name));
     }
     node_cost cost{.parameter = is_parameter(n, inputs)};
-    std::map<const ::onnx::GraphProto*, body_cost> bodies;
-    const body_inference infer_body = [&](const ::onnx::GraphProto& g,
-                                          std::vector<const ::onnx::TypeProto*> types) {
-      for (std::size_t i = 2; n.op_type() == "Loop" && i < std::min(types.size(), inputs.size()); ++i) {
-        if (inputs[i] != nullptr && (types[i] == nullptr || !extents_of(*types[i]))) {
-          types[i] = &inputs[i]->type; // state, whose shape inference leaves open: as before the first iteration
-        }
-      }
-      const body_cost& b = bodies[&g] = body(g, types, s, depth + 1);
-      std::vector<const ::onnx::TypeProto*> outputs;
-      for (const auto& type : b.outputs) {
-        outputs.push_back(&type);
-      }
-      return outputs;
-    };
-    std::vector<::onnx::TypeProto> types;
-    const auto called = functions_.find(std::pair{n.domain(), n.op_type()});
+    const bool from_guesses =
+      std::any_of(inputs.begin(), inputs.end(), [](const value* v) { return v != nullptr && v->guessed; });
+    std::vector<value> outputs(static_cast<std::size_t>(n.output_size()));
+    const auto called = functions_.find({n.domain(), n.op_type(), overload_of(n)});
     if (called != functions_.end()) {
-      body_cost b = call(*called->second, n, inputs, depth + 1);
+      body_cost b = call(called->second, n, inputs, depth + 1);
       cost.flop = b.flop;
       cost.resident_bytes = b.resident_bytes;
-      types = std::move(b.outputs);
-      types.resize(static_cast<std::size_t>(n.output_size()));
+      b.outputs.resize(outputs.size());
+      outputs = std::move(b.outputs);
+    } else if (n.op_type() == "If" && type_of(n) == "If") {
+      outputs = choose(n, inputs, s, depth, cost);
     } else {
-      std::string refused;
-      types = infer(n, inputs, version_of(n.domain()), extents_.rebatched(n, inputs), infer_body, refused);
-      if (!refused.empty()) {
-        refused_.add(n.op_type());
-      }
-      if (n.op_type() == "Loop" && bodies.size() == 1) {
-        complete_loop(n, inputs, bodies.begin()->second, types);
-      }
-    }
-    bool guessed = std::any_of(inputs.begin(), inputs.end(), [](const value* v) { return v != nullptr && v->guessed; });
-    for (int i = 0; i < n.output_size(); ++i) {
-      auto& type = types[static_cast<std::size_t>(i)];
-      if (!n.output(i).empty()) {
-        extents_.complete(type, s, n.output(i));
-        guessed = extents_.assume(type, n, inputs) || guessed;
-      }
-    }
-    if (called == functions_.end()) {
-      add_cost(cost, n, inputs, types, bodies, infer_body);
+      visit_op(n, inputs, s, depth, cost, outputs);
     }
     for (int i = 0; i < n.output_size(); ++i) {
       if (!n.output(i).empty()) {
-        define_output(n, i, std::move(types[static_cast<std::size_t>(i)]), inputs, cost.parameter, guessed, s);
+        value& v = outputs[static_cast<std::size_t>(i)];
+        v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed || from_guesses);
+        v.guessed = extents_.assume(v.type, n, inputs) || v.guessed;
+      }
+    }
+    if (called == functions_.end() && !has_body(n)) {
+      add_cost(cost, n, inputs, outputs, s);
+    }
+    for (int i = 0; i < n.output_size(); ++i) {
+      if (!n.output(i).empty()) {
+        define_output(n, i, std::move(outputs[static_cast<std::size_t>(i)]), inputs, cost.parameter, s);
       }
     }
     if (cost.parameter) {
@@ -293,17 +236,116 @@ private:
     return cost;
   }
 
-  void define_output(const ::onnx::NodeProto& n, int i, ::onnx::TypeProto type, std::span<const value* const> inputs,
-                     bool parameter, bool guessed, scope& s) {
+  /// The types of the outputs of a node that is no call and no If, and what its bodies cost.
+  void visit_op(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s, int depth,
+                node_cost& cost, std::vector<value>& outputs) {
+    bodies_of_node bodies;
+    const body_inference infer_body = [&](const ::onnx::GraphProto& g,
+                                          std::vector<const ::onnx::TypeProto*> types) {
+      for (std::size_t i = 2; n.op_type() == "Loop" && i < std::min(types.size(), inputs.size()); ++i) {
+        if (inputs[i] != nullptr && (types[i] == nullptr || !extents_of(*types[i]))) {
+          types[i] = &inputs[i]->type; // state, whose shape inference leaves open: as before the first iteration
+        }
+      }
+      const body_cost& b = bodies[&g] = body(g, types, s, depth + 1);
+      std::vector<const ::onnx::TypeProto*> given;
+      for (const auto& v : b.outputs) {
+        given.push_back(&v.type);
+      }
+      return given;
+    };
+    std::string refused;
+    auto types = infer(n, inputs, version_of(n.domain(), s), extents_.rebatched(n, inputs), infer_body, refused);
+    if (!refused.empty()) {
+      refused_.add(n.op_type());
+    }
+    if (n.op_type() == "Loop" && bodies.size() == 1) {
+      complete_loop(n, inputs, bodies.begin()->second.outputs, types);
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i].type = std::move(types[i]);
+    }
+    if (!has_body(n)) {
+      return;
+    }
+    double sum = 0;
+    const auto add = [&](const ::onnx::GraphProto& g) {
+      if (!bodies.contains(&g)) {
+        infer_body(g, {}); // nobody asked for its types, but it costs what it costs
+      }
+      sum += bodies[&g].flop;
+      cost.resident_bytes += bodies[&g].resident_bytes;
+      for (const auto& v : bodies[&g].outputs) {
+        for (auto& output : outputs) {
+          output.guessed = output.guessed || v.guessed;
+        }
+      }
+    };
+    for (const auto& a : n.attribute()) {
+      if (a.has_g()) {
+        add(a.g());
+      }
+      std::for_each(a.graphs().begin(), a.graphs().end(), add);
+    }
+    cost.flop = sum * iterations(n, inputs);
+  }
+
+  /// An If: the branch that is taken, if the condition is known, else the dearer one.
+  std::vector<value> choose(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s, int depth,
+                            node_cost& cost) {
+    const auto count = static_cast<std::size_t>(n.output_size());
+    const auto condition = !inputs.empty() && inputs[0] != nullptr ? inputs[0]->integers : std::nullopt;
+    std::vector<body_cost> branches;
+    for (const char* name : {"then_branch", "else_branch"}) {
+      const bool taken = !condition || condition->size() != 1 || (condition->front() != 0) == (*name == 't');
+      if (const auto* a = attribute(n, name); taken && a != nullptr && a->has_g()) {
+        branches.push_back(body(a->g(), {}, s, depth + 1));
+        branches.back().outputs.resize(count);
+      }
+    }
+    if (branches.empty()) {
+      return std::vector<value>(count);
+    }
+    if (branches.size() == 2 && branches[1].flop > branches[0].flop) {
+      std::swap(branches[0], branches[1]);
+    }
+    for (const auto& b : branches) {
+      cost.resident_bytes += b.resident_bytes;
+    }
+    cost.flop = branches[0].flop;
+    auto outputs = std::move(branches[0].outputs);
+    if (branches.size() == 2) {
+      bool differ = false;
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto& other = branches[1].outputs[i];
+        const auto extents = extents_of(outputs[i].type);
+        const auto others = extents_of(other.type);
+        if (extents && others && *extents != *others) {
+          outputs[i].guessed = differ = true;
+        } else if (!extents || (outputs[i].guessed && !other.guessed)) {
+          outputs[i] = other;
+        }
+        outputs[i].integers.reset();
+      }
+      if (differ) {
+        unlike_branches_.add(n.op_type());
+      }
+    }
+    return outputs;
+  }
+
+  void define_output(const ::onnx::NodeProto& n, int i, value made, std::span<const value* const> inputs,
+                     bool parameter, scope& s) {
     const auto [at, is_new] = s.values.try_emplace(n.output(i));
     if (!is_new) {
       fail("tensor " + io::in_quotes(n.output(i)) + ", output of node " + io::in_quotes(n.name()) +
            ", has the name of another tensor; names of tensors must differ");
     }
     value& v = at->second;
-    v.type = std::move(type);
-    v.parameter = parameter;
-    v.guessed = guessed;
+    v = {.type = std::move(made.type),
+         .integers = std::move(made.integers),
+         .parameter = parameter,
+         .guessed = made.guessed};
     if (i != 0) {
       return;
     }
@@ -311,7 +353,7 @@ private:
     if (v.type.has_tensor_type() && (n.domain().empty() || n.domain() == "ai.onnx") &&
         (element == ::onnx::TensorProto::INT64 || element == ::onnx::TensorProto::INT32 ||
          element == ::onnx::TensorProto::BOOL)) {
-      v.integers = integer_evaluation{n, inputs}();
+      v.integers = v.integers ? std::move(v.integers) : integer_evaluation{n, inputs}();
     }
     if (n.op_type() == "Constant") {
       const auto* a = attribute(n, "value");
@@ -324,36 +366,14 @@ private:
     }
   }
 
-  std::int64_t version_of(const std::string& domain) const {
-    const auto found = versions_.find(domain == "ai.onnx" ? "" : domain);
-    return found == versions_.end() ? 17 : found->second;
+  /// The version of an operator set that is in force; the newest that is known where the model says nothing.
+  static std::int64_t version_of(const std::string& domain, const scope& s) {
+    const auto found = s.versions->find(domain == "ai.onnx" ? "" : domain);
+    return found == s.versions->end() ? 17 : found->second;
   }
 
   void add_cost(node_cost& cost, const ::onnx::NodeProto& n, std::span<const value* const> inputs,
-                const std::vector<::onnx::TypeProto>& types, std::map<const ::onnx::GraphProto*, body_cost>& bodies,
-                const body_inference& infer_body) {
-    bool has_body = false;
-    double sum = 0;
-    double largest = 0;
-    for (const auto& a : n.attribute()) {
-      const auto add = [&](const ::onnx::GraphProto& g) {
-        if (!bodies.contains(&g)) {
-          infer_body(g, {}); // nobody asked for its types, but it costs what it costs
-        }
-        has_body = true;
-        sum += bodies[&g].flop;
-        largest = std::max(largest, bodies[&g].flop);
-        cost.resident_bytes += bodies[&g].resident_bytes;
-      };
-      if (a.has_g()) {
-        add(a.g());
-      }
-      std::for_each(a.graphs().begin(), a.graphs().end(), add);
-    }
-    if (has_body) {
-      cost.flop = n.op_type() == "If" ? largest : sum * iterations(n, inputs);
-      return;
-    }
+                const std::vector<value>& outputs, const scope& s) {
     if (const auto* work = n.domain() == "ai.weft" ? attribute(n, "weft_work") : nullptr; work != nullptr) {
       const auto& text = work->s();
       const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), cost.flop);
@@ -364,7 +384,11 @@ private:
       return;
     }
     const auto type = type_of(n);
-    const auto call = call_of(n, inputs, types, type);
+    std::vector<::onnx::TypeProto> types;
+    for (const auto& v : outputs) {
+      types.push_back(v.type);
+    }
+    const auto call = call_of(n, inputs, types, type, version_of(n.domain(), s));
     const auto flop = flop_of(call);
     if (!flop && !cost.parameter) {
       unknown_types_.add(type);
@@ -384,56 +408,10 @@ private:
     return static_cast<double>(known.value_or(1));
   }
 
-  static std::optional<std::int64_t> known_iterations(const ::onnx::NodeProto& n,
-                                                      std::span<const value* const> inputs) {
-    if (n.op_type() == "Loop" && !inputs.empty() && inputs[0] != nullptr && inputs[0]->integers &&
-        inputs[0]->integers->size() == 1) {
-      constexpr std::int64_t no_limit = std::numeric_limits<std::int32_t>::max(); // what exporters write for `while`
-      const auto trips = inputs[0]->integers->front();
-      return trips < no_limit ? std::optional{std::max<std::int64_t>(trips, 0)} : std::nullopt;
-    }
-    if (n.op_type() == "Scan") {
-      const auto scanned = number_attribute(n, "num_scan_inputs", 0);
-      const auto first = static_cast<std::int64_t>(inputs.size()) - scanned;
-      if (scanned > 0 && first >= 0 && inputs[static_cast<std::size_t>(first)] != nullptr) {
-        const auto dims = extents_of(inputs[static_cast<std::size_t>(first)]->type);
-        const auto axes = list_attribute(n, "scan_input_axes");
-        auto axis = axes && !axes->empty() ? axes->front() : 0;
-        const auto rank = dims ? static_cast<std::int64_t>(dims->size()) : 0;
-        axis += axis < 0 ? rank : 0;
-        if (axis >= 0 && axis < rank) {
-          return (*dims)[static_cast<std::size_t>(axis)];
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// What a Loop gives has the shapes that its body gives: inference leaves them open, since they might change from
-  /// iteration to iteration. What a body gives besides its state is stacked.
-  static void complete_loop(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const body_cost& b,
-                            std::vector<::onnx::TypeProto>& types) {
-    for (std::size_t i = 0; i < types.size() && i + 1 < b.outputs.size(); ++i) {
-      const auto& given = b.outputs[i + 1];
-      const bool is_state = i + 2 < inputs.size();
-      const auto stacked = is_state ? std::nullopt : known_iterations(n, inputs);
-      if (extents_of(types[i]) || !extents_of(given) || !(is_state || stacked)) {
-        continue;
-      }
-      types[i] = given;
-      if (!is_state) {
-        auto& shape = *types[i].mutable_tensor_type()->mutable_shape();
-        shape.clear_dim();
-        shape.add_dim()->set_dim_value(*stacked);
-        shape.MergeFrom(given.tensor_type().shape());
-      }
-    }
-  }
-
   /// A body of a control-flow op, which sees the tensors around it.
   body_cost body(const ::onnx::GraphProto& g, const std::vector<const ::onnx::TypeProto*>& types, const scope& around,
                  int depth) {
-    scope s{.outer = &around};
+    scope s{.outer = &around, .versions = around.versions};
     add_definitions(g, s);
     for (int i = 0; i < g.input_size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -447,15 +425,18 @@ private:
     body_cost cost = sum(g.node(), s, depth);
     for (const auto& x : g.output()) {
       const value* v = s.find(x.name());
-      cost.outputs.push_back(v != nullptr ? v->type : extents_.resolved(x.type(), false, x.name()));
+      cost.outputs.push_back(v != nullptr ? *v : value{.type = extents_.resolved(x.type(), false, x.name())});
     }
     return cost;
   }
 
   /// The body of a function with the inputs and attributes of a call.
-  body_cost call(const ::onnx::FunctionProto& f, const ::onnx::NodeProto& n, std::span<const value* const> inputs,
-                 int depth) {
-    scope s;
+  body_cost call(const function& called, const ::onnx::NodeProto& n, std::span<const value* const> inputs, int depth) {
+    const ::onnx::FunctionProto& f = *called.proto;
+    scope s{.versions = &called.versions};
+    for (const auto& x : called.declared) {
+      s.declared.emplace(x.name(), &x.type());
+    }
     for (int i = 0; i < f.input_size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
       value& v = s.values[f.input(i)];
@@ -465,24 +446,11 @@ private:
       }
     }
     google::protobuf::RepeatedPtrField<::onnx::NodeProto> nodes = f.node();
-    for (auto& inner : nodes) {
-      auto& attributes = *inner.mutable_attribute();
-      for (int i = attributes.size(); i-- > 0;) {
-        if (const auto name = attributes[i].name(); !attributes[i].ref_attr_name().empty()) {
-          const auto* given = attribute(n, attributes[i].ref_attr_name());
-          if (given == nullptr) {
-            attributes.DeleteSubrange(i, 1);
-          } else {
-            attributes[i] = *given;
-            attributes[i].set_name(name);
-          }
-        }
-      }
-    }
+    bind_attributes(nodes, n, called.defaults);
     body_cost cost = sum(nodes, s, depth);
     for (const auto& name : f.output()) {
       const value* v = s.find(name);
-      cost.outputs.push_back(v != nullptr ? v->type : ::onnx::TypeProto{});
+      cost.outputs.push_back(v != nullptr ? *v : value{});
     }
     return cost;
   }
@@ -512,11 +480,11 @@ private:
   const reader& options_;
   const std::string& file_;
   std::map<std::string, std::int64_t> versions_;
-  std::map<std::pair<std::string, std::string>, const ::onnx::FunctionProto*> functions_;
+  std::map<std::tuple<std::string, std::string, std::string>, function> functions_; ///< by domain, name and overload
   std::size_t budget_ = 0; // nodes that may still be visited
   open_extents extents_;
   scope main_;
-  tally unknown_types_, refused_, unknown_sizes_, unknown_trips_;
+  tally unknown_types_, refused_, unknown_sizes_, unknown_trips_, unlike_branches_;
 };
 
 } // namespace detail

@@ -2,9 +2,12 @@
 /// The message classes of ONNX and its op schemas, and what weft asks of them everywhere.
 #pragma once
 
+#include "weft/interop/onnx/wire.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #if defined(__GNUC__)
@@ -59,12 +62,14 @@ inline std::optional<std::uint32_t> element_bits(std::int32_t type) {
   case 22:             // int4
   case 23:             // float4e2m1
     return 4;
+  case 25: // uint2
+  case 26: // int2
+    return 2;
   default: return std::nullopt;
   }
 }
 
-/// The whole numbers in a tensor of int32 or int64, if all `count` of them are in the file and there are at most
-/// `most`.
+/// The whole numbers in a tensor of int32, int64 or bool, if all of them are in the file and there are at most `most`.
 inline std::optional<std::vector<std::int64_t>> integers_of(const ::onnx::TensorProto& t, std::size_t most) {
   std::uint64_t count = 1;
   for (const auto d : t.dims()) {
@@ -77,13 +82,14 @@ inline std::optional<std::vector<std::int64_t>> integers_of(const ::onnx::Tensor
     }
   }
   const bool wide = t.data_type() == ::onnx::TensorProto::INT64;
-  if (!wide && t.data_type() != ::onnx::TensorProto::INT32) {
+  const bool logical = t.data_type() == ::onnx::TensorProto::BOOL;
+  if (!wide && !logical && t.data_type() != ::onnx::TensorProto::INT32) {
     return std::nullopt;
   }
   std::vector<std::int64_t> numbers;
   if (t.has_raw_data()) {
     const std::string& raw = t.raw_data();
-    const std::size_t size = wide ? 8 : 4;
+    const std::size_t size = wide ? 8 : logical ? 1 : 4;
     if (raw.size() != count * size) {
       return std::nullopt;
     }
@@ -104,6 +110,83 @@ inline std::optional<std::vector<std::int64_t>> integers_of(const ::onnx::Tensor
     return std::nullopt;
   }
   return numbers;
+}
+
+/// The fields of a message that the library at hand does not know, as bytes: later versions of the format added some
+/// that decide what a model is.
+template <class Message>
+std::string unknown_fields_of(const Message& m) {
+  const auto& unknown = m.unknown_fields();
+  std::string bytes;
+  if constexpr (requires { unknown.SerializeToString(&bytes); }) {
+    if (!unknown.empty()) {
+      unknown.SerializeToString(&bytes);
+    }
+  } else {
+    bytes = unknown; // of the lite runtime
+  }
+  return bytes;
+}
+
+/// Calls `found(content)` for each unknown field of that number that holds bytes.
+template <class Message, class Found>
+void for_each_unknown_field(const Message& m, std::uint64_t number, const Found& found) {
+  const auto bytes = unknown_fields_of(m);
+  wire::reader fields{bytes};
+  while (const auto f = fields.next()) {
+    if (f->number == number && f->kind == wire::kind::bytes) {
+      found(f->content);
+    }
+  }
+}
+
+/// Which of several functions of one name a node calls, or a function is; ONNX has it since version 1.16.
+template <class Message>
+std::string overload_of(const Message& m, [[maybe_unused]] std::uint64_t number) {
+  if constexpr (requires { m.overload(); }) {
+    return m.overload();
+  } else {
+    std::string overload;
+    for_each_unknown_field(m, number, [&](std::string_view content) { overload = content; });
+    return overload;
+  }
+}
+inline std::string overload_of(const ::onnx::NodeProto& n) { return overload_of(n, 8); }
+inline std::string overload_of(const ::onnx::FunctionProto& f) { return overload_of(f, 13); }
+
+/// Messages in a field that the library at hand may not know.
+template <class Inner, class Message>
+std::vector<Inner> later_messages(const Message& m, std::uint64_t number) {
+  std::vector<Inner> all;
+  for_each_unknown_field(m, number, [&](std::string_view content) {
+    Inner inner;
+    if (inner.ParseFromArray(content.data(), static_cast<int>(content.size()))) {
+      all.push_back(std::move(inner));
+    }
+  });
+  return all;
+}
+/// The attributes of a function that have defaults; ONNX has them since version 1.13.
+inline std::vector<::onnx::AttributeProto> default_attributes_of(const ::onnx::FunctionProto& f) {
+  const auto known = [](const auto& x) -> std::vector<::onnx::AttributeProto> {
+    if constexpr (requires { x.attribute_proto(); }) {
+      return {x.attribute_proto().begin(), x.attribute_proto().end()};
+    } else {
+      return later_messages<::onnx::AttributeProto>(x, 11);
+    }
+  };
+  return known(f);
+}
+/// The types of tensors that a function declares; ONNX has them since version 1.16.
+inline std::vector<::onnx::ValueInfoProto> value_info_of(const ::onnx::FunctionProto& f) {
+  const auto known = [](const auto& x) -> std::vector<::onnx::ValueInfoProto> {
+    if constexpr (requires { x.value_info(); }) {
+      return {x.value_info().begin(), x.value_info().end()};
+    } else {
+      return later_messages<::onnx::ValueInfoProto>(x, 12);
+    }
+  };
+  return known(f);
 }
 
 } // namespace weft::onnx::detail

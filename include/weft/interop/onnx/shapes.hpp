@@ -82,32 +82,67 @@ public:
     return type;
   }
 
-  /// Fills what inference left open from what the file declares.
-  void complete(::onnx::TypeProto& type, const scope& s, const std::string& name) {
-    if (is_known(type)) {
-      return;
-    }
-    const auto found = s.declared.find(name);
-    if (found == s.declared.end()) {
-      return;
-    }
-    const auto declared = resolved(*found->second, false, name);
-    if (!type.has_tensor_type() || !type.tensor_type().has_shape() || !declared.has_tensor_type() ||
-        declared.tensor_type().shape().dim_size() != type.tensor_type().shape().dim_size()) {
-      if (declared.value_case() != ::onnx::TypeProto::VALUE_NOT_SET) {
-        type = declared;
-      }
-      return;
-    }
-    for (int i = 0; i < type.tensor_type().shape().dim_size(); ++i) {
-      auto& d = *type.mutable_tensor_type()->mutable_shape()->mutable_dim(i);
-      if (!d.has_dim_value() || d.dim_value() < 0) {
-        d = declared.tensor_type().shape().dim(i);
-      }
-    }
+  /// Whether options change extents that a model gives, so that shapes that it declares may be out of date.
+  bool changes_extents() const {
+    return !options_.dimensions.empty() || (options_.batch != 0 && old_batch_ != batch());
   }
 
-  /// Assumes what is still not known. Returns whether there was anything.
+  /// Brings what inference found of a tensor and what the file declares of it together. A static shape that is declared
+  /// counts, except where options change extents: there, an inferred one does. A shape that is `guessed`, because it
+  /// follows from one that was assumed, counts only where nothing is declared. Returns whether it still is guessed.
+  bool settle(::onnx::TypeProto& type, const scope& s, const std::string& name, bool guessed) {
+    const auto found = s.declared.find(name);
+    if (found == s.declared.end() || found->second->value_case() == ::onnx::TypeProto::VALUE_NOT_SET) {
+      return guessed;
+    }
+    const auto& raw = *found->second;
+    const auto declared = resolved(raw, false, name);
+    const bool weak = guessed || type.value_case() == ::onnx::TypeProto::VALUE_NOT_SET;
+    if (!declared.has_tensor_type()) {
+      if (weak || type.has_tensor_type()) {
+        type = declared;
+      }
+      return false;
+    }
+    if (const auto element = declared.tensor_type().elem_type(); element != 0 && !is_container(type)) {
+      type.mutable_tensor_type()->set_elem_type(element);
+    }
+    if (!declared.tensor_type().has_shape() || is_container(type)) {
+      return guessed;
+    }
+    const auto& wanted = declared.tensor_type().shape();
+    auto& shape = *type.mutable_tensor_type();
+    if (!shape.has_shape() || shape.shape().dim_size() != wanted.dim_size()) {
+      const bool is_inferred = extents_of(type).has_value() && !guessed;
+      if (is_inferred && (changes_extents() || !is_static(raw))) {
+        return guessed;
+      }
+      if (is_inferred) {
+        overruled_.add(name);
+      }
+      *shape.mutable_shape() = wanted;
+      return false;
+    }
+    bool differs = false;
+    bool all_declared = true;
+    for (int i = 0; i < wanted.dim_size(); ++i) {
+      auto& d = *shape.mutable_shape()->mutable_dim(i);
+      const auto& by_file = wanted.dim(i);
+      const bool is_open = !d.has_dim_value() || d.dim_value() < 0;
+      const bool fixed = is_static(raw.tensor_type().shape().dim(i));
+      all_declared = all_declared && by_file.has_dim_value();
+      if (by_file.has_dim_value() && (is_open || guessed || (fixed && !changes_extents()))) {
+        differs = differs || (!is_open && !guessed && d.dim_value() != by_file.dim_value());
+        d.set_dim_value(by_file.dim_value());
+      }
+    }
+    if (differs) {
+      overruled_.add(name);
+    }
+    return guessed && !all_declared;
+  }
+
+  /// Assumes what is still not known. Returns whether anything was.
   bool assume(::onnx::TypeProto& type, const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
     if (type.has_tensor_type() && type.tensor_type().has_shape()) {
       if (type.tensor_type().elem_type() == 0) {
@@ -177,6 +212,7 @@ public:
     }
     unknown_extents_.tell(lines, "unknown extents of ", ": " + std::to_string(options_.unknown_dimension) + " assumed");
     unknown_shapes_.tell(lines, "shapes of outputs not known of ", ": that of the largest input assumed");
+    overruled_.tell(lines, "declared shapes count, though other ones follow from the inputs, of ", "");
     batched_.tell(lines, "constant shapes adapted to the batch in ", "");
     return lines;
   }
@@ -224,16 +260,22 @@ private:
     return static_cast<std::int64_t>(std::clamp<std::uint64_t>(options_.batch, 1, std::uint64_t{1} << 60));
   }
 
-  static bool is_known(const ::onnx::TypeProto& type) {
-    return type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET &&
-           (!type.has_tensor_type() || extents_of(type).has_value());
+  static bool is_static(const ::onnx::TensorShapeProto::Dimension& d) {
+    return d.has_dim_value() && d.dim_value() >= 0;
+  }
+  static bool is_static(const ::onnx::TypeProto& type) {
+    const auto& dims = type.tensor_type().shape().dim();
+    return std::all_of(dims.begin(), dims.end(), [](const auto& d) { return is_static(d); });
+  }
+  static bool is_container(const ::onnx::TypeProto& type) {
+    return type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET && !type.has_tensor_type();
   }
 
   const reader& options_;
   std::optional<std::int64_t> old_batch_; // of the model, if another is wanted
   std::string batch_symbol_;
   bool no_batch_ = false;
-  tally unknown_extents_, unknown_shapes_, batched_;
+  tally unknown_extents_, unknown_shapes_, overruled_, batched_;
 };
 
 } // namespace weft::onnx::detail

@@ -6,6 +6,8 @@
 #include "weft/interop/onnx/proto.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -29,6 +31,7 @@ struct value {
 /// The tensors that nodes of one graph can name.
 struct scope {
   const scope* outer = nullptr;
+  const std::map<std::string, std::int64_t>* versions = nullptr; ///< of operator sets, by domain
   std::unordered_map<std::string_view, value> values = {};
   std::unordered_map<std::string_view, const ::onnx::TypeProto*> declared = {};
 
@@ -139,6 +142,11 @@ private:
   const numbers* in(std::size_t i) const {
     return i < inputs_.size() && inputs_[i] != nullptr && inputs_[i]->integers ? &*inputs_[i]->integers : nullptr;
   }
+  /// Whether the first input has but one axis, as operations along axes ask for.
+  bool is_list() const {
+    const auto dims = shape_of_first();
+    return !dims || dims->size() <= 1;
+  }
   std::optional<numbers> shape_of_first() const {
     return !inputs_.empty() && inputs_[0] != nullptr ? extents_of(inputs_[0]->type) : std::nullopt;
   }
@@ -161,6 +169,18 @@ private:
     if (first == nullptr) {
       return std::nullopt;
     }
+    if (type == "Cast" && number_attribute(n_, "to", 0) == ::onnx::TensorProto::BOOL) {
+      return each(*first, [](std::int64_t x) { return std::int64_t{x != 0}; });
+    }
+    if (type == "Not") {
+      return each(*first, [](std::int64_t x) { return std::int64_t{x == 0}; });
+    }
+    if (type == "Abs" || type == "Neg") {
+      const bool absolute = type == "Abs";
+      return each(*first, [&](std::int64_t x) { // the least number stays what it is
+        return x == std::numeric_limits<std::int64_t>::min() || (absolute && x >= 0) ? x : -x;
+      });
+    }
     if (type == "Identity" || type == "Cast" || type == "Reshape" || type == "Squeeze" || type == "Unsqueeze" ||
         type == "Flatten") {
       return *first; // the elements and their order stay
@@ -171,14 +191,25 @@ private:
     if (type == "Slice") {
       return sliced(*first);
     }
-    if (type == "ReduceProd" && first->size() <= most) {
-      std::int64_t product = 1;
-      for (const auto x : *first) {
-        product = combine("Mul", product, x).value_or(0);
+    for (const auto& [reduction, op] : {std::pair{"ReduceProd", "Mul"},
+                                        {"ReduceSum", "Add"},
+                                        {"ReduceMax", "Max"},
+                                        {"ReduceMin", "Min"}}) {
+      if (type == reduction && !first->empty() && is_list()) {
+        std::optional<std::int64_t> result = first->front();
+        for (std::size_t i = 1; i < first->size() && result; ++i) {
+          result = combine(op, *result, (*first)[i]);
+        }
+        return result ? std::optional{numbers{*result}} : std::nullopt;
       }
-      return numbers{product};
     }
     return in(1) != nullptr ? combined(type, *first, *in(1)) : std::nullopt;
+  }
+
+  template <class Op>
+  static numbers each(numbers list, const Op& op) {
+    std::transform(list.begin(), list.end(), list.begin(), op);
+    return list;
   }
 
   std::optional<numbers> constant() const {
@@ -242,7 +273,7 @@ private:
 
   std::optional<numbers> gathered(const numbers& from) const {
     const numbers* positions = in(1);
-    if (positions == nullptr || number_attribute(n_, "axis", 0) != 0) {
+    if (positions == nullptr || number_attribute(n_, "axis", 0) != 0 || !is_list()) {
       return std::nullopt;
     }
     numbers result;
@@ -269,7 +300,8 @@ private:
     const auto end = argument(2, "ends");
     const bool stepped = inputs_.size() > 4 && inputs_[4] != nullptr;
     const auto step = stepped ? argument(4, "steps") : std::optional<std::int64_t>{1};
-    if (!start || !end || !step || *step < 1 || *step > size) { // backward slices of shapes are not worth the trouble
+    // backward slices of shapes are not worth the trouble
+    if (!start || !end || !step || *step < 1 || *step > size || !is_list()) {
       return std::nullopt;
     }
     const auto position = [size](std::int64_t i) {
@@ -306,8 +338,32 @@ private:
     if (type == "Min") {
       return std::min(a, b);
     }
+    if (type == "Mod") { // of numbers that are not negative there is one kind of remainder
+      return b <= 0 || a < 0 ? std::nullopt : std::optional{a % b};
+    }
     if (type == "Equal") {
       return a == b ? 1 : 0;
+    }
+    if (type == "Less") {
+      return a < b ? 1 : 0;
+    }
+    if (type == "LessOrEqual") {
+      return a <= b ? 1 : 0;
+    }
+    if (type == "Greater") {
+      return a > b ? 1 : 0;
+    }
+    if (type == "GreaterOrEqual") {
+      return a >= b ? 1 : 0;
+    }
+    if (type == "And") {
+      return a != 0 && b != 0 ? 1 : 0;
+    }
+    if (type == "Or") {
+      return a != 0 || b != 0 ? 1 : 0;
+    }
+    if (type == "Xor") {
+      return (a != 0) != (b != 0) ? 1 : 0;
     }
     return std::nullopt;
   }

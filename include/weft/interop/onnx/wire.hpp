@@ -189,6 +189,7 @@ inline std::optional<message> held_in(message m, std::uint64_t f) {
     return f == 7    ? std::optional{node}
            : f == 9  ? std::optional{leaf}
            : f == 11 ? std::optional{attribute}
+           : f == 12 ? std::optional{value}
                      : std::nullopt;
   case training: return f <= 2 ? std::optional{graph} : f <= 4 ? std::optional{leaf} : std::nullopt;
   case leaf: break;

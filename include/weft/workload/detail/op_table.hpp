@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/workload/flop_rules.hpp"
+#include "weft/workload/flop_rules_attention.hpp"
+#include "weft/workload/flop_rules_classical.hpp"
 #include "weft/workload/op_facts.hpp"
 
 #include <array>
@@ -48,24 +50,39 @@ using use = op_use;
 /// Where formats mean different things by one name, the format is in front of it.
 inline constexpr op_family op_table[] = {
   // Products of matrices.
-  {"PackedAttention", {.use = use::product, .gradient = gradient::products}},
   {"AttentionGrad EinsumGrad GemmGrad MatMulGrad", {.use = use::product}},
-  {"Attention GroupQueryAttention MultiHeadAttention",
+  {"ai.onnx.preview.FlexAttention Attention DecoderMaskedMultiHeadAttention GroupQueryAttention MultiHeadAttention",
    {.flop = flop::attention, .use = use::product, .gradient = gradient::products}},
+  {"SparseAttention", {.flop = flop::sparse_attention, .use = use::product, .gradient = gradient::products}},
+  {"PackedMultiHeadAttention", {.flop = flop::packed_attention, .use = use::product, .gradient = gradient::products}},
+  {"PagedAttention", {.flop = flop::paged_attention, .use = use::product, .gradient = gradient::products}},
+  {"DecoderAttention", {.flop = flop::decoder_attention, .use = use::product, .gradient = gradient::products}},
+  {"LongformerAttention", {.flop = flop::windowed_attention, .use = use::product, .gradient = gradient::products}},
+  {"LinearAttention", {.flop = flop::linear_attention, .use = use::product, .gradient = gradient::products}},
+  {"MoE", {.flop = flop::experts<2>, .use = use::product, .gradient = gradient::products}},
+  {"QMoE", {.flop = flop::experts<3>, .use = use::product, .gradient = gradient::products}},
   {"Einsum", {.flop = flop::einsum, .use = use::product, .gradient = gradient::product, .shape = shape::einsum}},
-  {"FusedGemm Gemm", {.flop = flop::gemm, .use = use::product, .gradient = gradient::product}},
+  {"FusedGemm Gemm GemmFloat8", {.flop = flop::gemm, .use = use::product, .gradient = gradient::product}},
   {"SparseMatMul", {.flop = flop::matmul, .gradient = gradient::product, .shape = shape::matmul}},
-  {"DynamicQuantizeMatMul MatMulInteger MatMulIntegerToFloat QLinearMatMul",
+  {"DynamicQuantizeMatMul MatMulInteger MatMulInteger16 MatMulIntegerToFloat QLinearMatMul QOrderedMatMul",
    {.flop = flop::matmul, .use = use::product, .gradient = gradient::none}},
-  {"FusedMatMul TransposeMatMul", {.flop = flop::matmul, .use = use::product, .gradient = gradient::product}},
+  {"GemmFastGelu", {.flop = flop::product_with_gelu, .use = use::product, .gradient = gradient::product}},
+  {"FusedMatMul FusedMatMulActivation MatMulFpQ4 TransposeMatMul",
+   {.flop = flop::matmul, .use = use::product, .gradient = gradient::product}},
   {"BatchMatMul BatchMatMulV2 BatchMatMulV3",
    {.flop = flop::matmul, .use = use::product, .gradient = gradient::product, .shape = shape::batch_matmul}},
   {"_FusedMatMul MatMul",
    {.flop = flop::matmul, .use = use::product, .gradient = gradient::product, .shape = shape::matmul}},
-  {"MatMulNBits", {.flop = flop::quantised_columns, .use = use::product}},
+  {"MatMulBnb4 MatMulNBits", {.flop = flop::quantised_columns, .use = use::product}},
+  {"MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight",
+   {.flop = flop::quantised_rows, .use = use::product}},
+  {"MatMulNBitsMlp", {.flop = flop::quantised_gate, .use = use::product}},
+  {"MatMulNBitsQkv", {.flop = flop::quantised_projections, .use = use::product}},
   {"QGemm", {.flop = flop::quantised_gemm, .use = use::product, .gradient = gradient::none}},
-  {"com.microsoft.Attention QAttention",
-   {.flop = flop::self_attention, .use = use::product, .gradient = gradient::products}},
+  {"com.microsoft.Attention DecoderMaskedSelfAttention",
+   {.flop = flop::self_attention<4>, .use = use::product, .gradient = gradient::products}},
+  {"QAttention", {.flop = flop::self_attention<8>, .use = use::product, .gradient = gradient::products}},
+  {"PackedAttention", {.flop = flop::packed_self_attention, .use = use::product, .gradient = gradient::products}},
 
   // Convolutions.
   {"FusedConv2D", {.use = use::convolution, .gradient = gradient::product}},
@@ -83,7 +100,8 @@ inline constexpr op_family op_table[] = {
   {"Conv3DBackpropInput Conv3DBackpropInputV2",
    {.flop = flop::conv_input_grad, .use = use::convolution, .shape = shape::conv_input_grad}},
   {"Conv FusedConv", {.flop = flop::convolution<1, 2>, .use = use::convolution, .gradient = gradient::product}},
-  {"NhwcConv", {.flop = flop::convolution<1, 2>, .use = use::convolution}},
+  {"CausalConvWithState", {.flop = flop::causal_convolution, .gradient = gradient::product}},
+  {"NhwcConv NhwcFusedConv", {.flop = flop::convolution<1, 2>, .use = use::convolution}},
   {"DeformConv", {.flop = flop::convolution<1, 3>, .use = use::convolution, .gradient = gradient::product}},
   {"ConvInteger", {.flop = flop::convolution<1, 99>, .use = use::convolution, .gradient = gradient::none}},
   {"QLinearConv", {.flop = flop::convolution<3, 8>, .use = use::convolution, .gradient = gradient::none}},
@@ -125,7 +143,7 @@ inline constexpr op_family op_table[] = {
    {.flop = flop::per_input<8>, .gradient = gradient::reads_inputs, .shape = shape::batch_norm, .outputs = 6}},
   {"LayerNorm",
    {.flop = flop::per_input<8>, .gradient = gradient::reads_inputs, .shape = shape::like_first, .outputs = 3}},
-  {"SkipLayerNormalization", {.flop = flop::per_input<9>, .gradient = gradient::reads_inputs}},
+  {"SkipGroupNorm SkipLayerNormalization", {.flop = flop::per_input<9>, .gradient = gradient::reads_inputs}},
   {"RMSNormGrad", {.flop = flop::per_input<9>, .shape = shape::like_first, .outputs = 2}},
   {"EmbedLayerNormalization", {.flop = flop::per_output<10>}},
 
@@ -156,7 +174,7 @@ inline constexpr op_family op_table[] = {
   {"QLinearAveragePool", {.flop = flop::pool, .gradient = gradient::none}},
   {"AveragePool", {.flop = flop::pool, .gradient = gradient::moves}},
   {"AvgPool AvgPool3D", {.flop = flop::pool, .gradient = gradient::moves, .shape = shape::pool}},
-  {"LpPool NhwcMaxPool", {.flop = flop::pool, .gradient = gradient::finds}},
+  {"LpPool MaxpoolWithMask NhwcMaxPool", {.flop = flop::pool, .gradient = gradient::finds}},
   {"MaxPool MaxPool3D MaxPoolV2", {.flop = flop::pool, .gradient = gradient::finds, .shape = shape::pool}},
   {"RoiAlign", {.flop = flop::region_align}},
   {"Resize Upsample", {.flop = flop::resize, .gradient = gradient::moves}},
@@ -196,7 +214,14 @@ inline constexpr op_family op_table[] = {
    {.flop = flop::per_output<1>, .shape = shape::like_first}},
 
   // Several per element, as their definitions spell them out.
-  {"RotaryEmbedding", {.flop = flop::per_input<3>}},
+  {"MRotaryEmbedding RotaryEmbedding", {.flop = flop::per_input<3>}},
+  {"GemmaRotaryEmbedding", {.flop = flop::per_outputs<3>}},
+  {"QLinearSoftmax", {.flop = flop::per_input<9>, .gradient = gradient::none}},
+  {"QLinearReduceMean", {.flop = flop::per_input<3>, .gradient = gradient::none}},
+  {"GatherBlockQuantized", {.flop = flop::per_output<2>, .use = use::lookup, .gradient = gradient::selects}},
+  {"ComplexMul ComplexMulConj", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}},
+  {"SwiGLU", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}}, // Swish, and a product
+  {"BiasDropout BitmaskBiasDropout", {.flop = flop::per_output<2>, .gradient = gradient::masks}},
   {"DynamicQuantizeLinear", {.flop = flop::per_input<4>, .gradient = gradient::none}},
   {"QuantizeLinear", {.flop = flop::per_output<2>, .gradient = gradient::none}},
   {"Swish", {.flop = flop::per_output<2>, .gradient = gradient::reads_inputs, .shape = shape::like_first}},
@@ -210,7 +235,7 @@ inline constexpr op_family op_table[] = {
   {"QLinearLeakyRelu QLinearSigmoid", {.flop = flop::per_output<4>, .gradient = gradient::none}},
   {"HardSigmoid", {.flop = flop::per_output<4>, .gradient = gradient::reads_outputs}},
   {"Selu", {.flop = flop::per_output<4>, .gradient = gradient::reads_outputs, .shape = shape::like_first}},
-  {"QLinearAdd QLinearMul", {.flop = flop::per_output<5>, .gradient = gradient::none}},
+  {"QLinearAdd QLinearMul QLinearWhere", {.flop = flop::per_output<5>, .gradient = gradient::none}},
   {"Celu HardSwish Mish", {.flop = flop::per_output<5>, .gradient = gradient::reads_inputs}},
   {"Gelu", {.flop = flop::per_output<5>, .gradient = gradient::reads_inputs, .shape = shape::like_first}},
   {"BiasGelu BiasSplitGelu", {.flop = flop::per_output<6>, .gradient = gradient::reads_inputs}},
@@ -218,6 +243,27 @@ inline constexpr op_family op_table[] = {
 
   // Several tensors into one, reductions and selections.
   {"DFT", {.flop = flop::fourier}},
+  {"STFT", {.flop = flop::short_time_fourier}},
+  {"HammingWindow HannWindow", {.flop = flop::per_output<5>, .gradient = gradient::none}}, // a - b cos(2 pi i / n)
+  {"BlackmanWindow", {.flop = flop::per_output<9>, .gradient = gradient::none}},           // one cosine more
+  {"MelWeightMatrix", {.flop = flop::per_output<4>, .gradient = gradient::none}}, // the lower of two ramps, over 0
+  {"AffineGrid", {.flop = flop::affine_grid, .gradient = gradient::reads_inputs}},
+  {"com.microsoft.CropAndResize", {.flop = flop::per_output<8>, .gradient = gradient::selects}},
+  {"CumProd", {.flop = flop::per_input<1>}},
+  {"ImageDecoder", {.flop = flop::per_output<1>, .gradient = gradient::none}},
+  {"onnx.NonMaxSuppression", {.flop = flop::suppression, .gradient = gradient::none}},
+  {"TfIdfVectorizer", {.flop = flop::n_grams, .gradient = gradient::none}},
+  {"ai.onnx.ml.LinearClassifier ai.onnx.ml.LinearRegressor", {.flop = flop::linear_model, .gradient = gradient::none}},
+  {"ai.onnx.ml.SVMClassifier ai.onnx.ml.SVMRegressor", {.flop = flop::support_vectors, .gradient = gradient::none}},
+  {"ai.onnx.ml.TreeEnsemble ai.onnx.ml.TreeEnsembleClassifier ai.onnx.ml.TreeEnsembleRegressor",
+   {.flop = flop::trees, .gradient = gradient::none}},
+  {"ai.onnx.ml.Binarizer ai.onnx.ml.CategoryMapper ai.onnx.ml.Imputer ai.onnx.ml.LabelEncoder",
+   {.flop = flop::per_output<1>, .gradient = gradient::none}},
+  {"ai.onnx.ml.Scaler", {.flop = flop::per_input<2>, .gradient = gradient::none}},
+  {"ai.onnx.ml.Normalizer", {.flop = flop::per_input<3>, .gradient = gradient::none}},
+  {"ai.onnx.ml.ArrayFeatureExtractor ai.onnx.ml.CastMap ai.onnx.ml.DictVectorizer ai.onnx.ml.FeatureVectorizer "
+   "ai.onnx.ml.OneHotEncoder ai.onnx.ml.ZipMap onnx.StringSplit RegexFullMatch StringConcat StringNormalizer",
+   {.flop = flop::nothing, .gradient = gradient::none}},
   {"ArgMax ArgMin", {.flop = flop::per_input<1>, .gradient = gradient::none, .shape = shape::arg_reduce}},
   {"InTopK InTopKV2", {.flop = flop::per_input<1>, .gradient = gradient::none, .shape = shape::like_second}},
   {"CumSum ReduceMean ReduceSum", {.flop = flop::per_input<1>, .gradient = gradient::moves}},
@@ -225,7 +271,8 @@ inline constexpr op_family op_table[] = {
   {"UnsortedSegmentMax", {.flop = flop::per_input<1>, .gradient = gradient::finds, .shape = shape::segment_sum}},
   {"SegmentMean SegmentSum", {.flop = flop::per_input<1>, .gradient = gradient::selects, .shape = shape::like_first}},
   {"UnsortedSegmentSum", {.flop = flop::per_input<1>, .gradient = gradient::selects, .shape = shape::segment_sum}},
-  {"Det", {.flop = flop::per_input<1>}},
+  {"Det", {.flop = flop::determinant}},
+  {"Inverse", {.flop = flop::inverse}},
   {"BiasAddGrad", {.flop = flop::per_input<1>, .shape = shape::channels}},
   {"ReduceL1 ReduceL2 ReduceLogSumExp ReduceSumSquare", {.flop = flop::per_input<2>, .gradient = gradient::finds}},
   {"onnx.Max onnx.Min", {.flop = flop::per_operand, .gradient = gradient::reads_inputs}},
@@ -248,6 +295,10 @@ inline constexpr op_family op_table[] = {
   {"Assign", {.flop = flop::nothing, .gradient = gradient::none, .shape = shape::reference}},
   {"ScatterAdd ScatterMul ScatterNdAdd ScatterNdUpdate ScatterSub ScatterUpdate",
    {.flop = flop::per_input<1, 2>, .shape = shape::reference}},
+  {"ai.onnx.preview.training.Momentum", {.flop = flop::optimiser<7, 2>, .gradient = gradient::none}},
+  {"ai.onnx.preview.training.Adagrad", {.flop = flop::optimiser<9, 2>, .gradient = gradient::none}},
+  {"ai.onnx.preview.training.Adam", {.flop = flop::optimiser<14, 3>, .gradient = gradient::none}},
+  {"ai.onnx.preview.training.Gradient", {.flop = flop::per_outputs<1>, .gradient = gradient::none}},
   {"ApplyRMSProp SparseApplyRMSProp", {.flop = flop::update<11>, .shape = shape::reference}},
   {"ApplyAdadelta ApplyAdam ApplyFtrl SparseApplyAdam SparseApplyFtrl",
    {.flop = flop::update<12>, .shape = shape::reference}},
@@ -310,7 +361,9 @@ inline constexpr op_family op_table[] = {
   {"InvertPermutation OnesLike ZerosLike",
    {.flop = flop::nothing, .gradient = gradient::none, .shape = shape::like_first}},
   {"OneHot", {.flop = flop::nothing, .gradient = gradient::none, .shape = shape::one_hot}},
-  {"CastLike CenterCropPad Col2Im Expand Trilu", {.flop = flop::nothing, .gradient = gradient::moves}},
+  {"BitCast", {.flop = flop::nothing, .use = use::view, .gradient = gradient::none}},
+  {"CastLike CenterCropPad Col2Im Expand RelativePositionBias RemovePadding RestorePadding TensorScatter Trilu",
+   {.flop = flop::nothing, .gradient = gradient::moves}},
   {"Concat", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::concat_first}},
   {"ConcatV2", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::concat_last}},
   {"IdentityN", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::each}},

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What a shape rule sees of a node and what it says: the frame of weft's own rules for shapes.
+#pragma once
+
+#include "weft/interop/onnx/values.hpp"
+#include "weft/workload/op_call.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <span>
+
+namespace weft::onnx::detail {
+
+/// A node as rules for costs and shapes see it. `outputs` may be empty.
+inline op_call call_of(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
+                       const std::vector<::onnx::TypeProto>& outputs, std::string_view type, std::int64_t version) {
+  op_call call{.type = type, .version = version};
+  for (const value* v : inputs) {
+    call.inputs.push_back(v == nullptr ? std::nullopt : extents_of(v->type));
+    call.values.push_back(v == nullptr ? std::nullopt : v->integers);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    call.outputs.push_back(n.output(static_cast<int>(i)).empty() ? std::nullopt : extents_of(outputs[i]));
+  }
+  for (const auto& a : n.attribute()) {
+    if (a.has_i()) {
+      call.numbers[a.name()] = {a.i()};
+    } else if (a.ints_size() != 0) {
+      call.numbers[a.name()].assign(a.ints().begin(), a.ints().end());
+    } else if (a.has_s()) {
+      call.texts[a.name()] = a.s();
+    }
+    if (const auto length = std::max({a.ints_size(), a.floats_size(), a.strings_size()}); length != 0) {
+      call.lengths[a.name()] = static_cast<std::size_t>(length);
+    }
+  }
+  return call;
+}
+
+/// A node whose outputs a rule works out. Shapes that cannot be are not taken.
+class shape_call {
+public:
+  shape_call(const ::onnx::NodeProto& n, std::span<const value* const> inputs, std::string_view type,
+             std::int64_t version)
+      : o{call_of(n, inputs, {}, type, version)}, inputs_{inputs},
+        outputs_(static_cast<std::size_t>(n.output_size())) {}
+
+  const op_call o;
+
+  std::size_t num_inputs() const { return inputs_.size(); }
+  std::size_t num_outputs() const { return outputs_.size(); }
+  /// The extents of an input, or null if it is absent or they are not known.
+  const numbers* dims(std::size_t i) const { return o.has_input(i) ? &*o.inputs[i] : nullptr; }
+  /// The whole numbers in an input, or null.
+  const numbers* integers(std::size_t i) const { return i < o.values.size() && o.values[i] ? &*o.values[i] : nullptr; }
+  /// The type of the elements of an input, 0 if it is not known.
+  std::int32_t element(std::size_t i) const {
+    return i < inputs_.size() && inputs_[i] != nullptr ? inputs_[i]->type.tensor_type().elem_type() : 0;
+  }
+  bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  /// The numbers in an input: whole ones, or floating-point ones that the file has.
+  std::optional<std::vector<double>> reals(std::size_t i) const {
+    if (const auto* whole = integers(i); whole != nullptr) {
+      return std::vector<double>(whole->begin(), whole->end());
+    }
+    const auto* t = has(i) ? inputs_[i]->data : nullptr;
+    if (t == nullptr || t->data_type() != ::onnx::TensorProto::FLOAT) {
+      return std::nullopt;
+    }
+    std::vector<double> all(t->float_data().begin(), t->float_data().end());
+    for (std::size_t at = 0; at + 4 <= t->raw_data().size(); at += 4) { // little endian, whatever the machine is
+      std::uint32_t bits = 0;
+      for (std::size_t k = 0; k < 4; ++k) {
+        bits |= std::uint32_t{static_cast<unsigned char>(t->raw_data()[at + k])} << (8 * k);
+      }
+      float x = 0;
+      std::memcpy(&x, &bits, sizeof x);
+      all.push_back(static_cast<double>(x));
+    }
+    return all;
+  }
+  /// A list among the attributes, or null.
+  const numbers* list(std::string_view name) const {
+    const auto found = o.numbers.find(name);
+    return found == o.numbers.end() ? nullptr : &found->second;
+  }
+  /// An attribute or, from some operator set on, an input that holds a list.
+  const numbers* list(std::string_view name, std::size_t input) const {
+    return has(input) ? integers(input) : list(name);
+  }
+  /// An axis of a tensor of that rank; nothing if there is no such axis.
+  static std::optional<std::size_t> position(std::int64_t axis, std::size_t rank) {
+    const auto r = static_cast<std::int64_t>(rank);
+    return axis < -r || axis >= r ? std::nullopt : std::optional{static_cast<std::size_t>(axis < 0 ? axis + r : axis)};
+  }
+
+  /// Says what an output is. An element of 0 means that of the first input.
+  void set(std::size_t output, const numbers& extents, std::int32_t element = 0) {
+    constexpr std::int64_t largest = std::int64_t{1} << 60;
+    if (output >= outputs_.size() ||
+        std::any_of(extents.begin(), extents.end(), [](std::int64_t d) { return d < 0 || d > largest; })) {
+      return;
+    }
+    auto& tensor = *outputs_[output].mutable_tensor_type();
+    tensor.set_elem_type(element != 0 ? element : this->element(0));
+    tensor.mutable_shape()->clear_dim();
+    for (const auto d : extents) {
+      tensor.mutable_shape()->add_dim()->set_dim_value(d);
+    }
+  }
+  /// An output is like an input.
+  void like(std::size_t output, std::size_t input, std::int32_t element = 0) {
+    if (const auto* d = dims(input)) {
+      set(output, *d, element != 0 ? element : this->element(input));
+    }
+  }
+  std::vector<::onnx::TypeProto> take() && { return std::move(outputs_); }
+
+private:
+  std::span<const value* const> inputs_;
+  std::vector<::onnx::TypeProto> outputs_;
+};
+
+/// A product that stays in range: more than any tensor has elements where it does not.
+inline std::int64_t times(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t large = std::int64_t{1} << 61;
+  return a <= 0 || b <= 0 ? 0 : a > large / b ? large : a * b;
+}
+
+/// The extents that tensors have together after broadcasting, as in NumPy.
+inline std::optional<numbers> broadcast(std::initializer_list<const numbers*> operands) {
+  numbers result;
+  for (const auto* d : operands) {
+    if (d == nullptr) {
+      return std::nullopt;
+    }
+    result.insert(result.begin(), d->size() > result.size() ? d->size() - result.size() : 0, 1);
+    for (std::size_t i = 1; i <= d->size(); ++i) {
+      auto& extent = result[result.size() - i];
+      const auto other = (*d)[d->size() - i];
+      extent = extent == 1 ? other : extent; // one of them is 1 or both are the same, in a model that is right
+    }
+  }
+  return result;
+}
+
+/// A row of a table of shape rules.
+struct shape_row {
+  /// Before any operator set: the rule counts, not the schema.
+  static constexpr std::int64_t always = 0;
+  /// After any operator set: the rule counts where the schema says nothing.
+  static constexpr std::int64_t last = 1'000'000;
+
+  std::string_view type; ///< with its domain, unless that is ONNX's own
+  void (*infer)(shape_call&);
+  std::int64_t since = always; ///< the operator set from which on the rule counts and not the schema at hand
+};
+
+} // namespace weft::onnx::detail
