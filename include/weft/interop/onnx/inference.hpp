@@ -165,7 +165,7 @@ inline std::vector<::onnx::TypeProto> infer_by_schema(const ::onnx::NodeProto& n
   const bool trimmed = trim_to(*schema, n, version, older);
   const auto& node = trimmed ? older : n;
   inputs = inputs.first(static_cast<std::size_t>(node.input_size()));
-  if (!plausibility{node, inputs}()) {
+  if (!plausibility{node, *schema, inputs}()) {
     throw std::runtime_error{"a type is not known, or an attribute or a rank is out of its range"};
   }
   schema->Verify(node);

@@ -4,7 +4,11 @@
 
 #include "weft/interop/onnx/values.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace weft::onnx::detail {
 
@@ -12,12 +16,13 @@ namespace weft::onnx::detail {
 /// extents without a look at whether they are there.
 class plausibility {
 public:
-  plausibility(const ::onnx::NodeProto& n, std::span<const value* const> inputs) : n_{n}, inputs_{inputs} {}
+  plausibility(const ::onnx::NodeProto& n, const ::onnx::OpSchema& schema, std::span<const value* const> inputs)
+      : n_{n}, schema_{schema}, inputs_{inputs} {}
 
   bool operator()() const {
     return n_.op_type() != "STFT" && // reads elements of its inputs even if they are not known
            std::all_of(n_.attribute().begin(), n_.attribute().end(), [](const auto& a) { return in_range(a); }) &&
-           has_types() && has_extents() && axis_exists();
+           has_types() && has_kinds() && in_range() && has_extents() && axis_exists();
   }
 
 private:
@@ -48,6 +53,51 @@ private:
     return true;
   }
 
+  /// Tensors where the op takes tensors, sequences where it takes sequences, and so on.
+  bool has_kinds() const {
+    const auto& formal = schema_.inputs();
+    for (std::size_t i = 0; i < inputs_.size() && !formal.empty(); ++i) {
+      const auto& types = formal[std::min(i, formal.size() - 1)].GetTypes();
+      const auto begin = inputs_[i] == nullptr ? "" : kind_of(inputs_[i]->type);
+      if (!types.empty() && std::none_of(types.begin(), types.end(), [&](const std::string* t) {
+            return t->starts_with(begin);
+          })) {
+        return false;
+      }
+    }
+    return true;
+  }
+  static std::string_view kind_of(const ::onnx::TypeProto& type) {
+    switch (type.value_case()) {
+    case ::onnx::TypeProto::kTensorType: return "tensor(";
+    case ::onnx::TypeProto::kSequenceType: return "seq(";
+    case ::onnx::TypeProto::kMapType: return "map(";
+    case ::onnx::TypeProto::kOptionalType: return "optional(";
+    case ::onnx::TypeProto::kSparseTensorType: return "sparse_tensor(";
+    default: return "";
+    }
+  }
+
+  /// Extents are no sizes of loops that never end, lengths of shapes are ranks, and parts have a size.
+  bool in_range() const {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (inputs_[i] == nullptr || !inputs_[i]->type.has_tensor_type()) {
+        continue;
+      }
+      const auto& shape = inputs_[i]->type.tensor_type().shape();
+      const bool is_shape = (n_.op_type() == "ConstantOfShape" && i == 0) ||
+                            ((n_.op_type() == "Expand" || n_.op_type() == "Tile") && i == 1);
+      const std::int64_t most = is_shape && shape.dim_size() == 1 ? 64 : std::int64_t{1} << 60;
+      if (std::any_of(shape.dim().begin(), shape.dim().end(),
+                      [most](const auto& d) { return d.dim_value() < 0 || d.dim_value() > most; })) {
+        return false;
+      }
+    }
+    const auto* parts = n_.op_type() == "SplitToSequence" && inputs_.size() > 1 ? inputs_[1] : nullptr;
+    return parts == nullptr || !parts->integers ||
+           std::all_of(parts->integers->begin(), parts->integers->end(), [](std::int64_t x) { return x > 0; });
+  }
+
   /// The rank of an input; nothing if it is absent or not known.
   std::optional<int> rank(std::size_t i) const {
     const value* v = i < inputs_.size() ? inputs_[i] : nullptr;
@@ -71,7 +121,7 @@ private:
                          n_.op_type() == "ConvTranspose" || n_.op_type() == "MaxUnpool";
     const auto x = rank(0);
     const auto filter = rank(n_.op_type() == "QLinearConv" ? 3 : 1);
-    return (!filters || !x || !filter || *x == *filter) &&
+    return (!filters || !x || !filter || *x == *filter) && (n_.op_type() != "MaxUnpool" || filter) &&
            std::all_of(std::begin(needed), std::end(needed), [this](const least_rank& l) {
              return l.type != n_.op_type() || rank(l.input).value_or(l.rank) >= l.rank;
            });
@@ -85,6 +135,7 @@ private:
   }
 
   const ::onnx::NodeProto& n_;
+  const ::onnx::OpSchema& schema_;
   std::span<const value* const> inputs_;
 };
 
