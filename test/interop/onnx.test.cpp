@@ -327,7 +327,9 @@ TEST_CASE("onnx: what is wrong gets one line") {
   }
   onnx_model empty;
   empty.input("x", {1});
-  CHECK(refusal([&] { return empty.read(); }) == "test.onnx: the model's graph has no nodes");
+  CHECK(empty.read().ops.num_ops() == 0); // the format allows a graph without nodes
+  CHECK(refusal([&] { return read.read("version https://git-lfs.github.com/spec/v1\noid x", "f"); }).find("Git LFS") !=
+        std::string::npos);
   auto twice = dense();
   twice.node("Relu", {"z"}, {"y"}).set_name("again");
   CHECK(refusal([&] { return twice.read(); }) ==

@@ -2,6 +2,7 @@
 /// Reads and writes HyperDAG files, in which a hyperedge is a tensor with its producer and its consumers.
 #pragma once
 
+#include "weft/io/detail/foreign_formats.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
 #include "weft/io/text.hpp"
@@ -67,6 +68,9 @@ struct numbered_header {
 };
 
 inline std::optional<numbered_header> read_numbered_header(std::string_view text) {
+  if (looks_like_matrix(text)) {
+    return std::nullopt;
+  }
   number_lines lines{text, ""};
   const auto line = lines.next();
   if (!line || line->find_first_not_of("0123456789 \t") != line->npos) {

@@ -47,6 +47,14 @@ inline bool looks_like_graph_def_text(std::string_view bytes) {
   return word == "node" || word == "library" || word == "versions";
 }
 
+/// A file of tensors as safetensors has it: the length of a JSON object, in eight bytes, and the object.
+inline bool looks_like_safetensors(std::string_view bytes) {
+  return bytes.size() > 9 && bytes[8] == '{' && bytes.substr(5, 3) == std::string_view{"\0\0\0", 3};
+}
+
+/// A matrix in the format of the Matrix Market. A hyperdag also begins with lines of comments and three numbers.
+inline bool looks_like_matrix(std::string_view bytes) { return bytes.starts_with("%%MatrixMarket"); }
+
 struct known_format {
   bool (*recognises)(std::string_view bytes);
   std::string_view what;
@@ -61,6 +69,12 @@ constexpr bool begins_with(std::string_view bytes) {
 /// The first that fits counts.
 inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return b.find_first_not_of(" \t\r\n") == b.npos; }, "it is empty"},
+  {[](std::string_view b) { return b.starts_with("version https://git-lfs.github.com/spec/v1"); },
+   "it is a pointer of Git LFS, not the file that it stands for; fetch that with git lfs pull"},
+  {looks_like_matrix, "it is a matrix of the Matrix Market, not a graph of ops; convert it to a hyperdag"},
+  {begins_with<'G', 'G', 'U', 'F'>, "it is a GGUF file, which holds weights but no graph; export the model to ONNX"},
+  {looks_like_safetensors,
+   "it is a safetensors file, which holds weights but no graph; export the model to ONNX"},
   {looks_like_onnx, "it is an ONNX model, for which weft needs its component onnx"},
   {looks_like_graph_def, "it is a TensorFlow graph, for which weft needs its component tensorflow"},
   {looks_like_graph_def_text,
