@@ -362,8 +362,45 @@ def pages():
     return made_pages
 
 
+def onnx_operators():
+    """Type of an operator of ONNX → the operator set since which it is, or None if any library has its schema."""
+    lines = (pathlib.Path(__file__).parent / "onnx_operators.txt").read_text().splitlines()
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    return {row[0]: row[1] if len(row) > 1 else None for row in rows}
+
+
+def onnx_ops():
+    """(cost, shapes, operators) of ONNX and of com.microsoft, by what the catalogue and the tables of shapes have."""
+    catalogue = headers()["workload/detail/op_table.hpp"].split("op_table[] = {", 1)[1]
+    costs = {}
+    for types, facts in re.findall(r'^  \{((?:\s*"[^"]*")+),\s*\{(.*?)\}\}', catalogue, re.S | re.M):
+        for name in "".join(re.findall(r'"([^"]*)"', types)).split():
+            costs[name] = ".flop" in facts
+    bodies = re.search(r"control_flow\[\] = \{(.*?)\}", headers()["interop/onnx/control_flow.hpp"])[1]
+    rules = {}
+    for name, text in headers().items():
+        if name.startswith("interop/onnx/shape_rules"):
+            for kind, since in re.findall(r'^  \{"([\w.]+)", [^"]*?(?:, (\d+|last|shape_row::last))?\},$', text, re.M):
+                rules[kind] = since.removeprefix("shape_row::")
+    operators = onnx_operators()
+    extensions = [kind for kind in [*rules, *costs] if kind.startswith("com.microsoft.")]
+    groups = {}
+    for kind in sorted({**operators, **dict.fromkeys(extensions)}):
+        has_rule = any(costs.get(name) for name in ("onnx." + kind, kind, kind.removeprefix("com.microsoft.")))
+        cost = "its bodies" if f'"{kind}"' in bodies else "rule" if has_rule else "none"
+        schema = kind in operators and operators[kind] is None
+        own = rules.get(kind)
+        shapes = (("schema" if schema else "as declared") if own is None else "rule" if own == "" or not schema else
+                  "schema, and where that is silent a rule" if own == "last" else
+                  f"schema, and from operator set {own} on a rule")
+        groups.setdefault((cost, shapes), []).append(kind)
+    return [[cost, shapes, " ".join(f"`{kind}`" for kind in kinds)] for (cost, shapes), kinds in sorted(groups.items())]
+
+
 def list_of(what, page):
     """The lines of the table `<!-- list WHAT -->` on a page (as text)."""
+    if what == "onnx_ops":
+        return table(["cost", "shapes", "operators"], onnx_ops())
     if what == "presets":
         return table(["name", "what it is"], [[f"`{name}`", text] for name, text in presets()])
     for kind, title in PLURALS.items():

@@ -219,6 +219,7 @@ inline constexpr op_family op_table[] = {
   {"QLinearSoftmax", {.flop = flop::per_input<9>, .gradient = gradient::none}},
   {"QLinearReduceMean", {.flop = flop::per_input<3>, .gradient = gradient::none}},
   {"GatherBlockQuantized", {.flop = flop::per_output<2>, .use = use::lookup, .gradient = gradient::selects}},
+  {"MulInteger", {.flop = flop::per_output<3>, .gradient = gradient::none}},
   {"ComplexMul ComplexMulConj", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}},
   {"SwiGLU", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}}, // Swish, and a product
   {"BiasDropout BitmaskBiasDropout", {.flop = flop::per_output<2>, .gradient = gradient::masks}},
