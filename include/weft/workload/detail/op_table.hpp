@@ -100,7 +100,7 @@ inline constexpr op_family op_table[] = {
   {"Conv3DBackpropInput Conv3DBackpropInputV2",
    {.flop = flop::conv_input_grad, .use = use::convolution, .shape = shape::conv_input_grad}},
   {"Conv FusedConv", {.flop = flop::convolution<1, 2>, .use = use::convolution, .gradient = gradient::product}},
-  {"CausalConvWithState", {.flop = flop::causal_convolution, .gradient = gradient::product}},
+  {"CausalConvWithState", {.flop = flop::causal_convolution, .gradient = gradient::reads_inputs}},
   {"NhwcConv NhwcFusedConv", {.flop = flop::convolution<1, 2>, .use = use::convolution}},
   {"DeformConv", {.flop = flop::convolution<1, 3>, .use = use::convolution, .gradient = gradient::product}},
   {"ConvInteger", {.flop = flop::convolution<1, 99>, .use = use::convolution, .gradient = gradient::none}},
