@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // From a model file to a placed model: where each op runs, how long a step takes, whether it fits, and why it is not
 // faster.
+#include "place/batch.hpp"
 #include "place/options.hpp"
 #include "place/replay.hpp"
 #include "place/search.hpp"
@@ -21,7 +22,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -94,11 +98,51 @@ void check_outputs(const options& o, const tool::input& in) {
   }
 }
 
+/// Larger batches are no batches, but mistakes.
+constexpr std::uint64_t most_examples = 1'000'000;
+
+/// The platform with the numbers that the model is to have, and without the memory that the framework takes.
+tool::target target_of(const options& o) {
+  auto target = tool::load_platform(o.platform);
+  if (o.modelling.numbers) {
+    target.devices = target.devices.with(*o.modelling.numbers);
+  }
+  target.devices = target.devices.changed([&](weft::device& d) {
+    if (d.kind != weft::device_kind::cpu) {
+      const auto all = static_cast<double>(d.memory_capacity);
+      const double left = o.overhead < 1 ? all * (1 - o.overhead) : std::max(all - o.overhead, 0.0);
+      d.memory_capacity = o.overhead == 0 ? d.memory_capacity : static_cast<weft::byte_count>(left);
+    }
+  });
+  return target;
+}
+
+/// What to say of a model that does not fit: a batch that would, if it takes one.
+std::string smaller_batch(const options& o, const tool::target& target,
+                          const std::function<void(const std::string&)>& on_stage) {
+  try {
+    const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : most_examples, on_stage);
+    return batch != 0 ? fmt::format("  with a smaller batch: it fits with --batch {}\n", batch)
+                      : "  with a smaller batch: not even a batch of 1 fits\n";
+  } catch (const weft::error&) { // it takes none, or its name has one
+    return {};
+  }
+}
+
 int run(int argc, char** argv) {
-  const options o = place::parse(argc, argv);
+  options o = place::parse(argc, argv);
   status_line line;
-  const auto target = tool::load_platform(o.platform);
+  const auto target = target_of(o);
   const auto& devices = target.devices;
+  const auto on_stage = [&](const std::string& text) { line.show(text); };
+  if (o.max_batch) {
+    o.modelling.batch = place::largest_batch(o, target, most_examples, on_stage);
+    if (o.modelling.batch == 0) {
+      line.clear();
+      fmt::print(stderr, "place: {} does not fit on {} with a batch of 1\n", o.model, o.platform);
+      return 1;
+    }
+  }
   line.show("reading " + o.model);
   const auto in = tool::load(o.model, o.modelling);
   check_outputs(o, in);
@@ -117,11 +161,13 @@ int run(int argc, char** argv) {
         line.show_progress(fmt::format("searching: {:.4g} {} after {:.1f} s", joules ? x.best : x.best * 1e3,
                                        joules ? "J" : "ms", x.seconds));
       },
-    .on_stage = [&](const std::string& text) { line.show(text); }};
+    .on_stage = on_stage};
   const auto found = o.from_plan.empty() ? place::search(o, problem, base, listeners) : place::replay(o, in, problem);
   if (!found.found) {
     line.clear();
-    fmt::print(stderr, "place: {} does not fit on {}: {}\n", in.name, o.platform, found.why);
+    fmt::print(stderr, "place: {} does not fit on {}: {}\n{}", in.name, o.platform, found.why,
+               smaller_batch(o, target, on_stage));
+    line.clear();
     return 1;
   }
 

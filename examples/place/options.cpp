@@ -6,6 +6,8 @@
 
 #include "weft/io/json_plan.hpp"
 
+#include "weft/io/text.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -37,6 +39,7 @@ std::string footer() {
           "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
           "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
           "  place zoo:bert_base --platform pcie_4gpu --contention fair --budget 30\n"
+          "  place zoo:gpt2_xl:inference --platform workstation_1gpu --dtype bf16 --train adam --recompute blocks --max-batch\n"
           "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
@@ -80,6 +83,23 @@ void take_from(const std::map<std::string, std::vector<std::string>>& made_with,
   }
 }
 
+double overhead(const std::string& text) {
+  constexpr std::pair<std::string_view, double> units[]{
+    {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"GB", 1e9}, {"MB", 1e6}, {"", 1}};
+  for (const auto& [unit, bytes] : units) {
+    if (text.ends_with(unit)) {
+      const auto number = weft::io::trim(std::string_view{text}.substr(0, text.size() - unit.size()));
+      const auto fail = [](const std::string& problem) { throw weft::error(problem); };
+      const double x = weft::io::parse_number<double>(number, "--overhead", fail) * bytes;
+      if (!(x >= 0 && x < 1e18) || (!unit.empty() && x < 1)) {
+        break;
+      }
+      return x;
+    }
+  }
+  throw weft::error("--overhead: '" + text + "' is neither a share below 1, as in 0.1, nor a size, as in 1.5GiB");
+}
+
 } // namespace
 
 options parse(int argc, char** argv) {
@@ -96,11 +116,18 @@ options parse(int argc, char** argv) {
   };
   const auto before = app.get_options().size();
   tool::add_model_options(app, o.modelling);
+  tool::add_memory_options(app, o.modelling);
   tool::add_contention_option(app, o.contention);
   app.add_option("--memory-share", o.memory_share, "How much of each device's memory may be used")
     ->check(CLI::Range(0.01, 1.0))
     ->type_name("SHARE")
     ->capture_default_str();
+  app
+    .add_option_function<std::string>(
+      "--overhead", [&o](const std::string& text) { o.overhead = overhead(text); },
+      "What the framework takes of each accelerator's memory for its context, workspaces and fragments: a\n"
+      "share, as in 0.1, or bytes, as in 1.5GiB; nothing, if not given")
+    ->type_name("SHARE|BYTES");
   const auto assumed = options_from(before);
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")
@@ -133,6 +160,8 @@ options parse(int argc, char** argv) {
   app.add_option("--seed", o.seed, "The same seed gives the same result, if the budget is in moves")
     ->type_name("S")
     ->capture_default_str();
+  app.add_flag("--max-batch", o.max_batch,
+               "Look for the largest batch for which a plan is found that fits, and place the model with it");
   app.add_option("-o,--output", o.out, "Write the model again with the device of each op")->type_name("FILE");
   app.add_option("--split", o.split,
                  "Cut an ONNX model into stages that run one after the other, each on one device: a model per\n"
@@ -179,6 +208,9 @@ options parse(int argc, char** argv) {
   }
   if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
     throw weft::error("--contention goes with --objective makespan, without --pareto");
+  }
+  if (o.max_batch && (o.modelling.batch != 0 || !o.from_plan.empty())) {
+    throw weft::error("--max-batch looks for the batch: leave --batch and --from-plan out");
   }
   return o;
 }

@@ -29,6 +29,8 @@ struct options {
   weft::contention_model contention = weft::contention_model::none;
   weft::budget budget = {.seconds = 5};
   double memory_share = 1;
+  double overhead = 0; ///< of each accelerator, for the framework: a share below 1, or bytes
+  bool max_batch = false;
   double uncertainty = 0; ///< of times: the standard deviation of their logarithm; 0: they are as estimated
   std::uint64_t seed = 0;
   unsigned jobs = 1;

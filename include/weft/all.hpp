@@ -83,6 +83,7 @@
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/op_facts.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/stored_as.hpp"
 #include "weft/workload/workload.hpp"
 
 #include "weft/compiled.hpp"

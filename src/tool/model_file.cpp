@@ -4,8 +4,10 @@
 #include "foreign_models.hpp"
 #include "networks.hpp"
 
+#include "weft/core/readable.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/json_workload.hpp"
+#include "weft/partition/layer_split.hpp"
 #include "weft/workload/graph_training_step.hpp"
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@
 #include <limits>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 namespace tool {
@@ -108,13 +111,36 @@ void state_unit(work_unit unit, input& in) {
   m.unit = unit;
 }
 
-void expand(optimizer rule, input& in) {
+/// The ops to be made again. Blocks are what the names of ops say: `layer_3`, `h12`, `model.layers.7`.
+std::vector<op_id> recomputed(recomputation what, const input& in) {
+  const auto& w = in.model.ops;
+  std::unordered_map<std::string_view, op_id> blocks;
+  std::vector<op_id> block_of(w.num_ops(), none);
+  for (const op_id v : ids(w.num_ops())) {
+    if (const auto layer = partition::detail::op_name{w.name(v)}.layer(true); !layer.empty()) {
+      block_of[v] = blocks.try_emplace(layer, static_cast<op_id>(blocks.size())).first->second;
+    }
+  }
+  auto ops = recomputed_ops(w, what, [&](op_id v) { return block_of[v]; });
+  if (ops.empty()) {
+    throw error(fmt::format("--recompute: no {} of '{}' were found; blocks are told from the names of ops, such as "
+                            "layer_3/…, attentions by their softmax",
+                            what == recomputation::blocks ? "blocks" : "attentions", in.spec));
+  }
+  return ops;
+}
+
+void expand(optimizer rule, std::optional<recomputation> recompute, input& in) {
   auto& m = in.model;
   if (m.unit != work_unit::flop) {
     throw error(fmt::format("--train: '{}' ({}) tells {} and no FLOP, so nobody knows how long updates would take",
                             in.spec, m.format, m.unit == work_unit::seconds ? "times" : "work in a unit of its own"));
   }
-  auto step = training_step_with_origins(m.ops, {.rule = rule});
+  step_options how{.rule = rule};
+  if (recompute) {
+    how.recompute = recomputed(*recompute, in);
+  }
+  auto step = training_step_with_origins(m.ops, how);
   if (!m.seconds.empty()) { // of the forward ops; what came from them takes as long per FLOP
     std::vector<double> seconds;
     for (const op_id v : ids(step.graph.num_ops())) {
@@ -128,6 +154,38 @@ void expand(optimizer rule, input& in) {
   m.ops = std::move(step.graph);
   m.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates", in.num_own_ops,
                                 m.ops.num_ops() - in.num_own_ops));
+  if (recompute) {
+    m.notes.push_back(fmt::format("{} ops are run again for the backward pass, and their results are not kept until then",
+                                  how.recompute.size()));
+  }
+}
+
+/// The format of numbers, and the cache of keys and values.
+void set_memory(const model_options& o, input& in) {
+  auto& w = in.model.ops;
+  if (o.numbers) {
+    const double bits = 8.0 * bytes_of(*o.numbers);
+    const storage_format format{.tensor_bits = bits, .weight_bits = o.four_bit_weights ? 4 : bits};
+    const auto all = ids(w.num_ops());
+    const bool trains = std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+    if (trains && format.weight_bits < 16) {
+      throw error("--dtype: a training step with weights of fewer than 16 bits is not known here; use bf16 or fp16");
+    }
+    w = stored_as(w, format);
+    in.model.notes.push_back(
+      fmt::format("numbers are taken to be {}{}{}", to_string(*o.numbers),
+                  o.four_bit_weights ? ", weights of 4 bits without their scales" : "",
+                  trains && bits < 32 ? ", with parameters and the optimiser's state in single precision besides" : ""));
+  }
+  if (o.cache) {
+    auto cache = *o.cache;
+    cache.batch = o.batch != 0 ? o.batch : cache.batch;
+    cache.bits = o.numbers ? 8.0 * bytes_of(*o.numbers) : 32;
+    w = with_kv_cache(w, cache);
+    in.model.notes.push_back(fmt::format("keys and values of {} tokens of {} sequence{}: {} in each attention", cache.context,
+                                         cache.batch, cache.batch == 1 ? "" : "s",
+                                         readable_bytes(static_cast<byte_count>(cache.bytes_per_layer()))));
+  }
 }
 
 } // namespace
@@ -160,9 +218,14 @@ input load(const std::string& spec, const model_options& o) {
   if (o.work) {
     state_unit(*o.work, in);
   }
-  if (o.train) {
-    expand(*o.train, in);
+  if (o.recompute && !o.train) {
+    throw error("--recompute goes with --train, which adds the backward pass to a forward model, as in "
+                "zoo:gpt2_small:inference --train adam --recompute blocks");
   }
+  if (o.train) {
+    expand(*o.train, o.recompute, in);
+  }
+  set_memory(o, in);
   return in;
 }
 

@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -111,6 +113,62 @@ void add_model_options(CLI::App& app, model_options& o) {
     .add_option("--profile", o.profile,
                 "Measured times as a profile (weft.profile); its machines are kinds of devices, such as gpu")
     ->type_name("FILE");
+}
+
+namespace {
+
+weft::kv_cache cache_of(const std::string& text) {
+  weft::kv_cache cache;
+  const std::pair<std::string_view, std::uint64_t*> keys[] = {
+    {"context", &cache.context}, {"heads", &cache.heads}, {"size", &cache.head_size}, {"batch", &cache.batch}};
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string part{rest.substr(0, rest.find(','))};
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const auto [name, value] = assignment(part, "--kv-cache", "context=4096,heads=8,size=128");
+    const auto key = std::find_if(std::begin(keys), std::end(keys), [&](const auto& k) { return k.first == name; });
+    if (key == std::end(keys)) {
+      throw weft::error(fmt::format("--kv-cache: there is no '{}'; the keys are context, heads, size and batch", name));
+    }
+    *key->second = extent(value, "--kv-cache");
+  }
+  if (cache.context == 0 || cache.heads == 0 || cache.head_size == 0) {
+    throw weft::error("--kv-cache: context, heads (of keys and values) and size (of a head) are needed, as in "
+                      "--kv-cache context=4096,heads=8,size=128");
+  }
+  return cache;
+}
+
+} // namespace
+
+void add_memory_options(CLI::App& app, model_options& o) {
+  app
+    .add_option_function<std::string>(
+      "--dtype",
+      [&o](const std::string& name) {
+        o.four_bit_weights = name == "int4-weights";
+        o.numbers = o.four_bit_weights ? weft::number_format::fp16 : *weft::parse_number_format(name);
+      },
+      "Format of the model's numbers, which files are taken to have in single precision: bytes of tensors\n"
+      "and weights, and rates of the devices. int4-weights: weights of 4 bits, the rest fp16")
+    ->check(CLI::IsMember({"fp32", "bf16", "fp16", "fp8", "int8", "int4-weights"}).description(""))
+    ->type_name("fp32|bf16|fp16|fp8|int8|int4-weights");
+  app
+    .add_option_function<std::string>(
+      "--kv-cache", [&o](const std::string& text) { o.cache = cache_of(text); },
+      "Keys and values that a decoder keeps of so many tokens: heads of keys and values, size of a head, and\n"
+      "sequences (batch), if not --batch; as in context=4096,heads=8,size=128")
+    ->type_name("KEY=N,…");
+  app
+    .add_option_function<std::string>(
+      "--recompute",
+      [&o](const std::string& what) {
+        o.recompute = what == "blocks" ? weft::recomputation::blocks : weft::recomputation::attention;
+      },
+      "What --train makes again for the backward pass instead of keeping it: what is inside attentions, or\n"
+      "inside blocks of layers")
+    ->check(CLI::IsMember({"attention", "blocks"}).description(""))
+    ->type_name("attention|blocks");
 }
 
 void refuse_model_options(const model_options& o, const char* what) {

@@ -2,8 +2,10 @@
 /// The part of a command line that says how models are read and what they cost, the same for all tools.
 #pragma once
 
+#include "weft/platform/number_format.hpp"
 #include "weft/workload/model.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/stored_as.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -29,11 +31,18 @@ struct model_options {
   bool peak_rates = false;
   std::string times;
   std::string profile;
+  std::optional<weft::number_format> numbers = {}; ///< of tensors and, unless `four_bit_weights`, of weights
+  bool four_bit_weights = false;
+  std::optional<weft::recomputation> recompute = {};
+  std::optional<weft::kv_cache> cache = {};
 };
 
 /// Adds --batch, --dim, --shape, --fetch, --parameters, --train, --work, --peak-rates, --times and --profile, which fill `o` when
 /// `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
+
+/// Adds --dtype, --kv-cache and --recompute: what a model takes in memory.
+void add_memory_options(CLI::App& app, model_options& o);
 
 /// Throws `weft::error` if any of them is given: they have no effect on `what`.
 void refuse_model_options(const model_options& o, const char* what);

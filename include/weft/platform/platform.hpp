@@ -135,13 +135,20 @@ public:
     names_ = std::move(names);
   }
 
+  /// The same with other devices, each as `change(device&)` leaves it. Throws as the constructor does.
+  template <class Change>
+  constexpr platform changed(const Change& change) const {
+    auto devices = devices_;
+    for (device& d : devices) {
+      change(d);
+    }
+    platform made{std::move(devices), links_, send_work_};
+    made.names_ = names_;
+    return made;
+  }
   /// The same devices as they are with numbers of another format: what `speed` says is the speed with it.
   constexpr platform with(number_format f) const {
-    platform made = *this;
-    for (device& d : made.devices_) {
-      d.speed = speed_with(f, d.speed, d.narrow);
-    }
-    return made;
+    return changed([f](device& d) { d.speed = speed_with(f, d.speed, d.narrow); });
   }
 
   constexpr const std::vector<device>& devices() const { return devices_; }

@@ -4,6 +4,7 @@
 
 #include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/detail/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 
@@ -146,22 +147,10 @@ private:
 
   /// The forward ops keep their ids.
   void copy_forward() {
-    std::vector<op_id> first(f_.num_groups(), none);
+    copy_ops(
+      b_, f_, [this](op_id v) { return f_.resident_bytes(v); }, [this](tensor_id t) { return f_.bytes(t); });
     for (const op_id v : ids(f_.num_ops())) {
-      b_.add_op({.work = f_.work(v), .resident_bytes = f_.resident_bytes(v), .kinds = f_.kinds(v),
-                 .name = std::string{f_.name(v)}, .type = std::string{f_.type(v)}});
       origin_.push_back(v);
-      for (const tensor_id t : f_.outputs(v)) {
-        b_.add_output(v, f_.bytes(t));
-      }
-      if (const auto g = f_.group(v); g != none) {
-        first[g] == none ? void(first[g] = v) : b_.colocate(first[g], v);
-      }
-    }
-    for (const tensor_id t : ids(f_.num_tensors())) {
-      for (const op_id v : f_.consumers(t)) {
-        b_.add_edge(f_.producer(t), v, original(t).output);
-      }
     }
   }
 

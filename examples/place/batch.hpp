@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The largest batch with which a model fits.
+#pragma once
+
+#include "options.hpp"
+#include "tool/platforms.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace place {
+
+/// The largest batch below `limit` for which a plan is found that keeps to the memory over time, each within a second or
+/// a thousand moves; 0 if not even 1 fits. Twice as much each time, then between the last two. Throws `weft::error` for
+/// models that take no batch.
+std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
+                            const std::function<void(const std::string&)>& on_stage);
+
+} // namespace place

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Copies the ops of a workload into a builder, with other sizes.
+#pragma once
+
+#include "weft/workload/builder.hpp"
+#include "weft/workload/concepts.hpp"
+
+#include <string>
+#include <vector>
+
+namespace weft::detail {
+
+/// Adds all ops of w to an empty builder: they keep their ids, tensors, edges, groups and names. `resident(v)` and
+/// `bytes(t)` say what they take. Complexity: O(n + m).
+template <named_workload Workload, class Resident, class Bytes>
+void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, const Bytes& bytes) {
+  std::vector<op_id> first(w.num_groups(), none);
+  for (const op_id v : ids(w.num_ops())) {
+    b.add_op({.work = w.work(v), .resident_bytes = resident(v), .kinds = w.kinds(v),
+              .name = std::string{w.name(v)}, .type = std::string{w.type(v)}});
+    for (const tensor_id t : w.outputs(v)) {
+      b.add_output(v, bytes(t));
+    }
+    if (const auto g = w.group(v); g != none) {
+      first[g] == none ? void(first[g] = v) : b.colocate(first[g], v);
+    }
+  }
+  for (const tensor_id t : ids(w.num_tensors())) {
+    const op_id v = w.producer(t);
+    for (const op_id reader : w.consumers(t)) {
+      b.add_edge(v, reader, t - *w.outputs(v).begin());
+    }
+  }
+}
+
+} // namespace weft::detail

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What a model takes in memory with numbers of another format, with a cache of keys and values, and when results are
+/// made again instead of kept.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/workload/detail/copy_ops.hpp"
+#include "weft/workload/op_catalogue.hpp"
+#include "weft/workload/optimizer.hpp"
+#include "weft/workload/workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// How many bits a number takes.
+struct storage_format {
+  double tensor_bits = 32; ///< in tensors: activations and gradients
+  double weight_bits = 32; ///< in what ops hold: parameters
+  friend constexpr bool operator==(const storage_format&, const storage_format&) = default;
+};
+
+/// An attention of a model.
+struct attention {
+  op_id softmax = none;     ///< or the op that is all of it
+  std::vector<op_id> ops = {}; ///< from the product of queries and keys to that with the values, ascending
+};
+
+/// The attentions, one per layer of a transformer: a softmax whose result is a factor of a product of two tensors, with
+/// what lies between that and the product before it; few ops without parameters each. And ops that are an attention as a
+/// whole. For forward workloads, in the order of the softmaxes. Complexity: O(n + m).
+template <named_workload Workload>
+std::vector<attention> attentions(const Workload& w) {
+  constexpr std::size_t most_between = 8; // scale, mask, cast, dropout
+  const auto reads = [&](op_id v) {
+    const auto inputs = w.inputs(v);
+    return std::count_if(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; });
+  };
+  const auto is_product = [&](op_id v) { return facts_of(w.type(v)).gradient.product; };
+  const auto contains = [](const std::vector<op_id>& list, op_id v) {
+    return std::find(list.begin(), list.end(), v) != list.end();
+  };
+  // Goes on from ops to their neighbours; true if that leads to a product of two tensors, which is the last to be added.
+  const auto walk = [&](std::vector<op_id>& list, const auto& each_neighbour) {
+    bool found = false;
+    for (std::size_t i = 0; i < list.size() && list.size() <= most_between; ++i) {
+      if (i > 0 && is_product(list[i])) {
+        continue;
+      }
+      each_neighbour(list[i], [&](op_id v) {
+        const bool inner = reads(v) > (is_product(v) ? 1 : 0) && w.resident_bytes(v) == 0;
+        if (inner && !contains(list, v)) {
+          list.push_back(v);
+          found = found || is_product(v);
+        }
+      });
+    }
+    return found;
+  };
+  std::vector<attention> all;
+  for (const op_id v : ids(w.num_ops())) {
+    if (w.type(v).ends_with("Attention")) {
+      all.push_back({v, {v}});
+    }
+    if (w.type(v) != "Softmax") {
+      continue;
+    }
+    std::vector<op_id> after{v};
+    std::vector<op_id> before{v};
+    const bool is_factor = walk(after, [&](op_id u, const auto& go) {
+      for (const tensor_id t : w.outputs(u)) {
+        for (const op_id reader : w.consumers(t)) {
+          go(reader);
+        }
+      }
+    });
+    const bool of_product = walk(before, [&](op_id u, const auto& go) {
+      for (const tensor_id t : w.inputs(u)) {
+        if (w.bytes(t) > 0) {
+          go(w.producer(t));
+        }
+      }
+    });
+    if (is_factor && of_product) {
+      after.insert(after.end(), before.begin() + 1, before.end());
+      std::sort(after.begin(), after.end());
+      all.push_back({v, std::move(after)});
+    }
+  }
+  return all;
+}
+
+namespace detail {
+
+/// Whether what ops of a type make are numbers whose format may be chosen: not indices, shapes, comparisons, or what is
+/// fed. Those are what gradients pass, and numbers that are random or rounded.
+inline bool makes_numbers(std::string_view type) {
+  constexpr std::string_view without_gradient[]{"Ceil",   "Floor",      "OnesLike",   "RandomStandardNormal",
+                                                "RandomUniform", "Rint", "Round", "Sign", "TruncatedNormal", "ZerosLike"};
+  return facts_of(type).gradient.differentiable ||
+         std::find(std::begin(without_gradient), std::end(without_gradient), type) != std::end(without_gradient);
+}
+
+} // namespace detail
+
+/// The same model with numbers of other sizes; what is given is taken to be in single precision. Indices, shapes,
+/// comparisons and what is fed stay as large as they are. In a training step, parameters are there twice, in single precision and in their format, unless that is single
+/// precision too, and the state of the optimiser stays in single precision: with Adam and 16 bits, 2 + 4 + 8 bytes per
+/// parameter, and 2 more for its gradient. Sizes are rounded up to bytes.
+/// Source: Micikevicius et al., *Mixed Precision Training*, ICLR 2018; Rajbhandari, Rasley, Ruwase, He, *ZeRO: Memory
+/// Optimizations Toward Training Trillion Parameter Models*, SC 2020, section 3.1 (16 bytes per parameter).
+/// Throws `value_error` for a number of bits that is not from 1 to 64. Complexity: O(n + m).
+template <named_workload Workload>
+workload stored_as(const Workload& w, const storage_format& f) {
+  for (const double bits : {f.tensor_bits, f.weight_bits}) {
+    if (!(bits >= 1 && bits <= 64)) {
+      throw value_error("stored_as", "numbers have 1 to 64 bits");
+    }
+  }
+  const auto all = ids(w.num_ops());
+  const bool trains = std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+  const auto scaled = [](byte_count bytes, double bits) {
+    return bits == 32 ? bytes : static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * (bits / 32)));
+  };
+  workload_builder b;
+  detail::copy_ops(
+    b, w,
+    [&](op_id v) {
+      const auto bytes = w.resident_bytes(v);
+      const auto narrow = scaled(bytes, f.weight_bits);
+      return is_update(w.type(v)) || f.weight_bits == 32 ? bytes : narrow + (trains ? bytes : 0);
+    },
+    [&](tensor_id t) {
+      return detail::makes_numbers(w.type(w.producer(t))) ? scaled(w.bytes(t), f.tensor_bits) : w.bytes(t);
+    });
+  return std::move(b).build();
+}
+
+/// Keys and values that a decoder keeps of the tokens that it has seen.
+struct kv_cache {
+  std::uint64_t context = 0;   ///< tokens of a sequence
+  std::uint64_t batch = 1;     ///< sequences
+  std::uint64_t heads = 0;     ///< of keys and values, which may be fewer than those of queries
+  std::uint64_t head_size = 0;
+  double bits = 16;            ///< of a number
+  /// Bytes in one layer: 2 · batch · context · heads · size · bits / 8.
+  double bytes_per_layer() const {
+    return 2.0 * static_cast<double>(batch) * static_cast<double>(context) * static_cast<double>(heads) *
+           static_cast<double>(head_size) * bits / 8;
+  }
+};
+
+/// The same model, each attention of which (`attentions`) holds its layer's cache beside what it held. Throws
+/// `value_error` if the model has no attention, or if the cache is larger than can be counted. Complexity: O(n + m).
+template <named_workload Workload>
+workload with_kv_cache(const Workload& w, const kv_cache& cache) {
+  std::vector<op_id> layers;
+  for (const auto& a : attentions(w)) {
+    layers.push_back(a.softmax);
+  }
+  if (layers.empty()) {
+    throw value_error("KV cache", "no attention was found: a softmax between two products, or an op that is one");
+  }
+  const double bytes = std::ceil(cache.bytes_per_layer());
+  if (!(bytes >= 0 && bytes < 1e18)) {
+    throw value_error("KV cache", "its size must be positive and below 1e18 bytes");
+  }
+  workload_builder b;
+  detail::copy_ops(
+    b, w,
+    [&](op_id v) {
+      const bool caches = std::binary_search(layers.begin(), layers.end(), v);
+      return w.resident_bytes(v) + (caches ? static_cast<byte_count>(bytes) : 0);
+    },
+    [&](tensor_id t) { return w.bytes(t); });
+  return std::move(b).build();
+}
+
+/// Which results of a forward pass are made again for the backward pass, instead of being kept.
+enum class recomputation : std::uint8_t {
+  attention, ///< those inside attentions, which grow with the square of the sequence
+  blocks     ///< all inside a block of the network, of which only what leaves it is kept
+};
+
+/// The ops for `step_options::recompute`. `block_of(v)` is the block of op v, or `none`. What reads nothing, such as a
+/// variable or what is fed, is kept always. Complexity: O(n + m).
+/// Source: Korthikanti et al., *Reducing Activation Recomputation in Large Transformer Models*, MLSys 2023, sections 5
+/// and 6: selective and full recomputation.
+template <named_workload Workload, class BlockOf>
+std::vector<op_id> recomputed_ops(const Workload& w, recomputation what, const BlockOf& block_of) {
+  std::vector<op_id> made_again;
+  if (what == recomputation::attention) {
+    for (const auto& a : attentions(w)) {
+      made_again.insert(made_again.end(), a.ops.begin(), a.ops.end());
+    }
+    std::sort(made_again.begin(), made_again.end());
+    made_again.erase(std::unique(made_again.begin(), made_again.end()), made_again.end());
+    return made_again;
+  }
+  for (const op_id v : ids(w.num_ops())) {
+    const auto inputs = w.inputs(v);
+    const op_id block = block_of(v);
+    bool inside =
+      block != none && std::any_of(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; });
+    for (const tensor_id t : w.outputs(v)) {
+      for (const op_id reader : w.consumers(t)) {
+        inside = inside && block_of(reader) == block;
+      }
+    }
+    if (inside) {
+      made_again.push_back(v);
+    }
+  }
+  return made_again;
+}
+
+} // namespace weft
