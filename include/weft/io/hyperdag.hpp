@@ -2,7 +2,7 @@
 /// Reads and writes HyperDAG files, in which a hyperedge is a tensor with its producer and its consumers.
 #pragma once
 
-#include "weft/io/detail/foreign_formats.hpp"
+#include "weft/io/foreign_formats.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
 #include "weft/io/text.hpp"

@@ -4,7 +4,7 @@
 
 #include "weft/io/bsp_machine.hpp"
 #include "weft/io/critical_path_csv.hpp"
-#include "weft/io/detail/foreign_formats.hpp"
+#include "weft/io/foreign_formats.hpp"
 #include "weft/io/dnn_partitioning.hpp"
 #include "weft/io/dot.hpp"
 #include "weft/io/hyperdag.hpp"

@@ -6,7 +6,7 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/interop/onnx/analysis.hpp"
 #include "weft/interop/onnx/wire.hpp"
-#include "weft/io/detail/foreign_formats.hpp"
+#include "weft/io/foreign_formats.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace detail {
 inline ::onnx::ModelProto decode(std::string_view bytes, const std::string& file) {
   if (!wire::is_model(bytes)) {
     throw parse_error(file, 0,
-                      bytes.empty()                        ? "the file is empty, not an ONNX model"
-                      : io::detail::looks_like_onnx(bytes) ? "not an ONNX model: it has no graph, or is damaged"
-                        : "not an ONNX model: " + io::detail::what_it_looks_like(bytes));
+                      bytes.empty()               ? "the file is empty, not an ONNX model"
+                      : bytes.starts_with('\x08') ? "not an ONNX model: it has no graph, or is damaged"
+                                                  : "not an ONNX model: " + io::what_it_looks_like(bytes));
   }
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw parse_error(file, 0,

@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 
-namespace weft::io::detail {
+namespace weft::io {
+
+namespace detail {
 
 /// A model in the binary format of ONNX: a protocol buffer that begins with a small version number, then a producer,
 /// the graph, or the versions of its operators.
@@ -84,7 +86,8 @@ inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return b.size() >= 8 && b.substr(4, 4) == "TFL3"; },
    "it is a TensorFlow Lite model; convert it to ONNX"},
   {begins_with<'\x89', 'H', 'D', 'F'>, "it is an HDF5 file, perhaps of Keras; convert it to ONNX"},
-  {begins_with<'P', 'K', '\x03', '\x04'>, "it is a zip archive, perhaps of PyTorch, for which weft needs its component pytorch, or of Keras"},
+  {begins_with<'P', 'K', '\x03', '\x04'>,
+   "it is a zip archive, perhaps of PyTorch, for which weft needs its component pytorch, or of Keras"},
   {begins_with<'\x1f', '\x8b'>, "it is compressed by gzip; decompress it first"},
   {[](std::string_view b) { return has_json_format(b, "weft.plan"); }, "it is a plan"},
   {[](std::string_view b) { return has_json_format(b, "weft.trace"); }, "it is a trace"},
@@ -98,9 +101,11 @@ inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return b.find('\0') != b.npos; }, "it is no text, and its format is not known"},
 };
 
+} // namespace detail
+
 /// A few words on what bytes are that no reader takes, with what to do about it if that is known.
 inline std::string what_it_looks_like(std::string_view bytes) {
-  for (const auto& [recognises, what] : known_formats) {
+  for (const auto& [recognises, what] : detail::known_formats) {
     if (recognises(bytes)) {
       return std::string{what};
     }
@@ -109,4 +114,4 @@ inline std::string what_it_looks_like(std::string_view bytes) {
   return "its format is not known; it begins with " + in_quotes(line.value_or(""));
 }
 
-} // namespace weft::io::detail
+} // namespace weft::io
