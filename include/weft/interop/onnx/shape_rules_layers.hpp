@@ -367,6 +367,13 @@ inline void crop_and_resize(shape_call& c) {
   }
 }
 
+/// MaxUnpool, of which the third input says how large the image was.
+inline void unpooled(shape_call& c) {
+  if (const numbers* size = c.integers(2)) {
+    c.set(0, *size);
+  }
+}
+
 inline constexpr shape_row of_layers[] = {
   {"Gemm", product<1, 0>, shape_row::last},
   {"Einsum", einsum},
@@ -403,6 +410,7 @@ inline constexpr shape_row of_layers[] = {
   {"com.microsoft.QLinearAveragePool", pool<false>},
   {"GlobalLpPool", global_pool, shape_row::last},
   {"com.microsoft.QLinearGlobalAveragePool", global_pool},
+  {"MaxUnpool", unpooled},
   {"Resize", resize, 18},
   {"GridSample", grid_sample, 20},
   {"com.microsoft.GridSample", grid_sample},
