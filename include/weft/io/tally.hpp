@@ -21,7 +21,6 @@ public:
     auto& names = counts_.try_emplace(std::string{assumption}).first->second;
     ++names.try_emplace(on_one_line(name)).first->second;
   }
-  bool has(std::string_view assumption) const { return counts_.contains(assumption); }
 
   /// A line each: `3 ops without a rule: a (2), b`, with the most frequent six names.
   std::vector<std::string> notes() const {

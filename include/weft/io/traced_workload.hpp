@@ -39,7 +39,6 @@ public:
     parameters_.push_back({bytes, none});
     return {.parameter = static_cast<std::uint32_t>(checked_count(parameters_.size(), "program", "parameters") - 1)};
   }
-  byte_count parameter_bytes(std::uint32_t p) const { return parameters_[p].bytes; }
 
   /// An op that reads these tensors, each once however often it is there.
   op_id add_op(op o, std::span<const traced_value> reads) {
@@ -86,19 +85,8 @@ public:
 
   /// `after` must not start before `before` is done.
   void add_order(op_id before, op_id after) { builder_.add_control_edge(before, after); }
-  void colocate(op_id a, op_id b) { builder_.colocate(a, b); }
 
   std::size_t num_ops() const { return builder_.num_ops(); }
-  std::size_t num_views() const { return views_.size(); }
-
-  /// Bytes of all parameters that are read.
-  double held_bytes() const {
-    double sum = 0;
-    for (const auto& p : parameters_) {
-      sum += p.reader == none ? 0 : static_cast<double>(p.bytes);
-    }
-    return sum;
-  }
 
   workload build() && {
     for (const auto& view : views_) {

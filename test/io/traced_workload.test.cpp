@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/io/traced_workload.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace io_traced_workload_test {
+
+using namespace weft;
+using io::traced_value;
+using values = std::vector<traced_value>;
+
+TEST_CASE("traced workload: small parameters are with each reader, large ones with the first, which keeps the others") {
+  io::traced_workload t;
+  const auto small = t.add_parameter(4096);
+  const auto large = t.add_parameter(4097);
+  const auto a = t.add_op({.name = "a"}, values{small, large, large});
+  const auto b = t.add_op({.resident_bytes = 1, .name = "b"}, values{small});
+  const auto c = t.add_op({.name = "c"}, values{large});
+  const auto d = t.add_op({.name = "d"}, values{});
+  t.keep(large.parameter, d); // it makes what replaces it
+  const auto w = std::move(t).build();
+  CHECK(w.resident_bytes(a) == 4096 + 4097);
+  CHECK(w.resident_bytes(b) == 4097);
+  CHECK(w.resident_bytes(c) == 0);
+  CHECK(w.group(a) == w.group(c));
+  CHECK(w.group(a) == w.group(d));
+  CHECK(w.group(b) == none);
+}
+
+TEST_CASE("traced workload: views of a parameter are the parameter, and with their reader if that is one") {
+  io::traced_workload t;
+  const auto weights = t.add_parameter(10'000);
+  const auto view = t.add_view({.work = 5, .name = "transposed"}, weights);
+  const auto shown = t.add_output_of(view, weights.parameter);
+  const auto again = t.add_view({.name = "reshaped"}, shown);
+  const auto shown_again = t.add_output_of(again, weights.parameter);
+  const auto product = t.add_op({.work = 7, .name = "product"}, values{shown_again, traced_value{}});
+  const auto result = t.add_output(product, 64);
+  const auto sum = t.add_op({.name = "sum"}, values{result, result});
+  const auto w = std::move(t).build();
+  CHECK(w.work(view) == 0);
+  CHECK(w.resident_bytes(view) == 0);
+  CHECK(w.bytes(w.outputs(again).front()) == 0);
+  CHECK(w.resident_bytes(product) == 10'000);
+  CHECK(w.group(view) == w.group(product)); // through the other view
+  CHECK(w.group(again) == w.group(product));
+  CHECK(w.inputs(product).size() == 1);
+  CHECK(w.inputs(sum).size() == 1);
+  CHECK(w.group(sum) == none);
+}
+
+TEST_CASE("traced workload: a view with several readers is with none of them") {
+  io::traced_workload t;
+  const auto bias = t.add_parameter(16);
+  const auto view = t.add_view({.name = "view"}, bias);
+  const auto shown = t.add_output_of(view, bias.parameter);
+  const auto a = t.add_op({.name = "a"}, values{shown});
+  const auto b = t.add_op({.name = "b"}, values{shown});
+  t.add_order(a, b);
+  const auto w = std::move(t).build();
+  CHECK(w.group(view) == none);
+  CHECK(w.resident_bytes(a) == 16);
+  CHECK(w.resident_bytes(b) == 16);
+  CHECK(w.inputs(b).size() == 2);
+}
+
+TEST_CASE("traced workload: parameters that cannot be are refused") {
+  io::traced_workload t;
+  CHECK_THROWS_AS(static_cast<void>(t.add_parameter(std::numeric_limits<byte_count>::max())), value_error);
+  const auto huge = t.add_parameter(workload_builder::max_total_bytes);
+  const auto other = t.add_parameter(workload_builder::max_total_bytes);
+  CHECK_THROWS_AS(static_cast<void>(t.add_op({.name = "a"}, values{huge, other})), value_error);
+}
+
+} // namespace io_traced_workload_test
