@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -110,8 +111,11 @@ public:
     return checked(otherwise_);
   }
 
-  /// A `TensorMeta`. Throws `error` if it is none, or larger than anything.
-  tensor_shape shape(const json& meta) {
+  /// A `TensorMeta`, which must stay where it is. Throws `error` if it is none, or larger than anything.
+  const tensor_shape& shape(const json& meta) {
+    if (const auto known = shapes_.find(&meta); known != shapes_.end()) {
+      return known->second;
+    }
     const auto dims = meta.is_object() ? meta.find("sizes") : meta.end();
     const auto type = meta.is_object() ? meta.find("dtype") : meta.end();
     if (!meta.is_object() || dims == meta.end() || !dims->is_array() || type == meta.end() ||
@@ -124,6 +128,9 @@ public:
                    std::to_string(type->get<std::int64_t>()));
       element = 4;
     }
+    if (dims->size() > 64) {
+      throw error("a tensor has more than 64 extents, which PyTorch has not");
+    }
     tensor_shape made{.bytes = *element};
     double bytes = static_cast<double>(*element);
     for (const auto& size : *dims) {
@@ -134,7 +141,7 @@ public:
     if (bytes >= static_cast<double>(max_total_bytes)) {
       throw error("a tensor has more than 2^62 bytes");
     }
-    return made;
+    return shapes_.emplace(&meta, std::move(made)).first->second;
   }
 
   const io::tally& assumed() const { return assumed_; }
@@ -183,6 +190,7 @@ private:
   std::map<std::string, std::uint64_t, std::less<>> given_;
   std::map<std::string, std::optional<double>, std::less<>> hints_; // of every symbol, where it has one
   double otherwise_;
+  std::unordered_map<const json*, tensor_shape> shapes_; // that were asked for
   io::tally assumed_;
 };
 

@@ -5,6 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/interop/pytorch/document.hpp"
 #include "weft/interop/pytorch/reader_options.hpp"
+#include "weft/interop/pytorch/schema.hpp"
 #include "weft/interop/pytorch/sizes.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
@@ -23,19 +24,7 @@
 
 namespace weft::pytorch::detail {
 
-/// `aten.addmm` of `torch.ops.aten.addmm.default`: without the overload.
-inline std::string type_of(std::string_view target) {
-  constexpr std::string_view prefix = "torch.ops.";
-  if (!target.starts_with(prefix)) {
-    return std::string{target};
-  }
-  target.remove_prefix(prefix.size());
-  const auto space = target.find('.');
-  const auto overload = target.rfind('.');
-  return std::string{overload != target.npos && overload > space ? target.substr(0, overload) : target};
-}
-
-/// A program in torch.export's schema, versions 1 to 8. Source: torch/_export/serde/schema.py.
+/// Reads a program node by node; its tensors are made before they are read.
 class workload_of_export {
 public:
   workload_of_export(const json& program, const reader& options)
@@ -85,45 +74,13 @@ private:
     std::vector<op_id> readers = {};
   };
 
-  static const json* find(const json& object, const char* key) {
-    const auto at = object.is_object() ? object.find(key) : object.end();
-    return object.is_object() && at != object.end() && !at->is_null() ? &*at : nullptr;
-  }
-  static const json& member(const json& object, const char* key, const std::string& where) {
-    const auto* found = find(object, key);
-    if (found == nullptr) {
-      throw error(where + " has no \"" + key + "\": this is no exported program, or one of a version that is not known");
-    }
-    return *found;
-  }
-  static const json& list(const json& object, const char* key, const std::string& where) {
-    const auto& found = member(object, key, where);
-    if (!found.is_array()) {
-      throw error("\"" + std::string{key} + "\" of " + where + " is no list");
-    }
-    return found;
-  }
-  static std::string text(const json& object, const char* key) {
-    const auto* found = find(object, key);
-    return found != nullptr && found->is_string() ? found->get<std::string>() : std::string{};
-  }
-  /// The kind of an argument and its value: `as_tensor` and `{"name": "x"}`. Null if it is none.
-  static std::pair<std::string_view, const json*> kind_of(const json& argument) {
-    if (!argument.is_object() || argument.size() != 1) {
-      return {"", nullptr};
-    }
-    return {argument.begin().key(), &argument.begin().value()};
-  }
-
   // Symbolic sizes.
 
   void learn_sizes(const json& graph, int depth) {
     if (const auto* tensors = find(graph, "tensor_values"); tensors != nullptr && tensors->is_object()) {
       for (const auto& meta : *tensors) {
-        if (const auto* dims = find(meta, "sizes"); dims != nullptr && dims->is_array()) {
-          for (const auto& size : *dims) {
-            sizes_.learn(size);
-          }
+        for (const auto& size : items(find(meta, "sizes"))) {
+          sizes_.learn(size);
         }
       }
     }
@@ -140,32 +97,12 @@ private:
     if (depth >= max_depth) {
       throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
     }
-    const auto* nodes = find(graph, "nodes");
-    if (nodes == nullptr || !nodes->is_array()) {
-      return;
-    }
-    for (const auto& node : *nodes) {
+    for (const auto& node : items(find(graph, "nodes"))) {
       for (const auto* inner : graphs_of(node)) {
         f(*inner);
       }
     }
   }
-  static std::vector<const json*> graphs_of(const json& node) {
-    std::vector<const json*> graphs;
-    if (const auto* inputs = find(node, "inputs"); inputs != nullptr && inputs->is_array()) {
-      for (const auto& input : *inputs) {
-        if (const auto* argument = find(input, "arg")) {
-          if (const auto* given = find(*argument, "as_graph")) {
-            if (const auto* graph = find(*given, "graph")) {
-              graphs.push_back(graph);
-            }
-          }
-        }
-      }
-    }
-    return graphs;
-  }
-
   void set_sizes(const json& graph, const json* signature) {
     for (const auto& [name, value] : options_.dimensions) {
       if (!sizes_.knows(name)) {
@@ -195,22 +132,6 @@ private:
       return;
     }
   }
-  /// Names of the tensors that a user gives.
-  static std::vector<std::string> inputs_of(const json* signature) {
-    std::vector<std::string> names;
-    const auto* specs = signature != nullptr ? find(*signature, "input_specs") : nullptr;
-    for (const auto& spec : specs != nullptr && specs->is_array() ? *specs : json::array()) {
-      if (const auto* given = find(spec, "user_input")) {
-        if (const auto* argument = find(*given, "arg")) {
-          if (const auto* tensor = find(*argument, "as_tensor")) {
-            names.push_back(text(*tensor, "name"));
-          }
-        }
-      }
-    }
-    return names;
-  }
-
   // Inputs, parameters and state.
 
   void bind_inputs(scope& s, const json* signature) {
@@ -239,8 +160,7 @@ private:
   }
   /// What replaces a buffer or a parameter is made where that is.
   void keep_state(const scope& s, const json* signature) {
-    const auto* specs = signature != nullptr ? find(*signature, "output_specs") : nullptr;
-    for (const auto& spec : specs != nullptr && specs->is_array() ? *specs : json::array()) {
+    for (const auto& spec : items(signature != nullptr ? find(*signature, "output_specs") : nullptr)) {
       for (const char* kind : {"buffer", "parameter"}) {
         const auto* given = find(spec, (std::string{kind} + "_mutation").c_str());
         const auto* argument = given != nullptr ? find(*given, "arg") : nullptr;
@@ -260,65 +180,17 @@ private:
     return static_cast<std::uint32_t>(checked_count(histories_.size(), "program", "tensors") - 1);
   }
 
-  tensor_shape shape_of(const scope& s, const std::string& name) {
+  const tensor_shape& shape_of(const scope& s, const std::string& name) {
     const auto* meta = find(member(s.graph, "tensor_values", "a graph"), name.c_str());
     if (meta == nullptr) {
       assumed_.add("tensors without a shape in the file: they count as empty", io::in_quotes(name));
-      return {.dims = {0}};
+      static const tensor_shape empty{.dims = {0}};
+      return empty;
     }
     return sizes_.shape(*meta);
   }
 
-  /// Names of the tensors of an argument, "" for each that is none.
-  static std::vector<std::string> tensors_of(const json& argument) {
-    std::vector<std::string> names;
-    add_tensors(argument, names, 0);
-    return names;
-  }
-  static void add_tensors(const json& argument, std::vector<std::string>& names, int depth) {
-    const auto [kind, value] = kind_of(argument);
-    if (value == nullptr || depth > 8) {
-      return;
-    }
-    const auto each = [&](const json& items, const auto& f) {
-      if (items.is_array()) {
-        for (const auto& item : items) {
-          f(item);
-        }
-      }
-    };
-    if (kind == "as_tensor") {
-      names.push_back(text(*value, "name"));
-    } else if (kind == "as_none") {
-      names.emplace_back();
-    } else if (kind == "as_tensors") {
-      each(*value, [&](const json& t) { names.push_back(text(t, "name")); });
-    } else if (kind == "as_optional_tensor") {
-      add_tensors(*value, names, depth + 1);
-    } else if (kind == "as_optional_tensors") {
-      each(*value, [&](const json& t) { add_tensors(t, names, depth + 1); });
-    } else if (kind == "as_nested_tensors") {
-      each(*value, [&](const json& inner) { each(inner, [&](const json& t) { names.push_back(text(t, "name")); }); });
-    } else if (kind == "as_string_to_argument" && value->is_object()) {
-      for (const auto& inner : *value) {
-        add_tensors(inner, names, depth + 1);
-      }
-    }
-  }
-
   // Nodes.
-
-  static std::vector<std::string> results_of(const json& node, const std::string& where) {
-    std::vector<std::string> names;
-    for (const auto& output : list(node, "outputs", where)) {
-      for (auto& name : tensors_of(output)) {
-        if (!name.empty()) {
-          names.push_back(std::move(name));
-        }
-      }
-    }
-    return names;
-  }
 
   void add_nodes(scope& s, int depth) {
     std::size_t number = 0;
@@ -471,10 +343,10 @@ private:
   /// A map goes over the first of its lists of tensors, a scan over the second, behind what it begins with.
   double rounds(const scope& s, const json& node, std::string_view type, const std::string& where) {
     std::size_t before = type == "higher_order.scan" ? 1 : 0;
-    for (const auto& input : type == "higher_order.while_loop" ? json::array() : list(node, "inputs", where)) {
+    for (const auto& input : items(type == "higher_order.while_loop" ? nullptr : find(node, "inputs"))) {
       const auto names = tensors_of(member(input, "arg", where));
       if (!names.empty() && before-- == 0) {
-        const auto dims = shape_of(s, names.front()).dims;
+        const auto& dims = shape_of(s, names.front()).dims;
         return dims.empty() ? 1 : static_cast<double>(dims.front());
       }
     }

@@ -326,7 +326,9 @@ private:
         if (in_.accept(":") && cursor::is_digit(in_.peek())) {
           in_.number();
         }
-        in_.accept(",");
+        if (!in_.accept(",")) {
+          break;
+        }
       }
       yes = in_.peek() == '=';
     } else if (c == '"') {

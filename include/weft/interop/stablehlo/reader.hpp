@@ -105,6 +105,7 @@ private:
   /// The name that a location gives an argument: `params['w']` of `loc("params['w']")`, also through aliases.
   std::string_view name_in(std::string_view location) const {
     for (int i = 0; i < 20 && !location.empty(); ++i) {
+      location = location.substr(0, 500); // names are at its beginning
       const auto hash = location.find('#');
       const auto quote = location.find('"');
       if (quote < hash) {

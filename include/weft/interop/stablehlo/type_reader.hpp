@@ -46,6 +46,9 @@ public:
           (i == 0 ? has_open_batch_ : has_open_others_) = true;
         }
       }
+      if (t.dims.size() > 256) {
+        in_.fail("a type has more than 256 extents", at);
+      }
       if (t.is_absurd()) {
         in_.fail("a type has more than 2^62 bytes: " + io::in_quotes(written), at);
       }
