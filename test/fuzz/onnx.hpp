@@ -12,7 +12,8 @@
 
 namespace weft::test::fuzz {
 
-/// A model that is read has a placement that can be written into it and reads back as the same graph; one that is not
+/// A model that is read has a placement that can be written into it and reads back as the same graph, and is cut by one
+/// into models; one that is not
 /// read is refused in one line.
 inline void onnx(std::string_view bytes) {
   const auto expect = [](bool holds, const char* what) {
@@ -38,6 +39,27 @@ inline void onnx(std::string_view bytes) {
       expect(copy.ops.work(v) == m.ops.work(v) && copy.ops.resident_bytes(v) == m.ops.resident_bytes(v),
              "a placed model does not read back with the same costs");
     }
+    for (std::size_t v = 0; v < p.size(); ++v) {
+      p[v] = static_cast<device_id>(v % 2);
+    }
+    const weft::onnx::split_model cut{bytes, p};
+    const std::vector<std::string> devices{"gpu0", "gpu1"};
+    std::vector<std::string> files;
+    std::size_t nodes = 0;
+    for (const std::uint32_t k : ids(cut.stages().size())) {
+      ::onnx::ModelProto piece;
+      expect(piece.ParseFromString(cut.piece(k, devices, "a/")) && piece.ParseFromString(cut.piece(k, devices)),
+             "a piece of a model is no model");
+      nodes += cut.stages()[k].ops.size();
+      expect(static_cast<std::size_t>(piece.graph().node_size()) ==
+               cut.stages()[k].ops.size() + cut.stages()[k].copies.size(),
+             "a piece has other nodes than its stage");
+      files.push_back("stage");
+    }
+    expect(nodes <= p.size(), "a node is in two stages");
+    std::ostringstream manifest;
+    weft::onnx::write_manifest(manifest, cut, {.devices = devices, .files = files});
+    expect(nlohmann::json::accept(manifest.str()), "a manifest is no JSON");
     for (const auto& note : m.notes) {
       expect(note.find_first_of("\r\n") == note.npos, "a note is not one line");
     }
