@@ -166,6 +166,32 @@ TEST_CASE("onnx split: what goes between stages has its type, with open extents 
   CHECK(type_of(weft_test::computed_shapes(), "qt") == "1: N? 2 S? 4");
   CHECK(type_of(weft_test::bodies(), "condition") == "9: 1 1");
   CHECK(type_of(weft_test::several_outputs(), "places") == "7: 2 2");
+
+  onnx_model sums; // an extent that is a sum of a name and a number, or a multiple, has no name
+  weft_test::open_input(sums, "s", {"S", "4"});
+  weft_test::open_input(sums, "t", {"T", "4"});
+  weft_test::weights_maker weights{9};
+  weights(*sums.m.mutable_graph(), "c", {64, 4});
+  onnx_model::set(sums.node("Concat", {"s", "c"}, {"more"}), "axis", std::int64_t{0});
+  onnx_model::set(sums.node("Concat", {"more", "t"}, {"y"}), "axis", std::int64_t{0});
+  onnx_model::set(sums.node("Concat", {"s", "s"}, {"twice"}), "axis", std::int64_t{0});
+  sums.node("Neg", {"t"}, {"negative"});
+  sums.node("Abs", {"negative"}, {"z"});
+  sums.node("Abs", {"twice"}, {"w"});
+  for (const char* name : {"y", "z", "w"}) {
+    weft_test::open_output(sums, name);
+  }
+  CHECK(type_of({"sums", sums}, "more") == "1: ? 4");
+  CHECK(type_of({"sums", sums}, "twice") == "1: ? 4");
+  CHECK(type_of({"sums", sums}, "negative") == "1: T? 4");
+
+  onnx_model hidden; // an extent without a name that is not the batch
+  hidden.input("fixed", {3, 2}).input("x", {-1, 2});
+  hidden.node("Abs", {"x"}, {"a"});
+  hidden.node("ReduceSum", {"a"}, {"b"});
+  hidden.node("Add", {"fixed", "b"}, {"y"});
+  weft_test::open_output(hidden, "y");
+  CHECK(type_of({"hidden", hidden}, "a") == "1:");
 }
 
 TEST_CASE("onnx split: shapes that nobody knows are left out, and that is told") {

@@ -310,10 +310,14 @@ private:
     for (const op_id v : ids(n)) {
       for_each_maker(graph, v, [&](op_id from) { is_read[from] = 1; });
     }
+    std::map<device_id, std::uint32_t> first_of; // the first stage of a device
+    for (const std::uint32_t k : ids(stages_.size())) {
+      first_of.emplace(stages_[k].device, k);
+    }
     for (const op_id v : ids(n)) {
       if (graph.makes_parameters(v) && is_read[v] == 0) {
-        const auto home = std::find_if(stages_.begin(), stages_.end(), [&](const auto& s) { return s.device == p[v]; });
-        (home == stages_.end() ? stages_.front() : *home).copies.push_back(v);
+        const auto home = first_of.find(p[v]);
+        stages_[home == first_of.end() ? 0 : home->second].copies.push_back(v);
       }
     }
     std::vector<std::uint32_t> copied_to(n, none); // the last stage that has it

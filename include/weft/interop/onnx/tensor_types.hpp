@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -57,7 +58,7 @@ public:
     if (!inner->has_tensor_type()) {
       return type;
     }
-    if (inner != &type || v->guessed || points_.size() < (open_ ? 2u : 1u)) {
+    if (inner != &type || v->guessed || hidden_ || points_.size() < (open_ ? 2u : 1u)) {
       inner->mutable_tensor_type()->clear_shape();
     } else if (open_) {
       compare(*inner->mutable_tensor_type(), points_.back()->graph.find(name)->type.tensor_type());
@@ -81,22 +82,34 @@ private:
     bool valid = true;
   };
 
-  /// Extents in the usual range, with many divisors, and different for each name.
+  /// Extents in the usual range, with many divisors. The pairs of the two choices are different for each name, and no
+  /// multiple of one, nor one with something added, is another.
+  static std::uint64_t extent(std::uint64_t name, std::uint64_t shift) { return 64 * (name + 1) + 16 * (name + 2) * shift; }
+
   reader choice(const ::onnx::GraphProto& g, std::uint64_t shift) {
+    std::set<std::string_view> given;
+    for (const auto& x : g.initializer()) {
+      given.insert(x.name());
+    }
     reader options;
-    bool first = true;
+    bool found = false;
     for (const auto& x : g.input()) {
-      for (const auto& d : x.type().tensor_type().shape().dim()) {
+      const auto& shape = x.type().tensor_type().shape();
+      for (int i = 0; i < shape.dim_size(); ++i) {
+        const auto& d = shape.dim(i);
         const bool fixed = d.has_dim_value() && d.dim_value() > 0;
+        const bool named = !d.dim_param().empty();
         open_ = open_ || !fixed;
-        if (!d.dim_param().empty() && !options.dimensions.contains(d.dim_param())) {
-          const auto extent = 64 * (options.dimensions.size() + 1 + shift);
-          options.dimensions[d.dim_param()] = extent;
-          names_[extent - 64 * shift] = d.dim_param();
+        if (named && options.dimensions.try_emplace(d.dim_param(), 0).second) {
+          const auto number = options.dimensions.size() - 1;
+          options.dimensions[d.dim_param()] = extent(number, shift);
+          names_[{extent(number, 0), extent(number, 1)}] = d.dim_param();
         }
-        if (first) {
+        if (i == 0 && !found && !given.contains(x.name())) { // the one that is the batch for the reader
+          found = true;
           options.batch = fixed ? 0 : 6 + 4 * shift;
-          first = false;
+        } else if (i == 0 && !fixed && !named && options.batch == 0) {
+          hidden_ = true; // 1 for every choice
         }
       }
     }
@@ -115,7 +128,7 @@ private:
       const auto b = static_cast<std::uint64_t>(other.shape().dim(i).dim_value());
       if (a != b) {
         d.clear_value();
-        if (const auto name = names_.find(a); name != names_.end() && b == a + 64) {
+        if (const auto name = names_.find({a, b}); name != names_.end()) {
           d.set_dim_param(name->second);
         }
       }
@@ -123,9 +136,10 @@ private:
   }
 
   std::unordered_map<std::string_view, const ::onnx::TypeProto*> declared_;
-  std::map<std::uint64_t, std::string> names_; // by the extent of the first choice
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_; // by the extents of both choices
   std::vector<std::unique_ptr<point>> points_;
   bool open_ = false;
+  bool hidden_ = false; // there are open extents of which the reader makes the same for both choices
 };
 
 } // namespace weft::onnx::detail
