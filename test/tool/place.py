@@ -107,6 +107,39 @@ def main(folder):
         check('Step time' in placed(*net, '--objective', objective), f'objective {objective}')
     check('Result       period of' in placed(*net, '--objective', 'period'), 'the period comes first')
 
+    # Memory: narrower numbers take less and are faster, and what does not fit is told a batch that would
+    gpt = ('zoo:gpt2_small@1x64:inference', '--platform', 'workstation_1gpu', '--budget', '100moves')
+
+    def peak(text):
+        number, unit = re.search(r'Peak memory +([\d.,]+) (\w+)', text).groups()
+        return float(number.replace(',', '')) * {'KiB': 1, 'MiB': 1024, 'GiB': 1048576}[unit]
+    single = placed(*gpt)
+    half = placed(*gpt, '--dtype', 'bf16')
+    check(0.45 < peak(half) / peak(single) < 0.55, f'half of the memory: {peak(half)} of {peak(single)}')
+    check(peak(placed(*gpt, '--dtype', 'int4-weights')) < 0.3 * peak(single), 'weights of 4 bits')
+    check('numbers are taken to be bf16' in flat(half), 'the format is said')
+    cached = placed(*gpt, '--dtype', 'fp16', '--kv-cache', 'context=8192,heads=12,size=64')
+    check(peak(cached) > peak(half) + 250 * 1024, 'a cache of 288 MiB')
+    trained = ('zoo:gpt2_small@8x256:inference', '--train', 'adam', *gpt[1:])
+    check(peak(placed(*trained, '--recompute', 'blocks')) < 0.8 * peak(placed(*trained)), 'blocks are recomputed')
+    refused(*gpt, '--recompute', 'blocks', because='--recompute goes with --train')
+    refused(*trained, '--dtype', 'int8', because='use bf16 or fp16')
+    refused(*gpt, '--kv-cache', 'context=9', because='are needed')
+    refused(*net, '--kv-cache', 'context=9,heads=1,size=1', because='no attention was found')
+    refused(*gpt, '--overhead', '2x', because="--overhead")
+    refused(*gpt, '--max-batch', '--batch', '3', because='leave --batch')
+    tight = write('tight.json', '{"format": "weft.platform", "version": 1, "devices": '
+                  '[{"name": "gpu", "kind": "gpu", "speed": 1e13, "memory": 60000000}]}')
+    wide = ('zoo:mnist_conv:inference', '--platform', tight, '--budget', '100moves')
+    best = placed(*wide, '--max-batch')
+    found = run(*wide, '--batch', '100000')
+    told = re.search(r'it fits with --batch (\d+)', found.stderr)
+    check(found.returncode == 1 and told, f'a smaller batch is told: {found.stderr}')
+    if told:
+        check(peak(placed(*wide, '--batch', told[1])) == peak(best), 'it is the one that --max-batch finds')
+        check(run(*wide, '--batch', int(told[1]) + 1).returncode == 1, 'one more does not fit')
+        check(run(*wide, '--batch', told[1], '--overhead', '0.5').returncode == 1, 'half of the memory is not enough')
+
     # Energy, on two devices that say what they draw: a slow one that takes 20 J and 4 s per op, a fast one 100 J and 1 s
     def machine(known=True):
         slow = {'name': 'slow', 'kind': 'gpu', 'speed': 2.5e11, 'memory': 1e12, 'memory_bandwidth': 1e15}
