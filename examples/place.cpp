@@ -197,8 +197,11 @@ int run(int argc, char** argv) {
 
   const auto wrote = [](const char* what, const std::string& file) { fmt::print("{} written to {}\n", what, file); };
   if (!o.out.empty()) {
-    tool::write_placed(o.out, in, found.plan.placement, devices);
+    const auto left_out = tool::write_placed(o.out, in, found.plan.placement, devices);
     wrote("model", o.out);
+    for (const auto& note : left_out) {
+      fmt::print("note: {}\n", note);
+    }
   }
   if (!o.split.empty()) {
     const auto files = tool::write_split(o.split, in, o.modelling, found.plan.placement, devices, found.run);

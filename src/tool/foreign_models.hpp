@@ -29,8 +29,8 @@ std::string way_to_data(const std::string& folder, const input& in);
 std::vector<std::string> write_onnx_split(const std::string& folder, const input& in, const model_options& o,
                                           const weft::placement& where, const weft::platform<>& devices,
                                           const weft::trace& run);
-/// A bundled network as text or binary.
-void write_tensorflow(std::ostream& out, bool text, const input& in, const weft::placement& where,
-                      const weft::platform<>& devices);
+/// A bundled network as text or binary. Returns notes on what could not be written.
+std::vector<std::string> write_tensorflow(std::ostream& out, bool text, const input& in, const weft::placement& where,
+                                          const weft::platform<>& devices);
 
 } // namespace tool

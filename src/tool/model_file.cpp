@@ -47,7 +47,10 @@ std::vector<std::pair<input::source, foreign_reader>> foreign_readers([[maybe_un
 
 /// A graph of TensorFlow's, which has shapes and takes times; its cost graphs do not.
 bool is_graph_def(const input& in) {
-  return in.from == input::source::tensorflow && in.model.format == "TensorFlow GraphDef";
+  return in.from == input::source::tensorflow && in.model.format != "TensorFlow CostGraphDef";
+}
+bool is_saved_model(const input& in) {
+  return in.from == input::source::tensorflow && in.model.format == "TensorFlow SavedModel";
 }
 
 /// Options that would have no effect are mistakes.
@@ -67,11 +70,30 @@ void refuse_options_of_others(const model_options& o, const input& in) {
   refuse(!o.shapes.empty() && !is_graph_def(in), "--shape is for TensorFlow graphs; --batch and --dim for ONNX models");
   refuse(!o.parameters.empty() && !is_stablehlo, "--parameters is for StableHLO programs");
   refuse(!o.fetch.empty() && !is_graph_def(in), "--fetch is for TensorFlow graphs");
+  refuse((!o.signature.empty() || !o.tags.empty()) && !is_saved_model(in),
+         "--signature and --tags are for TensorFlow SavedModels");
+  refuse((!o.trips.empty() || o.keep_functions) && !is_graph_def(in),
+         "--trips and --keep-functions are for TensorFlow graphs");
   refuse(!o.times.empty() && !is_graph_def(in), "--times is for TensorFlow graphs; --profile for all models");
+}
+
+/// The file itself, or that of a SavedModel in its folder.
+std::string file_of(const std::string& spec) {
+  if (!std::filesystem::is_directory(spec)) {
+    return spec;
+  }
+  for (const char* const name : {"saved_model.pb", "saved_model.pbtxt"}) {
+    if (const auto path = std::filesystem::path{spec} / name; std::filesystem::is_regular_file(path)) {
+      return path.string();
+    }
+  }
+  throw error("'" + spec + "' is a folder without saved_model.pb or saved_model.pbtxt; give a file, or the folder of a "
+              "SavedModel");
 }
 
 /// Reads a file of any format.
 void read(const model_options& o, input& in) {
+  in.spec = file_of(in.spec);
   in.bytes = io::read_file(in.spec);
   std::vector<foreign_reader> readers;
   for (auto& [source, reader] : foreign_readers(o)) {
@@ -194,8 +216,10 @@ input load(const std::string& spec, const model_options& o) {
   input in;
   in.spec = in.name = spec;
   if (spec.starts_with(zoo_prefix)) {
-    if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty() || !o.fetch.empty() || !o.parameters.empty()) {
-      throw error("--times, --shape, --dim, --fetch and --parameters are for model files; a bundled network has none");
+    if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty() || !o.fetch.empty() || !o.parameters.empty() ||
+        !o.signature.empty() || !o.tags.empty() || !o.trips.empty() || o.keep_functions) {
+      throw error("--times, --shape, --dim, --fetch, --parameters, --signature, --tags, --trips and --keep-functions are "
+                  "for model files; a bundled network has none");
     }
     in.from = input::source::network;
     auto made = make_network_with_origins(zoo_spec(spec, o));
@@ -203,7 +227,9 @@ input load(const std::string& spec, const model_options& o) {
     in.model = {.ops = std::move(made.ops), .format = "bundled network"};
     in.origin = std::move(made.origin);
   } else {
-    in.name = std::filesystem::path{spec}.filename().string();
+    const auto path = std::filesystem::path{spec};
+    in.name = (path.has_filename() ? path : path.parent_path()).filename().string(); // a folder may end in a slash
+    in.tags = o.tags;
     read(o, in);
     refuse_options_of_others(o, in);
     if (!o.times.empty() && in.model.seconds.empty()) {
@@ -260,8 +286,10 @@ void check_output(const std::string& file, const input& in) {
 #endif
 }
 
-void write_placed(const std::string& file, [[maybe_unused]] const input& in, [[maybe_unused]] const placement& where,
-                  [[maybe_unused]] const platform<>& devices) {
+std::vector<std::string> write_placed(const std::string& file, [[maybe_unused]] const input& in,
+                                      [[maybe_unused]] const placement& where,
+                                      [[maybe_unused]] const platform<>& devices) {
+  std::vector<std::string> notes;
   io::write_file(file, [&]([[maybe_unused]] std::ostream& out) {
     [[maybe_unused]] const bool as_onnx = std::filesystem::path{file}.extension() == ".onnx";
 #ifdef WEFT_TOOL_ONNX
@@ -271,9 +299,10 @@ void write_placed(const std::string& file, [[maybe_unused]] const input& in, [[m
     }
 #endif
 #ifdef WEFT_TOOL_TENSORFLOW
-    write_tensorflow(out, std::filesystem::path{file}.extension() == ".pbtxt", in, where, devices);
+    notes = write_tensorflow(out, std::filesystem::path{file}.extension() == ".pbtxt", in, where, devices);
 #endif
   });
+  return notes;
 }
 
 void check_split(const std::string& folder, const input& in) {

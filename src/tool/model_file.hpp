@@ -23,6 +23,7 @@ struct input {
   std::string name; ///< of the file, without folder, or of the bundled network
   weft::model model;
   enum class source { onnx, pytorch, stablehlo, tensorflow, network, other } from = source::other;
+  std::string tags = {};                         ///< of the graph in a SavedModel
   std::string bytes = {};                        ///< of the file, for formats that are written again
   std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
@@ -36,9 +37,9 @@ input load(const std::string& spec, const model_options& o);
 /// Refuses an output file whose format the model cannot be written in.
 void check_output(const std::string& file, const input& in);
 
-/// Writes the model again with the device of each op.
-void write_placed(const std::string& file, const input& in, const weft::placement& where,
-                  const weft::platform<>& devices);
+/// Writes the model again with the device of each op. Returns notes on what could not be written.
+std::vector<std::string> write_placed(const std::string& file, const input& in, const weft::placement& where,
+                                      const weft::platform<>& devices);
 
 /// Makes the folder, and refuses models that cannot be split into it: those that are no ONNX file, and those with
 /// weights in files that a model in this folder may not name.

@@ -86,11 +86,30 @@ void add_model_options(CLI::App& app, model_options& o) {
                 "names begin, as in --parameters params")
     ->type_name("N|NAME");
   app.add_option("--fetch", o.fetch,
-                 "What a step of a TensorFlow graph fetches; only what that needs counts. Without it, all but\n"
-                 "what initialises, saves, restores and summarises; with '*' everything")
+                 "What a step of a TensorFlow graph fetches; only what that needs counts. Without it, what the\n"
+                 "signature of a SavedModel gives; of a graph, all but what initialises, saves, restores and\n"
+                 "summarises; with '*' everything")
     ->delimiter(',')
     ->type_name("NAME,…")
     ->allow_extra_args(false);
+  app.add_option("--signature", o.signature, "What a TensorFlow SavedModel computes, if not serving_default")
+    ->type_name("NAME");
+  app.add_option("--tags", o.tags, "Which graph of a TensorFlow SavedModel, if not the one for serving")
+    ->type_name("TAG,…");
+  const auto add_trips = [&o](const texts& given) {
+    for (const auto& text : given) {
+      const bool named = text.find('=') != text.npos;
+      const auto [name, value] = named ? assignment(text, "--trips", "loop=20") : std::pair{std::string{"*"}, text};
+      o.trips[name] = extent(value, "--trips");
+    }
+  };
+  app.add_option_function<texts>("--trips", add_trips,
+                                 "How often the loops (While) of a TensorFlow graph run, where that does not follow from\n"
+                                 "their counters; one of them as in --trips decoder/while=20")
+    ->type_name("N|NAME=N")
+    ->allow_extra_args(false);
+  app.add_flag("--keep-functions", o.keep_functions,
+               "A call of a function in a TensorFlow graph stays one op, instead of the ops inside");
   app
     .add_option_function<std::string>(
       "--train", [&o](const std::string& rule) { o.train = optimizer_called(rule); },
@@ -175,6 +194,8 @@ void refuse_model_options(const model_options& o, const char* what) {
   const std::pair<bool, const char*> given[] = {
     {o.batch != 0, "--batch"},      {!o.dimensions.empty(), "--dim"}, {!o.shapes.empty(), "--shape"},
     {!o.fetch.empty(), "--fetch"},  {!o.parameters.empty(), "--parameters"},
+    {!o.signature.empty(), "--signature"}, {!o.tags.empty(), "--tags"},
+    {!o.trips.empty(), "--trips"},  {o.keep_functions, "--keep-functions"},
     {o.train.has_value(), "--train"}, {o.work.has_value(), "--work"},
     {o.peak_rates, "--peak-rates"}, {!o.times.empty(), "--times"},    {!o.profile.empty(), "--profile"}};
   for (const auto& [is_given, option] : given) {
@@ -185,9 +206,10 @@ void refuse_model_options(const model_options& o, const char* what) {
 }
 
 std::string list_model_formats() {
-  return "  Files, recognised by content: ONNX, PyTorch (torch.export), StableHLO (text), TensorFlow GraphDef and\n"
-         "  CostGraphDef (binary and text), native JSON, WfFormat, DOT with weights, HyperDAG, PipeDream graphs,\n"
-         "  standard task graphs (STG), the critical-path paper's CSV, JSON of the device-placement study.\n";
+  return "  Files, recognised by content: ONNX, PyTorch (torch.export), StableHLO (text), TensorFlow SavedModel\n"
+         "  (also its folder), GraphDef and CostGraphDef (binary and text), native JSON, WfFormat, DOT with\n"
+         "  weights, HyperDAG, PipeDream graphs, standard task graphs (STG), the critical-path paper's CSV, JSON\n"
+         "  of the device-placement study.\n";
 }
 
 std::string list_platforms(std::size_t columns) {

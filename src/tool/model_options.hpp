@@ -26,6 +26,10 @@ struct model_options {
   std::map<std::string, std::vector<std::uint64_t>, std::less<>> shapes = {};
   std::string parameters = {};         ///< of a StableHLO program: how many arguments, or how their names begin
   std::vector<std::string> fetch = {}; ///< of a TensorFlow graph; see `tensorflow::reader::fetch`
+  std::string signature = {};  ///< of a SavedModel
+  std::string tags = {};       ///< of the graph in a SavedModel
+  std::map<std::string, std::uint64_t, std::less<>> trips = {}; ///< of loops, by name; `*`: of all others
+  bool keep_functions = false; ///< calls stay one op
   std::optional<weft::optimizer> train = {};
   std::optional<weft::work_unit> work = {}; ///< of files that do not say it; none: stays unknown
   bool peak_rates = false;
@@ -37,8 +41,8 @@ struct model_options {
   std::optional<weft::kv_cache> cache = {};
 };
 
-/// Adds --batch, --dim, --shape, --fetch, --parameters, --train, --work, --peak-rates, --times and --profile, which fill `o` when
-/// `app` parses.
+/// Adds --batch, --dim, --shape, --parameters, --fetch, --signature, --tags, --trips, --keep-functions, --train, --work,
+/// --peak-rates, --times and --profile, which fill `o` when `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 
 /// Adds --dtype, --kv-cache and --recompute: what a model takes in memory.

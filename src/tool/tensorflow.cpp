@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tool {
 
@@ -15,18 +16,22 @@ foreign_reader tensorflow_reader(const model_options& o) {
     .batch = o.batch,
     .shapes = {o.shapes.begin(), o.shapes.end()},
     .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times),
-    .fetch = o.fetch}};
+    .fetch = o.fetch,
+    .signature = o.signature,
+    .tags = o.tags,
+    .trips = {o.trips.begin(), o.trips.end()},
+    .keep_functions = o.keep_functions}};
 }
 
-void write_tensorflow(std::ostream& out, bool text, const input& in, const placement& where,
-                      const platform<>& devices) {
+std::vector<std::string> write_tensorflow(std::ostream& out, bool text, const input& in, const placement& where,
+                                          const platform<>& devices) {
   const auto names = tensorflow::device_names(devices);
   if (in.from == input::source::tensorflow) {
-    tensorflow::write_placed(out, in.bytes, in.model.ops, where, names, in.spec);
-  } else {
-    const auto own = std::span{where}.first(in.num_own_ops);
-    tensorflow::write_network(out, *in.net, in.origin, {.text = text, .placement = own, .names = names});
+    return tensorflow::write_placed(out, in.bytes, in.model.ops, where, names, in.spec, in.tags);
   }
+  const auto own = std::span{where}.first(in.num_own_ops);
+  tensorflow::write_network(out, *in.net, in.origin, {.text = text, .placement = own, .names = names});
+  return {};
 }
 
 } // namespace tool

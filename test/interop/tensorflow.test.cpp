@@ -231,9 +231,12 @@ TEST_CASE("calls cost what the function's body costs") {
     return "attr { key: '" + key + "' value { func { name: '" + name + "' } } }";
   };
   const auto m = read(call("StatefulPartitionedCall", f("f", "twice")), {.batch = 2});
-  CHECK(m.ops.work(1) == 2 * 2 * 784);
-  CHECK(outputs(m, 1) == std::vector<byte_count>{2 * 784 * 4});
-  CHECK(read(call("twice", ""), {.batch = 2}).ops.work(1) == 2 * 2 * 784);
+  REQUIRE(m.ops.num_ops() == 3);
+  CHECK(m.ops.work(1) + m.ops.work(2) == 2 * 2 * 784);
+  CHECK(outputs(m, 2) == std::vector<byte_count>{2 * 784 * 4});
+  const auto kept = read(call("twice", ""), {.batch = 2, .keep_functions = true});
+  CHECK(kept.ops.work(1) == 2 * 2 * 784);
+  CHECK(outputs(kept, 1) == std::vector<byte_count>{2 * 784 * 4});
   CHECK(read(call("While", f("cond", "twice") + f("body", "twice"))).ops.work(1) == 4 * 784);
   CHECK(noted(read(call("While", f("cond", "twice") + f("body", "twice"))), "1 loops"));
   CHECK(read(call("PartitionedCall", f("f", "self"))).ops.work(1) == 0);
@@ -277,7 +280,7 @@ TEST_CASE("what is wrong is said in one line") {
   CHECK(refusal("node { name: 'a' op: 'Neg' input: 'a' }").find("the graph has a cycle: op 0 'a' -> op 0 'a'") !=
         std::string::npos);
   CHECK(refusal("node { name: 'a\\nb' op: 'Neg' input: 'a\\nb' }").find('\n') == std::string::npos);
-  CHECK(refusal("") == "net.pbtxt: not a graph of TensorFlow's: understood are GraphDef and CostGraphDef, as text or binary");
+  CHECK(refusal("") == "net.pbtxt: not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as text or binary");
   CHECK(refusal("{}").find("not a graph") != std::string::npos);
   const auto huge = placeholder + "node { name: 'y' op: 'Fill' input: 'n' input: 'x' } node { name: 'n' op: 'Const' attr { "
                                   "key: 'value' value { tensor { dtype: DT_INT64 tensor_shape { dim { size: 3 } } int64_val: "

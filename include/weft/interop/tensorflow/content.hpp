@@ -70,7 +70,8 @@ inline schema::message_id text_content(std::string_view text) {
   for (const auto& [first, message] : {std::pair{"library", graph_def}, {"versions", graph_def}, {"version", graph_def},
                                        {"cost", cost_graph_def}, {"dev_stats", step_stats},
                                        {"step_stats", run_metadata}, {"cost_graph", run_metadata},
-                                       {"partition_graphs", run_metadata}, {"function_graphs", run_metadata}}) {
+                                       {"partition_graphs", run_metadata}, {"function_graphs", run_metadata},
+                                       {"saved_model_schema_version", saved_model}, {"meta_graphs", saved_model}}) {
     if (name == first) {
       return message;
     }
@@ -83,10 +84,34 @@ inline bool is_printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c > 32 && c < 127; });
 }
 
+/// A version, and then a graph, which begins with what is said about it, or with its nodes.
+inline bool is_saved_model(std::string_view bytes) {
+  if (bytes.starts_with('\x08')) {
+    bytes.remove_prefix(1);
+    (void)wire::detail::take_varint(bytes);
+  }
+  if (!bytes.starts_with('\x12')) {
+    return false;
+  }
+  bytes.remove_prefix(1);
+  (void)wire::detail::take_varint(bytes);
+  if (!bytes.starts_with('\x0a') && !bytes.starts_with('\x12')) {
+    return false;
+  }
+  bytes.remove_prefix(1);
+  const auto length = wire::detail::take_varint(bytes);
+  const auto info = bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(length, bytes.size())));
+  const auto tag = info.empty() ? 0 : static_cast<unsigned char>(info.front());
+  return info.empty() || (tag < 0x80 && tag >> 3 >= 1 && tag >> 3 <= 8 && ((tag & 7) == 2 || (tag & 7) == 0));
+}
+
 /// What the first field of a binary message says, which may have been cut off behind.
 inline schema::message_id binary_content(std::string_view bytes) {
   using enum schema::message_id;
   try {
+    if (bytes.starts_with('\x08') && is_saved_model(bytes)) {
+      return saved_model;
+    }
     auto rest = bytes;
     std::string_view first;
     const auto tag = wire::detail::take_varint(rest);
@@ -156,21 +181,76 @@ inline std::string one_line(std::string text) {
   return text;
 }
 
-/// Calls read() and gives every error the file's name, and the line of the node that it is about if there is one.
+/// What a field holds that nodes are in: a graph, a library, a function, nodes; `none` for any other field.
+constexpr schema::message_id holds_nodes(schema::message_id id, std::uint32_t number) {
+  using enum schema::message_id;
+  if ((id == saved_model && number == 2) || (id == meta_graph && number == 2) || (id == graph_def && number <= 2) ||
+      (id == library && number == 1) || (id == function_def && number == 3)) {
+    for (const auto& f : schema::of(id).fields) {
+      if (f.number == number) {
+        return f.of;
+      }
+    }
+  }
+  return none;
+}
+
+/// Calls `visit(body)` with each encoded NodeDef of a message, those of functions, too, in their order in the file.
+template <class Visit>
+void for_each_node(std::string_view bytes, schema::message_id id, const Visit& visit) {
+  for (const auto& f : wire::fields{bytes}) {
+    if (const auto inner = holds_nodes(id, f.number); inner == schema::message_id::node_def) {
+      visit(f.bytes);
+    } else if (inner != schema::message_id::none) {
+      for_each_node(f.bytes, inner, visit);
+    }
+  }
+}
+
+/// A file's message in its binary encoding.
+struct encoded_file {
+  schema::message_id message = schema::message_id::none;
+  bool is_text = false;
+  std::string converted = {};               ///< of a text
+  std::string_view bytes = {};              ///< of the file, or `converted`
+  std::vector<device_place> places = {};    ///< of the nodes of a text, in the order of `for_each_node`
+
+  encoded_file(std::string_view file_bytes, const std::string& file) : bytes{file_bytes} {
+    const auto what = content_of(file_bytes);
+    message = what.message;
+    is_text = what.is_text;
+    if (is_text) {
+      converted = from_text(file_bytes, message, file, &places);
+      bytes = converted;
+    }
+  }
+  encoded_file(const encoded_file&) = delete;
+  encoded_file& operator=(const encoded_file&) = delete;
+
+  /// The line of a text in which a node ends its head, or 0.
+  std::size_t line_of(const char* node, std::string_view text) const {
+    std::size_t at = 0;
+    std::size_t found = places.size();
+    if (is_text) {
+      for_each_node(bytes, message, [&](std::string_view body) { found = body.data() == node ? at : found, ++at; });
+    }
+    return found == places.size() ? 0
+                                  : static_cast<std::size_t>(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(places[found].first), '\n'));
+  }
+};
+
+/// Calls read(const encoded_file&) and gives every error the file's name, and the line of the node that it is about if
+/// there is one.
 template <class Read>
-auto in_file(const std::string& file, std::string_view bytes, const std::vector<device_place>& places,
-             const Read& read) {
+auto in_file(const std::string& file, std::string_view bytes, const Read& read) {
+  std::optional<encoded_file> encoded;
   try {
-    return read();
+    encoded.emplace(bytes, file);
+    return read(*encoded);
   } catch (const parse_error&) {
     throw;
   } catch (const node_error& e) {
-    std::size_t line = 0;
-    if (e.node < places.size()) {
-      const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(places[e.node].first);
-      line = static_cast<std::size_t>(1 + std::count(bytes.begin(), end, '\n'));
-    }
-    throw parse_error(file, line, one_line(e.what()));
+    throw parse_error(file, encoded ? encoded->line_of(e.node, bytes) : 0, one_line(e.what()));
   } catch (const error& e) {
     std::throw_with_nested(parse_error(file, 0, one_line(e.what())));
   }

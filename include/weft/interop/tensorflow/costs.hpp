@@ -121,7 +121,7 @@ inline model read_cost_graph(std::string_view bytes) {
   std::unordered_map<std::string_view, op_id> names;
   std::size_t unknown_sizes = 0;
   const auto problem = [](op_id v, std::string_view name, const std::string& what) {
-    return node_error(v, "node " + std::to_string(v) + " " + io::in_quotes(name) + " " + what);
+    return node_error({}, "node " + std::to_string(v) + " " + io::in_quotes(name) + " " + what);
   };
   for (const auto& f : wire::fields{bytes}) {
     if (f.number != 1) {
@@ -208,9 +208,8 @@ inline measured_costs read_costs(std::string_view bytes, const std::string& file
     throw parse_error(file, 0, "not a file with costs of TensorFlow's: understood are CostGraphDef, StepStats and "
                                "RunMetadata, as text or binary");
   }
-  return detail::in_file(file, bytes, {}, [&] {
-    const auto converted = what.is_text ? from_text(bytes, what.message, file) : std::string{};
-    const auto encoded = what.is_text ? std::string_view{converted} : bytes;
+  return detail::in_file(file, bytes, [&](const detail::encoded_file& in) {
+    const auto encoded = in.bytes;
     measured_costs costs;
     if (what.message == cost_graph_def) {
       detail::add_cost_graph(encoded, costs);

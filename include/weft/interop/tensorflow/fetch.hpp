@@ -5,10 +5,11 @@
 #include "weft/core/sort.hpp"
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/topological_order.hpp"
-#include "weft/interop/tensorflow/graph.hpp"
+#include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/ops.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,46 +26,60 @@ class fetched {
 public:
   explicit fetched(const graph& g) : g_{g} {}
 
-  /// Per node whether it is needed for the nodes of these names, as `name`, `name:0` or `^name`; for the name `*`, all.
-  /// Throws `error` for an unknown name. Complexity: O(nodes + inputs).
-  std::vector<bool> needed_for(std::span<const std::string> names) {
-    if (names.empty()) {
-      return needed_by_steps();
-    }
-    std::vector<op_id> roots;
+  /// What is fetched by these names, as `name`, `name:0` or `^name`; a source without a port is a node with all it
+  /// gives. For the name `*`, all nodes. Throws `error` for an unknown name. Complexity: O(nodes + inputs).
+  std::vector<source> roots(std::span<const std::string> names) {
+    std::vector<source> found;
     for (const auto& name : names) {
       if (name == "*") {
-        return std::vector<bool>(g_.num_nodes(), true);
+        return all();
       }
-      roots.push_back(node_of(name));
+      found.push_back(source_of(name));
     }
-    return needed_for(std::move(roots));
+    return names.empty() ? ends_of_steps() : found;
   }
 
-private:
-  std::vector<bool> needed_for(std::vector<op_id> open) const {
+  /// How many nodes these need, themselves included.
+  std::size_t num_needed(std::span<const source> roots) const {
+    std::vector<op_id> open;
+    for (const auto& s : roots) {
+      open.push_back(s.from);
+    }
     std::vector<bool> needed(g_.num_nodes(), false);
+    std::size_t count = 0;
     while (!open.empty()) {
       const op_id v = open.back();
       open.pop_back();
       if (!needed[v]) {
         needed[v] = true;
+        ++count;
         for (const auto& s : g_.inputs(v)) {
           open.push_back(s.from);
         }
       }
     }
-    return needed;
+    return count;
   }
 
-  op_id node_of(std::string_view fetch) const {
+private:
+  std::vector<source> all() const {
+    std::vector<source> nodes;
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      nodes.push_back({v, none});
+    }
+    return nodes;
+  }
+
+  source source_of(std::string_view fetch) const {
     auto name = fetch.substr(fetch.starts_with('^') ? 1 : 0);
+    std::uint32_t port = none;
     if (const auto colon = name.rfind(':'); colon != name.npos && colon + 1 < name.size() &&
                                             name.find_first_not_of("0123456789", colon + 1) == name.npos) {
+      (void)std::from_chars(name.data() + colon + 1, name.data() + name.size(), port);
       name = name.substr(0, colon);
     }
     if (const auto v = g_.find(name)) {
-      return *v;
+      return {*v, calls_function(g_, g_[*v]) ? port : none};
     }
     throw error("fetch: there is no node " + io::in_quotes(name) + similar_to(name));
   }
@@ -129,19 +144,16 @@ private:
     return read;
   }
 
-  std::vector<bool> needed_by_steps() {
+  std::vector<source> ends_of_steps() {
     classify();
     const auto read = are_read();
-    std::vector<op_id> roots;
+    std::vector<source> roots;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       if (!read[v] && role_[v] != role::upkeep) {
-        roots.push_back(v);
+        roots.push_back({v, none});
       }
     }
-    if (roots.empty()) { // a graph that is for initialising or saving alone
-      return std::vector<bool>(g_.num_nodes(), true);
-    }
-    return needed_for(std::move(roots));
+    return roots.empty() ? all() : roots; // all, if a graph is for initialising or saving alone
   }
 
   enum class role : std::uint8_t {

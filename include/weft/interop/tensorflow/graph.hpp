@@ -4,11 +4,13 @@
 
 #include "weft/core/error.hpp"
 #include "weft/interop/tensorflow/data_type.hpp"
+#include "weft/interop/tensorflow/output_names.hpp"
 #include "weft/interop/tensorflow/wire.hpp"
 #include "weft/io/text.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,10 +21,10 @@
 
 namespace weft::tensorflow {
 
-/// Something wrong with one node; readers add the file and, in texts, the line.
+/// Something wrong with one node, told by its encoded NodeDef; readers add the file and, in texts, the line.
 struct node_error : error {
-  node_error(op_id v, const std::string& problem) : error{problem}, node{v} {}
-  op_id node;
+  node_error(std::string_view body, const std::string& problem) : error{problem}, node{body.data()} {}
+  const char* node;
 };
 
 /// A NodeDef. Views into the bytes that were read.
@@ -166,11 +168,16 @@ inline std::vector<std::string_view> shapes_attribute(const node& v, std::string
 
 /// Nodes and who feeds whom. The bytes must outlive it. Memory: about 110 bytes per node and 12 per input.
 class graph {
+  using function_map = std::unordered_map<std::string_view, std::string_view>;
+
 public:
+  graph() = default;
+
   /// A GraphDef. Throws `error` for bytes that are none, `node_error` for a node without a name or type, for a name
   /// given twice, and for an input that does not exist. Complexity: O(size).
   static graph of_graph_def(std::string_view bytes) {
     graph g;
+    function_map functions;
     std::size_t count = 0;
     for (const auto& f : wire::fields{bytes}) {
       count += f.number == 1 ? 1 : 0;
@@ -181,19 +188,20 @@ public:
       if (f.number == 1) {
         g.add_node(f.bytes);
       } else if (f.number == 2) {
-        g.add_library(f.bytes);
+        add_library(f.bytes, functions);
       } else if (f.number == 3) {
         g.producer_ = f.integer();
       } else if (f.number == 4) {
         g.producer_ = detail::integer_field(f.bytes, 1);
       }
     }
+    g.functions_ = std::make_shared<const function_map>(std::move(functions));
     g.resolve_inputs();
     return g;
   }
 
   /// The body of a function; its arguments come first, as nodes of type `_Arg`. Throws as above.
-  static graph of_function(std::string_view bytes) {
+  static graph of_function(std::string_view bytes, const graph& library) {
     graph g;
     for (const auto& f : wire::fields{detail::text_field(bytes, 1)}) {
       if (f.number == 2) { // an argument is not a node, but has its name in the same place
@@ -206,33 +214,21 @@ public:
         g.add_node(f.bytes);
       }
     }
-    g.resolve_inputs();
+    g.resolve_inputs(&library);
     return g;
   }
 
-  /// The nodes for which `kept` is true, in the same order; they may read each other only. Complexity: O(size).
-  graph restricted_to(const std::vector<bool>& kept) const {
-    graph g;
-    std::vector<op_id> number(num_nodes(), none);
-    for (op_id v = 0; v < num_nodes(); ++v) {
-      if (kept[v]) {
-        number[v] = static_cast<op_id>(g.nodes_.size());
-        g.add(nodes_[v]);
-      }
+  /// Nodes and what each reads: sources [first[v], first[v + 1]) for node v. Functions and version are those of
+  /// `library`. Throws `node_error` for a name given twice.
+  graph(const std::vector<node>& nodes, std::vector<std::uint32_t> first, std::vector<source> sources,
+        const graph& library)
+      : first_source_{std::move(first)}, sources_{std::move(sources)}, functions_{library.functions_},
+        producer_{library.producer_} {
+    nodes_.reserve(nodes.size());
+    ids_.reserve(nodes.size());
+    for (const auto& n : nodes) {
+      add(n);
     }
-    g.first_source_.push_back(0);
-    for (op_id v = 0; v < num_nodes(); ++v) {
-      if (kept[v]) {
-        for (const auto& s : inputs(v)) {
-          g.sources_.push_back({number[s.from], s.port});
-        }
-        g.first_source_.push_back(static_cast<std::uint32_t>(g.sources_.size()));
-      }
-    }
-    g.functions_ = functions_;
-    g.num_arguments_ = num_arguments_;
-    g.producer_ = producer_;
-    return g;
   }
 
   std::size_t num_nodes() const { return nodes_.size(); }
@@ -248,10 +244,15 @@ public:
   }
   /// The encoded FunctionDef of that name, or nothing.
   std::optional<std::string_view> function(std::string_view name) const {
-    const auto at = functions_.find(name);
-    return at == functions_.end() ? std::nullopt : std::optional{at->second};
+    if (!functions_) {
+      return std::nullopt;
+    }
+    const auto at = functions_->find(name);
+    return at == functions_->end() ? std::nullopt : std::optional{at->second};
   }
-  std::size_t num_functions() const { return functions_.size(); }
+  bool has_functions() const { return functions_ && !functions_->empty(); }
+  /// What a text such as `node:2`, or `node:output:1` in a function, refers to; `none` as its node if there is none.
+  source refers_to(std::string_view text, const graph* library = nullptr) const { return parse(text, library).first; }
   /// The version of GraphDef that the file was written for; 0 if it does not say.
   std::int64_t producer() const { return producer_; }
 
@@ -259,7 +260,7 @@ private:
   void add(const node& n) {
     const auto v = static_cast<op_id>(nodes_.size());
     const auto problem = [&](const char* what) {
-      return node_error(v, "node " + std::to_string(v) + " " + io::in_quotes(n.name) + " " + what);
+      return node_error(n.body, "node " + std::to_string(v) + " " + io::in_quotes(n.name) + " " + what);
     };
     nodes_.push_back(n);
     if (n.name.empty() || n.op.empty()) {
@@ -279,64 +280,100 @@ private:
     }
     add(n);
   }
-  void add_library(std::string_view bytes) {
+  static void add_library(std::string_view bytes, function_map& functions) {
     for (const auto& f : wire::fields{bytes}) {
       if (f.number == 1) {
-        functions_.try_emplace(detail::text_field(detail::text_field(f.bytes, 1), 1), f.bytes);
+        functions.try_emplace(detail::text_field(detail::text_field(f.bytes, 1), 1), f.bytes);
       }
     }
   }
 
-  void resolve_inputs() {
+  void resolve_inputs(const graph* library = nullptr) {
     first_source_.push_back(0);
     for (op_id v = 0; v < nodes_.size(); ++v) {
       for (const auto& f : wire::fields{nodes_[v].body}) {
         if (f.number == 3) {
-          sources_.push_back(resolve(v, f.bytes));
+          const auto [found, problem] = parse(f.bytes, library);
+          if (problem != nullptr) {
+            throw node_error(nodes_[v].body, "node " + io::in_quotes(nodes_[v].name) + " has input " +
+                                               io::in_quotes(f.bytes) + problem);
+          }
+          sources_.push_back(found);
         }
       }
       if (sources_.size() >= none) {
-        throw node_error(v, "there are more than 2^32 - 2 inputs");
+        throw node_error(nodes_[v].body, "there are more than 2^32 - 2 inputs");
       }
       first_source_.push_back(static_cast<std::uint32_t>(sources_.size()));
     }
   }
 
-  /// `^node`, `node`, `node:port`, or in functions `node:output:index`, whose index is taken for the port.
-  source resolve(op_id v, std::string_view input) const {
+  /// `^node`, `node`, `node:port`, or in functions `node:output:index`; and what is wrong with it, or nullptr.
+  std::pair<source, const char*> parse(std::string_view input, const graph* library) const {
     const bool control = input.starts_with('^');
     const auto text = control ? input.substr(1) : input;
     const auto colon = control ? text.npos : text.find(':');
     const auto from = find(text.substr(0, colon));
-    const auto refuse = [&](const char* what) {
-      return node_error(v, "node " + io::in_quotes(nodes_[v].name) + " has input " +
-                             io::in_quotes(input) + what);
-    };
     if (!from) {
-      throw refuse(", but there is no node of that name");
+      return {{}, ", but there is no node of that name"};
     }
     if (control) {
-      return {*from, none};
+      return {{*from, none}, nullptr};
     }
     std::uint32_t port = 0;
     if (colon != text.npos) {
-      const auto digits = text.substr(text.rfind(':') + 1);
+      const auto last = text.rfind(':');
+      const auto digits = text.substr(last + 1);
       const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
       const bool whole = status == std::errc{} && end == digits.data() + digits.size() && port <= 0xffff;
-      const bool named = text.rfind(':') == colon && !digits.empty() && (digits[0] < '0' || digits[0] > '9');
+      const bool named = last == colon && !digits.empty() && (digits[0] < '0' || digits[0] > '9');
       if (!whole && !named) {
-        throw refuse(": after the colon comes the number of an output, from 0 to 65535");
+        return {{}, ": after the colon comes the number of an output, from 0 to 65535"};
       }
-      port = whole ? port : 0;
+      const auto output = named ? digits : last == colon ? std::string_view{} : text.substr(colon + 1, last - colon - 1);
+      port = (whole ? port : 0) + (output.empty() ? 0 : first_port(nodes_[*from], output, library));
     }
-    return {*from, port};
+    return {{*from, port}, nullptr};
+  }
+
+  /// The number of the first of a node's outputs that have that name.
+  static std::uint32_t first_port(const node& n, std::string_view output, const graph* library) {
+    if (const auto names = detail::output_names(n.op); !names.empty()) {
+      return detail::first_output(names, output, [&n](std::string_view attr) { return length_of(n, attr); });
+    }
+    const auto called = library != nullptr ? library->function(n.op) : std::nullopt;
+    std::uint32_t at = 0;
+    for (const auto& f : wire::fields{called ? detail::text_field(*called, 1) : std::string_view{}}) {
+      if (f.number == 3) {
+        if (detail::text_field(f.bytes, 1) == output) {
+          return at;
+        }
+        ++at;
+      }
+    }
+    return 0;
+  }
+  /// What an attribute says of how many outputs have one name: their number, or their types.
+  static std::uint32_t length_of(const node& n, std::string_view key) {
+    const auto value = attribute(n, key);
+    if (!value) {
+      return 0;
+    }
+    std::uint64_t count = 0;
+    if (const auto number = detail::last_field(*value, 3)) {
+      count = number->value;
+    }
+    for (const auto& f : wire::fields{detail::text_field(*value, 1)}) {
+      wire::for_each_integer(f, [&](std::uint64_t) { return ++count < 0xffff; });
+    }
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xffff));
   }
 
   std::vector<node> nodes_;
   std::unordered_map<std::string_view, op_id> ids_;
   std::vector<std::uint32_t> first_source_; // per node, plus the end
   std::vector<source> sources_;
-  std::unordered_map<std::string_view, std::string_view> functions_;
+  std::shared_ptr<const function_map> functions_;
   std::size_t num_arguments_ = 0;
   std::int64_t producer_ = 0;
 };

@@ -5,11 +5,14 @@
 #include "weft/core/sort.hpp"
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/topological_order.hpp"
+#include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/shape_rules.hpp"
 #include "weft/interop/tensorflow/work.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -63,13 +66,37 @@ inline void require_inputs(const graph& g, const shape_options& options) {
 struct called {
   std::vector<tensor_info> outputs = {};
   double work = 0;
+  byte_count resident_bytes = 0; ///< of the parameters inside
 };
+
+/// Tells that of a node that calls functions, from its inputs; nothing if it cannot. `last`: in no later round its
+/// inputs are known any better.
+using call_rule = std::function<std::optional<called>(const node&, std::span<const tensor_info* const>, bool last)>;
 
 /// Infers shapes front to back. Edges that close a loop are left out: what a loop does is counted once.
 class inference {
 public:
-  inference(const graph& g, const shape_options& options, assumptions& assumed)
-      : inference(g, options, assumed, nullptr, g, {}) {}
+  /// The first nodes of a function are its `arguments`; of these shapes, as far as they are known.
+  inference(const graph& g, const shape_options& options, assumptions& assumed, const call_rule& calls,
+            std::span<const tensor_info> arguments = {})
+      : g_{g}, options_{options}, assumed_{assumed}, calls_{calls}, arguments_{arguments} {
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      families_.push_back(find_op(g_[v].op));
+    }
+    number_outputs();
+    sort();
+    work_.assign(g_.num_nodes(), 0);
+    resident_.assign(g_.num_nodes(), 0);
+    for (int round = 0; round < 4; ++round) { // each may tell more about inputs without a shape
+      run();
+      if (!deduce()) {
+        break;
+      }
+    }
+    guess_ = true;
+    run();
+    count_assumptions();
+  }
 
   const graph& nodes() const { return g_; }
   std::size_t num_loops() const { return num_loops_; } ///< how many edges lead back
@@ -89,13 +116,8 @@ public:
     return static_cast<std::size_t>(std::ranges::lower_bound(all, port) - all.begin());
   }
   double work(op_id v) const { return work_[v]; }
-  double total_work() const {
-    double sum = 0;
-    for (const double w : work_) {
-      sum += w;
-    }
-    return sum;
-  }
+  /// Of the parameters inside the functions that v calls.
+  byte_count resident_bytes(op_id v) const { return resident_[v]; }
 
   static std::string text(const nn::extents& dims) {
     std::string s = "[";
@@ -106,26 +128,6 @@ public:
   }
 
 private:
-  inference(const graph& g, const shape_options& options, assumptions& assumed, inference* caller, const graph& top,
-            std::span<const tensor_info> arguments)
-      : g_{g}, options_{options}, assumed_{assumed}, caller_{caller}, top_{top}, arguments_{arguments} {
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      families_.push_back(find_op(g_[v].op));
-    }
-    number_outputs();
-    sort();
-    work_.assign(g_.num_nodes(), 0);
-    for (int round = 0; round < 4; ++round) { // each may tell more about inputs without a shape
-      run();
-      if (!deduce()) {
-        break;
-      }
-    }
-    guess_ = true;
-    run();
-    count_assumptions();
-  }
-
   std::size_t usual_outputs(op_id v) const {
     if (updates_resource(g_[v].op)) {
       return 0;
@@ -180,7 +182,6 @@ private:
   }
 
   void run() {
-    calls_.clear();
     batches_ = extents_ = unknown_ = 0;
     uses_batch_ = false;
     for (const op_id v : order_) {
@@ -208,12 +209,7 @@ private:
     const auto* const family = families_[v];
     auto proposals = family != nullptr ? shape_rules{g_, v, *family, inputs_, sources_, outputs}.apply()
                                        : std::vector<proposal>(outputs.size());
-    std::optional<called> call;
-    if (family != nullptr && family->shape == shape_rule::call) {
-      call = call_attributes(n);
-    } else if (family == nullptr && top_.function(n.op)) {
-      call = call_function(n.op, inputs_);
-    }
+    const auto call = calls_function(g_, n) ? calls_(n, inputs_, guess_) : std::nullopt;
     const auto declared = shapes_attribute(n, "_output_shapes");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const auto port = outputs[i];
@@ -245,6 +241,7 @@ private:
     if (guess_) {
       work_[v] =
         call ? call->work : work_of(n, family, inputs_, std::span{tensors_}.subspan(first_[v], outputs.size()));
+      resident_[v] = call ? call->resident_bytes : 0;
     }
   }
 
@@ -274,7 +271,7 @@ private:
       } else if (const auto shapes = shapes_attribute(n, "shape"); !shapes.empty()) {
         const auto dims = shape_of(shapes.front());
         // Before version 24, no extents meant that nothing is known. Source: tensorflow/core/ops/array_ops.cc.
-        if (dims && (!dims->empty() || top_.producer() >= 24)) {
+        if (dims && (!dims->empty() || g_.producer() >= 24)) {
           p.dims = dims;
         }
       }
@@ -383,72 +380,6 @@ private:
     return elementwise && other != nullptr ? std::optional{nn::extents{}} : std::nullopt;
   }
 
-  /// Ops that call functions: one function, the dearer of two branches, or the condition and the body of a loop, once.
-  std::optional<called> call_attributes(const node& n) {
-    std::span<const tensor_info* const> arguments = inputs_;
-    const auto named = [&](std::string_view key) {
-      const auto value = attribute(n, key);
-      const auto function = value ? last_field(*value, 10) : std::nullopt;
-      return function ? text_field(function->bytes, 1) : std::string_view{};
-    };
-    if (n.op.ends_with("If")) {
-      arguments = arguments.subspan(std::min<std::size_t>(1, arguments.size())); // the condition
-      const auto yes = call_function(named("then_branch"), arguments);
-      const auto no = call_function(named("else_branch"), arguments);
-      return yes && no && no->work > yes->work ? no : yes;
-    }
-    if (n.op.ends_with("While")) {
-      const auto condition = call_function(named("cond"), arguments);
-      auto body = call_function(named("body"), arguments);
-      if (body && condition) {
-        body->work += condition->work;
-      }
-      return body;
-    }
-    return call_function(named("f"), arguments);
-  }
-
-  /// Each function is looked into once, with the arguments of its first call, and not from within itself.
-  std::optional<called> call_function(std::string_view name, std::span<const tensor_info* const> arguments) {
-    auto& root = outermost();
-    const auto body = top_.function(name);
-    if (const auto done = root.calls_.find(name); done != root.calls_.end()) {
-      return done->second;
-    }
-    if (!body || depth() >= 16) {
-      return std::nullopt;
-    }
-    root.calls_.try_emplace(std::string{name}); // a call of itself costs nothing
-    try {
-      const auto inner = graph::of_function(*body);
-      std::vector<tensor_info> given;
-      for (std::size_t i = 0; i < inner.num_arguments(); ++i) {
-        given.push_back(i < arguments.size() ? *arguments[i] : tensor_info{});
-      }
-      const std::vector<const tensor_info*> kept_inputs = inputs_; // the inner run has its own
-      assumptions ignored;
-      const inference run{inner, options_, guess_ ? assumed_ : ignored, this, top_, given};
-      inputs_ = kept_inputs;
-      called result{.work = run.total_work()};
-      for (const auto& f : wire::fields{text_field(*body, 1)}) {
-        if (f.number == 3) {
-          result.outputs.push_back(run.returned(entry(*body, 4, text_field(f.bytes, 1)).value_or(std::string_view{})));
-        }
-      }
-      return root.calls_[std::string{name}] = std::move(result);
-    } catch (const error&) {
-      assumed_.bad_functions.emplace(name);
-      return std::nullopt;
-    }
-  }
-  /// What a return value refers to: an argument, or `node:output:index`.
-  tensor_info returned(std::string_view where) const {
-    const auto v = g_.find(where.substr(0, where.find(':')));
-    return v && !ports(*v).empty() ? output(*v, 0) : tensor_info{};
-  }
-  inference& outermost() { return caller_ == nullptr ? *this : caller_->outermost(); }
-  int depth() const { return caller_ == nullptr ? 0 : 1 + caller_->depth(); }
-
   void count_assumptions() {
     assumed_.uses_batch = assumed_.uses_batch || uses_batch_ || rows_per_example_;
     assumed_.batches += batches_;
@@ -456,7 +387,7 @@ private:
     assumed_.unknown_shapes += unknown_;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       const auto* const family = families_[v];
-      if (family == nullptr && !only_on_cpu(g_[v].op) && !top_.function(g_[v].op)) {
+      if (family == nullptr && !only_on_cpu(g_[v].op) && !g_.function(g_[v].op)) {
         const auto type = g_[v].op.substr(0, 60);
         if (assumed_.no_formula.contains(type) || assumed_.no_formula.size() < 1000) {
           ++assumed_.no_formula[std::string{type}];
@@ -473,8 +404,7 @@ private:
   const graph& g_;
   const shape_options& options_;
   assumptions& assumed_;
-  inference* caller_;
-  const graph& top_;
+  const call_rule& calls_;
   std::span<const tensor_info> arguments_;
   std::vector<const op_facts*> families_;
   std::vector<std::uint32_t> first_; // per node where its outputs begin, plus the end
@@ -483,7 +413,7 @@ private:
   std::vector<op_id> order_;
   std::map<op_id, nn::extents> given_; // shapes of inputs that were deduced
   std::vector<double> work_;
-  std::map<std::string, called, std::less<>> calls_;
+  std::vector<byte_count> resident_; // of calls
   std::vector<const tensor_info*> inputs_; // of the node at hand
   std::vector<source> sources_;
   std::size_t num_loops_ = 0;

@@ -3,17 +3,21 @@
 #pragma once
 
 #include "weft/interop/tensorflow/content.hpp"
-#include "weft/interop/tensorflow/graph.hpp"
-#include "weft/interop/tensorflow/ops.hpp"
+#include "weft/interop/tensorflow/functions.hpp"
+#include "weft/interop/tensorflow/saved_model.hpp"
 #include "weft/interop/tensorflow/text_printer.hpp"
 #include "weft/platform/concepts.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace weft::tensorflow {
@@ -53,31 +57,35 @@ inline std::string with_device(std::string_view node, std::string_view device) {
   return result;
 }
 
-/// `name_of(v)` is the device of node v, empty to leave it as it is.
+/// `name_of(body)` is the device of a node, empty to leave it as it is. What no node changes in stays byte by byte.
 template <class NameOf>
-std::string with_devices_binary(std::string_view bytes, const NameOf& name_of) {
+std::string with_devices_binary(std::string_view bytes, schema::message_id id, const NameOf& name_of) {
   std::string result;
-  op_id v = 0;
   for (const auto& f : wire::fields{bytes}) {
-    const std::string_view name = f.number == 1 ? name_of(v++) : std::string_view{};
-    if (name.empty()) {
-      result += f.whole;
+    const auto inner = holds_nodes(id, f.number);
+    const auto name = inner == schema::message_id::node_def ? name_of(f.bytes) : std::string_view{};
+    const auto changed = !name.empty()                       ? with_device(f.bytes, name)
+                         : inner == schema::message_id::none ? std::string{}
+                                                             : with_devices_binary(f.bytes, inner, name_of);
+    if (!name.empty() || (inner != schema::message_id::none && changed != f.bytes)) {
+      wire::put(result, f.number, std::string_view{changed});
     } else {
-      wire::put(result, 1, std::string_view{with_device(f.bytes, name)});
+      result += f.whole;
     }
   }
   return result;
 }
 
 template <class NameOf>
-std::string with_devices_text(std::string_view text, const std::vector<device_place>& places, const NameOf& name_of) {
+std::string with_devices_text(std::string_view text, const encoded_file& in, const NameOf& name_of) {
   std::string result;
   std::size_t done = 0;
-  for (op_id v = 0; v < places.size(); ++v) {
-    const auto& [first, last, given] = places[v];
-    const auto name = name_of(v);
+  std::size_t v = 0;
+  for_each_node(in.bytes, in.message, [&](std::string_view body) {
+    const auto& [first, last, given] = in.places[v++];
+    const auto name = name_of(body);
     if (name.empty()) {
-      continue;
+      return;
     }
     result += text.substr(done, first - done);
     if (!given) { // on a line of its own if the field before is
@@ -89,84 +97,135 @@ std::string with_devices_text(std::string_view text, const std::vector<device_pl
     }
     result += quoted(name);
     done = last;
-  }
+  });
   result += text.substr(done);
   return result;
 }
 
-/// Per node of a graph the device that a placement of ops says or implies; `none` where it does neither.
-template <class Workload>
-std::vector<device_id> places_of_nodes(const graph& g, const Workload& ops, std::span<const device_id> placement) {
-  std::vector<device_id> where(g.num_nodes(), none);
-  std::vector<bool> is_op(g.num_nodes(), false);
-  for (const op_id v : ids(ops.num_ops())) {
-    if (const auto node = g.find(ops.name(v))) {
-      where[*node] = placement[v];
-      is_op[*node] = true;
+/// Where the nodes of a graph and of its functions are to run, found from a placement of ops that were made of them.
+class node_places {
+public:
+  explicit node_places(function_library& functions) : functions_{functions} {}
+
+  /// The op of that name, which may be none of a node, is on device d.
+  void place(std::string_view op, device_id d) {
+    const auto at = functions_.locate(op);
+    if (!at) {
+      return;
+    }
+    const auto n = at->body->nodes.num_nodes();
+    auto& b = bodies_.try_emplace(at->body, body{std::vector<device_id>(n, none), std::vector<bool>(n, false)}).first->second;
+    const auto name = at->body->nodes[at->node].name;
+    const auto call = std::string{op.substr(0, op.size() - name.size())};
+    b.call = b.call.empty() ? call : b.call;
+    if (!b.is_op[at->node]) {
+      b.where[at->node] = d;
+      b.is_op[at->node] = true;
+    } else if (b.where[at->node] != d && call != b.call) {
+      auto& [other, count] = b.different;
+      other = count++ == 0 ? call : other;
     }
   }
-  const auto placed = where;
-  for (op_id v = 0; v < g.num_nodes(); ++v) {
-    if (is_op[v]) {
-      continue;
+
+  /// The device of each node that has one, by its encoded bytes: what a placement says, or implies, as nodes go with the
+  /// variable that they need and with those that they are colocated with. `notes` gets what could not be written.
+  std::unordered_map<const char*, device_id> devices(std::vector<std::string>& notes) const {
+    std::unordered_map<const char*, device_id> result;
+    std::map<std::string_view, std::string> sorted;
+    for (const auto& [of, b] : bodies_) {
+      for (op_id v = 0; v < b.where.size(); ++v) {
+        const auto d = b.is_op[v] ? b.where[v] : implied(of->nodes, b.where, v);
+        if (d != none) {
+          result.emplace(of->nodes[v].body.data(), d);
+        }
+      }
+      if (const auto& [other, count] = b.different; count > 0) {
+        const auto name = [](std::string_view call) { return io::in_quotes(call.substr(0, call.size() - 1)); };
+        sorted[of->name] = "function " + io::in_quotes(of->name) + " has one device per node, but its calls are placed " +
+                           "differently: those of " + name(b.call) + " are written, and " + std::to_string(count) +
+                           " ops of others, such as " + name(other) + ", differ";
+      }
     }
-    const auto follow = [&](op_id other) { where[v] = where[v] == none ? placed[other] : where[v]; };
+    for (auto& [name, text] : sorted) {
+      notes.push_back(std::move(text));
+    }
+    return result;
+  }
+
+private:
+  struct body {
+    std::vector<device_id> where; ///< of what is an op
+    std::vector<bool> is_op;
+    std::string call = {};        ///< of the first op; with the slash behind
+    std::pair<std::string, std::size_t> different = {}; ///< another call, and how many ops are elsewhere
+  };
+
+  static device_id implied(const graph& g, const std::vector<device_id>& placed, op_id v) {
     const auto with = attribute(g[v], "_class");
     for (const auto& f : wire::fields{with ? text_field(*with, 1) : std::string_view{}}) {
-      if (f.number == 2 && f.bytes.starts_with("loc:@")) {
-        if (const auto other = g.find(f.bytes.substr(5))) {
-          follow(*other);
-        }
+      const auto other = f.number == 2 && f.bytes.starts_with("loc:@") ? g.find(f.bytes.substr(5)) : std::nullopt;
+      if (other && placed[*other] != none) {
+        return placed[*other];
       }
     }
     const auto inputs = g.inputs(v);
     const auto first = std::ranges::find(inputs, false, &source::is_control);
-    if (runs_with_its_variable(g[v].op) && first != inputs.end()) {
-      follow(first->from);
-    }
+    return runs_with_its_variable(g[v].op) && first != inputs.end() ? placed[first->from] : none;
   }
-  return where;
-}
+
+  function_library& functions_;
+  std::unordered_map<const function_body*, body> bodies_;
+};
 
 } // namespace detail
 
-/// Writes the GraphDef `bytes`, as text or binary like it, with the device of each node that is an op of `ops` set to
-/// `names[placement[op]]`, and nothing else changed, not even comments. Nodes and ops are matched by name, so `ops` may
-/// have fewer ops than the graph has nodes, or more, as a training step made of it. The other nodes keep their devices,
-/// and so do ops placed on `none`; but what TensorFlow would refuse to run elsewhere than a node that is placed goes
-/// with it: updates in place, such as the assignments that initialise a variable, and what is colocated by name.
-/// Placement: an entry per op. Names: as `device_names` gives them.
-/// Throws `parse_error` for what is no GraphDef, `error` if placement or names are too short.
+/// Writes the GraphDef or SavedModel `bytes`, as text or binary like it, with the device of each node that is an op of
+/// `ops` set to `names[placement[op]]`, and nothing else changed, not even comments. Nodes and ops are matched by name,
+/// so `ops` may have fewer ops than the graph has nodes, or more, as a training step made of it; an op `call/node` is
+/// the node of the function that is called. The other nodes keep their devices, and so do ops placed on `none`; but
+/// what TensorFlow would refuse to run elsewhere than a node that is placed goes with it: updates in place, such as the
+/// assignments that initialise a variable, and what is colocated by name.
+/// Placement: an entry per op. Names: as `device_names` gives them. Tags: of the graph in a SavedModel, as for `reader`.
+/// Returns notes on what could not be written: a function that is called several times has one device per node, which
+/// is that of the first call.
+/// Throws `parse_error` for what is no such file, `error` if placement or names are too short.
 /// Complexity: O(size).
 template <class Workload>
-void write_placed(std::ostream& out, std::string_view bytes, const Workload& ops, std::span<const device_id> placement,
-                  std::span<const std::string> names, const std::string& file = "graph") {
-  const auto what = detail::content_of(bytes);
-  if (what.message != schema::message_id::graph_def) {
-    throw parse_error(file, 0, "not a GraphDef of TensorFlow's, so there are no devices to set");
+std::vector<std::string> write_placed(std::ostream& out, std::string_view bytes, const Workload& ops,
+                                      std::span<const device_id> placement, std::span<const std::string> names,
+                                      const std::string& file = "graph", std::string_view tags = {}) {
+  const auto what = detail::content_of(bytes).message;
+  if (what != schema::message_id::graph_def && what != schema::message_id::saved_model) {
+    throw parse_error(file, 0, "not a GraphDef or SavedModel of TensorFlow's, so there are no devices to set");
   }
-  std::vector<device_place> places;
-  const auto result = detail::in_file(file, bytes, {}, [&] {
-    const auto converted = what.is_text ? from_text(bytes, what.message, file, &places) : std::string{};
-    const auto g = graph::of_graph_def(what.is_text ? std::string_view{converted} : bytes);
+  std::vector<std::string> notes;
+  const auto result = detail::in_file(file, bytes, [&](const detail::encoded_file& in) {
+    std::string which;
+    const bool is_saved = what == schema::message_id::saved_model;
+    detail::function_library functions{
+      graph::of_graph_def(is_saved ? detail::chosen_graph(in.bytes, tags, which).graph_def : in.bytes)};
     if (placement.size() != ops.num_ops()) {
       throw error("the placement has " + std::to_string(placement.size()) + " entries for " +
                   std::to_string(ops.num_ops()) + " ops");
     }
+    detail::node_places where{functions};
     for (const op_id v : ids(placement.size())) {
       if (placement[v] != none && placement[v] >= names.size()) {
         throw error("op " + std::to_string(v) + " is placed on device " + std::to_string(placement[v]) +
                     ", but there are names for " + std::to_string(names.size()));
       }
+      where.place(ops.name(v), placement[v]);
     }
-    const auto where = detail::places_of_nodes(g, ops, placement);
-    const auto name_of = [&](op_id v) -> std::string_view {
-      return where[v] == none ? std::string_view{} : names[where[v]];
+    const auto devices = where.devices(notes);
+    const auto name_of = [&](std::string_view node) -> std::string_view {
+      const auto at = devices.find(node.data());
+      return at == devices.end() ? std::string_view{} : names[at->second];
     };
-    return what.is_text ? detail::with_devices_text(bytes, places, name_of)
-                        : detail::with_devices_binary(bytes, name_of);
+    return in.is_text ? detail::with_devices_text(bytes, in, name_of)
+                      : detail::with_devices_binary(in.bytes, in.message, name_of);
   });
   out << result;
+  return notes;
 }
 
 } // namespace weft::tensorflow

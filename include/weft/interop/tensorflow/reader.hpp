@@ -1,368 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Reads TensorFlow graphs as workloads.
+/// Reads TensorFlow's graphs and models as workloads.
 #pragma once
 
-#include "weft/graph/components.hpp"
-#include "weft/interop/tensorflow/costs.hpp"
 #include "weft/interop/tensorflow/fetch.hpp"
-#include "weft/interop/tensorflow/inference.hpp"
+#include "weft/interop/tensorflow/graph_reader.hpp"
+#include "weft/interop/tensorflow/saved_model.hpp"
 #include "weft/io/reader.hpp"
 
+#include <algorithm>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace weft::tensorflow {
 
-namespace detail {
-
-/// Makes a workload of a graph whose shapes are known.
-class graph_reader {
-public:
-  /// `whole` has the nodes of the file, g those that count.
-  graph_reader(const graph& whole, const graph& g, const shape_options& options, bool batch_given,
-               const measured_costs& costs)
-      : whole_{whole}, g_{g}, shapes_{g, options, assumed_}, costs_{costs}, batch_{options.batch},
-        batch_given_{batch_given}, sets_{g.num_nodes()} {}
-
-  model read() {
-    find_kinds();
-    find_colocations();
-    find_parameters();
-    add_ops();
-    add_dependencies();
-    take_costs();
-    model_.ops = std::move(b_).build();
-    model_.format = "TensorFlow GraphDef";
-    note_assumptions();
-    return std::move(model_);
-  }
-
-private:
-  static constexpr byte_count small_constant = 4096; ///< is copied to whoever reads it
-
-  void note(std::string text) { model_.notes.push_back(std::move(text)); }
-  void count(std::size_t n, const std::string& text) {
-    if (n > 0) {
-      note(std::to_string(n) + " " + text);
-    }
-  }
-
-  bool is_parameter(op_id v) const {
-    if (g_[v].op != "Const" || shapes_.ports(v).empty() || bytes_of(shapes_.output(v, 0)) <= small_constant) {
-      return false;
-    }
-    const auto value = attribute(g_[v], "value");
-    return value && 2 * read_tensor(text_field(*value, 8)).stored >= elements(shapes_.output(v, 0).dims);
-  }
-
-  /// Large constants are the weights of a frozen network. They stay with the ops that read them, also through
-  /// Identity ops, which then move nothing. A constant that repeats one value is data.
-  void find_parameters() {
-    const auto n = g_.num_nodes();
-    weight_.assign(n, none);
-    resident_.assign(n, 0);
-    for (op_id v = 0; v < n; ++v) {
-      weight_[v] = is_parameter(v) ? v : none;
-    }
-    std::vector<op_id> reader(n, none); // the first of each parameter
-    for (const bool through : {true, false}) {
-      for (op_id v = 0; v < n; ++v) {
-        for (const auto& s : g_.inputs(v)) {
-          if (s.is_control() || weight_[s.from] == none) {
-            continue;
-          }
-          const auto w = weight_[s.from];
-          if (g_[v].op == "Identity") {
-            weight_[v] = through || weight_[v] != none ? w : none;
-          } else if (!through && reader[w] == none) {
-            reader[w] = v;
-            resident_[v] += bytes_of(shapes_.output(w, 0));
-          } else if (!through && reader[w] != v && !keep_together(reader[w], v)) {
-            resident_[v] += bytes_of(shapes_.output(w, 0));
-            num_copies_ += 1;
-          }
-        }
-      }
-    }
-    for (op_id v = 0; v < n; ++v) {
-      if (weight_[v] == v && reader[v] == none) {
-        resident_[v] += bytes_of(shapes_.output(v, 0));
-      }
-      num_parameters_ += weight_[v] == v ? 1u : 0u;
-      const op_id by = weight_[v] == none ? none : reader[weight_[v]];
-      if (by != none && set_kinds_[sets_.find(by)].is_subset_of(set_kinds_[sets_.find(v)])) { // else it is kept elsewhere
-        unite(by, v);
-      }
-    }
-  }
-
-  void find_kinds() {
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      kinds_.push_back(kinds_of(v));
-    }
-    set_kinds_ = kinds_;
-  }
-
-  void unite(op_id a, op_id b) {
-    together_.emplace_back(a, b);
-    const auto kinds = set_kinds_[sets_.find(a)] & set_kinds_[sets_.find(b)];
-    sets_.unite(a, b);
-    set_kinds_[sets_.find(a)] = kinds;
-  }
-  /// Colocates two ops unless what is colocated with them may not run on one kind of device; says whether it did.
-  bool keep_together(op_id a, op_id b) {
-    const bool possible = !(set_kinds_[sets_.find(a)] & set_kinds_[sets_.find(b)]).empty();
-    if (possible) {
-      unite(a, b);
-    }
-    return possible;
-  }
-
-  kind_set kinds_of(op_id v) {
-    const auto& n = g_[v];
-    const auto place = parse_device(n.device);
-    num_particular_ += place.particular ? 1u : 0u;
-    num_unknown_devices_ += place.known ? 0u : 1u;
-    if (only_on_cpu(n.op) || handles_text(v)) {
-      num_moved_ += place.kinds.empty() || place.kinds.contains(device_kind::cpu) ? 0u : 1u;
-      return device_kind::cpu;
-    }
-    return place.kinds.empty() ? kind_set::all() : place.kinds;
-  }
-  bool handles_text(op_id v) const {
-    for (std::size_t i = 0; i < shapes_.ports(v).size(); ++i) {
-      if (value_type(shapes_.output(v, i).type) == dt::string) {
-        return true;
-      }
-    }
-    return type_attribute(g_[v], "T") == dt::string;
-  }
-
-  byte_count state_of(op_id v) const {
-    if (!is_variable(g_[v].op) || shapes_.ports(v).empty()) {
-      return 0;
-    }
-    auto value = shapes_.output(v, 0);
-    value.type = value_type(value.type);
-    return bytes_of(value);
-  }
-
-  void add_ops() {
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      const auto& n = g_[v];
-      b_.add_op({.work = shapes_.work(v),
-                 .resident_bytes = resident_[v] + state_of(v),
-                 .kinds = kinds_[v],
-                 .name = std::string{n.name},
-                 .type = std::string{n.op}});
-      for (std::size_t i = 0; i < shapes_.ports(v).size(); ++i) {
-        b_.add_output(v, weight_[v] != none ? 0 : bytes_of(shapes_.output(v, i)));
-      }
-      num_branches_ += n.op == "Switch" || n.op == "RefSwitch" || n.op == "If" || n.op == "StatelessIf" ? 1u : 0u;
-      num_function_loops_ += n.op == "While" || n.op == "StatelessWhile" ? 1u : 0u;
-    }
-  }
-
-  void add_dependencies() {
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      std::vector<std::pair<op_id, std::uint32_t>> read;
-      std::vector<op_id> awaited;
-      for (const auto& s : g_.inputs(v)) {
-        if (s.is_control()) {
-          awaited.push_back(s.from);
-        } else if (!shapes_.leads_back(v, s)) {
-          read.emplace_back(s.from, s.port);
-        }
-      }
-      add_edges(b_, v, std::move(read), std::move(awaited), [&](op_id from, std::uint32_t port) {
-        return static_cast<std::uint32_t>(shapes_.position(from, port));
-      });
-    }
-    for (const auto& [a, c] : together_) {
-      b_.colocate(a, c);
-    }
-  }
-
-  /// What the graph itself keeps together: by its attributes, and ops with the variables that they update.
-  void find_colocations() {
-    std::size_t missing = 0;
-    std::unordered_map<std::string_view, op_id> absent;
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      const auto inputs = g_.inputs(v);
-      const auto first = std::ranges::find(inputs, false, &source::is_control);
-      if (first != inputs.end() && !shapes_.leads_back(v, *first) && runs_with_its_variable(g_[v].op)) {
-        const auto type = shapes_.output(first->from, shapes_.position(first->from, first->port)).type;
-        if (is_reference(type) || type == dt::resource) {
-          unite(first->from, v);
-        }
-      }
-      missing += add_colocations(v, absent);
-    }
-    count(missing, "colocations name a node that is not in the file; they are left out");
-  }
-
-  /// Returns how many name a node that the file does not have. Nodes that name one that is not kept are together:
-  /// `absent` has the first of them by that name.
-  std::size_t add_colocations(op_id v, std::unordered_map<std::string_view, op_id>& absent) {
-    std::size_t missing = 0;
-    const auto value = attribute(g_[v], "_class");
-    for (const auto& f : wire::fields{value ? text_field(*value, 1) : std::string_view{}}) {
-      if (f.number == 2 && f.bytes.starts_with("loc:@")) {
-        const auto other = g_.find(f.bytes.substr(5));
-        if (other) {
-          unite(*other, v);
-        } else if (const auto name = f.bytes.substr(5); !whole_.find(name)) {
-          ++missing;
-        } else if (const auto [first, is_new] = absent.try_emplace(name, v); !is_new) {
-          unite(first->second, v);
-        }
-      }
-    }
-    return missing;
-  }
-
-  void take_costs() {
-    if (costs_.seconds.empty()) {
-      return;
-    }
-    std::size_t matched = 0;
-    model_.seconds.assign(g_.num_nodes(), std::numeric_limits<double>::quiet_NaN());
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      if (const auto at = costs_.seconds.find(g_[v].name); at != costs_.seconds.end()) {
-        model_.seconds[v] = at->second;
-        ++matched;
-      }
-    }
-    if (matched == 0) {
-      model_.seconds.clear();
-    } else {
-      compare_shapes();
-    }
-    model_.measured_on = costs_.measured_on;
-    note(std::to_string(matched) + " of " + std::to_string(g_.num_nodes()) + " ops have a measured time (" +
-         to_string(costs_.measured_on) + "); " + std::to_string(costs_.seconds.size() - matched) +
-         " measured times belong to no op of this graph");
-  }
-
-  /// Times are scaled to other devices by what an op of these shapes takes there. So they must be of these shapes.
-  void compare_shapes() {
-    std::size_t compared = 0;
-    std::size_t different = 0;
-    std::size_t same_batch = 0;
-    std::size_t other_batch = 0; // extents that depend on data differ, too, but most outputs tell the batch size
-    std::string example;
-    std::string example_of_batch;
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      const auto at = costs_.shapes.find(g_[v].name);
-      if (at == costs_.shapes.end()) {
-        continue;
-      }
-      for (std::size_t i = 0; i < shapes_.ports(v).size(); ++i) {
-        const auto measured = at->second.find(shapes_.ports(v)[i]);
-        if (measured == at->second.end()) {
-          continue;
-        }
-        ++compared;
-        const auto& here = shapes_.output(v, i).dims;
-        const auto& there = measured->second;
-        const bool tells_batch = assumed_.uses_batch && !here.empty() && here[0] == batch_;
-        if (here == there) {
-          same_batch += tells_batch ? 1u : 0u;
-          continue;
-        }
-        const auto text = io::in_quotes(g_[v].name) + " makes " + inference::text(there) + " there and " +
-                          inference::text(here) + " here";
-        if (tells_batch && here.size() == there.size() && std::equal(here.begin() + 1, here.end(), there.begin() + 1)) {
-          example_of_batch = other_batch++ == 0 ? text + "; give batch " + std::to_string(there[0]) : example_of_batch;
-        }
-        example = different++ == 0 ? text : example;
-      }
-    }
-    if (other_batch > same_batch) {
-      throw error("the measured times are of a run with another batch size: " + example_of_batch);
-    }
-    if (different > 0) {
-      note(std::to_string(different) + " outputs had other shapes when times were measured: " + example);
-    }
-    if (compared == 0 && assumed_.uses_batch) {
-      if (!batch_given_) {
-        throw error("the graph leaves the batch size open, and the measured times do not tell with which one they were "
-                    "measured: give the batch of that run");
-      }
-      note("the measured times do not tell with which shapes they were measured: batch " + std::to_string(batch_) +
-           " is taken to be that of their run");
-    }
-  }
-
-  static std::string some(const std::vector<std::string>& names) {
-    std::string text;
-    for (std::size_t i = 0; i < names.size() && i < 6; ++i) {
-      text += (i == 0 ? "" : ", ") + names[i];
-    }
-    return text + (names.size() > 6 ? ", …" : "");
-  }
-
-  void note_assumptions() {
-    const auto& a = assumed_;
-    if (batch_given_ && !a.uses_batch) {
-      note("the batch has no effect: the file says all extents");
-    }
-    count(a.batches, "outputs have an unknown outermost extent: it is taken for the batch size");
-    count(a.extents, "other extents are unknown: a stated default is taken for them; give the shapes of the inputs");
-    count(a.deduced.size(), "inputs have no shape; those of the ops that read them were taken: " + some(a.deduced));
-    count(a.guessed.size(),
-          "inputs have no shape, and nothing tells it: they count as one number per example: " + some(a.guessed));
-    count(a.unknown_shapes, "outputs have unknown shapes: they count as large as the op's first input, or as one "
-                            "number per example");
-    for (const auto& [type, ops] : a.no_formula) {
-      note(std::to_string(ops) + " ops of type " + io::in_quotes(type) +
-           " have no formula here: 1 FLOP per element of their first output");
-    }
-    for (const auto& name : a.bad_functions) {
-      note("function " + io::in_quotes(name) + " cannot be looked into: calls of it count as unknown ops");
-    }
-    count(num_parameters_, "constants are parameters and stay with the ops that read them");
-    count(num_copies_, "ops share a parameter with ops of another kind of device: they keep a copy of it");
-    count(num_branches_, "conditionals: both branches count, or the dearer one where they are functions");
-    count(shapes_.num_loops() + num_function_loops_, "loops: what is inside counts once");
-    count(num_particular_, "ops name a job, a task or a device number: only the kind of device is kept");
-    count(num_unknown_devices_, "ops name a kind of device that is not known: they may run anywhere");
-    count(num_moved_, "ops that run on CPUs only are constrained to another kind of device: the CPU is taken");
-  }
-
-  const graph& whole_;
-  const graph& g_;
-  assumptions assumed_;
-  inference shapes_;
-  const measured_costs& costs_;
-  std::uint64_t batch_;
-  bool batch_given_;
-  workload_builder b_;
-  model model_;
-  std::vector<op_id> weight_;         // the parameter that a node gives, or `none`
-  std::vector<byte_count> resident_;  // parameters that stay with a node
-  std::vector<kind_set> kinds_;       // where a node may run
-  std::vector<std::pair<op_id, op_id>> together_;
-  weft::graph::disjoint_sets sets_;   // of what is together
-  std::vector<kind_set> set_kinds_;   // where a set may run, at its representative
-  std::size_t num_parameters_ = 0;
-  std::size_t num_copies_ = 0;
-  std::size_t num_particular_ = 0;
-  std::size_t num_unknown_devices_ = 0;
-  std::size_t num_moved_ = 0;
-  std::size_t num_branches_ = 0;
-  std::size_t num_function_loops_ = 0;
-};
-
-} // namespace detail
-
-/// Reads a GraphDef or a CostGraphDef, as text or binary, into a workload: an op per node that a step needs, in the
-/// order of the file and with its name. See docs/tensorflow.md for what becomes of devices, colocations, variables,
-/// constants, conditionals and loops, and `model::notes` for what had to be assumed or was left out. Models
-/// `io::model_reader`.
+/// Reads a GraphDef, a SavedModel or a CostGraphDef, as text or binary, into a workload: an op per node that a step needs,
+/// in the order of the file and with its name. Calls of functions are replaced by the nodes of these, whose names begin
+/// with that of the call. See docs/tensorflow.md for what becomes of devices, colocations, variables, constants,
+/// conditionals and loops, and `model::notes` for what had to be assumed or was left out. Models `io::model_reader`.
 /// ```
 /// const auto m = tensorflow::reader{.batch = 64}.read(bytes, "model.pb");
 /// ```
@@ -373,60 +31,137 @@ struct reader {
   /// Times of ops, as `read_costs` gives them. They must be of a run with the same batch size: if they do not tell it,
   /// and the graph leaves it open, it has to be given.
   measured_costs costs = {};
-  /// What a step fetches: names of nodes, also as `name:0` or `^name`; only what they need counts. If empty, all counts
-  /// but what is there only to initialise, save, restore or summarise; of a single `*` everything.
+  /// What a step fetches: names of nodes, also as `name:0` or `^name`; only what they need counts. If empty, it is what
+  /// the signature of a SavedModel gives, and in a GraphDef all but what is there only to initialise, save, restore or
+  /// summarise; of a single `*` everything.
   std::vector<std::string> fetch = {};
+  std::string signature = {}; ///< of a SavedModel; empty: `serving_default`, or the first
+  std::string tags = {};      ///< of the graph in a SavedModel, as `serve,gpu`; empty: the first with `serve`, or the first
+  loop_trips trips = {};      ///< where it does not follow from the graph how often a loop runs
+  bool keep_functions = false; ///< a call is one op with what the function costs
 
-  static constexpr std::string_view format() { return "TensorFlow GraphDef or CostGraphDef"; }
+  static constexpr std::string_view format() { return "TensorFlow GraphDef, SavedModel or CostGraphDef"; }
 
   /// Looks at the first node.
   bool recognises(std::string_view bytes) const {
     const auto what = detail::content_of(bytes).message;
-    return what == schema::message_id::graph_def || what == schema::message_id::cost_graph_def;
+    return is_graph(what) || what == schema::message_id::cost_graph_def;
   }
 
   /// Throws `parse_error` for other bytes, for damaged ones, for nodes without name or op, names given twice, inputs
-  /// that do not exist, unknown names in `fetch`, and times of another batch size or, where the graph leaves it open
-  /// and nobody gave it, of an unknown one; with a `cycle_error`, `constraint_error` or `value_error` nested if that is
-  /// what is wrong with the graph. Complexity: O(size), times the depth of nesting in texts; edges are sorted per op.
+  /// that do not exist, unknown names in `fetch`, `signature`, `tags` and `trips`, functions that call each other so
+  /// often that a small file would become a huge graph, and times of another batch size or, where the graph leaves it
+  /// open and nobody gave it, of an unknown one; with a `cycle_error`, `constraint_error` or `value_error` nested if
+  /// that is what is wrong with the graph. Complexity: O(size of the graph without calls), times the depth of nesting in
+  /// texts; edges are sorted per op.
   model read(std::string_view bytes, const std::string& file) const {
-    const auto what = detail::content_of(bytes);
-    if (what.message != schema::message_id::graph_def && what.message != schema::message_id::cost_graph_def) {
-      throw parse_error(file, 0,
-                        "not a graph of TensorFlow's: understood are GraphDef and CostGraphDef, as text or binary");
+    if (!recognises(bytes)) {
+      throw parse_error(file, 0, "not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as "
+                                 "text or binary");
     }
-    std::vector<device_place> places;
-    return detail::in_file(file, bytes, places, [&] {
-      const auto converted = what.is_text ? from_text(bytes, what.message, file, &places) : std::string{};
-      const auto encoded = what.is_text ? std::string_view{converted} : bytes;
-      if (what.message == schema::message_id::cost_graph_def) {
+    return detail::in_file(file, bytes, [&](const detail::encoded_file& in) {
+      if (in.message == schema::message_id::cost_graph_def) {
         if (!fetch.empty()) {
           throw error("fetch: a CostGraphDef has what a run needed, and nothing to choose from");
         }
-        return detail::read_cost_graph(encoded);
+        return detail::read_cost_graph(in.bytes);
       }
-      const auto whole = graph::of_graph_def(encoded);
-      const auto kept = detail::fetched{whole}.needed_for(fetch);
-      const auto g = whole.restricted_to(kept);
-      const shape_options options{std::max(batch, std::uint64_t{1}), extent, shapes};
-      detail::require_inputs(whole, options);
-      auto m = detail::graph_reader{whole, g, options, batch != 0, costs}.read();
-      if (const auto left_out = whole.num_nodes() - g.num_nodes(); left_out > 0) {
-        m.notes.insert(m.notes.begin(), note_of(left_out, whole.num_nodes()));
+      if (in.message == schema::message_id::graph_def) {
+        if (!signature.empty() || !tags.empty()) {
+          throw error("a GraphDef has no signatures and no tags to choose from; a SavedModel has");
+        }
+        return read_graph(in.bytes, fetch, {});
       }
-      return m;
+      std::vector<std::string> notes(1);
+      const auto chosen = detail::chosen_graph(in.bytes, tags, notes[0]);
+      if (!fetch.empty()) {
+        return read_graph(chosen.graph_def, fetch, std::move(notes), "TensorFlow SavedModel");
+      }
+      const auto& computed = detail::chosen_signature(chosen, signature, notes.emplace_back());
+      return read_graph(chosen.graph_def, computed.outputs, std::move(notes), "TensorFlow SavedModel");
     });
   }
 
 private:
-  std::string note_of(std::size_t left_out, std::size_t nodes) const {
+  static bool is_graph(schema::message_id what) {
+    return what == schema::message_id::graph_def || what == schema::message_id::saved_model;
+  }
+
+  model read_graph(std::string_view encoded, std::span<const std::string> fetched, std::vector<std::string> notes,
+                   const char* format = "TensorFlow GraphDef") const {
+    detail::function_library functions{graph::of_graph_def(encoded)};
+    const auto& whole = functions.whole();
+    detail::fetched steps{whole};
+    const auto roots = steps.roots(fetched);
+    if (const auto needed = steps.num_needed(roots); needed < whole.num_nodes()) {
+      notes.push_back(note_of(whole.num_nodes() - needed, whole.num_nodes(), fetched));
+    }
+    const shape_options options{std::max(batch, std::uint64_t{1}), extent, shapes};
+    detail::require_inputs(whole, options);
+    const detail::inline_budget budget{encoded.size()};
+    detail::inline_options inlining{.keep_calls = keep_functions};
+    for (int round = 0;; ++round) { // a branch is chosen once its cost is known, and may have conditionals of its own
+      const auto flat = detail::inliner{functions, inlining, budget}.of_graph(roots);
+      detail::graph_reader graph{functions, flat.nodes, options, trips, budget, batch != 0, costs};
+      const auto known = inlining.branches.size();
+      inlining.branches.insert(graph.calls().branches().begin(), graph.calls().branches().end());
+      if (!keep_functions && inlining.branches.size() > known && round < 8) {
+        continue;
+      }
+      require_loops(graph.calls());
+      auto m = graph.read();
+      m.format = format;
+      note_calls(flat, graph.calls(), notes);
+      notes.insert(notes.end(), m.notes.begin(), m.notes.end());
+      std::erase(notes, std::string{});
+      m.notes = std::move(notes);
+      return m;
+    }
+  }
+
+  void require_loops(const detail::function_costs& calls) const {
+    for (const auto& [name, count] : trips) {
+      if (name != "*" && !calls.loops().contains(name)) {
+        std::string known;
+        for (const auto& [loop, of] : calls.loops()) {
+          known += (known.empty() ? "" : ", ") + io::in_quotes(loop);
+        }
+        throw error("trips are given for " + io::in_quotes(name) + ", which is no loop of the graph; " +
+                    (known.empty() ? "it has none" : "there is " + known));
+      }
+    }
+  }
+
+  static void note_calls(const detail::inlined& flat, const detail::function_costs& calls,
+                         std::vector<std::string>& notes) {
+    auto chosen = flat.chosen;
+    for (const auto& [name, branch] : calls.branches()) {
+      if (flat.nodes.find(name)) {
+        chosen.insert(name);
+      }
+    }
+    std::string names;
+    for (const auto& name : chosen) {
+      names += (names.empty() ? "" : ", ") + io::in_quotes(name);
+    }
+    if (!names.empty()) {
+      notes.push_back(std::to_string(chosen.size()) +
+                      " conditionals: of their branches only the dearest counts: " + names);
+    }
+    for (const auto& name : flat.recursive) {
+      notes.push_back("function " + io::in_quotes(name) + " calls itself, or calls are nested more than 64 deep: that "
+                      "call stays one op");
+    }
+  }
+
+  static std::string note_of(std::size_t left_out, std::size_t nodes, std::span<const std::string> fetched) {
     const auto count = std::to_string(left_out) + " of " + std::to_string(nodes) + " nodes ";
-    if (fetch.empty()) {
+    if (fetched.empty()) {
       return count + "only initialise, save, restore or summarise, and are left out: fetch nodes by name to choose, or "
                      "'*' to keep all";
     }
     std::string names;
-    for (const auto& name : fetch) {
+    for (const auto& name : fetched) {
       names += (names.empty() ? "" : ", ") + io::in_quotes(name);
     }
     return count + "are not needed for " + names + ", and are left out";

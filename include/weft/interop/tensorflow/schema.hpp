@@ -3,7 +3,7 @@
 ///
 /// Source: tensorflow/core/framework/{graph, node_def, attr_value, tensor, tensor_shape, resource_handle, types,
 /// versions, function, op_def, full_type, cost_graph, step_stats, tensor_description, allocation_description}.proto and
-/// tensorflow/core/protobuf/config.proto (RunMetadata).
+/// tensorflow/core/protobuf/{config (RunMetadata), saved_model, meta_graph}.proto.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace weft::tensorflow::schema {
 
-/// What a field holds. A `label` is an enumerator whose name is accepted and not kept, since nothing depends on it.
+/// What a field holds. What is `unread` may be anything: it is accepted and not kept, since nothing depends on it.
 enum class type : std::uint8_t {
   int32,
   int64,
@@ -25,7 +25,7 @@ enum class type : std::uint8_t {
   float64,
   text,
   data_type,
-  label,
+  unread,
   message
 };
 
@@ -35,7 +35,9 @@ enum class message_id : std::uint8_t {
   registered_gradient, op_def, arg_def, attr_def, op_deprecation, full_type, attr_entry, arg_attr_entry, arg_attrs,
   number_entry, text_entry, cost_graph_def, cost_node, input_info, output_info, aggregated_cost, step_stats, dev_stats,
   thread_entry, node_stats, memory_used, allocation_record, node_output, memory_stats, tensor_description,
-  allocation_description, run_metadata, function_graphs, session_metadata, count
+  allocation_description, run_metadata, function_graphs, session_metadata,
+  saved_model, meta_graph, meta_info, signature_entry, signature, tensor_entry, tensor_info, coo_sparse, composite_tensor,
+  count
 };
 
 struct field {
@@ -171,7 +173,7 @@ inline constexpr std::array attr_def{field{"name", 1, text},
                                      field{"minimum", 6, int64},
                                      field{"allowed_values", 7, message, false, id::attr_value}};
 inline constexpr std::array op_deprecation{field{"version", 1, int32}, field{"explanation", 2, text}};
-inline constexpr std::array full_type{field{"type_id", 1, label},
+inline constexpr std::array full_type{field{"type_id", 1, unread},
                                       field{"args", 2, message, many, id::full_type},
                                       field{"s", 3, text},
                                       field{"i", 4, int64}};
@@ -258,6 +260,40 @@ inline constexpr std::array function_graphs{field{"partition_graphs", 1, message
                                             field{"post_optimization_graph", 3, message, false, id::graph_def}};
 inline constexpr std::array session_metadata{field{"name", 1, text}, field{"version", 2, int64}};
 
+inline constexpr std::array saved_model{field{"saved_model_schema_version", 1, int64},
+                                        field{"meta_graphs", 2, message, many, id::meta_graph}};
+inline constexpr std::array meta_graph{field{"meta_info_def", 1, message, false, id::meta_info},
+                                       field{"graph_def", 2, message, false, id::graph_def},
+                                       field{"saver_def", 3, unread},
+                                       field{"collection_def", 4, unread, many},
+                                       field{"signature_def", 5, message, many, id::signature_entry},
+                                       field{"asset_file_def", 6, unread, many},
+                                       field{"object_graph_def", 7, unread}};
+inline constexpr std::array meta_info{field{"meta_graph_version", 1, text},
+                                      field{"stripped_op_list", 2, unread},
+                                      field{"any_info", 3, unread},
+                                      field{"tags", 4, text, many},
+                                      field{"tensorflow_version", 5, text},
+                                      field{"tensorflow_git_version", 6, text},
+                                      field{"stripped_default_attrs", 7, boolean},
+                                      field{"function_aliases", 8, unread, many}};
+inline constexpr std::array signature_entry{field{"key", 1, text}, field{"value", 2, message, false, id::signature}};
+inline constexpr std::array signature{field{"inputs", 1, message, many, id::tensor_entry},
+                                      field{"outputs", 2, message, many, id::tensor_entry},
+                                      field{"method_name", 3, text},
+                                      field{"defaults", 4, unread, many}};
+inline constexpr std::array tensor_entry{field{"key", 1, text}, field{"value", 2, message, false, id::tensor_info}};
+inline constexpr std::array tensor_info{field{"name", 1, text},
+                                        field{"dtype", 2, data_type},
+                                        field{"tensor_shape", 3, message, false, id::tensor_shape},
+                                        field{"coo_sparse", 4, message, false, id::coo_sparse},
+                                        field{"composite_tensor", 5, message, false, id::composite_tensor}};
+inline constexpr std::array coo_sparse{field{"values_tensor_name", 1, text},
+                                       field{"indices_tensor_name", 2, text},
+                                       field{"dense_shape_tensor_name", 3, text}};
+inline constexpr std::array composite_tensor{field{"type_spec", 1, unread},
+                                             field{"components", 2, message, many, id::tensor_info}};
+
 } // namespace detail
 
 /// All messages, in the order of `message_id`.
@@ -307,7 +343,16 @@ inline constexpr std::array<message, static_cast<std::size_t>(message_id::count)
    {"AllocationDescription", detail::allocation_description},
    {"RunMetadata", detail::run_metadata},
    {"FunctionGraphs", detail::function_graphs},
-   {"SessionMetadata", detail::session_metadata}}};
+   {"SessionMetadata", detail::session_metadata},
+   {"SavedModel", detail::saved_model},
+   {"MetaGraphDef", detail::meta_graph},
+   {"MetaInfoDef", detail::meta_info},
+   {"SignatureDefEntry", detail::signature_entry},
+   {"SignatureDef", detail::signature},
+   {"TensorInfoEntry", detail::tensor_entry},
+   {"TensorInfo", detail::tensor_info},
+   {"CooSparse", detail::coo_sparse},
+   {"CompositeTensor", detail::composite_tensor}}};
 
 constexpr const message& of(message_id id) { return messages[static_cast<std::size_t>(id)]; }
 

@@ -118,12 +118,12 @@ private:
       }
       seen |= std::uint64_t{1} << *i;
       const auto value = parse_field(f, out, depth);
-      if (id == schema::message_id::node_def && depth == 1) {
+      if (id == schema::message_id::node_def) {
         note_device(place, f.number, value);
       }
       (void)(accept(',') || accept(';'));
     }
-    if (id == schema::message_id::node_def && depth == 1 && places_ != nullptr) {
+    if (id == schema::message_id::node_def && places_ != nullptr) {
       places_->push_back(place);
     }
   }
@@ -140,11 +140,14 @@ private:
   /// Returns where the value is.
   device_place parse_field(const schema::field& f, std::string& out, int depth) {
     const bool colon = accept(':');
-    if (!colon && f.type != schema::type::message) {
+    const bool in_brackets = f.type == schema::type::unread && (now() == '{' || now() == '<');
+    if (!colon && f.type != schema::type::message && !in_brackets) {
       fail("expected ':' after '" + std::string{f.name} + "'");
     }
     const auto first = at_;
-    if (f.repeated && accept('[')) {
+    if (f.type == schema::type::unread) {
+      skip_value(f);
+    } else if (f.repeated && accept('[')) {
       while (!accept(']')) {
         parse_value(f, out, depth);
         if (!accept(',') && now() != ']') {
@@ -166,7 +169,7 @@ private:
     }
     case schema::type::boolean: return wire::put(out, f.number, std::uint64_t{take_bool(f)});
     case schema::type::data_type: return wire::put(out, f.number, take_data_type());
-    case schema::type::label: return static_cast<void>(take_name("a name"));
+    case schema::type::unread: return skip_value(f);
     case schema::type::int32:
       return wire::put(out, f.number, take_integer(f, std::uint64_t{1} << 31, (std::uint64_t{1} << 31) - 1));
     case schema::type::int64:
@@ -177,6 +180,47 @@ private:
     case schema::type::float32: return wire::put(out, f.number, narrowed(take_float(f)));
     case schema::type::float64: return wire::put(out, f.number, take_float(f));
     }
+  }
+
+  /// Goes behind a value of any kind: brackets with whatever is in them, texts, or a word.
+  void skip_value(const schema::field& f) {
+    std::string open;
+    do {
+      if (at_end()) {
+        fail("the text ends inside '" + std::string{f.name} + "'; was the file cut off?");
+      }
+      const char c = now();
+      if (c == '"' || c == '\'') {
+        skip_text();
+      } else if (c == '{' || c == '<' || c == '[') {
+        open += c == '{' ? '}' : c == '<' ? '>' : ']';
+        ++at_;
+      } else if (c == '}' || c == '>' || c == ']') {
+        if (open.empty() || open.back() != c) {
+          fail("a bracket in '" + std::string{f.name} + "' is closed that is not open");
+        }
+        open.pop_back();
+        ++at_;
+      } else {
+        ++at_;
+        while (is_name(c) && (is_name(now()) || now() == '.' || now() == '+' || now() == '-')) {
+          ++at_;
+        }
+      }
+      end_of_value_ = at_;
+      skip();
+    } while (!open.empty() || now() == '"' || now() == '\'');
+  }
+  void skip_text() {
+    const char quote = text_[at_++];
+    while (!at_end() && now() != quote) {
+      at_ += now() == '\\' ? std::size_t{2} : std::size_t{1};
+    }
+    if (at_ >= text_.size()) {
+      at_ = text_.size();
+      fail("the text ends inside quotes; was the file cut off?");
+    }
+    ++at_;
   }
 
   void parse_message(const schema::field& f, std::string& out, int depth) {
@@ -363,8 +407,8 @@ private:
 
 } // namespace detail
 
-/// The binary encoding of a message given as text. For each `node` of a GraphDef, in order, `places` gets where its
-/// device is. Throws `parse_error` with the line for what is no such text, for fields that TensorFlow does not have,
+/// The binary encoding of a message given as text. For each node of its graphs and their functions, in the order of the
+/// text, `places` gets where its device is. Throws `parse_error` with the line for what is no such text, for fields that TensorFlow does not have,
 /// numbers out of range, and nesting deeper than 100. Complexity: O(size · depth).
 inline std::string from_text(std::string_view text, schema::message_id root, const std::string& file,
                              std::vector<device_place>* places = nullptr) {

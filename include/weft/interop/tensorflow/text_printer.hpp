@@ -67,8 +67,8 @@ private:
       (out_ += indent).append(known.name) += " {\n";
       print_fields(schema::of(known.of), f.bytes, depth + 1);
       out_ += indent + "}\n";
-    } else if (known.type == label) {
-      return; // its names are not known
+    } else if (known.type == unread) {
+      return; // what it says is not known
     } else if (known.type == text) {
       (out_ += indent).append(known.name) += ": " + quoted(f.bytes) + "\n";
     } else if (f.kind == wire::kind::bytes) { // packed numbers

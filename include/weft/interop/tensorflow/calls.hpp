@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What calls cost that stay one op: loops, conditionals, and calls that are to stay.
+#pragma once
+
+#include "weft/interop/tensorflow/inference.hpp"
+#include "weft/interop/tensorflow/inline.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::tensorflow {
+
+/// How often loops run, by the names of their nodes; `*` is for all others.
+using loop_trips = std::map<std::string, std::uint64_t, std::less<>>;
+
+namespace detail {
+
+inline constexpr byte_count small_constant = 4096; ///< is copied to whoever reads it
+
+/// A large constant with all its values is a weight of a frozen network; one that repeats one value is data.
+inline bool is_parameter(const graph& g, const inference& shapes, op_id v) {
+  if (g[v].op != "Const" || shapes.ports(v).empty() || bytes_of(shapes.output(v, 0)) <= small_constant) {
+    return false;
+  }
+  const auto value = attribute(g[v], "value");
+  return value && 2 * read_tensor(text_field(*value, 8)).stored >= elements(shapes.output(v, 0).dims);
+}
+
+/// Looks into functions, once for all calls with arguments of the same shapes. A call of a function from within itself
+/// costs nothing. Of the branches of a conditional, the dearest counts; a loop is its condition and body, times the
+/// number of its trips, if the caller tells it or if it follows from the graph: a counter that the body increases by
+/// what is known, and that the condition compares with what is known.
+class function_costs {
+public:
+  function_costs(function_library& functions, const shape_options& options, const loop_trips& trips,
+                 inline_budget budget, assumptions& assumed)
+      : functions_{functions}, options_{options}, trips_{trips}, budget_{budget}, nodes_left_{4 * budget.nodes},
+        assumed_{assumed} {}
+  function_costs(const function_costs&) = delete;
+  function_costs& operator=(const function_costs&) = delete;
+
+  const call_rule& rule() const { return rule_; }
+
+  /// The dearest branch of each conditional, by their names.
+  const std::map<std::string, std::size_t, std::less<>>& branches() const { return branches_; }
+  /// How often each loop runs, by their names; nothing if that is not known.
+  const std::map<std::string, std::optional<double>, std::less<>>& loops() const { return loops_; }
+
+private:
+  /// A function with arguments of certain shapes.
+  struct run {
+    run(inlined&& of, const shape_options& options, assumptions& assumed, const call_rule& calls,
+        std::span<const tensor_info> arguments)
+        : body{std::move(of)}, shapes{body.nodes, options, assumed, calls, arguments} {}
+
+    /// A value, if it is one number that is known.
+    std::optional<std::int64_t> number(source s) const {
+      const auto& values = shapes.output(s.from, shapes.position(s.from, s.port)).values;
+      return values && values->size() == 1 ? std::optional{values->front()} : std::nullopt;
+    }
+    /// The argument that a value is, or `none`.
+    op_id argument(source s) const {
+      s = origin(s);
+      return body.nodes[s.from].op == "_Arg" ? s.from : none;
+    }
+    /// Where a value comes from, through nodes that pass it on.
+    source origin(source s) const {
+      const auto& g = body.nodes;
+      for (std::size_t i = 0; i < g.num_nodes() && g[s.from].op == "Identity" && !g.inputs(s.from).empty(); ++i) {
+        s = g.inputs(s.from)[0];
+      }
+      return s;
+    }
+
+    void sum_up() {
+      for (op_id v = 0; v < body.nodes.num_nodes(); ++v) {
+        result.work += shapes.work(v);
+        result.resident_bytes += shapes.resident_bytes(v);
+        result.resident_bytes += is_parameter(body.nodes, shapes, v) ? bytes_of(shapes.output(v, 0)) : 0;
+      }
+      for (const auto& s : body.returns) {
+        result.outputs.push_back(shapes.output(s.from, shapes.position(s.from, s.port)));
+      }
+    }
+
+    inlined body;
+    inference shapes;
+    called result = {};
+  };
+
+  std::optional<called> cost(const node& n, std::span<const tensor_info* const> inputs, bool last) {
+    const auto c = functions_.call_of(n);
+    const auto arguments = inputs.subspan(std::min(c.first_argument, inputs.size()));
+    switch (c.kind) {
+    case call_kind::none: return std::nullopt;
+    case call_kind::plain: return result_of(n, c.callees[0], arguments, last);
+    case call_kind::loop: return loop(n, c, arguments, last);
+    case call_kind::branches: break;
+    }
+    std::optional<called> dearest;
+    for (std::size_t i = 0; i < c.callees.size(); ++i) {
+      auto branch = result_of(n, c.callees[i], arguments, last);
+      if (branch && (!dearest || branch->work > dearest->work)) {
+        dearest = std::move(branch);
+        if (last) {
+          branches_[std::string{n.name}] = i;
+        }
+      }
+    }
+    return dearest;
+  }
+
+  static std::vector<tensor_info> copies(std::span<const tensor_info* const> inputs) {
+    std::vector<tensor_info> all;
+    for (const auto* const t : inputs) {
+      all.push_back(*t);
+    }
+    return all;
+  }
+
+  std::optional<called> loop(const node& n, const call& c, std::span<const tensor_info* const> inputs, bool last) {
+    auto arguments = copies(inputs);
+    const auto* const code = functions_.find(c.callees[1].function);
+    std::vector<bool> changes(arguments.size(), true);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      changes[i] = code == nullptr || i >= code->returns.size() || code->returns[i].from != i;
+      if (changes[i]) {
+        arguments[i].values = nullptr;
+      }
+    }
+    const auto* const condition = look_into(n, c.callees[0], arguments, last);
+    const auto* const body = look_into(n, c.callees[1], arguments, last);
+    if (condition == nullptr || body == nullptr) {
+      return std::nullopt;
+    }
+    auto trips = given(n.name);
+    if (!trips && !condition->body.returns.empty()) {
+      trips = counted(*condition, *body, inputs, condition->body.returns[0], 0);
+    }
+    if (last) {
+      loops_[std::string{n.name}] = trips;
+    }
+    called result{{}, (condition->result.work + body->result.work) * trips.value_or(1),
+                  condition->result.resident_bytes + body->result.resident_bytes};
+    for (std::size_t i = 0; i < body->result.outputs.size(); ++i) {
+      const auto& made = body->result.outputs[i];
+      auto& t = result.outputs.emplace_back(made.known || i >= arguments.size() ? made : arguments[i]);
+      if (i >= changes.size() || changes[i]) {
+        t.values = nullptr;
+      }
+    }
+    return result;
+  }
+
+  std::optional<double> given(std::string_view name) const {
+    auto at = trips_.find(name);
+    at = at == trips_.end() ? trips_.find("*") : at;
+    return at == trips_.end() ? std::nullopt : std::optional{static_cast<double>(at->second)};
+  }
+
+  /// How often a loop runs while `s` of its condition is true.
+  static std::optional<double> counted(const run& condition, const run& body, std::span<const tensor_info* const> start,
+                                       source s, int depth) {
+    const auto& g = condition.body.nodes;
+    const auto op = g[s.from].op;
+    std::vector<source> in;
+    for (const auto& i : g.inputs(s.from)) {
+      if (!i.is_control()) {
+        in.push_back(i);
+      }
+    }
+    if (op == "Identity" && in.size() == 1 && depth < 16) {
+      return counted(condition, body, start, in[0], depth + 1);
+    }
+    if (in.size() != 2) {
+      return std::nullopt;
+    }
+    if (op == "LogicalAnd" && depth < 16) {
+      const auto a = counted(condition, body, start, in[0], depth + 1);
+      const auto b = counted(condition, body, start, in[1], depth + 1);
+      return a && b ? std::min(a, b) : a ? a : b;
+    }
+    const bool with_equal = op == "LessEqual" || op == "GreaterEqual";
+    if (op == "Greater" || op == "GreaterEqual") {
+      std::swap(in[0], in[1]);
+    } else if (op != "Less" && op != "LessEqual") {
+      return std::nullopt;
+    }
+    for (const bool up : {true, false}) { // counter < limit, or limit < counter
+      const auto counter = condition.argument(in[up ? 0 : 1]);
+      const auto limit = condition.number(in[up ? 1 : 0]);
+      const auto by = counter == none ? std::nullopt : step(body, counter);
+      if (!limit || !by || counter >= start.size() || !start[counter]->values || start[counter]->values->size() != 1) {
+        continue;
+      }
+      const double sign = up ? 1 : -1;
+      const double width = sign * static_cast<double>(*by);
+      const double way = sign * (static_cast<double>(*limit) - static_cast<double>(start[counter]->values->front()));
+      if (width > 0) {
+        return std::max(0.0, with_equal ? std::floor(way / width) + 1 : std::ceil(way / width));
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// What a body adds to an argument of its own.
+  static std::optional<std::int64_t> step(const run& body, op_id counter) {
+    if (counter >= body.body.returns.size()) {
+      return std::nullopt;
+    }
+    const auto& g = body.body.nodes;
+    const auto s = body.origin(body.body.returns[counter]);
+    const auto in = g.inputs(s.from);
+    const auto op = g[s.from].op;
+    if (in.size() < 2 || in[0].is_control() || in[1].is_control()) {
+      return std::nullopt;
+    }
+    const auto first = body.number(in[0]);
+    const auto second = body.number(in[1]);
+    if ((op == "Add" || op == "AddV2") && (second ? body.argument(in[0]) : first ? body.argument(in[1]) : none) == counter) {
+      return second ? second : first;
+    }
+    if (op == "Sub" && second && *second > std::numeric_limits<std::int64_t>::min() &&
+        body.argument(in[0]) == counter) {
+      return -*second;
+    }
+    return std::nullopt;
+  }
+
+  static std::string key_of(const callee& f, std::span<const tensor_info> arguments, bool last) {
+    std::string key{f.function};
+    key += last ? "!" : "?";
+    for (const auto& t : arguments) {
+      key += t.known ? "(" : "*(";
+      key += std::to_string(t.type) + inference::text(t.dims);
+      for (const auto v : t.values ? *t.values : std::vector<std::int64_t>{}) {
+        key += std::to_string(v) + ",";
+      }
+    }
+    return key;
+  }
+
+  bool is_open(const callee& f) const {
+    return std::ranges::find(open_, f.function) != open_.end();
+  }
+
+  /// What a function gives and costs; nothing if it cannot be looked into.
+  std::optional<called> result_of(const node& n, const callee& f, std::span<const tensor_info* const> arguments,
+                                  bool last) {
+    if (is_open(f)) {
+      return called{};
+    }
+    const auto* const r = look_into(n, f, copies(arguments), last);
+    return r == nullptr ? std::nullopt : std::optional{r->result};
+  }
+
+  const run* look_into(const node& n, const callee& f, std::vector<tensor_info> arguments, bool last) {
+    const auto* const body = functions_.find(f.function);
+    if (body == nullptr || is_open(f) || open_.size() >= 16) {
+      return nullptr;
+    }
+    arguments.resize(body->nodes.num_arguments());
+    auto key = key_of(f, arguments, last);
+    if (const auto done = runs_.find(key); done != runs_.end()) {
+      return done->second.get();
+    }
+    std::unique_ptr<run> made;
+    open_.push_back(f.function);
+    try {
+      auto code = inliner{functions_, as_it_is_, budget_}.of_function(*body, f, std::string{n.name} + (f.key.empty() || f.key == "f" ? "/" : "/" + f.key + "/"));
+      if (code.nodes.num_nodes() > nodes_left_) {
+        throw error("too many calls with different arguments");
+      }
+      nodes_left_ -= code.nodes.num_nodes();
+      made = std::make_unique<run>(std::move(code), options_, last ? assumed_ : ignored_, rule_, arguments);
+      made->sum_up();
+    } catch (const error&) {
+      assumed_.bad_functions.emplace(f.function);
+    }
+    open_.pop_back();
+    return (runs_[std::move(key)] = std::move(made)).get();
+  }
+
+  function_library& functions_;
+  const shape_options& options_;
+  const loop_trips& trips_;
+  inline_budget budget_;
+  std::size_t nodes_left_;
+  assumptions& assumed_;
+  assumptions ignored_; // of rounds that are not the last
+  const inline_options as_it_is_ = {};
+  const call_rule rule_ = [this](const node& n, std::span<const tensor_info* const> inputs, bool last) {
+    return cost(n, inputs, last);
+  };
+  std::vector<std::string_view> open_; // functions that are being looked into
+  std::map<std::string, std::unique_ptr<run>, std::less<>> runs_;
+  std::map<std::string, std::size_t, std::less<>> branches_;
+  std::map<std::string, std::optional<double>, std::less<>> loops_;
+};
+
+} // namespace detail
+} // namespace weft::tensorflow
