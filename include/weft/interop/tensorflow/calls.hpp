@@ -227,8 +227,9 @@ private:
     }
     const auto first = body.number(in[0]);
     const auto second = body.number(in[1]);
-    if ((op == "Add" || op == "AddV2") && (second ? body.argument(in[0]) : first ? body.argument(in[1]) : none) == counter) {
-      return second ? second : first;
+    if (op == "Add" || op == "AddV2") {
+      const auto other = second ? body.argument(in[0]) : first ? body.argument(in[1]) : none;
+      return other != counter ? std::nullopt : second ? second : first;
     }
     if (op == "Sub" && second && *second > std::numeric_limits<std::int64_t>::min() &&
         body.argument(in[0]) == counter) {
@@ -277,7 +278,8 @@ private:
     std::unique_ptr<run> made;
     open_.push_back(f.function);
     try {
-      auto code = inliner{functions_, as_it_is_, budget_}.of_function(*body, f, std::string{n.name} + (f.key.empty() || f.key == "f" ? "/" : "/" + f.key + "/"));
+      const auto scope = std::string{n.name} + (f.key.empty() ? "/" : "/" + f.key + "/");
+      auto code = inliner{functions_, as_it_is_, budget_}.of_function(*body, f, scope);
       if (code.nodes.num_nodes() > nodes_left_) {
         throw error("too many calls with different arguments");
       }

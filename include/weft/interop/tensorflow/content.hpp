@@ -234,8 +234,11 @@ struct encoded_file {
     if (is_text) {
       for_each_node(bytes, message, [&](std::string_view body) { found = body.data() == node ? at : found, ++at; });
     }
-    return found == places.size() ? 0
-                                  : static_cast<std::size_t>(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(places[found].first), '\n'));
+    if (found == places.size()) {
+      return 0;
+    }
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(places[found].first);
+    return static_cast<std::size_t>(1 + std::count(text.begin(), end, '\n'));
   }
 };
 

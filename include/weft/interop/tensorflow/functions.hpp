@@ -23,7 +23,7 @@ namespace weft::tensorflow::detail {
 
 /// A function that a node calls, and what the node says of its attributes.
 struct callee {
-  std::string key = {};              ///< which of several: `then_branch`, `branch_1`, `body`
+  std::string key = {};              ///< which of several: `then_branch`, `branch_1`, `body`; else empty
   std::string_view function = {};    ///< its name
   std::string_view bindings = {};    ///< a message with entries of attributes …
   std::uint32_t bindings_field = 2;  ///< … which are the fields of that number
@@ -42,16 +42,17 @@ struct call {
 /// Source: tensorflow/core/ops/functional_ops.cc.
 inline call call_of(const graph& library, const node& n) {
   using enum call_kind;
-  const auto named = [&](std::string key, const std::optional<wire::field>& f) {
-    return callee{std::move(key), f ? text_field(f->bytes, 1) : std::string_view{}, f ? f->bytes : std::string_view{}, 2};
+  const auto named = [](std::string key, std::string_view function) {
+    return callee{std::move(key), text_field(function, 1), function, 2};
   };
   const auto of = [&](std::string_view key) {
     const auto value = attribute(n, key);
-    return named(std::string{key}, value ? last_field(*value, 10) : std::nullopt);
+    return named(std::string{key}, value ? text_field(*value, 10) : std::string_view{});
   };
   const auto op = n.op;
   if (op == "PartitionedCall" || op == "StatefulPartitionedCall" || op == "TPUPartitionedCall" || op == "RemoteCall") {
-    return {plain, {of("f")}, op == "RemoteCall" ? 1u : 0u};
+    const auto value = attribute(n, "f");
+    return {plain, {named("", value ? text_field(*value, 10) : std::string_view{})}, op == "RemoteCall" ? 1u : 0u};
   }
   if (op == "If" || op == "StatelessIf") {
     return {branches, {of("then_branch"), of("else_branch")}, 1};
@@ -61,7 +62,7 @@ inline call call_of(const graph& library, const node& n) {
     const auto value = attribute(n, "branches");
     for (const auto& f : wire::fields{value ? text_field(*value, 1) : std::string_view{}}) {
       if (f.number == 9 && c.callees.size() < 1000) {
-        c.callees.push_back(named("branch_" + std::to_string(c.callees.size()), f));
+        c.callees.push_back(named("branch_" + std::to_string(c.callees.size()), f.bytes));
       }
     }
     return c;

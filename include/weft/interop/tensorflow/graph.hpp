@@ -330,7 +330,7 @@ private:
       if (!whole && !named) {
         return {{}, ": after the colon comes the number of an output, from 0 to 65535"};
       }
-      const auto output = named ? digits : last == colon ? std::string_view{} : text.substr(colon + 1, last - colon - 1);
+      const auto output = named ? digits : text.substr(colon + 1, std::max(last, colon + 1) - colon - 1);
       port = (whole ? port : 0) + (output.empty() ? 0 : first_port(nodes_[*from], output, library));
     }
     return {{*from, port}, nullptr};

@@ -20,7 +20,8 @@ namespace weft::tensorflow::detail {
 /// Which calls are replaced. Loops never are: one op does what all iterations do.
 struct inline_options {
   bool keep_calls = false; ///< none is
-  std::map<std::string, std::size_t, std::less<>> branches = {}; ///< by the names of conditionals, which one runs; others stay
+  /// By the names of conditionals, which branch runs; others stay.
+  std::map<std::string, std::size_t, std::less<>> branches = {};
 };
 
 /// What may come out beyond what a file has itself, lest a small file fills the memory by calls of calls of calls.
@@ -160,7 +161,7 @@ private:
 
   void take(std::size_t& left, std::size_t amount) const {
     if (amount > left) {
-      throw error("functions call each other so often that too many ops come out; keep the calls of functions as they are");
+      throw error("functions call each other so often that too many ops come out; keep the calls as they are");
     }
     left -= amount;
   }
@@ -201,7 +202,8 @@ private:
     n.name = made_.emplace_back(f.scope + std::string{n.name});
     bool changes = false;
     for (const auto& e : wire::fields{n.body}) {
-      changes = changes || (e.number == 5 && (last_field(text_field(e.bytes, 2), 9) || text_field(e.bytes, 1) == "_class"));
+      changes = changes || (e.number == 5 && (text_field(e.bytes, 1) == "_class" ||
+                                              last_field(text_field(e.bytes, 2), 9).has_value()));
     }
     if (changes) {
       std::string body;

@@ -114,7 +114,8 @@ public:
       return;
     }
     const auto n = at->body->nodes.num_nodes();
-    auto& b = bodies_.try_emplace(at->body, body{std::vector<device_id>(n, none), std::vector<bool>(n, false)}).first->second;
+    const body empty{std::vector<device_id>(n, none), std::vector<bool>(n, false)};
+    auto& b = bodies_.try_emplace(at->body, empty).first->second;
     const auto name = at->body->nodes[at->node].name;
     const auto call = std::string{op.substr(0, op.size() - name.size())};
     b.call = b.call.empty() ? call : b.call;
@@ -127,8 +128,8 @@ public:
     }
   }
 
-  /// The device of each node that has one, by its encoded bytes: what a placement says, or implies, as nodes go with the
-  /// variable that they need and with those that they are colocated with. `notes` gets what could not be written.
+  /// The device of each node that has one, by its encoded bytes: what a placement says, or implies, as nodes go with
+  /// the variable that they need and with those that they are colocated with. `notes` gets what could not be written.
   std::unordered_map<const char*, device_id> devices(std::vector<std::string>& notes) const {
     std::unordered_map<const char*, device_id> result;
     std::map<std::string_view, std::string> sorted;
@@ -141,8 +142,8 @@ public:
       }
       if (const auto& [other, count] = b.different; count > 0) {
         const auto name = [](std::string_view call) { return io::in_quotes(call.substr(0, call.size() - 1)); };
-        sorted[of->name] = "function " + io::in_quotes(of->name) + " has one device per node, but its calls are placed " +
-                           "differently: those of " + name(b.call) + " are written, and " + std::to_string(count) +
+        sorted[of->name] = "function " + io::in_quotes(of->name) +
+                           " has one device per node, but its calls are placed differently: those of " + name(b.call) + " are written, and " + std::to_string(count) +
                            " ops of others, such as " + name(other) + ", differ";
       }
     }
@@ -185,7 +186,7 @@ private:
 /// the node of the function that is called. The other nodes keep their devices, and so do ops placed on `none`; but
 /// what TensorFlow would refuse to run elsewhere than a node that is placed goes with it: updates in place, such as the
 /// assignments that initialise a variable, and what is colocated by name.
-/// Placement: an entry per op. Names: as `device_names` gives them. Tags: of the graph in a SavedModel, as for `reader`.
+/// Placement: an entry per op. Names: as `device_names` gives them. Tags: of a SavedModel's graph, as for `reader`.
 /// Returns notes on what could not be written: a function that is called several times has one device per node, which
 /// is that of the first call.
 /// Throws `parse_error` for what is no such file, `error` if placement or names are too short.

@@ -17,8 +17,8 @@
 
 namespace weft::tensorflow {
 
-/// Reads a GraphDef, a SavedModel or a CostGraphDef, as text or binary, into a workload: an op per node that a step needs,
-/// in the order of the file and with its name. Calls of functions are replaced by the nodes of these, whose names begin
+/// Reads a GraphDef, a SavedModel or a CostGraphDef, as text or binary, into a workload: an op per node that a step
+/// needs, in the order of the file and with its name. Calls of functions are replaced by the nodes of these, whose names begin
 /// with that of the call. See docs/tensorflow.md for what becomes of devices, colocations, variables, constants,
 /// conditionals and loops, and `model::notes` for what had to be assumed or was left out. Models `io::model_reader`.
 /// ```
@@ -36,7 +36,7 @@ struct reader {
   /// summarise; of a single `*` everything.
   std::vector<std::string> fetch = {};
   std::string signature = {}; ///< of a SavedModel; empty: `serving_default`, or the first
-  std::string tags = {};      ///< of the graph in a SavedModel, as `serve,gpu`; empty: the first with `serve`, or the first
+  std::string tags = {};      ///< of a SavedModel's graph, as `serve,gpu`; empty: the first with `serve`, or the first
   loop_trips trips = {};      ///< where it does not follow from the graph how often a loop runs
   bool keep_functions = false; ///< a call is one op with what the function costs
 
@@ -52,8 +52,8 @@ struct reader {
   /// that do not exist, unknown names in `fetch`, `signature`, `tags` and `trips`, functions that call each other so
   /// often that a small file would become a huge graph, and times of another batch size or, where the graph leaves it
   /// open and nobody gave it, of an unknown one; with a `cycle_error`, `constraint_error` or `value_error` nested if
-  /// that is what is wrong with the graph. Complexity: O(size of the graph without calls), times the depth of nesting in
-  /// texts; edges are sorted per op.
+  /// that is what is wrong with the graph. Complexity: O(size of the graph without calls), times the depth of nesting
+  /// in texts; edges are sorted per op.
   model read(std::string_view bytes, const std::string& file) const {
     if (!recognises(bytes)) {
       throw parse_error(file, 0, "not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as "
