@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -252,6 +253,177 @@ TEST_CASE("shapes that are computed in the graph are followed") {
   CHECK(bytes(10) == 6 * 20 * 4);
   CHECK(bytes(13) == 20 * 4);
   CHECK(w.work(13) == 120);
+}
+
+/// A list of integers as an attribute.
+std::string integers(const std::string& key, const dims& list) {
+  std::string text = "attr { key: '" + key + "' value { list { ";
+  for (const auto i : list) {
+    text += "i: " + std::to_string(i) + " ";
+  }
+  return text + "} } } ";
+}
+std::string boolean(const std::string& key, bool b) {
+  return "attr { key: '" + key + "' value { b: " + (b ? "true" : "false") + " } } ";
+}
+std::string integer(const std::string& key, int i) {
+  return "attr { key: '" + key + "' value { i: " + std::to_string(i) + " } } ";
+}
+std::string text(const std::string& key, const std::string& s) {
+  return "attr { key: '" + key + "' value { s: '" + s + "' } } ";
+}
+
+TEST_CASE("blocks of space become examples or channels, and back") {
+  CHECK(single_op("SpaceToBatchND").input({1, 64, 64, 32}).values({2, 2}).values({2, 2, 2, 2}).elements() == 4 * 34 * 34 * 32);
+  CHECK(single_op("SpaceToBatchND").input({3, 10, 7}).values({4}).values({1, 1}).elements() == 12 * 3 * 7);
+  CHECK(single_op("SpaceToBatchND").input({3, 10, 7}).values({4}).values({1, 1}).work() == 0);
+  CHECK(single_op("BatchToSpaceND").input({4, 32, 32, 64}).values({2, 2}).values({0, 0, 0, 0}).elements() == 64 * 64 * 64);
+  CHECK(single_op("BatchToSpaceND").input({12, 3, 7}).values({4}).values({1, 1}).elements() == 3 * 10 * 7);
+  CHECK(single_op("SpaceToBatch", integer("block_size", 2)).input({1, 6, 8, 5}).values({1, 1, 0, 0}).elements() == 4 * 4 * 4 * 5);
+  CHECK(single_op("BatchToSpace", integer("block_size", 2)).input({4, 4, 4, 5}).values({1, 1, 0, 0}).elements() == 1 * 6 * 8 * 5);
+  // The number of elements stays, so what reads the result tells the extents apart: windows of 1 with a stride.
+  const std::string pool = integers("ksize", {1, 1, 1, 1}) + integers("strides", {1, 2, 2, 1}) + text("padding", "SAME");
+  const auto pooled = [&](const std::string& op, const std::string& more) {
+    const auto graph = "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape "
+                       "{ dim { size: 1 } dim { size: 6 } dim { size: 6 } dim { size: 16 } } } } } node { name: 'b' op: '" + op +
+                       "' input: 'x' " + integer("block_size", 2) + more + " } node { name: 'p' op: 'MaxPool' input: 'b' " + pool +
+                       " } versions { producer: 27 }";
+    const auto w = tensorflow::reader{}.read(graph, "net").ops;
+    return w.bytes(w.outputs(2)[0]) / 4;
+  };
+  CHECK(pooled("SpaceToDepth", "") == 2 * 2 * 64);
+  CHECK(pooled("DepthToSpace", "") == 6 * 6 * 4);
+}
+
+TEST_CASE("a dilated convolution as TensorFlow 1 writes it") {
+#ifdef WEFT_REFERENCE_DATA
+  const auto path = std::filesystem::path{WEFT_REFERENCE_DATA} / "data/model_cases/dilated.pbtxt";
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("skipped: there is no " << path);
+    return;
+  }
+  auto in = io::open_for_reading(path);
+  const auto m = tensorflow::reader{}.read(io::read_all(in, "dilated"), "dilated.pbtxt");
+  REQUIRE(m.ops.num_ops() == 9);
+  const auto elements = [&](op_id v) { return m.ops.bytes(m.ops.outputs(v)[0]) / 4; };
+  CHECK(elements(5) == 4 * 34 * 34 * 32);
+  CHECK(elements(6) == 4 * 32 * 32 * 64);
+  CHECK(elements(7) == 64 * 64 * 64);
+  CHECK(elements(8) == 64 * 64 * 64);
+  CHECK(m.ops.work(5) == 0);
+  CHECK(m.ops.work(6) == 2.0 * 4 * 32 * 32 * 64 * 9 * 32);
+  CHECK(m.ops.work(7) == 0);
+  CHECK(m.notes.empty());
+#endif
+}
+
+TEST_CASE("rows that are summed by their numbers are as many as the last number says") {
+  CHECK(single_op("SegmentSum").input({1000, 64}).values({0, 0, 0, 1, 1}).elements() == 2 * 64);
+  CHECK(single_op("SegmentSum").input({1000, 64}).values({0, 0, 0, 1, 1}).work() == 64000);
+  CHECK(single_op("SegmentMax").input({3, 4, 5}).values({0, 0, 6}).elements() == 7 * 20);
+  dims many(500, 0);
+  many.back() = 9;
+  CHECK(single_op("SegmentMin").input({500, 3}).values(many).elements() == 10 * 3);
+  CHECK(single_op("SegmentMean").input({500, 3}).input({500}).elements() == 500 * 3); // the most that is possible
+  CHECK(single_op("SparseSegmentSum").input({100, 8}).values({5, 6, 7}).values({0, 0, 1}).elements() == 2 * 8);
+  CHECK(single_op("SparseSegmentSum").input({100, 8}).values({5, 6, 7}).values({0, 0, 1}).work() == 24);
+  CHECK(single_op("SparseSegmentMeanWithNumSegments").input({100, 8}).values({5, 6}).values({0, 3}).value(9).elements() == 9 * 8);
+  CHECK(single_op("UnsortedSegmentProd").input({100, 8}).input({100}).value(7).elements() == 7 * 8);
+  const auto text = "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape "
+                    "{ dim { size: 6 } } } } } node { name: 's' op: 'SegmentSum' input: 'x' input: 'x' } versions { producer: 27 }";
+  const auto m = tensorflow::reader{}.read(text, "net");
+  REQUIRE(m.notes.size() == 1);
+  CHECK(m.notes[0] == "1 outputs are as large as their data say: the most that is possible is taken");
+  CHECK(single_op("Where").input({4, 5}).elements() == 20 * 2 * 2); // of eight bytes
+  CHECK(single_op("Unique").input({50}).elements() == 50);
+  CHECK(single_op("Unique").input({50}).elements(1) == 50);
+}
+
+TEST_CASE("quantised ops compute what the plain ones do, and tell ranges") {
+  const std::string type = "attr { key: 'Toutput' value { type: DT_QINT32 } } ";
+  const auto product = single_op("QuantizedMatMul", type).input({8, 64}).input({64, 16}).input({}).input({}).input({}).input({});
+  auto op = product;
+  CHECK(op.elements() == 8 * 16);
+  CHECK(op.elements(1) == 1);
+  CHECK(op.elements(2) == 1);
+  CHECK(op.work() == 2.0 * 8 * 64 * 16);
+  const auto window = integers("strides", {1, 1, 1, 1}) + text("padding", "VALID") + "attr { key: 'out_type' value { type: DT_QINT32 } } ";
+  auto conv = single_op("QuantizedConv2D", window).input({1, 10, 10, 3}).input({3, 3, 3, 7}).input({}).input({}).input({}).input({});
+  CHECK(conv.elements() == 8 * 8 * 7);
+  CHECK(conv.elements(2) == 1);
+  CHECK(conv.work() == 2.0 * 8 * 8 * 7 * 27);
+  CHECK(single_op("QuantizeV2", "attr { key: 'T' value { type: DT_QUINT8 } } ").input({40}).input({}).input({}).elements() == 10);
+  CHECK(single_op("Dequantize", "attr { key: 'T' value { type: DT_QUINT8 } } ").input({40}).input({}).input({}).elements() == 40);
+  CHECK(single_op("Requantize", "attr { key: 'out_type' value { type: DT_QUINT8 } } ").input({40}).input({}).input({}).elements() == 10);
+  CHECK(single_op("QuantizedRelu").input({40}).input({}).input({}).elements(1) == 1);
+  CHECK(single_op("RequantizationRange").input({40}).input({}).input({}).elements() == 1);
+  CHECK(single_op("QuantizedConcat").value(1).input({2, 3}).input({2, 4}).input({}).input({}).input({}).input({}).elements() == 14);
+}
+
+TEST_CASE("diagonals and matrices") {
+  CHECK(single_op("MatrixDiag").input({3, 5}).elements() == 3 * 25);
+  CHECK(single_op("MatrixDiagPart").input({3, 5, 7}).elements() == 3 * 5);
+  CHECK(single_op("MatrixDiagV3").input({3, 5}).value(0).value(-1).value(-1).input({}).elements() == 3 * 25);
+  CHECK(single_op("MatrixDiagV2").input({3, 5}).value(2).value(-1).value(-1).input({}).elements() == 3 * 49);
+  CHECK(single_op("MatrixDiagV3").input({3, 5}).value(-2).value(-1).value(5).input({}).elements() == 3 * 7 * 5);
+  CHECK(single_op("MatrixDiagV3").input({3, 2, 5}).values({0, 1}).value(5).value(6).input({}).elements() == 3 * 30);
+  CHECK(single_op("MatrixDiagPartV3").input({3, 5, 7}).value(1).input({}).elements() == 3 * 5);
+  CHECK(single_op("MatrixDiagPartV2").input({3, 5, 7}).values({-1, 2}).input({}).elements() == 3 * 4 * 5);
+  CHECK(single_op("Diag").input({3, 4}).elements() == 144);
+  CHECK(single_op("DiagPart").input({3, 4, 3, 4}).elements() == 12);
+}
+
+TEST_CASE("decompositions cost what textbooks say") {
+  CHECK(single_op("Cholesky").input({2, 30, 30}).work() == doctest::Approx(2 * 30 * 30 * 30 / 3.0));
+  CHECK(single_op("Cholesky").input({2, 30, 30}).elements() == 2 * 900);
+  auto svd = single_op("Svd").input({4, 50, 20});
+  CHECK(svd.elements(0) == 4 * 20);
+  CHECK(svd.elements(1) == 4 * 50 * 20);
+  CHECK(svd.elements(2) == 4 * 20 * 20);
+  CHECK(svd.work() == doctest::Approx(4 * (14.0 * 50 * 400 + 8 * 8000)));
+  auto values = single_op("Svd", boolean("compute_uv", false)).input({20, 50});
+  CHECK(values.elements(0) == 20);
+  CHECK(values.elements(1) == 0);
+  CHECK(values.work() == doctest::Approx(4.0 * 50 * 400 - 4.0 / 3 * 8000));
+  CHECK(single_op("Svd", boolean("full_matrices", true)).input({50, 20}).elements(1) == 2500);
+  CHECK(single_op("Qr").input({50, 20}).elements(0) == 1000);
+  CHECK(single_op("Qr").input({50, 20}).elements(1) == 400);
+  CHECK(single_op("Qr", boolean("full_matrices", true)).input({50, 20}).elements(0) == 2500);
+  CHECK(single_op("SelfAdjointEigV2").input({7, 7}).elements(0) == 7);
+  CHECK(single_op("SelfAdjointEigV2").input({7, 7}).elements(1) == 49);
+  CHECK(single_op("SelfAdjointEigV2", boolean("compute_v", false)).input({6, 6}).work() == doctest::Approx(4.0 / 3 * 216));
+  CHECK(single_op("Lu").input({3, 7, 7}).elements(1) == 21);
+  CHECK(single_op("MatrixDeterminant").input({3, 7, 7}).elements() == 3);
+  CHECK(single_op("MatrixInverse").input({7, 7}).work() == doctest::Approx(2 * 343));
+  CHECK(single_op("MatrixSolve").input({9, 9}).input({9, 2}).elements() == 18);
+  CHECK(single_op("MatrixSolve").input({9, 9}).input({9, 2}).work() == doctest::Approx(2.0 / 3 * 729 + 2 * 81 * 2));
+  CHECK(single_op("MatrixTriangularSolve").input({9, 9}).input({4, 9, 2}).elements() == 4 * 18);
+  CHECK(single_op("MatrixTriangularSolve").input({9, 9}).input({9, 2}).work() == 81 * 2);
+  CHECK(single_op("MatrixSolveLs").input({9, 4}).input({9, 2}).input({}).elements() == 8);
+  CHECK(single_op("FFT").input({3, 8}).work() == 5 * 24 * 3);
+  CHECK(single_op("RFFT").input({3, 8}).values({8}).elements() == 30);
+  CHECK(single_op("RFFT", "attr { key: 'Tcomplex' value { type: DT_COMPLEX64 } } ").input({3, 8}).values({8}).elements() == 30);
+  CHECK(single_op("IRFFT").input({3, 5}).values({8}).elements() == 24);
+}
+
+TEST_CASE("patches, dilations, crops, lists of tensors") {
+  const auto window = [](const std::string& padding) {
+    return integers("ksizes", {1, 3, 3, 1}) + integers("strides", {1, 5, 5, 1}) + integers("rates", {1, 2, 2, 1}) + text("padding", padding);
+  };
+  CHECK(single_op("ExtractImagePatches", window("VALID")).input({1, 10, 10, 2}).elements() == 2 * 2 * 18);
+  CHECK(single_op("ExtractImagePatches", window("SAME")).input({1, 11, 10, 2}).elements() == 3 * 2 * 18);
+  const auto morphology = integers("strides", {1, 1, 1, 1}) + integers("rates", {1, 2, 2, 1}) + text("padding", "VALID");
+  auto dilated = single_op("Dilation2D", morphology).input({1, 10, 10, 4}).input({3, 2, 4});
+  CHECK(dilated.elements() == 6 * 8 * 4);
+  CHECK(dilated.work() == 2.0 * 6 * 8 * 4 * 6);
+  CHECK(single_op("CropAndResize").input({2, 90, 90, 3}).input({7, 4}).input({7}).values({14, 15}).elements() == 7 * 14 * 15 * 3);
+  CHECK(single_op("MaxPoolWithArgmax", integers("ksize", {1, 2, 2, 1}) + integers("strides", {1, 2, 2, 1}) + text("padding", "VALID"))
+          .input({1, 8, 8, 3}).elements(1) == 48 * 2); // of eight bytes
+  CHECK(single_op("BlockLSTM").value(5).input({5, 2, 3}).input({2, 7}).input({2, 7}).input({10, 28}).elements(6) == 5 * 2 * 7);
+  CHECK(single_op("BlockLSTM").value(5).input({5, 2, 3}).input({2, 7}).input({2, 7}).input({10, 28}).work() ==
+        5 * (2.0 * 2 * 280 + 14 * 14));
+  CHECK(single_op("TensorListGetItem").input({20, 32, 8}).value(0).values({-1, 8}).elements() == 32 * 8);
+  CHECK(single_op("TensorListStack", integer("num_elements", 9)).input({-1, 32, 8}).values({-1, 8}).elements() == 9 * 32 * 8);
 }
 
 } // namespace interop_tensorflow_shapes_test

@@ -330,6 +330,72 @@ inline double lstm_cell(const op_call& o) {
   return o.rank(0) == 2 ? 2 * o.extent(0, 0) * o.in(3) + 14 * o.in(1) : 0;
 }
 
+// Linear algebra, of each matrix of a batch, by the methods and counts of Golub, Van Loan, *Matrix Computations*.
+
+/// `Thirds` thirds of n³, n being the innermost extent of the first input.
+template <int Thirds>
+double cubic(const op_call& o) {
+  return Thirds / 3.0 * o.in(0) * o.extent(0, -1);
+}
+/// Elimination and substitution: 2/3 n³, and 2 n² for each right-hand side.
+inline double solve(const op_call& o) {
+  return cubic<2>(o) + 2 * o.out() * o.extent(0, -1);
+}
+/// n² for each right-hand side.
+inline double substitution(const op_call& o) {
+  return o.out() * o.extent(0, -1);
+}
+/// 2 m n² - 2/3 n³ for the triangle of m × n, and as much again for the orthogonal factor; n is the smaller extent.
+inline double qr(const op_call& o) {
+  const double m = std::max(o.extent(0, -1), o.extent(0, -2));
+  const double n = std::min(o.extent(0, -1), o.extent(0, -2));
+  return n == 0 || m == 0 ? 0 : 4 * o.in(0) / (m * n) * (m * n * n - n * n * n / 3);
+}
+/// The normal equations' count: a QR of A, and 4 m n for each right-hand side.
+inline double least_squares(const op_call& o) {
+  return qr(o) / 2 + 4 * o.in(0) * o.extent(1, -1);
+}
+/// 14 m n² + 8 n³ with both kinds of vectors, 4 m n² - 4/3 n³ for the values alone.
+inline double svd(const op_call& o) {
+  const double m = std::max(o.extent(0, -1), o.extent(0, -2));
+  const double n = std::min(o.extent(0, -1), o.extent(0, -2));
+  const bool vectors = o.number("compute_uv", 1) != 0;
+  const double each = vectors ? 14 * m * n * n + 8 * n * n * n : 4 * m * n * n - 4 * n * n * n / 3;
+  return n == 0 || m == 0 ? 0 : o.in(0) / (m * n) * each;
+}
+/// 9 n³ with vectors, 4/3 n³ for the values alone.
+inline double symmetric_eigen(const op_call& o) {
+  return o.number("compute_v", 1) != 0 ? cubic<27>(o) : cubic<4>(o);
+}
+
+/// 5 n log2 n per transform over the last `Axes` extents; a real signal (RFFT) takes half of it.
+template <int Axes, bool Real = false>
+double fourier_over(const op_call& o) {
+  double n = 1;
+  for (int i = 1; i <= Axes; ++i) {
+    n *= std::max(1.0, o.extent(0, -i));
+  }
+  return (Real ? 2.5 : 5) * o.in(0) * std::log2(n);
+}
+
+/// A comparison and an addition per element of each window; the filter (input 1) is as large as one.
+inline double dilation(const op_call& o) {
+  return 2 * o.out() * o.extent(1, 0) * o.extent(1, 1);
+}
+/// One operation per number that is summed: rows as indices (input 1) pick them.
+inline double sparse_rows(const op_call& o) {
+  return o.in(1) * o.in(0) / std::max(o.extent(0, 0), 1.0);
+}
+/// All steps of an LSTM: x (input 1: steps × batch × inputs) and the state times the weights (input 4), and 14
+/// operations per element of the state.
+inline double block_lstm(const op_call& o) {
+  return o.rank(1) < 3 ? 0 : o.extent(1, 0) * (2 * o.extent(1, 1) * o.in(4) + 14 * o.in(2));
+}
+/// One step of a GRU: input and state times the weights of gates and candidate (inputs 2 and 3), 13 per element.
+inline double gru_cell(const op_call& o) {
+  return 2 * o.extent(0, 0) * (o.in(2) + o.in(3)) + 13 * o.in(1);
+}
+
 /// FLOP per element of the largest operand: the gradient, or its rows. What is updated is no operand.
 template <int Flop>
 double update(const op_call& o) {

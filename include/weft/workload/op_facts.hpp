@@ -45,7 +45,10 @@ enum class shape_rule : std::uint8_t {
   from_values, gather, gather_nd, handle, identity, iterator, like_first, like_second, lstm, lstm_grad, matmul,
   merge, no_output, one_hot, pack, pad, placeholder, pool, range, rank, read_variable, reduce, reference, reshape,
   resize, resource_gather, scalar, segment_sum, select, shape, shape_n, size, slice, split, split_v, squeeze,
-  strided_slice, switch_, tile, top_k, transpose, unpack, variable
+  strided_slice, switch_, tile, top_k, transpose, unpack, variable, batch_to_space, block_lstm, crop_and_resize,
+  depth_to_space, determinant, diag, diag_part, dilation, eigen, list_from_tensor, list_item, list_reserve, list_stack,
+  lu, matrix_diag, matrix_diag_part, patches, qr, real_spectrum, segments, solve, space_to_batch, space_to_depth,
+  sparse_segments, svd, unique, where
 };
 
 /// What is known of ops of one type.

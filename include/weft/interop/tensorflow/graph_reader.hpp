@@ -311,6 +311,7 @@ private:
     count(a.deduced.size(), "inputs have no shape; those of the ops that read them were taken: " + some(a.deduced));
     count(a.guessed.size(),
           "inputs have no shape, and nothing tells it: they count as one number per example: " + some(a.guessed));
+    count(a.at_most, "outputs are as large as their data say: the most that is possible is taken");
     count(a.unknown_shapes, "outputs have unknown shapes: they count as large as the op's first input, or as one "
                             "number per example");
     for (const auto& [type, ops] : a.no_formula) {

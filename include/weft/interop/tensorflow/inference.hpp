@@ -38,6 +38,7 @@ struct assumptions {
   std::size_t extents = 0;                                   ///< unknown other extents
   std::vector<std::string> deduced = {};                     ///< inputs whose shapes come from their readers
   std::vector<std::string> guessed = {};                     ///< inputs whose shapes nothing tells
+  std::size_t at_most = 0;                                   ///< outputs whose extents data decide
   std::size_t unknown_shapes = 0;                            ///< other outputs of which nothing is known
   std::map<std::string, std::size_t, std::less<>> no_formula = {}; ///< ops per type that is not known
   std::set<std::string, std::less<>> bad_functions = {};     ///< functions that could not be looked into
@@ -182,7 +183,7 @@ private:
   }
 
   void run() {
-    batches_ = extents_ = unknown_ = 0;
+    batches_ = extents_ = unknown_ = at_most_ = 0;
     uses_batch_ = false;
     for (const op_id v : order_) {
       infer(v);
@@ -218,6 +219,7 @@ private:
         result = call->outputs[port];
       }
       own_shape(v, port, proposals[i], result);
+      at_most_ += proposals[i].at_most && proposals[i].dims ? 1u : 0u;
       settle(v, proposals[i], port < declared.size() ? shape_of(declared[port]) : std::nullopt, result);
       if (!result.known && guess_) {
         if (family == nullptr && !inputs_.empty() && inputs_[0]->known) {
@@ -385,6 +387,7 @@ private:
     assumed_.batches += batches_;
     assumed_.extents += extents_;
     assumed_.unknown_shapes += unknown_;
+    assumed_.at_most += at_most_;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       const auto* const family = families_[v];
       if (family == nullptr && !only_on_cpu(g_[v].op) && !g_.function(g_[v].op)) {
@@ -420,6 +423,7 @@ private:
   std::size_t batches_ = 0;
   std::size_t extents_ = 0;
   std::size_t unknown_ = 0;
+  std::size_t at_most_ = 0;
   bool uses_batch_ = false;       // in this round
   bool rows_per_example_ = false; // of an input whose shape was deduced
   bool guess_ = false;

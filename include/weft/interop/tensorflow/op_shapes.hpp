@@ -17,6 +17,7 @@ namespace weft::tensorflow::detail {
 struct proposal {
   partial_shape dims = {};
   values_of values = {};
+  bool at_most = false; ///< data decide, and this is the most that is possible
 };
 
 /// What the rules of all ops need.

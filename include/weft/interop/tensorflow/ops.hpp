@@ -6,6 +6,7 @@
 #include "weft/workload/op_catalogue.hpp"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace weft::tensorflow::detail {
@@ -23,7 +24,7 @@ inline const op_facts* find_op(std::string_view op) {
     op = op.starts_with("Assign") ? op.substr(0, op.size() - std::string_view{"VariableOp"}.size())
                                   : op.substr(std::string_view{"Resource"}.size());
   }
-  const auto* facts = weft::find_op(op);
+  const auto* facts = weft::find_op({"tensorflow." + std::string{op}, op});
   return facts == nullptr || facts->shape == shape_rule::unknown ? nullptr : facts;
 }
 
@@ -64,6 +65,12 @@ constexpr bool runs_with_its_variable(std::string_view op) {
   return updates_resource(op) || op.starts_with("Assign") || op.starts_with("Apply") ||
          op.starts_with("SparseApply") || op.starts_with("Ref") || op == "ReadVariableOp" || op == "ResourceGather" ||
          (op.starts_with("Scatter") && op != "ScatterNd" && op != "ScatterNdNonAliasingAdd");
+}
+
+/// Whether an op gives numbers with the range that they stand for: all outputs but the first are ends of ranges.
+constexpr bool gives_ranges(std::string_view op) {
+  return op.starts_with("Quantized") || op.starts_with("QuantizeV2") || op.starts_with("QuantizeDown") ||
+         op.starts_with("Requanti");
 }
 
 /// Whether an op holds state that it gives a reference or handle to.

@@ -2,7 +2,7 @@
 /// Shapes, types and small values of an op's outputs from those of its inputs.
 #pragma once
 
-#include "weft/interop/tensorflow/movement_rules.hpp"
+#include "weft/interop/tensorflow/structure_rules.hpp"
 
 #include <string>
 #include <vector>
@@ -11,9 +11,9 @@ namespace weft::tensorflow::detail {
 
 /// Applies the rule of one op. Inputs that are not known leave outputs unknown; nothing throws on inputs that do not
 /// fit together, since a graph may never have run.
-class shape_rules : public movement_rules {
+class shape_rules : public structure_rules {
 public:
-  using movement_rules::movement_rules;
+  using structure_rules::structure_rules;
 
   /// A proposal per port.
   std::vector<proposal> apply() {
@@ -54,7 +54,7 @@ public:
     case shape_rule::from_values: shape_from(0, 0); break;
     case shape_rule::from_second_values: shape_from(1, 0); break;
     case shape_rule::from_third_values: shape_from(2, in_.size()); break;
-    case shape_rule::concat_first: concat(0, 1, in_.size()); break;
+    case shape_rule::concat_first: concat(0, 1, gives_ranges(n_.op) ? 1 + in_.size() / 3 : in_.size()); break;
     case shape_rule::concat_last: concat(in_.empty() ? 0 : in_.size() - 1, 0, in_.empty() ? 0 : in_.size() - 1); break;
     case shape_rule::pack: pack(); break;
     case shape_rule::unpack: unpack(); break;
@@ -78,8 +78,41 @@ public:
     case shape_rule::switch_: identity(0); break;
     case shape_rule::merge: merge(); break;
     case shape_rule::dequeue: dequeue(); break;
+    case shape_rule::space_to_batch: batch_of_blocks(true); break;
+    case shape_rule::batch_to_space: batch_of_blocks(false); break;
+    case shape_rule::space_to_depth: channels_of_blocks(true); break;
+    case shape_rule::depth_to_space: channels_of_blocks(false); break;
+    case shape_rule::patches: patches(false); break;
+    case shape_rule::dilation: patches(true); break;
+    case shape_rule::segments: segments(1); break;
+    case shape_rule::sparse_segments: segments(2); break;
+    case shape_rule::where: chosen_rows(rank_of(0)); break;
+    case shape_rule::unique: chosen_rows(-1); break;
+    case shape_rule::matrix_diag: matrix_of_diagonals(); break;
+    case shape_rule::matrix_diag_part: diagonals_of_matrix(); break;
+    case shape_rule::diag: diagonal(false); break;
+    case shape_rule::diag_part: diagonal(true); break;
+    case shape_rule::svd:
+    case shape_rule::qr:
+    case shape_rule::eigen:
+    case shape_rule::lu:
+    case shape_rule::determinant: matrix_parts(); break;
+    case shape_rule::solve: solve(); break;
+    case shape_rule::real_spectrum: real_spectrum(n_.op.starts_with("I")); break;
+    case shape_rule::list_from_tensor: list_from_tensor(); break;
+    case shape_rule::list_reserve: list_reserve(); break;
+    case shape_rule::list_item: list_elements(2, false); break;
+    case shape_rule::list_stack: list_elements(1, true); break;
+    case shape_rule::crop_and_resize: crop_and_resize(); break;
+    case shape_rule::block_lstm: all_steps(); break;
     case shape_rule::iterator: listed("output_shapes", std::nullopt); break;
     default: break; // found by whoever knows the whole graph
+    }
+    for (std::size_t i = 0; gives_ranges(n_.op) && i < ports_.size(); ++i) {
+      out_[i] = ports_[i] > 0 || n_.op.starts_with("RequantizationRange") ? proposal{list{}} : std::move(out_[i]);
+    }
+    for (auto& o : out_) {
+      o.at_most = at_most_;
     }
     return std::move(out_);
   }
@@ -246,7 +279,7 @@ private:
       const auto c = std::min<std::int64_t>((*x)[at], 1 << 30);
       shape[at] = each_channel ? c * std::clamp<std::int64_t>(k->back(), 0, 1 << 30) : k->back();
     }
-    set(0, std::move(shape));
+    all(shape);
   }
 
   /// x and vectors over its channels, or the gradients of that.

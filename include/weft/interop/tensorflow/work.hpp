@@ -29,6 +29,10 @@ inline data_type type_of_output(const node& n, const op_facts* family, std::uint
   };
   const auto op = n.op;
   const auto first = inputs.empty() ? otherwise : value_type(inputs[0]->type);
+  if (gives_ranges(op)) {
+    return port > 0 || op.starts_with("RequantizationRange") ? dt::float32
+                                                             : told({"Toutput", "out_type", "Tout", "T"}, first);
+  }
   if (family != nullptr) {
     switch (family->shape) {
     case shape_rule::shape:
@@ -53,6 +57,17 @@ inline data_type type_of_output(const node& n, const op_facts* family, std::uint
     case shape_rule::reference: return dt::reference + value_type(told({"T"}, first));
     case shape_rule::read_variable: return value_type(told({"dtype"}, first));
     case shape_rule::call: return told({"Tout"}, otherwise);
+    case shape_rule::where: return dt::int64;
+    case shape_rule::pool: return port > 0 ? told({"Targmax"}, dt::int64) : told({"T"}, first);
+    case shape_rule::real_spectrum:
+      return op.starts_with("I") ? told({"Treal"}, dt::float32) : told({"Tcomplex"}, dt::complex64);
+    case shape_rule::unique: return port == 0 ? told({"T"}, first) : told({"out_idx"}, dt::int32);
+    case shape_rule::lu: return port == 1 ? told({"output_idx_type"}, dt::int32) : told({"T"}, first);
+    case shape_rule::list_item:
+    case shape_rule::list_stack: return told({"element_dtype"}, dt::float32);
+    case shape_rule::list_from_tensor:
+    case shape_rule::list_reserve: return dt::variant;
+    case shape_rule::crop_and_resize: return dt::float32;
     default: break;
     }
   }
@@ -64,6 +79,9 @@ inline data_type type_of_output(const node& n, const op_facts* family, std::uint
   }
   if (op == "Cast") {
     return told({"DstT"}, first);
+  }
+  if (op == "Dequantize") {
+    return told({"dtype"}, dt::float32);
   }
   return told({"T", "dtype", "output_types", "component_types", "Tout", "tensor_type", "out_type", "type"}, first);
 }
