@@ -74,6 +74,20 @@ TEST_CASE("docs: shapes and times are given") {
   CHECK(p.num_ops() == 2);
 }
 
+// [saved_model]
+/// What a SavedModel computes for training, with loops of 50 steps where the file does not tell their number.
+weft::model read_training(const std::string& bytes) {
+  const weft::tensorflow::reader reader{.batch = 32, .signature = "train", .trips = {{"*", 50}}};
+  return reader.read(bytes, "saved_model.pb");
+}
+// [saved_model]
+
+TEST_CASE("docs: a SavedModel is read by a signature") {
+  const auto m = read_training("saved_model_schema_version: 1 meta_graphs { graph_def { node { name: 'a' op: 'NoOp' } } "
+                               "signature_def { key: 'train' value { outputs { key: 'o' value { name: 'a:0' } } } } }");
+  CHECK(m.ops.num_ops() == 1);
+}
+
 // [network]
 /// Writes the training step of a bundled network as a GraphDef.
 void write_training_step(std::ostream& out, std::string_view name) {

@@ -68,6 +68,10 @@ TEST_CASE("damaged graphs are read or refused in one line") {
   check("tensorflow_binary", weft::test::fuzz::tensorflow_binary);
 }
 
+TEST_CASE("damaged models with functions are read or refused in one line") {
+  check("tensorflow_saved_model", weft::test::fuzz::tensorflow_saved_model);
+}
+
 TEST_CASE("damaged costs are read or refused in one line") {
   check("tensorflow_costs", weft::test::fuzz::tensorflow_costs);
 }

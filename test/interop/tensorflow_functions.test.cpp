@@ -219,6 +219,8 @@ TEST_CASE("outputs of ops inside functions are told by their names") {
   CHECK(first_output(output_names("FusedBatchNormV3"), "batch_variance", length) == 2);
   CHECK(output_names("Relu").empty());
   CHECK(output_names("TopK TopKV2").empty());
+  const auto kept = read(text, {.keep_functions = true}).ops;
+  CHECK(kept.bytes(kept.inputs(op_called(kept, "d"))[0]) == 4 * 10 * 4);
   const auto past = placeholder("x", {8}) + node("c", "PartitionedCall", {"x"}, calls("f", "f")) +
                     node("a", "Neg", {"c:7"}, of_float) + library(f);
   CHECK(refusal(past) == "net.pbtxt: output 7 of call 'c' is read, but function 'f' has 3");

@@ -61,7 +61,7 @@ private:
   struct run {
     run(inlined&& of, const shape_options& options, assumptions& assumed, const call_rule& calls,
         std::span<const tensor_info> arguments)
-        : body{std::move(of)}, shapes{body.nodes, options, assumed, calls, arguments} {}
+        : body{std::move(of)}, shapes{body.nodes, options, assumed, calls, arguments, body.returns} {}
 
     /// A value, if it is one number that is known.
     std::optional<std::int64_t> number(source s) const {

@@ -221,7 +221,7 @@ private:
       if (f.number == 3) {
         const auto from = returned.find(text_field(f.bytes, 1));
         const auto s = from == returned.end() ? source{} : body.nodes.refers_to(from->second, &whole());
-        if (s.from == none) {
+        if (s.from == none || s.is_control()) {
           throw error("function " + io::in_quotes(name) + " returns what it does not have");
         }
         body.returns.push_back(s);

@@ -77,14 +77,15 @@ using call_rule = std::function<std::optional<called>(const node&, std::span<con
 /// Infers shapes front to back. Edges that close a loop are left out: what a loop does is counted once.
 class inference {
 public:
-  /// The first nodes of a function are its `arguments`; of these shapes, as far as they are known.
+  /// The first nodes of a function are its `arguments`, of these shapes, as far as they are known; what it `returns` are
+  /// outputs, too, though no node reads them.
   inference(const graph& g, const shape_options& options, assumptions& assumed, const call_rule& calls,
-            std::span<const tensor_info> arguments = {})
+            std::span<const tensor_info> arguments = {}, std::span<const source> returns = {})
       : g_{g}, options_{options}, assumed_{assumed}, calls_{calls}, arguments_{arguments} {
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       families_.push_back(find_op(g_[v].op));
     }
-    number_outputs();
+    number_outputs(returns);
     sort();
     work_.assign(g_.num_nodes(), 0);
     resident_.assign(g_.num_nodes(), 0);
@@ -142,8 +143,11 @@ private:
   }
 
   /// An output exists if it is read; also if it is known to be there, up to the sixteenth.
-  void number_outputs() {
+  void number_outputs(std::span<const source> returns) {
     std::vector<std::pair<op_id, std::uint32_t>> all;
+    for (const auto& s : returns) {
+      all.emplace_back(s.from, s.port);
+    }
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       for (const auto& s : g_.inputs(v)) {
         if (!s.is_control()) {
