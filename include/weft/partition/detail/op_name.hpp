@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What the names of ops say about the layers of a model.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace weft::partition::detail {
+
+/// What the name of an op says, without copying it.
+struct op_name {
+  std::string_view scope = {}; ///< the name without a leading `gradients/` or `gradients_1/`
+  bool is_gradient = false;
+
+  op_name() = default;
+  explicit op_name(std::string_view name) : scope{name} {
+    if (name.starts_with("gradients")) {
+      const auto slash = name.find('/');
+      const auto suffix = name.substr(9, slash == name.npos ? slash : slash - 9);
+      if (slash != name.npos && suffix.find_first_not_of("_0123456789") == suffix.npos) {
+        scope = name.substr(slash + 1);
+        is_gradient = true;
+      }
+    }
+  }
+
+  /// The name of the op of which this is a gradient: what stands before the first `_grad`; empty if nothing does.
+  std::string_view origin() const {
+    const auto at = scope.find("_grad/");
+    return is_gradient && at != scope.npos ? scope.substr(0, at) : std::string_view{};
+  }
+
+  /// The scope up to and including the outermost (or the innermost) one that is one of several of its kind: that bears
+  /// a number, such as `encoder/layer_3`, `h12` or `model.layers.7`, or is among `firsts`, as `conv2d` is where there is
+  /// a `conv2d_1`. Empty if none is. The last part, the op's own name, does not count.
+  std::string_view layer(bool outermost, const std::unordered_set<std::string_view>& firsts = {}) const {
+    std::string_view found;
+    each_scope([&](std::string_view s) {
+      if ((found.empty() || !outermost) && (is_digit(s.back()) || firsts.contains(s))) {
+        found = s;
+      }
+    });
+    return found;
+  }
+
+  /// The scope up to and including the outermost numbered one, also with a letter after the number as in `mixed_5b`, for
+  /// whose kind `accepts(kind)` holds: the scope with `#` for the numbers of its last part.
+  template <class Accepts>
+  std::string_view layer_of_kind(const std::unordered_set<std::string_view>& firsts, const Accepts& accepts) const {
+    std::string_view found;
+    each_numbered(firsts, [&](std::string_view s, const std::string& kind) {
+      if (found.empty() && accepts(kind)) {
+        found = s;
+      }
+    });
+    return found;
+  }
+
+  /// Calls `found(scope, kind)` for each numbered scope, from the outermost inwards.
+  template <class Found>
+  void each_numbered(const std::unordered_set<std::string_view>& firsts, const Found& found) const {
+    std::string kind;
+    std::size_t known = 0;
+    each_scope([&](std::string_view s) {
+      const bool lettered = s.size() > 1 && is_digit(s[s.size() - 2]) && s.back() >= 'a' && s.back() <= 'z';
+      const bool first = firsts.contains(s);
+      for (std::size_t i = known; i < s.size(); ++i) { // numbers of any digits are one sign
+        if (!is_digit(s[i])) {
+          kind += s[i];
+        } else if (i == known || !is_digit(s[i - 1])) {
+          kind += '#';
+        }
+      }
+      known = s.size();
+      if (is_digit(s.back()) || lettered || first) {
+        found(s, lettered ? kind.substr(0, kind.size() - 1) : first ? kind + "_#" : kind);
+      }
+    });
+  }
+
+  /// The scopes around the op, each with those around it, from the outermost inwards; of a name that nests deeper than
+  /// any model does, the outer 64.
+  template <class Found>
+  void each_scope(const Found& found) const {
+    std::size_t begin = 0;
+    int depth = 0;
+    for (auto end = scope.find_first_of("/."); end != scope.npos && depth < 64; end = scope.find_first_of("/.", begin)) {
+      if (end > begin) {
+        ++depth;
+        found(scope.substr(0, end));
+      }
+      begin = end + 1;
+    }
+  }
+
+  /// Adds what its numbered scopes are called where a framework gives the first of a kind no number.
+  void add_firsts(std::unordered_set<std::string_view>& firsts) const {
+    each_scope([&](std::string_view s) {
+      const auto last = s.find_last_not_of("0123456789");
+      if (is_digit(s.back()) && last != s.npos && last > 0 && s[last] == '_') {
+        firsts.insert(s.substr(0, last));
+      }
+    });
+  }
+
+private:
+  static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+};
+
+} // namespace weft::partition::detail

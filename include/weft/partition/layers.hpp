@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The layers of a model in their order, found by the names of its ops or else by its structure.
+#pragma once
+
+#include "weft/core/reversed.hpp"
+#include "weft/core/sort.hpp"
+#include "weft/graph/longest_path.hpp"
+#include "weft/partition/concepts.hpp"
+#include "weft/partition/detail/op_name.hpp"
+#include "weft/partition/first_device.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace weft::partition {
+
+/// A model as a sequence of **parts**: part 0 is what comes before the layers (embeddings), parts 1 … L are the layers
+/// and part L + 1 is what follows (the head, the loss). Gradients and updates are in the part of their layer. Tensors
+/// of the forward pass lead from earlier parts to later ones, those of the backward pass back.
+struct model_layers {
+  /// A scope that is in no layer, such as `model.norm`, and where most of it is.
+  struct outer_scope {
+    std::string scope;
+    std::uint32_t part = 0;
+    friend bool operator==(const outer_scope&, const outer_scope&) = default;
+  };
+
+  bool named = false;                    ///< whether names told the layers
+  std::vector<std::string> scopes = {};  ///< of layers 1 … L, as in names of ops: `/model/layers.3`; empty if not named
+  std::vector<outer_scope> outside = {}; ///< of the other parts, in the order of their first ops
+  std::vector<std::uint32_t> part = {};  ///< of each component
+  std::uint32_t num_layers = 0;
+
+  std::uint32_t num_parts() const { return num_layers + 2; }
+};
+
+namespace detail {
+
+/// Finds to which layer each component of a problem belongs.
+template <class Problem>
+class layer_finder {
+public:
+  using layer_list = std::vector<std::pair<std::string_view, op_id>>; ///< scopes with their first ops, in order
+
+  explicit layer_finder(const Problem& p)
+      : p_{p}, name_(p.num_ops()),
+        height_{graph::longest_to_sink(p.workload(), p.topological_order(), [](op_id) { return 1.0; })},
+        lead_(p.num_components(), none), entry_(p.num_components(), none) {
+    for (const op_id v : ids(p.num_ops())) {
+      if constexpr (requires { std::string_view{p.workload().name(v)}; }) {
+        name_[v] = op_name{p.workload().name(v)};
+        name_[v].add_firsts(firsts_);
+        op_of_.try_emplace(p.workload().name(v), v);
+      }
+      auto& lead = lead_[p.component(v)];
+      if (!name_[v].is_gradient && (lead == none || height_[v] > height_[lead])) {
+        lead = v;
+      }
+    }
+    for (component_id c = 0; c < p.num_components(); ++c) {
+      entry_[c] = entry_of(c);
+    }
+  }
+
+  const layer_list& layers() const { return layers_; }
+
+  /// Layers are the outermost scopes of which there are several of a kind, or the innermost ones if that gives more.
+  void by_scopes(std::size_t at_least) {
+    const auto outer = [&](op_id v) { return name_[v].layer(true, firsts_); };
+    const auto inner = [&](op_id v) { return name_[v].layer(false, firsts_); };
+    number_layers(outer);
+    if (layers_.size() < at_least) {
+      const auto few = layers_.size();
+      number_layers(inner);
+      if (layers_.size() <= few) {
+        number_layers(outer);
+      }
+    }
+  }
+
+  /// Layers are the outermost scopes of which there are several of a kind, but for stages of layers: those of which
+  /// there are few and of which nearly all is in scopes of another kind, in not equally many of them or in one. So a
+  /// layer is a block of a residual network, not a stage of it, and not an expert, nor a step of a recurrence.
+  void by_blocks() {
+    std::unordered_set<std::string> opened;
+    const auto accepted = [&](const std::string& kind) { return !opened.contains(kind); };
+    for (bool again = true; again;) { // at most once per kind
+      again = false;
+      std::unordered_map<std::string, kind_use> kinds;
+      for (component_id c = 0; c < p_.num_components(); ++c) {
+        if (lead_[c] != none) {
+          count(name_[lead_[c]], c, accepted, kinds);
+        }
+      }
+      for (const auto& [kind, use] : kinds) {
+        if (use.is_stage()) {
+          again = opened.insert(kind).second || again;
+        }
+      }
+    }
+    number_layers([&](op_id v) { return name_[v].layer_of_kind(firsts_, accepted); });
+  }
+
+  /// The parts of all components, given those of some: 1 … `last`; others have `none`. Gradients go with what they are
+  /// gradients of. Other ops go where their inputs come from: to the last of these parts, gradients to the first; what
+  /// is made from nothing, such as parameters, to the first part that needs it. What so comes before all parts is in
+  /// part 0, what follows all of them in `last` + 1.
+  std::vector<std::uint32_t> fill_in(std::vector<std::uint32_t> part, std::uint32_t last) const {
+    const auto& w = p_.workload();
+    const auto leads_on = leading_to(part);
+    const auto follow_owners = [&] {
+      for (const op_id v : ids(p_.num_ops())) {
+        auto& b = part[p_.component(v)];
+        b = b == none && owner(v) != none ? part[owner(v)] : b;
+      }
+    };
+    for (const op_id v : p_.topological_order()) {
+      const component_id c = p_.component(v);
+      if (part[c] != none) {
+        continue;
+      }
+      if (const component_id from = owner(v); from != none) {
+        part[c] = part[from]; // if it is known already
+        continue;
+      }
+      if (lead_[c] != none && entry_[c] != v) {
+        continue;
+      }
+      std::uint32_t found = none;
+      graph::for_each_predecessor(w, v, [&](op_id u) {
+        if (const auto b = part[p_.component(u)]; b != none) {
+          found = found == none ? b : name_[v].is_gradient ? std::min(b, found) : std::max(b, found);
+        }
+      });
+      part[c] = found == last && !name_[v].is_gradient && !leads_on[v] ? last + 1 : found;
+    }
+    follow_owners();
+    const auto known = part;
+    for (const op_id v : reversed(p_.topological_order())) {
+      const component_id c = p_.component(v);
+      if (known[c] != none || owner(v) != none) {
+        continue;
+      }
+      graph::for_each_successor(w, v, [&](op_id u) {
+        const auto b = part[p_.component(u)];
+        part[c] = std::min(part[c], b == 1 && !name_[v].is_gradient ? 0u : b); // `none` is the largest number
+      });
+    }
+    follow_owners();
+    std::replace(part.begin(), part.end(), std::uint32_t{none}, 0u);
+    return part;
+  }
+
+  /// The number, from 1, of the layer that names tell for each component; else `none`.
+  std::vector<std::uint32_t> named_parts() const {
+    std::unordered_map<std::string_view, std::uint32_t> number;
+    for (const auto& l : layers_) {
+      number.emplace(l.first, static_cast<std::uint32_t>(number.size() + 1));
+    }
+    std::vector<std::uint32_t> part(p_.num_components(), none);
+    for (component_id c = 0; c < p_.num_components(); ++c) {
+      if (const auto at = number.find(layer_[c]); at != number.end()) {
+        part[c] = at->second;
+      }
+    }
+    return part;
+  }
+
+  /// Parts 1 … `count` of about equal work on device d: every component with a forward op in the order of the longest
+  /// paths to the end, with the time on d of all that belongs to it and may run there; others have `none`.
+  std::vector<std::uint32_t> parts_of_equal_work(std::size_t count, device_id d) const {
+    std::vector<double> time(p_.num_components(), 0.0);
+    double all = 0;
+    for (const op_id v : ids(p_.num_ops())) {
+      const component_id c = lead_[p_.component(v)] != none ? p_.component(v) : owner(v);
+      if (c != none && lead_[c] != none && p_.kinds(p_.component(v)).contains(p_.platform().kind(d))) {
+        const double t = p_.compute_time(v, d);
+        time[c] += t;
+        all += t;
+      }
+    }
+    std::vector<op_id> order; // the op that says where its component is
+    for (component_id c = 0; c < p_.num_components(); ++c) {
+      if (lead_[c] != none) {
+        order.push_back(entry_[c] != none ? entry_[c] : lead_[c]);
+      }
+    }
+    weft::sort(order, [&](op_id a, op_id b) { return is_before(a, b); });
+    std::vector<std::uint32_t> part(p_.num_components(), none);
+    const auto k = static_cast<double>(count);
+    double before = 0;
+    for (const op_id v : order) {
+      const component_id c = p_.component(v);
+      // time / 2 is exact, so it does not matter whether the sum is fused or not.
+      const double share = all > 0 && all < std::numeric_limits<double>::infinity() ? (before + time[c] / 2) / all : 0;
+      part[c] = static_cast<std::uint32_t>(std::min(k - 1, share * k)) + 1;
+      before += time[c];
+    }
+    return part;
+  }
+
+  /// Parts 1 … of the forward ops that follow the op with the longest path to the end, cut where one op makes all that
+  /// the rest reads of what is before it; as many as have about 1 / `most` of the work and parameters or more. None if
+  /// there is no such place.
+  std::pair<std::vector<std::uint32_t>, std::uint32_t> parts_between_cuts(std::size_t most) const {
+    const auto& w = p_.workload();
+    op_id source = none;
+    for (const op_id v : ids(p_.num_ops())) {
+      source = !name_[v].is_gradient && (source == none || height_[v] > height_[source]) ? v : source;
+    }
+    std::vector<std::uint32_t> place(p_.num_ops(), none); // among the ops that follow
+    std::vector<op_id> chain;
+    double work = 0;
+    double bytes = 0;
+    for (const op_id v : p_.topological_order()) {
+      bool follows = v == source;
+      graph::for_each_predecessor(w, v, [&](op_id u) { follows = follows || place[u] != none; });
+      if (follows && !name_[v].is_gradient) {
+        place[v] = static_cast<std::uint32_t>(chain.size());
+        chain.push_back(v);
+        work += w.work(v);
+        bytes += static_cast<double>(w.resident_bytes(v));
+      }
+    }
+    std::pair<std::vector<std::uint32_t>, std::uint32_t> found{std::vector<std::uint32_t>(p_.num_components(), none), 1};
+    std::uint32_t reach = 0;
+    double share = 0;
+    for (std::uint32_t i = 0; i < chain.size(); ++i) {
+      const op_id v = chain[i];
+      found.first[p_.component(v)] = std::min(found.first[p_.component(v)], found.second);
+      share += (work > 0 ? w.work(v) / work : 0) + (bytes > 0 ? static_cast<double>(w.resident_bytes(v)) / bytes : 0);
+      const bool cut = reach <= i && i + 1 < chain.size();
+      graph::for_each_successor(w, v, [&](op_id u) {
+        reach = place[u] != none ? std::max(reach, place[u]) : reach;
+      });
+      if (cut && share * static_cast<double>(most) >= 2) { // of two shares, of work and of parameters
+        ++found.second;
+        share = 0;
+      }
+    }
+    return found;
+  }
+
+  /// The scopes of what no layer has: their outermost parts that no layer is in.
+  std::vector<model_layers::outer_scope> outside(const std::vector<std::uint32_t>& part) const {
+    std::unordered_set<std::string_view> around; // scopes that layers are in
+    for (const auto& l : layers_) {
+      op_name{l.first}.each_scope([&](std::string_view s) { around.insert(s); });
+    }
+    std::unordered_map<std::string_view, std::map<std::uint32_t, byte_count>> bytes; // of parameters, by part
+    std::vector<std::string_view> order;
+    for (const op_id v : p_.topological_order()) {
+      const component_id c = p_.component(v);
+      std::string_view outer;
+      if (lead_[c] == v && layer_[c].empty()) {
+        name_[v].each_scope([&](std::string_view s) { outer = outer.empty() && !around.contains(s) ? s : outer; });
+      }
+      if (!outer.empty()) {
+        const auto [at, is_new] = bytes.try_emplace(outer);
+        if (is_new) {
+          order.push_back(outer);
+        }
+        at->second[part[c]] += p_.resident_bytes(c);
+      }
+    }
+    std::vector<model_layers::outer_scope> found;
+    for (const auto scope : order) {
+      const auto& by_part = bytes[scope];
+      const auto most = std::max_element(by_part.begin(), by_part.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+      found.push_back({std::string{scope}, most->first});
+    }
+    return found;
+  }
+
+private:
+  /// What there is of a kind of scopes.
+  struct kind_use {
+    std::unordered_map<std::string_view, std::unordered_set<std::string_view>> inside = {}; ///< numbered ones, per scope
+    double work = 0;
+    double bytes = 0;
+    double work_inside = 0;
+    double bytes_inside = 0;
+
+    bool is_stage() const {
+      if (inside.size() <= 1) {
+        return true; // not one of several
+      }
+      const auto [least, most] = std::minmax_element(inside.begin(), inside.end(), [](const auto& a, const auto& b) {
+        return a.second.size() < b.second.size();
+      });
+      const std::size_t few = least->second.size();
+      const std::size_t many = most->second.size();
+      return inside.size() < 6 && many > 0 && (few != many || many == 1) && work_inside >= 0.8 * work &&
+             bytes_inside >= 0.8 * bytes;
+    }
+  };
+
+  /// Adds c, whose op has this name, to the kind of its outermost scope of an accepted kind.
+  template <class Accepted>
+  void count(const op_name& name, component_id c, const Accepted& accepted,
+             std::unordered_map<std::string, kind_use>& kinds) const {
+    kind_use* outer = nullptr;
+    std::unordered_set<std::string_view>* inside = nullptr;
+    double work = 0;
+    for (const op_id v : p_.members(c)) {
+      work += name_[v].is_gradient ? 0 : p_.workload().work(v);
+    }
+    const auto bytes = static_cast<double>(p_.resident_bytes(c));
+    name.each_numbered(firsts_, [&](std::string_view s, const std::string& kind) {
+      if (outer == nullptr) {
+        if (accepted(kind)) {
+          outer = &kinds[kind];
+          inside = &outer->inside[s];
+          outer->work += work;
+          outer->bytes += bytes;
+        }
+      } else if (inside != nullptr) {
+        inside->insert(s);
+        inside = nullptr;
+        outer->work_inside += work;
+        outer->bytes_inside += bytes;
+      }
+    });
+  }
+
+  /// The component that holds the op of which v is a gradient; `none` if there is no such op, and where forward ops say
+  /// where v belongs.
+  component_id owner(op_id v) const {
+    const auto name = lead_[p_.component(v)] == none ? name_[v].origin() : std::string_view{};
+    const auto at = name.empty() ? op_of_.end() : op_of_.find(name);
+    return at == op_of_.end() ? none : p_.component(at->second);
+  }
+
+  /// Layers in order, and per component the name of its layer by `key`: that of the op that leads it or else of the one
+  /// by which it reads, as updates may be called otherwise; of gradients that of the first one that tells a layer.
+  template <class Key>
+  void number_layers(const Key& scope_of) {
+    const auto key = [&](op_id v) { return v == none ? std::string_view{} : scope_of(v); };
+    std::unordered_map<std::string_view, op_id> first;
+    layer_.assign(p_.num_components(), {});
+    for (component_id c = 0; c < p_.num_components(); ++c) {
+      const op_id v = key(lead_[c]).empty() ? entry_[c] : lead_[c];
+      layer_[c] = key(v);
+      if (!layer_[c].empty()) {
+        auto& begin = first.try_emplace(layer_[c], v).first->second;
+        begin = is_before(v, begin) ? v : begin;
+      }
+    }
+    for (const op_id v : ids(p_.num_ops())) {
+      const component_id c = p_.component(v);
+      if (lead_[c] == none && layer_[c].empty() && first.contains(key(v))) {
+        layer_[c] = key(v);
+      }
+    }
+    layers_.assign(first.begin(), first.end());
+    weft::sort(layers_, [&](const auto& a, const auto& b) { return is_before(a.second, b.second); });
+  }
+
+  bool is_before(op_id a, op_id b) const { return height_[a] != height_[b] ? height_[a] > height_[b] : a < b; }
+
+  /// Whether a path of forward ops leads from an op to what has a part.
+  std::vector<bool> leading_to(const std::vector<std::uint32_t>& part) const {
+    std::vector<bool> leads(p_.num_ops(), false);
+    for (const op_id v : reversed(p_.topological_order())) {
+      graph::for_each_successor(p_.workload(), v, [&](op_id u) {
+        if (!name_[u].is_gradient && (leads[u] || part[p_.component(u)] != none)) {
+          leads[v] = true;
+        }
+      });
+    }
+    return leads;
+  }
+
+  /// The op by which a component reads what others make: its highest one, or what follows that on the longest path as
+  /// long as all is made inside, as parameters are. `none` if the path leaves the component first: then it is made from
+  /// nothing, and belongs to what reads it.
+  op_id entry_of(component_id c) const {
+    const auto& w = p_.workload();
+    op_id v = lead_[c];
+    while (v != none && p_.component(v) == c) {
+      for (const tensor_id t : w.inputs(v)) {
+        if (p_.component(w.producer(t)) != c) {
+          return v;
+        }
+      }
+      op_id next = none;
+      graph::for_each_successor(w, v, [&](op_id u) { next = next == none || is_before(u, next) ? u : next; });
+      v = next;
+    }
+    return none;
+  }
+
+  const Problem& p_;
+  std::vector<op_name> name_;
+  std::unordered_set<std::string_view> firsts_; ///< scopes without a number of which there are numbered ones
+  std::vector<double> height_; ///< ops on the longest path to the end: near the network's input it is largest, also for
+                               ///< what nothing leads to, such as parameters
+  std::vector<op_id> lead_;    ///< per component its highest forward op; `none` if it has gradients only
+  std::vector<op_id> entry_;   ///< per component the op by which it reads what others make, see `entry_of`
+  std::unordered_map<std::string_view, op_id> op_of_;
+  layer_list layers_;
+  std::vector<std::string_view> layer_; ///< per component; empty if its names tell none
+};
+
+} // namespace detail
+
+/// The layers of a model. Names tell them (`detail::layer_finder::by_blocks`): scopes with a number, separated by `/` or
+/// `.`, such as `encoder/layer_3`, `/model/layers.7` or `blk.0`, as frameworks and exporters write them; ordered by their
+/// ops with the longest path to the end. A colocation group is in one layer. Where fewer than two are named, the model is
+/// cut into up to 64 parts where a single tensor leads from one to the next, and if there is no such place into 32 of
+/// equal work on the first accelerator. Complexity: O(n log n + m), plus reading the names a few times.
+template <class Problem>
+model_layers find_layers(const Problem& p) {
+  detail::layer_finder<Problem> finder{p};
+  finder.by_blocks();
+  model_layers found;
+  std::vector<std::uint32_t> part;
+  if (finder.layers().size() >= 2) {
+    found.named = true;
+    for (const auto& l : finder.layers()) {
+      found.scopes.emplace_back(l.first);
+    }
+    found.num_layers = static_cast<std::uint32_t>(found.scopes.size());
+    part = finder.named_parts();
+  } else {
+    std::tie(part, found.num_layers) = finder.parts_between_cuts(64);
+    if (found.num_layers < 2) {
+      found.num_layers = 32;
+      part = finder.parts_of_equal_work(found.num_layers, accelerators(p).front());
+    }
+  }
+  found.part = finder.fill_in(std::move(part), found.num_layers);
+  if (found.named) {
+    found.outside = finder.outside(found.part);
+  }
+  return found;
+}
+
+} // namespace weft::partition
