@@ -87,10 +87,22 @@ public:
     }
   }
 
-  /// Layers are the outermost scopes of which there are several of a kind, but for stages of layers: those of which
-  /// there are few and of which nearly all is in scopes of another kind, in not equally many of them or in one. So a
-  /// layer is a block of a residual network, not a stage of it, and not an expert, nor a step of a recurrence.
+  /// Layers are the outermost scopes of which there are several of a kind, but for
+  /// - stages of layers: those of which there are few and of which nearly all is in scopes of another kind, in not
+  ///   equally many of them or in one. So a layer is a block of a residual network, not a stage of it, and not an expert,
+  ///   nor a step of a recurrence inside a layer;
+  /// - kinds with less than 1 / 200 of the work and of the parameters, such as `Reshape_1` around the shape that it reads.
+  /// There are none if they have less than a fifth of the work or a twentieth of the parameters, as steps of a recurrence
+  /// that read the same parameters.
   void by_blocks() {
+    const auto& w = p_.workload();
+    double work = 0;
+    double bytes = 0;
+    for (const op_id v : ids(p_.num_ops())) {
+      work += name_[v].is_gradient ? 0 : w.work(v);
+      bytes += static_cast<double>(w.resident_bytes(v));
+    }
+    const auto is_small = [&](const kind_use& use) { return use.work < work / 200 && use.bytes <= bytes / 200; };
     std::unordered_set<std::string> opened;
     const auto accepted = [&](const std::string& kind) { return !opened.contains(kind); };
     for (bool again = true; again;) { // at most once per kind
@@ -102,8 +114,20 @@ public:
         }
       }
       for (const auto& [kind, use] : kinds) {
-        if (use.is_stage()) {
+        if (use.is_stage() || is_small(use)) {
           again = opened.insert(kind).second || again;
+        }
+      }
+      if (!again) {
+        double work_named = 0;
+        double bytes_named = 0;
+        for (const auto& [kind, use] : kinds) {
+          work_named += use.work;
+          bytes_named += use.bytes;
+        }
+        if (work_named < 0.2 * work || bytes_named < 0.05 * bytes) {
+          number_layers([](op_id) { return std::string_view{}; });
+          return;
         }
       }
     }
