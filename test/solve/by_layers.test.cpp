@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/solve/by_layers.hpp"
+
+#include "simulate/random_problem.hpp"
+
+#include "weft/platform/presets.hpp"
+#include "weft/workload/zoo.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace solve_by_layers_test {
+
+using namespace weft;
+
+/// A chain of `layer.0` … with these works and parameters, between an embedding and a head of no work.
+workload chain(const std::vector<double>& work, byte_count resident, byte_count bytes) {
+  workload_builder b;
+  op_id last = b.add_op({.work = 0, .bytes = bytes, .name = "embed/Gather"});
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const op_id v = b.add_op({.work = work[i],
+                              .bytes = bytes,
+                              .resident_bytes = resident,
+                              .name = "layer." + std::to_string(i) + "/MatMul"});
+    b.add_edge(last, v);
+    last = v;
+  }
+  b.add_edge(last, b.add_op({.work = 0, .bytes = bytes, .name = "head/MatMul"}));
+  return std::move(b).build();
+}
+
+/// The least largest sum of runs of consecutive works, by trying all cuts.
+double least_period(const std::vector<double>& work, std::size_t begin, std::size_t devices) {
+  double sum = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t end = begin; end <= work.size(); ++end) {
+    if (end == work.size()) {
+      least = std::min(least, sum);
+    } else {
+      if (devices > 1) {
+        least = std::min(least, std::max(sum, least_period(work, end, devices - 1)));
+      }
+      sum += work[end];
+    }
+  }
+  return least;
+}
+
+/// Each device has one run of consecutive parts, and ops are where their parts are.
+template <class P>
+void check_runs(const P& p, const partition::model_layers& l, const solve::by_layers_result& r) {
+  REQUIRE(r.devices.size() == l.num_parts());
+  std::vector<bool> seen(p.num_devices(), false);
+  for (std::size_t i = 0; i < r.devices.size(); ++i) {
+    if (i == 0 || r.devices[i] != r.devices[i - 1]) {
+      CHECK_FALSE(seen[r.devices[i]]);
+      seen[r.devices[i]] = true;
+    }
+  }
+  for (const op_id v : ids(p.num_ops())) {
+    const component_id c = p.component(v);
+    const device_id d = r.devices[l.part[c]];
+    if (p.kinds(c).contains(p.platform().kind(d))) {
+      CHECK(r.placement[v] == d);
+    }
+  }
+}
+
+TEST_CASE("by_layers: chains on equal devices have the period that trying all cuts finds") {
+  rng random{7};
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    std::vector<double> work;
+    for (std::uint64_t n = 2 + random.below(7); n-- > 0;) {
+      work.push_back(1 + static_cast<double>(random.below(20)));
+    }
+    const std::size_t k = 1 + random.below(4);
+    const auto w = chain(work, 10, 0);
+    const platform<uniform_links> q{std::vector<device>(k, {.kind = device_kind::gpu}), {}};
+    const problem p{w, q};
+    const auto l = partition::find_layers(p);
+    REQUIRE(l.num_layers == work.size());
+    const auto r = solve::by_layers(p, l, {.period = true, .ends_with_layers = random.below(2) == 0});
+    REQUIRE(r.found);
+    check_runs(p, l, r);
+    CHECK(r.value == least_period(work, 0, k));
+    const auto one = solve::by_layers(p, l);
+    REQUIRE(one.found);
+    CHECK(one.value == doctest::Approx(std::accumulate(work.begin(), work.end(), 0.0)));
+  }
+}
+
+TEST_CASE("by_layers: memory decides how many devices there must be, and the host takes what accelerators cannot") {
+  const auto w = chain(std::vector<double>(10, 1.0), 100, 1);
+  std::vector<device> devices(3, {.kind = device_kind::gpu, .memory_capacity = 420});
+  devices[0] = device{.kind = device_kind::cpu, .speed = 0.1, .memory_capacity = 10'000};
+  {
+    const platform<uniform_links> q{devices, {}};
+    const problem p{w, q};
+    const auto l = partition::find_layers(p);
+    const auto r = solve::by_layers(p, l);
+    REQUIRE(r.found); // four layers on each, the other two on the host
+    check_runs(p, l, r);
+    CHECK(std::count(r.devices.begin() + 1, r.devices.end() - 1, 0u) == 2);
+  }
+  devices.push_back(devices[1]);
+  {
+    const platform<uniform_links> q{devices, {}};
+    const problem p{w, q};
+    const auto l = partition::find_layers(p);
+    const auto r = solve::by_layers(p, l);
+    REQUIRE(r.found);
+    CHECK(std::count(r.devices.begin(), r.devices.end(), 0u) == 0);
+    CHECK_FALSE(solve::by_layers(p, l, {.devices = {1, 2}}).found);
+    const auto order = solve::by_layers(p, l, {.devices = {3, 1, 2}});
+    REQUIRE(order.found);
+    CHECK(order.devices.front() == 3);
+    CHECK(order.devices.back() == 2);
+    const auto half = solve::by_layers(p, l, {.devices = {1, 2, 3}, .capacity_share = 0.5});
+    CHECK_FALSE(half.found);
+    CHECK(half.resident == 1000);
+    CHECK(half.capacity == 630);
+  }
+}
+
+TEST_CASE("by_layers: the faster device gets more, wherever it stands") {
+  const auto w = chain(std::vector<double>(9, 1.0), 1, 0);
+  std::vector<device> devices(2, {.kind = device_kind::gpu});
+  devices[1].speed = 2;
+  const platform<uniform_links> q{devices, {}};
+  const problem p{w, q};
+  const auto l = partition::find_layers(p);
+  const auto r = solve::by_layers(p, l, {.period = true});
+  REQUIRE(r.found);
+  CHECK(std::count(r.devices.begin() + 1, r.devices.end() - 1, 1u) == 6);
+  CHECK(r.value == 3);
+}
+
+TEST_CASE("by_layers: networks of the zoo in training and inference") {
+  const auto q = presets::make("pcie_4gpu");
+  for (const std::string name : {"bert_base", "gpt2_small", "resnet50", "gnmt", "ptb_lstm"}) {
+    for (const bool training : {false, true}) {
+      CAPTURE(name);
+      CAPTURE(training);
+      const auto w = training ? zoo::make(name) : zoo::make_inference(name);
+      const problem p{w, q};
+      const auto l = partition::find_layers(p);
+      const auto one = solve::by_layers(p, l);
+      const auto r = solve::by_layers(p, l, {.period = true});
+      REQUIRE(one.found);
+      REQUIRE(r.found);
+      check_runs(p, l, r);
+      check_runs(p, l, one);
+      const double alone = throughput::period(p, one.placement); // one device has all
+      CHECK(r.value <= alone);
+      if (name == "resnet50" || name == "gnmt") { // in others the head reads the table of the embedding
+        CHECK(r.value < 0.6 * alone);
+      }
+      trace run;
+      simulator{p, schedule::path_completion_time{}}.run(plan{r.placement}, simulate::recorder{run});
+      CHECK(memory_shortages(p, r.placement, run).empty());
+    }
+  }
+}
+
+} // namespace solve_by_layers_test
