@@ -159,7 +159,7 @@ TEST_CASE("by_layers: networks of the zoo in training and inference") {
       const double alone = throughput::period(p, one.placement); // one device has all
       CHECK(r.value <= alone);
       if (name == "resnet50" || name == "gnmt") { // in others the head reads the table of the embedding
-        CHECK(r.value < 0.6 * alone);
+        CHECK(r.value < 0.95 * alone);
       }
       trace run;
       simulator{p, schedule::path_completion_time{}}.run(plan{r.placement}, simulate::recorder{run});
