@@ -2,6 +2,7 @@
 // From a model file to a placed model: where each op runs, how long a step takes, whether it fits, and why it is not
 // faster.
 #include "place/batch.hpp"
+#include "place/by_layer.hpp"
 #include "place/options.hpp"
 #include "place/replay.hpp"
 #include "place/search.hpp"
@@ -91,6 +92,9 @@ void check_outputs(const options& o, const tool::input& in) {
   if (!o.split.empty()) {
     tool::check_split(o.split, in);
   }
+  for (const auto& e : o.exports) {
+    weft::io::require_writable(e.file);
+  }
   for (const auto* file : {&o.out, &o.plan, &o.html, &o.trace}) {
     if (!file->empty()) {
       weft::io::require_writable(*file);
@@ -162,7 +166,9 @@ int run(int argc, char** argv) {
                                        joules ? "J" : "ms", x.seconds));
       },
     .on_stage = on_stage};
-  const auto found = o.from_plan.empty() ? place::search(o, problem, base, listeners) : place::replay(o, in, problem);
+  const auto found = !o.from_plan.empty() ? place::replay(o, in, problem)
+                     : o.by_layers        ? place::by_layer(o, problem)
+                                          : place::search(o, problem, base, listeners);
   if (!found.found) {
     line.clear();
     fmt::print(stderr, "place: {} does not fit on {}: {}\n{}", in.name, o.platform, found.why,
@@ -210,6 +216,10 @@ int run(int argc, char** argv) {
   if (!o.plan.empty()) {
     weft::io::write_file(o.plan, [&](std::ostream& out) { weft::io::write_plan_json(out, record); });
     wrote("plan", o.plan);
+  }
+  for (std::size_t i = 0; i < o.exports.size(); ++i) {
+    weft::io::write_file(o.exports[i].file, [&](std::ostream& out) { out << found.exports[i]; });
+    wrote("placement of layers", o.exports[i].file);
   }
   if (!o.html.empty()) {
     weft::io::write_file(o.html,

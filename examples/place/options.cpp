@@ -5,6 +5,7 @@
 #include "tool/networks.hpp"
 
 #include "weft/io/json_plan.hpp"
+#include "weft/io/runtime_placement.hpp"
 
 #include "weft/io/text.hpp"
 
@@ -45,8 +46,32 @@ std::string footer() {
           "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
           "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json --split stages\n"
           "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
+          "  place llama.onnx --platform pcie_4gpu --by-layer --objective period --export vllm=serve.sh\n"
           "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files.\n";
   return text;
+}
+
+/// The placement of layers that is asked for, and the files of runtimes that are to say it.
+void take_exports(const std::vector<std::string>& exports, options& o) {
+  for (const auto& e : exports) {
+    const auto equals = e.find('=');
+    const auto& known = weft::io::runtime_formats;
+    const auto format = std::find_if(known.begin(), known.end(), [&](const auto& f) { return f.name == e.substr(0, equals); });
+    if (equals == e.npos || equals + 1 == e.size() || format == known.end()) {
+      std::string names;
+      for (const auto& f : known) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", f.name);
+      }
+      throw weft::error(fmt::format("--export {}: write FORMAT=FILE; formats are {}", e, names));
+    }
+    o.exports.push_back({static_cast<std::size_t>(format - known.begin()), e.substr(equals + 1)});
+  }
+  if (!o.exports.empty() && !o.by_layers) {
+    throw weft::error("--export writes where layers are: it goes with --by-layer");
+  }
+  if (o.by_layers && ((o.objective != objective::makespan && o.objective != objective::period) || o.pareto)) {
+    throw weft::error("--by-layer goes with --objective makespan or period, without --pareto");
+  }
 }
 
 using option_list = std::vector<CLI::Option*>;
@@ -150,6 +175,18 @@ options parse(int argc, char** argv) {
     ->check(CLI::Range(1u, 1024u))
     ->type_name("N")
     ->capture_default_str();
+  std::string by_layer;
+  auto* const layers = app.add_flag("--by-layer{}", by_layer,
+                                    "Keep each layer of the model on one device: cut it between layers, for the devices of\n"
+                                    "--by-layer=DEVICE,DEVICE,… in this order, or for those that suit best")
+                         ->expected(0, 1);
+  std::vector<std::string> exports;
+  app.add_option("--export", exports,
+                 "Write where the layers are, for a runtime: device_map (Hugging Face), vllm, llama.cpp, deepspeed,\n"
+                 "megatron or tensorflow; may be given several times")
+    ->type_name("FORMAT=FILE")
+    ->expected(1)
+    ->take_all();
   const auto of_searches = options_from(before + assumed.size());
   app.add_option("--uncertainty", o.uncertainty,
                  "How far times may be from their estimates: sigma, the standard deviation of the logarithm of\n"
@@ -206,6 +243,9 @@ options parse(int argc, char** argv) {
   if (o.pareto && (o.objective == objective::period || o.objective == objective::memory)) {
     throw weft::error("--pareto is of step time and energy: leave --objective " + objective + " out");
   }
+  o.by_layers = layers->count() != 0;
+  o.by_layer = by_layer;
+  take_exports(exports, o);
   if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
     throw weft::error("--contention goes with --objective makespan, without --pareto");
   }

@@ -41,6 +41,13 @@ struct options {
   weft::io::plan_record made = {}; ///< what that file has
   std::map<std::string, std::vector<std::string>> assumed = {}; ///< the options that change the model or its costs
   std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
+  bool by_layers = false; ///< each layer on one device
+  std::string by_layer;   ///< … of these, separated by commas; empty: of all
+  struct runtime_export {
+    std::size_t format; ///< of `weft::io::runtime_formats`
+    std::string file;
+  };
+  std::vector<runtime_export> exports = {};
   std::string html;
   std::string trace;
 };

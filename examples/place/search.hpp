@@ -36,6 +36,7 @@ struct answer {
   double least_joules = 0;
   bool front_is_exact = false;
   std::vector<std::string> notes = {}; ///< about the result
+  std::vector<std::string> exports = {}; ///< what runtimes read, one of `options::exports` after the other
   std::string why = {};                ///< no plan: what lacks, on one or more lines
 };
 
