@@ -21,6 +21,9 @@ using namespace weft;
 /// The devices that were named, in their order.
 std::vector<device_id> devices_of(const options& o, const problem& p) {
   std::vector<device_id> devices;
+  if (o.by_layer.empty()) {
+    return devices;
+  }
   for (const auto name : io::split(o.by_layer, ',')) {
     device_id d = 0;
     while (d < p.num_devices() && p.platform().name(d) != name) {
@@ -105,6 +108,9 @@ answer by_layer(const options& o, const problem& p) {
   follow(o, p, a);
   if (o.objective == objective::period) {
     a.result = fmt::format("period of {:.4g} ms when steps follow each other; below is one step alone", found.value * 1e3);
+    if (auto note = tool::about_updates(p.workload()); !note.empty()) {
+      a.notes.push_back(std::move(note));
+    }
   } else {
     a.notes.emplace_back("one step at a time is not faster on several devices, so that no more are used than memory asks "
                          "for; --objective period splits for steps that follow each other");
