@@ -4,11 +4,13 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/workload/detail/compiler_op_table.hpp"
 #include "weft/workload/detail/op_table.hpp"
 #include "weft/workload/op_facts.hpp" // IWYU pragma: export
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,15 +23,17 @@ struct named_op {
   const op_facts* facts;
 };
 
-/// Every type of the table, ascending; made when the first one is asked for, as compilers would take a second for it.
+/// Every type of the tables, ascending; made when the first one is asked for, as compilers would take a second for it.
 inline const std::vector<named_op>& ops_by_type() {
   static const auto made = [] {
     std::vector<named_op> all;
-    for (const auto& family : op_table) {
-      for (auto rest = family.types; !rest.empty();) {
-        const auto end = std::min(rest.find(' '), rest.size());
-        all.push_back({rest.substr(0, end), &family.facts});
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::span<const op_family> table : {std::span<const op_family>{op_table}, {compiler_op_table}}) {
+      for (const auto& family : table) {
+        for (auto rest = family.types; !rest.empty();) {
+          const auto end = std::min(rest.find(' '), rest.size());
+          all.push_back({rest.substr(0, end), &family.facts});
+          rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
       }
     }
     weft::sort(all, [](const named_op& x, const named_op& y) { return x.type < y.type; });

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What tables of ops are written with.
+#pragma once
+
+#include "weft/workload/flop_rules.hpp"
+#include "weft/workload/flop_rules_attention.hpp"
+#include "weft/workload/flop_rules_classical.hpp"
+#include "weft/workload/op_facts.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace weft::detail {
+
+/// Ways in which ops are differentiated.
+namespace gradients {
+/// Comparisons, shapes, indices, integers, constants, random numbers, what has effects only.
+inline constexpr gradient_rule none{.differentiable = false, .reads = gradient_reads::nothing};
+inline constexpr gradient_rule reads_nothing{.reads = gradient_reads::nothing}; ///< sums, and variables
+/// Linear ops that hold axes, shapes or sizes.
+inline constexpr gradient_rule moves{.parameters = false, .reads = gradient_reads::nothing};
+inline constexpr gradient_rule finds{.parameters = false}; ///< some of the inputs again in the outputs
+inline constexpr gradient_rule limits{.parameters = false, .reads = gradient_reads::inputs};
+inline constexpr gradient_rule masks{.parameters = false, .reads = gradient_reads::outputs};
+inline constexpr gradient_rule selects{.reads = gradient_reads::selectors};
+inline constexpr gradient_rule reads_inputs{.reads = gradient_reads::inputs};
+inline constexpr gradient_rule reads_outputs{.reads = gradient_reads::outputs};
+inline constexpr gradient_rule product{.product = true, .reads = gradient_reads::inputs};
+inline constexpr gradient_rule products{.product = true}; ///< several in one op
+} // namespace gradients
+
+/// Types of which the same is known.
+struct op_family {
+  std::string_view types; ///< separated by blanks
+  op_facts facts;
+};
+
+namespace op_words { // short ones, for the table
+namespace flop = weft::flop_rules;
+namespace gradient = gradients;
+using shape = shape_rule;
+using use = op_use;
+
+} // namespace op_words
+
+} // namespace weft::detail
