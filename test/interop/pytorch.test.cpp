@@ -479,6 +479,9 @@ TEST_CASE("PyTorch: what is no program, or a damaged one, is refused in one line
   exported_program q;
   q.input("x", {"8"}).node("torch.ops.aten.relu.default", {{"self", "x"}}, "relu", {"99999999999", "99999999999"});
   says(q.text(), "more than 2^62 bytes");
+  exported_program long_shape;
+  long_shape.input("x", {"8"}).node("torch.ops.aten.relu.default", {{"self", "x"}}, "relu", std::vector<std::string>(65, "1"));
+  says(long_shape.text(), "more than 64 extents");
   exported_program none_at_all;
   none_at_all.input("x", {"8"});
   says(none_at_all.text(), "no node that computes anything");

@@ -521,6 +521,11 @@ TEST_CASE("StableHLO: what is wrong is refused in one line that says where") {
         std::string::npos);
   CHECK(refusal("func.func @main() {\n  %c = stablehlo.constant dense<\"0x00 : tensor<f32>\n}\n") ==
         "f.mlir:2: a text in quotes has no end");
+  std::string long_type = "func.func @main() {\n  %0 = a.b : tensor<";
+  for (int i = 0; i < 300; ++i) {
+    long_type += "1x";
+  }
+  CHECK(refusal(long_type + "f32>\n}\n") == "f.mlir:2: a type has more than 256 extents");
   std::string deep = "func.func @main() {\n";
   for (int i = 0; i < 5000; ++i) {
     deep += "\"a.b\"() ({\n";
