@@ -388,7 +388,8 @@ TEST_CASE("PyTorch: types that nobody knows are noted and count per element") {
   exported_program p;
   p.input("x", {"10"}, exported_program::f16);
   p.node("torch.ops.mylib.fancy.default", {{"x", "x"}}, "fancy", {"10"}, 99);
-  p.node("torch.ops.aten.sub.Tensor", {{"self", "fancy"}, {"other", "x"}}, nlohmann::json::array({exported_program::tensor("lost")}));
+  p.node("torch.ops.aten.sub.Tensor", {{"self", "fancy"}, {"other", "x"}},
+         nlohmann::json::array({exported_program::tensor("lost")}));
   const auto m = read(p.text(), {.unknown_flop_per_element = 7});
   CHECK(m.ops.type(0) == "mylib.fancy");
   CHECK(m.ops.work(0) == 70);
@@ -407,7 +408,8 @@ TEST_CASE("PyTorch: recurrent layers, embeddings and reductions by their formula
   p.node("torch.ops.aten.lstm.input",
          {{"input", "embedding"}, {"hx", exported_program::tensors({"h", "h"})},
           {"params", exported_program::tensors({"p_ih", "p_hh", "p_b", "p_b"})}, {"has_biases", {{"as_bool", true}}}},
-         nlohmann::json::array({exported_program::tensor("out"), exported_program::tensor("hn"), exported_program::tensor("cn")}));
+         nlohmann::json::array(
+           {exported_program::tensor("out"), exported_program::tensor("hn"), exported_program::tensor("cn")}));
   p.node("torch.ops.aten.mean.dim", {{"self", "out"}, {"dim", exported_program::ints({1})}}, "mean", {"4", "64"});
   p.node("torch.ops.aten._softmax.default", {{"self", "mean"}, {"dim", {{"as_int", -1}}}}, "_softmax", {"4", "64"});
   const auto w = read(p.text()).ops;
@@ -480,7 +482,8 @@ TEST_CASE("PyTorch: what is no program, or a damaged one, is refused in one line
   q.input("x", {"8"}).node("torch.ops.aten.relu.default", {{"self", "x"}}, "relu", {"99999999999", "99999999999"});
   says(q.text(), "more than 2^62 bytes");
   exported_program long_shape;
-  long_shape.input("x", {"8"}).node("torch.ops.aten.relu.default", {{"self", "x"}}, "relu", std::vector<std::string>(65, "1"));
+  long_shape.input("x", {"8"});
+  long_shape.node("torch.ops.aten.relu.default", {{"self", "x"}}, "relu", std::vector<std::string>(65, "1"));
   says(long_shape.text(), "more than 64 extents");
   exported_program none_at_all;
   none_at_all.input("x", {"8"});
