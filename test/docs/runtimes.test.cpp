@@ -14,7 +14,7 @@ namespace docs_runtimes_test {
 TEST_CASE("docs/runtimes: a split between layers") {
   // [by_layers]
   const auto model = weft::zoo::make_inference("gnmt");
-  const auto machine = weft::presets::pcie_4gpu();
+  const auto machine = weft::presets::make("pcie_4gpu");
   const weft::problem problem{model, machine, weft::cost::roofline{}};
   const auto layers = weft::partition::find_layers(problem); // encoder/layer_0 … decoder/layer_7
   const auto split = weft::solve::by_layers(problem, layers, {.period = true});

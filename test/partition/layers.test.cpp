@@ -71,16 +71,19 @@ TEST_CASE("find_layers: names as exporters and frameworks write them") {
   CHECK(scopes_in({"encoder.layer.3.attention.self", "encoder.layer.4.attention.self"}) ==
         list{"encoder.layer.3", "encoder.layer.4"});
   CHECK(scopes_in({"token_embd", "blk.0.attn_q", "blk.1.attn_q", "output"}) == list{"blk.0", "blk.1"});
-  CHECK(scopes_in({"gpu_0/net_1/layer1/block2/conv", "gpu_0/net_1/layer2/block2/conv"}) ==
+  CHECK(scopes_in({"gpu_0/net_1/layer1/attention/x", "gpu_0/net_1/layer2/attention/x"}) ==
         list{"gpu_0/net_1/layer1", "gpu_0/net_1/layer2"});
   CHECK(scopes_in({"mixed_5b/conv/x", "mixed_5c/conv/x"}) == list{"mixed_5b", "mixed_5c"});
   CHECK(scopes_in({"dense/MatMul", "dense_1/MatMul"}) == list{"dense", "dense_1"});
   CHECK(scopes_in({"MatMul_1", "MatMul_2"}).empty()); // numbers of ops
   // stages of blocks: torchvision's residual networks by torch.onnx
-  CHECK(scopes_in({"/conv1/Conv", "/layer1/layer1.0/conv1/Conv", "/layer1/layer1.1/conv1/Conv",
-                   "/layer2/layer2.0/conv1/Conv", "/layer2/layer2.1/conv1/Conv", "/layer2/layer2.2/conv1/Conv",
-                   "/fc/Gemm"}) ==
-        list{"/layer1/layer1.0", "/layer1/layer1.1", "/layer2/layer2.0", "/layer2/layer2.1", "/layer2/layer2.2"});
+  list residual{"/conv1/Conv"};
+  const list blocks{"/layer1/layer1.0", "/layer1/layer1.1", "/layer2/layer2.0", "/layer2/layer2.1", "/layer2/layer2.2"};
+  for (const auto& block : blocks) {
+    residual.insert(residual.end(), {block + "/conv1/Conv", block + "/conv2/Conv", block + "/relu/Relu"});
+  }
+  residual.emplace_back("/fc/Gemm");
+  CHECK(scopes_in(residual) == blocks);
   // parts of T5's blocks are not layers
   CHECK(scopes_in({"block.0/layer.0/SelfAttention/x", "block.0/layer.1/Dense/x", "block.1/layer.0/SelfAttention/x",
                    "block.1/layer.1/Dense/x"}) == list{"block.0", "block.1"});
