@@ -34,7 +34,7 @@ TEST_CASE("json_platform: devices as people write them") {
     "format": "weft.platform", "version": 1,
     "devices": [
       {"name": "host", "kind": "CPU", "speed": 1e12, "memory": 64e9, "memory_bandwidth": 2e11, "slots": 16,
-       "idle_watts": 60, "active_watts": 225.5},
+       "idle_watts": 60, "active_watts": 225.5, "send_overhead": 5e-6},
       {"name": "gpu", "kind": "gpu", "speed": 14000000000000, "memory": 18446744073709551615, "count": 2},
       {"kind": "kind12", "speed": 0.5}
     ],
@@ -55,6 +55,8 @@ TEST_CASE("json_platform: devices as people write them") {
   CHECK(p.idle_watts(0) == 60);
   CHECK(p.active_watts(0) == 225.5);
   CHECK(p.active_watts(1) == 0);
+  CHECK(p.send_overhead(0) == 5e-6);
+  CHECK(p.send_overhead(1) == 0);
   CHECK(p.joules_per_byte(2, 0) == 8e-11);
   CHECK(p.latency(3, 1) == 1e-6);
   CHECK(p.bandwidth(0, 2) == 1e10);

@@ -119,6 +119,8 @@ inline std::vector<wrong_file> wrong_platforms() {
      "/devices/0/idle_watts: ", "a number that is not negative, found -1"},
     {"less_when_busy", platform_with("\"devices\": [{\"kind\": \"cpu\", \"speed\": 1, \"idle_watts\": 1}]"), 5,
      "/devices/0: ", "'active_watts', what the device draws while it is busy, must not be less", false},
+    {"negative_overhead", platform_with("\"devices\": [{\"kind\": \"cpu\", \"speed\": 1, \"send_overhead\": -1}]"), 5,
+     "/devices/0/send_overhead: ", "a number that is not negative, found -1"},
     {"negative_joules", platform_with(two + "\"links\": {\"uniform\": {\"joules_per_byte\": -1}}"), 6,
      "/links/uniform/joules_per_byte: ", "a number that is not negative, found -1"},
     {"too_many", platform_with("\"devices\": [{\"kind\": \"cpu\", \"speed\": 1, \"count\": 10001}]"), 5,

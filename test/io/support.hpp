@@ -164,6 +164,9 @@ inline weft::platform<> random_platform(weft::rng& random) {
       what.idle_watts = random.below(2) == 0 ? 0 : random.uniform(0, 100);
       what.active_watts = what.idle_watts + random.uniform(0, 500);
     }
+    if (random.below(3) == 0) {
+      what.send_overhead = random.uniform(0, 1);
+    }
     const auto copies = d + 2 < n && random.below(3) == 0 ? 2u : 1u;
     devices.insert(devices.end(), copies, what);
     d += copies - 1;

@@ -108,6 +108,9 @@ TEST_CASE("platform: numbers that make no sense are refused and named") {
   }
   refused({.idle_watts = 2, .active_watts = 1}, "device 1: idle_watts, active_watts");
   for (const double bad : {-1.0, infinity, nan}) {
+    refused({.send_overhead = bad}, "device 1: send_overhead");
+  }
+  for (const double bad : {-1.0, infinity, nan}) {
     CHECK_THROWS_WITH_AS((platform<uniform_links>{{device{}}, {}, bad}),
                          "platform: send_work: must be a finite number, not negative", value_error);
   }

@@ -122,7 +122,7 @@ TEST_CASE("presets: the routes of each add up to its links, are as long in both 
     }
     const bool own = !p.links().shares_links(); // one per pair, also from a device to itself
     CHECK(used.size() == p.num_links() - (own ? p.num_devices() : 0));
-    CHECK(own == (e.name == "cpu_2socket" || e.name.starts_with("paper_like")));
+    CHECK(own == e.name.starts_with("paper_like"));
   }
 }
 
@@ -172,6 +172,18 @@ TEST_CASE("presets: transfers share what they share in the machine") {
   CHECK(most_on_a_link(presets::jetson_agx_orin(), {{0, 1}, {1, 0}}) == 2);
   CHECK(most_on_a_link(presets::cpu_cluster_16(), {{0, 1}, {1, 2}, {2, 0}}) == 1);
   CHECK(most_on_a_link(presets::cpu_cluster_16(), {{0, 1}, {2, 1}}) == 2);
+}
+
+TEST_CASE("presets: to start a transfer takes time, as long as a kernel where it is a copy to or from a GPU") {
+  for (const auto& e : presets::entries) {
+    CAPTURE(e.name);
+    const auto p = e.make();
+    const auto all = ids(p.num_devices());
+    const bool has_gpus = std::ranges::any_of(all, [&](device_id d) { return p.kind(d) == device_kind::gpu; });
+    for (const device_id d : all) {
+      CHECK(p.send_overhead(d) == (!e.peak_speeds ? 0 : has_gpus ? 5e-6 : 1e-6));
+    }
+  }
 }
 
 TEST_CASE("presets: paper_like platforms are always the same") {

@@ -33,18 +33,21 @@ struct link_transfers {
     return {p.latency(from, to), p.bandwidth(from, to)};
   }
 
-  /// The platform's send work over the sender's speed; 0 if the platform charges none.
+  /// The sender's overhead and the platform's send work over the sender's speed; 0 if the platform charges none.
   template <class W, class P>
   constexpr double send_time(const W& w, tensor_id, const P& p, device_id from, device_id) const {
     return send_overhead(w, p, from);
   }
   template <class W, class P>
   constexpr double send_overhead(const W&, const P& p, device_id from) const {
-    if constexpr (requires { p.send_work(); } && platform_parts::has_speeds<P>) {
-      return p.send_work() / p.speed(from);
-    } else {
-      return 0;
+    double seconds = 0;
+    if constexpr (requires { p.send_overhead(from); }) {
+      seconds += p.send_overhead(from);
     }
+    if constexpr (requires { p.send_work(); } && platform_parts::has_speeds<P>) {
+      seconds += p.send_work() / p.speed(from);
+    }
+    return seconds;
   }
 };
 

@@ -137,7 +137,7 @@ inline link_matrix links_from_json(const json_value& root, const std::vector<std
 
 inline device device_from_json(const json_value& value) {
   value.object({"name", "kind", "speed", "narrow_speeds", "memory", "memory_bandwidth", "slots", "idle_watts",
-                "active_watts", "count"});
+                "active_watts", "send_overhead", "count"});
   device d;
   const auto kind = value.at("kind");
   const auto parsed = parse_device_kind(kind.text());
@@ -169,6 +169,9 @@ inline device device_from_json(const json_value& value) {
   }
   if (value.has("active_watts")) {
     d.active_watts = value.at("active_watts").number();
+  }
+  if (value.has("send_overhead")) {
+    d.send_overhead = value.at("send_overhead").number();
   }
   if (d.active_watts < d.idle_watts) {
     value.fail("'active_watts', what the device draws while it is busy, must not be less than 'idle_watts'");
@@ -248,6 +251,9 @@ inline nlohmann::ordered_json device_json(const device& d, const std::string& na
   }
   if (d.active_watts != 0) {
     entry["active_watts"] = json_number(d.active_watts);
+  }
+  if (d.send_overhead != 0) {
+    entry["send_overhead"] = json_number(d.send_overhead);
   }
   if (count > 1) {
     entry["count"] = count;

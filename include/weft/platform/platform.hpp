@@ -24,12 +24,14 @@ struct device {
   std::uint32_t slots = 1;                                                 ///< ops it can run at once
   double idle_watts = 0;                                                   ///< power while nothing runs
   double active_watts = 0;                                                 ///< power while all slots are busy
-  narrow_speeds narrow = {};                                               ///< … of ops on narrower numbers
+  narrow_speeds narrow = {}; ///< speeds of ops on narrower numbers
+  double send_overhead = 0;  ///< seconds that a slot is busy to start one transfer from here
   friend constexpr bool operator==(const device&, const device&) = default;
 };
 
 /// Devices and the links between them. `send_work` is what the sender's compute queue pays, in work units, before
-/// each transfer (10 in the critical-path paper, 0 where the hardware copies by itself).
+/// each transfer (10 in the critical-path paper, 0 where the hardware copies by itself), beside the seconds that the
+/// sender's `send_overhead` says.
 /// Models `device_platform`, `has_speeds`, `has_links`, `has_routes` and `has_power`.
 template <link_model Links = link_matrix>
 class platform {
@@ -55,7 +57,8 @@ public:
       throw value_error("platform: send_work", "must be a finite number, not negative");
     }
     for (const device_id d : ids(devices_.size())) {
-      const auto& [kind, speed, capacity, memory_bandwidth, slots, idle_watts, active_watts, narrow] = devices_[d];
+      const auto& [kind, speed, capacity, memory_bandwidth, slots, idle_watts, active_watts, narrow, send_overhead] =
+        devices_[d];
       if (!(speed > 0 && speed < infinity)) {
         throw value_error(where(d) + ": speed", "must be a positive, finite number of work units per second");
       }
@@ -72,6 +75,9 @@ public:
       }
       if (!(idle_watts >= 0 && idle_watts <= active_watts && active_watts < infinity)) {
         throw value_error(where(d) + ": idle_watts, active_watts", "must be finite, the former from 0 to the latter");
+      }
+      if (!(send_overhead >= 0 && send_overhead < infinity)) {
+        throw value_error(where(d) + ": send_overhead", "must be a finite number of seconds, not negative");
       }
       for (const device_id e : ids(devices_.size())) {
         const link l = d == e ? link{} : links_(d, e);
@@ -101,6 +107,7 @@ public:
   constexpr double bandwidth(device_id from, device_id to) const { return links_(from, to).bandwidth; }
   constexpr double joules_per_byte(device_id from, device_id to) const { return links_(from, to).joules_per_byte; }
   constexpr double send_work() const { return send_work_; }
+  constexpr double send_overhead(device_id d) const { return devices_[d].send_overhead; }
 
   /// The links of a `network_topology`; of any other link model one for each ordered pair, row by row, made up here.
   constexpr std::size_t num_links() const {

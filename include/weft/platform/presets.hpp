@@ -3,10 +3,11 @@
 ///
 /// Speeds are peak FLOP/s for float32 training: TF32 matrix units without sparsity where a GPU has them, else FP32;
 /// CPUs: cores × base clock × FLOP per cycle. Bandwidths are per direction. All devices reach their peak here; scale
-/// with a cost model (cost/compose.hpp, cost/roofline.hpp) to be closer to what is achieved. Latencies are not on data
-/// sheets; the ones here are of the usual order of magnitude. Devices are joined as they are in the machine, so that
-/// transfers share cables (`visit_route`): NVSwitches, PCIe switches and their uplinks, network cards. Where no source
-/// says how a machine is joined, its description says what is assumed.
+/// with a cost model (cost/compose.hpp, cost/roofline.hpp) to be closer to what is achieved. Latencies and what it takes
+/// to start a transfer are not on data sheets; they are round figures of published measurements, which docs/costs.md
+/// lists. Devices are joined as they are in the machine, so that transfers share cables (`visit_route`): NVSwitches, PCIe
+/// switches and their uplinks, network cards. Where no source says how a machine is joined, its description says what is
+/// assumed.
 ///
 /// Power while busy is what the data sheet calls thermal design power, or board power of graphics cards, which ops
 /// seldom draw all of. What idle devices draw is not on data sheets: 15 % of that for accelerators and 30 % for
@@ -36,9 +37,14 @@ inline constexpr double giga = 1e9;
 inline constexpr double tera = 1e12;
 inline constexpr byte_count gibi = byte_count{1} << 30; // memories are built in powers of two, whatever the sheet says
 
-// Latencies: order of magnitude of a small copy, in seconds.
+// Seconds from the start of a small copy until an op of another stream that waits for it may run: of the copy 2 over
+// NVLink and 7 between a GPU and the host, of the wait for its event 3.
 inline constexpr double nvlink_latency = 5e-6;
 inline constexpr double pcie_latency = 10e-6;
+// Seconds that it takes to start one: to launch a copy to or from a GPU and record its event, as long as a kernel; to
+// post a message to a network card or another socket.
+inline constexpr double copy_launch = 5e-6;
+inline constexpr double message_post = 1e-6;
 
 inline constexpr double pcie3_x16 = data_sheets::pcie_x16(3);
 inline constexpr double pcie4_x8 = data_sheets::pcie_x16(4) / 2;
@@ -62,9 +68,11 @@ constexpr device accelerator(double tdp, device d) {
   return d;
 }
 
-/// Nodes that are alike, each a host CPU, `cpu`, and GPUs after it: `gpu0`, …; of several ones `node0/cpu`, ….
-inline platform<> hosts_with_gpus(std::size_t nodes, const device& host, const device& gpu, std::size_t gpus,
-                                  link_matrix links) {
+/// Nodes that are alike, each a host CPU, `cpu`, and GPUs after it: `gpu0`, …; of several ones `node0/cpu`, …. What
+/// leaves any of them is a copy that somebody launches.
+inline platform<> hosts_with_gpus(std::size_t nodes, device host, device gpu, std::size_t gpus, link_matrix links) {
+  host.send_overhead = copy_launch;
+  gpu.send_overhead = copy_launch;
   std::vector<device> devices;
   std::vector<std::string> names;
   for (std::size_t node = 0; node < nodes; ++node) {
@@ -266,8 +274,11 @@ inline platform<> cpu_2socket() {
   const device socket = processor(350, {.kind = device_kind::cpu,
                                         .speed = 56 * 2.0 * giga * 64,
                                         .memory_capacity = 512 * gibi,
-                                        .memory_bandwidth = 307.2 * giga});
-  platform<> made{{socket, socket}, link_matrix{2, {1e-6, 4 * 32 * giga, board_cable}}};
+                                        .memory_bandwidth = 307.2 * giga,
+                                        .send_overhead = message_post});
+  interconnect_builder b{2};
+  b.join(0, 1, {1e-6, 4 * 32 * giga, board_cable});
+  platform<> made{{socket, socket}, link_matrix{std::move(b).build()}};
   made.set_names({"socket0", "socket1"});
   return made;
 }
@@ -348,7 +359,8 @@ inline platform<> cpu_cluster_16() {
   const device node = processor(2 * 150, {.kind = device_kind::cpu,
                                           .speed = 2 * 20 * 1.6 * giga * 64,
                                           .memory_capacity = 192 * gibi,
-                                          .memory_bandwidth = 2 * 128 * giga});
+                                          .memory_bandwidth = 2 * 128 * giga,
+                                          .send_overhead = message_post});
   std::vector<std::string> names;
   for (const device_id d : ids(16)) {
     names.push_back("node" + std::to_string(d));
