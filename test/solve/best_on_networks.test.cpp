@@ -10,6 +10,7 @@
 #include "weft/platform/presets.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/simulate/any_network.hpp"
+#include "weft/simulate/fair_sharing.hpp"
 #include "weft/validate/validate.hpp"
 
 #include <doctest/doctest.h>
@@ -17,6 +18,7 @@
 #include <functional>
 #include <limits>
 #include <stop_token>
+#include <utility>
 
 namespace solve_best_on_networks_test {
 
@@ -72,6 +74,83 @@ TEST_CASE("solve::best on a network: GPUs that share uplinks of PCIe switches") 
   const double unaware = simulator{p, schedule::static_order{}, fair}.run(blind.plan).makespan;
   CHECK(unaware > 1.05 * blind.makespan); // contention costs something here
   CHECK(r.makespan < 0.9 * unaware);
+}
+
+/// Stages one after the other: an op, two branches of `length` ops each, and the op that takes up both and begins the
+/// next stage. Ops take as long as it takes to launch them on a GPU, tensors have no size to speak of.
+workload forks(int stages, int length) {
+  workload_builder b;
+  const auto add = [&](auto... inputs) {
+    const auto v = b.add_op({.bytes = 1000, .kinds = device_kind::gpu, .type = "Add"});
+    (b.add_edge(inputs, v), ...);
+    return v;
+  };
+  auto last = add();
+  for (int s = 0; s < stages; ++s) {
+    auto left = add(last);
+    auto right = add(last);
+    for (int i = 1; i < length; ++i) {
+      left = add(left);
+      right = add(right);
+    }
+    last = add(left, right);
+  }
+  return std::move(b).build();
+}
+
+/// By how much a plan for several GPUs of a platform that share its links is faster than one GPU.
+double promised(const workload& w, const platform<>& q, std::uint64_t moves = 1000) {
+  const auto efficiencies = cost::typical_efficiencies();
+  cost::roofline costs;
+  costs.efficiencies = &efficiencies;
+  const problem p{w, q, cost::tabulated{costs, w, q}};
+  const simulate::fair_sharing network;
+  const auto r = best_on(network, p, {.moves = moves});
+  REQUIRE(r.has_plan());
+  trace run;
+  simulator{p, schedule::static_order{}, network}.run(r.plan, simulate::recorder{run});
+  CHECK(validate(p, r.plan.placement, run, {.contention = contention_model::fair}).empty());
+  CHECK(r.bound.value <= r.makespan * (1 + 1e-9));
+  double alone = 0;
+  for (const op_id v : ids(p.num_ops())) {
+    alone += p.compute_time(v, 1);
+  }
+  return alone / r.makespan;
+}
+
+/// The platform as it would be if transfers started by themselves.
+platform<> with_free_sends(const platform<>& q) {
+  auto devices = q.devices();
+  for (device& d : devices) {
+    d.send_overhead = 0;
+  }
+  return {std::move(devices), q.links(), q.send_work()};
+}
+
+// A branch of n ops of 5 µs that goes to another GPU and comes back is away for n·5 µs, two launches of 5 µs and two
+// latencies L, while the first GPU runs the other branch of n·5 µs. So a stage cannot end after less than
+// (n + 1)·5 + 2·(5 + L) µs, or, where it ends on the other GPU, (n + 1)·5 + 2·5 + L µs, as the first GPU sends twice. One
+// GPU takes (2n + 1)·5 µs. Over NVLink, L is 5 µs: branches of up to 3 ops gain nothing.
+TEST_CASE("solve::best on presets: small ops are not promised a speed-up that launches and latencies eat") {
+  const auto chain = forks(29, 3); // 1.02 ms on one GPU
+  for (const char* name : {"dgx_a100", "hgx_a100_4gpu", "p3_8xlarge", "pcie_4gpu"}) {
+    CAPTURE(name);
+    const auto q = presets::make(name);
+    CHECK(promised(forks(1, 2), q) == doctest::Approx(1).epsilon(1e-9));
+    CHECK(promised(chain, q) == doctest::Approx(1).epsilon(1e-9));
+  }
+  CHECK(promised(chain, with_free_sends(presets::dgx_a100())) > 1.1); // which is what made the promise
+}
+
+// With branches of 100 ops, the least of both is 520 + L µs, where the end is on the other GPU, and one takes 1010 µs.
+TEST_CASE("solve::best on presets: long branches of small ops are worth launching transfers for") {
+  const auto w = forks(1, 100);
+  for (const auto& [name, latency] : {std::pair{"dgx_a100", 5.0}, {"p3_8xlarge", 5.0}, {"pcie_4gpu", 20.0}}) {
+    CAPTURE(name);
+    const double gain = promised(w, presets::make(name), 100'000);
+    CHECK(gain > 1.4);
+    CHECK(gain <= 1010 / (520 + latency) * 1.001); // ops also move 3 kB each
+  }
 }
 
 TEST_CASE("solve::best on a network: where nothing is slowed down, the first plan is the result") {

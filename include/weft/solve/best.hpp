@@ -41,7 +41,8 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 ///
 /// On a network: plans are proposed without contention and judged by their run. Where that shows transfers slower than
 /// alone, their pairs of devices are made as much slower, and plans are proposed again; last, single changes are run. The
-/// result is never worse than the plan made without contention with the same moves. A budget in moves holds for each
+/// result is never worse than the plan made without contention with the same moves, nor, if there is time to try it, than
+/// everything on one device. A budget in moves holds for each
 /// search, of which there are two, and a run counts as a move per five ops; one in seconds is for all of them together, the
 /// first having half. Under `effort::heuristics` there are no further searches, under `first_plan` the first plan that may
 /// be used is the only one. Memory: O(devices²).

@@ -11,11 +11,16 @@
 #include "weft/partition/list/bookings.hpp"
 #include "weft/partition/peft.hpp"
 #include "weft/plan/memory_shortage.hpp"
+#include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
+#include "weft/simulate/plan_of.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
 #include "weft/simulate/under.hpp"
 #include "weft/solve/best_result.hpp"
 #include "weft/solve/detail/chains.hpp"
+#include "weft/solve/detail/fallbacks.hpp"
 #include "weft/solve/detail/portfolio.hpp"
 #include "weft/validate/memory_shortage.hpp"
 
@@ -113,7 +118,8 @@ std::optional<memory_shortage> worst_shortage(const Problem& p, const placement&
 
 /// What proposes plans is the portfolio without contention; what judges them is the run. Where a run shows transfers slower
 /// than alone, their pairs of devices are made as much slower in the costs (`cost::congested`), and the portfolio
-/// proposes again, at first with heuristics alone. Heuristics that book links (`bookable_network_for`) propose, too.
+/// proposes again, at first with heuristics alone. Heuristics that book links (`bookable_network_for`) propose, too, and
+/// so does everything on one device, which may be the best where links are slow.
 /// Under `memory_rule::over_time`, `relaxed` has demands that every plan keeps to, `strictest` some that no run exceeds,
 /// and `how` judges by a `within_memory` of the objective; else both are the same problem, and `how` by the objective.
 template <class Problem, class E, class Objective>
@@ -148,6 +154,14 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     }
     return better;
   };
+  /// One line for what is tried again and again: the best of it, and the time of all.
+  const auto note = [&found](std::string name, double value, double seconds) {
+    if (found.tried.empty() || found.tried.back().name != name) {
+      found.tried.push_back({std::move(name), infinity, 0});
+    }
+    found.tried.back().value = std::min(found.tried.back().value, value);
+    found.tried.back().seconds += seconds;
+  };
   bool has_proposed = false;
   /// The plan for these costs, if there is one; whether it is the best so far. `last` is its run on the network.
   const auto propose = [&](const lessons& learned, double share, bool search, const char* remark) {
@@ -173,12 +187,11 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     }
     has_proposed = !proposed.plan.placement.empty();
     if (!has_proposed) {
-      found.tried.push_back({std::string{"best"} + remark, infinity, proposed.stats.partition_seconds});
+      note(std::string{"best"} + remark, infinity, proposed.stats.partition_seconds);
       return false;
     }
     last = judge.recorded(std::move(proposed.plan));
-    found.tried.push_back({std::string{"best"} + remark, last.score.usable(),
-                           proposed.stats.partition_seconds});
+    note(std::string{"best"} + remark, last.score.usable(), proposed.stats.partition_seconds);
     return offer(last);
   };
   const auto stopped = [&] {
@@ -226,6 +239,17 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     };
     book("heft, links booked", partition::heft{}.on(network));
     book("peft, links booked", partition::peft{}.on(network));
+  }
+  if (goes_on && !stopped()) { // no network slows down what sends nothing
+    const stopwatch planning;
+    if (const auto where = one_device{}(relaxed)) {
+      simulator by_path{relaxed, schedule::path_completion_time{}, network};
+      trace run;
+      by_path.run(plan{.placement = *where}, simulate::recorder{run});
+      const auto x = judge(simulate::plan_of(relaxed, run));
+      found.tried.push_back({"one_device, on the network", x.score.usable(), planning.seconds()});
+      offer(x);
+    }
   }
   if (goes_on && options.effort == effort::full && !stopped()) {
     propose(best_known, 0.7, true, ", links congested");
