@@ -138,6 +138,7 @@ int run(int argc, char** argv) {
   status_line line;
   const auto target = target_of(o);
   const auto& devices = target.devices;
+  place::choose_network(o, devices);
   const auto on_stage = [&](const std::string& text) { line.show(text); };
   if (o.max_batch) {
     o.modelling.batch = place::largest_batch(o, target, most_examples, on_stage);
@@ -180,6 +181,9 @@ int run(int argc, char** argv) {
   line.show("analysing the run");
   const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, in, problem, found, notes);
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
+  if (auto note = place::about_network(o, devices); !note.empty()) {
+    notes.push_back(std::move(note));
+  }
   auto [spread, uncertainty] = spread_of(o, problem, found.plan);
   const auto placed = weft::report::make_placed_model(problem, found.plan.placement, found.run,
                                                       {.model = in.name,

@@ -39,7 +39,7 @@ std::string footer() {
           "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
           "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
           "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
-          "  place zoo:bert_base --platform pcie_4gpu --contention fair --budget 30\n"
+          "  place zoo:bert_base --platform pcie_4gpu --contention none --budget 30\n"
           "  place zoo:gpt2_xl:inference --platform workstation_1gpu --dtype bf16 --train adam --recompute blocks --max-batch\n"
           "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
           "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
@@ -142,7 +142,7 @@ options parse(int argc, char** argv) {
   const auto before = app.get_options().size();
   tool::add_model_options(app, o.modelling);
   tool::add_memory_options(app, o.modelling);
-  tool::add_contention_option(app, o.contention);
+  const auto* contention = tool::add_contention_option(app, o.contention, "fair if the platform has a network");
   app.add_option("--memory-share", o.memory_share, "How much of each device's memory may be used")
     ->check(CLI::Range(0.01, 1.0))
     ->type_name("SHARE")
@@ -236,6 +236,7 @@ options parse(int argc, char** argv) {
                                   weft::io::in_quotes(objective), fmt::join(objective_names, ", ")));
   }
   o.objective = static_cast<place::objective>(found - std::begin(objective_names));
+  o.contention_given = contention->count() != 0;
   o.budget = tool::parse_budget(budget, "place");
   if (o.objective != objective::energy && o.deadline < std::numeric_limits<double>::infinity()) {
     throw weft::error("--deadline goes with --objective energy: it says which plans are in time");
@@ -253,6 +254,23 @@ options parse(int argc, char** argv) {
     throw weft::error("--max-batch looks for the batch: leave --batch and --from-plan out");
   }
   return o;
+}
+
+void choose_network(options& o, const weft::platform<>& devices) {
+  if (!o.contention_given) {
+    const bool on_links = devices.links().shares_links() && o.objective == objective::makespan && !o.pareto;
+    o.contention = on_links ? weft::contention_model::fair : weft::contention_model::none;
+  }
+  o.assumed["contention"] = {std::string{weft::to_string(o.contention)}};
+}
+
+std::string about_network(const options& o, const weft::platform<>& devices) {
+  switch (o.contention) {
+  case weft::contention_model::fair: return "transfers share the links of their routes by max-min fairness";
+  case weft::contention_model::port: return "each device sends one tensor at a time, and receives one";
+  case weft::contention_model::none: break;
+  }
+  return devices.links().shares_links() ? "transfers do not slow each other down, though they share links" : "";
 }
 
 } // namespace place

@@ -7,6 +7,7 @@
 #include "weft/core/budget.hpp"
 #include "weft/io/plan_record.hpp"
 #include "weft/plan/contention.hpp"
+#include "weft/platform/platform.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -27,6 +28,7 @@ struct options {
   double deadline = std::numeric_limits<double>::infinity(); ///< seconds
   bool pareto = false;
   weft::contention_model contention = weft::contention_model::none;
+  bool contention_given = false; ///< else `choose_network` says which
   weft::budget budget = {.seconds = 5};
   double memory_share = 1;
   double overhead = 0; ///< of each accelerator, for the framework: a share below 1, or bytes
@@ -54,5 +56,13 @@ struct options {
 
 /// Reads the command line. Ends the program for `--help`.
 options parse(int argc, char** argv);
+
+/// Without --contention: transfers share the links of a platform that says how its devices are joined. Objectives other
+/// than the step time are not made for a network.
+void choose_network(options& o, const weft::platform<>& devices);
+
+/// What transfers do to each other in the figures; nothing where the platform does not say how its devices are joined and
+/// they do nothing.
+std::string about_network(const options& o, const weft::platform<>& devices);
 
 } // namespace place

@@ -101,8 +101,8 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   } else {
     why = "no plan was found";
   }
-  if (o.contention != contention_model::none || (r.reason && r.reason->why == infeasibility::reason::no_device_of_kind)) {
-    return why; // the number of devices is found without contention
+  if (r.reason && r.reason->why == infeasibility::reason::no_device_of_kind) {
+    return why;
   }
   const device_id like = scarce_device(p);
   const auto estimates = [&](const platform<>& on) { return tool::costs{base, p.workload(), on}; };
@@ -114,9 +114,10 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   if (needed.reason && needed.reason == r.reason) {
     return why + fmt::format("\n  no number of devices like {} would do", p.platform().name(like));
   }
-  return why + fmt::format("\n  with more devices like {}: {}", p.platform().name(like),
+  return why + fmt::format("\n  with more devices like {}: {}{}", p.platform().name(like),
                            to_string(needed, needed.reason && needed.reason->op != none ? op_name(p, needed.reason->op)
-                                                                                       : std::string{}));
+                                                                                       : std::string{}),
+                           o.contention == contention_model::none ? "" : ", if transfers do not slow each other down");
 }
 
 solve::best_options budget_of(const options& o, const std::function<void(const progress&)>& on_progress) {
@@ -314,11 +315,6 @@ answer search(const options& o, const problem& p, const estimate& base, const li
       return a;
     }
     a = from(o, p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");
-    if (o.contention != contention_model::none) {
-      a.notes.emplace_back(o.contention == contention_model::fair
-                             ? "transfers share the links of their routes by max-min fairness"
-                             : "each device sends one tensor at a time, and receives one");
-    }
   }
   if (a.found) {
     a.baselines = baselines(o, p);

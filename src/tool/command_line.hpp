@@ -57,9 +57,10 @@ inline weft::budget parse_budget(const std::string& text, const char* program) {
   return moves ? weft::budget{.moves = static_cast<std::uint64_t>(amount)} : weft::budget{.seconds = amount};
 }
 
-/// Adds --contention, which sets `model` when `app` parses.
-inline void add_contention_option(CLI::App& app, weft::contention_model& model) {
-  app
+/// Adds --contention, which sets `model` when `app` parses. The help says `otherwise` of what holds without it.
+inline CLI::Option* add_contention_option(CLI::App& app, weft::contention_model& model,
+                                          const char* otherwise = "none") {
+  return app
     .add_option_function<std::string>(
       "--contention",
       [&model](const std::string& name) {
@@ -71,7 +72,7 @@ inline void add_contention_option(CLI::App& app, weft::contention_model& model) 
       "max-min fairness along the platform's routes")
     ->check(CLI::IsMember({"none", "port", "fair"}).description(""))
     ->type_name("none|port|fair")
-    ->default_str("none");
+    ->default_str(otherwise);
 }
 
 } // namespace tool

@@ -184,6 +184,17 @@ def main(folder):
     for how, seconds in (('none', '12.0'), ('port', '13.0'), ('fair', '13.0')):
         told = placed(forked, '--platform', shared, '--peak-rates', *few, '--contention', how)
         check(f'Step time    {seconds} s' in told and 'Not valid' not in told, f'--contention {how}: {told[:300]}')
+    # … of which the platform knows, if it says how its devices are joined; and a transfer may take a second to start
+    check('Step time    13.0 s' in placed(forked, '--platform', shared, '--peak-rates', *few), 'without --contention: fair')
+    check('share links' in flat(placed(forked, '--platform', shared, '--peak-rates', *few, '--objective', 'period')),
+          'the period is that of links that are not shared, and says so')
+    check('share' not in placed(*on_two), 'a link per pair is no network')
+    with open(shared) as f:
+        slow = json.load(f)
+    slow['devices'][0]['send_overhead'] = 1
+    slow = write('slow.json', json.dumps(slow))
+    check('Step time    14.0 s' in placed(forked, '--platform', slow, '--peak-rates', *few, '--contention', 'none'),
+          'starting the two transfers takes a second each')
     check('each device sends one tensor at a time' in flat(placed(*net, '--contention', 'port')), 'the network is told')
     check('slack' in placed(*net, '--contention', 'fair', '--uncertainty', '0.2'), 'samples on the network')
     refused(*on_two, '--contention', 'fair', '--objective', 'energy', because='--contention goes with --objective makespan')
@@ -230,7 +241,7 @@ def main(folder):
 
     onnx_net = (path('net.onnx'), '--platform', 'workstation_2gpu')
     made, _ = replayed('bundled', 'zoo:mnist_conv:inference', '--platform', 'workstation_2gpu', '--batch', '64', '--train')
-    check(made['origin']['options'] == {'batch': ['64'], 'train': ['']} and made['origin']['model']['name'] == 'zoo:mnist_conv:inference'
+    check(made['origin']['options'] == {'batch': ['64'], 'contention': ['fair'], 'train': ['']} and made['origin']['model']['name'] == 'zoo:mnist_conv:inference'
           and 'sha256' not in made['origin']['model'], f'what a bundled network was made with: {made["origin"]}')
     made, _ = replayed('file', *onnx_net, '--contention', 'fair', '--peak-rates', '--memory-share', '0.9')
     origin = made['origin']
