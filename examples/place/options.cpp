@@ -270,7 +270,8 @@ std::string about_network(const options& o, const weft::platform<>& devices) {
   case weft::contention_model::port: return "each device sends one tensor at a time, and receives one";
   case weft::contention_model::none: break;
   }
-  return devices.links().shares_links() ? "transfers do not slow each other down, though they share links" : "";
+  const bool unasked = devices.links().shares_links() && !o.contention_given;
+  return unasked ? "transfers do not slow each other down, though they share links" : "";
 }
 
 } // namespace place
