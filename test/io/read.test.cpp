@@ -192,7 +192,7 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
     }
   }
   CHECK(read == std::vector<std::string>{"workload of 5", "platform of 5", "platform of 8", "platform of 3", "plan of 6",
-                                         "trace of 2", "profile of 2", "workload of 4", "platform of 3"});
+                                         "plan of 3", "trace of 2", "profile of 2", "workload of 4", "platform of 3"});
 }
 
 TEST_CASE("read: a model says what its work counts") {
