@@ -79,6 +79,7 @@ TEST_CASE("described machines: the lists of a DGX A100 make what the preset has"
     CHECK(p.speed(d) == preset.speed(d));
     CHECK(p.memory_capacity(d) == preset.memory_capacity(d));
     CHECK(p.memory_bandwidth(d) == preset.memory_bandwidth(d));
+    CHECK(p.send_overhead(d) == preset.send_overhead(d));
     for (const device_id e : ids(9)) {
       CHECK(p.bandwidth(d, e) == preset.bandwidth(d, e));
       CHECK(p.latency(d, e) == doctest::Approx(preset.latency(d, e)));

@@ -26,6 +26,11 @@ constexpr double pcie_x16(std::uint32_t generation) {
   return generation < gigabytes.size() ? gigabytes[generation] * 1e9 : 0;
 }
 
+/// Seconds that it takes to start a transfer: to launch a copy to or from a GPU and record its event, as long as a
+/// kernel; to post a message to a network card or another socket. docs/costs.md has the sources.
+inline constexpr double copy_launch = 5e-6;
+inline constexpr double message_post = 1e-6;
+
 /// What idle devices draw is not on data sheets: these shares of their thermal design power are assumed.
 inline constexpr double idle_share_of_accelerators = 0.15;
 inline constexpr double idle_share_of_processors = 0.3;

@@ -33,6 +33,8 @@ struct machine_assumptions {
   double network_latency = 5e-6; ///< seconds from node to node
   double pcie_latency = 10e-6;   ///< of a small copy over PCIe
   double nvlink_latency = 5e-6;
+  double copy_launch = data_sheets::copy_launch;   ///< seconds that a copy to or from a GPU keeps its sender
+  double message_post = data_sheets::message_post; ///< … and that any other transfer does
   /// What all transfers between NUMA nodes reach together, as a share of the rate of 16 PCIe lanes (presets.hpp).
   double between_numa_nodes = 2.0 / 3;
 };
@@ -73,6 +75,11 @@ public:
     if (devices_.empty()) {
       throw error("the lists name neither a GPU nor a processor whose speed is known; add the output of lscpu -J, or of "
                   "nvidia-smi --query-gpu=name,memory.total --format=csv");
+    }
+    if (std::any_of(parts.begin(), parts.end(), [](const node_parts& p) { return !p.gpus.empty(); })) {
+      note("transfers: a copy takes " + number(assumed_.pcie_latency * 1e6) + " us over PCIe and " +
+           number(assumed_.nvlink_latency * 1e6) + " us over NVLink, and keeps what sends it for " +
+           number(assumed_.copy_launch * 1e6) + " us");
     }
     interconnect_builder b{devices_.size(), {.spread = several}}; // what leaves a node, over its network cards
     const auto fabric = several ? b.add_switch("network") : none;
@@ -338,12 +345,15 @@ private:
   }
 
   void add_devices(const node_parts& made, const std::string& prefix) {
+    const double overhead = made.gpus.empty() ? assumed_.message_post : assumed_.copy_launch;
     if (made.host) {
       devices_.push_back(*made.host);
+      devices_.back().send_overhead = overhead;
       names_.push_back(prefix + "cpu");
     }
     for (std::size_t i = 0; i < made.gpus.size(); ++i) {
       devices_.push_back(made.gpus[i]);
+      devices_.back().send_overhead = overhead;
       names_.push_back(prefix + "gpu" + std::to_string(i));
     }
   }

@@ -41,10 +41,6 @@ inline constexpr byte_count gibi = byte_count{1} << 30; // memories are built in
 // NVLink and 7 between a GPU and the host, of the wait for its event 3.
 inline constexpr double nvlink_latency = 5e-6;
 inline constexpr double pcie_latency = 10e-6;
-// Seconds that it takes to start one: to launch a copy to or from a GPU and record its event, as long as a kernel; to
-// post a message to a network card or another socket.
-inline constexpr double copy_launch = 5e-6;
-inline constexpr double message_post = 1e-6;
 
 inline constexpr double pcie3_x16 = data_sheets::pcie_x16(3);
 inline constexpr double pcie4_x8 = data_sheets::pcie_x16(4) / 2;
@@ -71,8 +67,8 @@ constexpr device accelerator(double tdp, device d) {
 /// Nodes that are alike, each a host CPU, `cpu`, and GPUs after it: `gpu0`, …; of several ones `node0/cpu`, …. What
 /// leaves any of them is a copy that somebody launches.
 inline platform<> hosts_with_gpus(std::size_t nodes, device host, device gpu, std::size_t gpus, link_matrix links) {
-  host.send_overhead = copy_launch;
-  gpu.send_overhead = copy_launch;
+  host.send_overhead = data_sheets::copy_launch;
+  gpu.send_overhead = data_sheets::copy_launch;
   std::vector<device> devices;
   std::vector<std::string> names;
   for (std::size_t node = 0; node < nodes; ++node) {
@@ -275,7 +271,7 @@ inline platform<> cpu_2socket() {
                                         .speed = 56 * 2.0 * giga * 64,
                                         .memory_capacity = 512 * gibi,
                                         .memory_bandwidth = 307.2 * giga,
-                                        .send_overhead = message_post});
+                                        .send_overhead = data_sheets::message_post});
   interconnect_builder b{2};
   b.join(0, 1, {1e-6, 4 * 32 * giga, board_cable});
   platform<> made{{socket, socket}, link_matrix{std::move(b).build()}};
@@ -360,7 +356,7 @@ inline platform<> cpu_cluster_16() {
                                           .speed = 2 * 20 * 1.6 * giga * 64,
                                           .memory_capacity = 192 * gibi,
                                           .memory_bandwidth = 2 * 128 * giga,
-                                          .send_overhead = message_post});
+                                          .send_overhead = data_sheets::message_post});
   std::vector<std::string> names;
   for (const device_id d : ids(16)) {
     names.push_back("node" + std::to_string(d));
