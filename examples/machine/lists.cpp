@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "lists.hpp"
 
-#include "weft/io/detail/foreign_formats.hpp"
+#include "weft/io/foreign_formats.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/hwloc_xml.hpp"
 #include "weft/io/lscpu.hpp"
@@ -43,7 +43,7 @@ public:
       as(io::hwloc_xml_reader{}, [&](auto x) { set(hwloc_, std::move(x), file, "the topology"); }) ||
       as(io::gpu_list_reader{}, [&](auto x) { add_gpus(std::move(x), file); });
     if (!known) {
-      throw error(fmt::format("{}: {}; machine reads {}", file, io::detail::what_it_looks_like(bytes), known_lists));
+      throw error(fmt::format("{}: {}; machine reads {}", file, io::what_it_looks_like(bytes), known_lists));
     }
   }
 
