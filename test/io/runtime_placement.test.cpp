@@ -339,6 +339,48 @@ TEST_CASE("runtime_placement: TensorFlow's scopes") {
   CHECK(map.size() == 6);
 }
 
+/// Layers on these devices of two nodes, each with a CPU and two GPUs: 1, 2 and 4, 5.
+io::layer_placement on_two_nodes(const std::vector<device_id>& parts) {
+  auto where = placed(parts);
+  where.devices.clear();
+  for (const std::string node : {"node0/", "node1/"}) {
+    where.devices.push_back({node + "cpu", device_kind::cpu});
+    where.devices.push_back({node + "gpu0", device_kind::gpu});
+    where.devices.push_back({node + "gpu1", device_kind::gpu});
+  }
+  return where;
+}
+
+bool has_note(const io::runtime_placement& r, const std::string& note) {
+  return std::find(r.notes.begin(), r.notes.end(), note) != r.notes.end();
+}
+
+TEST_CASE("runtime_placement: numbers of GPUs are those of their nodes, and one process has one node") {
+  const auto both = on_two_nodes({1, 1, 2, 4, 5, 5});
+  for (const auto& f : io::runtime_formats) {
+    CAPTURE(std::string{f.name});
+    if (f.name == "device_map" || f.name == "llama.cpp" || f.name == "tensorflow") {
+      CHECK_THROWS_WITH_AS(f.write(both), doctest::Contains("it is one process, which has the devices of one node, and the "
+                                                            "model is on 'node0/gpu0' and 'node1/gpu0'"),
+                           error);
+    } else {
+      const auto r = f.write(both);
+      CHECK(r.text.find("CUDA_VISIBLE_DEVICES") == r.text.npos);
+      CHECK(has_note(r, "the stages are on several nodes: give ranks to them in this order, 'node0' with "
+                        "CUDA_VISIBLE_DEVICES=0,1, then 'node1' with CUDA_VISIBLE_DEVICES=0,1"));
+      CHECK_THROWS_WITH_AS(f.write(on_two_nodes({1, 1, 4, 4, 2, 2})),
+                           doctest::Contains("the stages of node 'node0' do not follow each other"), error);
+    }
+    CHECK(has_note(f.write(on_two_nodes({4, 4, 5, 5})), "all of it is on node 'node1': run it there"));
+  }
+  const auto second = on_two_nodes({5, 5, 4, 4});
+  CHECK(io::vllm_partition(second).text.starts_with("CUDA_VISIBLE_DEVICES=1,0 "));
+  CHECK(nlohmann::json::parse(io::device_map(second).text)["model.layers.0"] == 1);
+  CHECK(nlohmann::json::parse(io::tensorflow_scopes(second).text)["lm_head"] == "/device:GPU:0");
+  CHECK(word_after(io::llama_cpp_options(second).text, "--device") == "CUDA1,CUDA0");
+  CHECK(io::device_map(on_two_nodes({3, 3, 4, 4})).notes.size() == 3);
+}
+
 TEST_CASE("runtime_placement: without names there is nothing to write, and odd names do no harm") {
   auto where = placed({1, 1, 1, 1});
   where.layers[0].scope = "/a\xff\n\"'`$(x).0";

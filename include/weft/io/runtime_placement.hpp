@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <span>
 #include <string>
@@ -69,6 +70,14 @@ inline std::string module_path(std::string_view scope) {
 }
 
 namespace detail {
+
+inline std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const auto& word : words) {
+    text += (text.empty() ? "" : std::string{between}) + word;
+  }
+  return text;
+}
 
 /// Consecutive parts of a model on one device.
 struct pipeline_stage {
@@ -139,26 +148,98 @@ public:
     }
   }
 
-  /// `CUDA_VISIBLE_DEVICES=1,0 ` where stages are not on the accelerators of their numbers.
-  std::string visible_devices() const {
-    std::string list;
-    bool same = true;
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      const auto number = number_of(where_, stages_[i].device);
-      same = same && number == i;
-      list += (i > 0 ? "," : "") + std::to_string(number);
+  /// Throws if the model is on several nodes.
+  void require_one_node() const {
+    const auto one = node_of(where_, where_.embedding);
+    const auto check = [&](device_id d) {
+      if (node_of(where_, d) != one) {
+        fail("it is one process, which has the devices of one node, and the model is on " +
+             in_quotes(where_.devices[where_.embedding].name) + " and " + in_quotes(where_.devices[d].name) +
+             "; name devices of one node");
+      }
+    };
+    for (const auto& s : stages_) {
+      check(s.device);
     }
-    return same ? "" : "CUDA_VISIBLE_DEVICES=" + list + " ";
+    for (const auto& s : where_.outside) {
+      check(s.device);
+    }
   }
 
-  /// The number of an accelerator among those of the platform, or of a CPU among the CPUs.
+  /// `CUDA_VISIBLE_DEVICES=1,0 ` where stages are not on the accelerators of their numbers; nothing if they are on
+  /// several nodes, which `about_devices` tells then.
+  std::string visible_devices() const {
+    const auto nodes = stages_by_node();
+    if (nodes.size() > 1) {
+      return "";
+    }
+    std::vector<std::string> in_order;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      in_order.push_back(std::to_string(i));
+    }
+    return nodes.front().numbers == in_order ? "" : "CUDA_VISIBLE_DEVICES=" + joined(nodes.front().numbers, ",") + " ";
+  }
+
+  /// What the numbers of devices mean, and on which nodes the stages are if the platform has several.
+  std::vector<std::string> about_devices() const {
+    const auto other = std::find_if(where_.devices.begin(), where_.devices.end(), [&](const auto& d) {
+      return node_of(d.name) != node_of(where_.devices.front().name);
+    });
+    if (other == where_.devices.end()) {
+      return {"the numbers of GPUs are those of the platform's accelerators, in its order"};
+    }
+    std::vector<std::string> notes{"the numbers of GPUs are those of the accelerators of each node, in the platform's order"};
+    const auto nodes = stages_by_node();
+    if (nodes.size() == 1) {
+      notes.push_back("all of it is on node " + in_quotes(nodes.front().name) + ": run it there");
+      return notes;
+    }
+    std::vector<std::string> list;
+    for (const auto& n : nodes) {
+      list.push_back(in_quotes(n.name) + " with CUDA_VISIBLE_DEVICES=" + joined(n.numbers, ","));
+    }
+    notes.push_back("the stages are on several nodes: give ranks to them in this order, " + joined(list, ", then "));
+    return notes;
+  }
+
+  /// The number of an accelerator among those of its node, or of a CPU among the CPUs there.
   static std::uint32_t number_of(const layer_placement& where, device_id d) {
     const bool cpu = where.devices[d].kind == device_kind::cpu;
-    return static_cast<std::uint32_t>(std::count_if(where.devices.begin(), where.devices.begin() + d,
-                                                    [&](const auto& x) { return (x.kind == device_kind::cpu) == cpu; }));
+    return static_cast<std::uint32_t>(
+      std::count_if(where.devices.begin(), where.devices.begin() + d, [&](const auto& x) {
+        return (x.kind == device_kind::cpu) == cpu && node_of(x.name) == node_of(where, d);
+      }));
   }
 
+  /// What a device's name has before its last `/`; empty for a machine of one node.
+  static std::string_view node_of(std::string_view name) {
+    const auto slash = name.rfind('/');
+    return name.substr(0, slash == name.npos ? 0 : slash);
+  }
+  static std::string_view node_of(const layer_placement& where, device_id d) { return node_of(where.devices[d].name); }
+
 private:
+  struct node_stages {
+    std::string_view name;
+    std::vector<std::string> numbers = {}; ///< of the accelerators, a stage each
+  };
+
+  /// The stages of each node. Throws if those of a node do not follow each other, as ranks do.
+  std::vector<node_stages> stages_by_node() const {
+    std::vector<node_stages> nodes;
+    for (const auto& s : stages_) {
+      const auto node = node_of(where_, s.device);
+      if (nodes.empty() || nodes.back().name != node) {
+        if (std::any_of(nodes.begin(), nodes.end(), [&](const auto& n) { return n.name == node; })) {
+          fail("the stages of node " + in_quotes(node) + " do not follow each other; name devices node by node");
+        }
+        nodes.push_back({.name = node});
+      }
+      nodes.back().numbers.push_back(std::to_string(number_of(where_, s.device)));
+    }
+    return nodes;
+  }
+
   pipeline_stage& at(device_id d) {
     if (stages_.empty() || stages_.back().device != d) {
       stages_.push_back({.device = d});
@@ -171,24 +252,14 @@ private:
   std::vector<pipeline_stage> stages_;
 };
 
-inline std::string joined(const std::vector<std::string>& words, std::string_view between) {
-  std::string text;
-  for (const auto& word : words) {
-    text += (text.empty() ? "" : std::string{between}) + word;
-  }
-  return text;
-}
-
-inline constexpr const char* about_numbers =
-  "the numbers of GPUs are those of the platform's accelerators, in its order";
-
 } // namespace detail
 
 /// `device_map` of Hugging Face's transformers and accelerate, as JSON: a module's path and the number of its GPU, "cpu",
-/// or "disk" for a device of that name. Throws `error` if the model's names tell no layers.
+/// or "disk" for a device of that name. Throws `error` if the model's names tell no layers or it is on several nodes.
 /// Source: accelerate 1.14, `dispatch_model`: a module's submodules go with it, and all parameters must be in some module.
 inline runtime_placement device_map(const layer_placement& where) {
   const detail::layer_pipeline pipeline{where, "a device_map"};
+  pipeline.require_one_node();
   nlohmann::ordered_json map = nlohmann::ordered_json::object();
   bool of_modules = true;
   const auto add = [&](const layer_placement::placed_scope& s) {
@@ -203,7 +274,8 @@ inline runtime_placement device_map(const layer_placement& where) {
   };
   std::for_each(where.outside.begin(), where.outside.end(), add);
   std::for_each(where.layers.begin(), where.layers.end(), add);
-  runtime_placement r{map.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n", {detail::about_numbers}};
+  runtime_placement r{map.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n",
+                      pipeline.about_devices()};
   if (!of_modules) {
     r.notes.emplace_back("the keys are the scopes of the model's ops; compare them with model.named_modules(), which "
                          "they are in exports of torch.onnx");
@@ -225,23 +297,25 @@ inline runtime_placement vllm_partition(const layer_placement& where) {
   for (const auto& s : pipeline.stages()) {
     counts.push_back(std::to_string(s.layers));
   }
-  return {pipeline.visible_devices() + "VLLM_PP_LAYER_PARTITION=" + detail::joined(counts, ",") +
-            " vllm serve \"$MODEL\" --tensor-parallel-size 1 --pipeline-parallel-size " + std::to_string(counts.size()) +
-            "\n",
-          {"vLLM has the embedding on the first stage and the head on the last",
-           "vLLM reserves memory for its key-value cache on all stages alike; the placement does not know that cache",
-           detail::about_numbers}};
+  runtime_placement r{
+    pipeline.visible_devices() + "VLLM_PP_LAYER_PARTITION=" + detail::joined(counts, ",") +
+      " vllm serve \"$MODEL\" --tensor-parallel-size 1 --pipeline-parallel-size " + std::to_string(counts.size()) + "\n",
+    {"vLLM has the embedding on the first stage and the head on the last",
+     "vLLM reserves memory for its key-value cache on all stages alike; the placement does not know that cache"}};
+  std::ranges::copy(pipeline.about_devices(), std::back_inserter(r.notes));
+  return r;
 }
 
 /// Options of llama.cpp's programs: how many layers go to GPUs, and in which proportion. What is on the CPU but not
-/// before all GPUs is told by the names of its tensors. Throws `error` unless there is one stack of layers and no GPU
-/// has two runs of them.
+/// before all GPUs is told by the names of its tensors. Throws `error` unless there is one stack of layers on one
+/// node and no GPU has two runs of them.
 /// Source: llama.cpp, src/llama-model.cpp, `load_tensors`: of L layers and the output, the last `--n-gpu-layers` are on
 /// GPUs; of these, number i is on the first GPU whose sum of `--tensor-split` up to it, over the sum of all, is above
 /// i / count; the input is on the CPU. src/llama-model-loader.cpp: the first regular expression of `--override-tensor`
 /// that a tensor's name contains says its buffer. common/arg.cpp: overrides are separated by commas.
 inline runtime_placement llama_cpp_options(const layer_placement& where) {
   const detail::layer_pipeline pipeline{where, "llama.cpp"};
+  pipeline.require_one_node();
   pipeline.require_one_stack();
   std::vector<device_id> items; // the layers and the output
   for (const auto& l : where.layers) {
@@ -304,7 +378,7 @@ inline runtime_placement llama_cpp_options(const layer_placement& where) {
   r.text += "\n";
   r.notes.emplace_back("the split is by proportion: it is exact for a model with " +
                        std::to_string(where.layers.size()) + " layers, as this one has");
-  r.notes.emplace_back(detail::about_numbers);
+  std::ranges::copy(pipeline.about_devices(), std::back_inserter(r.notes));
   return r;
 }
 
@@ -342,8 +416,8 @@ inline runtime_placement deepspeed_module(const layer_placement& where) {
                         "        stage = self._topo.get_coord(self.global_rank).pipe\n"
                         "        self._set_bounds(start=self.parts[stage], stop=self.parts[stage + 1])\n",
                       {"DeepSpeed takes no list of stages: the class in the file overrides a function of PipelineModule "
-                       "that is not part of its interface",
-                       detail::about_numbers}};
+                       "that is not part of its interface"}};
+  std::ranges::copy(pipeline.about_devices(), std::back_inserter(r.notes));
   if (!visible.empty()) {
     r.notes.push_back("stages are not on GPUs of their numbers: start with " + visible);
   }
@@ -366,7 +440,7 @@ inline runtime_placement megatron_options(const layer_placement& where) {
   }
   runtime_placement r{"--num-layers " + std::to_string(where.layers.size()) + " --pipeline-model-parallel-size " +
                         std::to_string(stages.size()),
-                      {detail::about_numbers}};
+                      pipeline.about_devices()};
   if (stages.size() > 1) {
     r.text += " --pipeline-model-parallel-layout '" + detail::joined(layout, "|") + "'";
     const bool middle_alike = std::all_of(stages.begin() + 1, stages.end() - 1,
@@ -388,14 +462,17 @@ inline runtime_placement megatron_options(const layer_placement& where) {
 }
 
 /// The device of each name scope of a TensorFlow graph, as JSON; under the empty name that of all other ops, which is
-/// where the embedding is. Throws `error` if the model's names tell no layers.
+/// where the embedding is. Throws `error` if the model's names tell no layers or it is on several nodes.
 /// Source: TensorFlow 2.16, `tf.compat.v1.device`, which takes a function of the op.
 inline runtime_placement tensorflow_scopes(const layer_placement& where) {
   const detail::layer_pipeline pipeline{where, "a map of TensorFlow's scopes"};
+  pipeline.require_one_node();
   const auto name_of = [&](device_id d) {
     const auto kind = where.devices[d].kind;
-    const auto number = std::count_if(where.devices.begin(), where.devices.begin() + d,
-                                      [&](const auto& x) { return x.kind == kind; });
+    const auto node = pipeline.node_of(where, d);
+    const auto number = std::count_if(where.devices.begin(), where.devices.begin() + d, [&](const auto& x) {
+      return x.kind == kind && pipeline.node_of(x.name) == node;
+    });
     return "/device:" + upper(to_string(kind)) + ":" + std::to_string(number);
   };
   nlohmann::ordered_json map = nlohmann::ordered_json::object();
@@ -405,8 +482,11 @@ inline runtime_placement tensorflow_scopes(const layer_placement& where) {
   map[""] = name_of(where.embedding);
   std::for_each(where.outside.begin(), where.outside.end(), add);
   std::for_each(where.layers.begin(), where.layers.end(), add);
-  return {map.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n",
-          {"gradients are not in the map: make them with colocate_gradients_with_ops, or look their forward op's scope up"}};
+  runtime_placement r{
+    map.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n",
+    {"gradients are not in the map: make them with colocate_gradients_with_ops, or look their forward op's scope up"}};
+  std::ranges::copy(pipeline.about_devices(), std::back_inserter(r.notes));
+  return r;
 }
 
 /// A runtime that placements can be written for.

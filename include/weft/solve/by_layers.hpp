@@ -11,13 +11,13 @@
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
+#include "weft/throughput/charges.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/validate/memory_shortage.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,17 +76,18 @@ public:
   }
 
   by_layers_result operator()() {
-    std::vector<std::vector<device_id>> orders{options_.devices};
-    if (options_.devices.empty()) {
-      orders = orders_of(partition::accelerators(p_));
-    }
-    auto r = best_of(orders);
     device_id host = 0;
     while (host < p_.num_devices() && p_.platform().kind(host) != device_kind::cpu) {
       ++host;
     }
+    auto devices = options_.devices.empty() ? partition::accelerators(p_) : options_.devices;
+    std::vector<std::vector<device_id>> orders{devices};
+    if (options_.devices.empty()) {
+      orders = orders_of(devices, host);
+    }
+    auto r = best_of(orders);
     const bool host_is_left = options_.devices.empty() && host < p_.num_devices() &&
-                              p_.platform().kind(orders.front().front()) != device_kind::cpu;
+                              p_.platform().kind(devices.front()) != device_kind::cpu;
     if (!r.found && host_is_left) {
       const auto without = std::move(orders);
       orders.clear();
@@ -97,8 +98,9 @@ public:
         orders.back().insert(orders.back().begin(), host);
       }
       r = best_of(orders);
+      devices.insert(devices.begin(), host);
     }
-    for (const device_id d : orders.front()) {
+    for (const device_id d : devices) {
       r.capacity += limit(d);
     }
     r.resident = resident_[orders.front().front()].back();
@@ -109,11 +111,29 @@ private:
   using value = std::pair<double, double>; ///< what is to be small, and what decides among equals
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  /// The best split of the first parts whose last ones are on a certain device.
+  /// Seconds that a border between two devices takes of the one before it, of the one after it, and of neither.
+  struct handover {
+    double before = 0;
+    double after = 0;
+    double moving = 0;
+    friend bool operator==(const handover&, const handover&) = default;
+  };
+
+  /// The best split of the first parts whose last ones are on a certain device, with what this then sends.
   struct state {
+    double sending = 0; ///< seconds of the device, `handover::before`
     value cost{never, never};
     std::uint32_t begin = 0; ///< of those last ones
     std::size_t before = 0;  ///< the device of the parts before them
+    std::size_t at = 0;      ///< the state there
+  };
+
+  /// A split of the first parts, with what it takes to bring a certain device what it needs of them.
+  struct arrival {
+    double receiving = 0; ///< seconds of that device, `handover::after`
+    value cost{0, 0};
+    std::size_t before = 0; ///< the device of the last of those parts
+    std::size_t at = 0;     ///< the state there
   };
 
   bool goes_to(component_id c, device_id d) const { return p_.kinds(c).contains(p_.platform().kind(d)); }
@@ -122,18 +142,40 @@ private:
       static_cast<byte_count>(p_.platform().memory_capacity(d)));
   }
 
-  /// All orders of devices that differ in more than the names of equal ones, at most 512; equal ones ascending.
-  std::vector<std::vector<device_id>> orders_of(const std::vector<device_id>& devices) const {
+  /// Whether a split costs the same when d and e change places, also with others.
+  bool alike(device_id d, device_id e, const std::vector<device_id>& others) const {
+    const auto same = [&](device_id a, device_id b, device_id c, device_id f) {
+      for (std::uint32_t border = 1; border < parts_; ++border) {
+        if (!(handover_at(border, a, b) == handover_at(border, c, f))) {
+          return false;
+        }
+      }
+      return true;
+    };
+    return p_.platform().kind(d) == p_.platform().kind(e) && limit(d) == limit(e) && time_[d] == time_[e] &&
+           same(d, e, e, d) && std::all_of(others.begin(), others.end(), [&](device_id f) {
+             return f == d || f == e || (same(d, f, e, f) && same(f, d, f, e));
+           });
+  }
+
+  /// All orders of devices that differ in more than the places of devices alike, at most 512, by ids; those alike come
+  /// ascending, no more of them than there are parts.
+  std::vector<std::vector<device_id>> orders_of(const std::vector<device_id>& devices, device_id host) const {
+    auto others = devices;
+    if (host < p_.num_devices()) {
+      others.push_back(host);
+    }
     std::vector<device_id> class_of;
     std::map<device_id, std::vector<device_id>> members;
     for (const device_id d : devices) {
       const auto like = std::find_if(members.begin(), members.end(), [&](const auto& m) {
-        const device_id e = m.first;
-        return p_.platform().kind(d) == p_.platform().kind(e) && limit(d) == limit(e) && time_[d] == time_[e];
+        return alike(d, m.first, others);
       });
       const device_id first = like == members.end() ? d : like->first;
-      members[first].push_back(d);
-      class_of.push_back(first);
+      if (members[first].size() < parts_) {
+        members[first].push_back(d);
+        class_of.push_back(first);
+      }
     }
     std::sort(class_of.begin(), class_of.end());
     std::vector<std::vector<device_id>> orders;
@@ -167,20 +209,46 @@ private:
     }
   }
 
-  /// Seconds for what goes between the parts before `border` on d and those from there on e.
-  double transfer(std::uint32_t border, device_id d, device_id e) {
-    const auto [at, is_new] = transfer_.try_emplace({border, d, e}, 0.0);
-    if (is_new) {
-      for (const tensor_id t : crossing_[border - 1].forward) {
-        at->second += p_.transfer_time(t, d, e);
+  /// What goes between the parts before `border` on d and those from there on e. What producers pay for a tensor is
+  /// counted at the first border that it crosses: at others its producer may be on another device.
+  handover handover_at(std::uint32_t border, device_id d, device_id e) const {
+    handover h;
+    double back = 0;
+    const throughput::charges<Problem> c{p_};
+    const auto move = [&](tensor_id t, device_id from, device_id to, double& on_link) {
+      const bool first = layers_.part[p_.component(p_.workload().producer(t))] == (from == d ? border - 1 : border);
+      if (!options_.period) {
+        h.moving += (first ? p_.send_time(t, from, to) : 0) + p_.transfer_time(t, from, to);
+        return;
       }
-      double back = 0;
-      for (const tensor_id t : crossing_[border - 1].backward) {
-        back += p_.transfer_time(t, e, d);
-      }
-      at->second = options_.period ? std::max(at->second, back) : at->second + back; // each way has its link
+      const auto charge = [&](std::size_t r, double seconds) {
+        if (r != from || first) {
+          (r == d ? h.before : r == e ? h.after : on_link) += seconds;
+        }
+      };
+      charge(from, c.leaving(t, from));
+      c.moving(t, from, to, charge);
+    };
+    for (const tensor_id t : crossing_[border - 1].forward) {
+      move(t, d, e, h.moving);
     }
-    return at->second;
+    for (const tensor_id t : crossing_[border - 1].backward) {
+      move(t, e, d, back);
+    }
+    h.moving = std::max(h.moving, back); // in a period each way has its link
+    return h;
+  }
+
+  /// The same for all borders; entry 0 is of none.
+  const std::vector<handover>& handovers(device_id d, device_id e) {
+    auto& row = handovers_[{d, e}];
+    if (row.empty()) {
+      row.resize(parts_);
+      for (std::uint32_t border = 1; border < parts_; ++border) {
+        row[border] = handover_at(border, d, e);
+      }
+    }
+    return row;
   }
 
   bool fits(device_id d, std::uint32_t begin, std::uint32_t end) const {
@@ -188,54 +256,94 @@ private:
     return resident + density_[d] * (made_[d][end] - made_[d][begin]) <= static_cast<double>(limit(d));
   }
 
-  /// The best split for devices in this order, by dynamic programming over the parts that are placed and the device that
-  /// has the last of them; empty if none fits.
+  /// The best split for devices in this order, by dynamic programming over the parts that are placed, the device that
+  /// has the last of them, and what it then does for the next device; empty if none fits.
   std::pair<value, std::vector<device_id>> split(const std::vector<device_id>& order) {
     const std::size_t k = order.size();
-    std::vector<state> best(k * (parts_ + 1));
+    std::vector<std::vector<state>> best(k * (parts_ + 1));
+    const auto cell = [&](std::size_t j, std::uint32_t end) -> auto& { return best[j * (parts_ + 1) + end]; };
     const auto is_border = [&](std::uint32_t i) {
       return !options_.ends_with_layers || (i != 1 && i + 1 != parts_);
     };
+    std::vector<std::vector<arrival>> arrivals(parts_);
     for (std::size_t j = 0; j < k; ++j) {
       const device_id d = order[j];
-      for (std::uint32_t end = 1; end <= parts_; ++end) {
-        auto& s = best[j * (parts_ + 1) + end];
-        if (end < parts_ && !is_border(end)) {
-          continue;
+      for (auto& a : arrivals) {
+        a.clear();
+      }
+      arrivals[0].push_back({0, {0, 0}, j, 0});
+      for (std::size_t i = 0; i < j; ++i) {
+        const auto& row = handovers(order[i], d);
+        for (std::uint32_t begin = 1; begin < parts_; ++begin) {
+          arrive(arrivals[begin], cell(i, begin), row[begin], i);
         }
-        for (std::uint32_t begin = end; begin-- > 0 && fits(d, begin, end);) {
-          const double work = time_[d][end] - time_[d][begin];
-          for (std::size_t i = begin == 0 ? j : 0; i < (begin == 0 ? j + 1 : j); ++i) {
-            const auto before = begin == 0 ? value{0, 0} : best[i * (parts_ + 1) + begin].cost;
-            if (!(before.first < never) || !(work < never)) {
-              continue;
-            }
-            const double moved = begin == 0 ? 0 : transfer(begin, order[i], d);
-            const value cost = options_.period
-                                 ? value{std::max({before.first, work, moved}), before.second + work + moved}
-                                 : value{before.first + work + moved, std::max(before.second, work)};
-            if (cost < s.cost) {
-              s = {cost, begin, i};
+      }
+      cell(j, parts_).push_back({});
+      for (std::size_t next = j + 1; next < k; ++next) {
+        const auto& row = handovers(d, order[next]);
+        for (std::uint32_t end = 1; end < parts_; ++end) {
+          if (is_border(end) && find(cell(j, end), row[end].before) == cell(j, end).size()) {
+            cell(j, end).push_back({.sending = row[end].before});
+          }
+        }
+      }
+      for (std::uint32_t end = 1; end <= parts_; ++end) {
+        for (std::uint32_t begin = end; !cell(j, end).empty() && begin-- > 0 && fits(d, begin, end);) {
+          for (const auto& a : arrivals[begin]) {
+            for (auto& s : cell(j, end)) {
+              const double busy = a.receiving + (time_[d][end] - time_[d][begin]) + s.sending;
+              const value cost = options_.period ? value{std::max(a.cost.first, busy), a.cost.second + busy}
+                                                 : value{a.cost.first + busy, std::max(a.cost.second, busy)};
+              if (busy < never && cost < s.cost) {
+                s = {s.sending, cost, begin, a.before, a.at};
+              }
             }
           }
         }
       }
     }
-    std::size_t last = 0;
-    for (std::size_t j = 1; j < k; ++j) {
-      last = best[j * (parts_ + 1) + parts_].cost < best[last * (parts_ + 1) + parts_].cost ? j : last;
+    std::size_t j = 0;
+    for (std::size_t i = 1; i < k; ++i) {
+      j = cell(i, parts_).front().cost < cell(j, parts_).front().cost ? i : j;
     }
-    std::pair<value, std::vector<device_id>> found{best[last * (parts_ + 1) + parts_].cost, {}};
+    std::pair<value, std::vector<device_id>> found{cell(j, parts_).front().cost, {}};
     if (found.first.first < never) {
       found.second.resize(parts_);
+      std::size_t at = 0;
       for (std::uint32_t end = parts_; end > 0;) {
-        const auto& s = best[last * (parts_ + 1) + end];
-        std::fill(found.second.begin() + s.begin, found.second.begin() + end, order[last]);
+        const auto& s = cell(j, end)[at];
+        std::fill(found.second.begin() + s.begin, found.second.begin() + end, order[j]);
         end = s.begin;
-        last = s.before;
+        j = s.before;
+        at = s.at;
       }
     }
     return found;
+  }
+
+  static std::size_t find(const std::vector<state>& states, double sending) {
+    const auto at = std::find_if(states.begin(), states.end(), [&](const state& s) { return s.sending == sending; });
+    return static_cast<std::size_t>(at - states.begin());
+  }
+
+  /// Adds the way from the i-th device over a border to those that are not worse than another in all respects.
+  void arrive(std::vector<arrival>& ways, const std::vector<state>& states, const handover& h, std::size_t i) const {
+    const auto at = find(states, h.before);
+    if (at == states.size() || !(states[at].cost.first < never)) {
+      return;
+    }
+    const auto [first, second] = states[at].cost;
+    const arrival way{h.after,
+                      options_.period ? value{std::max(first, h.moving), second + h.moving}
+                                      : value{first + h.moving, second},
+                      i, at};
+    const auto covers = [](const arrival& a, const arrival& b) {
+      return a.receiving <= b.receiving && a.cost <= b.cost;
+    };
+    if (std::none_of(ways.begin(), ways.end(), [&](const arrival& a) { return covers(a, way); })) {
+      std::erase_if(ways, [&](const arrival& a) { return covers(way, a); });
+      ways.push_back(way);
+    }
   }
 
   /// Splits until one keeps to the memory when it runs: what a run holds besides parameters, in proportion to what the
@@ -309,7 +417,7 @@ private:
   std::vector<std::vector<double>> made_;         // the same: bytes of all tensors
   std::vector<crossing> crossing_;                // after each part
   std::vector<double> density_;                   // per device: bytes to reserve per byte that is made
-  std::map<std::tuple<std::uint32_t, device_id, device_id>, double> transfer_;
+  std::map<std::pair<device_id, device_id>, std::vector<handover>> handovers_; // of the pairs that were asked for
 };
 
 } // namespace detail
@@ -318,12 +426,15 @@ private:
 /// one step or the period of a pipelined run is small and a step keeps to the memory of the devices. Ops that a device
 /// cannot run go to the first one that can.
 ///
-/// Without devices in the options, accelerators are tried in all orders that matter (at most 512; those that cost the
-/// same are one kind and come in the order of their ids), and with the first CPU before or after them if they do not
-/// suffice. Which cut is best is found by dynamic programming, for a chain of layers exactly: a tensor that skips layers
-/// is counted at each border that it crosses. Memory is that of a run; what it holds besides parameters is estimated
-/// from run to run, so that a split that just fits may be missed. Without a split, `found` is false.
-/// Complexity: O(orders · devices² · layers² + n + m · layers) per run, at most 40 runs.
+/// Without devices in the options, accelerators are tried in all orders that matter, and with the first CPU before or
+/// after them if they do not suffice. Devices that take as long for all layers and whose links and sends to and from all
+/// others cost the same come in the order of their ids. If more than 512 orders are left, the first 512 are tried, by
+/// ids. Which cut is best for an order is found by dynamic programming, for a chain of layers exactly, with sends and
+/// transfers: a tensor that skips layers is transferred at each border that it crosses, and sent at the first. Memory is
+/// that of a run; what it holds besides parameters is estimated from run to run, so that a split that just fits may be
+/// missed. Without a split, `found` is false.
+/// Complexity: O(orders · (devices · layers² + devices² · layers) + n + m · layers) per run, at most 40 runs, where
+/// sends cost the same to all devices; and O(devices³ · tensors between layers) for finding devices alike.
 template <must_be::problem Problem>
 by_layers_result by_layers(const Problem& p, const partition::model_layers& layers,
                            const by_layers_options& options = {}) {
