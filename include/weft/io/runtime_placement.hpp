@@ -188,7 +188,8 @@ public:
     if (other == where_.devices.end()) {
       return {"the numbers of GPUs are those of the platform's accelerators, in its order"};
     }
-    std::vector<std::string> notes{"the numbers of GPUs are those of the accelerators of each node, in the platform's order"};
+    std::vector<std::string> notes{
+      "the numbers of GPUs are those of the accelerators of each node, in the platform's order"};
     const auto nodes = stages_by_node();
     if (nodes.size() == 1) {
       notes.push_back("all of it is on node " + in_quotes(nodes.front().name) + ": run it there");
