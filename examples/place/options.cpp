@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 namespace place {
 namespace {
@@ -75,6 +76,19 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
 }
 
 using option_list = std::vector<CLI::Option*>;
+
+/// Throws for options of searches that nothing would read: cuts between layers are not searched for at random.
+void refuse_unread(const CLI::App& app, const options& o) {
+  if (!o.by_layers || o.max_batch) { // which looks for plans of all kinds
+    return;
+  }
+  for (const char* name : {"--budget", "--jobs", "--seed"}) {
+    const bool of_samples = name == std::string_view{"--seed"} && o.uncertainty > 0;
+    if (app.count(name) != 0 && !of_samples) {
+      throw weft::error(fmt::format("{} is for searches, and --by-layer tries all cuts; leave one of them out", name));
+    }
+  }
+}
 
 /// Takes the options that a plan was made with, where the command line has none of its own. What differs is told.
 void take_from(const std::map<std::string, std::vector<std::string>>& made_with, const option_list& assumed, options& o) {
@@ -247,6 +261,7 @@ options parse(int argc, char** argv) {
   o.by_layers = layers->count() != 0;
   o.by_layer = by_layer;
   take_exports(exports, o);
+  refuse_unread(app, o);
   if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
     throw weft::error("--contention goes with --objective makespan, without --pareto");
   }

@@ -72,6 +72,13 @@ def main(folder):
     refused(*GPT2, '--export', 'vllm', because='FORMAT=FILE')
     refused(*GPT2[:3], '--by-layer=gpu9', because="'gpu9' is no device")
     refused(*GPT2[:4], '--objective', 'memory', because='makespan or period')
+    for option in (('--budget', '3'), ('--jobs', '2'), ('--seed', '1')):
+        refused(*GPT2, *option, because=f'{option[0]} is for searches, and --by-layer')
+    placed(*GPT2, '--seed', '1', '--uncertainty', '0.1')
+    two_nodes = ('zoo:gpt2_small:inference', '--platform', 'p3_8xlarge_x2', '--by-layer=node0/gpu0,node1/gpu0', '--objective',
+                 'period', '--export')
+    refused(*two_nodes, f'device_map={path("nodes")}', because='devices of one node')
+    check('then \'node1\' with CUDA_VISIBLE_DEVICES=0' in placed(*two_nodes, f'megatron={path("nodes")}'), 'several nodes')
     refused('zoo:gnmt:inference', *GPT2[1:], '--export', f'vllm={path("two")}', because='one stack of layers')
     refused('zoo:lstm:inference', *GPT2[1:], '--export', f'device_map={path("none")}', because='do not tell its layers')
     check(not os.path.exists(path('two')) or not read('two'), 'nothing is written')
