@@ -30,7 +30,7 @@ int run(int argc, char** argv) {
   app.footer("Files, recognised by content, all of one node except for the list of nodes\n"
              "  nvidia-smi --query-gpu=name,memory.total,power.limit,pcie.link.gen.max --format=csv > gpus.csv\n"
              "  nvidia-smi topo -m > topo.txt        lscpu -J > lscpu.json        cat /proc/meminfo > meminfo.txt\n"
-             "  lstopo --of xml > node.xml           scontrol show node > nodes.txt, or sinfo -N -o '%N %c %m %G'\n"
+             "  lstopo --of xml > node.xml           scontrol show node > nodes.txt, or sinfo -N -o '%N %z %m %G'\n"
              "\nExamples\n"
              "  machine gpus.csv topo.txt lscpu.json meminfo.txt -o my_machine.json\n"
              "  place resnet50.onnx --platform my_machine.json\n"

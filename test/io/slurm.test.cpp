@@ -79,6 +79,32 @@ TEST_CASE("scontrol show node: blocks, lines, and slurm.conf") {
   CHECK(lines[2].gpus == std::vector<inventory::gpu_count>{{"a100_3g", 2}, {"a100", 1}});
 }
 
+TEST_CASE("slurm.conf: defaults carry over, boards, and what Slurm takes where nothing is said") {
+  const auto nodes = io::scontrol_reader::read("NodeName=DEFAULT Boards=2 SocketsPerBoard=2 CoresPerSocket=24\n"
+                                               "NodeName=DEFAULT RealMemory=1000 Gres=gpu:4\n"
+                                               "NodeName=a,b\nNodeName=c Boards=1 Gres=(null) RealMemory=1\n"
+                                               "NodeName=DEFAULT CoresPerSocket=8\nNodeName=d\n", "in");
+  REQUIRE(nodes.size() == 4);
+  CHECK(nodes[1] == inventory::node{"b", 4, 96, byte_count{1000} << 20, {{"", 4}}});
+  CHECK(nodes[2] == inventory::node{"c", 2, 48, 0, {}});
+  CHECK(nodes[3].cores == 32);
+  CHECK(io::scontrol_reader::read("NodeName=a Sockets=4 Boards=2 CoresPerSocket=8\n", "in")[0].cores == 32);
+  CHECK(io::scontrol_reader::read("NodeName=a CPUs=64\n", "in")[0].cores == 0); // of hardware threads
+  CHECK(refusal_of<io::scontrol_reader>("NodeName=a SocketsPerBoard=65536 Boards=65536\n") ==
+        "in:1: 4294967296 sockets in a node are more than 65536");
+  CHECK(refusal_of<io::scontrol_reader>("NodeName=a Sockets=65536 CoresPerSocket=2\n") ==
+        "in:1: 131072 cores in a node are more than 65536");
+  CHECK(refusal_of<io::scontrol_reader>("NodeName=DEFAULT CPUs=1\n").find("there is no node") != std::string::npos);
+}
+
+TEST_CASE("sinfo -N: hardware threads are no cores") {
+  const auto cores = [](const std::string& text) { return io::sinfo_reader::read(text, "in").at(0).cores; };
+  CHECK(cores("NODELIST CPUS MEMORY GRES\nn1 256 2051000 gpu:8\n") == 0);
+  CHECK(cores("NODELIST CPUS THREADS\nn1 256 2\n") == 128);
+  CHECK(cores("NODELIST S:C:T MEMORY GRES\nn1 2:64:2 2051000 gpu:8\n") == 128);
+  CHECK(io::sinfo_reader::read("NODELIST MEMORY\nn1 1\n", "in").at(0).memory == 0);
+}
+
 TEST_CASE("sinfo -N: columns in any order, nodes once for each partition") {
   const std::string text = "NODELIST CPUS MEMORY GRES S:C:T\n"
                            "gpu01 256 2051000 gpu:a100:8(S:0-1) 2:64:2\n"
@@ -103,7 +129,7 @@ TEST_CASE("Slurm: what cannot be read is refused in one line") {
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a Gres=gpu:5000000000\n") ==
         "in:1: number of GPUs '5000000000' is too large");
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a Gres=gpu:a:600,gpu:b:600\n") == "in:1: more than 1000 GPUs in a node");
-  CHECK(refusal_of<io::scontrol_reader>("NodeName=a CPUs=1\nNodeName=a CPUs=2\n") ==
+  CHECK(refusal_of<io::scontrol_reader>("NodeName=a RealMemory=9\nNodeName=a RealMemory=8\n") ==
         "in:2: the node 'a' is listed twice, and not with the same figures");
   std::string often;
   for (int i = 0; i < 30; ++i) {

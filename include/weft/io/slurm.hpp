@@ -178,14 +178,25 @@ byte_count slurm_memory(std::string_view mebibytes, const Fail& fail) {
   if (x > std::uint64_t{1} << 40) {
     fail("memory " + in_quotes(mebibytes) + " is out of range");
   }
-  return x << 20;
+  return x <= 1 ? 0 : x << 20; // 1 is what Slurm takes where slurm.conf says nothing
+}
+
+/// The cores of a node; 0 if nobody says. CPUs are hardware threads, so they tell cores only with the threads of a core.
+template <class Fail>
+std::uint32_t slurm_cores(std::uint64_t sockets, std::uint32_t per_socket, std::uint32_t cpus, std::uint32_t threads,
+                          const Fail& fail) {
+  const auto product = sockets * per_socket;
+  if (product > 65'536) {
+    fail(std::to_string(product) + " cores in a node are more than 65536");
+  }
+  return product != 0 ? static_cast<std::uint32_t>(product) : threads != 0 ? cpus / threads : 0;
 }
 
 } // namespace detail
 
-/// Reads `scontrol show node`, also with -o, and lines of slurm.conf that describe nodes. Used are NodeName, Sockets
-/// (SocketsPerBoard × Boards), CoresPerSocket, CPUTot or CPUs, ThreadsPerCore, RealMemory in MiB and Gres. Throws
-/// `parse_error`.
+/// Reads `scontrol show node`, also with -o, and lines of slurm.conf that describe nodes; there, NodeName=DEFAULT holds
+/// for the nodes behind it. Used are NodeName, Sockets or SocketsPerBoard × Boards, CoresPerSocket, CPUTot or CPUs with
+/// ThreadsPerCore, RealMemory in MiB and Gres. Throws `parse_error`.
 struct scontrol_reader {
   static constexpr std::string_view format() { return "scontrol show node"; }
   static bool recognises(std::string_view bytes) {
@@ -202,6 +213,7 @@ struct scontrol_reader {
     line_reader lines{bytes, file};
     const auto fail = [&](const std::string& problem) { lines.fail(problem); };
     detail::node_list all;
+    entry defaults;
     entry now;
     while (const auto line = lines.next()) {
       auto rest = *line;
@@ -215,14 +227,15 @@ struct scontrol_reader {
         }
         const auto value = word.substr(equals + 1);
         if (word.substr(0, equals) == "NodeName") {
-          finish(now, all, fail);
-          now = {.names = node_names(value, fail)};
+          finish(now, defaults, all, fail);
+          now = defaults;
+          now.names = node_names(value, fail);
         } else if (!now.names.empty()) {
           read_value(word.substr(0, equals), value, now, fail);
         }
       }
     }
-    finish(now, all, fail);
+    finish(now, defaults, all, fail);
     if (all.empty()) {
       lines.fail("there is no node; a node begins with NodeName=");
     }
@@ -233,9 +246,11 @@ private:
   struct entry {
     std::vector<std::string> names = {};
     std::uint32_t sockets = 0;
+    std::uint32_t per_board = 0; ///< sockets
+    std::uint32_t boards = 1;
     std::uint32_t per_socket = 0;
     std::uint32_t cpus = 0;
-    std::uint32_t threads = 1;
+    std::uint32_t threads = 0;
     byte_count memory = 0;
     std::vector<inventory::gpu_count> gpus = {};
   };
@@ -243,35 +258,51 @@ private:
   template <class Fail>
   static void read_value(std::string_view key, std::string_view value, entry& now, const Fail& fail) {
     const auto count = [&](const char* what) { return detail::slurm_count(value, what, fail); };
-    if (key == "Sockets" || key == "SocketsPerBoard") {
+    if (key == "Sockets") {
       now.sockets = count("Sockets");
+    } else if (key == "SocketsPerBoard") {
+      now.per_board = count("SocketsPerBoard");
+    } else if (key == "Boards") {
+      now.boards = count("Boards");
     } else if (key == "CoresPerSocket") {
       now.per_socket = count("CoresPerSocket");
     } else if (key == "CPUTot" || key == "CPUs") {
       now.cpus = count("CPUTot");
     } else if (key == "ThreadsPerCore") {
-      now.threads = std::max(count("ThreadsPerCore"), 1u);
+      now.threads = count("ThreadsPerCore");
     } else if (key == "RealMemory") {
       now.memory = detail::slurm_memory(value, fail);
-    } else if (key == "Gres" && value != "(null)") {
+    } else if (key == "Gres") { // "(null)" names none
       now.gpus = detail::gpus_in(value, fail);
     }
   }
 
   template <class Fail>
-  static void finish(const entry& e, detail::node_list& all, const Fail& fail) {
-    const auto product = std::uint64_t{e.sockets} * e.per_socket;
-    const auto cores = product != 0 && product <= 65'536 ? static_cast<std::uint32_t>(product) : e.cpus / e.threads;
+  static void finish(const entry& e, entry& defaults, detail::node_list& all, const Fail& fail) {
+    if (e.names == std::vector<std::string>{"DEFAULT"}) {
+      defaults = e;
+      return;
+    }
+    const auto sockets = e.sockets != 0 ? e.sockets : std::uint64_t{e.per_board} * e.boards;
+    if (sockets > 65'536) {
+      fail(std::to_string(sockets) + " sockets in a node are more than 65536");
+    }
+    const auto cores = detail::slurm_cores(sockets, e.per_socket, e.cpus, e.threads, fail);
     for (const auto& name : e.names) {
-      all.add({.name = name, .sockets = e.sockets, .cores = cores, .memory = e.memory, .gpus = e.gpus}, fail);
+      all.add({.name = name,
+               .sockets = static_cast<std::uint32_t>(sockets),
+               .cores = cores,
+               .memory = e.memory,
+               .gpus = e.gpus},
+              fail);
     }
   }
 };
 
 /// Reads `sinfo -N -o …` and `sinfo -N -O …` with a line of headers, of which NODELIST or HOSTNAMES must be one. Used are
-/// besides CPUS, S:C:T (or SOCKETS, CORES, THREADS), MEMORY in MiB and GRES. A node may be listed several times, as for
-/// each of its partitions, and a date may stand before all. Only REASON, as the last column, may hold blanks. Throws
-/// `parse_error`.
+/// besides S:C:T (or SOCKETS, CORES, THREADS), MEMORY in MiB and GRES; CPUS, which are hardware threads, only with the
+/// threads of a core. A node may be listed several times, as for each of its partitions, and a date may stand before all.
+/// Only REASON, as the last column, may hold blanks. Throws `parse_error`.
 struct sinfo_reader {
   static constexpr std::string_view format() { return "sinfo -N"; }
   static bool recognises(std::string_view bytes) {
@@ -291,14 +322,14 @@ struct sinfo_reader {
     };
     const auto name = column({"NODELIST", "HOSTNAMES"});
     if (!is_header(header)) {
-      fail("the first line must name the columns, with NODELIST among them; leave -h out, as in sinfo -N -o '%N %c %m %G'");
+      fail("the first line must name the columns, with NODELIST among them; leave -h out, as in sinfo -N -o '%N %z %m %G'");
     }
     detail::node_list all;
     while (const auto line = lines.next()) {
       const auto fields = words(*line);
       if (fields.size() < headers.size() || (fields.size() > headers.size() && headers.back() != "REASON")) {
         fail(std::to_string(fields.size()) + " fields for " + std::to_string(headers.size()) +
-             " columns; have columns written that hold no blanks, and blanks between them, as in sinfo -N -o '%N %c %m %G'");
+             " columns; have columns written that hold no blanks, and blanks between them, as in sinfo -N -o '%N %z %m %G'");
       }
       const auto count = [&](std::initializer_list<std::string_view> names, const char* what) {
         const auto at = column(names);
@@ -317,9 +348,7 @@ struct sinfo_reader {
         per_socket = detail::slurm_count(parts[1], "cores", fail);
         threads = detail::slurm_count(parts[2], "threads", fail);
       }
-      const auto product = std::uint64_t{n.sockets} * per_socket;
-      n.cores = product != 0 && product <= 65'536 ? static_cast<std::uint32_t>(product)
-                                                  : count({"CPUS"}, "CPUS") / std::max(threads, 1u);
+      n.cores = detail::slurm_cores(n.sockets, per_socket, count({"CPUS"}, "CPUS"), threads, fail);
       if (const auto at = column({"MEMORY"})) {
         n.memory = detail::slurm_memory(fields[*at], fail);
       }
