@@ -4,6 +4,7 @@
 #include "tool/command_line.hpp"
 #include "tool/main.hpp"
 
+#include "weft/core/error.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/json_platform.hpp"
 
@@ -53,7 +54,7 @@ int run(int argc, char** argv) {
                  "watts, nvlinks, generation of pcie; or which GPU a type of Slurm's is, as in a100=A100-SXM4-80GB")
     ->type_name("NAME=KEY:X,…")
     ->allow_extra_args(false);
-  app.add_option("--cpu", cpu, "Figures of the processors of a node: fp32 in TFLOP/s, bandwidth in GB/s, memory in GiB")
+  app.add_option("--cpu", cpu, "Figures of the processors of a node: fp32 in TFLOP/s, bandwidth in GB/s, memory in GiB, watts")
     ->type_name("KEY:X,…");
   tool::parse(app, "machine", argc, argv);
 
@@ -68,6 +69,10 @@ int run(int argc, char** argv) {
     machine_program::set_cpu(assumed, cpu);
   }
   if (!network.empty()) {
+    if (all.nodes.size() < 2) {
+      throw weft::error("--network is between nodes, and the machine has one; leave it out, or say which nodes there are, "
+                        "as in --nodes 'node[1-4]'");
+    }
     assumed.network_bandwidth = machine_program::bandwidth(network, "--network");
   }
   const auto [platform, notes] = weft::describe_machine(all, assumed);

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -153,33 +154,40 @@ void add_gpu(machine_assumptions& assumed, const std::string& text) {
     assumed.types[name] = value;
     return;
   }
-  const auto* known = data_sheets::find_gpu(name);
-  data_sheets::gpu g = known == nullptr ? data_sheets::gpu{} : known->figures;
+  data_sheets::gpu g;
   using figures = data_sheets::gpu;
   constexpr std::pair<std::string_view, double figures::*> rates[]{
     {"fp32", &figures::tflops},      {"half", &figures::half},           {"fp8", &figures::fp8},
     {"int8", &figures::int8},        {"memory", &figures::gibibytes},    {"bandwidth", &figures::gigabytes_per_second},
     {"watts", &figures::watts},      {"nvlink", &figures::nvlink}};
-  constexpr std::pair<std::string_view, std::uint32_t figures::*> counts[]{{"nvlinks", &figures::nvlinks},
-                                                                           {"pcie", &figures::pcie}};
+  constexpr std::tuple<std::string_view, std::uint32_t, std::uint32_t figures::*> counts[]{
+    {"nvlinks", 100, &figures::nvlinks}, {"pcie", 6, &figures::pcie}};
   read_figures(value, "--gpu", {"fp32", "half", "fp8", "int8", "memory", "bandwidth", "watts", "nvlink", "nvlinks", "pcie"},
                [&](std::string_view given, double x) {
                  for (const auto& [key, member] : rates) {
                    g.*member = key == given ? x : g.*member;
                  }
-                 for (const auto& [key, member] : counts) {
-                   g.*member = key == given ? static_cast<std::uint32_t>(x) : g.*member;
+                 for (const auto& [key, most, member] : counts) {
+                   if (key != given) {
+                     continue;
+                   }
+                   if (x > most || x != std::floor(x)) {
+                     throw error(fmt::format("--gpu: {} must be a whole number from 1 to {}", key, most));
+                   }
+                   g.*member = static_cast<std::uint32_t>(x);
                  }
                });
   assumed.gpus[name] = g;
 }
 
 void set_cpu(machine_assumptions& assumed, const std::string& text) {
-  read_figures(text, "--cpu", {"fp32", "bandwidth", "memory"}, [&](std::string_view key, double x) {
+  read_figures(text, "--cpu", {"fp32", "bandwidth", "memory", "watts"}, [&](std::string_view key, double x) {
     if (key == "fp32") {
       assumed.host_speed = x * 1e12;
     } else if (key == "bandwidth") {
       assumed.host_bandwidth = x * 1e9;
+    } else if (key == "watts") {
+      assumed.host_watts = x;
     } else {
       assumed.host_memory = static_cast<byte_count>(x * (byte_count{1} << 30));
     }

@@ -20,7 +20,7 @@ void choose_nodes(weft::inventory::listing& all, const std::string& expression);
 /// `NAME=fp32:60,bandwidth:900,…` gives the figures of a GPU, `TYPE=NAME` says which one a type of Slurm's is.
 void add_gpu(weft::machine_assumptions& assumed, const std::string& text);
 
-/// `fp32:2.5,bandwidth:200,memory:512`.
+/// `fp32:2.5,bandwidth:200,memory:512,watts:400`.
 void set_cpu(weft::machine_assumptions& assumed, const std::string& text);
 
 /// Bytes per second of `200Gbit/s`, `25GB/s` and such.

@@ -201,6 +201,55 @@ TEST_CASE("described machines: figures that are given count before data sheets")
   CHECK(refusal(all, assumed).starts_with("the rates of the GPU 'NVIDIA Foo' lack fp32"));
 }
 
+TEST_CASE("described machines: figures are given by name without its maker, win over lists, and leave the rest") {
+  inventory::listing all;
+  all.gpus = {{.name = "NVIDIA A100-SXM4-80GB", .memory = byte_count{80} << 30, .watts = 400.0, .pcie = 4u, .pcie_lanes = 16u}};
+  all.host = epyc;
+  const machine_assumptions assumed{
+    .gpus = {{"a100-sxm4-80gb", {.gibibytes = 64, .watts = 300, .pcie = 3}}}, .host_watts = 500};
+  const auto made = describe_machine(all, assumed);
+  const auto& p = made.devices;
+  CHECK(p.memory_capacity(1) == byte_count{64} << 30);
+  CHECK(p.devices()[1].active_watts == 300);
+  CHECK(p.devices()[1].idle_watts == 0.15 * 300);
+  CHECK(p.bandwidth(0, 1) == 15.75e9);
+  CHECK(p.speed(1) == 156e12); // by its data sheet
+  CHECK(p.devices()[0].active_watts == 500);
+  CHECK(p.devices()[0].idle_watts == 0.3 * 500);
+  CHECK(!says(made, "what it draws"));
+  CHECK(says(describe_machine(all), "cpu: nothing says what it draws, so its energy is not counted"));
+  CHECK(refusal(all, {.gpus = {{"A30", {.gibibytes = 20}}}}) ==
+        "something is said of the GPU 'A30', but the machine has none that is called so; it has 'NVIDIA A100-SXM4-80GB'");
+  CHECK(refusal(all, {.types = {{"a100", "A30"}}}).starts_with("something is said of the GPU 'a100', but"));
+}
+
+TEST_CASE("described machines: lists of GPUs that no node has are refused") {
+  auto all = dgx_a100();
+  all.nodes = {{.name = "a"}, {.name = "b"}};
+  const machine_assumptions net{.network_bandwidth = 25e9};
+  CHECK(refusal(all, net) ==
+        "the lists have 8 GPUs (NVIDIA A100-SXM4-80GB), but no node has those: 'a' has none; give lists of a node of the "
+        "machine and nodes with their GPUs (Gres), or leave the lists out");
+  all.nodes = {{.name = "a", .gpus = {{"A100-SXM4-80GB", 4}}}, {.name = "b"}};
+  CHECK(refusal(all, net).find("'a' has 4 of type 'A100-SXM4-80GB'") != std::string::npos);
+  all.gpus.clear();
+  CHECK(refusal(all, net).starts_with("the lists have 8 GPUs, but no node has those"));
+  all.nodes[1].gpus = {{"A100-SXM4-80GB", 8}};
+  CHECK(refusal(all, net) == "");
+}
+
+TEST_CASE("described machines: without the number of its NVLinks, no GPU is taken to have switches") {
+  inventory::listing all;
+  all.gpus.assign(4, {.name = "X", .memory = 1 << 30});
+  all.joined = joined(4, 0, [](std::size_t, std::size_t) { return way{distance::machine, 4}; });
+  machine_assumptions assumed{.gpus = {{"X", {.tflops = 1, .nvlink = 25}}}};
+  const auto made = describe_machine(all, assumed);
+  CHECK(weft_test::route(made.devices, 0, 1).size() == 1);
+  CHECK(says(made, "X: nothing says how many NVLinks it has"));
+  assumed.gpus["X"].nvlinks = 4;
+  CHECK(weft_test::route(describe_machine(all, assumed).devices, 0, 1).size() == 2);
+}
+
 TEST_CASE("described machines: what is missing, in one line") {
   CHECK(refusal({}).starts_with("the lists name neither a GPU nor a processor"));
   auto all = dgx_a100();
@@ -220,7 +269,7 @@ TEST_CASE("described machines: what is missing, in one line") {
   inventory::listing links;
   links.gpus.assign(2, {.name = "X", .memory = 1 << 30});
   links.joined = joined(2, 0, [](std::size_t, std::size_t) { return way{distance::machine, 4}; });
-  CHECK(refusal(links, {.gpus = {{"X", {.tflops = 1}}}}).starts_with("the topology lists NVLinks of 'X', but nothing says"));
+  CHECK(refusal(links, {.gpus = {{"X", {.tflops = 1}}}}).find("nvlink:25,nvlinks:12'") != std::string::npos);
 }
 
 } // namespace described_machine_test

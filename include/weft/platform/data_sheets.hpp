@@ -46,8 +46,8 @@ struct gpu {
   double watts = 0;     ///< thermal design power or board power
   std::uint32_t nvlinks = 0;
   double nvlink = 0;    ///< GB/s of one link in one direction
-  std::uint32_t pcie = 4;        ///< generation
-  std::uint32_t pcie_lanes = 16;
+  std::uint32_t pcie = 0;        ///< generation
+  std::uint32_t pcie_lanes = 0;
   bool board = false;   ///< comes on a board that joins several by NVLink (SXM), not as a card
 
   /// The device that data sheets make of it, in FLOP/s and bytes.
@@ -152,13 +152,18 @@ constexpr std::string_view without_maker(std::string_view name) {
 
 } // namespace detail
 
+/// Whether two names mean one GPU: with or without "NVIDIA " and "Tesla ", in upper or lower case.
+constexpr bool is_same_gpu(std::string_view a, std::string_view b) {
+  a = detail::without_maker(a);
+  b = detail::without_maker(b);
+  return a.size() == b.size() && detail::begins_with(a, b);
+}
+
 /// The figures of a GPU by the name that nvidia-smi prints, with or without "NVIDIA " and "Tesla "; null if none are
 /// known.
 constexpr const named_gpu* find_gpu(std::string_view name) {
-  const auto wanted = detail::without_maker(name);
   for (const auto& g : gpus) {
-    const auto known = detail::without_maker(g.name);
-    if (known.size() == wanted.size() && detail::begins_with(wanted, known)) {
+    if (is_same_gpu(name, g.name)) {
       return &g;
     }
   }

@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,13 +23,14 @@ namespace weft {
 
 /// What no tool lists.
 struct machine_assumptions {
-  /// Figures of GPUs that no data sheet is known for, or other ones, by the name or the type that lists have.
+  /// Figures of GPUs by the name or the type that lists have. They win over lists and data sheets, which say what is 0.
   std::map<std::string, data_sheets::gpu> gpus = {};
   /// Which GPU a type of a batch system is, by its name in data_sheets.hpp.
   std::map<std::string, std::string> types = {};
   double host_speed = 0;     ///< FLOP/s of a node's processors; 0: cores × clock × FLOP per cycle
   double host_bandwidth = 0; ///< bytes/s from their memory; 0: by data sheet
   byte_count host_memory = 0; ///< bytes; 0: as listed
+  double host_watts = 0;      ///< that a node's processors draw at work; 0: what they draw is not counted
   double network_bandwidth = 0; ///< bytes/s of each network card and direction; needed for several nodes
   double network_latency = 5e-6; ///< seconds from node to node
   double pcie_latency = 10e-6;   ///< of a small copy over PCIe
@@ -81,6 +83,7 @@ public:
            number(assumed_.nvlink_latency * 1e6) + " us over NVLink, and keeps what sends it for " +
            number(assumed_.copy_launch * 1e6) + " us");
     }
+    require_use();
     interconnect_builder b{devices_.size(), {.spread = several}}; // what leaves a node, over its network cards
     const auto fabric = several ? b.add_switch("network") : none;
     device_id first = 0;
@@ -88,7 +91,7 @@ public:
       first = wire_node(b, parts[i].wiring, first, several ? nodes[i].name + "/" : "", fabric);
     }
     if (several) {
-      note("network: " + gigabytes(assumed_.network_bandwidth) + " GB/s for each card and direction, as given; " +
+      note("network: " + giga(assumed_.network_bandwidth) + " GB/s for each card and direction, as given; " +
            number(assumed_.network_latency * 1e6) + " us from node to node");
     }
     link_matrix links = devices_.size() > 1 ? link_matrix{std::move(b).build()} : link_matrix{1}; // nobody to talk to
@@ -98,6 +101,8 @@ public:
   }
 
 private:
+  static constexpr std::uint32_t usual_pcie = 4; // where nobody says
+  static constexpr std::uint32_t usual_lanes = 16;
   static constexpr std::size_t max_devices = 1000; // a link for each pair; readers of platforms have the same limit
 
   struct node_parts {
@@ -113,7 +118,7 @@ private:
     }
     return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
   }
-  static std::string gigabytes(double x) { return number(x / 1e9); }
+  static std::string giga(double x) { return number(x / 1e9); }
 
   void note(std::string line) {
     if (std::find(notes_.begin(), notes_.end(), line) == notes_.end()) {
@@ -121,29 +126,84 @@ private:
     }
   }
 
-  /// The figures of a GPU by its name or by a batch system's type.
-  data_sheets::gpu figures_of(const std::string& name) {
-    if (const auto given = assumed_.gpus.find(name); given != assumed_.gpus.end()) {
-      note(name + ": figures as given");
-      return given->second;
+  /// What was assumed of the GPU of a name or type; null if nothing.
+  template <class Value>
+  const Value* given_for(const std::map<std::string, Value>& given, const std::string& name) {
+    const auto found = std::find_if(given.begin(), given.end(),
+                                    [&](const auto& g) { return data_sheets::is_same_gpu(g.first, name); });
+    if (found == given.end()) {
+      return nullptr;
     }
-    if (const auto* known = data_sheets::find_gpu(name)) {
-      const auto& f = known->figures;
+    used_.insert(&found->first);
+    return &found->second;
+  }
+
+  /// Refuses lists and figures that are of no GPU of the machine.
+  void require_use() const {
+    if (num_listed() > 0 && !takes_listed_) {
+      const auto& n = all_.nodes.front();
+      std::string has;
+      for (const auto& [type, count] : n.gpus) {
+        has += (has.empty() ? "" : ", ") + std::to_string(count) + (type.empty() ? "" : " of type '" + type + "'");
+      }
+      throw error("the lists have " + std::to_string(num_listed()) + " GPUs" +
+                  (all_.gpus.empty() ? "" : " (" + all_.gpus.front().name + ")") + ", but no node has those: '" + n.name +
+                  "' has " + (has.empty() ? "none" : has) +
+                  "; give lists of a node of the machine and nodes with their GPUs (Gres), or leave the lists out");
+    }
+    const auto refuse_unused = [&](const auto& given) {
+      for (const auto& g : given) {
+        if (!used_.contains(&g.first)) {
+          std::string names;
+          for (const auto& name : seen_) {
+            names += (names.empty() ? "'" : ", '") + name + "'";
+          }
+          throw error("something is said of the GPU '" + g.first + "', but the machine has none that is called so; it has " +
+                      (names.empty() ? "no GPUs" : names));
+        }
+      }
+    };
+    refuse_unused(assumed_.gpus);
+    refuse_unused(assumed_.types);
+  }
+
+  /// The figures of a GPU by its name or by a batch system's type.
+  data_sheets::gpu figures_of(const std::string& name, const data_sheets::gpu* given) {
+    const auto* known = data_sheets::find_gpu(name);
+    if (given == nullptr && known == nullptr) {
+      no_data_sheet(name);
+    }
+    auto f = known == nullptr ? data_sheets::gpu{} : known->figures;
+    if (known != nullptr && !(given != nullptr && given->tflops > 0)) {
       note(name + ": " + number(f.tflops) + " TFLOP/s, " + number(f.half) + " in half precision, " +
            number(f.gigabytes_per_second) + " GB/s, by its data sheet");
-      return f;
     }
+    if (given != nullptr) {
+      using figures = data_sheets::gpu;
+      const auto take = [&](auto... members) {
+        ((f.*members = given->*members > 0 ? given->*members : f.*members), ...);
+      };
+      take(&figures::tflops, &figures::half, &figures::fp8, &figures::int8, &figures::gibibytes,
+           &figures::gigabytes_per_second, &figures::watts, &figures::nvlinks, &figures::nvlink, &figures::pcie,
+           &figures::pcie_lanes);
+      f.board = f.board || given->board;
+      note(name + ": figures as given");
+    }
+    return f;
+  }
+  [[noreturn]] static void no_data_sheet(const std::string& name) {
     throw error("no data sheet is known for the GPU '" + name + "'; give its peak rates in TFLOP/s and GB/s, as in --gpu '" +
                 name + "=fp32:60,half:120,bandwidth:900,memory:24'");
   }
 
   /// The GPU that a batch system calls so: the one that the node's list has, one that was given, or the only one whose
   /// name has the type in it.
-  std::string name_of_type(const std::string& type) const {
-    if (const auto given = assumed_.types.find(type); given != assumed_.types.end()) {
-      return given->second;
+  std::string name_of_type(const std::string& type) {
+    seen_.insert(type);
+    if (const auto* given = given_for(assumed_.types, type)) {
+      return *given;
     }
-    if (assumed_.gpus.contains(type)) {
+    if (given_for(assumed_.gpus, type) != nullptr) {
       return type;
     }
     std::string only;
@@ -177,7 +237,7 @@ private:
   }
 
   /// Whether the GPUs that are listed by name are those of this node.
-  bool is_listed(const inventory::node& n) const {
+  bool is_listed(const inventory::node& n) {
     std::size_t count = 0;
     bool fits = true;
     for (const auto& [type, some] : n.gpus) {
@@ -187,13 +247,13 @@ private:
     return all_.nodes.empty() || all_.nodes_are_alike || (fits && count > 0 && count == num_listed());
   }
   /// Whether a batch system may call a GPU so. What is in no GPU's name says nothing.
-  bool may_be(const std::string& name, const std::string& type) const {
-    if (const auto given = assumed_.types.find(type); given != assumed_.types.end()) {
-      return data_sheets::find_gpu(given->second) == data_sheets::find_gpu(name);
+  bool may_be(const std::string& name, const std::string& type) {
+    if (const auto* given = given_for(assumed_.types, type)) {
+      return data_sheets::is_same_gpu(*given, name);
     }
     const auto has_type = [&](const data_sheets::named_gpu& g) { return has_word(g.name, type); };
     return has_word(name, type) ||
-           (!assumed_.gpus.contains(type) && std::none_of(data_sheets::gpus.begin(), data_sheets::gpus.end(), has_type));
+           (given_for(assumed_.gpus, type) == nullptr && std::none_of(data_sheets::gpus.begin(), data_sheets::gpus.end(), has_type));
   }
   std::size_t num_listed() const {
     return !all_.gpus.empty() || !all_.joined ? all_.gpus.size() : num_gpus(*all_.joined);
@@ -203,9 +263,9 @@ private:
       std::count_if(m.parts.begin(), m.parts.end(), [](const auto& p) { return p.is_gpu; }));
   }
 
-  std::vector<inventory::gpu> gpus_of(const inventory::node& n) const {
+  std::vector<inventory::gpu> gpus_of(const inventory::node& n, bool listed) {
     std::vector<inventory::gpu> made;
-    if (is_listed(n) && !all_.gpus.empty()) {
+    if (listed && !all_.gpus.empty()) {
       return all_.gpus;
     }
     for (const auto& [type, count] : n.gpus) {
@@ -218,7 +278,9 @@ private:
     node_parts made;
     made.host = host_of(n);
     auto& w = made.wiring;
-    const auto gpus = gpus_of(n);
+    const bool listed = is_listed(n);
+    const auto gpus = gpus_of(n, listed);
+    takes_listed_ = takes_listed_ || listed;
     w.has_host = made.host.has_value();
     w.host_bandwidth = made.host ? made.host->memory_bandwidth : std::numeric_limits<double>::infinity();
     w.pcie_latency = assumed_.pcie_latency;
@@ -228,7 +290,11 @@ private:
     for (const auto& g : gpus) {
       add_gpu(made, g);
     }
-    const bool joined = all_.joined && is_listed(n);
+    const bool draws = std::any_of(made.gpus.begin(), made.gpus.end(), [](const device& d) { return d.active_watts > 0; });
+    if (made.host && draws && !(made.host->active_watts > 0)) {
+      note("cpu: nothing says what it draws, so its energy is not counted; give it, as in --cpu watts:400");
+    }
+    const bool joined = all_.joined && listed;
     if (joined && num_gpus(*all_.joined) != gpus.size()) {
       throw error("the topology has " + std::to_string(num_gpus(*all_.joined)) + " GPUs, but " +
                   std::to_string(gpus.size()) + " are listed by name; take both from the same node, without "
@@ -247,11 +313,21 @@ private:
       note(std::string{"no list says how the GPUs of a node are joined: taken to be "} +
            (board ? "by all their NVLinks" : "over PCIe only") + ", with PCIe lanes of their own; add nvidia-smi topo -m");
     } else if (joined) {
-      note("PCIe: " + gigabytes(pcie_of(w)) + " GB/s for the lanes of a GPU and for the uplink of each switch, which those "
-           "behind it share; NUMA nodes exchange " + gigabytes(assumed_.between_numa_nodes * pcie_of(w)) +
+      note_unknown_nvlinks(w);
+      note("PCIe: " + giga(pcie_of(w)) + " GB/s for the lanes of a GPU and for the uplink of each switch, which those "
+           "behind it share; NUMA nodes exchange " + giga(assumed_.between_numa_nodes * pcie_of(w)) +
            " GB/s in all (assumed)");
     }
     return made;
+  }
+  void note_unknown_nvlinks(const node_wiring& w) {
+    const bool any = std::any_of(w.joined.ways.begin(), w.joined.ways.end(), [](const auto& x) { return x.nvlinks > 0; });
+    for (const auto& g : w.gpus) {
+      if (any && g.nvlinks == 0) {
+        note(g.name + ": nothing says how many NVLinks it has, so each pair of GPUs has those of the topology for itself; "
+             "give them, as in --gpu '" + g.name + "=nvlinks:12'");
+      }
+    }
   }
   static double pcie_of(const node_wiring& w) { return w.gpus.empty() ? 0 : w.gpus.front().lanes; }
 
@@ -268,7 +344,13 @@ private:
   }
 
   void add_gpu(node_parts& made, const inventory::gpu& g) {
-    const auto f = figures_of(g.name);
+    seen_.insert(g.name);
+    const auto* given = given_for(assumed_.gpus, g.name);
+    using figures = data_sheets::gpu;
+    const auto is_listed = [&](const auto& value, auto member) {
+      return value.value_or(0) > 0 && !(given != nullptr && given->*member > 0);
+    };
+    auto f = figures_of(g.name, given);
     device d = f.as_device();
     if (!(d.speed > 0)) {
       throw error("the rates of the GPU '" + g.name + "' lack fp32; give its TFLOP/s, as in --gpu '" + g.name +
@@ -277,19 +359,21 @@ private:
     if (!(d.memory_bandwidth > 0)) {
       d.memory_bandwidth = std::numeric_limits<double>::infinity();
     }
-    if (g.memory) {
+    if (is_listed(g.memory, &figures::gibibytes)) {
       d.memory_capacity = *g.memory;
     } else if (d.memory_capacity == 0) {
       throw error("nothing says how much memory the GPU '" + g.name + "' has; add memory.total to the fields of "
                   "nvidia-smi --query-gpu");
     }
-    if (g.watts) {
+    if (is_listed(g.watts, &figures::watts)) {
       d.active_watts = *g.watts;
       d.idle_watts = data_sheets::idle_share_of_accelerators * *g.watts;
     }
     made.gpus.push_back(d);
-    const double lanes = data_sheets::pcie_x16(g.pcie.value_or(f.pcie)) / 16 * g.pcie_lanes.value_or(f.pcie_lanes);
-    made.wiring.gpus.push_back({.lanes = lanes > 0 ? lanes : data_sheets::pcie_x16(f.pcie),
+    f.pcie = is_listed(g.pcie, &figures::pcie) && data_sheets::pcie_x16(*g.pcie) > 0 ? *g.pcie : f.pcie;
+    f.pcie_lanes = is_listed(g.pcie_lanes, &figures::pcie_lanes) ? *g.pcie_lanes : f.pcie_lanes;
+    const double x16 = data_sheets::pcie_x16(f.pcie != 0 ? f.pcie : usual_pcie);
+    made.wiring.gpus.push_back({.lanes = x16 / 16 * (f.pcie_lanes != 0 ? f.pcie_lanes : usual_lanes),
                                 .nvlink = f.nvlink * 1e9,
                                 .nvlinks = f.nvlinks,
                                 .board = f.board,
@@ -303,10 +387,10 @@ private:
     const std::uint32_t sockets = n.sockets != 0 ? n.sockets : host ? host->sockets : 1;
     if (assumed_.host_speed > 0) {
       d.speed = assumed_.host_speed;
-      note("cpu: " + gigabytes(d.speed / 1e3) + " TFLOP/s, as given");
+      note("cpu: " + giga(d.speed / 1e3) + " TFLOP/s, as given");
     } else if (host && host->hertz > 0 && host->flop_per_cycle > 0) {
       d.speed = cores * host->hertz * host->flop_per_cycle;
-      note("cpu: " + host->model + ", " + std::to_string(cores) + " cores at " + gigabytes(host->hertz) + " GHz (" +
+      note("cpu: " + host->model + ", " + std::to_string(cores) + " cores at " + giga(host->hertz) + " GHz (" +
            (host->base_clock ? "base clock" : "highest clock, which not all cores keep") + ") with " +
            number(host->flop_per_cycle) + " FLOP per cycle (" + host->units + ")");
     } else if (host) {
@@ -318,6 +402,10 @@ private:
       return std::nullopt;
     }
     d.memory_bandwidth = bandwidth_of_host(sockets);
+    if (assumed_.host_watts > 0) {
+      d.active_watts = assumed_.host_watts;
+      d.idle_watts = data_sheets::idle_share_of_processors * assumed_.host_watts;
+    }
     const byte_count memory = assumed_.host_memory != 0 ? assumed_.host_memory
                               : n.memory != 0           ? n.memory
                                                         : all_.memory.value_or(0);
@@ -331,12 +419,12 @@ private:
 
   double bandwidth_of_host(std::uint32_t sockets) {
     if (assumed_.host_bandwidth > 0) {
-      note("cpu: memory bandwidth " + gigabytes(assumed_.host_bandwidth) + " GB/s, as given");
+      note("cpu: memory bandwidth " + giga(assumed_.host_bandwidth) + " GB/s, as given");
       return assumed_.host_bandwidth;
     }
     const double socket = all_.host ? data_sheets::memory_bandwidth_of_processor(all_.host->model) : 0;
     if (socket > 0) {
-      note("cpu: memory bandwidth " + gigabytes(socket) + " GB/s for each of " + std::to_string(sockets) +
+      note("cpu: memory bandwidth " + giga(socket) + " GB/s for each of " + std::to_string(sockets) +
            " sockets, by its data sheet with all channels used");
       return sockets * socket;
     }
@@ -363,13 +451,17 @@ private:
   std::vector<device> devices_;
   std::vector<std::string> names_;
   std::vector<std::string> notes_;
+  std::set<std::string> seen_;             // names and types of GPUs
+  std::set<const std::string*> used_;      // of the names in `assumed_`
+  bool takes_listed_ = false;              // a node has the GPUs that are listed by name
 };
 
 } // namespace detail
 
 /// The platform of a machine: for each node its processors as one device, `cpu`, if their speed is known, and its GPUs,
 /// `gpu0`, …; with several nodes, names begin with the node's. Nodes that have as many GPUs as are listed by name are
-/// taken to be like the one that was listed; other nodes get theirs by the type that the batch system has.
+/// taken to be like the one that was listed; other nodes get theirs by the type that the batch system has. Lists and
+/// figures that are of no GPU of the machine are refused.
 ///
 /// Speeds are peak rates of data sheets, and cores × clock × FLOP per cycle of processors. GPUs whose parts have NVLinks
 /// of all together more than they have themselves reach each other through switches that give each its full rate; else

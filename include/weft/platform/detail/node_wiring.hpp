@@ -213,7 +213,8 @@ private:
     b_.join(card, network_, half_of_network());
   }
 
-  /// Whether a GPU has more NVLinks to others than of its own, so that switches must share them out.
+  /// Whether a GPU has more NVLinks to others than of its own, so that switches must share them out. Where nobody says
+  /// how many it has, that cannot be told.
   bool is_switched() const {
     const auto& m = node_.joined;
     for (std::size_t a = 0; a < m.parts.size(); ++a) {
@@ -224,7 +225,8 @@ private:
         total += links;
         most = std::max(most, links);
       }
-      if (is_gpu(a) && total > std::max(node_.gpus[gpu_of_[a]].nvlinks, most)) {
+      const auto own = is_gpu(a) ? node_.gpus[gpu_of_[a]].nvlinks : 0;
+      if (own > 0 && total > std::max(own, most)) {
         return true;
       }
     }
@@ -254,7 +256,7 @@ private:
     const auto& g = node_.gpus[gpu_of_[i]];
     if (!(g.nvlink > 0)) {
       throw error("the topology lists NVLinks of '" + g.name + "', but nothing says how fast they are; give GB/s of one "
-                  "link in one direction, as in --gpu '" + g.name + "=fp32:60,bandwidth:900,nvlink:25'");
+                  "link in one direction, as in --gpu '" + g.name + "=fp32:60,bandwidth:900,nvlink:25,nvlinks:12'");
     }
     return g.nvlink;
   }
