@@ -123,6 +123,15 @@ TEST_CASE("onnx: element types have their sizes") {
     m.node("Identity", {"x"}, {"y"});
     return m.read().ops.bytes(0);
   };
+  const auto width = [](std::int32_t type) {
+    onnx_model m;
+    m.input("x", {3, 5}, type);
+    m.node("Identity", {"x"}, {"y"});
+    return number_bits(m.read());
+  };
+  CHECK(width(::onnx::TensorProto::FLOAT16) == 16);
+  CHECK(width(::onnx::TensorProto::DOUBLE) == 64);
+  CHECK(width(::onnx::TensorProto::INT64) == 32); // no floating-point number
   CHECK(bytes(::onnx::TensorProto::FLOAT) == 60);
   CHECK(bytes(::onnx::TensorProto::FLOAT16) == 30);
   CHECK(bytes(::onnx::TensorProto::BFLOAT16) == 30);

@@ -391,6 +391,7 @@ TEST_CASE("PyTorch: types that nobody knows are noted and count per element") {
   p.node("torch.ops.aten.sub.Tensor", {{"self", "fancy"}, {"other", "x"}},
          nlohmann::json::array({exported_program::tensor("lost")}));
   const auto m = read(p.text(), {.unknown_flop_per_element = 7});
+  CHECK(number_bits(m) == 16);
   CHECK(m.ops.type(0) == "mylib.fancy");
   CHECK(m.ops.work(0) == 70);
   CHECK(m.ops.bytes(m.ops.outputs(0).front()) == 40);

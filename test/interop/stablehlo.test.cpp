@@ -225,6 +225,7 @@ module @jit_attend attributes {jax.uses_shape_polymorphism = false, mhlo.num_par
   CHECK(m.ops.resident_bytes(find(m.ops, "jit(attend)/jit(main)/dot_general.0")) == 512 * 512 * 2);
   CHECK(m.ops.resident_bytes(find(m.ops, "jit(attend)/jit(main)/dot_general.1")) == 512 * 512 * 2);
   CHECK(has_note(m, "2 of 3 arguments are parameters"));
+  CHECK(number_bits(m) == 16);
   CHECK(read(text, {.parameter_names = "params['q']"}).ops.resident_bytes(1) == 0);
   CHECK(refusal(text, {.parameter_names = "weights"}).find("no argument of the program has a name that begins") !=
         std::string::npos);

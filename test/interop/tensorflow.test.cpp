@@ -53,6 +53,16 @@ std::string variable(const std::string& name, const std::string& shape) {
          "' } } } }\n";
 }
 
+TEST_CASE("the width of floating-point numbers is told") {
+  const auto width = [](const std::string& type) {
+    return number_bits(read("node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: " + type +
+                            " } } attr { key: 'shape' value { shape { dim { size: 8 } } } } }"));
+  };
+  CHECK(width("DT_HALF") == 16);
+  CHECK(width("DT_FLOAT") == 32);
+  CHECK(width("DT_DOUBLE") == 64);
+}
+
 TEST_CASE("nodes become ops in their order, with shapes, work and edges") {
   const auto m = read(placeholder + variable("w", "dim { size: 784 } dim { size: 10 }") + R"(
     node { name: "y" op: "MatMul" input: "x" input: "w/read" attr { key: "T" value { type: DT_FLOAT } } }

@@ -18,4 +18,11 @@ TEST_CASE("model: work is FLOP unless its reader says otherwise, whatever times 
   CHECK(m.unit == work_unit::flop);
 }
 
+TEST_CASE("model: its numbers have the width of all but a hundredth of their bytes") {
+  CHECK(number_bits({}) == 32);
+  CHECK(number_bits({.float_bytes = {{16, 100}}}) == 16);
+  CHECK(number_bits({.float_bytes = {{32, 1000}, {64, 8}}}) == 32);
+  CHECK(number_bits({.float_bytes = {{16, 100}, {32, 50}}}) == 0);
+}
+
 } // namespace workload_model_test

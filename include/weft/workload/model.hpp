@@ -4,6 +4,8 @@
 
 #include "weft/workload/workload.hpp"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,22 @@ struct model {
   std::vector<double> seconds = {};    ///< measured compute time per op; NaN where there is none; empty if nowhere
   kind_set measured_on = {};           ///< the kind of device on which it was measured
   std::vector<std::string> notes = {}; ///< one line each: what was assumed, left out, or not understood
+  /// Bytes of floating-point tensors by the bits of a number; empty if the file does not say what its tensors hold.
+  std::map<std::uint32_t, double> float_bytes = {};
 };
+
+/// The bits that a model's floating-point numbers have: 32 if the file does not say, 0 if more than a hundredth of their
+/// bytes belongs to numbers of another width than most.
+inline std::uint32_t number_bits(const model& m) {
+  double all = 0;
+  double most = 0;
+  std::uint32_t bits = 32;
+  for (const auto& [width, bytes] : m.float_bytes) {
+    all += bytes;
+    bits = bytes > most ? width : bits;
+    most = bytes > most ? bytes : most;
+  }
+  return most >= 0.99 * all ? bits : 0;
+}
 
 } // namespace weft

@@ -67,6 +67,9 @@ public:
     return lines;
   }
 
+  /// Of the floating-point tensors that were asked for, by the bits of a number.
+  const std::map<std::uint32_t, double>& float_bytes() const { return float_bytes_; }
+
   /// The size of a tensor. Throws `parse_error` if it is out of range.
   byte_count bytes_of(const value& v, std::string_view name) {
     const ::onnx::TypeProto* type = &v.type;
@@ -87,7 +90,11 @@ public:
       bits = 128;
     }
     const auto dims = extents_of(*type);
-    return dims ? bytes_of(*dims, *bits, name) : 0;
+    const auto bytes = dims ? bytes_of(*dims, *bits, name) : 0;
+    if (is_floating(type->tensor_type().elem_type())) {
+      float_bytes_[*bits] += static_cast<double>(bytes);
+    }
+    return bytes;
   }
 
 private:
@@ -483,6 +490,7 @@ private:
   std::map<std::tuple<std::string, std::string, std::string>, function> functions_; ///< by domain, name and overload
   std::size_t budget_ = 0; // nodes that may still be visited
   open_extents extents_;
+  std::map<std::uint32_t, double> float_bytes_;
   scope main_;
   tally unknown_types_, refused_, unknown_sizes_, unknown_trips_, unlike_branches_;
 };

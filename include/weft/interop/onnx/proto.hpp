@@ -31,6 +31,10 @@
 
 namespace weft::onnx::detail {
 
+/// Whether an element type is a floating-point type of 8 bits or more.
+inline bool is_floating(std::int32_t type) {
+  return type == 1 || type == 10 || type == 11 || type == 16 || (type >= 17 && type <= 20);
+}
 /// How many bits an element takes; nothing for texts and for types that the format does not define.
 inline std::optional<std::uint32_t> element_bits(std::int32_t type) {
   switch (type) {

@@ -67,6 +67,7 @@ public:
       std::throw_with_nested(parse_error(file_, 0, one_line(e.what())));
     }
     result.notes = analysis_.notes();
+    result.float_bytes = analysis_.float_bytes();
     if (folded_ != 0) {
       result.notes.push_back(std::to_string(folded_) +
                              " ops make parameters from parameters alone: no work, their results " +

@@ -53,6 +53,9 @@ inline std::optional<byte_count> element_bytes(std::int64_t type) {
   }
 }
 
+/// Whether a number of ScalarType is a floating-point type: half, float, double, bfloat16 and those of 8 bits.
+inline bool is_floating(std::int64_t type) { return (type >= 6 && type <= 8) || type == 13 || (type >= 29 && type <= 32); }
+
 /// Values of the symbols of a program: given ones, else the hints of the file, else a default.
 class sizes {
 public:
@@ -141,10 +144,15 @@ public:
     if (bytes >= static_cast<double>(max_total_bytes)) {
       throw error("a tensor has more than 2^62 bytes");
     }
+    if (is_floating(type->get<std::int64_t>())) {
+      float_bytes_[static_cast<std::uint32_t>(8 * *element)] += static_cast<double>(made.bytes);
+    }
     return shapes_.emplace(&meta, std::move(made)).first->second;
   }
 
   const io::tally& assumed() const { return assumed_; }
+  /// Of the floating-point tensors that were asked for, by the bits of a number.
+  const std::map<std::uint32_t, double>& float_bytes() const { return float_bytes_; }
   /// A line with the symbols and their values; empty if there are none.
   std::string note() const {
     std::string text;
@@ -191,6 +199,7 @@ private:
   std::map<std::string, std::optional<double>, std::less<>> hints_; // of every symbol, where it has one
   double otherwise_;
   std::unordered_map<const json*, tensor_shape> shapes_; // that were asked for
+  std::map<std::uint32_t, double> float_bytes_;
   io::tally assumed_;
 };
 

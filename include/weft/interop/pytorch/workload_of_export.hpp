@@ -45,6 +45,7 @@ public:
     if (m.ops.num_ops() == 0) {
       throw error("the program has no node that computes anything");
     }
+    m.float_bytes = sizes_.float_bytes();
     if (auto note = sizes_.note(); !note.empty()) {
       m.notes.push_back(std::move(note));
     }

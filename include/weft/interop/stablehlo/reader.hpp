@@ -73,6 +73,11 @@ public:
       notes_.push_back(std::move(line));
     }
     m.notes = std::move(notes_);
+    for (value_id i = 0; i < p_.values.size(); ++i) {
+      if (const auto& t = p_.type_of(i); t.is_float) {
+        m.float_bytes[t.bits] += static_cast<double>(t.bytes());
+      }
+    }
     return m;
   }
 

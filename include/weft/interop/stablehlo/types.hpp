@@ -19,6 +19,7 @@ struct value_type {
 
   std::vector<std::int64_t> dims = {};
   std::uint32_t bits = 0; ///< of an element; 0 for what is no number, such as a token
+  bool is_float = false;  ///< elements are floating-point numbers
 
   double elements() const {
     double count = 1;
@@ -117,6 +118,7 @@ inline value_type parse_type(std::string_view text) {
   auto inside = text.substr(7, text.size() - 8);
   value_type t{.dims = detail::take_extents(inside)};
   t.bits = detail::bits_of(inside);
+  t.is_float = inside.starts_with('f') || inside.starts_with("bf");
   detail::apply_bounds(inside, t.dims);
   return t;
 }

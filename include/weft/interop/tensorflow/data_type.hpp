@@ -54,7 +54,7 @@ inline constexpr data_type_info data_types[] = {{"DT_INVALID", 0, 4},
                                                 {"DT_UINT4", 30, 1}};
 
 namespace dt {
-inline constexpr data_type float32 = 1, float64 = 2, int32 = 3, string = 7, complex64 = 8, int64 = 9, boolean = 10,
+inline constexpr data_type float32 = 1, float64 = 2, int32 = 3, string = 7, complex64 = 8, int64 = 9, boolean = 10, bfloat16 = 14,
                            half = 19, resource = 20, variant = 21;
 inline constexpr data_type reference = 100; ///< added to a type
 } // namespace dt
@@ -67,6 +67,12 @@ constexpr data_type value_type(data_type t) { return is_reference(t) ? t - dt::r
 constexpr byte_count element_bytes(data_type t) {
   const auto v = value_type(t);
   return v < std::size(data_types) ? data_types[v].bytes : 4;
+}
+
+/// Whether a type is a floating-point type, or a reference to one.
+constexpr bool is_floating(data_type t) {
+  const auto v = value_type(t);
+  return v == dt::float32 || v == dt::float64 || v == dt::bfloat16 || v == dt::half || (v >= 24 && v <= 28);
 }
 
 /// The number of the type of that name, such as `DT_FLOAT` or `DT_FLOAT_REF`.

@@ -151,7 +151,13 @@ private:
                  .name = std::string{n.name},
                  .type = std::string{n.op}});
       for (std::size_t i = 0; i < shapes_.ports(v).size(); ++i) {
-        b_.add_output(v, weight_[v] != none ? 0 : bytes_of(shapes_.output(v, i)));
+        auto made = shapes_.output(v, i);
+        b_.add_output(v, weight_[v] != none ? 0 : bytes_of(made));
+        made.type = value_type(made.type);
+        if (is_floating(made.type)) {
+          model_.float_bytes[static_cast<std::uint32_t>(8 * element_bytes(made.type))] +=
+            static_cast<double>(bytes_of(made));
+        }
       }
       num_branches_ += n.op == "Switch" || n.op == "RefSwitch" ? 1u : 0u;
     }
