@@ -185,8 +185,15 @@ void expand(optimizer rule, std::optional<recomputation> recompute, input& in) {
 /// The format of numbers, and the cache of keys and values.
 void set_memory(const model_options& o, input& in) {
   auto& w = in.model.ops;
-  if (o.numbers) {
-    const double bits = 8.0 * bytes_of(*o.numbers);
+  const auto in_file = number_bits(in.model);
+  const double bits = o.numbers ? 8.0 * bytes_of(*o.numbers) : in_file != 0 ? in_file : 32;
+  if (o.numbers && in_file != 32) {
+    if (in_file != bits || o.four_bit_weights) {
+      throw error(fmt::format("--dtype is for models in single precision, and the numbers of '{}' have {}; leave it out",
+                              in.spec, in_file != 0 ? fmt::format("{} bits", in_file) : "several widths"));
+    }
+    in.model.notes.push_back(fmt::format("numbers are taken to be {}, as wide as the file has them", to_string(*o.numbers)));
+  } else if (o.numbers) {
     const storage_format format{.tensor_bits = bits, .weight_bits = o.four_bit_weights ? 4 : bits};
     const auto all = ids(w.num_ops());
     const bool trains = std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
@@ -201,8 +208,12 @@ void set_memory(const model_options& o, input& in) {
   }
   if (o.cache) {
     auto cache = *o.cache;
-    cache.batch = o.batch != 0 ? o.batch : cache.batch;
-    cache.bits = o.numbers ? 8.0 * bytes_of(*o.numbers) : 32;
+    if (cache.batch != 0 && in.batch != 0 && cache.batch != in.batch) {
+      throw error(fmt::format("--kv-cache: batch={}, but the model has a batch of {}; leave batch= out", cache.batch,
+                              in.batch));
+    }
+    cache.batch = std::max({cache.batch, in.batch, std::uint64_t{1}});
+    cache.bits = bits;
     w = with_kv_cache(w, cache);
     in.model.notes.push_back(fmt::format("keys and values of {} tokens of {} sequence{}: {} in each attention", cache.context,
                                          cache.batch, cache.batch == 1 ? "" : "s",
@@ -226,10 +237,12 @@ input load(const std::string& spec, const model_options& o) {
     in.net = std::move(made.net);
     in.model = {.ops = std::move(made.ops), .format = "bundled network"};
     in.origin = std::move(made.origin);
+    in.batch = made.batch;
   } else {
     const auto path = std::filesystem::path{spec};
     in.name = (path.has_filename() ? path : path.parent_path()).filename().string(); // a folder may end in a slash
     in.tags = o.tags;
+    in.batch = o.batch;
     read(o, in);
     refuse_options_of_others(o, in);
     if (!o.times.empty() && in.model.seconds.empty()) {

@@ -11,6 +11,7 @@
 #include "weft/workload/nn/network.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct input {
   std::string bytes = {};                        ///< of the file, for formats that are written again
   std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
+  std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
 };
 

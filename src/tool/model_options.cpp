@@ -137,7 +137,7 @@ void add_model_options(CLI::App& app, model_options& o) {
 namespace {
 
 weft::kv_cache cache_of(const std::string& text) {
-  weft::kv_cache cache;
+  weft::kv_cache cache{.batch = 0}; // as the model's
   const std::pair<std::string_view, std::uint64_t*> keys[] = {
     {"context", &cache.context}, {"heads", &cache.heads}, {"size", &cache.head_size}, {"batch", &cache.batch}};
   std::string_view rest = text;
@@ -168,7 +168,7 @@ void add_memory_options(CLI::App& app, model_options& o) {
         o.four_bit_weights = name == "int4-weights";
         o.numbers = o.four_bit_weights ? weft::number_format::fp16 : *weft::parse_number_format(name);
       },
-      "Format of the model's numbers, which files are taken to have in single precision: bytes of tensors\n"
+      "Format of the numbers of a model in single precision, or in this format already: bytes of tensors\n"
       "and weights, and rates of the devices. int4-weights: weights of 4 bits, the rest fp16")
     ->check(CLI::IsMember({"fp32", "bf16", "fp16", "fp8", "int8", "int4-weights"}).description(""))
     ->type_name("fp32|bf16|fp16|fp8|int8|int4-weights");
@@ -176,7 +176,7 @@ void add_memory_options(CLI::App& app, model_options& o) {
     .add_option_function<std::string>(
       "--kv-cache", [&o](const std::string& text) { o.cache = cache_of(text); },
       "Keys and values that a decoder keeps of so many tokens: heads of keys and values, size of a head, and\n"
-      "sequences (batch), if not --batch; as in context=4096,heads=8,size=128")
+      "sequences (batch), if the model's batch is not known; as in context=4096,heads=8,size=128")
     ->type_name("KEY=N,…");
   app
     .add_option_function<std::string>(

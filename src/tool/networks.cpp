@@ -32,6 +32,7 @@ network make_network_with_origins(std::string_view spec) {
   }
   auto built = wanted.training ? weft::training_step_with_origins(*made.net, task.objectives, task.options)
                                : made.net->build_with_origins(roots);
+  made.batch = wanted.size.batch;
   made.ops = std::move(built.graph);
   made.origin = std::move(built.origin);
   return made;

@@ -6,6 +6,7 @@
 #include "weft/workload/workload.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ struct network {
   std::unique_ptr<weft::nn::network> net;
   weft::workload ops;
   std::vector<weft::op_id> origin; ///< which op of the network each op is
+  std::uint64_t batch = 0;         ///< examples of a step
 };
 network make_network_with_origins(std::string_view spec);
 
