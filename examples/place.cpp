@@ -28,6 +28,7 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -112,10 +113,11 @@ tool::target target_of(const options& o) {
     target.devices = target.devices.with(*o.modelling.numbers);
   }
   target.devices = target.devices.changed([&](weft::device& d) {
-    if (d.kind != weft::device_kind::cpu) {
+    const bool limited = d.memory_capacity != std::numeric_limits<weft::byte_count>::max();
+    if (d.kind != weft::device_kind::cpu && limited && o.overhead != 0) {
       const auto all = static_cast<double>(d.memory_capacity);
       const double left = o.overhead < 1 ? all * (1 - o.overhead) : std::max(all - o.overhead, 0.0);
-      d.memory_capacity = o.overhead == 0 ? d.memory_capacity : static_cast<weft::byte_count>(left);
+      d.memory_capacity = static_cast<weft::byte_count>(left);
     }
   });
   return target;
@@ -124,6 +126,9 @@ tool::target target_of(const options& o) {
 /// What to say of a model that does not fit: a batch that would, if it takes one.
 std::string smaller_batch(const options& o, const tool::target& target,
                           const std::function<void(const std::string&)>& on_stage) {
+  if (o.by_layers) { // batches are judged by plans op by op
+    return {};
+  }
   try {
     const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : most_examples, on_stage);
     return batch != 0 ? fmt::format("  with a smaller batch: it fits with --batch {}\n", batch)

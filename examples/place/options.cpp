@@ -130,6 +130,9 @@ double overhead(const std::string& text) {
       const auto number = weft::io::trim(std::string_view{text}.substr(0, text.size() - unit.size()));
       const auto fail = [](const std::string& problem) { throw weft::error(problem); };
       const double x = weft::io::parse_number<double>(number, "--overhead", fail) * bytes;
+      if (unit.empty() && x >= 1) {
+        throw weft::error("--overhead: '" + text + "' has no unit; give one, as in " + text + "GiB, or a share below 1");
+      }
       if (!(x >= 0 && x < 1e18) || (!unit.empty() && x < 1)) {
         break;
       }
@@ -261,6 +264,10 @@ options parse(int argc, char** argv) {
   o.by_layers = layers->count() != 0;
   o.by_layer = by_layer;
   take_exports(exports, o);
+  if (o.by_layers && o.max_batch) {
+    throw weft::error("--max-batch looks for plans op by op, and --by-layer cuts between layers: leave one of them out, or "
+                      "try batches with --batch");
+  }
   refuse_unread(app, o);
   if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
     throw weft::error("--contention goes with --objective makespan, without --pareto");

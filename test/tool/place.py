@@ -127,6 +127,19 @@ def main(folder):
     refused(*gpt, '--kv-cache', 'context=9', because='are needed')
     refused(*net, '--kv-cache', 'context=9,heads=1,size=1', because='no attention was found')
     refused(*gpt, '--overhead', '2x', because="--overhead")
+    refused(*gpt, '--overhead', '2', because="'2' has no unit; give one, as in 2GiB")
+    refused(*gpt, '--by-layer', '--max-batch', because='--by-layer cuts between layers')
+    endless = write('endless.json', '{"format": "weft.platform", "version": 1, "devices": '
+                    '[{"name": "gpu", "kind": "gpu", "speed": 1e13}]}')
+    check(peak(placed('zoo:gpt2_small@1x64:inference', '--platform', endless, '--budget', '100moves', '--overhead', '0.1')) > 0,
+          'memory without limit stays so')
+    none = write('none.json', '{"format": "weft.platform", "version": 1, "devices": '
+                 '[{"name": "gpu", "kind": "gpu", "speed": 1e13, "memory": 100}]}')
+    found = run('zoo:mnist_conv:inference', '--platform', none, '--budget', '100moves', '--max-batch')
+    check(found.returncode == 1 and 'with a batch of 1' in found.stderr, f'not even one fits: {found.stderr}')
+    cache = ('--kv-cache', 'context=1024,heads=12,size=64')
+    check('of 16 sequences' in flat(placed('zoo:gpt2_small@16x64:inference', *gpt[1:], *cache)), 'the batch of the name')
+    refused('zoo:gpt2_small@16x64:inference', *gpt[1:], '--kv-cache', cache[1] + ',batch=4', because='a batch of 16')
     refused(*gpt, '--max-batch', '--batch', '3', because='leave --batch')
     tight = write('tight.json', '{"format": "weft.platform", "version": 1, "devices": '
                   '[{"name": "gpu", "kind": "gpu", "speed": 1e13, "memory": 60000000}]}')
