@@ -79,7 +79,7 @@ using option_list = std::vector<CLI::Option*>;
 
 /// Throws for options of searches that nothing would read: cuts between layers are not searched for at random.
 void refuse_unread(const CLI::App& app, const options& o) {
-  if (!o.by_layers || o.max_batch) { // which looks for plans of all kinds
+  if (!o.by_layers) {
     return;
   }
   for (const char* name : {"--budget", "--jobs", "--seed"}) {
