@@ -54,7 +54,8 @@ int run(int argc, char** argv) {
                  "watts, nvlinks, generation of pcie; or which GPU a type of Slurm's is, as in a100=A100-SXM4-80GB")
     ->type_name("NAME=KEY:X,…")
     ->allow_extra_args(false);
-  app.add_option("--cpu", cpu, "Figures of the processors of a node: fp32 in TFLOP/s, bandwidth in GB/s, memory in GiB, watts")
+  app.add_option("--cpu", cpu,
+                 "Figures of the processors of a node: fp32 in TFLOP/s, bandwidth in GB/s, memory in GiB, watts")
     ->type_name("KEY:X,…");
   tool::parse(app, "machine", argc, argv);
 

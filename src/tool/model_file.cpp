@@ -192,7 +192,8 @@ void set_memory(const model_options& o, input& in) {
       throw error(fmt::format("--dtype is for models in single precision, and the numbers of '{}' have {}; leave it out",
                               in.spec, in_file != 0 ? fmt::format("{} bits", in_file) : "several widths"));
     }
-    in.model.notes.push_back(fmt::format("numbers are taken to be {}, as wide as the file has them", to_string(*o.numbers)));
+    in.model.notes.push_back(
+      fmt::format("numbers are taken to be {}, as wide as the file has them", to_string(*o.numbers)));
   } else if (o.numbers) {
     const storage_format format{.tensor_bits = bits, .weight_bits = o.four_bit_weights ? 4 : bits};
     const auto all = ids(w.num_ops());

@@ -253,7 +253,8 @@ private:
     }
     const auto has_type = [&](const data_sheets::named_gpu& g) { return has_word(g.name, type); };
     return has_word(name, type) ||
-           (given_for(assumed_.gpus, type) == nullptr && std::none_of(data_sheets::gpus.begin(), data_sheets::gpus.end(), has_type));
+           (given_for(assumed_.gpus, type) == nullptr &&
+            std::none_of(data_sheets::gpus.begin(), data_sheets::gpus.end(), has_type));
   }
   std::size_t num_listed() const {
     return !all_.gpus.empty() || !all_.joined ? all_.gpus.size() : num_gpus(*all_.joined);
@@ -290,7 +291,8 @@ private:
     for (const auto& g : gpus) {
       add_gpu(made, g);
     }
-    const bool draws = std::any_of(made.gpus.begin(), made.gpus.end(), [](const device& d) { return d.active_watts > 0; });
+    const bool draws = std::any_of(made.gpus.begin(), made.gpus.end(),
+                                   [](const device& d) { return d.active_watts > 0; });
     if (made.host && draws && !(made.host->active_watts > 0)) {
       note("cpu: nothing says what it draws, so its energy is not counted; give it, as in --cpu watts:400");
     }
@@ -321,7 +323,8 @@ private:
     return made;
   }
   void note_unknown_nvlinks(const node_wiring& w) {
-    const bool any = std::any_of(w.joined.ways.begin(), w.joined.ways.end(), [](const auto& x) { return x.nvlinks > 0; });
+    const bool any = std::any_of(w.joined.ways.begin(), w.joined.ways.end(),
+                                 [](const auto& x) { return x.nvlinks > 0; });
     for (const auto& g : w.gpus) {
       if (any && g.nvlinks == 0) {
         note(g.name + ": nothing says how many NVLinks it has, so each pair of GPUs has those of the topology for itself; "

@@ -54,7 +54,9 @@ inline std::optional<byte_count> element_bytes(std::int64_t type) {
 }
 
 /// Whether a number of ScalarType is a floating-point type: half, float, double, bfloat16 and those of 8 bits.
-inline bool is_floating(std::int64_t type) { return (type >= 6 && type <= 8) || type == 13 || (type >= 29 && type <= 32); }
+inline bool is_floating(std::int64_t type) {
+  return (type >= 6 && type <= 8) || type == 13 || (type >= 29 && type <= 32);
+}
 
 /// Values of the symbols of a program: given ones, else the hints of the file, else a default.
 class sizes {
