@@ -386,6 +386,73 @@ TEST_CASE("onnx: attributes and ranks that would crash shape inference are refus
   CHECK(mentions(r.notes, "shape inference refused Conv (2)"));
 }
 
+TEST_CASE("onnx: tensors of more axes than any has are refused, before a chain of ops doubles them") {
+  onnx_model m;
+  m.input("x0", {1, 1}, ::onnx::TensorProto::INT64);
+  for (int i = 0; i < 14; ++i) {
+    const auto from = "x" + std::to_string(i);
+    m.node("Gather", {from, from}, {"x" + std::to_string(i + 1)});
+  }
+  CHECK(refusal([&] { return m.read(); }) == "test.onnx: tensor 'x6' has more than 64 axes: its shape must be damaged");
+  const onnx_model::dims many(65, 1);
+  onnx_model input;
+  input.input("x", many);
+  input.node("Relu", {"x"}, {"y"});
+  CHECK(refusal([&] { return input.read(); }).find("'x' has more than 64 axes") != std::string::npos);
+  onnx_model weights;
+  weights.weights("w", many);
+  weights.node("Relu", {"w"}, {"y"});
+  CHECK(refusal([&] { return weights.read(); }).find("'w' has more than 64 axes") != std::string::npos);
+  onnx_model declared;
+  declared.input("x", {1}).declared("y", many);
+  declared.node("Relu", {"x"}, {"y"});
+  CHECK(refusal([&] { return declared.read(); }).find("'y' has more than 64 axes") != std::string::npos);
+  onnx_model ruled; // by a rule of weft's own: 33 axes twice
+  ruled.input("x", onnx_model::dims(33, 1)).input("at", onnx_model::dims(33, 1), ::onnx::TensorProto::INT32);
+  ruled.m.add_opset_import()->set_domain("com.microsoft");
+  ruled.node("GatherBlockQuantized", {"x", "at"}, {"y"}, "com.microsoft");
+  CHECK(mentions(ruled.read().notes, "shapes of outputs not known of GatherBlockQuantized"));
+}
+
+TEST_CASE("onnx: calls of large functions do not copy their constants again and again") {
+  const auto model = [](bool refers, int calls) {
+    onnx_model m;
+    m.m.add_opset_import()->set_domain("mine");
+    auto& f = *m.m.add_functions();
+    f.set_domain("mine");
+    f.set_name("f");
+    f.add_input("a");
+    f.add_output("c");
+    auto& constant = *f.add_node();
+    constant.set_op_type("Constant");
+    constant.add_output("b");
+    auto& value = *constant.add_attribute();
+    value.set_name("value");
+    value.set_type(::onnx::AttributeProto::TENSOR);
+    value.mutable_t()->set_data_type(::onnx::TensorProto::FLOAT);
+    value.mutable_t()->add_dims(1 << 20);
+    value.mutable_t()->set_raw_data(std::string(4 << 20, '\0'));
+    auto& n = *f.add_node();
+    n.set_op_type("LeakyRelu");
+    n.add_input("a");
+    n.add_output("c");
+    if (refers) {
+      auto& alpha = *n.add_attribute();
+      alpha.set_name("alpha");
+      alpha.set_type(::onnx::AttributeProto::FLOAT);
+      alpha.set_ref_attr_name("slope");
+    }
+    m.input("x", {4});
+    for (int i = 0; i < calls; ++i) {
+      m.node("f", {"x"}, {"y" + std::to_string(i)}, "mine");
+    }
+    return m;
+  };
+  CHECK(model(false, 2000).read().ops.num_ops() == 2000);
+  CHECK(model(true, 100).read().ops.num_ops() == 100);
+  CHECK(refusal([&] { return model(true, 2000).read(); }).find("expand to too many nodes") != std::string::npos);
+}
+
 TEST_CASE("onnx: a flood of tiny messages is refused before it takes memory") {
   std::string graph(20'000'000, '\0');
   for (std::size_t i = 0; i < graph.size(); i += 2) {

@@ -36,12 +36,17 @@ public:
       function& known = functions_[{f.domain(), f.name(), overload_of(f)}];
       known = {.proto = &f, .defaults = default_attributes_of(f), .declared = value_info_of(f), .versions = versions_};
       add_versions(f, known.versions);
+      known.binds_attributes = refers_to_attributes(f.node());
+      for (const auto& x : known.declared) {
+        check_axes(x.type(), x.name());
+      }
       budget_ += static_cast<std::size_t>(f.node_size());
     }
     main_.versions = &versions_;
     budget_ = 200'000 + 10 * (budget_ + static_cast<std::size_t>(m.graph().node_size()));
     add_definitions(m.graph(), main_);
     for (const auto& x : m.graph().input()) {
+      check_axes(x.type(), x.name());
       if (!main_.values.contains(x.name())) {
         main_.values[x.name()].type = extents_.resolved(x.type(), true, x.name());
       }
@@ -111,10 +116,19 @@ private:
     std::vector<::onnx::AttributeProto> defaults = {};
     std::vector<::onnx::ValueInfoProto> declared = {};
     std::map<std::string, std::int64_t> versions = {};
+    bool binds_attributes = false; ///< nodes take attributes from the call, which then needs nodes of its own
   };
   static constexpr int deepest = 60; // bodies in bodies, calls in calls
+  static constexpr std::size_t bytes_per_visit = 16'384; // copied in about the time that a node takes
 
   [[noreturn]] void fail(const std::string& problem) const { throw parse_error(file_, 0, problem); }
+
+  void check_axes(const ::onnx::TypeProto& type, std::string_view name) const {
+    if (has_too_many_axes(type)) {
+      fail("tensor " + io::in_quotes(name) + " has more than " + std::to_string(most_axes) +
+           " axes: its shape must be damaged");
+    }
+  }
 
   template <class Message>
   static void add_versions(const Message& m, std::map<std::string, std::int64_t>& versions) {
@@ -150,6 +164,7 @@ private:
     }
     for (const auto* list : {&g.value_info(), &g.output()}) {
       for (const auto& x : *list) {
+        check_axes(x.type(), x.name());
         s.declared.emplace(x.name(), &x.type());
       }
     }
@@ -162,6 +177,7 @@ private:
     }
     value& v = at->second;
     v.type = type_of(t);
+    check_axes(v.type, name);
     v.data = is_whole(t) ? &t : nullptr;
     v.integers = integers_of(t, integer_evaluation::most);
     v.parameter = true;
@@ -194,11 +210,15 @@ private:
     return any;
   }
 
-  node_cost visit(const ::onnx::NodeProto& n, scope& s, int depth) {
-    if (budget_ == 0) {
+  void spend(std::size_t visits) {
+    if (budget_ < visits) {
       fail("bodies and functions of the model expand to too many nodes; they must call each other in a cascade");
     }
-    --budget_;
+    budget_ -= visits;
+  }
+
+  node_cost visit(const ::onnx::NodeProto& n, scope& s, int depth) {
+    spend(1);
     if (n.op_type().empty()) {
       fail("node " + io::in_quotes(n.name()) + " has no op type");
     }
@@ -226,6 +246,7 @@ private:
       if (!n.output(i).empty()) {
         value& v = outputs[static_cast<std::size_t>(i)];
         v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed || from_guesses);
+        check_axes(v.type, n.output(i));
         v.guessed = extents_.assume(v.type, n, inputs) || v.guessed;
       }
     }
@@ -428,6 +449,7 @@ private:
       } else if (!v.parameter) {
         v.type = extents_.resolved(g.input(i).type(), false, g.input(i).name());
       }
+      check_axes(v.type, g.input(i).name());
     }
     body_cost cost = sum(g.node(), s, depth);
     for (const auto& x : g.output()) {
@@ -452,9 +474,15 @@ private:
         v.parameter = false; // it is counted where the call reads it
       }
     }
-    google::protobuf::RepeatedPtrField<::onnx::NodeProto> nodes = f.node();
-    bind_attributes(nodes, n, called.defaults);
-    body_cost cost = sum(nodes, s, depth);
+    body_cost cost;
+    if (called.binds_attributes) {
+      spend(f.ByteSizeLong() / bytes_per_visit);
+      google::protobuf::RepeatedPtrField<::onnx::NodeProto> nodes = f.node();
+      bind_attributes(nodes, n, called.defaults);
+      cost = sum(nodes, s, depth);
+    } else {
+      cost = sum(f.node(), s, depth);
+    }
     for (const auto& name : f.output()) {
       const value* v = s.find(name);
       cost.outputs.push_back(v != nullptr ? *v : value{});
@@ -488,7 +516,7 @@ private:
   const std::string& file_;
   std::map<std::string, std::int64_t> versions_;
   std::map<std::tuple<std::string, std::string, std::string>, function> functions_; ///< by domain, name and overload
-  std::size_t budget_ = 0; // nodes that may still be visited
+  std::size_t budget_ = 0; // nodes that may still be visited, or as much copied
   open_extents extents_;
   std::map<std::uint32_t, double> float_bytes_;
   scope main_;

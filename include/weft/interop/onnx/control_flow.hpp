@@ -69,6 +69,17 @@ inline void complete_loop(const ::onnx::NodeProto& n, std::span<const value* con
   }
 }
 
+/// Whether nodes of a function, or those of bodies in it, take attributes from its calls.
+inline bool refers_to_attributes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const auto& n) {
+    return std::any_of(n.attribute().begin(), n.attribute().end(), [](const auto& a) {
+      return !a.ref_attr_name().empty() || refers_to_attributes(a.g().node()) ||
+             std::any_of(a.graphs().begin(), a.graphs().end(),
+                         [](const auto& g) { return refers_to_attributes(g.node()); });
+    });
+  });
+}
+
 /// Gives nodes of a function, and those of bodies in it, the attributes that they take from a call or by default.
 inline void bind_attributes(google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes, const ::onnx::NodeProto& call,
                             const std::vector<::onnx::AttributeProto>& defaults) {

@@ -22,7 +22,7 @@ public:
   bool operator()() const {
     return n_.op_type() != "STFT" && // reads elements of its inputs even if they are not known
            std::all_of(n_.attribute().begin(), n_.attribute().end(), [](const auto& a) { return in_range(a); }) &&
-           has_types() && has_kinds() && in_range() && has_extents() && axis_exists();
+           has_ranks() && has_types() && has_kinds() && in_range() && has_extents() && axis_exists();
   }
 
 private:
@@ -38,6 +38,11 @@ private:
     const std::int64_t least = above_zero ? 1 : a.name() == "batch_dims" ? 0 : -large;
     const auto within = [least](std::int64_t x) { return x >= least && x <= large; };
     return std::all_of(a.ints().begin(), a.ints().end(), within) && (!a.has_i() || within(a.i()));
+  }
+
+  bool has_ranks() const {
+    return std::none_of(inputs_.begin(), inputs_.end(),
+                        [](const value* v) { return v != nullptr && has_too_many_axes(v->type); });
   }
 
   bool has_types() const {
@@ -87,7 +92,7 @@ private:
       const auto& shape = inputs_[i]->type.tensor_type().shape();
       const bool is_shape = (n_.op_type() == "ConstantOfShape" && i == 0) ||
                             ((n_.op_type() == "Expand" || n_.op_type() == "Tile") && i == 1);
-      const std::int64_t most = is_shape && shape.dim_size() == 1 ? 64 : std::int64_t{1} << 60;
+      const std::int64_t most = is_shape && shape.dim_size() == 1 ? most_axes : std::int64_t{1} << 60;
       if (std::any_of(shape.dim().begin(), shape.dim().end(),
                       [most](const auto& d) { return d.dim_value() < 0 || d.dim_value() > most; })) {
         return false;
