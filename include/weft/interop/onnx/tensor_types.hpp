@@ -4,19 +4,21 @@
 
 #include "weft/interop/onnx/workload_of_graph.hpp"
 
-#include <map>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace weft::onnx::detail {
 
 /// Types as a model declares them, else as they follow from its inputs. Where inputs have open extents, all shapes are
-/// worked out for two choices of these: an extent that differs is open as well, and has the name of the one that it is
-/// equal to. The model and the name of its file must outlive this.
+/// worked out for several choices of these: an extent of which any two differ is open as well, and has the name of the
+/// one that it is equal to for all of them. Two choices are usual extents; small and large ones tell what is clamped,
+/// such as the first 32 of N, from what is fixed, and are left out where the model is none with them. The model and the
+/// name of its file must outlive this.
 class tensor_types {
 public:
   tensor_types(const ::onnx::ModelProto& m, const std::string& file) {
@@ -30,8 +32,8 @@ public:
         }
       }
     }
-    for (const std::uint64_t shift : {std::uint64_t{0}, std::uint64_t{1}}) {
-      if (auto p = std::make_unique<point>(m, choice(g, shift), file); p->valid) {
+    for (const choice& c : choices) {
+      if (auto p = std::make_unique<point>(m, options_for(g, c), c, file); p->valid) {
         points_.push_back(std::move(p));
       }
       if (!open_) {
@@ -58,35 +60,43 @@ public:
     if (!inner->has_tensor_type()) {
       return type;
     }
-    if (inner != &type || v->guessed || hidden_ || points_.size() < (open_ ? 2u : 1u)) {
+    if (inner != &type || v->guessed || hidden_ || (open_ && !compare(*inner->mutable_tensor_type(), name))) {
       inner->mutable_tensor_type()->clear_shape();
-    } else if (open_) {
-      compare(*inner->mutable_tensor_type(), points_.back()->graph.find(name)->type.tensor_type());
     }
     return type;
   }
 
 private:
+  /// Extents for what is open: those with a name, by its number, the batch, and all others.
+  struct choice {
+    std::uint64_t (*extent)(std::uint64_t name);
+    std::uint64_t batch;
+    std::uint64_t other;
+  };
+  /// Of the first two, extents are in the usual range, with many divisors. Their pairs are different for each name, and
+  /// no multiple of one, nor one with something added, is another.
+  static constexpr choice choices[] = {{[](std::uint64_t name) { return 64 * (name + 1); }, 6, 32},
+                                       {[](std::uint64_t name) { return 64 * (name + 1) + 16 * (name + 2); }, 10, 96},
+                                       {[](std::uint64_t name) { return 2 * (name + 1); }, 2, 4},
+                                       {[](std::uint64_t name) { return 1024 * (name + 2); }, 1024, 2048}};
+
   /// The model with one choice of its open extents.
   struct point {
-    point(const ::onnx::ModelProto& m, reader o, const std::string& file)
-        : options{std::move(o)}, graph{m, options, file} {
+    point(const ::onnx::ModelProto& m, reader o, const choice& c, const std::string& file)
+        : chosen{c}, options{std::move(o)}, graph{m, options, file} {
       try {
         graph();
       } catch (const error&) { // such as a shape that is impossible with these extents
         valid = false;
       }
     }
+    const choice& chosen;
     reader options;
     mutable workload_of_graph graph;
     bool valid = true;
   };
 
-  /// Extents in the usual range, with many divisors. The pairs of the two choices are different for each name, and no
-  /// multiple of one, nor one with something added, is another.
-  static std::uint64_t extent(std::uint64_t name, std::uint64_t shift) { return 64 * (name + 1) + 16 * (name + 2) * shift; }
-
-  reader choice(const ::onnx::GraphProto& g, std::uint64_t shift) {
+  reader options_for(const ::onnx::GraphProto& g, const choice& c) {
     std::set<std::string_view> given;
     for (const auto& x : g.initializer()) {
       given.insert(x.name());
@@ -102,44 +112,73 @@ private:
         open_ = open_ || !fixed;
         if (named && options.dimensions.try_emplace(d.dim_param(), 0).second) {
           const auto number = options.dimensions.size() - 1;
-          options.dimensions[d.dim_param()] = extent(number, shift);
-          names_[{extent(number, 0), extent(number, 1)}] = d.dim_param();
+          options.dimensions[d.dim_param()] = c.extent(number);
+          if (names_.size() == number) {
+            names_.push_back(d.dim_param());
+          }
         }
         if (i == 0 && !found && !given.contains(x.name())) { // the one that is the batch for the reader
           found = true;
-          options.batch = fixed ? 0 : 6 + 4 * shift;
+          options.batch = fixed ? 0 : c.batch;
         } else if (i == 0 && !fixed && !named && options.batch == 0) {
-          hidden_ = true; // 1 for every choice
+          hidden_ = true; // 1 whatever is chosen
         }
       }
     }
-    options.unknown_dimension = 32 + 64 * shift;
+    options.unknown_dimension = c.other;
     return options;
   }
 
-  void compare(::onnx::TypeProto_Tensor& type, const ::onnx::TypeProto_Tensor& other) const {
-    if (other.shape().dim_size() != type.shape().dim_size()) {
-      type.clear_shape();
-      return;
-    }
-    for (int i = 0; i < type.shape().dim_size(); ++i) {
-      auto& d = *type.mutable_shape()->mutable_dim(i);
-      const auto a = static_cast<std::uint64_t>(d.dim_value());
-      const auto b = static_cast<std::uint64_t>(other.shape().dim(i).dim_value());
-      if (a != b) {
-        d.clear_value();
-        if (const auto name = names_.find({a, b}); name != names_.end()) {
-          d.set_dim_param(name->second);
-        }
+  /// Opens the extents of a tensor that depend on what is chosen. False if nothing is known to compare them with, or if
+  /// their number depends on it.
+  bool compare(::onnx::TypeProto_Tensor& type, std::string_view name) const {
+    struct seen {
+      const point* at;
+      const ::onnx::TensorShapeProto* shape;
+    };
+    const auto own = type.shape();
+    std::vector<seen> all{{points_.front().get(), &own}};
+    for (std::size_t k = 1; k < points_.size(); ++k) {
+      if (const value* v = points_[k]->graph.find(name); v != nullptr && !v->guessed) {
+        all.push_back({points_[k].get(), &v->type.tensor_type().shape()});
       }
     }
+    const auto same_rank = [&](const seen& s) { return s.shape->dim_size() == own.dim_size(); };
+    if (all.size() < 2 || !std::all_of(all.begin(), all.end(), same_rank)) {
+      return false;
+    }
+    for (int i = 0; i < own.dim_size(); ++i) {
+      const auto extent = [i](const seen& s) { return static_cast<std::uint64_t>(s.shape->dim(i).dim_value()); };
+      if (std::all_of(all.begin(), all.end(), [&](const seen& s) { return extent(s) == extent(all.front()); })) {
+        continue;
+      }
+      auto& d = *type.mutable_shape()->mutable_dim(i);
+      d.clear_value();
+      const auto number = number_of(extent(all.front()), points_.front()->chosen);
+      const auto is_number = [&](const seen& s) { return extent(s) == s.at->chosen.extent(number); };
+      if (number < names_.size() && std::all_of(all.begin(), all.end(), is_number)) {
+        d.set_dim_param(names_[number]);
+      }
+    }
+    return true;
+  }
+
+  /// The number of the name with that extent, or one that no name has.
+  std::uint64_t number_of(std::uint64_t extent, const choice& c) const {
+    std::uint64_t low = 0; // extents ascend with the number
+    std::uint64_t high = names_.size();
+    while (low < high) {
+      const auto middle = low + (high - low) / 2;
+      (c.extent(middle) < extent ? low : high) = c.extent(middle) < extent ? middle + 1 : middle;
+    }
+    return low;
   }
 
   std::unordered_map<std::string_view, const ::onnx::TypeProto*> declared_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_; // by the extents of both choices
+  std::vector<std::string> names_; // of open extents, by number
   std::vector<std::unique_ptr<point>> points_;
   bool open_ = false;
-  bool hidden_ = false; // there are open extents of which the reader makes the same for both choices
+  bool hidden_ = false; // there are open extents of which the reader makes the same for all choices
 };
 
 } // namespace weft::onnx::detail
