@@ -185,6 +185,26 @@ TEST_CASE("onnx split: what goes between stages has its type, with open extents 
   CHECK(type_of({"sums", sums}, "twice") == "1: ? 4");
   CHECK(type_of({"sums", sums}, "negative") == "1: T? 4");
 
+  onnx_model clamped; // the first 32 of N, and what is at least as long as a constant
+  weft_test::open_input(clamped, "n", {"N", "4"});
+  clamped.integers("zero", {0}).integers("few", {32}).integers("many", {128}).integers("one", {1});
+  clamped.node("Slice", {"n", "zero", "few"}, {"first"});
+  clamped.node("Shape", {"n"}, {"shape"});
+  clamped.node("Slice", {"shape", "zero", "one"}, {"length"});
+  clamped.node("Max", {"length", "many"}, {"longer"});
+  clamped.node("ConstantOfShape", {"longer"}, {"filled"});
+  clamped.node("Neg", {"n"}, {"negative"});
+  for (const char* from : {"first", "filled", "negative"}) {
+    clamped.node("Abs", {from}, {std::string{"of "} + from});
+    clamped.node("Abs", {std::string{"of "} + from}, {std::string{"again "} + from});
+    clamped.node("Abs", {from}, {std::string{"also "} + from});
+    weft_test::open_output(clamped, std::string{"again "} + from);
+    weft_test::open_output(clamped, std::string{"also "} + from);
+  }
+  CHECK(type_of({"clamped", clamped}, "of first") == "1: ? 4");
+  CHECK(type_of({"clamped", clamped}, "of filled") == "1: ?");
+  CHECK(type_of({"clamped", clamped}, "of negative") == "1: N? 4");
+
   onnx_model hidden; // an extent without a name that is not the batch
   hidden.input("fixed", {3, 2}).input("x", {-1, 2});
   hidden.node("Abs", {"x"}, {"a"});
@@ -342,6 +362,10 @@ TEST_CASE("onnx split: what cannot be cut is refused") {
   CHECK(why({0, 1, none, 0, 0, 0, 0, 0, 0}) ==
         "not a parse_error: placement of node 2: it is not placed; a model is cut by devices");
   CHECK_FALSE(weft_test::refusal([] { return weft::onnx::split_model{"no model", {}}; }).empty());
+  onnx_model empty;
+  empty.input("x", {1}).output("x", {1});
+  CHECK(weft_test::refusal([&] { return weft::onnx::split_model{empty.bytes(), {}}; }) ==
+        "not a parse_error: placement: the model has no nodes to cut");
   for (std::size_t size = 1; size < bytes.size(); size += 97) {
     const auto cut = bytes.substr(0, size);
     CHECK_FALSE(weft_test::refusal([&] { return weft::onnx::split_model{cut, placement(9, 0)}; }).empty());

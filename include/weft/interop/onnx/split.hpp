@@ -123,7 +123,7 @@ class split_model {
 public:
   /// `bytes` is the model as read, which must outlive this; `p` has a device per op of its workload; `options` only say
   /// how large tensors are. Errors call the model `file`. Throws `value_error` for a placement of another model, or with
-  /// ops that are not placed, else as `reader::read`. Complexity: that of reading the model up to three times, and of
+  /// ops that are not placed, else as `reader::read`. Complexity: that of reading the model up to five times, and of
   /// `sequential_groups`. Memory: as for reading; no piece is kept.
   split_model(std::string_view bytes, const placement& p, const reader& options = {},
               const std::string& file = "<model>") {
@@ -257,6 +257,9 @@ private:
     if (p.size() != count) {
       throw value_error("placement", "has " + std::to_string(p.size()) + " ops, but " + file + " has " +
                                        std::to_string(count) + " nodes");
+    }
+    if (count == 0) {
+      throw value_error("placement", "the model has no nodes to cut");
     }
     for (const op_id v : ids(count)) {
       if (p[v] == none) {
@@ -478,14 +481,20 @@ private:
     if (functions_.empty()) {
       return;
     }
-    std::map<std::pair<std::string_view, std::string_view>, std::vector<std::uint32_t>> called;
-    for (const auto& f : m.functions()) { // several of one name are overloads
-      called[{f.domain(), f.name()}].push_back(static_cast<std::uint32_t>(called_by_functions_.size()));
-      called_by_functions_.emplace_back();
+    std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> called;
+    called_by_functions_.resize(static_cast<std::size_t>(m.functions_size()));
+    for (const std::uint32_t i : ids(called_by_functions_.size())) {
+      const auto& f = m.functions(static_cast<int>(i));
+      const auto [at, is_new] = called.emplace(std::pair<std::string_view, std::string_view>{f.domain(), f.name()},
+                                               static_cast<std::uint32_t>(overloads_.size()));
+      if (is_new) {
+        overloads_.emplace_back();
+      }
+      overloads_[at->second].push_back(i);
     }
     const auto collect = [&](const auto& self, const ::onnx::NodeProto& n, std::vector<std::uint32_t>& calls) -> void {
       if (const auto found = called.find({n.domain(), n.op_type()}); found != called.end()) {
-        calls.insert(calls.end(), found->second.begin(), found->second.end());
+        calls.push_back(found->second);
       }
       for (const auto& a : n.attribute()) {
         for (const auto& inner : a.g().node()) {
@@ -510,12 +519,12 @@ private:
 
   /// Those that nodes call, and those that these call.
   std::vector<std::uint32_t> functions_of(const std::vector<op_id>& nodes) const {
-    std::set<std::uint32_t> all;
-    std::vector<std::uint32_t> open;
+    std::vector<std::uint8_t> is_called(overloads_.size(), 0);
+    std::vector<std::uint32_t> all;
     const auto add = [&](const std::vector<std::uint32_t>& calls) {
-      for (const std::uint32_t i : calls) {
-        if (all.insert(i).second) {
-          open.push_back(i);
+      for (const std::uint32_t name : calls) {
+        if (std::exchange(is_called[name], std::uint8_t{1}) == 0) {
+          all.insert(all.end(), overloads_[name].begin(), overloads_[name].end());
         }
       }
     };
@@ -524,12 +533,11 @@ private:
         add(called_by_nodes_[v]);
       }
     }
-    while (!open.empty()) {
-      const auto i = open.back();
-      open.pop_back();
-      add(called_by_functions_[i]);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      add(called_by_functions_[all[i]]);
     }
-    return {all.begin(), all.end()};
+    std::sort(all.begin(), all.end());
+    return all;
   }
 
   // Parts of the file.
@@ -537,7 +545,8 @@ private:
   std::vector<wire::field> rest_;                                    // of the graph
   std::vector<wire::field> of_model_;                                // without graph, functions and training
   std::unordered_multimap<std::string_view, wire::field> about_; // types and quantisation of tensors, by name
-  std::vector<std::vector<std::uint32_t>> called_by_nodes_, called_by_functions_; // numbers of functions
+  std::vector<std::vector<std::uint32_t>> overloads_; // the functions of each name; all of them go where one is called
+  std::vector<std::vector<std::uint32_t>> called_by_nodes_, called_by_functions_; // numbers of names
 
   std::vector<split_stage> stages_;
   std::vector<std::uint32_t> stage_of_; // by node; of copies the first

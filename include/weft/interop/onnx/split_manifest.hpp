@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 #include <ostream>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
