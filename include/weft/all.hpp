@@ -74,6 +74,7 @@
 #include "weft/workload/attention_form.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/einsum_equation.hpp"
 #include "weft/workload/flop_rules.hpp"
 #include "weft/workload/flop_rules_attention.hpp"
 #include "weft/workload/flop_rules_classical.hpp"

@@ -443,6 +443,24 @@ TEST_CASE("onnx: einsum, one-hot, transforms, sizes and types follow from attrib
   CHECK(r.notes.empty());
 }
 
+TEST_CASE("onnx: a fused product may have its stack between rows and columns, and sums of extents are exact") {
+  onnx_model m{17};
+  m.m.add_opset_import()->set_domain("com.microsoft");
+  m.input("a", {5, 2, 7}).input("b", {7, 2, 3});
+  auto& product = m.node("FusedMatMul", {"a", "b"}, {"y"}, "com.microsoft");
+  onnx_model::set(product, "transBatchA", 1);
+  onnx_model::set(product, "transBatchB", 1);
+  constexpr std::int64_t large = std::int64_t{1} << 45;
+  m.input("scale", {}).input("zero", {}, ::onnx::TensorProto::UINT8).input("c", {large}, ::onnx::TensorProto::UINT8);
+  onnx_model::set(m.node("QLinearConcat", {"scale", "zero", "c", "scale", "zero", "c", "scale", "zero"}, {"joined"},
+                         "com.microsoft"),
+                  "axis", std::int64_t{0});
+  const auto r = m.read();
+  CHECK(bytes(r.ops, 0) == 2 * 5 * 3 * 4);
+  CHECK(r.ops.work(0) == 2 * (2 * 5 * 3) * 7);
+  CHECK(bytes(r.ops, 1) == 2 * large);
+}
+
 TEST_CASE("onnx: quantising and back gives the types that operator sets after 19 define") {
   onnx_model m{21};
   m.input("x", {1024, 1024}, bytes8).weights("s", {}, half).weights("z", {}, ::onnx::TensorProto::INT16);

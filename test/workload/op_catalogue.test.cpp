@@ -73,4 +73,96 @@ TEST_CASE("op catalogue: an Einsum broadcasts what its ellipsis stands for, exte
   CHECK(flop({extents{7, 1, 3}, extents{1, 2, 3}}, "...i,...i->...") == 2 * 7 * 2 * 3);
 }
 
+TEST_CASE("op catalogue: an Einsum of one operand computes only what it sums") {
+  const auto flop = [](extents dims, const char* equation) {
+    return find_op("Einsum")->flop({.type = "Einsum", .inputs = {dims}, .texts = {{"equation", equation}}});
+  };
+  CHECK(flop({3, 4}, "ij->ji") == 0);
+  CHECK(flop({3, 3}, "ii->i") == 0);
+  CHECK(flop({3, 4}, "ij->i") == 12);
+  CHECK(flop({3, 3}, "ii") == 3);
+  CHECK(flop({3, 4}, "...j->j") == 12);
+}
+
+TEST_CASE("op catalogue: FusedMatMul may have its stack between rows and columns") {
+  const auto flop = [](extents a, bool transposed) {
+    return find_op("FusedMatMul")->flop({.type = "FusedMatMul",
+                                         .inputs = {a, extents{2, 7, 3}},
+                                         .outputs = {extents{2, 5, 3}},
+                                         .numbers = {{"transA", {transposed}}, {"transBatchA", {1}}}});
+  };
+  CHECK(flop({5, 2, 7}, false) == 2 * 30 * 7);
+  CHECK(flop({7, 2, 5}, true) == 2 * 30 * 7);
+}
+
+TEST_CASE("op catalogue: TensorFlow's batch normalisation takes statistics only in training") {
+  for (const char* type : {"FusedBatchNorm", "FusedBatchNormV3"}) {
+    const extents x{2, 4, 4, 3};
+    const auto flop = find_op(type)->flop;
+    CHECK(flop({.type = type, .inputs = {x}}) == 8 * 96);
+    CHECK(flop({.type = type, .inputs = {x}, .numbers = {{"is_training", {1}}}}) == 8 * 96);
+    CHECK(flop({.type = type, .inputs = {x}, .numbers = {{"is_training", {0}}}}) == 2 * 96);
+  }
+}
+
+TEST_CASE("op catalogue: real Fourier transforms cost the same both ways") {
+  CHECK(find_op("RFFT")->flop({.type = "RFFT", .inputs = {extents{3, 8}}, .outputs = {extents{3, 5}}}) == 2.5 * 24 * 3);
+  CHECK(find_op("IRFFT")->flop({.type = "IRFFT", .inputs = {extents{3, 5}}, .outputs = {extents{3, 8}}}) ==
+        2.5 * 24 * 3);
+  CHECK(find_op("IRFFT2D")->flop({.type = "IRFFT2D", .inputs = {extents{3, 4, 5}}, .outputs = {extents{3, 4, 8}}}) ==
+        2.5 * 96 * 5);
+  CHECK(find_op("FFT2D")->flop({.type = "FFT2D", .inputs = {extents{3, 4, 8}}, .outputs = {extents{3, 4, 8}}}) ==
+        5 * 96 * 5);
+}
+
+TEST_CASE("op catalogue: GridSample reads as many neighbours as its mode asks for") {
+  const auto flop = [](extents image, extents out, const char* mode) {
+    return find_op("GridSample")->flop(
+      {.type = "GridSample", .inputs = {image, extents{}}, .outputs = {out}, .texts = {{"mode", mode}}});
+  };
+  const extents image{1, 2, 5, 5};
+  const extents out{1, 2, 3, 3};
+  CHECK(flop(image, out, "nearest") == 0);
+  CHECK(flop(image, out, "bilinear") == 8 * 18);
+  CHECK(flop(image, out, "linear") == 8 * 18);
+  CHECK(flop(image, out, "bicubic") == 32 * 18);
+  CHECK(flop(image, out, "cubic") == 32 * 18);
+  CHECK(flop({1, 2, 5, 5, 5}, {1, 2, 3, 3, 3}, "linear") == 16 * 54);
+}
+
+TEST_CASE("op catalogue: forms of attention") {
+  const extents q{2, 3, 4, 10, 8}; // batch, batch, heads, length, width: as if the batch was 6
+  const extents k{2, 3, 4, 20, 8};
+  const auto sdpa = [](const extents& a, const extents& b) {
+    return facts_of("aten.scaled_dot_product_attention")
+      .flop({.type = "aten.scaled_dot_product_attention", .inputs = {a, b, b}, .outputs = {a}});
+  };
+  CHECK(sdpa(q, k) == sdpa({6, 4, 10, 8}, {6, 4, 20, 8}));
+  CHECK(sdpa(q, k) == 6 * 10 * 20 * (2 * 32 + 2 * 32 + 5 * 4));
+
+  const auto packed = find_op("PackedAttention");
+  CHECK(packed->flop({.type = "PackedAttention",
+                      .inputs = {extents{20, 16}, extents{16, 40}, std::nullopt, extents{2, 10}, extents{3}},
+                      .outputs = {extents{20, 8}},
+                      .numbers = {{"num_heads", {2}}, {"qkv_hidden_sizes", {16, 16, 8}}}}) ==
+        20 * 16 * 2 * 40 + 2 * 10 * 10 * (2 * 16 + 2 * 8 + 5 * 2));
+
+  const auto decoder = [](std::int64_t fixed, std::int64_t uses_cache) {
+    const extents x{1, 2, 16};
+    const auto flag = [](std::int64_t is) { return std::optional{extents{is}}; };
+    std::vector<std::optional<extents>> inputs{x, x, extents{16, 16}, extents{16, 32}, extents{48}, std::nullopt};
+    inputs.insert(inputs.end(), 2, extents{2, 4, 30, 4});
+    inputs.insert(inputs.end(), 4, extents{1});
+    std::vector<std::optional<extents>> values(8);
+    values.insert(values.end(), {flag(fixed), flag(uses_cache), flag(1), flag(0)});
+    return find_op("DecoderAttention")
+      ->flop({.type = "DecoderAttention", .inputs = inputs, .outputs = {x}, .numbers = {{"num_heads", {4}}},
+              .values = values});
+  };
+  const double product = 2 * 2 * 16 * 16;
+  CHECK(decoder(0, 0) == 3 * product + 2 * 1 * (4 * 16 + 5 * 4));
+  CHECK(decoder(0, 1) == 3 * product + 2 * 31 * (4 * 16 + 5 * 4));
+  CHECK(decoder(1, 1) == product + 2 * 30 * (4 * 16 + 5 * 4));
+}
+
 } // namespace workload_op_catalogue_test

@@ -44,14 +44,22 @@ inline std::int64_t extent_of(const op_call& o, std::size_t input, std::int64_t 
   return static_cast<std::int64_t>(std::min(o.extent(input, axis), static_cast<double>(longest_attention)));
 }
 
+/// How wide queries (0), keys (1) or values (2) are that an op makes by a product with its second input, side by side.
+inline std::int64_t projected_width(const op_call& o, std::size_t which) {
+  const auto sizes = o.numbers.find("qkv_hidden_sizes");
+  return sizes != o.numbers.end() && sizes->second.size() == 3
+           ? std::clamp(sizes->second[which], std::int64_t{0}, longest_attention)
+           : extent_of(o, 1, 1) / 3;
+}
+
 inline std::int64_t at_least_one(std::int64_t x) { return std::clamp(x, std::int64_t{1}, longest_attention); }
 
 } // namespace detail
 
 /// The sizes of an op whose inputs are queries, keys and values, which may be packed into the first (as batch × length
 /// × heads × 3 × width, or side by side in the innermost extent) or the second (as batch × length × heads × 2 ×
-/// width). A second input of rank 4 beside a first one of rank 3 is a cache that is as long as there are keys.
-/// Nothing if the shape of the first input is not known.
+/// width). What is before the heads of tensors of rank 4 and more is the batch. A second input of rank 4 beside a first
+/// one of rank 3 is a cache that is as long as there are keys. Nothing if the shape of the first input is not known.
 inline std::optional<attention_form> attention_form_of(const op_call& o, const detail::attention_inputs& at) {
   using detail::at_least_one;
   using detail::extent_of;
@@ -63,18 +71,21 @@ inline std::optional<attention_form> attention_form_of(const op_call& o, const d
   f.kv_heads = at_least_one(o.number("kv_num_heads", f.heads));
   f.shared_buffer = o.number("past_present_share_buffer", 0) != 0;
   std::int64_t added = 0;
-  if (o.rank(0) == 5) {
+  if (o.rank(0) == 5 && !o.has_input(1)) {
     f.heads = f.kv_heads = at_least_one(extent_of(o, 0, 2));
     f.queries = added = extent_of(o, 0, 1);
     f.head = f.value_head = extent_of(o, 0, 4);
-  } else if (o.rank(0) == 4) {
+  } else if (o.rank(0) >= 4) {
     f.stacked_heads = true;
-    f.heads = at_least_one(extent_of(o, 0, 1));
-    f.kv_heads = at_least_one(extent_of(o, 1, 1));
-    f.queries = extent_of(o, 0, 2);
-    f.head = extent_of(o, 0, 3);
-    added = extent_of(o, 1, 2);
-    f.value_head = o.has_input(2) ? extent_of(o, 2, 3) : f.head;
+    for (std::size_t i = 1; i + 3 < o.rank(0); ++i) {
+      f.batch = std::min(f.batch * extent_of(o, 0, static_cast<std::int64_t>(i)), detail::longest_attention);
+    }
+    f.heads = at_least_one(extent_of(o, 0, -3));
+    f.kv_heads = at_least_one(extent_of(o, 1, -3));
+    f.queries = extent_of(o, 0, -2);
+    f.head = extent_of(o, 0, -1);
+    added = extent_of(o, 1, -2);
+    f.value_head = o.has_input(2) ? extent_of(o, 2, -1) : f.head;
   } else {
     f.queries = extent_of(o, 0, 1);
     if (!o.has_input(1)) { // queries, keys and values side by side
@@ -129,19 +140,13 @@ inline std::optional<attention_form> projected_attention_form_of(const op_call& 
   }
   const bool batched = o.rank(0) > 2;
   const auto heads = detail::at_least_one(o.number("num_heads", 1));
-  const auto columns = extent_of(o, 1, 1);
-  const auto sizes = o.numbers.find("qkv_hidden_sizes");
-  const bool given = sizes != o.numbers.end() && sizes->second.size() == 3;
-  const auto width = [&](std::size_t i) {
-    return given ? std::clamp(sizes->second[i], std::int64_t{0}, detail::longest_attention) : columns / 3;
-  };
   attention_form f{.batch = batched ? extent_of(o, 0, 0) : 1,
                    .queries = extent_of(o, 0, batched ? 1 : 0),
                    .past = o.has_input(past) ? extent_of(o, past, 3) : 0,
                    .heads = heads,
                    .kv_heads = heads,
-                   .head = width(0) / heads,
-                   .value_head = width(2) / heads,
+                   .head = detail::projected_width(o, 0) / heads,
+                   .value_head = detail::projected_width(o, 2) / heads,
                    .shared_buffer = o.number("past_present_share_buffer", 0) != 0};
   f.keys = f.shared_buffer && f.past > 0 ? f.past : f.past + f.queries;
   return f;

@@ -7,13 +7,14 @@
 /// TensorFlow in tensorflow/core/ops, and for PyTorch in aten/src/ATen/native/native_functions.yaml.
 #pragma once
 
+#include "weft/workload/einsum_equation.hpp"
 #include "weft/workload/op_call.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,9 @@ inline double convolution_or_transposed(const op_call& o) {
 /// Output elements times the inner extent: 2 m n k, and m n for what is added (input `Added`).
 template <std::size_t Added>
 double product(const op_call& o, bool transposed) {
-  const double inner = o.extent(0, transposed && o.rank(0) > 1 ? -2 : -1);
+  // FusedMatMul may have its first extent as that of rows.
+  const bool first_as_rows = o.number("transBatchA", 0) != 0 && o.rank(0) > 2;
+  const double inner = o.extent(0, !transposed || o.rank(0) < 2 ? -1 : first_as_rows ? 0 : -2);
   return 2 * o.out() * inner + (o.has_input(Added) ? o.out() : 0);
 }
 inline double gemm(const op_call& o) {
@@ -84,54 +87,17 @@ inline double product_and_sum(const op_call& o) {
   return 2 * o.in(1) * (o.rank(2) > 1 ? o.extent(2, -1) : 1) + o.out();
 }
 
-/// Letters that the equation of an Einsum names, once each; an ellipsis stands for the extents that are left. Of two or
-/// more operands: a multiplication and an addition per combination of all indices and further operand.
+/// Of two or more operands: a multiplication and an addition per combination of all indices and further operand. Of
+/// one, an addition per element if indices are summed; else it is moved.
 inline double einsum(const op_call& o) {
-  const auto equation = o.text("equation", "");
-  std::map<char, double> extents;
-  std::vector<double> broadcast; // what an ellipsis stands for, from the innermost
-  std::size_t operand = 0;
-  std::int64_t named = 0;
-  std::string term;
-  const auto finish = [&] {
-    const auto rank = static_cast<std::int64_t>(o.rank(operand));
-    std::int64_t axis = 0;
-    for (const char c : term) {
-      if (c != '.') {
-        double& e = extents[c];
-        e = std::max(e, o.extent(operand, axis++));
-      } else {
-        for (auto i = rank - named; i > 0; --i) {
-          const auto at = static_cast<std::size_t>(i - 1);
-          broadcast.resize(std::max(broadcast.size(), at + 1), 1);
-          broadcast[at] = std::max(broadcast[at], o.extent(operand, axis++));
-        }
-      }
-    }
-    term.clear();
-    named = 0;
-    ++operand;
-  };
-  for (std::size_t i = 0; i < equation.size() && equation[i] != '-'; ++i) {
-    const char c = equation[i];
-    if (c == ',') {
-      finish();
-    } else if (c == '.' && term.find('.') == std::string::npos) {
-      term += c;
-    } else if (c != '.' && c != ' ') {
-      term += c;
-      ++named;
+  einsum_equation equation{o.text("equation", "")};
+  for (std::size_t i = 0; i < equation.num_operands(); ++i) {
+    if (o.has_input(i)) {
+      (void)equation.add(i, *o.inputs[i]); // letters of an operand that is not known may be known from another one
     }
   }
-  finish();
-  double combinations = 1;
-  for (const auto extent : broadcast) {
-    combinations *= extent;
-  }
-  for (const auto& [letter, extent] : extents) {
-    combinations *= extent;
-  }
-  return operand < 2 ? o.in(0) : 2 * static_cast<double>(operand - 1) * combinations;
+  return equation.num_operands() < 2 ? (equation.sums() ? equation.combinations() : 0)
+                                     : 2 * static_cast<double>(equation.num_operands() - 1) * equation.combinations();
 }
 
 /// `Gates` products of input (X) and state (H) with matrices of H rows, per step, example and direction, and the
@@ -171,6 +137,10 @@ inline double batch_normalization(const op_call& o) {
 /// The same for PyTorch, whose attribute `training` says whether statistics are taken.
 inline double batch_norm_of_mode(const op_call& o) {
   return (o.number("training", 0) != 0 ? 8 : 2) * o.in(0);
+}
+/// The same for TensorFlow, whose attribute `is_training` is true unless a file says otherwise.
+inline double fused_batch_norm(const op_call& o) {
+  return (o.number("is_training", 1) != 0 ? 8 : 2) * o.in(0);
 }
 
 /// Squares, their sum over a window of channels, scale, bias, power and division. ONNX says how large the window is,
@@ -215,6 +185,14 @@ inline double resize(const op_call& o) {
     neighbours *= !changes ? 1 : mode == "cubic" ? 4 : 2;
   }
   return 2 * neighbours * o.out();
+}
+
+/// GridSample: of each output element, the neighbours of its place (2 or 4 per extent of the image), a multiply-add
+/// each. Modes have other names before operator set 20.
+inline double grid_sample(const op_call& o) {
+  const auto mode = o.text("mode", "linear");
+  const double each = mode == "nearest" ? 0 : mode == "cubic" || mode == "bicubic" ? 4 : 2;
+  return each == 0 ? 0 : 2 * std::pow(each, std::max(static_cast<double>(o.rank(0)) - 2, 0.0)) * o.out();
 }
 
 /// Four neighbours per sample, averaged; `sampling_ratio` of 0 means adaptive, counted as 2 × 2 samples.
@@ -319,7 +297,8 @@ inline double reduction(const op_call& o) {
   return o.has_input(0) && o.has_output() && o.inputs[0] == o.outputs[0] ? 0 : o.in(0);
 }
 
-/// Of n elements the k largest of each row, where k is what each row keeps: k comparisons per element.
+/// Of n elements the k largest of each row, where k is what each row keeps: k comparisons per element. That is how
+/// TensorFlow's kernel and nn::top_k select; `selection` is what a heap takes, which other libraries use.
 inline double top_k(const op_call& o) {
   return !o.has_output() || o.outputs[0]->empty() ? 0 : o.in(0) * op_call::elements({o.outputs[0]->back()});
 }
@@ -368,14 +347,18 @@ inline double symmetric_eigen(const op_call& o) {
   return o.number("compute_v", 1) != 0 ? cubic<27>(o) : cubic<4>(o);
 }
 
-/// 5 n log2 n per transform over the last `Axes` extents; a real signal (RFFT) takes half of it.
+/// 5 n log2 n per transform over the last `Axes` extents; a real signal takes half of it. That is what RFFT reads and
+/// what IRFFT gives: the side with more elements, as the other one has half the spectrum.
 template <int Axes, bool Real = false>
 double fourier_over(const op_call& o) {
-  double n = 1;
-  for (int i = 1; i <= Axes; ++i) {
-    n *= std::max(1.0, o.extent(0, -i));
+  const bool back = Real && o.out() > o.in(0);
+  const auto& signal = back ? o.outputs : o.inputs;
+  if (signal.empty() || !signal[0]) {
+    return 0;
   }
-  return (Real ? 2.5 : 5) * o.in(0) * std::log2(n);
+  const auto& dims = *signal[0];
+  const op_call::extents last(dims.end() - std::min<std::ptrdiff_t>(Axes, std::ssize(dims)), dims.end());
+  return (Real ? 2.5 : 5) * (back ? o.out() : o.in(0)) * std::log2(std::max(1.0, op_call::elements(last)));
 }
 
 /// A comparison and an addition per element of each window; the filter (input 1) is as large as one.

@@ -58,8 +58,9 @@ double packed_attend(const op_call& o, double hidden, double value_hidden) {
   return attend(sequences, length, length, hidden, value_hidden, static_cast<double>(o.number("num_heads", 1)));
 }
 inline double packed_self_attention(const op_call& o) { // com.microsoft.PackedAttention: tokens × width, weights, bias
-  const double third = o.extent(1, 1) / 3;
-  return o.rank(0) == 2 ? projection(o) + packed_attend<4>(o, third, third) : 0;
+  return o.rank(0) == 2 ? projection(o) + packed_attend<4>(o, static_cast<double>(detail::projected_width(o, 0)),
+                                                           static_cast<double>(detail::projected_width(o, 2)))
+                        : 0;
 }
 /// com.microsoft.PackedMultiHeadAttention: tokens × hidden, or tokens × heads × 3 × width.
 inline double packed_attention(const op_call& o) {
@@ -81,14 +82,17 @@ inline double paged_attention(const op_call& o) {
   return attend(sequences, queries, std::max(room, queries), hidden, o.out() / std::max(o.extent(0, 0), 1.0), heads);
 }
 /// com.microsoft.DecoderAttention: queries and keys (length × batch × hidden), weights for queries, then for keys and
-/// values.
+/// values. Flags say whether there is a cache (inputs 6, 9 and 10), and whether it has all keys (input 8).
 inline double decoder_attention(const op_call& o) {
+  if (o.rank(0) != 3 || o.rank(1) != 3) {
+    return 0;
+  }
   const double hidden = o.extent(0, 2);
-  return o.rank(0) == 3 && o.rank(1) == 3
-           ? 2 * o.in(0) * hidden + 4 * o.in(1) * hidden +
-               attend(o.extent(0, 1), o.extent(0, 0), o.extent(1, 0), hidden, hidden,
-                      static_cast<double>(o.number("num_heads", 1)))
-           : 0;
+  const bool cached = o.rank(6) == 4 && o.value(9).value_or(1) != 0 && o.value(10).value_or(1) != 0;
+  const bool makes_keys = !cached || o.value(8).value_or(0) == 0;
+  const double keys = (makes_keys ? o.extent(1, 0) : 0) + (cached ? o.extent(6, 2) : 0);
+  return 2 * o.in(0) * hidden + (makes_keys ? 4 * o.in(1) * hidden : 0) +
+         attend(o.extent(0, 1), o.extent(0, 0), keys, hidden, hidden, static_cast<double>(o.number("num_heads", 1)));
 }
 /// com.microsoft.LongformerAttention: each token sees a window to both sides; the few that see all are not counted.
 inline double windowed_attention(const op_call& o) {

@@ -51,6 +51,14 @@ enum class shape_rule : std::uint8_t {
   sparse_segments, svd, unique, where
 };
 
+/// What an op is to an attention, the keys and values of which may be kept in a cache. What weighs keys without a
+/// softmax, or takes but a window of them, is nothing of it.
+enum class attention_part : std::uint8_t {
+  nothing,
+  softmax,
+  whole ///< products and softmax in one op
+};
+
 /// What is known of ops of one type.
 struct op_facts {
   double (*flop)(const op_call&) = nullptr; ///< FLOP from shapes and attributes; null if nobody knows
@@ -58,6 +66,7 @@ struct op_facts {
   gradient_rule gradient = {};
   shape_rule shape = shape_rule::unknown;
   std::uint8_t outputs = 1; ///< how many it has; where an attribute says it, 1
+  attention_part attends = attention_part::nothing;
 };
 
 } // namespace weft

@@ -127,6 +127,12 @@ inline std::int64_t times(std::int64_t a, std::int64_t b) {
   return a <= 0 || b <= 0 ? 0 : a > large / b ? large : a * b;
 }
 
+/// A sum of extents that stays in range: more than any tensor has where it does not.
+inline std::int64_t plus(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t large = std::int64_t{1} << 61;
+  return std::min(std::clamp(a, std::int64_t{0}, large) + std::clamp(b, std::int64_t{0}, large), large);
+}
+
 /// The extents that tensors have together after broadcasting, as in NumPy.
 inline std::optional<numbers> broadcast(std::initializer_list<const numbers*> operands) {
   numbers result;

@@ -3,6 +3,10 @@
 #pragma once
 
 #include "weft/interop/onnx/shape_rules.hpp"
+#include "weft/workload/einsum_equation.hpp"
+
+#include <algorithm>
+#include <string_view>
 
 namespace weft::onnx::detail::shapes {
 
@@ -18,21 +22,29 @@ inline void all_like_first(shape_call& c) {
   }
 }
 
+/// The extents of a stack of matrices; with this attribute of FusedMatMul, the first is that of rows.
+inline numbers with_first_as_rows(const shape_call& c, numbers dims, std::string_view attribute) {
+  if (c.o.number(attribute, 0) != 0) {
+    std::rotate(dims.begin(), dims.begin() + 1, dims.end() - 1);
+  }
+  return dims;
+}
+
 /// A product of (stacks of) matrices `A` and `B`, either of which may be transposed first.
 template <std::size_t B>
 std::optional<numbers> product_of(const shape_call& c) {
-  const numbers* a = c.dims(0);
-  const numbers* b = c.dims(B);
-  if (a == nullptr || b == nullptr || b->size() < 2 || a->size() < 2) {
+  if (c.dims(0) == nullptr || c.dims(B) == nullptr || c.dims(0)->size() < 2 || c.dims(B)->size() < 2) {
     return std::nullopt;
   }
+  const auto a = with_first_as_rows(c, *c.dims(0), "transBatchA");
+  const auto b = with_first_as_rows(c, *c.dims(B), "transBatchB");
   const bool transposed_a = c.o.number("transA", 0) != 0;
   const bool transposed_b = c.o.number("transB", 0) != 0;
-  const numbers stack_a(a->begin(), a->end() - 2);
-  const numbers stack_b(b->begin(), b->end() - 2);
+  const numbers stack_a(a.begin(), a.end() - 2);
+  const numbers stack_b(b.begin(), b.end() - 2);
   auto dims = *broadcast({&stack_a, &stack_b});
-  dims.push_back(transposed_a ? a->back() : (*a)[a->size() - 2]);
-  dims.push_back(transposed_b ? (*b)[b->size() - 2] : b->back());
+  dims.push_back(transposed_a ? a.back() : a[a.size() - 2]);
+  dims.push_back(transposed_b ? b[b.size() - 2] : b.back());
   return dims;
 }
 
@@ -86,67 +98,16 @@ inline void last_of_third(shape_call& c) {
   }
 }
 
-/// The extents that the letters of an equation have; an ellipsis stands for the extents that are left.
 inline void einsum(shape_call& c) {
-  std::string equation;
-  for (const char x : c.o.text("equation", "")) {
-    if (x != ' ') {
-      equation += x;
-    }
-  }
-  const auto arrow = equation.find("->");
-  const auto operands = equation.substr(0, arrow);
-  std::map<char, std::int64_t> extents;
-  std::map<char, int> uses;
-  numbers unnamed;
-  std::size_t begin = 0;
+  einsum_equation equation{c.o.text("equation", "")};
   for (std::size_t i = 0; i < c.num_inputs(); ++i) {
-    const auto end = std::min(operands.find(',', begin), operands.size());
-    const numbers* d = c.dims(i);
-    if (d == nullptr || begin > operands.size()) {
-      return;
-    }
-    const auto term = operands.substr(begin, end - begin);
-    begin = end + 1;
-    const auto dots = term.find("...");
-    const auto named = term.size() - (dots == term.npos ? 0 : 3);
-    if (named > d->size() || (dots == term.npos && named != d->size())) {
-      return;
-    }
-    std::size_t axis = 0;
-    for (std::size_t k = 0; k < term.size(); ++k) {
-      if (k == dots) {
-        const auto from = d->begin() + static_cast<std::ptrdiff_t>(axis);
-        const numbers left(from, from + static_cast<std::ptrdiff_t>(d->size() - named));
-        unnamed = *broadcast({&unnamed, &left});
-        axis += d->size() - named;
-        k += 2;
-      } else {
-        auto& e = extents[term[k]];
-        e = std::max(e, (*d)[axis++]);
-        ++uses[term[k]];
-      }
-    }
-  }
-  std::string result = arrow == equation.npos ? "" : equation.substr(arrow + 2);
-  if (arrow == equation.npos) { // the ellipsis, and in their order the letters that are used once
-    result = operands.find('.') == operands.npos ? "" : "...";
-    for (const auto& [letter, count] : uses) {
-      result += count == 1 ? std::string{letter} : "";
-    }
-  }
-  numbers dims;
-  for (std::size_t k = 0; k < result.size(); ++k) {
-    if (result.compare(k, 3, "...") == 0) {
-      dims.insert(dims.end(), unnamed.begin(), unnamed.end());
-      k += 2;
-    } else if (const auto e = extents.find(result[k]); e != extents.end()) {
-      dims.push_back(e->second);
-    } else {
+    if (c.dims(i) == nullptr || !equation.add(i, *c.dims(i))) {
       return;
     }
   }
-  c.set(0, dims);
+  if (const auto dims = equation.result()) {
+    c.set(0, *dims);
+  }
 }
 
 /// How windows go over one extent.

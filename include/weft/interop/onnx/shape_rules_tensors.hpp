@@ -169,12 +169,11 @@ inline void concat_along(shape_call& c, std::size_t first, std::size_t step) {
     return;
   }
   auto result = *dims;
-  result[*at] = std::min(result[*at], std::int64_t{1} << 40);
   for (auto i = first + step; i < c.num_inputs(); i += step) {
     if (c.dims(i) == nullptr || c.dims(i)->size() != dims->size()) {
       return;
     }
-    result[*at] += std::min((*c.dims(i))[*at], std::int64_t{1} << 40);
+    result[*at] = plus(result[*at], (*c.dims(i))[*at]);
   }
   c.set(0, result, c.element(first));
 }
@@ -293,7 +292,7 @@ inline void features(shape_call& c) { // FeatureVectorizer
   std::int64_t columns = 0;
   if (const auto* widths = c.list("inputdimensions")) {
     for (const auto d : *widths) {
-      columns += std::clamp(d, std::int64_t{0}, std::int64_t{1} << 40);
+      columns = plus(columns, d);
     }
   }
   with_columns(c, 0, columns, float32);

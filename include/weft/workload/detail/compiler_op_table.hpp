@@ -21,7 +21,7 @@ inline constexpr op_family compiler_op_table[] = {
   {"scaled_dot_product_attention scaled_dot_product_attention_math scaled_dot_product_cudnn_attention "
    "scaled_dot_product_efficient_attention scaled_dot_product_flash_attention "
    "scaled_dot_product_flash_attention_for_cpu scaled_dot_product_fused_attention_overrideable",
-   {.flop = flop::attention, .use = use::product, .gradient = gradient::products}},
+   {.flop = flop::attention, .use = use::product, .gradient = gradient::products, .attends = attends::whole}},
   {"conv1d conv2d conv3d", {.flop = flop::convolution<1, 2>, .use = use::convolution, .gradient = gradient::product}},
   {"conv_transpose1d conv_transpose2d conv_transpose3d",
    {.flop = flop::transposed_convolution, .use = use::convolution, .gradient = gradient::product}},
@@ -39,7 +39,9 @@ inline constexpr op_family compiler_op_table[] = {
    {.flop = flop::per_input<8>, .gradient = gradient::reads_inputs}},
   {"fused_rms_norm rms_norm", {.flop = flop::per_input<4>, .gradient = gradient::reads_inputs}},
   {"batch_norm_grad native_layer_norm_backward", {.flop = flop::per_input<11>}},
-  {"log_softmax safe_softmax softmax", {.flop = flop::per_input<5>, .gradient = gradient::reads_outputs}},
+  {"log_softmax", {.flop = flop::per_input<5>, .gradient = gradient::reads_outputs}},
+  {"safe_softmax softmax",
+   {.flop = flop::per_input<5>, .gradient = gradient::reads_outputs, .attends = attends::softmax}},
   {"cross_entropy_loss", {.flop = flop::per_input<5>, .gradient = gradient::reads_outputs}},
   {"l1_loss mse_loss smooth_l1_loss", {.flop = flop::per_input<3>, .gradient = gradient::reads_inputs}},
   {"nll_loss nll_loss_forward nll_loss_nd", {.flop = flop::per_output<1>, .gradient = gradient::reads_inputs}},

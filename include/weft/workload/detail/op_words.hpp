@@ -40,6 +40,7 @@ namespace flop = weft::flop_rules;
 namespace gradient = gradients;
 using shape = shape_rule;
 using use = op_use;
+using attends = attention_part;
 
 } // namespace op_words
 
