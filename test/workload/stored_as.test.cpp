@@ -161,9 +161,62 @@ TEST_CASE("KV cache: keys and values of all layers") {
     added += cached.resident_bytes(v) - f.resident_bytes(v);
   }
   CHECK(added == 3ull * 2 * 2 * 1024 * 768 * 2);
+  for (const char* type : {"LinearAttention", "com.microsoft.LongformerAttention"}) { // which keep no keys
+    CAPTURE(type);
+    workload_builder other;
+    other.add_op({.bytes = 4, .type = type});
+    CHECK_THROWS_AS(with_kv_cache(std::move(other).build(), {.context = 1}), value_error);
+  }
   workload_builder b;
   b.add_op({.type = "Relu"});
   CHECK_THROWS_AS(with_kv_cache(std::move(b).build(), {.context = 1}), value_error);
+}
+
+TEST_CASE("attentions: ops of all formats, known by the catalogue") {
+  for (const char* type : {"aten.scaled_dot_product_attention", "aten._scaled_dot_product_flash_attention",
+                           "com.microsoft.Attention", "com.microsoft.GroupQueryAttention"}) {
+    CAPTURE(type);
+    workload_builder b;
+    b.add_op({.bytes = 4, .type = type});
+    CHECK(attentions(std::move(b).build()).size() == 1);
+  }
+  for (const auto& [product, softmax] : {std::pair{"aten.bmm", "aten._softmax"}, {"aten.matmul", "aten.softmax"}}) {
+    CAPTURE(softmax);
+    workload_builder b;
+    const auto q = b.add_op({.bytes = 4, .type = "Relu"});
+    const auto k = b.add_op({.bytes = 4, .type = "Relu"});
+    const auto scores = b.add_op({.bytes = 4, .type = product});
+    const auto weights = b.add_op({.bytes = 4, .type = softmax});
+    const auto result = b.add_op({.bytes = 4, .type = product});
+    b.add_edge(q, scores);
+    b.add_edge(k, scores);
+    b.add_edge(scores, weights);
+    b.add_edge(weights, result);
+    b.add_edge(k, result);
+    const auto found = attentions(std::move(b).build());
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].softmax == weights);
+    CHECK(found[0].ops == std::vector<op_id>{scores, weights, result});
+  }
+}
+
+TEST_CASE("attentions: what many ops read is not searched again and again") {
+  workload_builder b;
+  const auto q = b.add_op({.bytes = 4, .type = "Relu"});
+  const auto k = b.add_op({.bytes = 4, .type = "Relu"});
+  const auto scores = b.add_op({.bytes = 4, .type = "MatMul"});
+  const auto weights = b.add_op({.bytes = 4, .type = "Softmax"});
+  b.add_edge(q, scores);
+  b.add_edge(k, scores);
+  b.add_edge(scores, weights);
+  for (int i = 0; i < 5000; ++i) {
+    const auto result = b.add_op({.bytes = 4, .type = "MatMul"});
+    b.add_edge(weights, result);
+    b.add_edge(k, result);
+  }
+  const auto found = attentions(std::move(b).build());
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].ops.size() < 100);
 }
 
 } // namespace workload_stored_as_test

@@ -34,42 +34,50 @@ struct attention {
 };
 
 /// The attentions, one per layer of a transformer: a softmax whose result is a factor of a product of two tensors, with
-/// what lies between that and the product before it; few ops without parameters each. And ops that are an attention as a
-/// whole. For forward workloads, in the order of the softmaxes. Complexity: O(n + m).
+/// what lies between that and the product before it; few ops without parameters each. And ops that are an attention as
+/// a whole. Which ops those are, the catalogue says (`op_facts::attends`). For forward workloads, in the order of the
+/// softmaxes. Complexity: O(n + m).
 template <named_workload Workload>
 std::vector<attention> attentions(const Workload& w) {
   constexpr std::size_t most_between = 8; // scale, mask, cast, dropout
-  const auto reads = [&](op_id v) {
+  constexpr std::size_t most_seen = 64;   // neighbours of those: what has more is read by all layers
+  std::vector<std::size_t> reads;
+  for (const op_id v : ids(w.num_ops())) {
     const auto inputs = w.inputs(v);
-    return std::count_if(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; });
-  };
+    reads.push_back(static_cast<std::size_t>(
+      std::count_if(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; })));
+  }
   const auto is_product = [&](op_id v) { return facts_of(w.type(v)).gradient.product; };
   const auto contains = [](const std::vector<op_id>& list, op_id v) {
     return std::find(list.begin(), list.end(), v) != list.end();
   };
-  // Goes on from ops to their neighbours; true if that leads to a product of two tensors, which is the last to be added.
+  // Goes on from ops to their neighbours, `none` for those that do not count; true if that leads to a product of two
+  // tensors, which is the last to be added.
   const auto walk = [&](std::vector<op_id>& list, const auto& each_neighbour) {
     bool found = false;
-    for (std::size_t i = 0; i < list.size() && list.size() <= most_between; ++i) {
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < list.size() && list.size() <= most_between && seen < most_seen; ++i) {
       if (i > 0 && is_product(list[i])) {
         continue;
       }
       each_neighbour(list[i], [&](op_id v) {
-        const bool inner = reads(v) > (is_product(v) ? 1 : 0) && w.resident_bytes(v) == 0;
+        const bool inner = v != none && reads[v] > (is_product(v) ? 1u : 0u) && w.resident_bytes(v) == 0;
         if (inner && !contains(list, v)) {
           list.push_back(v);
           found = found || is_product(v);
         }
+        return ++seen < most_seen;
       });
     }
     return found;
   };
   std::vector<attention> all;
   for (const op_id v : ids(w.num_ops())) {
-    if (w.type(v).ends_with("Attention")) {
+    const auto part = facts_of(w.type(v)).attends;
+    if (part == attention_part::whole) {
       all.push_back({v, {v}});
     }
-    if (w.type(v) != "Softmax") {
+    if (part != attention_part::softmax) {
       continue;
     }
     std::vector<op_id> after{v};
@@ -77,14 +85,16 @@ std::vector<attention> attentions(const Workload& w) {
     const bool is_factor = walk(after, [&](op_id u, const auto& go) {
       for (const tensor_id t : w.outputs(u)) {
         for (const op_id reader : w.consumers(t)) {
-          go(reader);
+          if (!go(reader)) {
+            return;
+          }
         }
       }
     });
     const bool of_product = walk(before, [&](op_id u, const auto& go) {
       for (const tensor_id t : w.inputs(u)) {
-        if (w.bytes(t) > 0) {
-          go(w.producer(t));
+        if (!go(w.bytes(t) > 0 ? w.producer(t) : none)) {
+          return;
         }
       }
     });
@@ -102,8 +112,8 @@ namespace detail {
 /// Whether what ops of a type make are numbers whose format may be chosen: not indices, shapes, comparisons, or what is
 /// fed. Those are what gradients pass, and numbers that are random or rounded.
 inline bool makes_numbers(std::string_view type) {
-  constexpr std::string_view without_gradient[]{"Ceil",   "Floor",      "OnesLike",   "RandomStandardNormal",
-                                                "RandomUniform", "Rint", "Round", "Sign", "TruncatedNormal", "ZerosLike"};
+  constexpr std::string_view without_gradient[]{"Ceil", "Floor", "OnesLike", "RandomStandardNormal", "RandomUniform",
+                                                "Rint", "Round", "Sign",     "TruncatedNormal",      "ZerosLike"};
   return facts_of(type).gradient.differentiable ||
          std::find(std::begin(without_gradient), std::end(without_gradient), type) != std::end(without_gradient);
 }
