@@ -297,8 +297,9 @@ inline double reduction(const op_call& o) {
   return o.has_input(0) && o.has_output() && o.inputs[0] == o.outputs[0] ? 0 : o.in(0);
 }
 
-/// Of n elements the k largest of each row, where k is what each row keeps: k comparisons per element. That is how
-/// TensorFlow's kernel and nn::top_k select; `selection` is what a heap takes, which other libraries use.
+/// Of n elements the k largest of each row, where k is what each row keeps: k comparisons per element. The count
+/// of nn::top_k, for small k, so that a network costs what its graph does. In ONNX and PyTorch k is often in the
+/// thousands, or all of n is sorted: there `selection` counts.
 inline double top_k(const op_call& o) {
   return !o.has_output() || o.outputs[0]->empty() ? 0 : o.in(0) * op_call::elements({o.outputs[0]->back()});
 }
