@@ -330,6 +330,16 @@ TEST_CASE("loops cost their bodies times their trips, which are counted or told"
         "net.pbtxt: trips are given for 'lop', which is no loop of the graph; there is 'loop'");
 }
 
+TEST_CASE("what a loop passes on through identities does not change, as TensorFlow 2 writes loops") {
+  auto text = loop("Less", "AddV2", 0, 10, 1);
+  const std::string_view as_it_is = "ret { key: 'no' value: 'n' }";
+  text.replace(text.find(as_it_is), as_it_is.size(), "ret { key: 'no' value: 'n2:output:0' }");
+  const auto at = text.find("node_def { name: 'mm'");
+  text.insert(at, inner("n1", "Identity", {"n"}, attr("T", "type: DT_INT32")) +
+                    inner("n2", "Identity", {"n1:output:0"}, attr("T", "type: DT_INT32")));
+  CHECK(noted(read(text), "'loop' 10 times"));
+}
+
 TEST_CASE("a loop inside functions and loops is named by the calls on the way") {
   const auto text = loop("Less", "AddV2", 0, 10, 1);
   auto outer = text.substr(0, text.find("library"));

@@ -36,6 +36,18 @@ inline bool is_parameter(const graph& g, const inference& shapes, op_id v) {
   return value && 2 * read_tensor(text_field(*value, 8)).stored >= elements(shapes.output(v, 0).dims);
 }
 
+/// Where a value comes from, through nodes that pass it on.
+inline source origin(const graph& g, source s) {
+  for (std::size_t i = 0; i < g.num_nodes() && g[s.from].op == "Identity"; ++i) {
+    const auto inputs = g.inputs(s.from);
+    if (inputs.empty() || inputs[0].is_control()) {
+      break;
+    }
+    s = inputs[0];
+  }
+  return s;
+}
+
 /// Looks into functions, once for all calls with arguments of the same shapes. A call of a function from within itself
 /// costs nothing. Of the branches of a conditional, the dearest counts; a loop is its condition and body, times the
 /// number of its trips, if the caller tells it or if it follows from the graph: a counter that the body increases by
@@ -70,16 +82,8 @@ private:
     }
     /// The argument that a value is, or `none`.
     op_id argument(source s) const {
-      s = origin(s);
+      s = origin(body.nodes, s);
       return body.nodes[s.from].op == "_Arg" ? s.from : none;
-    }
-    /// Where a value comes from, through nodes that pass it on.
-    source origin(source s) const {
-      const auto& g = body.nodes;
-      for (std::size_t i = 0; i < g.num_nodes() && g[s.from].op == "Identity" && !g.inputs(s.from).empty(); ++i) {
-        s = g.inputs(s.from)[0];
-      }
-      return s;
     }
 
     void sum_up() {
@@ -133,7 +137,7 @@ private:
     const auto* const code = functions_.find(c.callees[1].function);
     std::vector<bool> changes(arguments.size(), true);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      changes[i] = code == nullptr || i >= code->returns.size() || code->returns[i].from != i;
+      changes[i] = code == nullptr || i >= code->returns.size() || origin(code->nodes, code->returns[i]).from != i;
       if (changes[i]) {
         arguments[i].values = nullptr;
       }
@@ -219,7 +223,7 @@ private:
       return std::nullopt;
     }
     const auto& g = body.body.nodes;
-    const auto s = body.origin(body.body.returns[counter]);
+    const auto s = origin(g, body.body.returns[counter]);
     const auto in = g.inputs(s.from);
     const auto op = g[s.from].op;
     if (in.size() < 2 || in[0].is_control() || in[1].is_control()) {
