@@ -113,9 +113,12 @@ public:
     if (!at) {
       return;
     }
-    const auto n = at->body->nodes.num_nodes();
-    const body empty{std::vector<device_id>(n, none), std::vector<bool>(n, false)};
-    auto& b = bodies_.try_emplace(at->body, empty).first->second;
+    const auto [found, is_new] = bodies_.try_emplace(at->body);
+    auto& b = found->second;
+    if (is_new) {
+      b.where.assign(at->body->nodes.num_nodes(), none);
+      b.is_op.assign(at->body->nodes.num_nodes(), false);
+    }
     const auto name = at->body->nodes[at->node].name;
     const auto call = std::string{op.substr(0, op.size() - name.size())};
     b.call = b.call.empty() ? call : b.call;
@@ -155,8 +158,8 @@ public:
 
 private:
   struct body {
-    std::vector<device_id> where; ///< of what is an op
-    std::vector<bool> is_op;
+    std::vector<device_id> where = {}; ///< of what is an op
+    std::vector<bool> is_op = {};
     std::string call = {};        ///< of the first op; with the slash behind
     std::pair<std::string, std::size_t> different = {}; ///< another call, and how many ops are elsewhere
   };
