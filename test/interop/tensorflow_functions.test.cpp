@@ -373,6 +373,27 @@ TEST_CASE("functions that call themselves, are broken, or multiply without end d
   CHECK(refusal(circle) == "net.pbtxt: calls of functions give each other what they return: the graph has a cycle");
 }
 
+TEST_CASE("inputs that calls multiply are bounded, and who waits for a call waits once for each op") {
+  const auto adds = function("adds", {"x"}, {{"y", "sum:sum:0"}},
+                             inner("sum", "AddN", std::vector<std::string>(1000, "x"), of_float + attr("N", "i: 1000")));
+  const auto shows = [&](std::size_t returns) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (std::size_t i = 0; i < returns; ++i) {
+      all.emplace_back("r" + std::to_string(i), "n:y:0");
+    }
+    return function("shows", {"x"}, all, inner("n", "Neg", {"x"}, of_float));
+  };
+  std::string many = placeholder("x", {8});
+  std::string waiting = placeholder("x", {8}) + node("c", "shows", {"x"});
+  for (int i = 0; i < 700; ++i) {
+    many += node("c" + std::to_string(i), "adds", {"x"});
+    waiting += node("w" + std::to_string(i), "Neg", {"x", "^c"}, of_float);
+  }
+  CHECK(refusal(many + library(adds)).find("functions call each other so often") != std::string::npos);
+  const auto w = read(waiting + library(shows(1000))).ops;
+  CHECK(w.inputs(op_called(w, "w9")).size() == 2);
+}
+
 const std::vector<std::string> names{"/device:CPU:0", "/device:GPU:0", "/device:GPU:1"};
 std::string placed(const std::string& bytes, const workload& w, const std::map<std::string, device_id>& where,
                    std::vector<std::string>* notes = nullptr) {

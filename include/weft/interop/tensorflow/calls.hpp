@@ -283,10 +283,9 @@ private:
     open_.push_back(f.function);
     try {
       const auto scope = std::string{n.name} + (f.key.empty() ? "/" : "/" + f.key + "/");
-      auto code = inliner{functions_, as_it_is_, budget_}.of_function(*body, f, scope);
-      if (code.nodes.num_nodes() > nodes_left_) {
-        throw error("too many calls with different arguments");
-      }
+      auto budget = budget_;
+      budget.nodes = std::min(budget.nodes, nodes_left_);
+      auto code = inliner{functions_, as_it_is_, budget}.of_function(*body, f, scope);
       nodes_left_ -= code.nodes.num_nodes();
       made = std::make_unique<run>(std::move(code), options_, last ? assumed_ : ignored_, rule_, arguments);
       made->sum_up();

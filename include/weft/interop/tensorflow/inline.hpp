@@ -88,6 +88,8 @@ private:
     std::vector<source> found_returns = {};
     bool entered = false;
     std::vector<op_id> entry = {};   // what its first nodes wait for
+    bool completed = false;
+    std::vector<op_id> completion = {}; // what waits for the call waits for
   };
   struct item {
     frame* in;
@@ -171,6 +173,11 @@ private:
     if (!f.scope.empty()) {
       take(left_.nodes, g.num_nodes());
       take(left_.bytes, g.num_nodes() * f.scope.size());
+      std::size_t inputs = 0;
+      for (op_id v = 0; v < g.num_nodes(); ++v) {
+        inputs += g.inputs(v).size();
+      }
+      take(left_.inputs, inputs);
     }
     f.item.assign(g.num_nodes(), none);
     for (op_id v = 0; v < g.num_nodes(); ++v) {
@@ -351,19 +358,33 @@ private:
       result.push_back(value(f, {v, 0}).from);
       return;
     }
-    frame& inner = *call->second;
-    const auto before = result.size();
-    for (const op_id e : inner.body->effects) {
-      append_completion(inner, e, result);
+    const auto& completion = completion_of(*call->second);
+    take(left_.inputs, completion.size());
+    result.insert(result.end(), completion.begin(), completion.end());
+  }
+
+  const std::vector<op_id>& completion_of(frame& f) {
+    if (!f.completed) {
+      f.completed = true;
+      std::vector<op_id> completion;
+      for (const op_id e : f.body->effects) {
+        append_completion(f, e, completion);
+      }
+      for (std::uint32_t i = 0; f.body->effects.empty() && i < f.body->returns.size(); ++i) {
+        completion.push_back(value(*f.caller, {f.call, i}).from);
+      }
+      if (completion.empty()) { // it does nothing, but at that time
+        completion = entry_of(f);
+      }
+      sort_unique(completion);
+      f.completion = std::move(completion);
     }
-    for (std::uint32_t i = 0; inner.body->effects.empty() && i < inner.body->returns.size(); ++i) {
-      result.push_back(value(f, {v, i}).from);
-    }
-    if (result.size() == before) { // it does nothing, but at that time
-      const auto& entry = entry_of(inner);
-      result.insert(result.end(), entry.begin(), entry.end());
-    }
-    take(left_.inputs, result.size() - before);
+    return f.completion;
+  }
+
+  static void sort_unique(std::vector<op_id>& list) {
+    weft::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
   }
 
   const std::vector<op_id>& entry_of(frame& f) {
@@ -387,8 +408,7 @@ private:
         const auto& outer = entry_of(*f.caller);
         entry.insert(entry.end(), outer.begin(), outer.end());
       }
-      weft::sort(entry);
-      entry.erase(std::unique(entry.begin(), entry.end()), entry.end());
+      sort_unique(entry);
       take(left_.inputs, entry.size());
       f.entry = std::move(entry);
       --chain_;
