@@ -241,6 +241,10 @@ TEST_CASE("attributes, colocations and devices of nodes are those of the call") 
   CHECK(w.resident_bytes(op_called(w, "e/v")) == 800);
   CHECK(w.group(op_called(w, "c/near")) == w.group(op_called(w, "c/v")));
   CHECK(w.group(op_called(w, "c/near")) == w.group(op_called(w, "top")));
+  const auto whole = read(text, {.fetch = {"*"}, .keep_functions = true}).ops;
+  REQUIRE(whole.outputs(op_called(whole, "c")).size() == 1);
+  CHECK(whole.bytes(whole.outputs(op_called(whole, "c"))[0]) == 200);
+  CHECK(whole.bytes(whole.outputs(op_called(whole, "e"))[0]) == 800);
   CHECK(w.kinds(op_called(w, "c/v")) == device_kind::gpu);
   CHECK(w.kinds(op_called(w, "c/y")) == device_kind::cpu);
 }
@@ -352,6 +356,10 @@ TEST_CASE("a loop inside functions and loops is named by the calls on the way") 
   const auto w = read(outer + functions).ops;
   CHECK(w.work(op_called(w, "call/loop")) == 10 * (2.0 * 32 * 512 * 512 + 4));
   CHECK(total_work(read(outer + functions, {.trips = {{"call/loop", 2}}}).ops) == 2 * (2.0 * 32 * 512 * 512 + 4) + 32 * 512);
+  const auto again = node("again", "PartitionedCall", {"call", "w"}, calls("f", "f")) + node("z", "Neg", {"again"}, of_float);
+  const auto kept = read(outer + again + functions, {.trips = {{"call/loop", 2}, {"again/loop", 3}}, .keep_functions = true}).ops;
+  CHECK(kept.work(op_called(kept, "call")) == 2 * (2.0 * 32 * 512 * 512 + 4));
+  CHECK(kept.work(op_called(kept, "again")) == 3 * (2.0 * 32 * 512 * 512 + 4));
 }
 
 TEST_CASE("functions that call themselves, are broken, or multiply without end do no harm") {
@@ -437,6 +445,21 @@ TEST_CASE("placements go back into functions") {
   REQUIRE(notes.size() == 1);
   CHECK(notes[0] == "function 'dense' has one device per node, but its calls are placed differently: those of 'call/one' are "
                     "written, and 1 ops of others, such as 'call/two', differ");
+}
+
+TEST_CASE("whatever reads the handle of a variable is where that is") {
+  const auto text = variable("v", {64, 128}) + number("zero", 0, false) +
+                    node("gather", "ResourceGatherNd", {"v", "zero"}, as_float + attr("Tindices", "type: DT_INT32")) +
+                    node("shape", "VariableShape", {"v"}, attr("out_type", "type: DT_INT32")) +
+                    node("count", "ResourceCountUpTo", {"v"}, attr("limit", "i: 7") + attr("T", "type: DT_INT32"));
+  const auto w = read(text, {.fetch = {"*"}}).ops;
+  for (const auto* const name : {"gather", "shape", "count"}) {
+    CHECK(w.group(op_called(w, name)) == w.group(op_called(w, "v")));
+  }
+  CHECK(w.group(op_called(w, "v")) != none);
+  const auto step = read(text, {.fetch = {"gather"}}).ops;
+  CHECK(placed(text, step, {{"v", 2}}).find("name: 'count' op: 'ResourceCountUpTo' input: 'v' device: \"/device:GPU:1\"") !=
+        std::string::npos);
 }
 
 TEST_CASE("placements go back into the branch that was read") {

@@ -242,8 +242,14 @@ private:
     return std::nullopt;
   }
 
-  static std::string key_of(const callee& f, std::span<const tensor_info> arguments, bool last) {
+  /// What a run is known by: the function, what its call binds its attributes to, and its arguments.
+  std::string key_of(const callee& f, std::span<const tensor_info> arguments, bool last) {
+    std::string bound;
+    for (const auto& e : wire::fields{f.bindings}) {
+      bound += e.number == f.bindings_field ? e.whole : std::string_view{};
+    }
     std::string key{f.function};
+    key += "#" + std::to_string(bindings_.try_emplace(std::move(bound), bindings_.size()).first->second);
     key += last ? "!" : "?";
     for (const auto& t : arguments) {
       key += t.known ? "(" : "*(";
@@ -275,10 +281,14 @@ private:
       return nullptr;
     }
     arguments.resize(body->nodes.num_arguments());
-    auto key = key_of(f, arguments, last);
-    if (const auto done = runs_.find(key); done != runs_.end()) {
-      return done->second.get();
+    const auto shared = key_of(f, arguments, last);
+    const auto own = shared + "@" + std::string{n.name};
+    for (const auto& key : {shared, own}) {
+      if (const auto done = runs_.find(key); done != runs_.end()) {
+        return done->second.get();
+      }
     }
+    bool has_names = false;
     std::unique_ptr<run> made;
     open_.push_back(f.function);
     try {
@@ -289,11 +299,14 @@ private:
       nodes_left_ -= code.nodes.num_nodes();
       made = std::make_unique<run>(std::move(code), options_, last ? assumed_ : ignored_, rule_, arguments);
       made->sum_up();
+      for (op_id v = 0; v < made->body.nodes.num_nodes(); ++v) {
+        has_names = has_names || functions_.call_of(made->body.nodes[v]).kind != call_kind::none;
+      }
     } catch (const error&) {
       assumed_.bad_functions.emplace(f.function);
     }
     open_.pop_back();
-    return (runs_[std::move(key)] = std::move(made)).get();
+    return (runs_[has_names ? own : shared] = std::move(made)).get();
   }
 
   function_library& functions_;
@@ -308,6 +321,9 @@ private:
     return cost(n, inputs, last);
   };
   std::vector<std::string_view> open_; // functions that are being looked into
+  std::map<std::string, std::size_t, std::less<>> bindings_; // numbered, lest each key has them
+  /// What has loops and conditionals, which are told by their names, is looked into for each caller: its name is
+  /// in the key.
   std::map<std::string, std::unique_ptr<run>, std::less<>> runs_;
   std::map<std::string, std::size_t, std::less<>> branches_;
   std::map<std::string, std::optional<double>, std::less<>> loops_;

@@ -190,13 +190,15 @@ private:
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       const auto inputs = g_.inputs(v);
       const auto first = std::ranges::find(inputs, false, &source::is_control);
-      if (first != inputs.end() && !shapes_.leads_back(v, *first) && runs_with_its_variable(g_[v].op)) {
+      const bool calls = calls_function(g_, g_[v]);
+      if (first != inputs.end() && !calls && !shapes_.leads_back(v, *first) &&
+          runs_with_its_variable(g_[v].op, g_[first->from].op)) {
         const auto type = shapes_.output(first->from, shapes_.position(first->from, first->port)).type;
         if (is_reference(type) || type == dt::resource) {
           unite(first->from, v);
         }
       }
-      if (calls_function(g_, g_[v])) { // reads variables by the handles that it takes
+      if (calls) { // reads variables by the handles that it takes
         for (const auto& s : inputs) {
           (void)(!s.is_control() && is_variable(g_[s.from].op) && keep_together(s.from, v));
         }

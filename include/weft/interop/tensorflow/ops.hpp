@@ -67,6 +67,11 @@ constexpr bool runs_with_its_variable(std::string_view op) {
          (op.starts_with("Scatter") && op != "ScatterNd" && op != "ScatterNdNonAliasingAdd");
 }
 
+/// Whether an op needs the variable of its first input, which `first` gives: whatever the op, if that is a handle.
+constexpr bool runs_with_its_variable(std::string_view op, std::string_view first) {
+  return runs_with_its_variable(op) || first == "VarHandleOp";
+}
+
 /// Whether an op gives numbers with the range that they stand for: all outputs but the first are ends of ranges.
 constexpr bool gives_ranges(std::string_view op) {
   return op.starts_with("Quantized") || op.starts_with("QuantizeV2") || op.starts_with("QuantizeDown") ||

@@ -138,7 +138,7 @@ public:
     std::map<std::string_view, std::string> sorted;
     for (const auto& [of, b] : bodies_) {
       for (op_id v = 0; v < b.where.size(); ++v) {
-        const auto d = b.is_op[v] ? b.where[v] : implied(of->nodes, b.where, v);
+        const auto d = b.is_op[v] ? b.where[v] : implied(functions_.whole(), of->nodes, b.where, v);
         if (d != none) {
           result.emplace(of->nodes[v].body.data(), d);
         }
@@ -164,7 +164,7 @@ private:
     std::pair<std::string, std::size_t> different = {}; ///< another call, and how many ops are elsewhere
   };
 
-  static device_id implied(const graph& g, const std::vector<device_id>& placed, op_id v) {
+  static device_id implied(const graph& whole, const graph& g, const std::vector<device_id>& placed, op_id v) {
     const auto with = attribute(g[v], "_class");
     for (const auto& f : wire::fields{with ? text_field(*with, 1) : std::string_view{}}) {
       const auto other = f.number == 2 && f.bytes.starts_with("loc:@") ? g.find(f.bytes.substr(5)) : std::nullopt;
@@ -174,7 +174,10 @@ private:
     }
     const auto inputs = g.inputs(v);
     const auto first = std::ranges::find(inputs, false, &source::is_control);
-    return runs_with_its_variable(g[v].op) && first != inputs.end() ? placed[first->from] : none;
+    return first != inputs.end() && !calls_function(whole, g[v]) &&
+               runs_with_its_variable(g[v].op, g[first->from].op)
+             ? placed[first->from]
+             : none;
   }
 
   function_library& functions_;
