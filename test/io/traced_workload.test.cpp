@@ -68,6 +68,25 @@ TEST_CASE("traced workload: a view with several readers is with none of them") {
   CHECK(w.inputs(b).size() == 2);
 }
 
+TEST_CASE("traced workload: a parameter that nothing reads is with what replaces it, else with what shows it") {
+  io::traced_workload t;
+  const auto replaced = t.add_parameter(10'000);
+  const auto shown = t.add_parameter(20'000);
+  const auto small = t.add_parameter(16);
+  static_cast<void>(t.add_parameter(30'000)); // nobody has it
+  static_cast<void>(t.add_parameter(0));
+  const auto a = t.add_op({.resident_bytes = 1, .name = "a"}, values{});
+  t.keep(replaced.parameter, a);
+  t.keep(small.parameter, a);
+  const auto view = t.add_view({.name = "view"}, shown);
+  const auto again = t.add_view({.name = "again"}, t.add_output_of(view, shown.parameter));
+  CHECK(t.num_unread() == 1);
+  const auto w = std::move(t).build();
+  CHECK(w.resident_bytes(a) == 10'000 + 16 + 1);
+  CHECK(w.resident_bytes(view) == 20'000);
+  CHECK(w.resident_bytes(again) == 0);
+}
+
 TEST_CASE("traced workload: parameters that cannot be are refused") {
   io::traced_workload t;
   CHECK_THROWS_AS(static_cast<void>(t.add_parameter(std::numeric_limits<byte_count>::max())), value_error);

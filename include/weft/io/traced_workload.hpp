@@ -26,7 +26,8 @@ struct traced_value {
 /// A parameter is resident where it is read, and is not transferred: one of up to 4 KiB is kept by each of its readers,
 /// a larger one by the first, with all readers in one colocation group. An op that only shows a parameter in another
 /// way (a transposed one, a reshaped one) makes the parameter: it has no work, its outputs have 0 bytes, and it is
-/// colocated with the op that reads them if that is one.
+/// colocated with the op that reads them if that is one. A parameter that no other op reads is resident with the op
+/// that replaces it, else with the first that shows it, else nowhere (`num_unread`).
 class traced_workload {
 public:
   static constexpr byte_count copied = 4096; ///< up to that size each reader of a parameter keeps it
@@ -36,7 +37,7 @@ public:
     if (bytes > workload_builder::max_total_bytes) {
       throw value_error("parameter " + std::to_string(parameters_.size()), "has more than 2^62 bytes");
     }
-    parameters_.push_back({bytes, none});
+    parameters_.push_back({bytes});
     return {.parameter = static_cast<std::uint32_t>(checked_count(parameters_.size(), "program", "parameters") - 1)};
   }
 
@@ -44,15 +45,20 @@ public:
   op_id add_op(op o, std::span<const traced_value> reads) {
     std::vector<std::uint32_t> held;
     for (const auto& x : reads) {
-      if (x.parameter != none && std::ranges::find(held, x.parameter) == held.end()) {
+      if (x.parameter != none) {
         held.push_back(x.parameter);
-        const auto& p = parameters_[x.parameter];
-        if (p.bytes <= copied || p.reader == none) {
-          if (o.resident_bytes > workload_builder::max_total_bytes - p.bytes) {
-            throw value_error("op '" + o.name + "'", "reads more than 2^62 bytes of parameters");
-          }
-          o.resident_bytes += p.bytes;
+      }
+    }
+    std::ranges::sort(held);
+    held.erase(std::unique(held.begin(), held.end()), held.end());
+    for (const auto number : held) {
+      auto& p = parameters_[number];
+      if (p.bytes <= copied || !p.is_held) {
+        if (o.resident_bytes > workload_builder::max_total_bytes - p.bytes) {
+          throw value_error("op '" + o.name + "'", "reads more than 2^62 bytes of parameters");
         }
+        o.resident_bytes += p.bytes;
+        p.is_held = true;
       }
     }
     const op_id v = add(std::move(o), reads);
@@ -66,6 +72,9 @@ public:
   op_id add_view(op o, const traced_value& of) {
     o.work = 0;
     const op_id v = add(std::move(o), {&of, 1});
+    if (of.parameter != none && parameters_[of.parameter].view == none) {
+      parameters_[of.parameter].view = v;
+    }
     views_.push_back({v, none, false});
     return v;
   }
@@ -88,7 +97,19 @@ public:
 
   std::size_t num_ops() const { return builder_.num_ops(); }
 
+  /// How many parameters with bytes no op reads, replaces or shows.
+  std::size_t num_unread() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+      parameters_, [](const auto& p) { return p.bytes > 0 && p.reader == none && p.view == none; }));
+  }
+
+  /// Throws `value_error` if an op would keep more than 2^62 bytes.
   workload build() && {
+    for (const auto& p : parameters_) {
+      if (const op_id home = p.reader != none ? p.reader : p.view; !p.is_held && home != none) {
+        builder_.add_resident(home, p.bytes);
+      }
+    }
     for (const auto& view : views_) {
       if (view.reader != none && !view.several) {
         builder_.colocate(view.op, view.reader);
@@ -99,8 +120,10 @@ public:
 
 private:
   struct held_parameter {
-    byte_count bytes;
-    op_id reader; // the first
+    byte_count bytes = 0;
+    op_id reader = none; // the first, or what replaces it
+    op_id view = none;   // the first
+    bool is_held = false; // by an op that reads it
   };
   struct shown_parameter {
     op_id op;

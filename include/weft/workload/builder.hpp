@@ -93,6 +93,15 @@ public:
     edges_.push_back({producer, output, consumer});
   }
 
+  /// More that stays on the device of an op. Throws `value_error` if that is too large.
+  void add_resident(op_id v, byte_count bytes) {
+    check_op(v, "add_resident");
+    auto& sum = columns_.resident_bytes_[v];
+    check_bytes(where(v) + ": resident_bytes", bytes);
+    check_bytes(where(v) + ": resident_bytes", sum + bytes);
+    sum += bytes;
+  }
+
   /// `after` starts only when `before` is done, but gets nothing from it. All control edges of an op share one
   /// tensor of zero bytes, made on first use.
   void add_control_edge(op_id before, op_id after) {
