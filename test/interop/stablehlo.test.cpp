@@ -278,6 +278,11 @@ TEST_CASE("StableHLO: loops count as often as constants say") {
     CHECK(has_note(m, "1 loops: how often they run is not constant"));
     CHECK(read(text, {.unknown_trips = 50}).ops.work(0) == 50 * 34);
   }
+  auto beyond = loop("0", "LT, %iterArg, %3", "1"); // a limit of 7 more than the largest integer
+  const auto put = [&](const std::string& old, const std::string& by) { beyond.replace(beyond.find(old), old.size(), by); };
+  put("dense<10>", "dense<9223372036854775807>");
+  put("    %1 = stablehlo.compare", "    %3 = stablehlo.add %iterArg_1, %c_2 : tensor<i32>\n    %1 = stablehlo.compare");
+  CHECK(has_note(read(beyond), "1 loops: how often they run is not constant"));
 }
 
 TEST_CASE("StableHLO: operations with regions count what is in them") {
@@ -370,6 +375,11 @@ TEST_CASE("StableHLO: types have the sizes that devices keep them in") {
   CHECK(bytes("!stablehlo.token") == 0);
   CHECK(bytes("tuple<tensor<f32>>") == 0);
   CHECK(bytes("tensor<0x5xf32>") == 0);
+  CHECK(bytes("tensor<9000000000000000000x9000000000000000000x0xf32>") == 0);
+  CHECK(bytes("tensor<4611686018427387896xi8>") == 4611686018427387896u); // under 2^62
+  CHECK(bytes("tensor<4611686018427387904xi8>") == stablehlo::value_type::most_bytes);
+  CHECK(bytes("tensor<4294967296x4294967296xi8>") == stablehlo::value_type::most_bytes); // 2^64
+  CHECK(bytes("tensor<4294967296x4294967296xi2>") == stablehlo::value_type::most_bytes); // 2^62
 }
 
 TEST_CASE("StableHLO: what a text leaves open is set by options and noted") {
@@ -541,6 +551,9 @@ TEST_CASE("StableHLO: what is wrong is refused in one line that says where") {
   }
   many += "func.func private @f60() {\n  return\n}\n";
   CHECK(refusal(many).find("calls multiply") != std::string::npos);
+  CHECK(refusal("func.func @main() {\n  %0 = a.b : tensor<3000000000x1000000000xi8>\n}\n") == "");
+  CHECK(refusal("func.func @main() {\n  %0 = a.b : tensor<3000000000x2000000000xi8>\n}\n")
+          .find("a type has more than 2^62 bytes") != std::string::npos);
 
   // Every beginning of a text, and every text without one of its lines, is read or refused.
   for (std::size_t end = 0; end < mlp.size(); end += 7) {

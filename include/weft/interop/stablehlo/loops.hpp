@@ -43,6 +43,9 @@ struct scalar {
   std::int64_t number = 0;
 };
 
+/// Whether a sum with such a number might overflow.
+constexpr bool is_large(std::int64_t x) { return x > (std::int64_t{1} << 60) || x < -(std::int64_t{1} << 60); }
+
 /// Finds out what scalars are by looking at the operations that make them, through calls. Gives up after some hundred.
 class scalars {
 public:
@@ -94,8 +97,8 @@ private:
       const auto a = operand(0);
       const auto b = operand(1);
       const bool added = name == "add";
-      if (!a || !b || (b->argument != none && (a->argument != none || !added)) || large(a->number) ||
-          large(b->number)) {
+      if (!a || !b || (b->argument != none && (a->argument != none || !added)) || is_large(a->number) ||
+          is_large(b->number)) {
         return std::nullopt;
       }
       return scalar{a->argument != none ? a->argument : b->argument,
@@ -111,8 +114,6 @@ private:
     }
     return std::nullopt;
   }
-  static bool large(std::int64_t x) { return x > (std::int64_t{1} << 60) || x < -(std::int64_t{1} << 60); }
-
   const program& p_;
   int left_ = 0;
 };
@@ -169,7 +170,7 @@ inline std::optional<double> trips_of(const program& p, const operation& loop) {
   }
   for (auto* side : {&left, &right}) { // what the loop carries along unchanged is a constant, too
     const auto start = (*side)->argument != none ? initial((*side)->argument) : std::nullopt;
-    if (start && step((*side)->argument) == 0) {
+    if (start && step((*side)->argument) == 0 && !detail::is_large(*start) && !detail::is_large((*side)->number)) {
       *side = detail::scalar{none, (*side)->number + *start};
     }
   }

@@ -16,6 +16,7 @@ namespace weft::stablehlo {
 /// A tensor, or something else, which has no extents.
 struct value_type {
   static constexpr std::int64_t dynamic = -1; ///< an extent that the program leaves open, written `?`
+  static constexpr byte_count most_bytes = byte_count{1} << 62;
 
   std::vector<std::int64_t> dims = {};
   std::uint32_t bits = 0; ///< of an element; 0 for what is no number, such as a token
@@ -29,14 +30,21 @@ struct value_type {
     return count;
   }
   /// Whether the size is far beyond what any machine has.
-  bool is_absurd() const { return elements() * bits > 8 * 4.0e18; }
-  /// Elements of less than a byte are packed.
+  bool is_absurd() const { return bytes() >= most_bytes; }
+  /// Elements of less than a byte are packed. `most_bytes` for that or more.
   byte_count bytes() const {
-    byte_count count = bits;
+    if (bits == 0 || std::ranges::find(dims, 0) != dims.end()) {
+      return 0;
+    }
+    const byte_count most = (most_bytes - 1) / bits * 8; // elements
+    byte_count count = 1;
     for (const auto d : dims) {
+      if (static_cast<byte_count>(d) > most / count) {
+        return most_bytes;
+      }
       count *= static_cast<byte_count>(d);
     }
-    return (count + 7) / 8;
+    return count / 8 * bits + (count % 8 * bits + 7) / 8;
   }
 };
 
@@ -44,14 +52,13 @@ namespace detail {
 
 /// Bits of `f32`, `ui8`, `i1` (a byte), `bf16`, `f8E4M3FN`, `complex<f32>`, `index` and `!quant.uniform<i8:f32, …>`.
 inline std::uint32_t bits_of(std::string_view element) {
-  if (element.starts_with("complex<")) {
-    return 2 * bits_of(element.substr(8));
-  }
+  const std::uint32_t parts = element.starts_with("complex<") ? 2 : 1;
+  element.remove_prefix(parts == 2 ? 8 : 0);
   if (element.starts_with("!quant.") && element.find('<') != element.npos) {
-    return bits_of(element.substr(element.find('<') + 1));
+    element.remove_prefix(element.find('<') + 1);
   }
   if (element.starts_with("index")) {
-    return 64;
+    return 64 * parts;
   }
   const auto digits = element.find_first_of("0123456789");
   if (element.starts_with('!') || digits == element.npos || digits > 4) {
@@ -61,7 +68,7 @@ inline std::uint32_t bits_of(std::string_view element) {
   for (auto i = digits; i < element.size() && element[i] >= '0' && element[i] <= '9' && bits < 1000; ++i) {
     bits = 10 * bits + static_cast<std::uint32_t>(element[i] - '0');
   }
-  return bits == 1 ? 8 : bits;
+  return parts * (bits == 1 ? 8 : bits);
 }
 
 /// Extents at the front of what `tensor<` has between its brackets, which are taken off: `8x?x` of `8x?xf32`. A tensor
@@ -79,7 +86,8 @@ inline std::vector<std::int64_t> take_extents(std::string_view& inside) {
     } else if (inside.front() != '*') {
       std::int64_t extent = 0;
       for (const char c : inside.substr(0, end)) {
-        extent = std::min<std::int64_t>(10 * extent + (c - '0'), std::numeric_limits<std::int64_t>::max() / 100);
+        constexpr auto most = std::numeric_limits<std::int64_t>::max();
+        extent = extent > (most - (c - '0')) / 10 ? most : 10 * extent + (c - '0');
       }
       dims.push_back(extent);
     }
