@@ -437,6 +437,35 @@ TEST_CASE("StableHLO: constants are with what reads them, and those that repeat 
   CHECK(w.resident_bytes(4) == 0);
 }
 
+TEST_CASE("StableHLO: a constant of a function is there once, however often the function is called") {
+  std::string calls;
+  for (int i = 0; i < 12; ++i) {
+    calls += "  %" + std::to_string(i + 1) + " = call @f(%" + std::to_string(i) + ") : (tensor<2048xf32>) -> tensor<2048xf32>\n";
+  }
+  const std::string f = "func.func private @f(%x: tensor<2048xf32>) -> tensor<2048xf32> {\n"
+                        "  %c = stablehlo.constant dense<\"0x0000803F\"> : tensor<2048xf32>\n"
+                        "  %y = stablehlo.add %x, %c : tensor<2048xf32>\n  return %y : tensor<2048xf32>\n}\n";
+  const auto resident = [](const workload& w) {
+    byte_count sum = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      sum += w.resident_bytes(v);
+    }
+    return sum;
+  };
+  const auto w = read("func.func public @main(%0: tensor<2048xf32>) -> tensor<2048xf32> {\n" + calls +
+                      "  return %12 : tensor<2048xf32>\n}\n" + f).ops;
+  CHECK(w.num_ops() == 12);
+  CHECK(resident(w) == 8192);
+  CHECK(w.group(0) == w.group(11));
+
+  const auto in_region = read("func.func public @main(%0: tensor<2048xf32>, %p: tensor<i1>) -> tensor<2048xf32> {\n"
+                              "  %r = \"stablehlo.if\"(%p) ({\n" + calls + "  stablehlo.return %12 : tensor<2048xf32>\n  }, {\n"
+                              "  stablehlo.return %0 : tensor<2048xf32>\n  }) : (tensor<i1>) -> tensor<2048xf32>\n"
+                              "  return %r : tensor<2048xf32>\n}\n" + f).ops;
+  REQUIRE(in_region.num_ops() == 1);
+  CHECK(resident(in_region) == 8192);
+}
+
 TEST_CASE("StableHLO: state that is given away stays where it is replaced") {
   constexpr std::string_view text = R"(module @jit_step {
   func.func public @main(%arg0: tensor<64x64xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<8x64xf32>, %arg2: tensor<8x64xf32>) -> (tensor<64x64xf32>, tensor<8x64xf32>) {
@@ -522,6 +551,9 @@ TEST_CASE("StableHLO: what is wrong is refused in one line that says where") {
   CHECK(refusal("func.func @main() {\n  %0 = a.b\n}\n") == "f.mlir:2: results have no type");
   CHECK(refusal("func.func @main() {\n  %0 = a.b : tensor<99999999999999x99999999999999xf32>\n}\n")
           .find("a type has more than 2^62 bytes") != std::string::npos);
+  CHECK(refusal("func.func @main() {\n  %0 = a.b : tensor<3000000000x1000000000xi8>\n}\n") == "");
+  CHECK(refusal("func.func @main() {\n  %0 = a.b : tensor<3000000000x2000000000xi8>\n}\n")
+          .find("a type has more than 2^62 bytes") != std::string::npos);
   CHECK(refusal("func.func @main() {\n  call @g() : () -> ()\n}\n").find("calls a function that the text does not") !=
         std::string::npos);
   CHECK(refusal("func.func @main() {\n  call @main() : () -> ()\n}\n").find("functions call themselves") !=
@@ -551,9 +583,23 @@ TEST_CASE("StableHLO: what is wrong is refused in one line that says where") {
   }
   many += "func.func private @f60() {\n  return\n}\n";
   CHECK(refusal(many).find("calls multiply") != std::string::npos);
-  CHECK(refusal("func.func @main() {\n  %0 = a.b : tensor<3000000000x1000000000xi8>\n}\n") == "");
-  CHECK(refusal("func.func @main() {\n  %0 = a.b : tensor<3000000000x2000000000xi8>\n}\n")
-          .find("a type has more than 2^62 bytes") != std::string::npos);
+  // 2000 calls of an operation that reads 1000 values would be 2 million edges.
+  std::string wide = "func.func @main(%x: tensor<f32>) {\n";
+  for (int i = 0; i < 2000; ++i) {
+    wide += "  call @g(%x) : (tensor<f32>) -> ()\n";
+  }
+  wide += "  return\n}\nfunc.func private @g(%x: tensor<f32>) {\n  \"a.b\"() ({\n    \"a.c\"(";
+  std::string operands;
+  std::string types;
+  std::string makes;
+  for (int i = 0; i < 1000; ++i) {
+    operands += (i == 0 ? "%v" : ", %v") + std::to_string(i);
+    types += i == 0 ? "i1" : ", i1";
+    makes += "  %v" + std::to_string(i) + " = stablehlo.constant dense<true> : i1\n";
+  }
+  wide.insert(wide.find("  \"a.b\""), makes);
+  wide += operands + ") : (" + types + ") -> ()\n  }) : () -> ()\n  return\n}\n";
+  CHECK(refusal(wide).find("calls multiply") != std::string::npos);
 
   // Every beginning of a text, and every text without one of its lines, is read or refused.
   for (std::size_t end = 0; end < mlp.size(); end += 7) {

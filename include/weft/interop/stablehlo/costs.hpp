@@ -60,7 +60,9 @@ public:
   costs(const program& p, double unknown_trips, double unknown_flop)
       : p_{p}, unknown_trips_{unknown_trips}, unknown_flop_{unknown_flop},
         known_(p.ops.size(), std::numeric_limits<double>::quiet_NaN()),
-        of_functions_(p.functions.size(), std::numeric_limits<double>::quiet_NaN()) {}
+        of_functions_(p.functions.size(), std::numeric_limits<double>::quiet_NaN()),
+        constants_of_ops_(p.ops.size(), std::numeric_limits<double>::quiet_NaN()),
+        constants_of_functions_(p.functions.size(), std::numeric_limits<double>::quiet_NaN()) {}
 
   /// FLOP. Complexity: the operations in its regions and in what it calls; once each.
   double flop_of(std::uint32_t op) {
@@ -71,17 +73,16 @@ public:
     }
     return known;
   }
-  /// Bytes of the constants in the regions of an operation, which it keeps.
-  double constants_in(const operation& o) const {
-    double bytes = 0;
-    for (const auto r : p_.regions_of(o)) {
-      for (const auto inner : p_.ops_in(r)) {
-        const auto& i = p_.ops[inner];
-        const bool stored = plain_name(i.name) == "constant" && !is_splat(p_.attribute_of(i, "value"));
-        bytes += stored ? static_cast<double>(p_.result_type(i).bytes()) : constants_in(i);
-      }
+  /// Bytes of the constants in the regions of an operation and in the functions that it calls, which it keeps.
+  /// Complexity: as `flop_of`.
+  double constants_in(std::uint32_t op) {
+    auto& known = constants_of_ops_[op];
+    if (std::isnan(known)) {
+      std::vector<std::uint32_t> callees;
+      known = own_constants(p_.ops[op], callees);
+      known += constants_of(callees);
     }
-    return bytes;
+    return known;
   }
   const io::tally& assumed() const { return assumed_; }
 
@@ -105,6 +106,52 @@ public:
 
 private:
   static constexpr int max_depth = 500;
+
+  static bool calls(const operation& o) {
+    const auto name = plain_name(o.name);
+    return name == "call" || name == "composite";
+  }
+  /// Without those of what is called, which is added to `callees`.
+  double own_constants(const operation& o, std::vector<std::uint32_t>& callees) const {
+    if (const auto f = calls(o) ? p_.callee(o) : none; f != none && p_.functions[f].body != none) {
+      callees.push_back(f);
+    }
+    double bytes = 0;
+    for (const auto r : p_.regions_of(o)) {
+      bytes += own_constants(r, callees);
+    }
+    return bytes;
+  }
+  double own_constants(region_id r, std::vector<std::uint32_t>& callees) const {
+    double bytes = 0;
+    for (const auto inner : p_.ops_in(r)) {
+      const auto& i = p_.ops[inner];
+      const bool stored = plain_name(i.name) == "constant" && !is_splat(p_.attribute_of(i, "value"));
+      bytes += stored ? static_cast<double>(p_.result_type(i).bytes()) : own_constants(i, callees);
+    }
+    return bytes;
+  }
+  /// Of these functions and what they call; each counts once, however often it is called from one place.
+  double constants_of(std::vector<std::uint32_t>& functions) {
+    if (++depth_ > max_depth) {
+      throw error("regions and calls are nested more than " + std::to_string(max_depth) + " deep");
+    }
+    std::ranges::sort(functions);
+    functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
+    double bytes = 0;
+    for (const auto f : functions) {
+      auto& known = constants_of_functions_[f];
+      if (std::isnan(known)) {
+        known = 0; // for what calls itself
+        std::vector<std::uint32_t> callees;
+        const double own = own_constants(p_.functions[f].body, callees);
+        known = own + constants_of(callees);
+      }
+      bytes += known;
+    }
+    --depth_;
+    return bytes;
+  }
 
   double of_region(region_id r) {
     if (++depth_ > max_depth) {
@@ -143,7 +190,7 @@ private:
     if (name == "return" || name == "yield") {
       return 0;
     }
-    if (name == "call" || name == "composite") {
+    if (calls(o)) {
       return of_function(p_.callee(o));
     }
     if (name == "while") {
@@ -342,6 +389,8 @@ private:
   double unknown_flop_;
   std::vector<double> known_;        // by operation
   std::vector<double> of_functions_; // by function
+  std::vector<double> constants_of_ops_;
+  std::vector<double> constants_of_functions_;
   int depth_ = 0;
   io::tally assumed_;
 };

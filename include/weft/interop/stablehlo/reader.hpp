@@ -15,8 +15,10 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -56,7 +58,8 @@ class workload_of_program {
 public:
   workload_of_program(const program& p, const reader& options, std::size_t text_size)
       : p_{p}, options_{options}, costs_{p, options.unknown_trips, options.unknown_flop_per_element},
-        made_(p.values.size()), known_(p.values.size(), 0), most_ops_{200'000 + text_size / 16} {}
+        made_(p.values.size()), known_(p.values.size(), 0), most_ops_{200'000 + text_size / 16},
+        most_reads_{1'000'000 + text_size} {}
 
   model operator()() && {
     const auto main = main_function();
@@ -64,6 +67,9 @@ public:
     bind_arguments(p_.functions[main], body);
     emit(p_.functions[main].body, "");
     keep_aliased(p_.functions[main]);
+    if (const auto unread = ops_.num_unread(); unread > 0) {
+      notes_.push_back(std::to_string(unread) + " parameters or constants that no operation reads are resident nowhere");
+    }
     model m{.format = "StableHLO"};
     m.ops = std::move(ops_).build();
     for (auto& line : costs_.assumed().notes()) {
@@ -263,24 +269,27 @@ private:
         for (std::uint32_t i = 0; i < o.num_results; ++i) {
           pass(p_.operands(o)[i], o.first_result + i);
         }
-      } else if (!fold(o)) {
+      } else if (!fold(number)) {
         add(number, path);
       }
     }
   }
 
   /// Constants are known before: they and what only shows them in another shape are no ops.
-  bool fold(const operation& o) {
+  bool fold(std::uint32_t number) {
+    const auto& o = p_.ops[number];
     const auto name = plain_name(o.name);
     if (o.num_results != 1 || o.num_regions != 0) {
       return false;
     }
     if (name == "constant" || name == "iota") {
-      const auto text = p_.attribute_of(o, "value");
-      const auto bytes = name == "iota" || is_splat(text) ? 0 : p_.result_type(o).bytes();
-      made_[o.first_result] = ops_.add_parameter(bytes);
-      constants_.resize(made_[o.first_result].parameter + 1, false);
-      constants_.back() = true;
+      if (known_[o.first_result] == 0) { // the first time that its function is called
+        const auto text = p_.attribute_of(o, "value");
+        const auto bytes = name == "iota" || is_splat(text) ? 0 : p_.result_type(o).bytes();
+        made_[o.first_result] = ops_.add_parameter(bytes);
+        constants_.resize(made_[o.first_result].parameter + 1, false);
+        constants_.back() = true;
+      }
       known_[o.first_result] = 1;
       return true;
     }
@@ -308,7 +317,7 @@ private:
     const auto place = name_in(o.location);
     const auto own = o.result.empty() ? plain_name(o.name) : o.result;
     op made{.work = costs_.flop_of(number),
-            .resident_bytes = bytes_of(costs_.constants_in(o)),
+            .resident_bytes = bytes_of(costs_.constants_in(number)),
             .name = place.empty() ? path + std::string{own} : std::string{place} + "." + std::string{own},
             .type = costs_.type_of(o)};
     if (const auto from = shown(o)) {
@@ -320,8 +329,12 @@ private:
     for (const auto id : p_.operands(o)) {
       reads.push_back(made_[id]);
     }
-    for (const auto r : p_.regions_of(o)) {
-      add_captures(r, reads);
+    for (const auto id : captures_of(number)) {
+      reads.push_back(made_[id]);
+    }
+    num_reads_ += reads.size();
+    if (num_reads_ > most_reads_) {
+      throw error("calls multiply to more operations than such a text can mean");
     }
     const auto v = ops_.add_op(std::move(made), reads);
     for (std::uint32_t i = 0; i < o.num_results; ++i) {
@@ -338,17 +351,33 @@ private:
     }
     return static_cast<byte_count>(bytes);
   }
-  /// What regions read of what is around them.
-  void add_captures(region_id r, std::vector<traced>& reads) const {
+  /// What an operation's regions read of what is around them, each once. It is the same whoever calls its function.
+  std::span<const value_id> captures_of(std::uint32_t number) {
+    const auto regions = p_.regions_of(p_.ops[number]);
+    if (regions.empty()) {
+      return {};
+    }
+    const auto [at, is_new] = captures_.try_emplace(number);
+    auto& ids = at->second;
+    if (is_new) {
+      for (const auto r : regions) {
+        add_captures(r, ids);
+      }
+      std::ranges::sort(ids);
+      ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    }
+    return ids;
+  }
+  void add_captures(region_id r, std::vector<value_id>& ids) const {
     for (const auto number : p_.ops_in(r)) {
       const auto& o = p_.ops[number];
       for (const auto id : p_.operands(o)) {
         if (known_[id] != 0) {
-          reads.push_back(made_[id]);
+          ids.push_back(id);
         }
       }
       for (const auto inner : p_.regions_of(o)) {
-        add_captures(inner, reads);
+        add_captures(inner, ids);
       }
     }
   }
@@ -363,6 +392,9 @@ private:
   std::vector<region_id> open_;      // functions that are being inlined
   std::size_t visited_ = 0;
   std::size_t most_ops_;
+  std::size_t num_reads_ = 0;
+  std::size_t most_reads_;
+  std::unordered_map<std::uint32_t, std::vector<value_id>> captures_; // by operation
   io::tally assumed_;
   std::vector<std::string> notes_;
 };
