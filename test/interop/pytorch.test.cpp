@@ -319,6 +319,65 @@ TEST_CASE("PyTorch: what an op writes into its input is read after that, and wha
   CHECK(w.group(find(w, "new_cache")) != none);
 }
 
+TEST_CASE("PyTorch: who reads a number waits for the op that makes it, also through sums") {
+  exported_program p;
+  const auto number = [](const std::string& name, const char* kind = "as_sym_int") {
+    return nlohmann::json{{kind, {{"as_name", name}}}};
+  };
+  p.input("x", {"8", "6"}).scalar("item", "u0").scalar("more", "u0 + 1").scalar("size", "8");
+  p.node("torch.ops.aten.sum.default", {{"self", "x"}}, "sum", std::vector<std::string>{});
+  p.node("torch.ops.aten._local_scalar_dense.default", {{"self", "sum"}}, nlohmann::json::array({number("item")}));
+  p.node("_operator.add", {{"", number("item")}, {"", {{"as_int", 1}}}}, nlohmann::json::array({number("more")}));
+  p.node("torch.ops.aten.tanh.default", {{"self", "x"}}, "tanh", {"8", "6"});
+  p.node("torch.ops.aten.sym_size.int", {{"self", "tanh"}, {"dim", {{"as_int", 0}}}}, nlohmann::json::array({number("size")}));
+  p.node("torch.ops.aten.full.default",
+         {{"size", {{"as_sym_ints", nlohmann::json::array({{{"as_name", "more"}}, {{"as_int", 6}}, {{"as_name", "size"}}})}}},
+          {"fill_value", {{"as_int", 0}}}}, "full", {"2", "6"});
+  p.node("torch.ops.aten.mul.Scalar", {{"self", "x"}, {"other", number("item", "as_sym_float")}}, "mul", {"8", "6"});
+  p.node("torch.ops.aten.exp.default", {{"self", "x"}}, "exp", {"8", "6"});
+  const auto w = read(p.text()).ops;
+  const auto waits = [&](op_id before, std::string_view after) {
+    return std::ranges::any_of(w.inputs(find(w, after)), [&](tensor_id t) { return w.producer(t) == before; });
+  };
+  REQUIRE(w.num_ops() == 6);
+  const auto item = find(w, "aten._local_scalar_dense");
+  CHECK(waits(find(w, "sum"), "aten._local_scalar_dense"));
+  CHECK(waits(item, "full"));
+  CHECK(waits(find(w, "tanh"), "full"));
+  CHECK(waits(item, "mul"));
+  CHECK_FALSE(waits(item, "exp"));
+}
+
+TEST_CASE("PyTorch: a copy has a storage of its own, a conversion may not") {
+  exported_program p;
+  p.input("x", {"64"});
+  for (const std::string copy : {"clone", "_to_copy", "contiguous"}) {
+    p.node("torch.ops.aten.tanh.default", {{"self", "x"}}, copy + "_of", {"64"});
+    p.node("torch.ops.aten." + copy + ".default", {{"self", copy + "_of"}}, copy, {"64"});
+    p.node("torch.ops.aten.add_.Tensor", {{"self", copy + "_of"}, {"other", "x"}}, copy + "_add_", {"64"});
+    p.node("torch.ops.aten.exp.default", {{"self", copy}}, copy + "_exp", {"64"});
+  }
+  const auto w = read(p.text()).ops;
+  const auto waits = [&](std::string_view before, std::string_view after) {
+    const auto a = find(w, before);
+    return std::ranges::any_of(w.inputs(find(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
+  };
+  CHECK_FALSE(waits("clone_add_", "clone_exp"));
+  CHECK_FALSE(waits("_to_copy_add_", "_to_copy_exp"));
+  CHECK(waits("contiguous_add_", "contiguous_exp"));
+  CHECK(waits("clone", "clone_add_")); // it reads what is overwritten
+}
+
+TEST_CASE("PyTorch: what has no effect, or is nowhere, is noted") {
+  exported_program p;
+  p.input("x", {}).parameter("p_used", {"8"}).parameter("p_unused", {"8"});
+  p.node("torch.ops.aten.mul.Tensor", {{"self", "x"}, {"other", "p_used"}}, "mul", {"8"});
+  const auto m = read(p.text(), {.batch = 4});
+  CHECK(has_note(m, "the batch has no effect"));
+  CHECK(has_note(m, "1 parameters that no op reads are resident nowhere"));
+  CHECK_FALSE(has_note(read(p.text()), "the batch has no effect"));
+}
+
 TEST_CASE("PyTorch: sizes are no ops, and lists of tensors are several") {
   exported_program p;
   p.input("x", {"s0:8", "6"}).scalar("sym_size_int", "s0").scalar("mul", "2*s0");

@@ -132,6 +132,37 @@ inline std::vector<std::string> tensors_of(const json& argument) {
   return names;
 }
 
+/// Adds the names of the sizes and other numbers of an argument that nodes make.
+inline void add_numbers(const json& argument, std::vector<std::string>& names) {
+  const auto [kind, value] = kind_of(argument);
+  if (value == nullptr || !kind.starts_with("as_sym_")) {
+    return;
+  }
+  const auto add = [&](const json& number) {
+    if (auto name = text(number, "as_name"); !name.empty()) {
+      names.push_back(std::move(name));
+    }
+  };
+  if (!value->is_array()) {
+    add(*value);
+    return;
+  }
+  for (const auto& number : *value) {
+    add(number);
+  }
+}
+
+/// The names of numbers that nodes make: of arguments that are `key` of each item, or the items themselves.
+inline std::vector<std::string> numbers_of(const json& list, const char* key = nullptr) {
+  std::vector<std::string> names;
+  for (const auto& item : list) {
+    if (const auto* argument = key == nullptr ? &item : find(item, key)) {
+      add_numbers(*argument, names);
+    }
+  }
+  return names;
+}
+
 inline std::vector<std::string> results_of(const json& node, const std::string& where) {
   std::vector<std::string> names;
   for (const auto& output : list(node, "outputs", where)) {

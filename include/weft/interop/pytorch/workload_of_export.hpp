@@ -36,11 +36,17 @@ public:
     learn_sizes(graph, 0);
     const auto* signature = find(module, "signature");
     set_sizes(graph, signature);
-    scope main{graph, {}, {}};
+    scope main{graph, {}, {}, {}};
     bind_inputs(main, signature);
     add_nodes(main, 0);
     keep_state(main, signature);
     model m{.format = "PyTorch"};
+    if (!has_batch_effect_) {
+      m.notes.push_back("the batch has no effect: no input of the program has a first extent");
+    }
+    if (const auto unread = ops_.num_unread(); unread > 0) {
+      m.notes.push_back(std::to_string(unread) + " parameters that no op reads are resident nowhere");
+    }
     m.ops = std::move(ops_).build();
     if (m.ops.num_ops() == 0) {
       throw error("the program has no node that computes anything");
@@ -68,6 +74,7 @@ private:
     const json& graph;
     std::unordered_map<std::string, bound> names;
     std::string path; // before the names of its ops
+    std::unordered_map<std::string, std::vector<op_id>> numbers = {}; // what sizes and other numbers wait for
   };
   /// Who has written into a tensor, and who has read it since.
   struct history {
@@ -115,6 +122,7 @@ private:
     if (options_.batch == 0) {
       return;
     }
+    has_batch_effect_ = false;
     const auto& tensors = member(graph, "tensor_values", "the program's graph");
     for (const auto& name : inputs_of(signature)) {
       const auto* meta = find(tensors, name.c_str());
@@ -124,12 +132,14 @@ private:
       }
       if (const auto symbol = detail::sizes::symbol(dims->front())) {
         sizes_.give(*symbol, options_.batch);
+        has_batch_effect_ = true;
         return;
       }
       if (static_cast<std::uint64_t>(sizes_.value(dims->front())) != options_.batch) {
         throw error("the batch is fixed to " + std::to_string(sizes_.value(dims->front())) +
                     " in the program; export it with dynamic_shapes, or with inputs of that batch");
       }
+      has_batch_effect_ = true;
       return;
     }
   }
@@ -225,17 +235,25 @@ private:
         }
       }
     }
+    auto awaited = makers_of(s, numbers_of(inputs, "arg"));
     const auto graphs = graphs_of(node);
     if (graphs.size() == 1 && !is_loop(type) && inline_graph(s, node, type, results, depth)) {
       return;
     }
     if (results.empty() && (reads.empty() || type.find("assert") != type.npos || type.starts_with("aten.sym_"))) {
       assumed_.add("nodes compute sizes or check them: they are no ops", type);
+      for (const auto* read : reads) {
+        if (read->value.op != none) {
+          awaited.push_back(read->value.op);
+        }
+      }
+      bind_numbers(s, node, awaited);
       return;
     }
 
     const auto* facts = find_op({type, weft::detail::plain_type(type)});
-    const bool view = is_view(type, facts);
+    const bool copy = is_copy(type);
+    const bool view = !copy && is_view(type, facts);
     op made{.work = flop_of(s, node, type, where, depth),
             .name = s.path + (results.empty() ? type : results.front()),
             .type = type};
@@ -243,16 +261,19 @@ private:
     for (const auto* read : reads) {
       values.push_back(read->value);
     }
-    if (view && reads.size() == 1 && values.front().parameter != none) {
+    if ((view || copy) && reads.size() == 1 && values.front().parameter != none) {
       const auto v = ops_.add_view(std::move(made), values.front());
-      const auto root = reads.front()->root;
+      const auto root = copy ? new_root() : reads.front()->root;
+      wait_for(awaited, values, v);
+      order(v, reads, none);
       for (const auto& name : results) {
         s.names[name] = {ops_.add_output_of(v, values.front().parameter), root};
       }
-      order(v, reads, none);
       return;
     }
     const auto v = ops_.add_op(std::move(made), values);
+    wait_for(awaited, values, v);
+    bind_numbers(s, node, {v});
     const bool in_place = type.ends_with('_') && !type.ends_with("__") && !reads.empty();
     const auto root = !reads.empty() && (in_place || view) ? reads.front()->root : none;
     order(v, reads, in_place ? root : none);
@@ -272,11 +293,55 @@ private:
     }
   }
 
+  /// Whether the result may be its input in another form. `to`, `contiguous` and `type_as` copy only where they must.
   static bool is_view(std::string_view type, const op_facts* facts) {
-    static constexpr std::string_view copies[] = {"aten.to", "aten._to_copy", "aten.contiguous", "aten.clone",
-                                                  "aten.type_as", "_operator.getitem"};
-    return (facts != nullptr && facts->use == op_use::view) ||
-           std::ranges::find(copies, type) != std::end(copies);
+    static constexpr std::string_view views[] = {"aten.to", "aten.contiguous", "aten.type_as", "_operator.getitem"};
+    return (facts != nullptr && facts->use == op_use::view) || std::ranges::find(views, type) != std::end(views);
+  }
+  /// Whether the result is the same tensor in a storage of its own; of a parameter that is one more form of it.
+  static bool is_copy(std::string_view type) { return type == "aten.clone" || type == "aten._to_copy"; }
+
+  // Sizes and other numbers that nodes make, such as by `item` and `sym_size`.
+
+  /// The ops that must have run before these numbers are there, each once.
+  std::vector<op_id> makers_of(const scope& s, const std::vector<std::string>& numbers) {
+    std::vector<op_id> ops;
+    for (const auto& name : numbers) {
+      if (const auto at = s.numbers.find(name); at != s.numbers.end()) {
+        ops.insert(ops.end(), at->second.begin(), at->second.end());
+        num_waits_ += at->second.size();
+      }
+      if (num_waits_ > 2'000'000) {
+        throw error("sizes depend on so many ops that a program can hardly mean it");
+      }
+    }
+    return ops;
+  }
+  void bind_numbers(scope& s, const json& node, std::vector<op_id> ops) {
+    const auto names = numbers_of(items(find(node, "outputs")));
+    sort_unique(ops);
+    for (const auto& name : names) {
+      num_waits_ += ops.size();
+      s.numbers[name] = ops;
+    }
+  }
+  /// v runs after these ops; those that it reads a tensor of come before anyway.
+  void wait_for(std::vector<op_id> awaited, const std::vector<io::traced_value>& read, op_id v) {
+    sort_unique(awaited);
+    std::vector<op_id> before;
+    for (const auto& value : read) {
+      before.push_back(value.op);
+    }
+    sort_unique(before);
+    for (const auto first : awaited) {
+      if (!std::ranges::binary_search(before, first)) {
+        ops_.add_order(first, v);
+      }
+    }
+  }
+  static void sort_unique(std::vector<op_id>& list) {
+    std::ranges::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
   }
 
   /// What is written into a tensor is written after all that read it before, and read after that.
@@ -300,8 +365,7 @@ private:
       }
       w = {v, {}};
     }
-    std::ranges::sort(before);
-    before.erase(std::unique(before.begin(), before.end()), before.end());
+    sort_unique(before);
     for (const auto first : before) {
       ops_.add_order(first, v);
     }
@@ -359,7 +423,7 @@ private:
     if (depth > max_depth) {
       throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
     }
-    const scope s{graph, {}, {}};
+    const scope s{graph, {}, {}, {}};
     double sum = 0;
     for (const auto& node : list(graph, "nodes", "a graph in a node")) {
       const auto type = type_of(text(node, "target"));
@@ -445,14 +509,20 @@ private:
     if (taken.size() != given.size() || returned.size() != results.size()) {
       return false;
     }
-    scope inner{graph, {}, s.path + (results.empty() ? type : results.front()) + "/"};
+    scope inner{graph, {}, s.path + (results.empty() ? type : results.front()) + "/", {}};
     for (std::size_t i = 0; i < taken.size(); ++i) {
       inner.names[taken[i]] = s.names.at(given[i]);
     }
     if (inner.path.size() > 400) {
       throw error("graphs are nested too deep");
     }
+    const auto numbers_taken = numbers_of(list(graph, "inputs", type));
+    const auto numbers_given = numbers_of(list(node, "inputs", type), "arg");
+    for (std::size_t i = 0; i < numbers_taken.size() && numbers_taken.size() == numbers_given.size(); ++i) {
+      inner.numbers[numbers_taken[i]] = makers_of(s, {numbers_given[i]});
+    }
     add_nodes(inner, depth + 1);
+    bind_numbers(s, node, makers_of(inner, numbers_of(list(graph, "outputs", type))));
     for (std::size_t i = 0; i < results.size(); ++i) {
       const auto made = inner.names.find(returned[i]);
       if (made == inner.names.end()) {
@@ -469,6 +539,8 @@ private:
   io::traced_workload ops_;
   std::vector<history> histories_;                          // by root
   std::unordered_map<std::string, std::uint32_t> state_;    // parameters by their names in the module
+  std::size_t num_waits_ = 0;      // of ops for numbers
+  bool has_batch_effect_ = true;   // or none is given
   io::tally assumed_;
 };
 
