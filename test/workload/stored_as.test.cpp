@@ -139,6 +139,7 @@ TEST_CASE("stored_as: what is not a number of the model keeps its size") {
   CHECK(half.bytes(rows) == 21); // rounded up
   CHECK(half.bytes(best) == 8);
   CHECK(half.resident_bytes(table) == 8);
+  CHECK(half.bytes(table) == 8); // a variable hands on its weights
   CHECK(half.group(table) == half.group(rows));
   CHECK(half.num_edges() == 3);
   CHECK(half.name(rows) == "rows");

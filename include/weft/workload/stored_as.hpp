@@ -23,7 +23,7 @@ namespace weft {
 /// How many bits a number takes.
 struct storage_format {
   double tensor_bits = 32; ///< in tensors: activations and gradients
-  double weight_bits = 32; ///< in what ops hold: parameters
+  double weight_bits = 32; ///< in what ops hold, and variables hand on: parameters
   friend constexpr bool operator==(const storage_format&, const storage_format&) = default;
 };
 
@@ -149,7 +149,9 @@ workload stored_as(const Workload& w, const storage_format& f) {
       return is_update(w.type(v)) || f.weight_bits == 32 ? bytes : narrow + (trains ? bytes : 0);
     },
     [&](tensor_id t) {
-      return detail::makes_numbers(w.type(w.producer(t))) ? scaled(w.bytes(t), f.tensor_bits) : w.bytes(t);
+      const op_id v = w.producer(t);
+      const bool variable = w.resident_bytes(v) > 0 && w.inputs(v).empty(); // which hands on what it holds
+      return detail::makes_numbers(w.type(v)) ? scaled(w.bytes(t), variable ? f.weight_bits : f.tensor_bits) : w.bytes(t);
     });
   return std::move(b).build();
 }
