@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/graph/topological_order.hpp"
 #include "weft/workload/detail/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
@@ -23,7 +24,7 @@ namespace weft {
 /// How many bits a number takes.
 struct storage_format {
   double tensor_bits = 32; ///< in tensors: activations and gradients
-  double weight_bits = 32; ///< in what ops hold, and variables hand on: parameters
+  double weight_bits = 32; ///< in what ops hold, and in what variables hand on: parameters
   friend constexpr bool operator==(const storage_format&, const storage_format&) = default;
 };
 
@@ -140,6 +141,13 @@ workload stored_as(const Workload& w, const storage_format& f) {
   const auto scaled = [](byte_count bytes, double bits) {
     return bits == 32 ? bytes : static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * (bits / 32)));
   };
+  std::vector<bool> is_weight(w.num_ops(), false); // variables, and what is made of them alone, such as their reads
+  for (const op_id v : graph::topological_order(w)) {
+    const auto inputs = w.inputs(v);
+    is_weight[v] = inputs.empty() ? w.resident_bytes(v) > 0
+                                  : std::all_of(inputs.begin(), inputs.end(),
+                                                [&](tensor_id t) { return bool{is_weight[w.producer(t)]}; });
+  }
   workload_builder b;
   detail::copy_ops(
     b, w,
@@ -150,8 +158,8 @@ workload stored_as(const Workload& w, const storage_format& f) {
     },
     [&](tensor_id t) {
       const op_id v = w.producer(t);
-      const bool variable = w.resident_bytes(v) > 0 && w.inputs(v).empty(); // which hands on what it holds
-      return detail::makes_numbers(w.type(v)) ? scaled(w.bytes(t), variable ? f.weight_bits : f.tensor_bits) : w.bytes(t);
+      return detail::makes_numbers(w.type(v)) ? scaled(w.bytes(t), is_weight[v] ? f.weight_bits : f.tensor_bits)
+                                              : w.bytes(t);
     });
   return std::move(b).build();
 }
