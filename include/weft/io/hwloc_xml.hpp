@@ -154,7 +154,7 @@ private:
                                     .device = cards ? d.name : ""});
             places.push_back(d.place);
             if (!cards) {
-              all.gpus.push_back({.name = d.model});
+              all.gpus.push_back({.name = on_one_line(d.model)});
             }
           }
           if (!cards && d.memory > 0 && i < all.gpus.size()) { // each backend adds what it knows

@@ -68,9 +68,6 @@ struct numbered_header {
 };
 
 inline std::optional<numbered_header> read_numbered_header(std::string_view text) {
-  if (looks_like_matrix(text)) {
-    return std::nullopt;
-  }
   number_lines lines{text, ""};
   const auto line = lines.next();
   if (!line || line->find_first_not_of("0123456789 \t") != line->npos) {
@@ -304,7 +301,7 @@ struct hyperdag_reader {
   static constexpr std::string_view format() { return "HyperDAG"; }
   static bool recognises(std::string_view bytes) {
     const auto header = detail::read_numbered_header(bytes);
-    return header && !detail::is_bsp_machine(*header);
+    return header && !detail::looks_like_matrix(bytes) && !detail::is_bsp_machine(*header);
   }
   static model read(std::string_view bytes, const std::string& file) {
     return detail::hyperdag_file{bytes, file}.read();

@@ -76,7 +76,7 @@ struct gpu_list_reader {
         }
         return x;
       };
-      inventory::gpu g{.name = std::string{fields[*name]}};
+      inventory::gpu g{.name = on_one_line(fields[*name])};
       if (g.name.empty() || g.name.front() == '[') {
         lines.fail("the GPU has no name");
       }
