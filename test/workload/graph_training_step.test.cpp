@@ -62,7 +62,7 @@ TEST_CASE("op gradients: rules by type, whatever the version and the domain") {
   CHECK(facts_of("Relu6").gradient.reads == gradient_reads::outputs);
   CHECK(!facts_of("ArgMax").gradient.differentiable);
   CHECK(!facts_of("TopKV2").gradient.product);
-  for (const char* unknown : {"", "V2", "2", "_", ".", "MyOp", "matmul"}) {
+  for (const char* unknown : {"", "V2", "2", "_", ".", "MyOp", "MATMUL"}) {
     CAPTURE(unknown);
     CHECK(facts_of(unknown).gradient.differentiable);
     CHECK(facts_of(unknown).gradient.reads == gradient_reads::both);
