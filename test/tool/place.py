@@ -137,7 +137,7 @@ def main(folder):
     endless = pair_with('endless.json')
     check(peak(placed('zoo:gpt2_small@1x64:inference', '--platform', endless, '--budget', '100moves', '--overhead', '0.1')) > 0,
           'memory without limit stays so')
-    none = pair_with('none.json', memory=100)
+    none = pair_with('tiny.json', memory=100)
     found = run('zoo:mnist_conv:inference', '--platform', none, '--budget', '100moves', '--max-batch')
     check(found.returncode == 1 and 'with a batch of 1' in found.stderr, f'not even one fits: {found.stderr}')
     cache = ('--kv-cache', 'context=1024,heads=12,size=64')

@@ -232,7 +232,10 @@ struct encoded_file {
     std::size_t at = 0;
     std::size_t found = places.size();
     if (is_text) {
-      for_each_node(bytes, message, [&](std::string_view body) { found = body.data() == node ? at : found, ++at; });
+      for_each_node(bytes, message, [&](std::string_view body) {
+        found = body.data() == node ? at : found;
+        ++at;
+      });
     }
     if (found == places.size()) {
       return 0;
