@@ -475,9 +475,10 @@ private:
       }
     }
     body_cost cost;
+    google::protobuf::RepeatedPtrField<::onnx::NodeProto> nodes; // `s` refers to their names
     if (called.binds_attributes) {
       spend(f.ByteSizeLong() / bytes_per_visit);
-      google::protobuf::RepeatedPtrField<::onnx::NodeProto> nodes = f.node();
+      nodes = f.node();
       bind_attributes(nodes, n, called.defaults);
       cost = sum(nodes, s, depth);
     } else {
