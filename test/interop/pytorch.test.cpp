@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/interop/pytorch.hpp"
 #include "interop/pytorch_programs.hpp"
+#include "interop/reading.hpp"
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/nn/conv.hpp"
 #include "weft/workload/nn/layers.hpp"
@@ -15,6 +16,9 @@
 namespace pytorch_test {
 
 using namespace weft;
+using test::total_work;
+using weft_test::noted;
+using weft_test::op_called;
 using weft_test::exported_program;
 using weft_test::zip_of;
 
@@ -30,28 +34,6 @@ std::string refusal(const std::string& bytes, const pytorch::reader& options = {
     return e.what();
   }
   return "";
-}
-
-op_id find(const workload& w, std::string_view name) {
-  for (const op_id v : ids(w.num_ops())) {
-    if (w.name(v) == name) {
-      return v;
-    }
-  }
-  FAIL("no op " << name);
-  return none;
-}
-
-double total(const workload& w) {
-  double sum = 0;
-  for (const op_id v : ids(w.num_ops())) {
-    sum += w.work(v);
-  }
-  return sum;
-}
-
-bool has_note(const model& m, std::string_view part) {
-  return std::ranges::any_of(m.notes, [&](const std::string& n) { return n.find(part) != n.npos; });
 }
 
 double forward_of(const nn::network& net) {
@@ -87,7 +69,7 @@ TEST_CASE("PyTorch: two linear layers cost what they cost in nn") {
   const auto m = read(mlp("32").text());
   CHECK(m.format == "PyTorch");
   CHECK(m.notes.empty());
-  CHECK(total(m.ops) == forward_of(net));
+  CHECK(total_work(m.ops) == forward_of(net));
   REQUIRE(m.ops.num_ops() == 5);
   CHECK(m.ops.type(0) == "aten.permute");
   CHECK(m.ops.work(0) == 0);
@@ -122,7 +104,7 @@ TEST_CASE("PyTorch: archives of old and new versions, compressed or not, and the
   const auto same = [&](const std::string& archive) {
     const auto m = read(archive);
     CHECK(m.ops.num_ops() == alone.ops.num_ops());
-    CHECK(total(m.ops) == total(alone.ops));
+    CHECK(total_work(m.ops) == total_work(alone.ops));
     return m.notes.size();
   };
   const std::string weights(100'000, 'w');
@@ -159,7 +141,7 @@ TEST_CASE("PyTorch: a convolution block costs what it costs in nn") {
   p.node("torch.ops.aten.flatten.using_ints", {{"self", "adaptive_avg_pool2d"}, {"start_dim", {{"as_int", 1}}}},
          "flatten", {"8", "32"});
   const auto w = read(p.text()).ops;
-  CHECK(total(w) == doctest::Approx(forward_of(net)).epsilon(0.001));
+  CHECK(total_work(w) == doctest::Approx(forward_of(net)).epsilon(0.001));
   CHECK(w.work(0) == 2.0 * 8 * 28 * 28 * 32 * 9 * 16 + 8 * 28 * 28 * 32);
   CHECK(w.work(2) == 8 * 14 * 14 * 32 * 4);
 
@@ -232,26 +214,26 @@ TEST_CASE("PyTorch: a layer of a transformer, with symbolic sizes") {
            + 5 * b * 8 * s * s           // softmax
            + b * s * h * (1 + 8 + 4 * 5 + 1);
   };
-  CHECK(total(read(transformer("2", "128").text()).ops) == layer(2, 128));
+  CHECK(total_work(read(transformer("2", "128").text()).ops) == layer(2, 128));
 
   const auto open = transformer("s0:2", "s1").text();
   const auto m = read(open);
-  CHECK(total(m.ops) == layer(2, 1));
-  CHECK(has_note(m, "symbolic sizes: s0 = 2 (its hint), s1 = 1 (nothing tells it)"));
-  CHECK(total(read(open, {.batch = 16, .dimensions = {{"s1", 64}}}).ops) == layer(16, 64));
-  CHECK(total(read(open, {.unknown_dimension = 32}).ops) == layer(2, 32));
-  CHECK(has_note(read(open, {.batch = 16}), "s0 = 16,"));
+  CHECK(total_work(m.ops) == layer(2, 1));
+  CHECK(noted(m, "symbolic sizes: s0 = 2 (its hint), s1 = 1 (nothing tells it)"));
+  CHECK(total_work(read(open, {.batch = 16, .dimensions = {{"s1", 64}}}).ops) == layer(16, 64));
+  CHECK(total_work(read(open, {.unknown_dimension = 32}).ops) == layer(2, 32));
+  CHECK(noted(read(open, {.batch = 16}), "s0 = 16,"));
   CHECK(refusal(open, {.dimensions = {{"length", 64}}}) ==
         "net.pt2: the program has no symbolic size 'length'; it has s0, s1");
   CHECK(refusal(transformer("2", "128").text(), {.batch = 4}).find("the batch is fixed to 2 in the program") !=
         std::string::npos);
-  CHECK(total(read(transformer("2", "128").text(), {.batch = 2}).ops) == layer(2, 128));
+  CHECK(total_work(read(transformer("2", "128").text(), {.batch = 2}).ops) == layer(2, 128));
 
   // As newer versions print symbols.
   const std::string srepr = "Symbol('s77', integer=True, positive=True)";
-  CHECK(total(read(transformer(srepr + ":3", "8").text()).ops) == layer(3, 8));
-  CHECK(total(read(transformer(srepr + ":3", "8").text(), {.batch = 5}).ops) == layer(5, 8));
-  CHECK(total(read(transformer(srepr, "8").text(), {.dimensions = {{"s77", 6}}}).ops) == layer(6, 8));
+  CHECK(total_work(read(transformer(srepr + ":3", "8").text()).ops) == layer(3, 8));
+  CHECK(total_work(read(transformer(srepr + ":3", "8").text(), {.batch = 5}).ops) == layer(5, 8));
+  CHECK(total_work(read(transformer(srepr, "8").text(), {.dimensions = {{"s77", 6}}}).ops) == layer(6, 8));
 }
 
 TEST_CASE("PyTorch: expressions over symbols have values") {
@@ -303,20 +285,20 @@ TEST_CASE("PyTorch: what an op writes into its input is read after that, and wha
   p.output_spec({{"buffer_mutation", {{"arg", {{"name", "new_cache"}}}, {"buffer_name", "cache"}}}});
   const auto w = read(p.text()).ops;
   const auto waits = [&](std::string_view before, std::string_view after) {
-    const auto a = find(w, before);
-    return std::ranges::any_of(w.inputs(find(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
+    const auto a = op_called(w, before);
+    return std::ranges::any_of(w.inputs(op_called(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
   };
-  CHECK(w.type(find(w, "add_")) == "aten.add_");
-  CHECK(w.work(find(w, "add_")) == 64 * 64);
+  CHECK(w.type(op_called(w, "add_")) == "aten.add_");
+  CHECK(w.work(op_called(w, "add_")) == 64 * 64);
   CHECK(waits("before", "add_"));
   CHECK(waits("row", "add_"));
   CHECK(waits("add_", "after_by_view"));
   CHECK(waits("row", "after_by_view"));
   CHECK(waits("add_", "after_by_name"));
   CHECK_FALSE(waits("tanh", "after_by_name")); // it reads what was written
-  CHECK(w.resident_bytes(find(w, "new_cache")) == 64 * 64 * 4);
-  CHECK(w.group(find(w, "new_cache")) == w.group(find(w, "used")));
-  CHECK(w.group(find(w, "new_cache")) != none);
+  CHECK(w.resident_bytes(op_called(w, "new_cache")) == 64 * 64 * 4);
+  CHECK(w.group(op_called(w, "new_cache")) == w.group(op_called(w, "used")));
+  CHECK(w.group(op_called(w, "new_cache")) != none);
 }
 
 TEST_CASE("PyTorch: who reads a number waits for the op that makes it, also through sums") {
@@ -337,13 +319,13 @@ TEST_CASE("PyTorch: who reads a number waits for the op that makes it, also thro
   p.node("torch.ops.aten.exp.default", {{"self", "x"}}, "exp", {"8", "6"});
   const auto w = read(p.text()).ops;
   const auto waits = [&](op_id before, std::string_view after) {
-    return std::ranges::any_of(w.inputs(find(w, after)), [&](tensor_id t) { return w.producer(t) == before; });
+    return std::ranges::any_of(w.inputs(op_called(w, after)), [&](tensor_id t) { return w.producer(t) == before; });
   };
   REQUIRE(w.num_ops() == 6);
-  const auto item = find(w, "aten._local_scalar_dense");
-  CHECK(waits(find(w, "sum"), "aten._local_scalar_dense"));
+  const auto item = op_called(w, "aten._local_scalar_dense");
+  CHECK(waits(op_called(w, "sum"), "aten._local_scalar_dense"));
   CHECK(waits(item, "full"));
-  CHECK(waits(find(w, "tanh"), "full"));
+  CHECK(waits(op_called(w, "tanh"), "full"));
   CHECK(waits(item, "mul"));
   CHECK_FALSE(waits(item, "exp"));
 }
@@ -359,8 +341,8 @@ TEST_CASE("PyTorch: a copy has a storage of its own, a conversion may not") {
   }
   const auto w = read(p.text()).ops;
   const auto waits = [&](std::string_view before, std::string_view after) {
-    const auto a = find(w, before);
-    return std::ranges::any_of(w.inputs(find(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
+    const auto a = op_called(w, before);
+    return std::ranges::any_of(w.inputs(op_called(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
   };
   CHECK_FALSE(waits("clone_add_", "clone_exp"));
   CHECK_FALSE(waits("_to_copy_add_", "_to_copy_exp"));
@@ -373,9 +355,9 @@ TEST_CASE("PyTorch: what has no effect, or is nowhere, is noted") {
   p.input("x", {}).parameter("p_used", {"8"}).parameter("p_unused", {"8"});
   p.node("torch.ops.aten.mul.Tensor", {{"self", "x"}, {"other", "p_used"}}, "mul", {"8"});
   const auto m = read(p.text(), {.batch = 4});
-  CHECK(has_note(m, "the batch has no effect"));
-  CHECK(has_note(m, "1 parameters that no op reads are resident nowhere"));
-  CHECK_FALSE(has_note(read(p.text()), "the batch has no effect"));
+  CHECK(noted(m, "the batch has no effect"));
+  CHECK(noted(m, "1 parameters that no op reads are resident nowhere"));
+  CHECK_FALSE(noted(read(p.text()), "the batch has no effect"));
 }
 
 TEST_CASE("PyTorch: sizes are no ops, and lists of tensors are several") {
@@ -401,7 +383,7 @@ TEST_CASE("PyTorch: sizes are no ops, and lists of tensors are several") {
   CHECK(m.ops.inputs(1).size() == 2);
   CHECK(m.ops.work(1) == 0);
   CHECK(m.ops.work(2) == 2 * 16 * 6 * 6);
-  CHECK(has_note(m, "3 nodes compute sizes or check them: they are no ops"));
+  CHECK(noted(m, "3 nodes compute sizes or check them: they are no ops"));
 }
 
 TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or all their rounds") {
@@ -439,8 +421,8 @@ TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or al
   CHECK(m.ops.work(3) == 10 * 3 * 32);
   CHECK(m.ops.work(4) == 8 * 2 * 32); // a round per row
   CHECK(m.ops.inputs(3).size() == 1);
-  CHECK(has_note(m, "loops: how often they run is not in the file"));
-  CHECK(has_note(m, "1 nodes with graphs in them: the dearest graph counts once: higher_order.cond"));
+  CHECK(noted(m, "loops: how often they run is not in the file"));
+  CHECK(noted(m, "1 nodes with graphs in them: the dearest graph counts once: higher_order.cond"));
 }
 
 TEST_CASE("PyTorch: types that nobody knows are noted and count per element") {
@@ -454,9 +436,9 @@ TEST_CASE("PyTorch: types that nobody knows are noted and count per element") {
   CHECK(m.ops.type(0) == "mylib.fancy");
   CHECK(m.ops.work(0) == 70);
   CHECK(m.ops.bytes(m.ops.outputs(0).front()) == 40);
-  CHECK(has_note(m, "1 ops of types without a rule here: 7 FLOP per element of their first result: mylib.fancy"));
-  CHECK(has_note(m, "tensors with elements of a type that is not known here"));
-  CHECK(has_note(m, "tensors without a shape in the file: they count as empty: 'lost'"));
+  CHECK(noted(m, "1 ops of types without a rule here: 7 FLOP per element of their first result: mylib.fancy"));
+  CHECK(noted(m, "tensors with elements of a type that is not known here"));
+  CHECK(noted(m, "tensors without a shape in the file: they count as empty: 'lost'"));
 }
 
 TEST_CASE("PyTorch: recurrent layers, embeddings and reductions by their formulas") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/interop/stablehlo.hpp"
+#include "interop/reading.hpp"
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/nn/conv.hpp"
 #include "weft/workload/nn/layers.hpp"
@@ -14,6 +15,9 @@
 namespace stablehlo_test {
 
 using namespace weft;
+using test::total_work;
+using weft_test::noted;
+using weft_test::op_called;
 
 model read(std::string_view text, const stablehlo::reader& options = {}) {
   CHECK(options.recognises(text));
@@ -27,28 +31,6 @@ std::string refusal(std::string_view text, const stablehlo::reader& options = {}
     return e.what();
   }
   return "";
-}
-
-op_id find(const workload& w, std::string_view name) {
-  for (const op_id v : ids(w.num_ops())) {
-    if (w.name(v) == name) {
-      return v;
-    }
-  }
-  FAIL("no op " << name);
-  return none;
-}
-
-double total(const workload& w) {
-  double sum = 0;
-  for (const op_id v : ids(w.num_ops())) {
-    sum += w.work(v);
-  }
-  return sum;
-}
-
-bool has_note(const model& m, std::string_view part) {
-  return std::ranges::any_of(m.notes, [&](const std::string& n) { return n.find(part) != n.npos; });
 }
 
 /// FLOP of one operation of `(operands) -> result`, in a function that does nothing else.
@@ -93,13 +75,13 @@ TEST_CASE("StableHLO: two dense layers cost what they cost in nn") {
 
   const auto m = read(mlp, {.leading_parameters = 4});
   CHECK(m.format == "StableHLO");
-  CHECK(total(m.ops) == doctest::Approx(forward).epsilon(0.001));
-  CHECK(total(m.ops) == 2.0 * 32 * 784 * 128 + 2 * 32 * 128 + 2.0 * 32 * 128 * 10 + 32 * 10);
+  CHECK(total_work(m.ops) == doctest::Approx(forward).epsilon(0.001));
+  CHECK(total_work(m.ops) == 2.0 * 32 * 784 * 128 + 2 * 32 * 128 + 2.0 * 32 * 128 * 10 + 32 * 10);
 
   CHECK(m.ops.num_ops() == 9); // of four broadcasts of parameters each is a view; that of the constant is none
-  const auto product = find(m.ops, "0");
-  const auto add = find(m.ops, "3");
-  const auto relu_op = find(m.ops, "relu/1");
+  const auto product = op_called(m.ops, "0");
+  const auto add = op_called(m.ops, "3");
+  const auto relu_op = op_called(m.ops, "relu/1");
   CHECK(m.ops.type(product) == "stablehlo.dot_general");
   CHECK(m.ops.resident_bytes(product) == 784 * 128 * 4);
   CHECK(m.ops.resident_bytes(add) == 128 * 4);
@@ -107,16 +89,16 @@ TEST_CASE("StableHLO: two dense layers cost what they cost in nn") {
   CHECK(m.ops.work(relu_op) == 32 * 128);
   CHECK(m.ops.bytes(m.ops.outputs(relu_op).front()) == 32 * 128 * 4);
   CHECK(m.ops.inputs(relu_op).size() == 1);
-  const auto view = find(m.ops, "2");
+  const auto view = op_called(m.ops, "2");
   CHECK(m.ops.work(view) == 0);
   CHECK(m.ops.bytes(m.ops.outputs(view).front()) == 0);
   CHECK(m.ops.group(view) == m.ops.group(add));
-  CHECK(has_note(m, "4 of 5 arguments are parameters (407080 bytes), the others inputs (100352 bytes)"));
+  CHECK(noted(m, "4 of 5 arguments are parameters (407080 bytes), the others inputs (100352 bytes)"));
 
   const auto inputs = read(mlp); // without saying what is a parameter
-  CHECK(total(inputs.ops) == total(m.ops));
-  CHECK(inputs.ops.resident_bytes(find(inputs.ops, "0")) == 0);
-  CHECK(has_note(inputs, "0 of 5 arguments are parameters"));
+  CHECK(total_work(inputs.ops) == total_work(m.ops));
+  CHECK(inputs.ops.resident_bytes(op_called(inputs.ops, "0")) == 0);
+  CHECK(noted(inputs, "0 of 5 arguments are parameters"));
 }
 
 TEST_CASE("StableHLO: a convolution block, and its generic form, cost what they cost in nn") {
@@ -152,10 +134,10 @@ TEST_CASE("StableHLO: a convolution block, and its generic form, cost what they 
     forward += net[i].op.work;
   }
   const auto m = read(text, {.leading_parameters = 2});
-  CHECK(total(m.ops) == doctest::Approx(forward).epsilon(0.001));
-  CHECK(m.ops.work(find(m.ops, "0")) == 2.0 * 8 * 28 * 28 * 32 * 9 * 16);
-  CHECK(m.ops.work(find(m.ops, "5")) == 8 * 14 * 14 * 32 * 4);
-  CHECK(m.ops.work(find(m.ops, "6")) == 8 * 14 * 14 * 32);
+  CHECK(total_work(m.ops) == doctest::Approx(forward).epsilon(0.001));
+  CHECK(m.ops.work(op_called(m.ops, "0")) == 2.0 * 8 * 28 * 28 * 32 * 9 * 16);
+  CHECK(m.ops.work(op_called(m.ops, "5")) == 8 * 14 * 14 * 32 * 4);
+  CHECK(m.ops.work(op_called(m.ops, "6")) == 8 * 14 * 14 * 32);
   CHECK(m.ops.num_ops() == 8);
 
   constexpr std::string_view generic = R"("builtin.module"() <{sym_name = "jit_block"}> ({
@@ -179,8 +161,8 @@ TEST_CASE("StableHLO: a convolution block, and its generic form, cost what they 
 )";
   const auto g = read(generic);
   REQUIRE(g.ops.num_ops() == 2);
-  CHECK(g.ops.work(0) == m.ops.work(find(m.ops, "0")));
-  CHECK(g.ops.work(1) == m.ops.work(find(m.ops, "5")));
+  CHECK(g.ops.work(0) == m.ops.work(op_called(m.ops, "0")));
+  CHECK(g.ops.work(1) == m.ops.work(op_called(m.ops, "5")));
   CHECK(g.ops.name(1) == "pool/0");
 }
 
@@ -220,11 +202,11 @@ module @jit_attend attributes {jax.uses_shape_polymorphism = false, mhlo.num_par
 )";
   const auto m = read(text);
   const double scores = 2.0 * 8 * 128 * 128;
-  CHECK(total(m.ops) == 2 * (2.0 * 2 * 128 * 512 * 512) + 2 * (2 * scores * 64) + 5 * scores);
+  CHECK(total_work(m.ops) == 2 * (2.0 * 2 * 128 * 512 * 512) + 2 * (2 * scores * 64) + 5 * scores);
   // Arguments called params are parameters without asking.
-  CHECK(m.ops.resident_bytes(find(m.ops, "jit(attend)/jit(main)/dot_general.0")) == 512 * 512 * 2);
-  CHECK(m.ops.resident_bytes(find(m.ops, "jit(attend)/jit(main)/dot_general.1")) == 512 * 512 * 2);
-  CHECK(has_note(m, "2 of 3 arguments are parameters"));
+  CHECK(m.ops.resident_bytes(op_called(m.ops, "jit(attend)/jit(main)/dot_general.0")) == 512 * 512 * 2);
+  CHECK(m.ops.resident_bytes(op_called(m.ops, "jit(attend)/jit(main)/dot_general.1")) == 512 * 512 * 2);
+  CHECK(noted(m, "2 of 3 arguments are parameters"));
   CHECK(number_bits(m) == 16);
   CHECK(read(text, {.parameter_names = "params['q']"}).ops.resident_bytes(1) == 0);
   CHECK(refusal(text, {.parameter_names = "weights"}).find("no argument of the program has a name that begins") !=
@@ -259,7 +241,7 @@ TEST_CASE("StableHLO: loops count as often as constants say") {
     const auto m = read(loop(start, compare, step));
     REQUIRE(m.ops.num_ops() == 1);
     CHECK(m.ops.type(0) == "stablehlo.while");
-    CHECK_FALSE(has_note(m, "loops"));
+    CHECK_FALSE(noted(m, "loops"));
     return m.ops.work(0) / (4 * 8 + 1 + 1); // the body, its counter, the comparison
   };
   CHECK(rounds("0", "LT, %iterArg, %c_2", "1") == 7);
@@ -275,14 +257,14 @@ TEST_CASE("StableHLO: loops count as often as constants say") {
     const auto text = loop("0", compare, "1");
     const auto m = read(text);
     CHECK(m.ops.work(0) == 34);
-    CHECK(has_note(m, "1 loops: how often they run is not constant"));
+    CHECK(noted(m, "1 loops: how often they run is not constant"));
     CHECK(read(text, {.unknown_trips = 50}).ops.work(0) == 50 * 34);
   }
   auto beyond = loop("0", "LT, %iterArg, %3", "1"); // a limit of 7 more than the largest integer
   const auto put = [&](const std::string& old, const std::string& by) { beyond.replace(beyond.find(old), old.size(), by); };
   put("dense<10>", "dense<9223372036854775807>");
   put("    %1 = stablehlo.compare", "    %3 = stablehlo.add %iterArg_1, %c_2 : tensor<i32>\n    %1 = stablehlo.compare");
-  CHECK(has_note(read(beyond), "1 loops: how often they run is not constant"));
+  CHECK(noted(read(beyond), "1 loops: how often they run is not constant"));
 }
 
 TEST_CASE("StableHLO: operations with regions count what is in them") {
@@ -398,10 +380,10 @@ TEST_CASE("StableHLO: what a text leaves open is set by options and noted") {
   const auto m = read(text, {.batch = 32, .unknown_dimension = 5});
   CHECK(m.ops.work(0) == 32 * 4);
   CHECK(m.ops.work(1) == 4 * 5);
-  CHECK(has_note(m, "types leave their outermost extent open: it is 32"));
-  CHECK(has_note(m, "types leave other extents open: they are 5"));
-  CHECK(has_note(read(text), "types leave their outermost extent open: it is 1"));
-  CHECK(has_note(read(mlp, {.batch = 4}), "the batch has no effect"));
+  CHECK(noted(m, "types leave their outermost extent open: it is 32"));
+  CHECK(noted(m, "types leave other extents open: they are 5"));
+  CHECK(noted(read(text), "types leave their outermost extent open: it is 1"));
+  CHECK(noted(read(mlp, {.batch = 4}), "the batch has no effect"));
   CHECK(flop_of("%0 = stablehlo.abs %a : tensor<?x?xf32, #stablehlo.bounds<3, ?>>",
                 "%a: tensor<?x?xf32, #stablehlo.bounds<3, ?>>") == 3);
 }
@@ -476,7 +458,7 @@ TEST_CASE("StableHLO: state that is given away stays where it is replaced") {
   }
 })";
   const auto m = read(text);
-  CHECK(has_note(m, "1 of 3 arguments are parameters (16384 bytes)"));
+  CHECK(noted(m, "1 of 3 arguments are parameters (16384 bytes)"));
   CHECK(m.ops.resident_bytes(0) == 16384);
   CHECK(m.ops.group(0) == m.ops.group(2));
   CHECK(m.ops.group(1) == none);
@@ -507,7 +489,7 @@ TEST_CASE("StableHLO: what only marks or groups is no op") {
   CHECK(m.ops.work(0) == 2 * 4 * 16 * 4);
   CHECK(m.ops.type(1) == "stablehlo.composite:my.gelu");
   CHECK(m.ops.work(1) == 2 * 32);
-  CHECK(has_note(m, "1 regions that each of several devices runs on its part: they count for one device"));
+  CHECK(noted(m, "1 regions that each of several devices runs on its part: they count for one device"));
 }
 
 TEST_CASE("StableHLO: types that nobody knows are noted and count per element") {
@@ -524,7 +506,7 @@ TEST_CASE("StableHLO: types that nobody knows are noted and count per element") 
   CHECK(m.ops.work(0) == 30);
   CHECK(m.ops.work(3) == 0);
   CHECK(m.ops.name(3) == "effect");
-  CHECK(has_note(m, "3 ops of types without a rule here: 3 FLOP per element of their first result: "));
+  CHECK(noted(m, "3 ops of types without a rule here: 3 FLOP per element of their first result: "));
 }
 
 TEST_CASE("StableHLO: texts are recognised by how they begin") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Graphs in text and binary as workloads: inputs, devices, colocations, variables, constants, loops, functions, errors.
+#include "interop/reading.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <doctest/doctest.h>
@@ -11,6 +12,7 @@
 namespace interop_tensorflow_test {
 
 using namespace weft;
+using weft_test::noted;
 
 model read(const std::string& text, const tensorflow::reader& r = {}) {
   const auto m = r.read(text, "net.pbtxt");
@@ -28,10 +30,6 @@ std::string refusal(const std::string& text) {
     return e.what();
   }
   return "nothing";
-}
-
-bool noted(const model& m, const std::string& part) {
-  return std::ranges::any_of(m.notes, [&](const std::string& n) { return n.find(part) != n.npos; });
 }
 
 std::vector<byte_count> outputs(const model& m, op_id v) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Graphs that call functions: what comes out is the graph without calls.
+#include "interop/reading.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <doctest/doctest.h>
@@ -14,6 +15,7 @@
 namespace interop_tensorflow_functions_test {
 
 using namespace weft;
+using weft_test::noted;
 
 model read(const std::string& text, const tensorflow::reader& r = {}) { return r.read(text, "net.pbtxt"); }
 std::string refusal(const std::string& text, const tensorflow::reader& r = {}) {
@@ -23,9 +25,6 @@ std::string refusal(const std::string& text, const tensorflow::reader& r = {}) {
   } catch (const parse_error& e) {
     return e.what();
   }
-}
-bool noted(const model& m, std::string_view part) {
-  return std::ranges::any_of(m.notes, [&](const std::string& n) { return n.find(part) != n.npos; });
 }
 
 /// Names, types, edges (from -> to, once), and work of a workload.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // SavedModels: which graph and signature are read, placed models, and bundled networks wrapped into one.
+#include "interop/reading.hpp"
 #include "weft/interop/tensorflow.hpp"
 #include "weft/workload/zoo.hpp"
 
@@ -13,12 +14,10 @@
 namespace interop_tensorflow_saved_model_test {
 
 using namespace weft;
+using weft_test::noted;
 namespace wire = tensorflow::wire;
 using tensorflow::schema::message_id;
 
-bool noted(const model& m, std::string_view part) {
-  return std::ranges::any_of(m.notes, [&](const std::string& n) { return n.find(part) != n.npos; });
-}
 std::string refusal(const std::string& bytes, const tensorflow::reader& r = {}) {
   try {
     (void)r.read(bytes, "saved_model.pb");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/core/error.hpp"
+#include "io/support.hpp"
 #include "weft/io/lscpu.hpp"
 
 #include <doctest/doctest.h>
@@ -9,16 +9,7 @@
 namespace io_lscpu_test {
 
 using namespace weft;
-
-template <class Reader>
-std::string refusal(const std::string& text) {
-  try {
-    Reader::read(text, "in");
-  } catch (const parse_error& e) {
-    return e.what();
-  }
-  return "";
-}
+using weft_test::refusal;
 
 // util-linux 2.38: a tree.
 constexpr const char* nested = R"json({

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/core/error.hpp"
+#include "io/support.hpp"
 #include "weft/io/nvidia_smi.hpp"
 
 #include <doctest/doctest.h>
@@ -9,18 +9,9 @@
 namespace io_nvidia_smi_test {
 
 using namespace weft;
+using weft_test::refusal;
 using inventory::distance;
 using inventory::way;
-
-template <class Reader>
-std::string refusal(const std::string& text) {
-  try {
-    Reader::read(text, "in");
-  } catch (const parse_error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 constexpr const char* with_units =
   "index, name, pci.bus_id, driver_version, memory.total [MiB], power.limit [W], pcie.link.gen.max, pcie.link.width.max\n"

@@ -218,6 +218,12 @@ weft::parse_error parse_error_of(Run&& run) {
   return {"", 0, "nothing was thrown"};
 }
 
+/// What `Reader` says of a text that it refuses.
+template <class Reader>
+std::string refusal(const std::string& text) {
+  return parse_error_of([&] { static_cast<void>(Reader::read(text, "in")); }).what();
+}
+
 /// A text with some of its characters changed, left out or doubled, or with pieces of it moved.
 inline std::string damaged(weft::rng& random, std::string text) {
   static const std::string likely = "0123456789-.eE,;:\"\\[]{} \n\r\tNOCPUx\xff";
