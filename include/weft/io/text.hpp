@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,6 +93,18 @@ inline std::string on_one_line(std::string_view text) {
   std::replace_if(
     result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
   return result;
+}
+
+/// Calls read(), and gives every error that does not name a file this one, on one line, with the error nested in it.
+template <class Read>
+auto in_file(const std::string& file, const Read& read) {
+  try {
+    return read();
+  } catch (const parse_error&) {
+    throw;
+  } catch (const error& e) {
+    std::throw_with_nested(parse_error(file, 0, on_one_line(e.what())));
+  }
 }
 
 /// The lines of a text that are not blank, trimmed and numbered; skips a byte order mark.

@@ -29,15 +29,9 @@ inline model reader::read(std::string_view bytes, const std::string& file) const
   const bool is_archive = bytes.starts_with(std::string_view{"PK\x03\x04", 4});
   const auto inflated = is_archive ? detail::program_in(bytes, file, notes) : std::string{};
   const auto program = detail::parse_document(is_archive ? std::string_view{inflated} : bytes, file);
-  try {
-    auto m = detail::workload_of_export{program, *this}();
-    m.notes.insert(m.notes.begin(), notes.begin(), notes.end());
-    return m;
-  } catch (const parse_error&) {
-    throw;
-  } catch (const error& e) {
-    std::throw_with_nested(parse_error(file, 0, io::on_one_line(e.what())));
-  }
+  auto m = io::in_file(file, [&] { return detail::workload_of_export{program, *this}(); });
+  m.notes.insert(m.notes.begin(), notes.begin(), notes.end());
+  return m;
 }
 
 /// Reads a program from a file. Throws `error` if it cannot be opened, else as `reader::read`.

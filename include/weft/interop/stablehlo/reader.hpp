@@ -434,22 +434,16 @@ inline model reader::read(std::string_view bytes, const std::string& file) const
   };
   detail::parser parse{bytes, file, {extent(batch), extent(unknown_dimension)}};
   const auto parsed = std::move(parse)();
-  try {
-    auto m = detail::workload_of_program{parsed.whole, *this, bytes.size()}();
-    if (parsed.has_open_batch) {
-      m.notes.push_back("types leave their outermost extent open: it is " + std::to_string(extent(batch)));
-    } else if (batch != 0) {
-      m.notes.push_back("the batch has no effect: the text says all extents");
-    }
-    if (parsed.has_open_others) {
-      m.notes.push_back("types leave other extents open: they are " + std::to_string(extent(unknown_dimension)));
-    }
-    return m;
-  } catch (const parse_error&) {
-    throw;
-  } catch (const error& e) {
-    std::throw_with_nested(parse_error(file, 0, io::on_one_line(e.what())));
+  auto m = io::in_file(file, [&] { return detail::workload_of_program{parsed.whole, *this, bytes.size()}(); });
+  if (parsed.has_open_batch) {
+    m.notes.push_back("types leave their outermost extent open: it is " + std::to_string(extent(batch)));
+  } else if (batch != 0) {
+    m.notes.push_back("the batch has no effect: the text says all extents");
   }
+  if (parsed.has_open_others) {
+    m.notes.push_back("types leave other extents open: they are " + std::to_string(extent(unknown_dimension)));
+  }
+  return m;
 }
 
 /// Reads a program from a file. Throws `error` if it cannot be opened, else as `reader::read`.
