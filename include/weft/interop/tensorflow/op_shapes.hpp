@@ -60,6 +60,21 @@ protected:
       }
     }
   }
+  /// For output 0: (stacks of) matrices of as many rows as the first input has, or columns if it is transposed, and as
+  /// many columns as the second one has, or rows.
+  void set_product(bool transposed_first, bool transposed_second) {
+    const auto a = dims(0);
+    const auto b = dims(1);
+    if (!a || !b || a->size() < 2 || b->size() < 2) {
+      return;
+    }
+    auto shape = broadcast({a->begin(), a->end() - 2}, {b->begin(), b->end() - 2});
+    if (shape) {
+      shape->push_back((*a)[a->size() - (transposed_first ? 1 : 2)]);
+      shape->push_back((*b)[b->size() - (transposed_second ? 2 : 1)]);
+      set(0, shape);
+    }
+  }
   void known(std::uint32_t port, list shape, list values) {
     const bool sure = std::ranges::all_of(values, [](std::int64_t v) { return v >= 0; });
     set(port, std::move(shape), sure ? make_values(std::move(values)) : nullptr);

@@ -199,17 +199,7 @@ private:
     }
   }
   void batch_matmul() {
-    const auto a = dims(0);
-    const auto b = dims(1);
-    if (!a || !b || a->size() < 2 || b->size() < 2) {
-      return;
-    }
-    auto shape = broadcast({a->begin(), a->end() - 2}, {b->begin(), b->end() - 2});
-    if (shape) {
-      shape->push_back((*a)[a->size() - (bool_attribute(n_, "adj_x") ? 1 : 2)]);
-      shape->push_back((*b)[b->size() - (bool_attribute(n_, "adj_y") ? 2 : 1)]);
-      set(0, shape);
-    }
+    set_product(bool_attribute(n_, "adj_x"), bool_attribute(n_, "adj_y"));
   }
   /// Labels are single letters; what an ellipsis stands for is broadcast.
   void einsum() {

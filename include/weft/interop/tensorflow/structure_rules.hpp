@@ -248,17 +248,7 @@ protected:
   }
   /// x of A x = b: rows as A has rows, or columns where only the smallest error is asked for.
   void solve() {
-    const auto a = dims(0);
-    const auto b = dims(1);
-    if (!a || !b || a->size() < 2 || b->size() < 2) {
-      return;
-    }
-    auto shape = broadcast({a->begin(), a->end() - 2}, {b->begin(), b->end() - 2});
-    if (shape) {
-      shape->push_back((*a)[a->size() - (n_.op.ends_with("SolveLs") ? 1 : 2)]);
-      shape->push_back(b->back());
-      set(0, shape);
-    }
+    set_product(n_.op.ends_with("SolveLs"), false);
   }
   /// A real signal's spectrum has half as many numbers, and one more.
   void real_spectrum(bool inverse) {
