@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Checks what the folder structure promises: layers, details that stay inside, self-description, size and silence of
-the headers.
+the headers, and that they include the standard headers that they need.
 
   layers.py                    check include/weft; one line per violation, exit code 1 if there is one
   layers.py --write-umbrella   regenerate include/weft/all.hpp and networks.hpp
@@ -45,6 +45,32 @@ PRINT = re.compile(r"\bstd::(cout|cerr|clog|puts)\b|(?<![a-z_])(std::)?[fv]?prin
 EXIT = re.compile(r"(?<![\w.>])(std::)?(exit|abort|terminate|quick_exit|_Exit)\s*\(")
 FOREIGN_DETAIL = re.compile(r"\b(\w+)::detail\b")
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+STANDARD_NAME = re.compile(r"\bstd::(?:ranges::)?(\w+)")
+# Names of the standard library, by the header that has them. Where one of them is used, this header, or a header of
+# weft that is included there, includes it: what a standard library's headers include of each other differs.
+STANDARD = {
+    "algorithm": "all_of any_of clamp copy fill find_if lower_bound max_element min_element none_of sort upper_bound",
+    "array": "array", "atomic": "atomic atomic_ref", "barrier": "barrier", "bit": "bit_cast bit_width countr_zero popcount",
+    "bitset": "bitset", "charconv": "from_chars to_chars", "chrono": "chrono",
+    "cmath": "ceil exp floor isfinite isnan log log2 pow sqrt", "compare": "partial_ordering strong_ordering weak_ordering",
+    "complex": "complex", "concepts": "convertible_to floating_point integral invocable same_as",
+    "condition_variable": "condition_variable", "cstddef": "byte",
+    "cstdint": "int32_t int64_t uint8_t uint16_t uint32_t uint64_t", "cstring": "memcmp memcpy", "deque": "deque",
+    "exception": "current_exception exception_ptr throw_with_nested", "filesystem": "filesystem",
+    "fstream": "ifstream ofstream", "functional": "function", "future": "async future promise",
+    "initializer_list": "initializer_list", "istream": "istream", "iterator": "back_inserter", "latch": "latch",
+    "limits": "numeric_limits", "map": "map multimap", "memory": "make_shared make_unique shared_ptr unique_ptr",
+    "mutex": "lock_guard mutex scoped_lock unique_lock", "numeric": "accumulate gcd iota partial_sum",
+    "optional": "nullopt optional", "ostream": "ostream", "queue": "priority_queue queue", "regex": "regex",
+    "set": "multiset set", "source_location": "source_location", "span": "span",
+    "sstream": "istringstream ostringstream", "stdexcept": "invalid_argument logic_error runtime_error",
+    "stop_token": "stop_source stop_token", "string": "getline string", "string_view": "string_view",
+    "thread": "jthread thread", "tuple": "make_tuple tie tuple",
+    "type_traits": "conditional_t decay_t invoke_result_t is_arithmetic_v is_same_v remove_cvref_t",
+    "unordered_map": "unordered_map", "unordered_set": "unordered_set", "utility": "exchange forward move pair swap",
+    "variant": "variant visit", "vector": "vector",
+}
+STANDARD_HEADER = {name: header for header, names in STANDARD.items() for name in names.split()}
 
 
 def part_of(path):
@@ -163,18 +189,40 @@ def check_cycles(root, includes, say):
             visit(path, [path])
 
 
+def check_standard_headers(includes, codes, say):
+    def included(path):
+        """The standard and foreign headers that a header includes, or those of weft that it includes."""
+        seen, left, found = set(), [path], set()
+        while left:
+            if (at := left.pop()) in codes and at not in seen:
+                seen.add(at)
+                left += includes[at]
+                found.update(name for kind, name in INCLUDE.findall(codes[at]) if kind == "<")
+        return found
+
+    for path, code in codes.items():
+        there = None
+        for name in sorted({m[1] for m in STANDARD_NAME.finditer(code)} & STANDARD_HEADER.keys()):
+            there = included(path) if there is None else there
+            if STANDARD_HEADER[name] not in there:
+                line = code[: re.search(rf"\bstd::(?:ranges::)?{name}\b", code).start()].count("\n") + 1
+                say(path, line, f"uses std::{name} without <{STANDARD_HEADER[name]}>")
+
+
 def violations(root):
     found = []
 
     def say(path, line, problem):
         found.append(f"include/weft/{path}:{line}: {problem}")
 
-    includes = {}
+    includes, codes = {}, {}
     for path in headers_in(root):
         code = check_header(root, path, (root / path).read_text(), say)
         check_includes(root, path, code, say)
         includes[path] = [n.removeprefix("weft/") for k, n in INCLUDE.findall(code) if k == '"']
+        codes[path] = code
     check_cycles(root, includes, say)
+    check_standard_headers(includes, codes, say)
     for umbrella in UMBRELLAS:
         listed = includes.get(umbrella, [])
         wanted = umbrella_headers(root, umbrella)
@@ -188,6 +236,7 @@ def violations(root):
 def self_test():
     head = "// SPDX-License-Identifier: BSL-1.0\n/// A header.\n#pragma once\n"
     good = {"core/a.hpp": head, "graph/b.hpp": head + '#include "weft/core/a.hpp"\n#include <vector>\n',
+            "graph/c.hpp": head + '#include "weft/graph/b.hpp"\nusing c = std::vector<int>;\n',
             "graph/nested/e.hpp": head + '#include "weft/graph/detail/d.hpp"\nusing graph::detail::d;\n',
             "graph/detail/d.hpp": head}
     cases = [  # (what is added to a good tree, what must be said)
@@ -210,6 +259,7 @@ def self_test():
         ({"core/c.hpp": head + "#define X\n"}, "belong into core/config.hpp"),
         ({"core/c.hpp": head + "inline void f() { std::printf(1); }\n"}, "prints"),
         ({"core/c.hpp": head + "inline void f() { std::exit(1); }\n"}, "ends the program"),
+        ({"core/c.hpp": head + "#include <map>\nusing x = std::map<int, std::ranges::vector>;\n"}, "without <vector>"),
         ({"core/c.hpp": None}, "lacks weft/core/c.hpp"),
         ({"io/c.hpp": head, "all.hpp": head + '#include "weft/io/c.hpp"\n'}, "must not include weft/io/c.hpp"),
         ({"workload/zoo.hpp": head, "all.hpp": head + '#include "weft/workload/zoo.hpp"\n'}, "must not include weft/w"),

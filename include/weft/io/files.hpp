@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <ios>
+#include <istream>
 #include <iterator>
+#include <ostream>
 #include <string>
 #include <system_error>
 #include <utility>

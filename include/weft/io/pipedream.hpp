@@ -14,6 +14,7 @@
 #include <istream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 

@@ -7,7 +7,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <span>
+#include <utility>
 
 namespace weft::onnx::detail {
 

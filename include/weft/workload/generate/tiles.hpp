@@ -5,7 +5,9 @@
 #include "weft/workload/generate/amounts.hpp"
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::generate {
