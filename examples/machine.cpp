@@ -51,7 +51,7 @@ int run(int argc, char** argv) {
     ->capture_default_str();
   app.add_option("--gpu", gpus,
                  "Figures of a GPU, in TFLOP/s (fp32, half, fp8, int8), GB/s (bandwidth, nvlink), GiB (memory),\n"
-                 "watts, nvlinks, generation of pcie; or which GPU a type of Slurm's is, as in a100=A100-SXM4-80GB")
+                 "watts, nvlinks, generation of pcie; or which GPU a name or a type of Slurm's means, as in a100=A100-SXM4-80GB")
     ->type_name("NAME=KEY:X,…")
     ->allow_extra_args(false);
   app.add_option("--cpu", cpu,

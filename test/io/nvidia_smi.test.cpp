@@ -68,6 +68,10 @@ constexpr const char* underlined = "\t\x1b[4mGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinit
 TEST_CASE("nvidia-smi topo -m: GPUs and network cards of a driver of today") {
   CHECK(io::gpu_matrix_reader::recognises(underlined));
   const auto m = io::gpu_matrix_reader::read(underlined, "in");
+  std::string pasted = underlined; // into a page, which drops the escape characters
+  std::erase(pasted, '\x1b');
+  CHECK(io::gpu_matrix_reader::recognises(pasted));
+  CHECK(io::gpu_matrix_reader::read(pasted, "in") == m);
   REQUIRE(m.parts.size() == 4);
   CHECK(m.parts[0] == inventory::matrix::part{"GPU0", true, "48-63,176-191", "3", ""});
   CHECK(m.parts[3] == inventory::matrix::part{"NIC1", false, "", "", "mlx5_bond_0"});

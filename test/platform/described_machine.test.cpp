@@ -173,6 +173,20 @@ TEST_CASE("described machines: Slurm's lists alone") {
   CHECK(describe_machine(all, {.network_bandwidth = 25e9}).devices.speed(1) == 60e12); // and not an L40
 }
 
+TEST_CASE("described machines: GPUs under names that no data sheet has") {
+  inventory::listing all;
+  all.gpus = {{.name = "RTX 3090"}};
+  CHECK(refusal(all) ==
+        "no data sheet is known for the GPU 'RTX 3090', which may be 'GeForce RTX 3090', 'GeForce RTX 3090 Ti'; say so, as in "
+        "--gpu 'RTX 3090=GeForce RTX 3090', or give its peak rates in TFLOP/s and GB/s, as in --gpu "
+        "'RTX 3090=fp32:60,half:120,bandwidth:900,memory:24'");
+  CHECK(describe_machine(all, {.types = {{"RTX 3090", "GeForce RTX 3090"}}}).devices.speed(0) == 35.6e12);
+  all.gpus = {{.name = "NVIDIA H100-SXM5-80GB"}};
+  CHECK(refusal(all).find("which may be 'H100 PCIe', 'H100 NVL', 'H100 80GB HBM3'; ") != std::string::npos);
+  all.gpus = {{.name = "NVIDIA Foo 80GB"}};
+  CHECK(refusal(all).starts_with("no data sheet is known for the GPU 'NVIDIA Foo 80GB'; give its peak rates"));
+}
+
 TEST_CASE("described machines: nodes with other GPUs than those that are listed by name") {
   auto all = dgx_a100();
   all.nodes = {{.name = "a", .gpus = {{"a100", 8}}}, {.name = "v", .gpus = {{"tesla_v100-sxm2-32gb", 8}}}};

@@ -82,7 +82,7 @@ inline constexpr known_format known_formats[]{
   {looks_like_graph_def_text,
    "it is a TensorFlow graph as text, for which weft needs its component tensorflow"},
   {[](std::string_view b) { return b.starts_with(std::string_view{"\x08\x01\x12", 3}); },
-   "it is a TensorFlow SavedModel; freeze it into a GraphDef"},
+   "it is a TensorFlow SavedModel, for which weft needs its component tensorflow"},
   {[](std::string_view b) { return b.size() >= 8 && b.substr(4, 4) == "TFL3"; },
    "it is a TensorFlow Lite model; convert it to ONNX"},
   {begins_with<'\x89', 'H', 'D', 'F'>, "it is an HDF5 file, perhaps of Keras; convert it to ONNX"},

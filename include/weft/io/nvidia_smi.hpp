@@ -168,13 +168,17 @@ struct gpu_matrix_reader {
 private:
   static constexpr std::size_t max_parts = 1000;
 
-  /// Without what switches colours and underlines on and off.
+  /// Without what switches colours and underlines on and off, also where its escape characters got lost, as they do in
+  /// what is pasted into a page.
   static std::string plain(std::string_view bytes) {
     std::string text;
     text.reserve(bytes.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      if (bytes[i] == '\x1b' && i + 1 < bytes.size() && bytes[i + 1] == '[') {
-        i = std::min(bytes.find_first_not_of("0123456789;", i + 2), bytes.size() - 1);
+      const bool escaped = bytes[i] == '\x1b';
+      const auto rest = bytes.substr(i + (escaped ? 1 : 0));
+      const auto end = rest.starts_with('[') ? rest.find_first_not_of("0123456789;", 1) : rest.npos;
+      if (end != rest.npos && (escaped || rest[end] == 'm')) {
+        i += end + (escaped ? 1 : 0);
       } else {
         text += bytes[i];
       }

@@ -25,7 +25,7 @@ namespace weft {
 struct machine_assumptions {
   /// Figures of GPUs by the name or the type that lists have. They win over lists and data sheets, which say what is 0.
   std::map<std::string, data_sheets::gpu> gpus = {};
-  /// Which GPU a type of a batch system is, by its name in data_sheets.hpp.
+  /// Which GPU a name or a type of a batch system means, by its name in data_sheets.hpp.
   std::map<std::string, std::string> types = {};
   double host_speed = 0;     ///< FLOP/s of a node's processors; 0: cores × clock × FLOP per cycle
   double host_bandwidth = 0; ///< bytes/s from their memory; 0: by data sheet
@@ -167,9 +167,10 @@ private:
     refuse_unused(assumed_.types);
   }
 
-  /// The figures of a GPU by its name or by a batch system's type.
+  /// The figures of a GPU by its name, or by the one that it was said to be.
   data_sheets::gpu figures_of(const std::string& name, const data_sheets::gpu* given) {
-    const auto* known = data_sheets::find_gpu(name);
+    const auto* meant = given_for(assumed_.types, name);
+    const auto* known = data_sheets::find_gpu(meant != nullptr ? *meant : name);
     if (given == nullptr && known == nullptr) {
       no_data_sheet(name);
     }
@@ -192,8 +193,31 @@ private:
     return f;
   }
   [[noreturn]] static void no_data_sheet(const std::string& name) {
-    throw error("no data sheet is known for the GPU '" + name + "'; give its peak rates in TFLOP/s and GB/s, as in --gpu '" +
-                name + "=fp32:60,half:120,bandwidth:900,memory:24'");
+    std::string first;
+    std::string choice;
+    for (const auto& g : data_sheets::gpus) {
+      if (shares_number(g.name, name)) {
+        first = choice.empty() ? std::string{g.name} : first;
+        choice += (choice.empty() ? ", which may be '" : ", '") + std::string{g.name} + "'";
+      }
+    }
+    throw error("no data sheet is known for the GPU '" + name + "'" + choice + "; " +
+                (choice.empty() ? "" : "say so, as in --gpu '" + name + "=" + first + "', or ") +
+                "give its peak rates in TFLOP/s and GB/s, as in --gpu '" + name +
+                "=fp32:60,half:120,bandwidth:900,memory:24'");
+  }
+
+  /// Whether a word with a digit that is no amount of memory is in both names: H100 and 80GB of H100-SXM5-80GB, the first.
+  static bool shares_number(std::string_view known, std::string_view name) {
+    while (!name.empty()) {
+      const auto end = std::min(name.find_first_of(" -_"), name.size());
+      const auto word = name.substr(0, end);
+      name.remove_prefix(std::min(end + 1, name.size()));
+      if (word.find_first_of("0123456789") != word.npos && !word.ends_with("GB") && has_word(known, word)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// The GPU that a batch system calls so: the one that the node's list has, one that was given, or the only one whose
