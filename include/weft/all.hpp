@@ -56,6 +56,7 @@
 #include "weft/platform/presets.hpp"
 #include "weft/platform/topology.hpp"
 
+#include "weft/cost/alternatives.hpp"
 #include "weft/cost/compose.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/congested.hpp"

@@ -5,6 +5,7 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/cost/table.hpp"
+#include "weft/io/job_shop.hpp"
 #include "weft/workload/generate/suite.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +35,23 @@ input make_suite_input(const weft::generate::suite_entry& e) {
   i.read.model.ops = std::move(made.ops);
   i.devices.emplace(made.devices.devices(), weft::link_matrix{made.devices.num_devices(), made.devices.links().all},
                     made.devices.send_work());
-  i.seconds = std::move(made.seconds);
+  const auto& w = i.read.model.ops;
+  i.times.emplace(weft::cost::table{made.seconds, w.num_ops(), i.devices->num_devices()}, w, *i.devices);
+  return i;
+}
+
+input make_job_shop_input(std::string name, weft::io::flexible_job_shop&& shop) {
+  const auto num_times = static_cast<double>(shop.ops.num_ops()) * static_cast<double>(shop.devices.num_devices());
+  if (num_times > 1e8) {
+    throw weft::error(fmt::format("'{}' has {} operations on {} machines; tables of more than 10^8 times are not made", name,
+                                  shop.ops.num_ops(), shop.devices.num_devices()));
+  }
+  input i;
+  i.name = std::move(name);
+  i.times.emplace(shop.cost, shop.ops, shop.devices);
+  i.read.model.ops = std::move(shop.ops);
+  i.read.model.notes = {"times are in the file's unit, shown as seconds"};
+  i.devices.emplace(std::move(shop.devices));
   return i;
 }
 
@@ -68,6 +85,9 @@ std::vector<input> load_workloads(const std::string& spec, const options& o) {
     std::istringstream file{std::move(read.bytes)};
     tool::refuse_model_options(o.modelling, "a problem of the placement study, which brings its times");
     one[0].placement_study = std::make_unique<study>(weft::io::read_dnn_partitioning(file, spec));
+  } else if (read.model.format == weft::io::job_shop_reader::format()) {
+    tool::refuse_model_options(o.modelling, "a job shop, which brings its times");
+    one[0] = make_job_shop_input(std::move(one[0].name), weft::io::read_job_shop(read.bytes, spec));
   } else {
     read.bytes = {}; // nothing is written again
     one[0].read = std::move(read);
@@ -102,9 +122,7 @@ bench::bench(const options& o) {
                           .placement_study = i.placement_study.get(),
                           .unit_seconds = 1e-3});
     } else if (i.devices) {
-      const auto& w = i.read.model.ops;
-      const weft::cost::table given{i.seconds, w.num_ops(), i.devices->num_devices()};
-      add(i, std::string{own_devices}, *i.devices, {given, w, *i.devices});
+      add(i, std::string{own_devices}, *i.devices, *i.times, i.read.model.notes);
     } else {
       for (const auto& target : platforms) {
         auto notes = i.read.model.notes;

@@ -8,6 +8,7 @@
 
 #include "weft/bound/lower_bound.hpp"
 #include "weft/compiled.hpp"
+#include "weft/cost/tabulated.hpp"
 #include "weft/io/dnn_partitioning.hpp"
 #include "weft/report/comparison.hpp"
 
@@ -30,7 +31,7 @@ struct input {
   std::string name;
   tool::input read = {}; ///< the model
   std::optional<weft::platform<>> devices = {};
-  std::vector<double> seconds = {}; ///< ops × devices, where there are devices
+  std::optional<weft::cost::tabulated> times = {}; ///< where there are devices
   std::unique_ptr<study> placement_study = {}; ///< then nothing else is there
 };
 

@@ -212,6 +212,20 @@ inline void pipedream(std::string_view bytes) {
   }
 }
 
+inline void job_shop(std::string_view bytes) {
+  read_only(bytes, [](const std::string& text) {
+    std::istringstream in{text};
+    const auto m = model_of<io::job_shop_reader>(in);
+    const auto shop = io::read_job_shop(text, "input");
+    expect(weft_test::same(m.ops, shop.ops), "the model is another one than the problem");
+    for (const op_id v : ids(shop.ops.num_ops())) {
+      const auto can = shop.cost.of(v);
+      expect(!can.empty() && std::ranges::all_of(can, [&](const auto& e) { return e.device < shop.devices.num_devices(); }),
+             "an operation has no machine, or one that is not there");
+    }
+  });
+}
+
 /// Finding out what bytes are, for models and platforms.
 inline void recognition(std::string_view bytes) {
   read_only(bytes, [](const std::string& text) { static_cast<void>(checked(io::model_from(text, "input"))); });
@@ -276,6 +290,7 @@ inline constexpr named_reader readers[]{{"workload_csv", workload_csv},
                                         {"hyperdag", hyperdag},
                                         {"bsp_machine", bsp_machine},
                                         {"pipedream", pipedream},
+                                        {"job_shop", job_shop},
                                         {"dot", dot},
                                         {"gpu_list", gpu_list},
                                         {"gpu_matrix", gpu_matrix},

@@ -94,6 +94,10 @@ def main(folder):
     r = rows(*placing, '--objective', 'period')
     check(r[0]['transfer_bytes'] == r[0]['peak_memory'] == '', f'nothing is simulated for a period: {r}')
     check(r[0]['makespan'] == '9' and r[0]['platform'] == 'own devices', f'two ops and a transfer each: {r}')
+    shop = write('shop.txt', '2 2 1.5\n2  1 1 3  2 1 1 2 4\n2  2 1 2 2 2.5  1 2 2\n')
+    r = rows('--workload', shop, '--partition', 'best', '--schedule', 'best', '--budget', '5000moves')
+    check([x['platform'] for x in r] == ['own devices'] and r[0]['makespan'] == '4.5' and r[0]['status'] == 'optimal',
+          f'a job shop brings its machines: {r}')
     check(float(rows(*placing, '--objective', 'latency')[0]['makespan']) == 18, 'both accelerators, one after the other')
     check('9.000 ms' in run(*placing, '--objective', 'period').stdout, 'the table says that these are milliseconds')
     r = rows('--workload', 'suite:fft/ccr 1', '--partition', 'heft', '--schedule', 'static_order')

@@ -8,6 +8,7 @@
 #include "weft/io/dnn_partitioning.hpp"
 #include "weft/io/dot.hpp"
 #include "weft/io/hyperdag.hpp"
+#include "weft/io/job_shop.hpp"
 #include "weft/io/json_platform.hpp"
 #include "weft/io/json_workload.hpp"
 #include "weft/io/pipedream.hpp"
@@ -25,7 +26,7 @@ namespace weft::io {
 /// The readers of model files that `read_model` asks, in this order, after those that it is given. No two of them take
 /// the same bytes for theirs, except that any text that starts with a number alone on a line passes for a task graph.
 inline constexpr std::tuple<json_workload_reader, dnn_partitioning_reader, wfformat_reader, critical_path_csv_reader,
-                            pipedream_reader, hyperdag_reader, dot_reader, stg_reader>
+                            pipedream_reader, job_shop_reader, hyperdag_reader, dot_reader, stg_reader>
   model_readers{};
 
 /// The readers of platform files that `read_platform` asks, in this order, after those that it is given.
