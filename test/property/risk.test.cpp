@@ -112,13 +112,19 @@ order steps_of(const std::vector<op_id>& ops) {
   return steps;
 }
 
+#ifdef WEFT_SANITIZED
+constexpr int rounds = 500;
+#else
+constexpr int rounds = 10'000;
+#endif
+
 TEST_CASE("risk: scores and bounds of 10,000 random problems, beside longest paths for every plan and sample") {
   const std::vector<objective::risk_measure> measures{objective::mean, objective::quantile(0.7), objective::quantile(1),
                                                       objective::conditional_value_at_risk(0.7),
                                                       objective::conditional_value_at_risk(0.4)};
   rng random{13};
   std::size_t judged = 0, tight = 0, several_slots = 0, no_plan = 0;
-  for (int round = 0; round < 10'000; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     auto small = weft_test::random_problem(random);
     while (small.num_ops() == 5 && round % 8 != 0) { // most of the time would go to them
       small = weft_test::random_problem(random);
@@ -173,10 +179,10 @@ TEST_CASE("risk: scores and bounds of 10,000 random problems, beside longest pat
       several_slots += p.platform().slots(0) > 1;
     });
   }
-  CHECK(judged > 50'000);
-  CHECK(tight > 3000);
-  CHECK(several_slots > 1000);
-  CHECK(no_plan < 2000);
+  CHECK(judged > 5 * rounds);
+  CHECK(tight > 3 * rounds / 10);
+  CHECK(several_slots > rounds / 10);
+  CHECK(no_plan < rounds / 5);
 }
 
 } // namespace property_risk_test
