@@ -125,6 +125,8 @@ TEST_CASE("sinfo -N: columns in any order, nodes once for each partition") {
 
 TEST_CASE("Slurm: what cannot be read is refused in one line") {
   CHECK(refusal_of<io::scontrol_reader>("Hello\n") == "in:1: there is no node; a node begins with NodeName=");
+  CHECK(refusal_of<io::scontrol_reader>("NodeName=a\xff\x01 RealMemory=9\n").find("no node has a name such as 'a") !=
+        std::string::npos);
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a RealMemory=x\n") == "in:1: memory 'x' is not a whole number");
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a Gres=gpu:5000000000\n") ==
         "in:1: number of GPUs '5000000000' is too large");

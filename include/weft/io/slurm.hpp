@@ -33,6 +33,9 @@ void expand_nodes(const std::string& prefix, std::string_view rest, std::vector<
   const auto open = rest.find('[');
   if (open == rest.npos) {
     names.push_back(prefix + std::string{rest});
+    if (!std::all_of(names.back().begin(), names.back().end(), [](char c) { return c > ' ' && c < 127; })) {
+      fail("no node has a name such as " + in_quotes(names.back()));
+    }
     if (names.size() > max_listed_nodes) {
       fail("more than " + std::to_string(max_listed_nodes) + " nodes");
     }
