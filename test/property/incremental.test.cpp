@@ -5,6 +5,7 @@
 
 #include "weft/partition/hash.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/refine/critical_neighbourhood.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 #include "weft/refine/neighbourhood.hpp"
 #include "weft/schedule/fifo.hpp"
@@ -186,11 +187,29 @@ item_id any_in_lane(const schedule_type& s, rng& random) {
   return refine::near_critical(s, random, 1);
 }
 
+/// An item of the same lane, or `none`.
+item_id some_steps_from(const schedule_type& s, item_id i, rng& random) {
+  const bool back = random.below(2) == 0;
+  for (auto steps = random.below(6); steps > 0 && i != none; --steps) {
+    i = back ? s.before(i) : s.after(i);
+  }
+  return i;
+}
+
 /// A random change; false if it could not be made.
 bool change(schedule_type& s, refine::neighbourhood<problem_type>& moves, rng& random) {
   const auto& p = s.problem();
   const item_id i = any_in_lane(s, random);
-  switch (random.below(6)) {
+  switch (random.below(8)) {
+  case 6: {
+    const item_id other = some_steps_from(s, i, random);
+    return other != none && other != i && s.put_next_to(i, other, random.below(2) == 0);
+  }
+  case 7: {
+    refine::critical_neighbourhood<problem_type> critical{p};
+    const auto all = critical.collect(s, random, 1 + random.below(40));
+    return !all.empty() && critical.apply(s, all[random.below(static_cast<std::uint32_t>(all.size()))]);
+  }
   case 0: {
     const component_id c = random.below(p.num_components());
     const device_id d = random.below(p.num_devices());
@@ -200,10 +219,7 @@ bool change(schedule_type& s, refine::neighbourhood<problem_type>& moves, rng& r
   case 1: return s.shift(i, s.makespan() * random.uniform(-0.1, 1.1));
   case 2: return s.before(i) != none && s.put_before(i, s.before(i));
   case 3: {
-    item_id other = i;
-    for (auto steps = random.below(6); steps > 0 && other != none; --steps) {
-      other = random.below(2) == 0 ? s.before(other) : s.after(other);
-    }
+    const item_id other = some_steps_from(s, i, random);
     return other != none && s.put_before(i, other);
   }
   default: return moves.change(s, i, random);

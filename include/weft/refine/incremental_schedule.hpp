@@ -151,6 +151,10 @@ public:
   /// Puts i right before `other`, an item of a lane of the same device, if that is possible. Else false: roll back.
   bool put_before(item_id i, item_id other) { return items_.put_before(i, other); }
 
+  /// Puts i right before or right after another item of its lane, unless that contradicts the graph. Else false: roll
+  /// back.
+  bool put_next_to(item_id i, item_id other, bool before) { return items_.put_next_to(i, other, before); }
+
   /// The value after the changes since the last commit, or infinity once it is known to be greater than `limit`.
   double evaluate(double limit = infinity) {
     if constexpr (!charges_type::is_sum) {

@@ -1,111 +1,191 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Tabu search over placements and orders.
+/// Tabu search over changes of longest paths.
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/plan/memory_rule.hpp"
 #include "weft/refine/concepts.hpp"
+#include "weft/refine/critical_neighbourhood.hpp"
 #include "weft/refine/detail/search.hpp"
 #include "weft/refine/neighbourhood.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace weft::refine {
 
-/// In each step it evaluates `candidates` changes near the longest paths, each a reassignment of a component or an
-/// exchange of an item with the one before it in its lane, and makes the one that gives the shortest schedule, even if
-/// that is longer than the present one. What has moved stays where it is for a random number of steps between `tenure`
-/// and 2 · `tenure`, unless moving it gives the best schedule so far. After `patience` steps without a better schedule
-/// it returns to the best one.
+/// Each step draws a longest path and takes the changes that may shorten it (`critical_neighbourhood`), evaluates the
+/// `candidates` with the best estimates, and makes the one that gives the least value, even if that is greater than the
+/// present one. What has moved is not put on the device that it left, or elsewhere on the one where it stays, for a number
+/// of steps, unless that gives the best schedule so far: `tenure`, up to twice as many at random, and a share of the
+/// length of the path. After `patience` steps without a better schedule it returns to the best one, shakes it by a few
+/// changes of longest paths, and goes on. Where anything is charged for ops and transfers, half of the candidates are
+/// reassignments of any op, since what is on no longest path has its charge, too.
 ///
-/// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is a step. Deterministic for
-/// a seed when the budget is in moves.
-/// Source: Glover, *Tabu Search, Part I*, ORSA J. Computing 1(3), 1989.
-/// Complexity: per step `candidates` evaluations by `incremental_schedule`, of which each takes time in what it
-/// changes.
-/// Choose it for graphs of some hundred ops.
+/// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is a change that was
+/// evaluated. Deterministic for a seed when the budget is in moves.
+/// Source: Glover, *Tabu Search, Part I*, ORSA J. Computing 1(3), 1989; for shops: Nowicki, Smutnicki, *A Fast Taboo
+/// Search Algorithm for the Job Shop Problem*, Management Science 42(6), 1996; Mastrolilli, Gambardella, *Effective
+/// Neighbourhood Functions for the Flexible Job Shop Problem*, J. Scheduling 3, 2000.
+/// Complexity: per step a longest path with an estimate for each op on it and each device, and `candidates` evaluations by
+/// `incremental_schedule`, of which each takes time in what it changes.
+/// Choose it where devices are the bottleneck, as in shops; where communication is, annealing is better.
 struct tabu_search {
-  weft::budget budget = {.moves = 20'000}; ///< of steps
-  std::uint32_t candidates = 16;  ///< changes that a step evaluates
-  std::uint32_t tenure = 10;      ///< steps, at least, for which what has moved stays
-  std::uint32_t focus = 5;        ///< items from which the one on the longest path is taken
+  weft::budget budget = {.moves = 200'000}; ///< of changes
+  std::uint32_t candidates = 4;   ///< changes that a step evaluates, besides those that are tabu
+  std::uint32_t tenure = 4;       ///< steps, at least, for which what has moved does not return
+  double tenure_per_item = 0.2;   ///< further steps, by items on the longest path
   std::uint64_t patience = 2'000; ///< steps without a better schedule before it returns to the best one
+  std::uint32_t shake = 10;       ///< changes of longest paths that are made then
+  /// As in `simulated_annealing`.
+  memory_limit memory = {};
 
   template <class Judge>
     requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
     return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
       run(judge.problem(), s, found, meter, random);
-    });
+    }, memory);
+  }
+
+  /// Searches from the schedule's present state until the meter's budget is spent.
+  template <class Problem, class Schedule>
+  void run(const Problem& p, Schedule& s, detail::incumbent<Schedule>& found, budget_meter& meter, rng& random) const {
+    search<Problem, Schedule> x{*this, s, found, meter, random, critical_neighbourhood<Problem>{p},
+                                neighbourhood<Problem>{p}, std::vector<left_device>(s.num_items()), {}};
+    x.run();
   }
 
 private:
-  /// A reassignment of the component of an op, or, without a device, an exchange of the item with the one before it.
-  struct candidate {
-    item_id item = none;
+  static constexpr std::size_t most_moves = 128; ///< pairs of an op and a device, on a longest path, that are estimated
+
+  /// Where an item may not be put until when.
+  struct left_device {
     device_id device = none;
+    std::uint64_t until = 0;
   };
 
   template <class Problem, class Schedule>
-  void run(const Problem& p, Schedule& s, detail::incumbent<Schedule>& found, budget_meter& meter,
-           rng& random) const {
-    neighbourhood moves{p};
-    std::vector<std::uint64_t> free_at(p.num_components(), 0);
-    std::uint64_t last_better = 0;
-    for (std::uint64_t step = 1; !found.good_enough() && meter.spend(); ++step) {
-      candidate chosen;
+  struct search {
+    const tabu_search& options;
+    Schedule& s;
+    detail::incumbent<Schedule>& found;
+    budget_meter& meter;
+    rng& random;
+    critical_neighbourhood<Problem> critical;
+    neighbourhood<Problem> any;
+    std::vector<left_device> left; // per item
+    std::vector<critical_change> reassignments;
+
+    void run() {
+      std::uint64_t last_better = 0;
+      for (std::uint64_t step = 1; !found.good_enough() && !meter.exhausted(); ++step) {
+        const double best = found.value();
+        make(choose(step), step);
+        if (found.value() < best) {
+          last_better = step;
+        } else if (step - last_better > options.patience) {
+          last_better = step;
+          shake_best();
+        }
+      }
+    }
+
+    device_id device_of(item_id i) const { return s.items().flow().device_of(i); }
+    bool is_tabu(const critical_change& x, std::uint64_t step) const {
+      return left[x.item].until > step && left[x.item].device == (x.to == none ? device_of(x.item) : x.to);
+    }
+
+    /// The best of those that were evaluated; if none was that may be made, one that is tabu.
+    critical_change choose(std::uint64_t step) {
+      critical_change chosen, forbidden;
       double least = s.infinity;
-      for (std::uint32_t k = 0; k < candidates; ++k) {
-        const candidate x = draw(s, moves, random);
-        const bool tabu = free_at[component_of(s, x.item)] > step;
-        const double limit = std::min(least, tabu ? found.value() : s.infinity);
-        if (apply(s, x)) {
+      std::uint32_t tried = 0;
+      std::uint32_t tabu = 0;
+      const auto consider = [&](const critical_change& x) {
+        const bool not_now = is_tabu(x, step);
+        if (not_now && x.estimate >= found.value()) {
+          forbidden = random.below(++tabu) == 0 ? x : forbidden;
+          return true;
+        }
+        if (!meter.spend()) {
+          return false;
+        }
+        const double limit = not_now ? std::min(least, found.value()) : least;
+        if (critical.apply(s, x)) {
           if (const double value = s.evaluate(limit); value < limit) {
             least = value;
             chosen = x;
           }
+          tried += !not_now;
         }
         s.rollback();
+        return tried < options.candidates;
+      };
+      for (const auto& x : reassign_any()) {
+        consider(x);
       }
-      if (chosen.item != none && apply(s, chosen) && s.evaluate() < s.infinity) {
-        free_at[component_of(s, chosen.item)] = step + tenure + random.below(tenure + 1);
-        const double best = found.value();
+      for (const auto& x : critical.collect(s, random, most_moves)) {
+        if (!consider(x)) {
+          break;
+        }
+      }
+      return chosen.item != none || meter.exhausted() ? chosen : forbidden;
+    }
+
+    /// Where something is charged: as many as half of the candidates.
+    const std::vector<critical_change>& reassign_any() {
+      reassignments.clear();
+      for (std::uint32_t k = 0; s.charges() > 0 && k < options.candidates / 2; ++k) {
+        const op_id v = random.below(static_cast<std::uint32_t>(s.num_ops()));
+        if (const device_id d = any.draw_device(s, v, random); d != s.device(v) && s.fits(s.problem().component(v), d)) {
+          reassignments.push_back({.item = v, .to = d});
+        }
+      }
+      return reassignments;
+    }
+
+    void make(const critical_change& x, std::uint64_t step) {
+      if (x.item == none) {
+        return;
+      }
+      const device_id from = device_of(x.item);
+      const bool exchanged = x.to == none && (x.before ? s.before(x.item) : s.after(x.item)) == x.other;
+      if (!commit(x)) {
+        return;
+      }
+      const std::uint64_t until = step + options.tenure + random.below(options.tenure + 1) +
+                                  static_cast<std::uint64_t>(rounded(options.tenure_per_item *
+                                                                     static_cast<double>(critical.path().size())));
+      left[x.item] = {from, until};
+      if (exchanged) {
+        left[x.other] = {from, until};
+      }
+    }
+
+    bool commit(const critical_change& x) {
+      const double value = critical.apply(s, x) ? s.evaluate() : s.infinity;
+      if (value < s.infinity && found.admits(s, value, s.infinity)) {
         s.commit();
         found.look_at(s);
-        last_better = found.value() < best ? step : last_better;
-      } else {
-        s.rollback();
+        return true;
       }
-      if (step - last_better > patience) {
-        s.restore(found.best());
-        last_better = step;
+      s.rollback();
+      return false;
+    }
+
+    void shake_best() {
+      found.restore(s);
+      for (std::uint32_t k = 0; k < options.shake && meter.spend(); ++k) {
+        if (const auto all = critical.collect(s, random, most_moves); !all.empty()) {
+          commit(all[random.below(static_cast<std::uint32_t>(all.size()))]);
+        }
       }
     }
-  }
-
-  template <class Schedule>
-  static component_id component_of(const Schedule& s, item_id i) {
-    return s.problem().component(s.is_op(i) ? i : s.producer(i));
-  }
-
-  template <class Problem, class Schedule>
-  candidate draw(const Schedule& s, const neighbourhood<Problem>& moves, rng& random) const {
-    const item_id i = near_critical(s, random, focus);
-    if (!s.is_op(i) || s.problem().num_devices() < 2 || random.below(3) == 0) {
-      return {i, none};
-    }
-    return {i, moves.draw_device(s, i, random)};
-  }
-
-  template <class Schedule>
-  static bool apply(Schedule& s, const candidate& x) {
-    if (x.device == none) {
-      return s.before(x.item) != none && s.put_before(x.item, s.before(x.item));
-    }
-    const component_id c = s.problem().component(x.item);
-    return x.device != s.device(x.item) && s.fits(c, x.device) && s.move(c, x.device);
-  }
+  };
 };
 
 } // namespace weft::refine

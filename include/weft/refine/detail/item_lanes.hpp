@@ -46,20 +46,25 @@ public:
   /// Puts i into a lane, or, with `none`, just labels it.
   void insert(item_id i, std::uint32_t lane, double label) {
     put(i, lane, label);
-    changes_.push_back({i, none, 0, true});
+    changes_.push_back({i, none, 0, how::inserted});
   }
   void remove(item_id i) {
-    changes_.push_back({i, lane_[i], label_[i], false});
+    changes_.push_back({i, lane_[i], label_[i], how::removed});
     take_out(i);
+  }
+  /// Another label for what stays where it stands. Precondition: it is still between the labels of its neighbours.
+  void relabel(item_id i, double label) {
+    changes_.push_back({i, lane_[i], label_[i], how::relabelled});
+    set_label(i, label);
   }
   void commit() { changes_.clear(); }
   void rollback() {
     for (auto k = changes_.size(); k-- > 0;) {
       const auto& x = changes_[k];
-      if (x.inserted) {
-        take_out(x.item);
-      } else {
-        put(x.item, x.lane, x.label);
+      switch (x.what) {
+      case how::inserted: take_out(x.item); break;
+      case how::removed: put(x.item, x.lane, x.label); break;
+      case how::relabelled: set_label(x.item, x.label); break;
       }
     }
     changes_.clear();
@@ -94,12 +99,21 @@ public:
   const std::vector<double>& labels() const { return label_; }
 
 private:
+  enum class how : std::uint8_t { inserted, removed, relabelled };
   struct change {
     item_id item;
     std::uint32_t lane; // that it was in
     double label;
-    bool inserted;
+    how what;
   };
+
+  void set_label(item_id i, double label) {
+    if (lane_[i] != none) {
+      auto& x = rows_[lane_[i]];
+      std::partition_point(x.begin(), x.end(), [&](const entry& y) { return y.label < label_[i]; })->label = label;
+    }
+    label_[i] = label;
+  }
 
   void put(item_id i, std::uint32_t lane, double label) {
     label_[i] = label;

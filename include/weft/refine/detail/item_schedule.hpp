@@ -61,7 +61,12 @@ public:
   }
   /// When what i waits for is there, its lane aside.
   double ready(item_id i) const { return ready_after(i, 0); }
-
+  /// The longest way from the end of i to the end of the schedule, its lane aside.
+  double rest(item_id i) const {
+    double most = 0;
+    flow_.for_each_consumer(i, [&](item_id s) { most = std::max(most, tail_[s]); });
+    return flow_.is_op(i) ? most : travel(i) + most;
+  }
   template <class F>
   void for_each_in_window(device_id d, double from, double until, F f) const {
     for (const auto l : lanes_.of(d)) {
@@ -191,9 +196,7 @@ public:
     const auto [low, high] = window(i);
     const std::uint32_t lane = pick_lane(flow_.device_of(i), time);
     remove(i);
-    double rest = 0;
-    flow_.for_each_consumer(i, [&](item_id s) { rest = std::max(rest, tail_[s]); });
-    return insert(i, lane, time, flow_.is_op(i) ? rest : travel(i) + rest, low, high);
+    return insert(i, lane, time, rest(i), low, high);
   }
 
   bool put_before(item_id i, item_id other) {
@@ -211,6 +214,22 @@ public:
     }
     remove(i);
     return link_between(i, lane, left, right, start_[other]);
+  }
+
+  /// Puts i right before or right after another item of its lane. What has to be labelled anew for that, is. False if
+  /// there is a way from one to the other that does not go through their lane alone.
+  bool put_next_to(item_id i, item_id other, bool before) {
+    const std::uint32_t lane = lanes_.lane(other);
+    remove(i);
+    const item_id left = before ? lanes_.before(other) : other;
+    const item_id right = before ? other : lanes_.after(other);
+    auto [low, high] = window(i);
+    low = left == none ? low : std::max(low, lanes_.label(left));
+    high = right == none ? high : std::min(high, lanes_.label(right));
+    if (!(low < high) && !make_room(i, left, right, low, high)) {
+      return false;
+    }
+    return link_between(i, lane, low, high, start_[other]);
   }
 
   /// The makespan after the changes since the last commit, or infinity once it is known to be greater than `limit`.
@@ -446,6 +465,69 @@ private:
     }
     return right == infinity ? left + 1 : left + (right - left) / 2; // exact, fused or not
   }
+  /// Relabels what comes before i and what comes after it, in the graph and in the lane between `left` and `right`, so
+  /// that there is a label between them; `low` and `high` become its bounds. False if something would come before and
+  /// after. Complexity: O(k log k) for k items with labels between high and low, and their edges.
+  /// Source: Pearce, Kelly, A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs, JEA 11, 2006.
+  bool make_room(item_id i, item_id left, item_id right, double& low, double& high) {
+    earlier_.clear();
+    later_.clear();
+    const auto take = [&](buffer<item_id>& list, item_id x) {
+      if (std::find(list.begin(), list.end(), x) == list.end()) {
+        list.push_back(x);
+      }
+    };
+    const auto take_earlier = [&](item_id x) {
+      if (x != none && lanes_.label(x) >= high) {
+        take(earlier_, x);
+      }
+    };
+    const auto take_later = [&](item_id x) {
+      if (x != none && lanes_.label(x) <= low) {
+        take(later_, x);
+      }
+    };
+    take_earlier(left);
+    flow_.for_each_source(i, take_earlier);
+    for (std::size_t k = 0; k < earlier_.size(); ++k) {
+      take_earlier(lanes_.before(earlier_[k]));
+      flow_.for_each_source(earlier_[k], take_earlier);
+    }
+    take_later(right);
+    flow_.for_each_consumer(i, take_later);
+    for (std::size_t k = 0; k < later_.size(); ++k) {
+      if (std::find(earlier_.begin(), earlier_.end(), later_[k]) != earlier_.end()) {
+        return false;
+      }
+      take_later(lanes_.after(later_[k]));
+      flow_.for_each_consumer(later_[k], take_later);
+    }
+    const auto by_label = [&](item_id a, item_id b) { return lanes_.label(a) < lanes_.label(b); };
+    weft::sort(earlier_, by_label);
+    weft::sort(later_, by_label);
+    pool_.clear();
+    for (const auto* list : {&earlier_, &later_}) {
+      for (const item_id x : *list) {
+        pool_.push_back(lanes_.label(x));
+      }
+    }
+    weft::sort(pool_);
+    if (std::adjacent_find(pool_.begin(), pool_.end()) != pool_.end()) {
+      crowded_ = true; // what nothing orders may share a label, but could not any more
+      return false;
+    }
+    boundary_ = std::max(boundary_, pool_.empty() ? -infinity : pool_.back());
+    for (std::size_t k = 0; k < earlier_.size(); ++k) { // those that go down, the lowest first
+      lanes_.relabel(earlier_[k], pool_[k]);
+    }
+    for (std::size_t k = later_.size(); k-- > 0;) {
+      lanes_.relabel(later_[k], pool_[earlier_.size() + k]);
+    }
+    const auto now = window(i);
+    low = left == none ? now.low : std::max(now.low, lanes_.label(left));
+    high = right == none ? now.high : std::min(now.high, lanes_.label(right));
+    return true;
+  }
   static bool has_between(double left, double right) {
     const double label = between(left, right);
     return left < label && label < right;
@@ -573,6 +655,8 @@ private:
   double makespan_ = 0;
   // The change at hand.
   std::vector<item_id> touched_, pending_; // whose tail, and whose start, may have changed
+  buffer<item_id> earlier_, later_; // in the way of an item: what has to come before it, and after it
+  buffer<double> pool_;             // their labels
   unique_queue queue_;
   std::vector<std::uint8_t> fresh_;     // was put somewhere and has no time there yet
   std::vector<std::uint64_t> moved_in_; // the transaction in which an item moved last
