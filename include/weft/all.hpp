@@ -245,6 +245,8 @@
 #include "weft/objective/within_memory.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/concepts.hpp"
+#include "weft/refine/contest.hpp"
+#include "weft/refine/critical_neighbourhood.hpp"
 #include "weft/refine/exact/append_search.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
 #include "weft/refine/exact/parallel_search.hpp"

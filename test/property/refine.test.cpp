@@ -142,7 +142,7 @@ TEST_CASE("property: simulated annealing never makes a plan worse") {
 }
 
 TEST_CASE("property: tabu search never makes a plan worse") {
-  never_worse("tabu_search", refine::tabu_search{.budget = {.moves = 20}, .patience = 5});
+  never_worse("tabu_search", refine::tabu_search{.budget = {.moves = 100}, .patience = 5});
 }
 
 TEST_CASE("property: large-neighbourhood search never makes a plan worse") {

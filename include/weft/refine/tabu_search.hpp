@@ -35,8 +35,8 @@ namespace weft::refine {
 /// Choose it where devices are the bottleneck, as in shops; where communication is, annealing is better.
 struct tabu_search {
   weft::budget budget = {.moves = 200'000}; ///< of changes
-  std::uint32_t candidates = 4;   ///< changes that a step evaluates, besides those that are tabu
-  std::uint32_t tenure = 4;       ///< steps, at least, for which what has moved does not return
+  std::uint32_t candidates = 2;   ///< changes that a step evaluates, besides those that are tabu
+  std::uint32_t tenure = 6;       ///< steps, at least, for which what has moved does not return
   double tenure_per_item = 0.2;   ///< further steps, by items on the longest path
   std::uint64_t patience = 2'000; ///< steps without a better schedule before it returns to the best one
   std::uint32_t shake = 10;       ///< changes of longest paths that are made then
@@ -55,18 +55,18 @@ struct tabu_search {
   template <class Problem, class Schedule>
   void run(const Problem& p, Schedule& s, detail::incumbent<Schedule>& found, budget_meter& meter, rng& random) const {
     search<Problem, Schedule> x{*this, s, found, meter, random, critical_neighbourhood<Problem>{p},
-                                neighbourhood<Problem>{p}, std::vector<left_device>(s.num_items()), {}};
+                                neighbourhood<Problem>{p}, std::vector<std::uint64_t>(remembered(s)), {}};
     x.run();
   }
 
 private:
   static constexpr std::size_t most_moves = 128; ///< pairs of an op and a device, on a longest path, that are estimated
 
-  /// Where an item may not be put until when.
-  struct left_device {
-    device_id device = none;
-    std::uint64_t until = 0;
-  };
+  /// For how many pairs of an item and a device it is known until when they may not meet; if there are more, some share.
+  template <class Schedule>
+  static std::size_t remembered(const Schedule& s) {
+    return std::min<std::size_t>(s.num_items() * s.problem().num_devices(), std::size_t{1} << 22);
+  }
 
   template <class Problem, class Schedule>
   struct search {
@@ -77,7 +77,7 @@ private:
     rng& random;
     critical_neighbourhood<Problem> critical;
     neighbourhood<Problem> any;
-    std::vector<left_device> left; // per item
+    std::vector<std::uint64_t> tabu_until; // per pair of an item and a device
     std::vector<critical_change> reassignments;
 
     void run() {
@@ -95,8 +95,11 @@ private:
     }
 
     device_id device_of(item_id i) const { return s.items().flow().device_of(i); }
+    std::size_t pair_of(item_id i, device_id d) const {
+      return (std::size_t{i} * s.problem().num_devices() + d) % tabu_until.size();
+    }
     bool is_tabu(const critical_change& x, std::uint64_t step) const {
-      return left[x.item].until > step && left[x.item].device == (x.to == none ? device_of(x.item) : x.to);
+      return tabu_until[pair_of(x.item, x.to == none ? device_of(x.item) : x.to)] > step;
     }
 
     /// The best of those that were evaluated; if none was that may be made, one that is tabu.
@@ -160,9 +163,9 @@ private:
       const std::uint64_t until = step + options.tenure + random.below(options.tenure + 1) +
                                   static_cast<std::uint64_t>(rounded(options.tenure_per_item *
                                                                      static_cast<double>(critical.path().size())));
-      left[x.item] = {from, until};
+      tabu_until[pair_of(x.item, from)] = until;
       if (exchanged) {
-        left[x.other] = {from, until};
+        tabu_until[pair_of(x.other, from)] = until;
       }
     }
 

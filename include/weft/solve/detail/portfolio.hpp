@@ -16,9 +16,11 @@
 #include "weft/partition/peft.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/concepts.hpp"
+#include "weft/refine/contest.hpp"
 #include "weft/refine/identical_devices.hpp"
 #include "weft/refine/local_search.hpp"
 #include "weft/refine/simulated_annealing.hpp"
+#include "weft/refine/tabu_search.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/plan_of.hpp"
@@ -102,7 +104,7 @@ public:
       relieve();
     }
     if (has_plan_ && !done()) {
-      anneal(is_followed ? 1 : 0.5);
+      improve(is_followed ? 1 : 0.5);
     }
     if (!is_followed && !guard_ && has_plan_ && !done()) {
       run_changes();
@@ -416,7 +418,7 @@ private:
     }
   }
 
-  void anneal(double share_of_seconds) {
+  void improve(double share_of_seconds) {
     const stopwatch watch;
     const bool timed = options_.timed();
     if (timed && options_.seconds - clock_.seconds() < 2 * found_.tried.front().seconds) {
@@ -437,13 +439,26 @@ private:
       };
       mine.on_progress = &tell;
       evaluator<Problem, E> judge{p_, judge_.how()};
-      plans[k] = refine::simulated_annealing{.budget = mine, .memory = options_.memory}(judge, best_, random);
+      plans[k] = refiner(mine)(judge, best_, random);
     });
     double value = infinity;
     for (auto& x : plans) { // with several slots, runs may need more memory than what was planned
       value = std::min(value, offer(std::move(x)));
     }
-    found_.tried.push_back({"simulated_annealing", value, watch.seconds()});
+    found_.tried.push_back({is_makespan && is_followed ? "tabu_search, simulated_annealing" : "simulated_annealing", value,
+                            watch.seconds()});
+  }
+
+  /// Tabu search moves what is on longest paths, which says little where something else is minimised.
+  auto refiner(const weft::budget& spend) const {
+    refine::simulated_annealing anneals{.budget = spend, .memory = options_.memory};
+    if constexpr (is_makespan && is_followed) {
+      refine::contest both{refine::tabu_search{.memory = options_.memory}, anneals};
+      both.budget = spend;
+      return both;
+    } else {
+      return anneals;
+    }
   }
 
   void run_changes() {
