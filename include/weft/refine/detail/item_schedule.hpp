@@ -11,11 +11,15 @@
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/refine/detail/item_lanes.hpp"
+#include "weft/refine/detail/label_exchange.hpp"
+#include "weft/refine/detail/schedule_snapshot.hpp"
 #include "weft/schedule/changing_flow.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace weft::refine::detail {
@@ -223,11 +227,15 @@ public:
     remove(i);
     const item_id left = before ? lanes_.before(other) : other;
     const item_id right = before ? other : lanes_.after(other);
-    auto [low, high] = window(i);
-    low = left == none ? low : std::max(low, lanes_.label(left));
-    high = right == none ? high : std::min(high, lanes_.label(right));
-    if (!(low < high) && !make_room(i, left, right, low, high)) {
-      return false;
+    auto [low, high] = bounds(i, left, right);
+    if (!(low < high)) {
+      const auto made = exchange_(flow_, lanes_, {i, left, right, low, high});
+      if (made != label_exchange::result::made) {
+        crowded_ = crowded_ || made == label_exchange::result::crowded;
+        return false;
+      }
+      boundary_ = std::max(boundary_, exchange_.highest());
+      std::tie(low, high) = bounds(i, left, right);
     }
     return link_between(i, lane, low, high, start_[other]);
   }
@@ -313,13 +321,7 @@ public:
     });
   }
 
-  /// What is needed to come back to a state, or to make a plan of it: cheap to take, without the graph.
-  struct snapshot {
-    double value = infinity;
-    double makespan = infinity;
-    std::vector<device_id> device, destination;
-    std::vector<double> start, duration, label;
-  };
+  using snapshot = schedule_snapshot;
   void save(snapshot& into) const {
     into.makespan = makespan_;
     into.device = flow_.devices();
@@ -369,23 +371,7 @@ public:
     }
   }
 
-  plan to_plan(const snapshot& s) const {
-    std::vector<item_id> order;
-    const auto is_send = [&](item_id i) { return s.destination[i - flow_.num_ops()] != none && s.duration[i] > 0; };
-    for (const item_id i : ids(s.start.size())) {
-      if (flow_.is_op(i) || is_send(i)) {
-        order.push_back(i);
-      }
-    }
-    sort_by_time(order, s.start, s.duration, s.label);
-    plan result{s.device, {}};
-    for (const item_id i : order) {
-      result.order.push_back(flow_.is_op(i) ? step::run(i)
-                                            : step::send(flow_.producer(i), flow_.tensor(i),
-                                                         s.destination[i - flow_.num_ops()]));
-    }
-    return result;
-  }
+  plan to_plan(const snapshot& s) const { return s.to_plan(flow_); }
 
   /// When i could start, given what it waits for.
   double earliest(item_id i) const {
@@ -459,74 +445,17 @@ private:
     flow_.for_each_consumer(i, [&](item_id s) { x.high = std::min(x.high, lanes_.label(s)); });
     return x;
   }
+  /// The same, and between two items of a lane, each of which may be `none`.
+  std::pair<double, double> bounds(item_id i, item_id left, item_id right) const {
+    const auto [low, high] = window(i);
+    return {left == none ? low : std::max(low, lanes_.label(left)),
+            right == none ? high : std::min(high, lanes_.label(right))};
+  }
   static double between(double left, double right) {
     if (left == -infinity) {
       return right == infinity ? 0 : right - 1;
     }
     return right == infinity ? left + 1 : left + (right - left) / 2; // exact, fused or not
-  }
-  /// Relabels what comes before i and what comes after it, in the graph and in the lane between `left` and `right`, so
-  /// that there is a label between them; `low` and `high` become its bounds. False if something would come before and
-  /// after. Complexity: O(k log k) for k items with labels between high and low, and their edges.
-  /// Source: Pearce, Kelly, A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs, JEA 11, 2006.
-  bool make_room(item_id i, item_id left, item_id right, double& low, double& high) {
-    earlier_.clear();
-    later_.clear();
-    const auto take = [&](buffer<item_id>& list, item_id x) {
-      if (std::find(list.begin(), list.end(), x) == list.end()) {
-        list.push_back(x);
-      }
-    };
-    const auto take_earlier = [&](item_id x) {
-      if (x != none && lanes_.label(x) >= high) {
-        take(earlier_, x);
-      }
-    };
-    const auto take_later = [&](item_id x) {
-      if (x != none && lanes_.label(x) <= low) {
-        take(later_, x);
-      }
-    };
-    take_earlier(left);
-    flow_.for_each_source(i, take_earlier);
-    for (std::size_t k = 0; k < earlier_.size(); ++k) {
-      take_earlier(lanes_.before(earlier_[k]));
-      flow_.for_each_source(earlier_[k], take_earlier);
-    }
-    take_later(right);
-    flow_.for_each_consumer(i, take_later);
-    for (std::size_t k = 0; k < later_.size(); ++k) {
-      if (std::find(earlier_.begin(), earlier_.end(), later_[k]) != earlier_.end()) {
-        return false;
-      }
-      take_later(lanes_.after(later_[k]));
-      flow_.for_each_consumer(later_[k], take_later);
-    }
-    const auto by_label = [&](item_id a, item_id b) { return lanes_.label(a) < lanes_.label(b); };
-    weft::sort(earlier_, by_label);
-    weft::sort(later_, by_label);
-    pool_.clear();
-    for (const auto* list : {&earlier_, &later_}) {
-      for (const item_id x : *list) {
-        pool_.push_back(lanes_.label(x));
-      }
-    }
-    weft::sort(pool_);
-    if (std::adjacent_find(pool_.begin(), pool_.end()) != pool_.end()) {
-      crowded_ = true; // what nothing orders may share a label, but could not any more
-      return false;
-    }
-    boundary_ = std::max(boundary_, pool_.empty() ? -infinity : pool_.back());
-    for (std::size_t k = 0; k < earlier_.size(); ++k) { // those that go down, the lowest first
-      lanes_.relabel(earlier_[k], pool_[k]);
-    }
-    for (std::size_t k = later_.size(); k-- > 0;) {
-      lanes_.relabel(later_[k], pool_[earlier_.size() + k]);
-    }
-    const auto now = window(i);
-    low = left == none ? now.low : std::max(now.low, lanes_.label(left));
-    high = right == none ? now.high : std::min(now.high, lanes_.label(right));
-    return true;
   }
   static bool has_between(double left, double right) {
     const double label = between(left, right);
@@ -623,15 +552,6 @@ private:
     ++transaction_;
   }
 
-  template <class Column, class Label>
-  static void sort_by_time(std::vector<item_id>& order, const Column& start, const Column& duration,
-                           const Label& label) {
-    weft::sort(order, [&](item_id a, item_id b) {
-      const double x = start[a] + duration[a];
-      const double y = start[b] + duration[b];
-      return start[a] != start[b] ? start[a] < start[b] : x != y ? x < y : label[a] < label[b];
-    });
-  }
   /// Labels by start, so that moves to a time find room there.
   void renumber() {
     std::vector<item_id> order;
@@ -655,8 +575,7 @@ private:
   double makespan_ = 0;
   // The change at hand.
   std::vector<item_id> touched_, pending_; // whose tail, and whose start, may have changed
-  buffer<item_id> earlier_, later_; // in the way of an item: what has to come before it, and after it
-  buffer<double> pool_;             // their labels
+  label_exchange exchange_;
   unique_queue queue_;
   std::vector<std::uint8_t> fresh_;     // was put somewhere and has no time there yet
   std::vector<std::uint64_t> moved_in_; // the transaction in which an item moved last
