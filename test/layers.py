@@ -17,7 +17,7 @@ LAYERS = [
     ["graph", "platform"],
     ["workload", "cost"],
     ["plan", "problem.hpp", "compiled.hpp"],
-    ["partition", "schedule", "concurrency", "bound", "validate"],
+    ["partition", "schedule", "concurrency", "bound", "validate", "allocate"],
     ["refine", "simulate", "execute", "throughput", "evaluate", "objective"],
     ["solve"],
     ["views", "views.hpp"],
@@ -35,7 +35,7 @@ UMBRELLAS = {
 /// program that plans its own graphs should not wait for a compiler that reads them.""",
 }
 NETWORKS = re.compile(r"workload/(generate|nn/|zoo|training_step\.hpp)")
-FORBIDDEN = {"validate": {"partition", "schedule", "simulate"}}  # a checker shares nothing with what it checks
+FORBIDDEN = {"validate": {"partition", "schedule", "simulate", "allocate"}}  # a checker shares nothing with what it checks
 FOREIGN = {"views": ("range/v3/",), "io": ("nlohmann/", "range/v3/"), "report": ("range/v3/",)}
 MAX_LINES = 600
 

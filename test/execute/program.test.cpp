@@ -5,7 +5,7 @@
 
 #include "weft/cost/linear.hpp"
 #include "weft/cost/roofline.hpp"
-#include "weft/execute/arena.hpp"
+#include "weft/allocate/lay_out.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/platform/presets.hpp"
 #include "weft/problem.hpp"
@@ -143,14 +143,14 @@ TEST_CASE("program: takes the memory of the simulated run, if what is sent is he
       for (device_id d = 0; d < made.num_devices(); ++d) {
         CHECK(made.peak_bytes(d) <= held[d]);
         CHECK(10 * made.peak_bytes(d) >= 9 * held[d]); // or the comparison says little
-        std::vector<execute::lifetime> lifetimes;
+        std::vector<allocate::lifetime> lifetimes;
         for (const auto& x : made.buffers()) {
           if (x.device == d) {
-            lifetimes.push_back({x.begin, x.end, x.bytes});
+            lifetimes.push_back({x.begin, x.end, allocate::aligned(x.bytes, 64), 64});
           }
         }
-        const auto arena = execute::lay_out(lifetimes, 64);
-        CHECK(100 * arena.bytes <= (devices == 1 ? 102 : 115) * arena.live_bytes);
+        const auto arena = allocate::lay_out(lifetimes);
+        CHECK(100 * arena.bytes <= (devices == 1 ? 102 : 115) * arena.bound);
       }
     }
   }

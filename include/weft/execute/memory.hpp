@@ -2,8 +2,8 @@
 /// The memory in which a program runs: an arena per device, laid out in advance.
 #pragma once
 
+#include "weft/allocate/lay_out.hpp"
 #include "weft/core/poison.hpp"
-#include "weft/execute/arena.hpp"
 #include "weft/execute/data_kernel.hpp"
 #include "weft/execute/program.hpp"
 
@@ -25,8 +25,8 @@ struct memory_options {
 
 /// Memory for a program's buffers and for what ops keep: one block per device, with places that buffers share which do
 /// not live at the same time. So an arena is as large as the device's `peak_bytes`, plus what rounding to the alignment
-/// adds and what is lost between buffers (`lay_out`). All bytes are zero at first; those of buffers are what was there
-/// before when an op starts, and tensors that a program keeps can be read after a run.
+/// adds and what is lost between buffers (`allocate::lay_out`). All bytes are zero at first; those of buffers are what
+/// was there before when an op starts, and tensors that a program keeps can be read after a run.
 ///
 /// Under the address sanitizer, memory that belongs to no live buffer is poisoned: a kernel that reads a tensor too late
 /// or writes past its end is found at once.
@@ -103,32 +103,32 @@ private:
   };
 
   void add_arena(device_id d) {
-    std::vector<lifetime> lifetimes;
+    const auto rounded = [this](byte_count n) { return allocate::aligned(n, alignment_); };
+    std::vector<allocate::lifetime> lifetimes;
     std::vector<std::uint32_t> mine;
     for (const auto b : ids(program_->buffers().size())) {
       if (const buffer& x = program_->buffers()[b]; x.device == d) {
-        lifetimes.push_back({x.begin, x.end, x.bytes});
+        lifetimes.push_back({x.begin, x.end, rounded(x.bytes), alignment_});
         mine.push_back(b);
       }
     }
-    const arena_layout layout = lay_out(lifetimes, alignment_);
+    const auto layout = allocate::lay_out(lifetimes);
     auto& a = arenas_[d];
     a.is_here = true;
     byte_count total = layout.bytes;
-    const auto rounded = [this](byte_count n) { return (n + alignment_ - 1) / alignment_ * alignment_; };
     for (const op_id v : program_->sequence()) {
       total += program_->device(v) == d ? rounded(program_->resident_bytes(v)) : 0;
     }
     a.buffer_bytes = layout.bytes;
     a.bytes = total;
-    a.live_bytes = layout.live_bytes + (total - layout.bytes);
+    a.live_bytes = layout.bound + (total - layout.bytes);
     if (total == 0) {
       return;
     }
     a.data = static_cast<std::byte*>(resource_->allocate(total, alignment_));
     std::memset(a.data, 0, total);
     for (std::size_t i = 0; i < mine.size(); ++i) {
-      places_[mine[i]] = lifetimes[i].bytes == 0 ? nullptr : a.data + layout.offset[i];
+      places_[mine[i]] = lifetimes[i].bytes == 0 ? nullptr : a.data + layout.offsets[i];
     }
     byte_count next = layout.bytes;
     for (const op_id v : program_->sequence()) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Where everything lies in the memory of each device during a recorded run.
+#pragma once
+
+#include "weft/allocate/offsets.hpp"
+#include "weft/core/sort.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/tensor_stays.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/problem.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace weft::allocate {
+
+/// What an op keeps on its device all the time, and where.
+struct resident_block {
+  op_id op = none;
+  byte_count bytes = 0;
+  byte_count offset = 0;
+};
+
+/// The memory of a device in a run: what is resident lies at the bottom, one after the other, and the tensors above.
+struct device_layout {
+  std::vector<resident_block> residents; ///< of the ops there, by op
+  std::vector<tensor_stay> stays;        ///< of the tensors there, by tensor
+  std::vector<byte_count> offsets;       ///< by stay
+  byte_count bytes = 0;                  ///< where the last one ends
+  byte_count bound = 0;                  ///< proven: no layout of this form takes fewer; at least the peak of the run
+  byte_count capacity = 0;               ///< what the device has
+  std::uint64_t nodes = 0;               ///< what the search spent
+
+  bool fits() const { return bytes <= capacity; }
+  bool is_least() const { return bytes == bound; }
+};
+
+/// How to look for offsets on devices.
+struct device_options {
+  byte_count alignment = 1;      ///< of every resident block and tensor, in bytes
+  budget spend = default_budget; ///< per device; `target` is not used
+};
+
+/// Finds offsets, in as little memory as possible, for what each device holds in a run: what its ops keep, and each
+/// tensor from when to when `simulate::memory_tracker` counts it there (plan/tensor_stays.hpp). So with an alignment of 1
+/// a device's bound is at least its peak, and where a layout of this height is found, it needs no more than the plan was
+/// thought to need. One after another, by `least`. Preconditions: as for `peak_memory_of`. Throws `value_error` as
+/// `require_valid` does.
+template <class W, class P, class C>
+std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement& where, const trace& run,
+                                      const device_options& options = {}) {
+  std::vector<device_layout> made(p.num_devices());
+  for (const op_id v : ids(p.num_ops())) {
+    if (const auto bytes = p.workload().resident_bytes(v); bytes > 0) {
+      made[where[v]].residents.push_back({v, bytes, 0});
+    }
+  }
+  stays_of_runs<W>{p.workload(), p.num_devices()}(
+    where, run, [&](const tensor_stay& s) { made[s.device].stays.push_back(s); });
+  budget spend = options.spend;
+  spend.target = 0;
+  for (const device_id d : ids(p.num_devices())) {
+    device_layout& m = made[d];
+    m.capacity = static_cast<byte_count>(p.platform().memory_capacity(d));
+    std::vector<double> moments;
+    for (const tensor_stay& s : m.stays) {
+      moments.insert(moments.end(), {s.begin, s.end});
+    }
+    weft::sort(moments);
+    const auto number = [&](double time) {
+      return std::lower_bound(moments.begin(), moments.end(), time) - moments.begin();
+    };
+    std::vector<lifetime> kept, all;
+    for (const resident_block& x : m.residents) {
+      kept.push_back({0, 1, x.bytes, options.alignment});
+    }
+    for (const tensor_stay& s : m.stays) {
+      all.push_back({number(s.begin), number(s.end), p.workload().bytes(s.tensor), options.alignment});
+    }
+    require_valid(kept);
+    byte_count bottom = 0;
+    for (resident_block& x : m.residents) {
+      x.offset = aligned(bottom, options.alignment);
+      bottom = x.offset + x.bytes;
+    }
+    m.bytes = m.bound = bottom;
+    if (!all.empty()) {
+      allocation found = least(all, spend);
+      bottom = aligned(bottom, options.alignment);
+      for (auto& offset : found.offsets) {
+        offset += bottom;
+      }
+      m.bytes = bottom + found.bytes;
+      m.bound = bottom + found.bound;
+      m.nodes = found.nodes;
+      m.offsets = std::move(found.offsets);
+    }
+  }
+  return made;
+}
+
+} // namespace weft::allocate
