@@ -4,6 +4,7 @@
 #pragma once
 
 #include "io/support.hpp"
+#include "weft/io/buffers.hpp"
 #include "weft/io/hwloc_xml.hpp"
 #include "weft/io/json.hpp"
 #include "weft/io/lscpu.hpp"
@@ -226,6 +227,12 @@ inline void job_shop(std::string_view bytes) {
   });
 }
 
+inline void buffers(std::string_view bytes) {
+  read_and_write(
+    bytes, [](std::istream& in) { return io::read_buffers(io::read_all(in, "input"), "input"); },
+    [](std::ostream& out, const io::buffer_list& all) { io::write_buffers(out, all); }, std::equal_to<io::buffer_list>{});
+}
+
 /// Finding out what bytes are, for models and platforms.
 inline void recognition(std::string_view bytes) {
   read_only(bytes, [](const std::string& text) { static_cast<void>(checked(io::model_from(text, "input"))); });
@@ -291,6 +298,7 @@ inline constexpr named_reader readers[]{{"workload_csv", workload_csv},
                                         {"bsp_machine", bsp_machine},
                                         {"pipedream", pipedream},
                                         {"job_shop", job_shop},
+                                        {"buffers", buffers},
                                         {"dot", dot},
                                         {"gpu_list", gpu_list},
                                         {"gpu_matrix", gpu_matrix},

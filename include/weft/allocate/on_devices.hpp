@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,8 +42,26 @@ struct device_layout {
 /// How to look for offsets on devices.
 struct device_options {
   byte_count alignment = 1;      ///< of every resident block and tensor, in bytes
-  budget spend = default_budget; ///< per device; `target` is not used
+  budget spend{.moves = 10'000}; ///< per device; `target` is not used
 };
+
+/// Tensors on one device as lifetimes: moments are numbered in the order of time. Complexity: O(n log n).
+template <class W>
+std::vector<lifetime> lifetimes_of(const W& w, std::span<const tensor_stay> stays, byte_count alignment = 1) {
+  std::vector<double> moments;
+  for (const tensor_stay& s : stays) {
+    moments.insert(moments.end(), {s.begin, s.end});
+  }
+  weft::sort(moments);
+  const auto number = [&](double time) {
+    return std::lower_bound(moments.begin(), moments.end(), time) - moments.begin();
+  };
+  std::vector<lifetime> all;
+  for (const tensor_stay& s : stays) {
+    all.push_back({number(s.begin), number(s.end), w.bytes(s.tensor), alignment});
+  }
+  return all;
+}
 
 /// Finds offsets, in as little memory as possible, for what each device holds in a run: what its ops keep, and each
 /// tensor from when to when `simulate::memory_tracker` counts it there (plan/tensor_stays.hpp). So with an alignment of 1
@@ -65,20 +84,9 @@ std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement
   for (const device_id d : ids(p.num_devices())) {
     device_layout& m = made[d];
     m.capacity = static_cast<byte_count>(p.platform().memory_capacity(d));
-    std::vector<double> moments;
-    for (const tensor_stay& s : m.stays) {
-      moments.insert(moments.end(), {s.begin, s.end});
-    }
-    weft::sort(moments);
-    const auto number = [&](double time) {
-      return std::lower_bound(moments.begin(), moments.end(), time) - moments.begin();
-    };
-    std::vector<lifetime> kept, all;
+    std::vector<lifetime> kept;
     for (const resident_block& x : m.residents) {
       kept.push_back({0, 1, x.bytes, options.alignment});
-    }
-    for (const tensor_stay& s : m.stays) {
-      all.push_back({number(s.begin), number(s.end), p.workload().bytes(s.tensor), options.alignment});
     }
     require_valid(kept);
     byte_count bottom = 0;
@@ -87,8 +95,8 @@ std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement
       bottom = x.offset + x.bytes;
     }
     m.bytes = m.bound = bottom;
-    if (!all.empty()) {
-      allocation found = least(all, spend);
+    if (!m.stays.empty()) {
+      allocation found = least(lifetimes_of(p.workload(), m.stays, options.alignment), spend);
       bottom = aligned(bottom, options.alignment);
       for (auto& offset : found.offsets) {
         offset += bottom;
