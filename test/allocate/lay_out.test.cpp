@@ -30,7 +30,7 @@ TEST_CASE("lay_out: lives one after the other share a place") {
     x.alignment = 64;
   }
   const auto aligned = allocate::lay_out(at_lines);
-  CHECK(aligned.bytes == 164); // 64 + 100, or less by nothing
+  CHECK(aligned.bytes == 164); // 50 at the bottom, 100 at 64
   CHECK(aligned.bound == 150);
   check(at_lines, aligned);
   CHECK(allocate::lay_out({}).bytes == 0);
