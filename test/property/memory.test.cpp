@@ -2,6 +2,7 @@
 // No plan that claims to keep to the memory over time exceeds it; the validator's own count says so.
 #include "property/property.hpp"
 
+#include "weft/allocate/on_devices.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/refine/memory_descent.hpp"
 #include "weft/solve/best.hpp"
@@ -95,6 +96,42 @@ TEST_CASE("memory descent: never needs more than what it was given") {
       for (const op_id v : p.members(c)) {
         RC_ASSERT(lower.placement[v] == d);
       }
+    }
+  });
+}
+
+TEST_CASE("offsets: a device needs no less than its peak, and nothing overlaps") {
+  sample_options o;
+  o.max_ops = 25;
+  o.max_devices = 4;
+  holds_for_all("offsets on devices", o, [](const sample& s) {
+    const instance made{s};
+    const problem_type& p = made.task;
+    const auto r = solve::best(p, {.moves = 100, .seed = s.seed});
+    RC_PRE(r.has_plan());
+    trace run;
+    const auto peaks = run_peaks(p, r.plan, run);
+    const auto layouts = allocate::on_devices(p, r.plan.placement, run);
+    for (const device_id d : ids(p.num_devices())) {
+      const auto& m = layouts[d];
+      RC_ASSERT(m.bound >= peaks[d]);
+      RC_ASSERT(m.bytes >= m.bound);
+      byte_count resident = 0;
+      for (const auto& x : m.residents) {
+        RC_ASSERT(x.offset == resident);
+        resident += x.bytes;
+      }
+      for (std::size_t i = 0; i < m.stays.size(); ++i) {
+        const auto& a = m.stays[i];
+        const auto top = m.offsets[i] + p.workload().bytes(a.tensor);
+        RC_ASSERT(a.device == d && m.offsets[i] >= resident && top <= m.bytes);
+        for (std::size_t k = 0; k < i; ++k) {
+          const auto& b = m.stays[k];
+          RC_ASSERT(a.end <= b.begin || b.end <= a.begin || top <= m.offsets[k] ||
+                    m.offsets[k] + p.workload().bytes(b.tensor) <= m.offsets[i]);
+        }
+      }
+      RC_ASSERT(m.is_least() || m.nodes == 10'000); // so few are soon searched through
     }
   });
 }
