@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// How much memory offsets take, over the most bytes that live at once: by first fit in the order of size and of area, by
-// `allocate::lay_out`, and by `allocate::least` with a number of nodes; on generated lists of buffers, on training steps
-// of the zoo, device by device, and on files as io::read_buffers takes them. Deterministic but for the seconds.
+// How much memory offsets take, over the most bytes that live at once: by first fit in the order of size and of area,
+// by `allocate::lay_out`, and by `allocate::least` with a number of nodes; on generated lists of buffers, on training
+// steps of the zoo, device by device, and on files as io::read_buffers takes them. Deterministic but for the seconds.
 //
 // offsets [--moves N] [FILE...]
 #include "weft/allocate/offsets.hpp"

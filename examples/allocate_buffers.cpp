@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Finds offsets for the buffers of a CSV file, such as MiniMalloc's, within a capacity or in as little memory as it can,
-// and prints the file with a column for them.
+// Finds offsets for the buffers of a CSV file, such as MiniMalloc's, within a capacity or in as little memory as it
+// can, and prints the file with a column for them.
 //
 // allocate_buffers FILE [CAPACITY]
 #include <weft/allocate/offsets.hpp>
@@ -28,8 +28,8 @@ int main(int argc, char** argv) {
         throw weft::error("no offsets end by " + std::to_string(capacity) + " bytes; at least " +
                           std::to_string(found.bound) + " are needed");
       } else if (found.outcome == weft::allocate::fit::unknown) {
-        throw weft::error("no offsets that end by " + std::to_string(capacity) + " bytes were found in 10 seconds; there " +
-                          "may be some, as " + std::to_string(found.bound) + " bytes are not proven to be too few");
+        throw weft::error("no offsets that end by " + std::to_string(capacity) + " bytes were found in 10 seconds, " +
+                          "and it is not proven that there are none; give more bytes, or leave the capacity out");
       }
     } else {
       found = weft::allocate::least(buffers.lifetimes, spend);

@@ -97,8 +97,8 @@ TEST_CASE("offsets: of any unit, at any time") {
   REQUIRE(plain.outcome == fit::found);
   REQUIRE(large.outcome == fit::found);
   CHECK(weft_test::wrong_with(scaled, large.offsets, 500 * 12345) == "");
-  const std::vector<lifetime> ever{{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), 3},
-                                   {0, 1, 4}};
+  using limits = std::numeric_limits<std::int64_t>;
+  const std::vector<lifetime> ever{{limits::min(), limits::max(), 3}, {0, 1, 4}};
   CHECK(allocate::least(ever).bytes == 7);
 }
 

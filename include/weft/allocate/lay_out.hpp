@@ -125,7 +125,8 @@ void place_on_skyline(std::span<const lifetime> all, First&& first, allocation& 
     }
     return k;
   };
-  const auto last = *std::max_element(left.begin(), left.end(), [&](auto i, auto k) { return all[i].end < all[k].end; });
+  const auto last =
+    *std::max_element(left.begin(), left.end(), [&](auto i, auto k) { return all[i].end < all[k].end; });
   std::vector<step> line{{all[left.front()].begin, all[last].end, 0}};
   for (std::size_t placed = 0; placed < left.size();) {
     const auto low =
@@ -175,12 +176,12 @@ void place_on_skyline(std::span<const lifetime> all, First&& first, allocation& 
 
 } // namespace detail
 
-/// Lays lifetimes out in one memory: the best that best fit over time, skylines and the lowest free places come to, each
-/// with the large first, those that hold much for long, or those that live long. The places are improved by repetition:
-/// of the 512 largest lifetimes, those that came to lie above the bound, `live_bytes`, are placed before all others the
-/// next time (squeaky wheels, Joslin, Clements 1999). Whatever follows a layout as small as the bound is left out, and
-/// all but best fit above 32,768 lifetimes. Those of training steps are some 0.3 % above the bound on one device, and
-/// some 4 % on several. `least` in allocate/offsets.hpp goes on from here.
+/// Lays lifetimes out in one memory: the best that best fit over time, skylines and the lowest free places come to,
+/// each with the large first, those that hold much for long, or those that live long. The places are improved by
+/// repetition: of the 512 largest lifetimes, those that came to lie above the bound, `live_bytes`, are placed before
+/// all others the next time (squeaky wheels, Joslin, Clements 1999). Whatever follows a layout as small as the bound is
+/// left out, and all but best fit above 32,768 lifetimes. Those of training steps are some 0.3 % above the bound on one
+/// device, and some 4 % on several. `least` in allocate/offsets.hpp goes on from here.
 /// Throws `value_error` as `require_valid` does. Complexity: O(n²) and, above 32,768, O(n g) for g gaps.
 inline allocation lay_out(std::span<const lifetime> all) {
   constexpr std::size_t most_lifetimes = 32768, large = 512, repetitions = 100;

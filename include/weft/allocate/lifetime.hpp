@@ -15,8 +15,8 @@
 
 namespace weft::allocate {
 
-/// A buffer: `bytes` that lie together, at one offset, during `[begin, end)`. Time is in any unit; only its order counts.
-/// What has no bytes, or ends when it begins or before, needs no place.
+/// A buffer: `bytes` that lie together, at one offset, during `[begin, end)`. Time is in any unit; only its order
+/// counts. What has no bytes, or ends when it begins or before, needs no place.
 struct lifetime {
   std::int64_t begin = 0;
   std::int64_t end = 0;

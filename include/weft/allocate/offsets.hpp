@@ -87,7 +87,8 @@ inline allocation within(std::span<const lifetime> all, byte_count capacity, con
   none_found.nodes = found.nodes = meter.used();
   if (said == detail::answer::no) {
     none_found.outcome = fit::impossible;
-    none_found.bound = std::max(none_found.bound, searches ? searches->search().possible_height(capacity + 1) : capacity + 1);
+    const auto next = searches ? searches->search().possible_height(capacity + 1) : capacity + 1;
+    none_found.bound = std::max(none_found.bound, next);
   }
   if (said != detail::answer::yes) {
     return none_found;

@@ -31,7 +31,7 @@ struct device_layout {
   std::vector<tensor_stay> stays;        ///< of the tensors there, by tensor
   std::vector<byte_count> offsets;       ///< by stay
   byte_count bytes = 0;                  ///< where the last one ends
-  byte_count bound = 0;                  ///< proven: no layout of this form takes fewer; at least the peak of the run
+  byte_count bound = 0;                  ///< proven: no layout of this form takes less; at least the peak of the run
   byte_count capacity = 0;               ///< what the device has
   std::uint64_t nodes = 0;               ///< what the search spent
 
@@ -64,9 +64,9 @@ std::vector<lifetime> lifetimes_of(const W& w, std::span<const tensor_stay> stay
 }
 
 /// Finds offsets, in as little memory as possible, for what each device holds in a run: what its ops keep, and each
-/// tensor from when to when `simulate::memory_tracker` counts it there (plan/tensor_stays.hpp). So with an alignment of 1
-/// a device's bound is at least its peak, and where a layout of this height is found, it needs no more than the plan was
-/// thought to need. One after another, by `least`. Preconditions: as for `peak_memory_of`. Throws `value_error` as
+/// tensor from when to when `simulate::memory_tracker` counts it there (plan/tensor_stays.hpp). So with an alignment of
+/// 1 a device's bound is at least its peak, and where a layout of this height is found, it needs no more than the plan
+/// was thought to need. One after another, by `least`. Preconditions: as for `peak_memory_of`. Throws `value_error` as
 /// `require_valid` does.
 template <class W, class P, class C>
 std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement& where, const trace& run,

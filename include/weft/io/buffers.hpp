@@ -38,7 +38,8 @@ public:
   buffer_list read() {
     read_header();
     // Each line has at least four fields and the separators between them.
-    const auto most = std::min(static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n')), text_.size() / 7);
+    const auto ends = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
+    const auto most = std::min(ends, text_.size() / 7);
     buffer_list made;
     made.names.reserve(most + 1);
     made.lifetimes.reserve(most + 1);
@@ -132,17 +133,19 @@ private:
 /// Reads buffers as CSV: a header line with the columns `id`, `lower`, `upper`, `size` and perhaps `alignment`, in any
 /// order, and a line per buffer, which lives in [lower, upper). An `offset` is ignored. As in MiniMalloc's older files,
 /// `start` and `begin` stand for `lower`, `buffer` and `buffer_id` for `id`, and `end` for the last moment that belongs
-/// to the lifetime, one before `upper`. A column `gaps` is refused. Throws `parse_error` with file and line. Complexity:
-/// linear. `file` is what errors call the input.
+/// to the lifetime, one before `upper`. A column `gaps` is refused. Throws `parse_error` with file and line.
+/// Complexity: linear. `file` is what errors call the input.
 /// Source: github.com/google/minimalloc, and Moffitt, *MiniMalloc*, ASPLOS 2023.
 inline buffer_list read_buffers(std::string_view bytes, const std::string& file) {
   return detail::buffer_file{bytes, file}.read();
 }
 /// The same from a file. Throws `error` if it cannot be opened.
-inline buffer_list read_buffers(const std::filesystem::path& path) { return read_buffers(read_file(path), path.string()); }
+inline buffer_list read_buffers(const std::filesystem::path& path) {
+  return read_buffers(read_file(path), path.string());
+}
 
-/// Writes them so that `read_buffers` reads the same; with offsets, if there are some, one per buffer. There is a column
-/// for alignments if one is not 1. Complexity: linear.
+/// Writes them so that `read_buffers` reads the same; with offsets, if there are some, one per buffer. There is a
+/// column for alignments if one is not 1. Complexity: linear.
 inline void write_buffers(std::ostream& out, const buffer_list& buffers, std::span<const byte_count> offsets = {}) {
   const bool aligned = std::any_of(buffers.lifetimes.begin(), buffers.lifetimes.end(),
                                    [](const allocate::lifetime& x) { return x.alignment != 1; });

@@ -5,6 +5,7 @@
 #include "weft/allocate/lifetime.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 
 namespace weft::allocate::detail {
 
+/// Whether a capacity will do.
 enum class answer : std::uint8_t { yes, no, unknown };
 
 /// States of parts of a problem from which nothing was found: a table of fixed size in which new ones replace old ones.
@@ -50,24 +52,24 @@ private:
 /// Looks for offsets with which everything ends by a capacity.
 ///
 /// *Sections* are the maximal sets of buffers that live at one moment, in time. What is placed forms a skyline over
-/// them: a buffer that is not placed yet has a least offset, and a section a *floor*, the least of those of its buffers.
-/// Every solution can be pushed down until each buffer lies on another one or at 0, and such a solution is built from
-/// the bottom: where the skyline has a local minimum, whatever lies there at this height lives only while it is so low.
-/// So the search takes a section of such a minimum, and tries each buffer that can lie there, and at last that none
-/// does, which raises the floor to where the next one can begin. The section is the one with the fewest choices, or the
-/// fewest by its *weight*, the number of failures that were noticed in it (Boussemart et al., ECAI 2004). This order is
-/// free, so that a failure is followed by other choices at the same place, not by those of all that lies as low.
+/// them: a buffer that is not placed yet has a least offset, and a section a *floor*, the least of those of its
+/// buffers. Every solution can be pushed down until each buffer lies on another one or at 0, and such a solution is
+/// built from the bottom: where the skyline has a local minimum, whatever lies there at this height lives only while it
+/// is so low. So the search takes a section of such a minimum, and tries each buffer that can lie there, and at last
+/// that none does, which raises the floor to where the next one can begin. The section is the one with the fewest
+/// choices, or the fewest by its *weight*, the number of failures that were noticed in it (Boussemart et al., ECAI
+/// 2004). This order is free, so that a failure is followed by other choices at the same place, not by those of all
+/// that lies as low.
 ///
-/// A state is given up if the buffers of a section, each no lower than its least offset, cannot end by the capacity (one
-/// machine with release dates), and if it was met before: what matters of the past are the least offsets. Where no
+/// A state is given up if the buffers of a section, each no lower than its least offset, cannot end by the capacity
+/// (one machine with release dates), and if it was met before: what matters of the past are the least offsets. Where no
 /// buffer that is left connects two times, the parts are solved one by one.
 ///
 /// Runs are restarted with other orders of buffers; what is known of weights and failed states stays.
 /// Sections and canonical solutions: Moffitt, *MiniMalloc*, ASPLOS 2023. Skylines: Burke, Kendall, Whitwell, Operations
 /// Research 52(4), 2004.
 ///
-/// Sizes and offsets are in units that `units` has chosen. Complexity of a node: O(sections + Σ over sections that
-/// change of their buffers, sorted).
+/// Complexity of a node: O(sections + Σ over sections that change of their buffers, sorted).
 class skyline_search {
 public:
   /// Memory: O(buffers · sections).
@@ -196,7 +198,8 @@ private:
   struct part {
     std::uint32_t first, last, owner;
   };
-  /// A choice: the buffers `choices_[next, end)` are still to be tried on the floor of a section, and then none of them.
+  /// A choice: the buffers `choices_[next, end)` are still to be tried on the floor of a section, and then none of
+  /// them.
   struct frame {
     part of;
     std::uint32_t section;
@@ -207,8 +210,9 @@ private:
     bool gap_is_left;
   };
 
-  /// Sizes and alignments have a common divisor, of which offsets are multiples too: as large as possible, and such that
-  /// an alignment divides it or is divided by it. Or all alignments have one, to whose multiples sizes are rounded up.
+  /// Sizes and alignments have a common divisor, of which offsets are multiples too: as large as possible, and such
+  /// that an alignment divides it or is divided by it. Or all alignments have one, to whose multiples sizes are rounded
+  /// up.
   void choose_unit(std::span<const lifetime> all) {
     byte_count sizes = 0, alignments = 0;
     for (const auto i : id_) {
@@ -236,8 +240,8 @@ private:
       const double size = static_cast<double>(x.size);
       switch (runs_ % 4) {
       case 0: x.rank = sections * size; break;
-      case 1: x.rank = sections * 1e6 + size; break;
-      case 2: x.rank = size * 1e6 + sections; break;
+      case 1: x.rank = rounded(sections * 1e6) + size; break;
+      case 2: x.rank = rounded(size * 1e6) + sections; break;
       default: x.rank = x.length * size; break;
       }
       if (runs_ >= 8) {
@@ -568,7 +572,8 @@ private:
   std::vector<item> items_;
   std::vector<section> sections_;
   std::vector<std::uint64_t> weight_;
-  std::vector<std::uint32_t> begin_, left_, place_; // per section: its buffers, those that are left first; where they are
+  std::vector<std::uint32_t> begin_, left_; // per section: its buffers, those that are left first
+  std::vector<std::uint32_t> place_;        // per buffer and section: where it is there
   rng random_{1};
   std::uint64_t runs_ = 0;
   double fit_ = 0;         ///< how much more a buffer counts that fits
