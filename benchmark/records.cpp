@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSL-1.0
+// How near `solve::best` comes to the best that anyone has published: its plan and its bound on flexible job shops and on
+// the graphs of the critical-path paper, beside HEFT. With a budget in moves the table is the same everywhere; with one
+// in seconds it depends on the machine, whose speed is told by the time of HEFT on a fixed problem.
+//
+// records [--seconds S | --moves N] [--seed N] [--jobs N] [--write FOLDER] [--known CSV] [FILE...]
+//   FILE            flexible job shops; without one, generated ones and the paper's graphs
+//   --known CSV     published values: columns instance, lower_bound and best_known
+//   --write FOLDER  the schedule of each file, which test/job_shop_schedule.py checks
+#include "support/cases.hpp"
+
+#include "weft/compiled.hpp"
+#include "weft/io/job_shop.hpp"
+#include "weft/partition/heft.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/solve/best.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace weft;
+
+struct published {
+  double bound = 0;
+  double best = 0;
+};
+
+struct settings {
+  solve::best_options search{.moves = 200'000};
+  std::string folder; // for schedules
+  std::map<std::string, published> known;
+};
+
+std::map<std::string, published> read_known(const std::string& file) {
+  std::ifstream in{file};
+  std::map<std::string, published> all;
+  std::vector<std::string> columns;
+  for (std::string line; std::getline(in, line);) {
+    std::vector<std::string> cells;
+    std::stringstream row{line};
+    for (std::string cell; std::getline(row, cell, ',');) {
+      cells.push_back(cell);
+    }
+    if (columns.empty()) {
+      columns = cells;
+      continue;
+    }
+    const auto cell = [&](const char* column) {
+      const auto at = std::find(columns.begin(), columns.end(), column) - columns.begin();
+      return static_cast<std::size_t>(at) < cells.size() ? cells[static_cast<std::size_t>(at)] : std::string{};
+    };
+    all[cell("instance")] = {std::strtod(cell("lower_bound").c_str(), nullptr),
+                             std::strtod(cell("best_known").c_str(), nullptr)};
+  }
+  if (all.empty()) {
+    throw error(file + ": no published values: expected a line of columns with instance, lower_bound and best_known");
+  }
+  return all;
+}
+
+/// Flexible job shops of three kinds: the same time on one to three machines, other times on one to five, other times on
+/// most of many machines.
+std::string generated_shop(const std::string& family, std::uint32_t jobs, std::uint32_t machines, std::uint64_t seed) {
+  rng random{seed};
+  std::string text = std::to_string(jobs) + " " + std::to_string(machines) + "\n";
+  const bool same = family == "same";
+  const std::uint32_t operations = family == "many" ? 5 : 10;
+  for (std::uint32_t j = 0; j < jobs; ++j) {
+    std::vector<std::uint32_t> order(machines);
+    for (std::uint32_t m = 0; m < machines; ++m) {
+      order[m] = m + 1;
+    }
+    text += std::to_string(operations);
+    for (std::uint32_t i = 0; i < operations; ++i) {
+      random.shuffle(order);
+      const std::uint32_t most = family == "many" ? machines / 2 + random.below(machines / 2) : 1 + random.below(same ? 3 : 5);
+      const std::uint32_t count = std::min(machines, most);
+      const std::uint32_t time = 1 + random.below(99);
+      text += " " + std::to_string(count);
+      for (std::uint32_t k = 0; k < count; ++k) {
+        text += " " + std::to_string(order[k]) + " " + std::to_string(same ? time : 5 + random.below(46));
+      }
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+/// The time of HEFT on a fixed problem, the least of five: seconds.
+double seconds_of_heft() {
+  const auto w = bench::layered(20'000);
+  const auto q = bench::devices(8);
+  const bench::problem p{w, q};
+  double least = std::numeric_limits<double>::infinity();
+  workspace scratch;
+  for (int k = 0; k < 5; ++k) {
+    rng random{0};
+    const stopwatch clock;
+    (void)partition::run(partition::heft{}, p, random, scratch);
+    least = std::min(least, clock.seconds());
+  }
+  return least;
+}
+
+class table {
+public:
+  explicit table(const settings& s) : s_{s} {
+    std::printf("%-34s %6s %5s %12s %12s %12s %8s %8s %8s\n", "problem", "ops", "on", "makespan", "bound", "published",
+                "ratio", "gap", "HEFT");
+  }
+
+  template <class Problem>
+  solve::best_result add(const std::string& name, const Problem& p) {
+    const auto r = solve::best(p, s_.search);
+    rng random{0};
+    workspace scratch;
+    const auto start = partition::run(partition::heft{}, p, random, scratch);
+    simulator<Problem, schedule::static_order> run{p};
+    const double heft = start ? run.run(start->plan).makespan : std::numeric_limits<double>::infinity();
+    const auto at = s_.known.find(name);
+    const published k = at == s_.known.end() ? published{} : at->second;
+    std::printf("%-34s %6zu %5zu %12.6g %12.6g", name.c_str(), p.num_ops(), p.num_devices(), r.makespan, r.bound.value);
+    const double gap = gap_above(r.bound.value, r.makespan);
+    if (k.best > 0) {
+      std::printf(" %12.6g %8.4f", k.best, r.makespan / k.best);
+      sum_ += r.makespan / k.best;
+      worst_ = std::max(worst_, r.makespan / k.best);
+      equal_ += r.makespan <= k.best * (1 + 1e-9);
+      better_ += r.makespan < k.best * (1 - 1e-9);
+      ++count_;
+    } else {
+      std::printf(" %12s %8s", "-", "-");
+    }
+    std::printf(" %8.4f %8.4f\n", gap, heft / r.makespan);
+    if (r.makespan < k.bound * (1 - 1e-9)) {
+      std::printf("%s: %g is below the published bound %g\n", name.c_str(), r.makespan, k.bound);
+      broken_ = true;
+    }
+    std::fflush(stdout);
+    ++problems_;
+    gaps_ += std::log1p(gap);
+    return r;
+  }
+
+  bool end() const {
+    std::printf("%d problems, gap %.4f in the geometric mean\n", problems_, std::expm1(gaps_ / std::max(1, problems_)));
+    if (count_ > 0) {
+      std::printf("%d with published values: mean ratio %.4f, worst %.4f, as good %d, better %d\n", count_, sum_ / count_,
+                  worst_, equal_, better_);
+    }
+    return !broken_;
+  }
+
+private:
+  const settings& s_;
+  int problems_ = 0;
+  double gaps_ = 0;
+  int count_ = 0;
+  double sum_ = 0;
+  double worst_ = 0;
+  int equal_ = 0;
+  int better_ = 0;
+  bool broken_ = false;
+};
+
+void write_schedule(const std::string& file, const compiled::tabulated& p, const plan& x) {
+  trace record;
+  simulator<compiled::tabulated, schedule::static_order> sim{p};
+  sim.run(x, simulate::recorder{record});
+  std::ofstream out{file};
+  out << "operation,machine,start,finish\n";
+  for (const op_id v : ids(p.num_ops())) {
+    const auto& r = record.ops[v];
+    out << p.workload().name(v) << ',' << r.device + 1 << ',' << r.start << ',' << r.finish << '\n';
+  }
+  if (!out.flush()) {
+    throw error("cannot write '" + file + "'");
+  }
+}
+
+void add_shop(table& all, const settings& s, const std::string& name, const io::flexible_job_shop& shop) {
+  const compiled::tabulated p{shop.ops, shop.devices, cost::tabulated{shop.cost, shop.ops, shop.devices}};
+  const auto r = all.add(name, p);
+  if (!s.folder.empty() && r.has_plan()) {
+    write_schedule(s.folder + "/" + name + ".csv", p, r.plan);
+  }
+}
+
+int run(int argc, char** argv) {
+  settings s;
+  std::vector<std::string> files;
+  bool once = false; // by ctest, with minimal time
+  const auto value = [&](int& i) {
+    if (i + 1 == argc) {
+      throw error(std::string{argv[i]} + ": a value must follow");
+    }
+    return std::string{argv[++i]};
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.rfind("--benchmark_min_time", 0) == 0) {
+      once = true;
+    } else if (word == "--seconds") {
+      s.search.seconds = std::strtod(value(i).c_str(), nullptr);
+      s.search.moves = solve::best_options{}.moves;
+    } else if (word == "--moves") {
+      s.search.moves = std::strtoull(value(i).c_str(), nullptr, 10);
+    } else if (word == "--seed") {
+      s.search.seed = std::strtoull(value(i).c_str(), nullptr, 10);
+    } else if (word == "--jobs") {
+      s.search.threads = static_cast<unsigned>(std::strtoul(value(i).c_str(), nullptr, 10));
+    } else if (word == "--write") {
+      s.folder = value(i);
+      std::filesystem::create_directories(s.folder);
+    } else if (word == "--known") {
+      s.known = read_known(value(i));
+    } else if (word.rfind("--", 0) == 0) {
+      throw error("unknown option '" + word + "'; there are --seconds, --moves, --seed, --jobs, --write and --known");
+    } else {
+      files.push_back(word);
+    }
+  }
+  if (once) {
+    s.search.moves = 2'000;
+  }
+  if (s.search.seconds < std::numeric_limits<double>::infinity()) {
+    std::printf("%g s each; HEFT on 20,000 ops and 8 devices takes %.4f s here\n", s.search.seconds, seconds_of_heft());
+  }
+  table all{s};
+  for (const auto& file : files) {
+    add_shop(all, s, std::filesystem::path{file}.stem().string(), io::read_job_shop(std::filesystem::path{file}));
+  }
+  if (files.empty()) {
+    for (const auto& [family, jobs, machines] :
+         {std::tuple{"same", 15u, 10u}, {"same", 30u, 10u}, {"other", 20u, 10u}, {"other", 30u, 15u}, {"many", 50u, 20u}}) {
+      const auto name = std::string{family} + ", " + std::to_string(jobs) + " x " + std::to_string(machines);
+      add_shop(all, s, name, io::read_job_shop(generated_shop(family, jobs, machines, 1), name));
+    }
+    for (const auto& q : bench::paper_platforms()) {
+      for (const auto& w : bench::paper_workloads()) {
+        all.add(w.name + " x " + q.name, compiled::linear{w.value, q.value});
+      }
+    }
+  }
+  return all.end() ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "records: %s\n", e.what());
+    return 2;
+  }
+}
