@@ -104,7 +104,8 @@ judged judge(const drawn& d, const std::vector<std::uint32_t>& part, std::uint32
   for (bool found = true; found;) {
     found = false;
     for (const std::uint32_t p : left) {
-      if (std::none_of(edges.begin(), edges.end(), [&](const auto& e) { return e.second == p && left.contains(e.first); })) {
+      const auto waits = [&](const auto& e) { return e.second == p && left.contains(e.first); };
+      if (std::none_of(edges.begin(), edges.end(), waits)) {
         left.erase(p);
         found = true;
         break;

@@ -28,8 +28,9 @@ struct one_product {
 
 namespace detail {
 
-/// What the statements of a loop nest compute, number by number: an op per element that is read before it is written and
-/// per arithmetic operation; constants and the scalars alpha and beta are no ops; adding to 0 is an op with one input.
+/// What the statements of a loop nest compute, number by number: an op per element that is read before it is written
+/// and per arithmetic operation; constants and the scalars alpha and beta are no ops; adding to 0 is an op with one
+/// input.
 class scalar_ops {
 public:
   /// A matrix of ops, row by row; `none` stands for 0.
@@ -56,7 +57,8 @@ public:
       v = op({v});
     }
   }
-  /// `c[i][j] += a[i][k] * b[k][j]` in the order i, j, k; with a scalar, `alpha * a[i][k] * b[k][j]` from left to right.
+  /// `c[i][j] += a[i][k] * b[k][j]` in the order i, j, k; with a scalar, `alpha * a[i][k] * b[k][j]` from left to
+  /// right.
   void add_product(matrix& c, const matrix& a, const matrix& b, bool scaled) {
     for (std::size_t i = 0; i < c.rows; ++i) {
       for (std::size_t j = 0; j < c.columns; ++j) {
@@ -112,8 +114,8 @@ inline csr_graph two_matrix_products(const two_products& s = {}) {
   return ops.graph();
 }
 
-/// The graph of 3mm. Source: PolyBench/C 4.2.1, linear-algebra/kernels/3mm. With the default sizes 111,900 ops and 214,600
-/// edges.
+/// The graph of 3mm. Source: PolyBench/C 4.2.1, linear-algebra/kernels/3mm. With the default sizes 111,900 ops and
+/// 214,600 edges.
 inline csr_graph three_matrix_products(const three_products& s = {}) {
   detail::scalar_ops ops;
   const auto a = ops.input(s.ni, s.nk), b = ops.input(s.nk, s.nj), c = ops.input(s.nj, s.nm), d = ops.input(s.nm, s.nl);

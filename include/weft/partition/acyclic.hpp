@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Acyclic partitions of graphs: parts of about the same weight, such that what passes between them only flows from lower
-/// to higher parts, and little does.
+/// Acyclic partitions of graphs: parts of about the same weight, such that what passes between them only flows from
+/// lower to higher parts, and little does.
 #pragma once
 
 #include "weft/core/parallel.hpp"
@@ -39,7 +39,7 @@ struct acyclic_partition {
   std::vector<std::uint32_t> part; ///< per op; no edge leads from a higher part to a lower one
   std::vector<double> weight;      ///< per part, of its ops
   double cut = 0;                  ///< the weight of the edges between parts
-  double volume = 0;               ///< per tensor and other part that takes it, the weight of its heaviest edge to there
+  double volume = 0;               ///< per tensor and other part that takes it, its heaviest edge to there
   double imbalance = 0;            ///< the heaviest part over the mean, less 1
 };
 
@@ -119,12 +119,15 @@ private:
     double cost = 0;
   };
 
-  /// The first search is the quick one; the others differ in how they coarsen and cut, and go on until they gain nothing.
+  /// The first search is the quick one. The others differ in how they cut, from what, and how fast they coarsen, and go
+  /// on until they gain nothing.
   candidate search(unsigned i) const {
+    static constexpr std::array growths{3.0, 2.0, 4.0, 6.0};
     rng random{rng::mix(o_.seed + i)};
-    const multilevel::weighted_dag& g = o_.minimise == cut::volume && i % 4 < 3 ? shared_ : g_;
+    const multilevel::weighted_dag& g = o_.minimise == cut::volume && i % 4 >= 2 ? shared_ : g_;
     const std::vector<double> limits(o_.parts, most_);
-    const multilevel::search_options how{.within_cut = i % 2 == 0, .cycles = i == 0 ? 0u : 4u};
+    const multilevel::search_options how{
+      .growth = growths[i / 4 % growths.size()], .within_cut = i % 2 == 0, .cycles = i == 0 ? 0u : 4u};
     multilevel::cut_search cuts{how, random};
     candidate c;
     if (i == 0 || i % 4 == 3) {
@@ -138,7 +141,9 @@ private:
     }
     balance(g, c.part);
     c.excess = std::max(0.0, heaviest_part(c.part) - most_);
-    c.cost = o_.minimise == cut::volume ? multilevel::volume_gains{g_, c.part}.volume() : multilevel::cut_weight(g_, c.part);
+    c.cost = o_.effort == 0                ? 0 // there is nothing to compare it with
+             : o_.minimise == cut::volume ? multilevel::volume_gains{g_, c.part}.volume()
+                                          : multilevel::cut_weight(g_, c.part);
     return c;
   }
 
@@ -184,16 +189,18 @@ private:
 /// const auto cut = partition::acyclic(g, {.parts = 8, .imbalance = 0.03});
 /// device_of = cut.part[v];
 /// ```
-/// No part weighs more than `(1 + imbalance)` times the mean if the ops, in the order that is found, can be cut so; else
-/// none weighs more than the mean and the heaviest op. Parts may be empty. Same options, same result, whatever `threads`.
+/// No part weighs more than `(1 + imbalance)` times the mean if the ops, in the order that is found, can be cut so;
+/// else none weighs more than the mean and the heaviest op. Parts may be empty. Same options, same result, whatever
+/// `threads`.
 /// Throws `value_error` for 0 parts, an imbalance or weight that is negative or not finite, and 2^32 edges or more;
-/// `cycle_error`; `dangling_id_error`. Complexity: O(n + m) plus the cutting of a coarse graph of at most 640,000 vertices;
-/// further searches take O((n + m) log parts) each. Memory: about 90 bytes per edge for graphs with twice as many edges as
-/// ops; parallel searches take that each.
-/// Source: the multilevel scheme of Herrmann, Özkaya, Uçar, Kaya, Çatalyürek, SIAM J. Sci. Comput. 41(4), 2019, with other
-/// clusters, cuts, and moves; see partition/multilevel/.
+/// `cycle_error`; `dangling_id_error`. Complexity: O(n + m) plus the cutting of a coarse graph of at most 640,000
+/// vertices; further searches take O((n + m) log parts) each. Memory: about 90 bytes per edge for graphs with twice as
+/// many edges as ops; parallel searches take that each.
+/// Source: the multilevel scheme of Herrmann, Özkaya, Uçar, Kaya, Çatalyürek, SIAM J. Sci. Comput. 41(4), 2019, with
+/// other clusters, cuts, and moves; see partition/multilevel/.
 template <must_be::walkable G, class OpWeight = multilevel::unit_weight, class EdgeWeight = multilevel::unit_weight>
-acyclic_partition acyclic(const G& g, const acyclic_options& o = {}, OpWeight op_weight = {}, EdgeWeight edge_weight = {}) {
+acyclic_partition acyclic(const G& g, const acyclic_options& o = {}, OpWeight op_weight = {},
+                          EdgeWeight edge_weight = {}) {
   if (o.parts == 0) {
     throw value_error("acyclic_options: parts", "must be at least 1");
   }

@@ -8,12 +8,12 @@
 /// - *level clusters*: a cluster has vertices of one level, or of two adjacent ones (an edge leads to a higher level).
 ///   Around a cycle of clusters edges climb at least a level each and clusters descend at most one, so all clusters of
 ///   the cycle have the same two levels and an edge enters each at its upper and leaves it at its lower vertices. A
-///   cluster is only made if, among those made before, either no such edge enters it or none leaves it: the last made
-///   cluster of a cycle would have both.
+///   cluster is only made if, among those made before, either no such edge enters it or none leaves it, and a vertex
+///   only joins one if it brings no such edge: so the last made cluster of a cycle would not have been made.
 ///
-/// Sources: the fan-out free cones are those of technology mapping (Cong, Ding 1994); that clusters within two adjacent
-/// levels need checking against each other only is from Herrmann, Özkaya, Uçar, Kaya, Çatalyürek, SIAM J. Sci. Comput.
-/// 41(4), 2019, Theorem 4.2, whose condition on edges the one above generalises.
+/// Sources: the cones are the fan-out free ones of technology mapping (Cong, Ding 1994). Clusters within two adjacent
+/// levels are from Herrmann, Özkaya, Uçar, Kaya, Çatalyürek, SIAM J. Sci. Comput. 41(4), 2019; the rule for the edges
+/// between them is another one.
 #pragma once
 
 #include "weft/core/config.hpp"
@@ -150,7 +150,9 @@ struct cluster_members {
       vertex[next[c.of[v]]++] = v;
     }
   }
-  std::span<const op_id> operator[](std::size_t k) const { return {vertex.data() + first[k], vertex.data() + first[k + 1]}; }
+  std::span<const op_id> operator[](std::size_t k) const {
+    return {vertex.data() + first[k], vertex.data() + first[k + 1]};
+  }
 };
 
 /// Level clusters: along heavy edges, and where there is none, of siblings, which have a producer or a consumer in
@@ -235,9 +237,9 @@ private:
     weight_[root_[v]] += g_.weight_of(v);
   }
 
-  /// Numbers the clusters in a topological order. Level by level come those of this level alone, then those of this level
-  /// and the next one. Of the latter, those come last that others led to when they were made, in the order in which they
-  /// were made; before them those that led to others, the last made first.
+  /// Numbers the clusters in a topological order. Level by level come those of this level alone, then those of this
+  /// level and the next one. Of the latter, those come last that others led to when they were made, in the order in
+  /// which they were made; before them those that led to others, the last made first.
   clusters numbered() {
     const auto n = static_cast<op_id>(g_.size());
     std::vector<std::uint32_t> first; // per three kinds of each level
@@ -280,7 +282,8 @@ private:
         continue;
       }
       const double partner = cluster_weight(w);
-      if (partner + g_.weight_of(v) <= limits_.weight && best.is_worse_than(r.weight_of(e), partner) && safe<Up>(v, w)) {
+      const bool fits = partner + g_.weight_of(v) <= limits_.weight;
+      if (fits && best.is_worse_than(r.weight_of(e), partner) && safe<Up>(v, w)) {
         best = {w, r.weight_of(e), partner};
       }
     }
@@ -295,8 +298,8 @@ private:
     return base_[w] == (Up ? level_[v] : level_[w]) && !meets<Up>(v, root_[w]);
   }
 
-  /// Whether an edge leads from v up to the upper vertices of clusters made of its level and the next one (`Up`), or down
-  /// from v to the lower ones of its level and the one before; not counting one cluster.
+  /// Whether an edge leads from v up to the upper vertices of clusters made of its level and the next one (`Up`), or
+  /// down from v to the lower ones of its level and the one before; not counting one cluster.
   template <bool Up>
   bool meets(op_id v, op_id except) const {
     for (const op_id w : (Up ? g_.out : g_.in).row(v)) {
@@ -323,7 +326,7 @@ inline weighted_dag quotient(const weighted_dag& g, const clusters& c) {
   q.weight.assign(c.count, 0);
   q.out.first.reserve(c.count + 1);
   q.out.first.push_back(0);
-  std::vector<std::uint32_t> edge_to(c.count, 0); // per cluster, its edge in the row that is being made, if not before it
+  std::vector<std::uint32_t> edge_to(c.count, 0); // per cluster, the edge to it that was made last
   for (op_id k = 0; k < c.count; ++k) {
     const auto begin = static_cast<std::uint32_t>(q.out.to.size());
     for (const op_id v : members[k]) {
@@ -349,8 +352,8 @@ inline weighted_dag quotient(const weighted_dag& g, const clusters& c) {
   return q;
 }
 
-/// The part of the graph on one side: its vertices in ascending order, and the edges between them. `inner` gets their names
-/// in `name`. O(n + m).
+/// The part of the graph on one side: its vertices in ascending order, and the edges between them. `inner` gets their
+/// names in `name`. O(n + m).
 inline weighted_dag induced(const weighted_dag& g, std::span<const std::uint32_t> side, std::uint32_t which,
                             std::span<const op_id> name, std::vector<op_id>& inner) {
   weighted_dag s;
@@ -398,7 +401,8 @@ struct hierarchy {
   std::vector<clusters> steps;        ///< clusters of the given graph, of `graphs[0]`, …
 
   const weighted_dag& coarsest(const weighted_dag& g) const { return graphs.empty() ? g : graphs.back(); }
-  /// A partition of the given graph, or of that after so many steps, as one of the coarsest. Precondition: every cluster is within a part.
+  /// A partition of the given graph, or of that after so many steps, as one of the coarsest. Precondition: every
+  /// cluster is within a part.
   std::vector<std::uint32_t> project(std::vector<std::uint32_t> part, std::size_t from = 0) const {
     for (std::size_t i = from; i < steps.size(); ++i) {
       part = steps[i].gather(part);
@@ -407,10 +411,10 @@ struct hierarchy {
   }
 };
 
-/// Coarsens `h`, a hierarchy over g, further, step by step: with cones inwards and outwards where they take away a third,
-/// else with level clusters of latest and earliest levels in turn. `part`, if not empty, has a part per vertex of its
-/// coarsest graph; clusters keep within parts. O(n + m) for graphs of bounded density, since each step takes away at
-/// least a tenth.
+/// Coarsens `h`, a hierarchy over g, further, step by step: with cones inwards and outwards where they take away a
+/// third, else with level clusters of latest and earliest levels in turn. `part`, if not empty, has a part per vertex
+/// of its coarsest graph; clusters keep within parts. O(n + m) for graphs of bounded density, since each step takes
+/// away at least a tenth.
 inline void coarsen(hierarchy& h, const weighted_dag& g, const coarsening& o, std::vector<std::uint32_t> part = {}) {
   const double total = g.total_weight();
   for (unsigned step = o.first_step, fruitless = 0; step < o.last_step && fruitless < 4; ++step) {

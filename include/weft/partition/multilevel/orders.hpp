@@ -25,8 +25,8 @@ inline std::vector<op_id> order_by(std::span<const std::uint32_t> number) {
   return cluster_members{c}.vertex;
 }
 
-/// Each vertex right after what it still needs (`Inward`), or, from the last on backwards, right before what still needs
-/// it. O(n + m).
+/// Each vertex right after what it still needs (`Inward`), or, from the last on backwards, right before what still
+/// needs it. O(n + m).
 template <bool Inward>
 std::vector<op_id> depth_first_order(const weighted_dag& g) {
   const auto n = static_cast<op_id>(g.size());
@@ -58,9 +58,9 @@ std::vector<op_id> depth_first_order(const weighted_dag& g) {
   return order;
 }
 
-/// Greedy growing: of the vertices that may come next, the one that adds least to the weight of the edges that leave what
-/// there is; of equal ones by random numbers. From the first on (`Forward`), or from the last on backwards.
-/// O((n + m) log n).
+/// Greedy growing: of the vertices that may come next, the one that adds least to the weight of the edges that leave
+/// what there is; of equal ones by random numbers. From the first on (`Forward`), or from the last on backwards. O((n +
+/// m) log n).
 template <bool Forward>
 std::vector<op_id> growing_order(const weighted_dag& g, rng& random) {
   const auto n = static_cast<op_id>(g.size());
@@ -107,16 +107,17 @@ std::vector<op_id> growing_order(const weighted_dag& g, rng& random) {
   return order;
 }
 
-/// The order cut into one piece per limit, where the edges that pass weigh least, among the places that keep all pieces to
-/// their limits: an end may be off its proportional place by half of the room that a limit leaves. Where no op ends there,
-/// the nearest end of an op. O(n), and O(m) if edges have weights.
+/// The order cut into one piece per limit, where the edges that pass weigh least, among the places that keep all pieces
+/// to their limits: an end may be off its proportional place by the room that a limit leaves, or half of it if pieces
+/// have two such ends. Where no op ends there, the nearest end of an op. O(n), and O(m) if edges have weights.
 inline std::vector<std::uint32_t> cut_at_narrow_places(const weighted_dag& g, std::span<const op_id> order,
                                                        std::span<const double> limit) {
   double limits = 0;
   for (const double l : limit) {
     limits += l;
   }
-  const double share = limits > 0 ? g.total_weight() / limits : 1; // of its limit that a piece takes when all take alike
+  const double share = limits > 0 ? g.total_weight() / limits : 1; // of its limit, what a piece takes if all take alike
+  const double ends = limit.size() > 2 ? 2 : 1;                    // of a piece, that may be elsewhere
   struct place {
     std::size_t at = 0; // in the order
     double weight = 0;  // of what is before it
@@ -127,13 +128,14 @@ inline std::vector<std::uint32_t> cut_at_narrow_places(const weighted_dag& g, st
   double middle = 0;
   for (std::uint32_t p = 0; p + 1 < limit.size(); ++p) {
     middle += limit[p] * share;
-    const double room = std::min(limit[p], limit[p + 1]) * (1 - share) / 2;
+    const double room = std::min(limit[p], limit[p + 1]) * (1 - share) / ends;
     place best = end, here = end;
     double best_off = std::numeric_limits<double>::infinity();
     for (;;) {
       const double off = std::max(here.weight - middle, middle - here.weight);
       const bool closer = off < best_off;
-      if (off > room ? closer : best_off > room || here.passing < best.passing || (here.passing == best.passing && closer)) {
+      const bool narrower = here.passing < best.passing || (here.passing == best.passing && closer);
+      if (off > room ? closer : best_off > room || narrower) {
         best = here;
         best_off = off;
       }
@@ -157,8 +159,8 @@ inline std::vector<std::uint32_t> cut_at_narrow_places(const weighted_dag& g, st
 
 /// The order cut so that no piece weighs more than `W / k + (1 - 1 / k) w` for k pieces, the total weight W and that of
 /// the heaviest vertex w, or `most` if that is more. That is always possible (Pinar, Aykanat 2004, §2). O(n).
-inline std::vector<std::uint32_t> cut_by_weight(const weighted_dag& g, std::span<const op_id> order, std::uint32_t parts,
-                                                double most) {
+inline std::vector<std::uint32_t> cut_by_weight(const weighted_dag& g, std::span<const op_id> order,
+                                                std::uint32_t parts, double most) {
   std::vector<std::uint32_t> part(g.size());
   std::uint32_t p = 0;
   double weight = 0;

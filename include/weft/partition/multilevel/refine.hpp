@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// Moves vertices between the parts of an acyclic partition, so that less is cut, and keeps it acyclic.
 ///
-/// Parts are numbered so that edges lead to the same or a higher part. Then a vertex may go to any part from the highest
-/// one of its predecessors to the lowest one of its successors.
+/// Parts are numbered so that edges lead to the same or a higher part. Then a vertex may go to any part from the
+/// highest one of its predecessors to the lowest one of its successors.
 #pragma once
 
 #include "weft/core/heap.hpp"
@@ -27,7 +27,8 @@ inline double cut_weight(const weighted_dag& g, std::span<const std::uint32_t> p
   return sum;
 }
 
-/// Numbers for the vertices that are, or were, at a boundary of parts: what is known about them takes no room for others.
+/// Numbers for the vertices that are, or were, at a boundary of parts: what is known about them takes no room for
+/// others.
 class boundary {
 public:
   boundary(const weighted_dag& g, std::span<const std::uint32_t> part) : number_(g.size(), none) {
@@ -171,7 +172,7 @@ template <class Gains>
 class refiner {
 public:
   /// `part` is acyclic in the order of its numbers, and is changed. `limit` is the most that each part should weigh; no
-  /// move makes a part heavier than that, unless it was and leaves one that is heavier still.
+  /// move makes a part heavier than that, unless it leaves one that is above its own limit by more.
   refiner(const weighted_dag& g, std::span<std::uint32_t> part, std::span<const double> limit)
       : g_{g}, part_{part}, limit_{limit}, weight_(limit.size(), 0), waiting_(limit.size()), gains_{g, part} {
     for (op_id v = 0; v < g.size(); ++v) {
@@ -258,8 +259,8 @@ private:
         continue;
       }
       const std::uint32_t from = part_[e.v];
-      const double after = weight_[e.to] + g_.weight_of(e.v);
-      if (after > limit_[e.to] && after > weight_[from]) {
+      const double excess = weight_[e.to] + g_.weight_of(e.v) - limit_[e.to];
+      if (excess > 0 && excess >= weight_[from] - limit_[from]) {
         push(waiting_[e.to], e);
         continue;
       }

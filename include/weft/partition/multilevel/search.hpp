@@ -43,8 +43,8 @@ struct best_cut {
   }
 };
 
-/// The search. A limit per part says what it should weigh at most; the parts keep to it where orders of the coarsest graph
-/// can be cut so.
+/// The search. A limit per part says what it should weigh at most; the parts keep to it where orders of the coarsest
+/// graph can be cut so.
 class cut_search {
 public:
   cut_search(const search_options& o, rng& random) : o_{o}, random_{random} {}

@@ -24,8 +24,8 @@ inline std::vector<double> output_weights(const weighted_dag& g) {
   return weight;
 }
 
-/// The graph whose edges share the weight of what their vertex puts out: cut all, and the volume of one part is counted.
-/// O(n + m).
+/// The graph whose edges share the weight of what their vertex puts out: cut all, and the volume of one part is
+/// counted. O(n + m).
 inline weighted_dag with_shared_outputs(const weighted_dag& g) {
   const auto output = output_weights(g);
   weighted_dag s = g;
@@ -75,7 +75,8 @@ public:
     }
     low = low == none ? here : low;
     high = high == none ? here : high;
-    const std::array<std::uint32_t, 4> to{low, low + 1 < here ? here - 1 : low, high, high > here + 1 ? here + 1 : high};
+    const std::array<std::uint32_t, 4> to{low, low + 1 < here ? here - 1 : low, //
+                                          high, high > here + 1 ? here + 1 : high};
     for (std::size_t i = 0; i < to.size(); ++i) {
       if (to[i] != here && (i % 2 == 0 || to[i] != to[i - 1])) {
         visit(to[i], gain(v, to[i]));
@@ -83,8 +84,8 @@ public:
     }
   }
 
-  /// Calls `changed(w)` for the neighbours, and for the other takers of what reached its first or last but one taker in a
-  /// part, unless it has more than 64. O(degree · parts that take something) without those.
+  /// Calls `changed(w)` for the neighbours, and for the other takers of what reached its first or last but one taker in
+  /// a part, unless it has more than 64. O(degree · parts that take something) without those.
   template <class Changed>
   void move(op_id v, std::uint32_t to, Changed changed) {
     const std::uint32_t from = part_[v];

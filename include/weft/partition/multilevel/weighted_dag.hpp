@@ -62,8 +62,8 @@ struct rows {
   }
 };
 
-/// A DAG with weights whose every edge leads from a smaller to a larger id. Memory: 8 bytes per edge and per vertex, and
-/// 16 and 8 more where weights are not all 1.
+/// A DAG with weights whose every edge leads from a smaller to a larger id. Memory: 8 bytes per edge and per vertex,
+/// and 16 and 8 more where weights are not all 1.
 struct weighted_dag {
   rows out;
   rows in;
@@ -114,8 +114,8 @@ bool ids_are_topological(const G& g) {
 
 } // namespace detail
 
-/// The graph or workload with its weights, renumbered where an edge leads to a smaller id. Several edges between two ops
-/// stay several. Throws `cycle_error`, `dangling_id_error`, and `value_error` for a weight that is negative or not
+/// The graph or workload with its weights, renumbered where an edge leads to a smaller id. Several edges between two
+/// ops stay several. Throws `cycle_error`, `dangling_id_error`, and `value_error` for a weight that is negative or not
 /// finite, or for more edges than 32 bits can number. O(n + m).
 template <must_be::walkable G, class OpWeight = unit_weight, class EdgeWeight = unit_weight>
 numbered_dag number(const G& g, OpWeight op_weight = {}, EdgeWeight edge_weight = {}) {
