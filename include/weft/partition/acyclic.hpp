@@ -127,7 +127,8 @@ private:
     const multilevel::weighted_dag& g = o_.minimise == cut::volume && i % 4 >= 2 ? shared_ : g_;
     const std::vector<double> limits(o_.parts, most_);
     const multilevel::search_options how{
-      .growth = growths[i / 4 % growths.size()], .within_cut = i % 2 == 0, .cycles = i == 0 ? 0u : 4u};
+      .growth = growths[i / 4 % growths.size()], .least_gain = i == 0 ? 0.25 : 0.125,
+      .within_cut = i % 2 == 0, .cycles = i == 0 ? 0u : 4u};
     multilevel::cut_search cuts{how, random};
     candidate c;
     if (i == 0 || i % 4 == 3) {

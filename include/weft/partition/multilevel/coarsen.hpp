@@ -391,6 +391,7 @@ struct coarsening {
   std::size_t vertices = 1000; ///< stop at so few
   double heaviest = 0;         ///< what a vertex of the coarsest graph may weigh
   double growth = 3;           ///< in one step, clusters may weigh so many times the mean vertex
+  double least_gain = 0.125;   ///< the first step that takes away a smaller share of the edges is the last one
   unsigned first_step = 0;     ///< 0: inward cones, 1: level clusters, 2: outward cones, 3: level clusters, and so on
   unsigned last_step = 1000;   ///< stop before this
 };
@@ -437,7 +438,8 @@ inline void coarsen(hierarchy& h, const weighted_dag& g, const coarsening& o, st
       part = c.gather(part);
     }
     weighted_dag coarse = quotient(fine, c);
-    const bool stuck = coarse.num_edges() > fine.num_edges() - fine.num_edges() / 8;
+    const double before = static_cast<double>(fine.num_edges());
+    const bool stuck = static_cast<double>(coarse.num_edges()) > (1 - o.least_gain) * before;
     h.graphs.push_back(std::move(coarse));
     h.steps.push_back(std::move(c));
     if (stuck) {

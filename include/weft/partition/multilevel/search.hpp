@@ -25,6 +25,7 @@ struct search_options {
   std::size_t coarsest = 10'000; ///< vertices at which coarsening stops, and many ways to cut are tried
   double growth = 3;             ///< per step of coarsening, as in `coarsening`
   double heaviest = 0.05;        ///< what a vertex of the coarsest graph may weigh, as a share of the smallest part
+  double least_gain = 0.25;      ///< as in `coarsening`: with less, graphs that hardly coarsen take longer
   bool within_cut = true;        ///< coarsen within the pieces of the best cut of an order of the graph itself
   std::size_t cycles = 0;        ///< so often coarsen within the parts that were found, and refine again, if it helps
   refinement refine{};
@@ -140,7 +141,8 @@ private:
   coarsening coarsening_for(std::span<const double> limit, std::size_t vertices) const {
     return {.vertices = vertices,
             .heaviest = o_.heaviest * *std::min_element(limit.begin(), limit.end()),
-            .growth = o_.growth};
+            .growth = o_.growth,
+            .least_gain = o_.least_gain};
   }
 
   std::vector<std::uint32_t> refined(const weighted_dag& g, std::vector<std::uint32_t> part,
