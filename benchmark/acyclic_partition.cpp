@@ -3,7 +3,7 @@
 // topological order in equal pieces, and greedy growing, refined or not, without coarsening; and edges per second, with
 // memory, for graphs of 10^5 to 10^7 ops. Deterministic but for the seconds, which are CPU seconds of one thread.
 //
-// acyclic_partition [--ops N] [--parts K]: graphs up to N ops (10^6), into K parts (8) where times are measured
+// acyclic_partition [--times] [--ops N] [--parts K]: only times; graphs up to N ops (10^6), into K parts (8)
 #include "weft/graph/generate.hpp"
 #include "weft/graph/polyhedral.hpp"
 #include "weft/partition/acyclic.hpp"
@@ -99,31 +99,9 @@ csr_graph gemm(std::uint64_t ops) {
   return generate::gemm({n, n, n});
 }
 
-void measure(const std::string& name, const csr_graph& g, std::uint32_t parts) {
-  const double start = cpu_seconds();
-  const auto p = partition::acyclic(g, {.parts = parts, .imbalance = imbalance});
-  const double seconds = cpu_seconds() - start;
-  std::printf("%-14s %9zu %9zu %3u %9.0f %8.3f %12.2f %9.0f %11.0f\n", name.c_str(), g.num_ops(), g.num_edges(), parts,
-              p.cut, seconds, static_cast<double>(g.num_edges()) / seconds / 1e6, peak_mib(),
-              peak_mib() * 1024 * 1024 / static_cast<double>(g.num_edges()));
-}
-
-} // namespace
-
-int main(int argc, char** argv) {
-  double most = 1e6;
-  std::uint32_t parts = 8;
-  bool brief = false;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], "--benchmark_min_time", 20) == 0) { // by ctest
-      brief = true;
-    } else if (std::strcmp(argv[i], "--ops") == 0 && i + 1 < argc) {
-      most = std::strtod(argv[++i], nullptr);
-    } else if (std::strcmp(argv[i], "--parts") == 0 && i + 1 < argc) {
-      parts = static_cast<std::uint32_t>(std::max(1L, std::strtol(argv[++i], nullptr, 10)));
-    }
-  }
-  std::printf("Cut edges at 3 %% imbalance; volume: minimised in its place\n%-14s %8s %9s %3s %9s %9s %9s %9s %8s %9s %8s %9s %9s\n",
+bool compare_cuts(bool brief) {
+  std::printf("Cut edges at 3 %% imbalance; volume: minimised in its place\n"
+              "%-14s %8s %9s %3s %9s %9s %9s %9s %8s %9s %8s %9s %9s\n",
               "graph", "ops", "edges", "k", "pieces", "growing", "refined", "acyclic", "seconds", "effort 8", "seconds",
               "volume", "dagP");
   bool good = true;
@@ -140,6 +118,36 @@ int main(int argc, char** argv) {
       good = compare("fork-join", generate::fork_join(100, 10, 50), k) && good;
     }
   }
+  return good;
+}
+
+void measure(const std::string& name, const csr_graph& g, std::uint32_t parts) {
+  const double start = cpu_seconds();
+  const auto p = partition::acyclic(g, {.parts = parts, .imbalance = imbalance});
+  const double seconds = cpu_seconds() - start;
+  std::printf("%-14s %9zu %9zu %3u %9.0f %8.3f %12.2f %9.0f %11.0f\n", name.c_str(), g.num_ops(), g.num_edges(), parts,
+              p.cut, seconds, static_cast<double>(g.num_edges()) / seconds / 1e6, peak_mib(),
+              peak_mib() * 1024 * 1024 / static_cast<double>(g.num_edges()));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  double most = 1e6;
+  std::uint32_t parts = 8;
+  bool brief = false, only_times = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--benchmark_min_time", 20) == 0) { // by ctest
+      brief = true;
+    } else if (std::strcmp(argv[i], "--times") == 0) {
+      only_times = true;
+    } else if (std::strcmp(argv[i], "--ops") == 0 && i + 1 < argc) {
+      most = std::strtod(argv[++i], nullptr);
+    } else if (std::strcmp(argv[i], "--parts") == 0 && i + 1 < argc) {
+      parts = static_cast<std::uint32_t>(std::max(1L, std::strtol(argv[++i], nullptr, 10)));
+    }
+  }
+  const bool good = only_times || compare_cuts(brief);
   std::printf("\nOne thread; memory is the peak of the process, the graph that is given included\n"
               "%-14s %9s %9s %3s %9s %8s %12s %9s %11s\n",
               "graph", "ops", "edges", "k", "cut", "seconds", "10^6 edges/s", "MiB", "bytes/edge");
