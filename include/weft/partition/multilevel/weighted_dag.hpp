@@ -155,18 +155,20 @@ numbered_dag number(const G& g, OpWeight op_weight = {}, EdgeWeight edge_weight 
       result.dag.weight.push_back(detail::checked_weight(static_cast<double>(op_weight(v)), "op"));
     }
   }
-  if constexpr (all_edges_weigh_1 && graph::walkable_backwards<G>) { // without jumps over all of memory
-    rows& in = result.dag.in;
-    in.first.reserve(n + 1);
-    in.first.push_back(0);
-    in.to.reserve(m);
-    for (op_id i = 0; i < n; ++i) {
-      graph::for_each_predecessor(g, result.op_of(i), [&](op_id u) { in.to.push_back(place.empty() ? u : place[u]); });
-      in.first.push_back(static_cast<std::uint32_t>(in.to.size()));
+  if constexpr (all_edges_weigh_1 && graph::walkable_backwards<G>) {
+    if (place.empty()) { // as they are: `reversed` jumps over all of memory
+      rows& in = result.dag.in;
+      in.first.reserve(n + 1);
+      in.first.push_back(0);
+      in.to.reserve(m);
+      for (const op_id v : ids(n)) {
+        graph::for_each_predecessor(g, v, [&](op_id u) { in.to.push_back(u); });
+        in.first.push_back(static_cast<std::uint32_t>(in.to.size()));
+      }
+      return result;
     }
-  } else {
-    result.dag.in = out.reversed();
   }
+  result.dag.in = out.reversed();
   return result;
 }
 
