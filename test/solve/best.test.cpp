@@ -201,18 +201,4 @@ TEST_CASE("solve::best: tells of every better plan") {
   CHECK(seen.back() == r.makespan);
 }
 
-TEST_CASE("for_each_chain: every piece once, and the first exception at the end") {
-  for (const unsigned threads : {1u, 2u, 7u}) {
-    std::vector<int> done(20, 0);
-    solve::detail::for_each_chain(20, threads, [&](unsigned k) { ++done[k]; });
-    CHECK(done == std::vector<int>(20, 1));
-    CHECK_THROWS_AS(solve::detail::for_each_chain(20, threads, [](unsigned k) {
-                      if (k == 3) {
-                        throw error("three");
-                      }
-                    }),
-                    error);
-  }
-}
-
 } // namespace solve_best_test

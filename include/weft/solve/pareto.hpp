@@ -4,6 +4,7 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/core/error.hpp"
+#include "weft/core/parallel.hpp"
 #include "weft/core/random.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/evaluate/pareto_front.hpp"
@@ -142,7 +143,7 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
     const evaluation in_time{how.run, objective::within_deadline{how.objective, deadline}};
     const auto mine = share();
     std::array<evaluated_plan, 2> found;
-    detail::for_each_chain(2, options.threads, [&](unsigned k) {
+    for_each_on_threads(2, options.threads, [&](unsigned k) {
       evaluator<Problem, std::remove_const_t<decltype(in_time)>> judged{searched, in_time};
       rng random{rng::mix(mine.seed + k)};
       const weft::budget half{.moves = mine.moves / 2,

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Independent pieces of work on several threads, and a listener that they share.
+/// A listener that several threads share.
 #pragma once
 
 #include "weft/core/budget.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
 #include <functional>
 #include <limits>
 #include <mutex>
-#include <thread>
-#include <vector>
 
 namespace weft::solve::detail {
 
@@ -36,33 +31,5 @@ private:
   std::mutex mutex_;
   double best_ = std::numeric_limits<double>::infinity();
 };
-
-/// Calls f(0) … f(count − 1), on `threads` threads. The first exception is rethrown when all have ended.
-template <class F>
-void for_each_chain(unsigned count, unsigned threads, F f) {
-  std::atomic<unsigned> next{0};
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto work = [&] {
-    for (unsigned k = next++; k < count; k = next++) {
-      try {
-        f(k);
-      } catch (...) {
-        const std::lock_guard lock{mutex};
-        failure = failure ? failure : std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (unsigned t = 1; t < std::min(threads, count); ++t) {
-      others.emplace_back(work);
-    }
-    work();
-  }
-  if (failure) {
-    std::rethrow_exception(failure);
-  }
-}
 
 } // namespace weft::solve::detail

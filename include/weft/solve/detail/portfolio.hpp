@@ -5,6 +5,7 @@
 #include "weft/bound/component_memory.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/buffer.hpp"
+#include "weft/core/parallel.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
@@ -23,9 +24,9 @@
 #include "weft/refine/tabu_search.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/memory.hpp"
 #include "weft/simulate/plan_of.hpp"
 #include "weft/simulate/record.hpp"
-#include "weft/simulate/memory.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/solve/best_result.hpp"
 #include "weft/solve/detail/chains.hpp"
@@ -431,7 +432,7 @@ private:
     // With more chains than threads, the chains of a thread run one after the other.
     share.seconds /= static_cast<double>((chains + options_.threads - 1) / options_.threads);
     buffer<evaluated_plan> plans(chains);
-    for_each_chain(chains, options_.threads, [&](unsigned k) {
+    for_each_on_threads(chains, options_.threads, [&](unsigned k) {
       rng random{rng::mix(options_.seed + 0x9e3779b97f4a7c15u * (k + 1))};
       auto mine = share;
       const std::function<void(const progress&)> tell = [&](const progress& x) {
