@@ -15,7 +15,7 @@ else()
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 if(WEFT_SANITIZE)
-  target_compile_definitions(weft_dev INTERFACE WEFT_SANITIZED) # for tests whose rounds take fifty times as long then
+  target_compile_definitions(weft_dev INTERFACE WEFT_SANITIZED) # for tests whose rounds take far longer then
   target_compile_options(weft_dev INTERFACE
     "-fsanitize=${WEFT_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(weft_dev INTERFACE "-fsanitize=${WEFT_SANITIZE}")

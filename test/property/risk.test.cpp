@@ -118,7 +118,7 @@ constexpr int rounds = 500;
 constexpr int rounds = 10'000;
 #endif
 
-TEST_CASE("risk: scores and bounds of 10,000 random problems, beside longest paths for every plan and sample") {
+TEST_CASE("risk: scores and bounds of random problems, beside longest paths for every plan and sample") {
   const std::vector<objective::risk_measure> measures{objective::mean, objective::quantile(0.7), objective::quantile(1),
                                                       objective::conditional_value_at_risk(0.7),
                                                       objective::conditional_value_at_risk(0.4)};

@@ -5,7 +5,8 @@
 /// FP32. Where GeForce cards are faster when they add up in half precision, what they reach when they add up in single
 /// precision is meant. NVLink bandwidths are those of one link in one direction. Sources are NVIDIA's data sheets of
 /// that name, if nothing else is said; those of GeForce and TITAN cards are the white papers on their architectures
-/// (*Turing*, 2018, reference boards; *Ampere GA102*, 2020; *Ada*, 2022; *RTX Blackwell*, 2025).
+/// (*Turing*, 2018, reference boards; *Ampere GA102*, 2020; *Ada*, 2022; *RTX Blackwell*, 2025). Of A10G, H20 and L20
+/// there is no sheet in public: those figures are what clouds and makers of servers state, less sure than the others.
 #pragma once
 
 #include "weft/platform/number_format.hpp"
