@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Whether ops can meet a makespan: places and orders are tried, and what leads nowhere is learned.
+#pragma once
+
+#include "weft/bound/detail/conflict_learning.hpp"
+#include "weft/bound/detail/device_rules.hpp"
+#include "weft/bound/detail/whole_times.hpp"
+#include "weft/core/sort.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace weft::bound::detail {
+
+/// Asks for smaller and smaller makespans; what is learned of one holds for smaller ones. Restarts after some dead ends, as
+/// often as Luby, Sinclair and Zuckerman say.
+class conflict_search {
+public:
+  using amount = whole_times::amount;
+  enum class answer : std::uint8_t { yes, no, unknown };
+
+  /// Keeps a reference to q. `twin[d]`: a device before d that nothing tells from it, or the number of devices.
+  conflict_search(const whole_times& q, amount limit, const std::vector<std::size_t>& twin)
+      : q_{q}, rules_{q, known_}, preferred_(q.num_components, q.num_devices()) {
+    possible_ = rules_.begin(limit, twin);
+  }
+
+  /// Where components are tried first, per component a device.
+  void prefer(std::vector<std::size_t> where) { preferred_ = std::move(where); }
+
+  /// Whether some schedule ends by `limit`, no more than before. `spend()` pays for a decision or a dead end, and is false
+  /// to end the search.
+  template <class Spend>
+  answer operator()(amount limit, Spend spend) {
+    known_.take_back(0);
+    rules_.set_limit(limit);
+    while (possible_) {
+      if (!rules_.follow()) {
+        ++dead_ends_;
+        possible_ = known_.learn();
+        if (!spend()) {
+          return possible_ ? answer::unknown : answer::no;
+        }
+        continue;
+      }
+      if (dead_ends_ >= next_restart_) {
+        known_.take_back(0);
+        next_restart_ = dead_ends_ + 64 * luby(++restarts_);
+        if (known_.num_learned() > most_learned_) {
+          known_.forget();
+          most_learned_ += most_learned_ / 20;
+        }
+        continue;
+      }
+      if (!spend()) {
+        return answer::unknown;
+      }
+      if (!decide()) {
+        return answer::yes;
+      }
+    }
+    return answer::no;
+  }
+
+  /// After the answer `yes`: the ops in an order in which they can run, and where.
+  std::vector<op_id> sequence() const {
+    std::vector<op_id> ops = q_.order;
+    weft::stable_sort(ops, [&](op_id u, op_id v) {
+      const amount a = start(u);
+      const amount b = start(v);
+      return a != b ? a < b : a + time(u) < b + time(v);
+    });
+    return ops;
+  }
+  std::size_t device_of(op_id v) const {
+    std::size_t d = 0;
+    while (!known_.holds(rules_.place_of(v, d))) {
+      ++d;
+    }
+    return d;
+  }
+  std::uint64_t dead_ends() const { return dead_ends_; }
+
+private:
+  amount start(op_id v) const { return rules_.head(v, device_of(v)); }
+  amount time(op_id v) const { return rules_.time(v, device_of(v)); }
+
+  static std::uint64_t luby(std::uint64_t i) {
+    for (std::uint64_t power = 1;; power *= 2) {
+      if (i == 2 * power - 1) {
+        return power;
+      }
+      if (i < 2 * power - 1) {
+        return luby(i - (power - 1));
+      }
+    }
+  }
+
+  /// False if nothing is open.
+  bool decide() {
+    component_id most = none;
+    double activity = -1;
+    amount least_room = 0;
+    for (component_id c = 0; c < q_.num_components; ++c) {
+      double sum = 0;
+      bool open = false;
+      for (std::size_t d = 0; d < q_.num_devices(); ++d) {
+        if (known_.is_open(rules_.place(c, d))) {
+          open = true;
+          sum += known_.activity(rules_.place(c, d));
+        }
+      }
+      if (!open || sum < activity) {
+        continue;
+      }
+      const amount room = length(c, best_device(c));
+      if (sum > activity || room > least_room) {
+        most = c;
+        activity = sum;
+        least_room = room;
+      }
+    }
+    if (most == none) {
+      const auto first = rules_.open_order();
+      if (first == device_rules::always_before) {
+        return false;
+      }
+      known_.decide(first);
+      return true;
+    }
+    const std::size_t liked = preferred_[most];
+    const bool can = liked < q_.num_devices() && known_.is_open(rules_.place(most, liked));
+    known_.decide(rules_.place(most, can ? liked : best_device(most)));
+    return true;
+  }
+
+  /// The longest of head + time + tail of the members of a component on a device.
+  amount length(component_id c, std::size_t d) const {
+    amount most = 0;
+    for (const op_id v : rules_.members(c)) {
+      most = std::max(most, rules_.head(v, d) + rules_.time(v, d) + rules_.tail(v, d));
+    }
+    return most;
+  }
+  std::size_t best_device(component_id c) const {
+    std::size_t best = q_.num_devices();
+    amount least = 0;
+    for (std::size_t d = 0; d < q_.num_devices(); ++d) {
+      if (known_.is_open(rules_.place(c, d))) {
+        const amount x = length(c, d);
+        if (best == q_.num_devices() || x < least) {
+          best = d;
+          least = x;
+        }
+      }
+    }
+    return best;
+  }
+
+  const whole_times& q_;
+  conflict_learning known_;
+  device_rules rules_;
+  std::vector<std::size_t> preferred_;
+  bool possible_ = true;
+  std::uint64_t dead_ends_ = 0;
+  std::uint64_t next_restart_ = 64;
+  std::uint64_t restarts_ = 1;
+  std::size_t most_learned_ = 4000;
+};
+
+} // namespace weft::bound::detail
