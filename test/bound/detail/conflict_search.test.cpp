@@ -74,13 +74,13 @@ TEST_CASE("conflict_search: says yes from the optimum on where times are whole, 
           break;
         }
         REQUIRE(a == conflict_search::answer::yes);
-        if (!q.is_exact()) {
+        if (!q.is_exact) {
           makespan *= 0.9;
           continue;
         }
         plan found{placement(p.num_ops(), 0), {}};
         for (const op_id v : ids(p.num_ops())) {
-          found.placement[v] = usable[ask.device_of(v)];
+          found.placement[v] = ask.device_of(v);
         }
         for (const op_id v : ask.sequence()) {
           found.order.push_back(step::run(v));
@@ -97,7 +97,7 @@ TEST_CASE("conflict_search: says yes from the optimum on where times are whole, 
       }
       if (optimum < std::numeric_limits<double>::infinity()) {
         CHECK(makespan <= optimum);
-        if (q.is_exact()) {
+        if (q.is_exact) {
           CHECK(makespan == doctest::Approx(optimum));
           ++exact;
         }

@@ -6,6 +6,7 @@
 #include "weft/bound/detail/device_rules.hpp"
 #include "weft/bound/detail/whole_times.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/plan/plan.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,12 +23,9 @@ public:
 
   /// Keeps a reference to q. `twin[d]`: a device before d that nothing tells from it, or the number of devices.
   conflict_search(const whole_times& q, amount limit, const std::vector<std::size_t>& twin)
-      : q_{q}, rules_{q, known_}, preferred_(q.num_components, q.num_devices()) {
+      : q_{q}, rules_{q, known_}, preferred_(q.num_units, q.num_machines()) {
     possible_ = rules_.begin(limit, twin);
   }
-
-  /// Where components are tried first, per component a device.
-  void prefer(std::vector<std::size_t> where) { preferred_ = std::move(where); }
 
   /// Whether some schedule ends by `limit`, no more than before. `spend()` pays for a decision or a dead end, and is false
   /// to end the search.
@@ -73,18 +71,38 @@ public:
     });
     return ops;
   }
-  std::size_t device_of(op_id v) const {
+  std::size_t machine_of(op_id v) const {
     std::size_t d = 0;
     while (!known_.holds(rules_.place_of(v, d))) {
       ++d;
     }
     return d;
   }
+  device_id device_of(op_id v) const { return q_.devices[q_.machines[machine_of(v)].device]; }
+  /// After the answer `yes`: never again these places.
+  void forbid_places() {
+    std::vector<conflict_learning::literal> clause;
+    for (std::uint32_t c = 0; c < q_.num_units; ++c) {
+      clause.push_back(conflict_learning::negation(rules_.place(c, machine_of(rules_.members(c).front()))));
+    }
+    known_.take_back(0);
+    possible_ = possible_ && known_.add_clause(clause);
+  }
+  /// Where units are tried first: as ops are placed.
+  void prefer(const placement& where) {
+    for (op_id v = 0; v < where.size(); ++v) {
+      for (std::size_t d = 0; d < q_.num_machines(); ++d) {
+        if (q_.devices[q_.machines[d].device] == where[v]) {
+          preferred_[q_.unit_of[v]] = d;
+        }
+      }
+    }
+  }
   std::uint64_t dead_ends() const { return dead_ends_; }
 
 private:
-  amount start(op_id v) const { return rules_.head(v, device_of(v)); }
-  amount time(op_id v) const { return rules_.time(v, device_of(v)); }
+  amount start(op_id v) const { return rules_.head(v, machine_of(v)); }
+  amount time(op_id v) const { return rules_.time(v, machine_of(v)); }
 
   static std::uint64_t luby(std::uint64_t i) {
     for (std::uint64_t power = 1;; power *= 2) {
@@ -99,13 +117,13 @@ private:
 
   /// False if nothing is open.
   bool decide() {
-    component_id most = none;
+    std::uint32_t most = none;
     double activity = -1;
     amount least_room = 0;
-    for (component_id c = 0; c < q_.num_components; ++c) {
+    for (std::uint32_t c = 0; c < q_.num_units; ++c) {
       double sum = 0;
       bool open = false;
-      for (std::size_t d = 0; d < q_.num_devices(); ++d) {
+      for (std::size_t d = 0; d < q_.num_machines(); ++d) {
         if (known_.is_open(rules_.place(c, d))) {
           open = true;
           sum += known_.activity(rules_.place(c, d));
@@ -114,7 +132,7 @@ private:
       if (!open || sum < activity) {
         continue;
       }
-      const amount room = length(c, best_device(c));
+      const amount room = length(c, best_machine(c));
       if (sum > activity || room > least_room) {
         most = c;
         activity = sum;
@@ -130,26 +148,26 @@ private:
       return true;
     }
     const std::size_t liked = preferred_[most];
-    const bool can = liked < q_.num_devices() && known_.is_open(rules_.place(most, liked));
-    known_.decide(rules_.place(most, can ? liked : best_device(most)));
+    const bool can = liked < q_.num_machines() && known_.is_open(rules_.place(most, liked));
+    known_.decide(rules_.place(most, can ? liked : best_machine(most)));
     return true;
   }
 
-  /// The longest of head + time + tail of the members of a component on a device.
-  amount length(component_id c, std::size_t d) const {
+  /// The longest of head + time + tail of the members of a unit on a machine.
+  amount length(std::uint32_t c, std::size_t d) const {
     amount most = 0;
     for (const op_id v : rules_.members(c)) {
       most = std::max(most, rules_.head(v, d) + rules_.time(v, d) + rules_.tail(v, d));
     }
     return most;
   }
-  std::size_t best_device(component_id c) const {
-    std::size_t best = q_.num_devices();
+  std::size_t best_machine(std::uint32_t c) const {
+    std::size_t best = q_.num_machines();
     amount least = 0;
-    for (std::size_t d = 0; d < q_.num_devices(); ++d) {
+    for (std::size_t d = 0; d < q_.num_machines(); ++d) {
       if (known_.is_open(rules_.place(c, d))) {
         const amount x = length(c, d);
-        if (best == q_.num_devices() || x < least) {
+        if (best == q_.num_machines() || x < least) {
           best = d;
           least = x;
         }

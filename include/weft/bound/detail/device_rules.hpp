@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -32,12 +33,12 @@ public:
   using literal = conflict_learning::literal;
 
   device_rules(const whole_times& q, conflict_learning& known)
-      : q_{q}, known_{known}, n_{q.num_ops}, k_{q.num_devices()}, fixed_(k_), before_(n_ * n_, never_before),
-        members_(q.num_components) {
+      : q_{q}, known_{known}, n_{q.num_ops}, k_{q.num_machines()}, fixed_(k_), before_(n_ * n_, never_before),
+        members_(q.num_units) {
     for (const op_id v : ids(n_)) {
-      members_[q.component[v]].push_back(v);
+      members_[q.unit_of[v]].push_back(v);
     }
-    for (component_id c = 0; c < q.num_components; ++c) {
+    for (std::uint32_t c = 0; c < q.num_units; ++c) {
       for (std::size_t d = 0; d < k_; ++d) {
         place_.push_back(known_.add_fact());
       }
@@ -54,7 +55,7 @@ public:
   /// number of devices. False if there is no way.
   bool begin(amount limit, const std::vector<std::size_t>& twin) {
     limit_ = limit;
-    for (component_id c = 0; c < q_.num_components; ++c) {
+    for (std::uint32_t c = 0; c < q_.num_units; ++c) {
       std::vector<literal> somewhere;
       for (std::size_t d = 0; d < k_; ++d) {
         somewhere.push_back(place(c, d));
@@ -73,6 +74,15 @@ public:
         return false;
       }
     }
+    for (const auto& [first, other] : q_.together) {
+      for (std::size_t d = 0; d < k_; ++d) {
+        std::vector<literal> clause{conflict_learning::negation(place(first, d))};
+        for_each_of_device(q_.machines[d].device, [&](std::size_t e) { clause.push_back(place(other, e)); });
+        if (!known_.add_clause(clause)) {
+          return false;
+        }
+      }
+    }
     return break_symmetry(twin) && known_.follow_clauses() && cheap() && add_windows() && follow();
   }
 
@@ -80,12 +90,12 @@ public:
   void set_limit(amount limit) { limit_ = limit; }
   amount limit() const { return limit_; }
 
-  literal place(component_id c, std::size_t d) const { return place_[c * k_ + d]; }
-  literal place_of(op_id v, std::size_t d) const { return place(q_.component[v], d); }
+  literal place(std::uint32_t c, std::size_t d) const { return place_[c * k_ + d]; }
+  literal place_of(op_id v, std::size_t d) const { return place(q_.unit_of[v], d); }
   amount head(op_id v, std::size_t d) const { return known_.at_least(bound_[0][v * k_ + d]); }
   amount tail(op_id v, std::size_t d) const { return known_.at_least(bound_[1][v * k_ + d]); }
   amount time(op_id v, std::size_t d) const { return q_.time[v * k_ + d]; }
-  std::span<const op_id> members(component_id c) const { return members_[c]; }
+  std::span<const op_id> members(std::uint32_t c) const { return members_[c]; }
 
   /// Everything that the rules find; false at a dead end.
   bool follow() {
@@ -109,23 +119,25 @@ public:
     }
   }
 
-  /// Two ops that are on one device and whose order is open: the fact "u is first", or `always`, if there are none.
-  /// Those that had most to do with dead ends.
+  /// Two ops that are on one device and whose order is open: the fact "u is first" for the one with the smaller head, or
+  /// `always_before` if there are none. Those that had most to do with dead ends, else the first in time.
   literal open_order() const {
     literal best = always_before;
+    amount earliest = 0;
     for (std::size_t d = 0; d < k_; ++d) {
-      if (q_.slots[d] != 1) {
-        continue;
-      }
       const auto& ops = fixed_[d];
-      for (std::size_t i = 0; i < ops.size(); ++i) {
+      for (std::size_t i = 0; q_.machines[d].in_order && i < ops.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
-          const op_id u = head(ops[i], d) + 0 <= head(ops[j], d) ? ops[i] : ops[j];
-          const op_id v = u == ops[i] ? ops[j] : ops[i];
-          const literal first = before(u, v);
-          if (first < never_before && known_.is_open(first) &&
-              (best == always_before || known_.activity(first) > known_.activity(best))) {
+          const bool later = head(ops[i], d) > head(ops[j], d);
+          const op_id u = later ? ops[j] : ops[i];
+          const literal first = before(u, later ? ops[i] : ops[j]);
+          if (first >= never_before || !known_.is_open(first)) {
+            continue;
+          }
+          const double more = best == always_before ? 1 : known_.activity(first) - known_.activity(best);
+          if (more > 0 || (more == 0 && head(u, d) < earliest)) {
             best = first;
+            earliest = head(u, d);
           }
         }
       }
@@ -176,27 +188,48 @@ private:
     }
   }
 
-  /// A component is on d only if one before it is on d's twin.
+  template <class F>
+  void for_each_of_device(std::size_t device, F f) const {
+    for (std::size_t d = 0; d < k_; ++d) {
+      if (q_.machines[d].device == device) {
+        f(d);
+      }
+    }
+  }
+
+  /// What comes first, in topological order, of what is on a device with a twin, or on a slot that is not the first,
+  /// comes after something on the twin, or on the slot before.
   bool break_symmetry(const std::vector<std::size_t>& twin) {
-    std::vector<component_id> sequence;
-    std::vector<std::uint8_t> met(q_.num_components, 0);
+    std::vector<std::uint32_t> sequence;
+    std::vector<std::uint8_t> met(q_.num_units, 0);
     for (const op_id v : q_.order) {
-      if (!met[q_.component[v]]) {
-        met[q_.component[v]] = 1;
-        sequence.push_back(q_.component[v]);
+      if (!met[q_.unit_of[v]]) {
+        met[q_.unit_of[v]] = 1;
+        sequence.push_back(q_.unit_of[v]);
       }
     }
     for (std::size_t d = 0; d < k_; ++d) {
-      if (twin[d] == k_) {
-        continue;
-      }
-      std::vector<literal> clause;
-      for (const component_id c : sequence) {
-        clause.push_back(conflict_learning::negation(place(c, d)));
-        if (!known_.add_clause(clause)) {
-          return false;
+      const std::size_t device = q_.machines[d].device;
+      const auto comes_after = [&](auto add_places) {
+        std::vector<literal> clause;
+        for (const std::uint32_t c : sequence) {
+          clause.push_back(conflict_learning::negation(place(c, d)));
+          if (!known_.add_clause(clause)) {
+            return false;
+          }
+          clause.pop_back();
+          add_places(c, clause);
         }
-        clause.back() = place(c, twin[d]);
+        return true;
+      };
+      if (d > 0 && q_.machines[d - 1].device == device &&
+          !comes_after([&](std::uint32_t c, auto& clause) { clause.push_back(place(c, d - 1)); })) {
+        return false;
+      }
+      if (twin[device] != q_.devices.size() && !comes_after([&](std::uint32_t c, auto& clause) {
+            for_each_of_device(twin[device], [&](std::size_t e) { clause.push_back(place(c, e)); });
+          })) {
+        return false;
       }
     }
     return true;
@@ -229,7 +262,7 @@ private:
       }
     }
     for (std::size_t d = 0; d < k_; ++d) {
-      if (q_.slots[d] == 1 && !order_pairs(d)) {
+      if (q_.machines[d].in_order && !order_pairs(d)) {
         return false;
       }
     }
@@ -272,7 +305,7 @@ private:
 
   /// Ops on d that are before v there run one after the other.
   void wait_for_locals(int direction, op_id v, std::size_t d) {
-    if (q_.slots[d] != 1) {
+    if (!q_.machines[d].in_order) {
       return;
     }
     locals_.clear();
@@ -377,7 +410,7 @@ private:
   /// Sets of ops on a device against the time between their least head and their least tail.
   bool crowded_devices() {
     for (std::size_t d = 0; d < k_; ++d) {
-      if (q_.slots[d] == 1 && !crowded(d)) {
+      if (q_.machines[d].in_order && !crowded(d)) {
         return false;
       }
     }
@@ -497,13 +530,8 @@ private:
         const op_id v = by_tail_[m];
         if (v != u && head(v, d) >= from_set) {
           known_.because(place_of(v, d));
-          if (last) { // u's head and theirs; their tails
-            known_.because(id(0, v, d), from - less);
-            known_.because(id(1, v, d), to - (spare - less));
-          } else {
-            known_.because(id(0, v, d), from - less);
-            known_.because(id(1, v, d), to - (spare - less));
-          }
+          known_.because(id(0, v, d), from - less);
+          known_.because(id(1, v, d), to - (spare - less));
         }
       }
       known_.because(place_of(u, d));
@@ -578,7 +606,7 @@ private:
       double capacity = 0;
       double total = 0;
       for (std::size_t d = 0; d < k_; ++d) {
-        capacity += rounded(weight[d] * q_.slots[d]);
+        capacity += rounded(weight[d] * q_.machines[d].slots);
         total += load[d];
       }
       if (value / capacity > most) {
@@ -590,7 +618,7 @@ private:
       }
       double sum = 0;
       for (std::size_t d = 0; d < k_; ++d) {
-        const double share = rounded(load[d] * static_cast<double>(k_)) / rounded(total * q_.slots[d]);
+        const double share = rounded(load[d] * static_cast<double>(k_)) / rounded(total * q_.machines[d].slots);
         weight[d] = rounded(weight[d] * (1 + rounded((share - 1) / (3 + 0.2 * step))));
         weight[d] = std::max(weight[d], 1e-3);
         sum += weight[d];
@@ -604,8 +632,8 @@ private:
     }
     window w{from, to, {}, 0};
     for (std::size_t d = 0; d < k_; ++d) {
-      w.weight.push_back(static_cast<amount>(best[d] * 256));
-      w.total += w.weight.back() * static_cast<amount>(q_.slots[d]);
+      w.weight.push_back(static_cast<amount>(best[d] * 64));
+      w.total += w.weight.back() * static_cast<amount>(q_.machines[d].slots);
     }
     windows_.push_back(std::move(w));
   }
@@ -636,7 +664,7 @@ private:
     share_.assign(n_ * k_, 0);
     least_.assign(n_, 0);
     for (op_id v = 0; v < n_; ++v) {
-      amount least = whole_times::never << 12;
+      amount least = std::numeric_limits<amount>::max();
       amount most = 0;
       for (std::size_t d = 0; d < k_; ++d) {
         if (may_be(v, d)) {
@@ -709,32 +737,39 @@ private:
   }
 
   bool full_memories() {
-    if (!q_.memory_matters) {
-      return true;
-    }
-    for (std::size_t d = 0; d < k_; ++d) {
-      byte_count left = q_.capacity[d];
+    for (std::size_t device = 0; q_.memory_matters && device < q_.devices.size(); ++device) {
+      here_.clear();
+      byte_count left = q_.capacity[device];
       bool full = false;
-      for (component_id c = 0; c < q_.num_components; ++c) {
-        if (known_.holds(place(c, d))) {
-          full = full || q_.demand[c] > left;
-          left -= std::min(left, q_.demand[c]);
-        }
+      for (std::size_t c = 0; c < q_.demand.size(); ++c) {
+        for_each_of_device(device, [&](std::size_t d) {
+          if (const literal l = place(q_.first_unit[c], d); known_.holds(l)) {
+            here_.push_back(l);
+            full = full || q_.demand[c] > left;
+            left -= std::min(left, q_.demand[c]);
+          }
+        });
       }
-      for (component_id c = 0; c < q_.num_components; ++c) {
-        if (full || (known_.is_open(place(c, d)) && q_.demand[c] > left)) {
-          for (component_id b = 0; b < q_.num_components; ++b) {
-            if (known_.holds(place(b, d))) {
-              known_.because(place(b, d));
-            }
-          }
-          if (full) {
-            return known_.contradict();
-          }
-          if (!known_.imply(conflict_learning::negation(place(c, d)))) {
-            return false;
-          }
+      const auto because_of_those_here = [&] {
+        for (const literal l : here_) {
+          known_.because(l);
         }
+      };
+      if (full) {
+        because_of_those_here();
+        return known_.contradict();
+      }
+      bool possible = true;
+      for (std::size_t c = 0; c < q_.demand.size(); ++c) {
+        for_each_of_device(device, [&](std::size_t d) {
+          if (const literal l = place(q_.first_unit[c], d); possible && q_.demand[c] > left && known_.is_open(l)) {
+            because_of_those_here();
+            possible = known_.imply(conflict_learning::negation(l));
+          }
+        });
+      }
+      if (!possible) {
+        return false;
       }
     }
     return true;
@@ -752,15 +787,16 @@ private:
   std::size_t n_;
   std::size_t k_;
   amount limit_ = 0;
-  std::vector<literal> place_;                           // components x devices
+  std::vector<literal> place_;                           // units x machines
   std::vector<conflict_learning::bound_id> bound_[2];    // ops x devices: heads, tails
   std::vector<std::vector<op_id>> fixed_;                // per device: ops that are there
   std::vector<literal> before_;                          // ops x ops
-  std::vector<std::vector<op_id>> members_;              // per component
+  std::vector<std::vector<op_id>> members_;              // per unit
   buffer<window> windows_;
   buffer<local> locals_;
   std::vector<op_id> by_tail_;
   amount longest_ = 0;
+  std::vector<literal> here_;
   std::vector<amount> share_;
   std::vector<amount> least_;
 };
