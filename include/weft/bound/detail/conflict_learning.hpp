@@ -63,8 +63,16 @@ public:
   std::size_t num_levels() const { return levels_.size(); }
   /// Grows with every fact and raise.
   std::uint64_t num_changes() const { return changes_; }
-  /// The facts in the order in which they were found.
+  /// The facts that hold, in the order in which they were found.
   std::span<const literal> trail() const { return trail_; }
+  /// The amounts that were raised since this was called last, some of them several times or taken back since.
+  template <class F>
+  void take_raised(F f) {
+    for (const bound_id b : raised_lately_) {
+      f(b);
+    }
+    raised_lately_.clear();
+  }
 
   /// At least one of these holds. Only without decisions. False if that cannot be.
   bool add_clause(std::span<const literal> clause) {
@@ -102,6 +110,7 @@ public:
   /// An amount is at least that, and more than was known.
   void raise(bound_id b, amount value) {
     ++changes_;
+    raised_lately_.push_back(b);
     if (levels_.empty()) {
       value_[b] = root_[b] = value;
       atoms_.clear();
@@ -495,6 +504,7 @@ private:
   std::vector<std::vector<watch>> watches_; // per literal
   std::size_t num_learned_ = 0;
   std::uint64_t changes_ = 0;
+  std::vector<bound_id> raised_lately_;
   std::vector<literal> learned_;
   std::vector<std::uint8_t> seen_;    // per fact
   std::vector<std::uint32_t> touched_;

@@ -31,19 +31,19 @@ public:
   /// to end the search.
   template <class Spend>
   answer operator()(amount limit, Spend spend) {
-    known_.take_back(0);
+    rules_.take_back(0);
     rules_.set_limit(limit);
     while (possible_) {
       if (!rules_.follow()) {
         ++dead_ends_;
-        possible_ = known_.learn();
+        possible_ = rules_.learn();
         if (!spend()) {
           return possible_ ? answer::unknown : answer::no;
         }
         continue;
       }
       if (dead_ends_ >= next_restart_) {
-        known_.take_back(0);
+        rules_.take_back(0);
         next_restart_ = dead_ends_ + 64 * luby(++restarts_);
         if (known_.num_learned() > most_learned_) {
           known_.forget();
@@ -85,7 +85,7 @@ public:
     for (std::uint32_t c = 0; c < q_.num_units; ++c) {
       clause.push_back(conflict_learning::negation(rules_.place(c, machine_of(rules_.members(c).front()))));
     }
-    known_.take_back(0);
+    rules_.take_back(0);
     possible_ = possible_ && known_.add_clause(clause);
   }
   /// Where units are tried first: as ops are placed.

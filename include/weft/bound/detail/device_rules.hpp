@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace weft::bound::detail {
@@ -34,7 +35,11 @@ public:
 
   device_rules(const whole_times& q, conflict_learning& known)
       : q_{q}, known_{known}, n_{q.num_ops}, k_{q.num_machines()}, fixed_(k_), before_(n_ * n_, never_before),
-        members_(q.num_units) {
+        members_(q.num_units), changed_(n_, 1), crowd_changed_(k_, 1) {
+    wakes_[0].resize(n_);
+    wakes_[1].resize(n_);
+    stale_[0].assign(n_, 1);
+    stale_[1].assign(n_, 1);
     for (const op_id v : ids(n_)) {
       members_[q.unit_of[v]].push_back(v);
     }
@@ -83,11 +88,29 @@ public:
         }
       }
     }
-    return break_symmetry(twin) && known_.follow_clauses() && cheap() && add_windows() && follow();
+    return break_symmetry(twin) && known_.follow_clauses() && find_joins() && cheap() && add_windows() && follow();
   }
 
-  /// Only smaller ones than before.
-  void set_limit(amount limit) { limit_ = limit; }
+  /// Only smaller ones than before. Without decisions.
+  void set_limit(amount limit) {
+    limit_ = limit;
+    for (auto* all : {&stale_[0], &stale_[1], &changed_, &crowd_changed_}) {
+      std::fill(all->begin(), all->end(), std::uint8_t{1});
+    }
+  }
+  /// Takes decisions back. Everything that follows from those that are left was found before the next was made.
+  void take_back(std::size_t num_levels) {
+    known_.take_back(num_levels);
+    start_again();
+  }
+  /// After a dead end; false if there was no decision behind it.
+  bool learn() {
+    if (!known_.learn()) {
+      return false;
+    }
+    start_again();
+    return true;
+  }
   amount limit() const { return limit_; }
 
   literal place(std::uint32_t c, std::size_t d) const { return place_[c * k_ + d]; }
@@ -182,6 +205,7 @@ private:
       for (op_id v = u + 1; v < n_; ++v) {
         if (before_[u * n_ + v] == never_before && before_[v * n_ + u] == never_before) {
           before_[u * n_ + v] = known_.add_fact();
+          pair_of_.emplace_back(u, v);
           before_[v * n_ + u] = conflict_learning::negation(before_[u * n_ + v]);
         }
       }
@@ -235,10 +259,60 @@ private:
     return true;
   }
 
+  void start_again() {
+    known_.take_raised([](auto) {});
+    for (auto* all : {&stale_[0], &stale_[1], &changed_, &crowd_changed_}) {
+      std::fill(all->begin(), all->end(), std::uint8_t{0});
+    }
+    // What was learned last may be the only news.
+    num_read_ = known_.trail().empty() ? 0 : std::min(num_read_, known_.trail().size() - 1);
+  }
+
+  /// What new facts and raises have an influence on.
+  void read_news() {
+    const auto trail = known_.trail();
+    for (; num_read_ < trail.size(); ++num_read_) {
+      const std::uint32_t fact = trail[num_read_] / 2;
+      if (fact < q_.num_units * k_) {
+        for (const op_id v : members_[fact / k_]) {
+          wake(0, v);
+          wake(1, v);
+          changed_[v] = 1;
+          crowd_changed_[fact % k_] = 1;
+        }
+      } else {
+        const auto [u, v] = pair_of_[fact - q_.num_units * k_];
+        for (const op_id x : {u, v}) {
+          stale_[0][x] = stale_[1][x] = 1;
+        }
+      }
+    }
+    known_.take_raised([&](std::uint32_t b) {
+      const int direction = b >= n_ * k_;
+      const auto v = static_cast<op_id>((b - (direction == 0 ? 0 : n_ * k_)) / k_);
+      wake(direction, v);
+      changed_[v] = 1;
+      crowd_changed_[b % k_] = 1;
+    });
+  }
+
+  /// What waits for v, or may run after it on the same machine.
+  void wake(int direction, op_id v) {
+    for (const op_id u : wakes_[direction][v]) {
+      stale_[direction][u] = 1;
+    }
+    for (op_id u = 0; u < n_; ++u) {
+      if (direction == 0 ? is_before(v, u) : is_before(u, v)) {
+        stale_[direction][u] = 1;
+      }
+    }
+  }
+
   /// Heads, tails, places and orders by rules about pairs.
   bool cheap() {
-    for (std::size_t d = 0; d < k_; ++d) {
-      fixed_[d].clear();
+    read_news();
+    for (auto& ops : fixed_) {
+      ops.clear();
     }
     for (const op_id v : q_.order) {
       for (std::size_t d = 0; d < k_; ++d) {
@@ -250,20 +324,32 @@ private:
     for (int direction = 0; direction < 2; ++direction) {
       for (std::size_t i = 0; i < n_; ++i) {
         const op_id v = q_.order[direction == 0 ? i : n_ - 1 - i];
+        if (!stale_[direction][v]) {
+          continue;
+        }
+        stale_[direction][v] = 0;
+        const auto before = known_.num_changes();
         for (std::size_t d = 0; d < k_; ++d) {
           if (may_be(v, d)) {
             wait_for_inputs(direction, v, d);
             wait_for_locals(direction, v, d);
-            if (!check_place(v, d)) {
-              return false;
-            }
+            wait_for_joined(direction, v, d);
           }
+        }
+        if (known_.num_changes() != before) {
+          read_news();
         }
       }
     }
-    for (std::size_t d = 0; d < k_; ++d) {
-      if (q_.machines[d].in_order && !order_pairs(d)) {
-        return false;
+    read_news();
+    for (op_id v = 0; v < n_; ++v) {
+      if (changed_[v]) {
+        changed_[v] = 0;
+        for (std::size_t d = 0; d < k_; ++d) {
+          if (may_be(v, d) && (!check_place(v, d) || (q_.machines[d].in_order && !order_pairs(v, d)))) {
+            return false;
+          }
+        }
       }
     }
     return true;
@@ -342,6 +428,167 @@ private:
     known_.raise(id(direction, v, d), latest);
   }
 
+  /// Of each op, the nearest ones before it, and for how long what they make is under way at least.
+  bool find_joins() {
+    for (int direction = 0; direction < 2; ++direction) {
+      auto& j = joins_[direction];
+      std::vector<std::size_t> position(n_);
+      for (std::size_t i = 0; i < n_; ++i) {
+        position[q_.order[i]] = direction == 0 ? i : n_ - 1 - i;
+      }
+      std::vector<std::uint8_t> met(n_, 0);
+      std::vector<amount> after(n_ * k_, 0); // per op and place, to the start of v
+      for (op_id v = 0; v < n_; ++v) {
+        j.first.push_back(static_cast<std::uint32_t>(j.ops.size()));
+        std::vector<op_id> chosen;
+        std::vector<op_id> open;
+        const auto meet = [&](op_id u) {
+          for (std::uint32_t i = q_.first_input[direction][u]; i < q_.first_input[direction][u + 1]; ++i) {
+            if (const op_id w = q_.inputs[direction][i].op; !met[w]) {
+              met[w] = 1;
+              open.push_back(w);
+            }
+          }
+        };
+        meet(v);
+        while (chosen.size() < most_joined && !open.empty()) {
+          const auto last =
+            std::max_element(open.begin(), open.end(), [&](op_id a, op_id b) { return position[a] < position[b]; });
+          chosen.push_back(*last);
+          open.erase(last);
+          meet(chosen.back());
+        }
+        for (const op_id u : open) {
+          met[u] = 0;
+        }
+        for (std::size_t d = 0; d < k_; ++d) {
+          std::fill(after.begin(), after.end(), 0);
+          const auto pass = [&](op_id s, auto there) { // to the ops before s
+            for (std::uint32_t i = q_.first_input[direction][s]; i < q_.first_input[direction][s + 1]; ++i) {
+              const auto [u, tensor] = q_.inputs[direction][i];
+              for (std::size_t e = 0; e < k_; ++e) {
+                after[u * k_ + e] = std::max(after[u * k_ + e], there(tensor, e));
+              }
+            }
+          };
+          pass(v, [&](std::uint32_t tensor, std::size_t e) { return delay(direction, tensor, e, d); });
+          for (const op_id u : chosen) {
+            pass(u, [&](std::uint32_t tensor, std::size_t e) {
+              amount least = whole_times::never;
+              for (std::size_t f = 0; f < k_; ++f) {
+                if (may_be(u, f)) {
+                  least = std::min(least, delay(direction, tensor, e, f) + time(u, f) + after[u * k_ + f]);
+                }
+              }
+              return least;
+            });
+          }
+          for (const op_id u : chosen) {
+            j.after.insert(j.after.end(), after.begin() + static_cast<std::ptrdiff_t>(u * k_),
+                           after.begin() + static_cast<std::ptrdiff_t>((u + 1) * k_));
+          }
+        }
+        for (const op_id u : chosen) {
+          met[u] = 0;
+          wakes_[direction][u].push_back(v);
+        }
+        for (std::uint32_t i = q_.first_input[direction][v]; i < q_.first_input[direction][v + 1]; ++i) {
+          wakes_[direction][q_.inputs[direction][i].op].push_back(v);
+        }
+        j.ops.insert(j.ops.end(), chosen.begin(), chosen.end());
+      }
+      j.first.push_back(static_cast<std::uint32_t>(j.ops.size()));
+    }
+    return true;
+  }
+
+  /// Of a set of ops before v, all are on its machine, one after the other, or one is elsewhere and its result has to
+  /// travel. Both take until some moment.
+  void wait_for_joined(int direction, op_id v, std::size_t d) {
+    if (!q_.machines[d].in_order) {
+      return;
+    }
+    const auto& j = joins_[direction];
+    const std::uint32_t first = j.first[v];
+    const std::uint32_t count = j.first[v + 1] - first;
+    const amount known = bound(direction, v, d);
+    const amount* const after = j.after.data() + (first * k_ + d * count) * k_;
+    joined_.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const op_id u = j.ops[first + i];
+      amount away = whole_times::never;
+      for (std::size_t e = 0; e < k_; ++e) {
+        if (e != d && may_be(u, e)) {
+          away = std::min(away, bound(direction, u, e) + time(u, e) + after[i * k_ + e]);
+        }
+      }
+      if (away > known) {
+        const bool here = may_be(u, d);
+        joined_.push_back({i, u, away, here ? bound(direction, u, d) : whole_times::never, here ? time(u, d) : 0,
+                           here ? after[i * k_ + d] : 0});
+      }
+    }
+    if (joined_.empty()) {
+      return;
+    }
+    weft::sort(joined_, [](const joined& a, const joined& b) { return a.head != b.head ? a.head > b.head : a.op < b.op; });
+    amount best = known;
+    amount best_head = 0;
+    amount best_after = 0;
+    amount best_away = 0;
+    amount best_local = 0;
+    for (const joined& x : joined_) { // the least path behind
+      for (const joined& z : joined_) { // the least time by which one that is elsewhere is there
+        if (std::min(z.away, x.away) <= best) {
+          continue;
+        }
+        amount sum = 0;
+        for (const joined& y : joined_) {
+          if (y.after < x.after || y.away < z.away) {
+            continue;
+          }
+          sum += y.time;
+          const amount local = y.head + sum + x.after;
+          if (std::min(local, z.away) > best) {
+            best = std::min(local, z.away);
+            best_local = local;
+            best_head = y.head;
+            best_after = x.after;
+            best_away = z.away;
+          }
+        }
+      }
+    }
+    if (best <= known) {
+      return;
+    }
+    for (const joined& y : joined_) {
+      if (y.after < best_after || y.away < best_away || y.head < best_head) {
+        continue;
+      }
+      if (may_be(y.op, d)) {
+        known_.because(id(direction, y.op, d), best_head - (best_local - best));
+      } else {
+        known_.because(conflict_learning::negation(place_of(y.op, d)));
+      }
+      for (std::size_t e = 0; e < k_; ++e) {
+        if (e == d || time(y.op, e) == whole_times::nowhere) {
+          continue;
+        }
+        const amount needed = best - time(y.op, e) - after[y.index * k_ + e];
+        if (known_.at_least_always(id(direction, y.op, e)) >= needed) {
+          continue;
+        }
+        if (may_be(y.op, e)) {
+          known_.because(id(direction, y.op, e), needed);
+        } else {
+          known_.because(conflict_learning::negation(place_of(y.op, e)));
+        }
+      }
+    }
+    known_.raise(id(direction, v, d), best);
+  }
+
   /// Gives two amounts as reasons, of which so much is not needed.
   void because_of_both(conflict_learning::bound_id a, amount at_least_a, conflict_learning::bound_id b, amount at_least_b,
                        amount spare) {
@@ -359,59 +606,68 @@ private:
     return known_.imply(conflict_learning::negation(place_of(v, d)));
   }
 
-  bool order_pairs(std::size_t d) {
-    const auto& ops = fixed_[d];
-    for (const op_id u : ops) {
-      for (op_id v = 0; v < n_; ++v) {
-        if (v == u || !may_be(v, d) || (is_on(v, d) && v < u)) {
-          continue;
+  /// The orders of v and others on d, or places, that are not possible any more.
+  bool order_pairs(op_id v, std::size_t d) {
+    if (!may_be(v, d)) {
+      return true;
+    }
+    if (is_on(v, d)) {
+      for (op_id u = 0; u < n_; ++u) {
+        if (u != v && may_be(u, d) && !order_pair(v, u, d)) {
+          return false;
         }
-        const literal first = before(u, v);
-        if (first >= never_before) {
-          continue;
-        }
-        const bool u_first = !known_.fails(first);
-        const bool v_first = !known_.holds(first);
-        const amount both = time(u, d) + time(v, d) - limit_;
-        const amount over_u = head(u, d) + both + tail(v, d);
-        const amount over_v = head(v, d) + both + tail(u, d);
-        if (is_on(v, d)) {
-          if (!(u_first && v_first)) {
-            continue;
-          }
-          if (over_u > 0) {
-            known_.because(place_of(u, d));
-            known_.because(place_of(v, d));
-            because_of_both(id(0, u, d), head(u, d), id(1, v, d), tail(v, d), over_u - 1);
-            if (!known_.imply(conflict_learning::negation(first))) {
-              return false;
-            }
-          } else if (over_v > 0) {
-            known_.because(place_of(u, d));
-            known_.because(place_of(v, d));
-            because_of_both(id(0, v, d), head(v, d), id(1, u, d), tail(u, d), over_v - 1);
-            if (!known_.imply(first)) {
-              return false;
-            }
-          }
-        } else if (u_first && v_first && over_u > 0 && over_v > 0) {
-          known_.because(place_of(u, d));
-          because_of_both(id(0, u, d), head(u, d), id(1, v, d), tail(v, d), over_u - 1);
-          because_of_both(id(0, v, d), head(v, d), id(1, u, d), tail(u, d), over_v - 1);
-          if (!known_.imply(conflict_learning::negation(place_of(v, d)))) {
-            return false;
-          }
-        }
+      }
+      return true;
+    }
+    for (const op_id u : fixed_[d]) {
+      if (may_be(v, d) && u != v && !order_pair(u, v, d)) {
+        return false;
       }
     }
     return true;
   }
 
+  /// u is on d, and v may be.
+  bool order_pair(op_id u, op_id v, std::size_t d) {
+    const literal first = before(u, v);
+    if (first >= never_before || !known_.is_open(first)) {
+      return true;
+    }
+    const amount both = time(u, d) + time(v, d) - limit_;
+    const amount over_u = head(u, d) + both + tail(v, d);
+    const amount over_v = head(v, d) + both + tail(u, d);
+    const auto because_u_is_late = [&] { because_of_both(id(0, u, d), head(u, d), id(1, v, d), tail(v, d), over_u - 1); };
+    const auto because_v_is_late = [&] { because_of_both(id(0, v, d), head(v, d), id(1, u, d), tail(u, d), over_v - 1); };
+    if (is_on(v, d)) {
+      if (over_u <= 0 && over_v <= 0) {
+        return true;
+      }
+      known_.because(place_of(u, d));
+      known_.because(place_of(v, d));
+      if (over_u > 0) {
+        because_u_is_late();
+        return known_.imply(conflict_learning::negation(first));
+      }
+      because_v_is_late();
+      return known_.imply(first);
+    }
+    if (over_u <= 0 || over_v <= 0) {
+      return true;
+    }
+    known_.because(place_of(u, d));
+    because_u_is_late();
+    because_v_is_late();
+    return known_.imply(conflict_learning::negation(place_of(v, d)));
+  }
+
   /// Sets of ops on a device against the time between their least head and their least tail.
   bool crowded_devices() {
     for (std::size_t d = 0; d < k_; ++d) {
-      if (q_.machines[d].in_order && !crowded(d)) {
-        return false;
+      if (q_.machines[d].in_order && crowd_changed_[d]) {
+        crowd_changed_[d] = 0;
+        if (!crowded(d)) {
+          return false;
+        }
       }
     }
     return true;
@@ -779,6 +1035,21 @@ private:
     amount bound;
     op_id op;
   };
+  /// An op before v that would have to be on its machine, too, for v to start as early as is known.
+  struct joined {
+    std::uint32_t index;
+    op_id op;
+    amount away;
+    amount head;
+    amount time;
+    amount after;
+  };
+  struct joins {
+    std::vector<std::uint32_t> first; // per op
+    std::vector<op_id> ops;
+    std::vector<amount> after;        // per op, machine of the op, op before it and machine of that
+  };
+  static constexpr std::size_t most_joined = 8;
   static constexpr std::size_t num_edges = 5;
   static constexpr int num_steps = 60;
 
@@ -792,8 +1063,16 @@ private:
   std::vector<std::vector<op_id>> fixed_;                // per device: ops that are there
   std::vector<literal> before_;                          // ops x ops
   std::vector<std::vector<op_id>> members_;              // per unit
+  std::vector<std::pair<op_id, op_id>> pair_of_;         // per fact about an order
+  std::vector<std::vector<op_id>> wakes_[2];             // per op: whose heads, or tails, depend on it
+  std::vector<std::uint8_t> stale_[2];                   // per op: its head, or tail, has to be looked at
+  std::vector<std::uint8_t> changed_;                    // per op, since its places and orders were looked at
+  std::vector<std::uint8_t> crowd_changed_;              // per machine, since its sets were looked at
+  std::size_t num_read_ = 0;                             // facts whose influence is known
   buffer<window> windows_;
   buffer<local> locals_;
+  joins joins_[2];
+  buffer<joined> joined_;
   std::vector<op_id> by_tail_;
   amount longest_ = 0;
   std::vector<literal> here_;
