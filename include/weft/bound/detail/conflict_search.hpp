@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/detail/conflict_learning.hpp"
+#include "weft/bound/detail/device_facts.hpp"
 #include "weft/bound/detail/device_rules.hpp"
 #include "weft/bound/detail/whole_times.hpp"
 #include "weft/core/sort.hpp"
@@ -23,7 +24,7 @@ public:
 
   /// Keeps a reference to q. `twin[d]`: a device before d that nothing tells from it, or the number of devices.
   conflict_search(const whole_times& q, amount limit, const std::vector<std::size_t>& twin)
-      : q_{q}, rules_{q, known_}, preferred_(q.num_units, q.num_machines()) {
+      : q_{q}, facts_{q}, rules_{facts_}, preferred_(q.num_units, q.num_machines()) {
     possible_ = rules_.begin(limit, twin);
   }
 
@@ -45,8 +46,8 @@ public:
       if (dead_ends_ >= next_restart_) {
         rules_.take_back(0);
         next_restart_ = dead_ends_ + 64 * luby(++restarts_);
-        if (known_.num_learned() > most_learned_) {
-          known_.forget();
+        if (facts_.known.num_learned() > most_learned_) {
+          facts_.known.forget();
           most_learned_ += most_learned_ / 20;
         }
         continue;
@@ -73,7 +74,7 @@ public:
   }
   std::size_t machine_of(op_id v) const {
     std::size_t d = 0;
-    while (!known_.holds(rules_.place_of(v, d))) {
+    while (!facts_.known.holds(facts_.place_of(v, d))) {
       ++d;
     }
     return d;
@@ -83,10 +84,10 @@ public:
   void forbid_places() {
     std::vector<conflict_learning::literal> clause;
     for (std::uint32_t c = 0; c < q_.num_units; ++c) {
-      clause.push_back(conflict_learning::negation(rules_.place(c, machine_of(rules_.members(c).front()))));
+      clause.push_back(conflict_learning::negation(facts_.place(c, machine_of(facts_.members(c).front()))));
     }
     rules_.take_back(0);
-    possible_ = possible_ && known_.add_clause(clause);
+    possible_ = possible_ && facts_.known.add_clause(clause);
   }
   /// Where units are tried first: as ops are placed.
   void prefer(const placement& where) {
@@ -101,8 +102,8 @@ public:
   std::uint64_t dead_ends() const { return dead_ends_; }
 
 private:
-  amount start(op_id v) const { return rules_.head(v, machine_of(v)); }
-  amount time(op_id v) const { return rules_.time(v, machine_of(v)); }
+  amount start(op_id v) const { return facts_.head(v, machine_of(v)); }
+  amount time(op_id v) const { return facts_.time(v, machine_of(v)); }
 
   static std::uint64_t luby(std::uint64_t i) {
     for (std::uint64_t power = 1;; power *= 2) {
@@ -124,9 +125,9 @@ private:
       double sum = 0;
       bool open = false;
       for (std::size_t d = 0; d < q_.num_machines(); ++d) {
-        if (known_.is_open(rules_.place(c, d))) {
+        if (facts_.known.is_open(facts_.place(c, d))) {
           open = true;
-          sum += known_.activity(rules_.place(c, d));
+          sum += facts_.known.activity(facts_.place(c, d));
         }
       }
       if (!open || sum < activity) {
@@ -140,24 +141,24 @@ private:
       }
     }
     if (most == none) {
-      const auto first = rules_.open_order();
-      if (first == device_rules::always_before) {
+      const auto first = facts_.open_order();
+      if (first == device_facts::always_before) {
         return false;
       }
-      known_.decide(first);
+      facts_.known.decide(first);
       return true;
     }
     const std::size_t liked = preferred_[most];
-    const bool can = liked < q_.num_machines() && known_.is_open(rules_.place(most, liked));
-    known_.decide(rules_.place(most, can ? liked : best_machine(most)));
+    const bool can = liked < q_.num_machines() && facts_.known.is_open(facts_.place(most, liked));
+    facts_.known.decide(facts_.place(most, can ? liked : best_machine(most)));
     return true;
   }
 
   /// The longest of head + time + tail of the members of a unit on a machine.
   amount length(std::uint32_t c, std::size_t d) const {
     amount most = 0;
-    for (const op_id v : rules_.members(c)) {
-      most = std::max(most, rules_.head(v, d) + rules_.time(v, d) + rules_.tail(v, d));
+    for (const op_id v : facts_.members(c)) {
+      most = std::max(most, facts_.head(v, d) + facts_.time(v, d) + facts_.tail(v, d));
     }
     return most;
   }
@@ -165,7 +166,7 @@ private:
     std::size_t best = q_.num_machines();
     amount least = 0;
     for (std::size_t d = 0; d < q_.num_machines(); ++d) {
-      if (known_.is_open(rules_.place(c, d))) {
+      if (facts_.known.is_open(facts_.place(c, d))) {
         const amount x = length(c, d);
         if (best == q_.num_machines() || x < least) {
           best = d;
@@ -177,7 +178,7 @@ private:
   }
 
   const whole_times& q_;
-  conflict_learning known_;
+  device_facts facts_;
   device_rules rules_;
   std::vector<std::size_t> preferred_;
   bool possible_ = true;
