@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// How many small problems refine::branch_and_bound proves optimal within some seconds of processor time, and the mean of
-// makespan / bound, by family, communication and number of ops: small members of the suite's families, and random
+// How many small problems refine::branch_and_bound proves optimal within some seconds of processor time, and the mean
+// of makespan / bound, by family, communication and number of ops: small members of the suite's families, and random
 // graphs whose ops take unrelated times ("table").
 //
 // exact [--seconds S] [--ops N] [--devices K] [--seeds N] [--family F] [--ccr X] [--list]    --list: a line a problem
@@ -101,8 +101,8 @@ weft::workload small_workload(const std::string& family, std::uint32_t ops, std:
   return generate::stencil_2d({.width = 3, .height = 3, .steps = parts(9)});
 }
 
-/// Unrelated devices: op times of 5 to 15 s times 0.5 to 1.5, up to 3 inputs among the 12 ops before, mean transfer = ccr
-/// times the mean op.
+/// Unrelated devices: op times of 5 to 15 s times 0.5 to 1.5, up to 3 inputs among the 12 ops before, mean transfer =
+/// ccr times the mean op.
 suite_instance table_instance(const suite_entry& e, std::uint32_t ops, std::uint32_t devices) {
   weft::rng random{weft::rng::mix(e.seed)};
   weft::workload_builder b;

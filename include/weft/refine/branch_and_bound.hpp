@@ -4,6 +4,7 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/bound/detail/conflict_search.hpp"
+#include "weft/bound/detail/twin_devices.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/partition/heft.hpp"
@@ -34,8 +35,8 @@ namespace weft::refine {
 /// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
 /// returned bound says so; else the plan is the best that was met, and the bound the best that was proven. Without
 /// contention of transfers. docs/exact.md says how large problems may be.
-/// Uses a seed for shuffles on identical devices only. Budget: visits of pairs of ops, so to say: half the squared number
-/// of ops per decision and per dead end.
+/// Uses a seed for shuffles on identical devices only. Budget: visits of pairs of ops, so to say: half the squared
+/// number of ops per decision and per dead end.
 /// Source: docs/exact.md names those of its parts. Complexity: exponential.
 /// Choose it for small problems, to know the optimum.
 struct branch_and_bound {
@@ -63,13 +64,11 @@ struct branch_and_bound {
       }
     }
     s.try_single_devices();
-    if (p.num_ops() <= most_ops) {
-      s.run();
-    }
+    const bool ended = s.run();
     if (s.found()) {
       return s.result();
     }
-    return s.exhausted() || p.num_ops() > most_ops ? infeasibility{.why = infeasibility::reason::not_found} : start.error();
+    return ended ? start.error() : infeasibility{.why = infeasibility::reason::not_found};
   }
 
 private:
@@ -79,7 +78,6 @@ private:
     search(const Problem& p, const weft::budget& b)
         : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p} {}
 
-    bool exhausted() const { return out_of_budget_; }
     bool found() const { return least_ < infinity; }
     partition::decided result() { return {std::move(best_), closed() ? least_ : low_}; }
 
@@ -114,9 +112,13 @@ private:
       }
     }
 
-    void run() {
+    /// Whether it came to its end.
+    bool run() {
       low_ = std::min(least_, bound::best(p_).value);
-      const auto twin = twins();
+      if (p_.num_ops() > most_ops || !conflict_search::is_affordable(p_.num_ops(), usable_.size())) {
+        return closed();
+      }
+      const auto twin = bound::detail::twin_devices(p_, usable_);
       while (!closed() && !out_of_budget_) {
         // Times are in units of the best plan so far; a much better one asks for finer ones.
         const double scale = found() ? least_ : horizon();
@@ -125,6 +127,7 @@ private:
           break;
         }
       }
+      return !out_of_budget_;
     }
 
   private:
@@ -239,47 +242,6 @@ private:
           which.forbid_places();
         }
       }
-    }
-
-    /// Per usable device, the place of the nearest one before it with the same kind, capacity, slots, times and links;
-    /// their number if there is none.
-    std::vector<std::size_t> twins() const {
-      std::vector<std::size_t> twin(usable_.size(), usable_.size());
-      for (std::size_t i = 1; i < usable_.size(); ++i) {
-        for (std::size_t j = i; j-- > 0 && twin[i] == usable_.size();) {
-          if (interchangeable(usable_[j], usable_[i])) {
-            twin[i] = j;
-          }
-        }
-      }
-      return twin;
-    }
-
-    bool interchangeable(device_id a, device_id b) const {
-      const auto& q = p_.platform();
-      if (q.kind(a) != q.kind(b) || q.memory_capacity(a) != q.memory_capacity(b) || q.slots(a) != q.slots(b)) {
-        return false;
-      }
-      for (const op_id v : ids(p_.num_ops())) {
-        if (p_.compute_time(v, a) != p_.compute_time(v, b)) {
-          return false;
-        }
-      }
-      const auto same_move = [&](tensor_id t, device_id from, device_id to, device_id from2, device_id to2) {
-        return p_.transfer_time(t, from, to) == p_.transfer_time(t, from2, to2) &&
-               p_.send_time(t, from, to) == p_.send_time(t, from2, to2);
-      };
-      for (const tensor_id t : ids(p_.num_tensors())) {
-        if (!same_move(t, a, b, b, a)) {
-          return false;
-        }
-        for (const device_id d : usable_) {
-          if (d != a && d != b && (!same_move(t, a, d, b, d) || !same_move(t, d, a, d, b))) {
-            return false;
-          }
-        }
-      }
-      return true;
     }
 
     const Problem& p_;

@@ -19,9 +19,9 @@ namespace weft::bound::detail {
 /// follows and from what; when facts contradict each other, the contradiction is led back to the decisions behind it, a
 /// clause that forbids it for ever is learned, and as many decisions are taken back as it allows.
 ///
-/// Amounts have reasons that add up: from reasons "a is at least x" of amounts and facts it follows that an amount is at
-/// least y; and of those amounts at least x - s each, that it is at least y - s. So an explanation asks for no more than is
-/// needed, and what is learned holds more often.
+/// Amounts have reasons that add up: from reasons "a is at least x" of amounts and facts it follows that an amount is
+/// at least y; and of those amounts at least x - s each, that it is at least y - s. So an explanation asks for no
+/// more than is needed, and what is learned holds more often.
 /// Source: Marques-Silva, Sakallah, GRASP, 1999, for clauses; Ohrimenko, Stuckey, Codish, Propagation via lazy clause
 /// generation, Constraints 14, 2009, for bounds that are explained only when asked.
 class conflict_learning {

@@ -15,12 +15,17 @@
 
 namespace weft::bound::detail {
 
-/// Asks for smaller and smaller makespans; what is learned of one holds for smaller ones. Restarts after some dead ends, as
-/// often as Luby, Sinclair and Zuckerman say.
+/// Asks for smaller and smaller makespans; what is learned of one holds for smaller ones. Restarts after some dead
+/// ends, as often as Luby, Sinclair and Zuckerman say.
 class conflict_search {
 public:
   using amount = whole_times::amount;
   enum class answer : std::uint8_t { yes, no, unknown };
+
+  /// Whether so many ops and devices take no more than some ten megabytes.
+  static constexpr bool is_affordable(std::size_t num_ops, std::size_t num_devices) {
+    return num_ops * num_devices * num_devices <= 200'000;
+  }
 
   /// Keeps a reference to q. `twin[d]`: a device before d that nothing tells from it, or the number of devices.
   conflict_search(const whole_times& q, amount limit, const std::vector<std::size_t>& twin)
@@ -28,8 +33,8 @@ public:
     possible_ = rules_.begin(limit, twin);
   }
 
-  /// Whether some schedule ends by `limit`, no more than before. `spend()` pays for a decision or a dead end, and is false
-  /// to end the search.
+  /// Whether some schedule ends by `limit`, no more than before. `spend()` pays for a decision or a dead end, and is
+  /// false to end the search.
   template <class Spend>
   answer operator()(amount limit, Spend spend) {
     rules_.take_back(0);

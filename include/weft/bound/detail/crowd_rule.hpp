@@ -11,8 +11,9 @@
 
 namespace weft::bound::detail {
 
-/// Sets of ops that are on a machine, between any head and any tail: they must fit; what else may be there must fit, too, or
-/// is elsewhere; and an op that cannot be last, or first, unless the set is late is before, or after, all of it.
+/// Sets of ops that are on a machine, between any head and any tail: they must fit; what else may be there must fit,
+/// too, or is elsewhere; and an op that cannot be last, or first, unless the set is late is before, or after, all of
+/// it.
 /// Source: Carlier, Pinson, An algorithm for solving the job-shop problem, Management Science 35, 1989.
 class crowd_rule {
 public:
@@ -59,8 +60,8 @@ public:
   }
 
 private:
-  /// The first i + 1 ops by tail whose heads are at least `from` are on d, have at least such heads and tails, less what
-  /// can be spared.
+  /// The first i + 1 ops by tail whose heads are at least `from` are on d, have at least such heads and tails, less
+  /// what can be spared.
   void crowd_reason(std::size_t d, amount from, amount to, std::size_t i, amount spare) {
     const amount less = std::min(from, spare);
     for (std::size_t j = 0; j <= i; ++j) {

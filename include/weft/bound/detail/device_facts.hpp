@@ -13,9 +13,9 @@
 
 namespace weft::bound::detail {
 
-/// Facts "unit c is on machine d" and "of two ops that share a machine, u is first"; amounts "if v is on d, so much passes
-/// before it starts" (head) and "… after it ends" (tail). Direction 0 means heads, and 1, in which everything is mirrored,
-/// tails. An order that the edges decide is no fact.
+/// Facts "unit c is on machine d" and "of two ops that share a machine, u is first"; amounts "if v is on d, so much
+/// passes before it starts" (head) and "… after it ends" (tail). Direction 0 means heads, and 1, in which everything
+/// is mirrored, tails. An order that the edges decide is no fact.
 class device_facts {
 public:
   using amount = whole_times::amount;
@@ -48,8 +48,8 @@ public:
   device_facts(const device_facts&) = delete;
   device_facts& operator=(const device_facts&) = delete;
 
-  /// What holds whatever is decided. False if there is no way. `twin[d]`: a device before d that nothing tells from it, or
-  /// the number of devices.
+  /// What holds whatever is decided. False if there is no way. `twin[d]`: a device before d that nothing tells from
+  /// it, or the number of devices.
   bool begin(const std::vector<std::size_t>& twin) {
     for (std::uint32_t c = 0; c < q.num_units; ++c) {
       std::vector<literal> somewhere;
@@ -155,8 +155,8 @@ public:
     }
   }
 
-  /// Two ops that are on one device and whose order is open: the fact "u is first" for the one with the smaller head, or
-  /// `always_before` if there are none. Those that had most to do with dead ends, else the first in time.
+  /// Two ops that are on one device and whose order is open: the fact "u is first" for the one with the smaller head,
+  /// or `always_before` if there are none. Those that had most to do with dead ends, else the first in time.
   literal open_order() const {
     literal best = always_before;
     amount earliest = 0;

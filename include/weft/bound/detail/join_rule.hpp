@@ -12,9 +12,9 @@
 
 namespace weft::bound::detail {
 
-/// Of a set of ops before v, all are on its machine, one after the other, or one is elsewhere and its result has to travel:
-/// v starts when the earlier of both is possible. The sets are of the nearest ops before v, with how long their results are
-/// under way at least.
+/// Of a set of ops before v, all are on its machine, one after the other, or one is elsewhere and its result has to
+/// travel: v starts when the earlier of both is possible. The sets are of the nearest ops before v, with how long
+/// their results are under way at least.
 /// Source: the argument of bound/communication_path.hpp, per machine and with reasons.
 class join_rule {
 public:

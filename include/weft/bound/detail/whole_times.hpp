@@ -21,9 +21,9 @@ namespace weft::bound::detail {
 /// holds there, too, and sums are exact.
 ///
 /// A machine is a device, or a slot of one with several. Slots are machines of their own if nothing is sent at the
-/// sender's cost and there are few; devices with a slot for every op need no order. If neither is so, devices with several
-/// slots count in sums of work only. Where that does not happen, and nothing costs the sender, the schedules are those of
-/// the problem but for rounding. What is placed is a component, or, where slots are machines, an op.
+/// sender's cost and there are few; devices with a slot for every op need no order. If neither is so, devices with
+/// several slots count in sums of work only. Where that does not happen, and nothing costs the sender, the schedules
+/// are those of the problem but for rounding. What is placed is a component, or, where slots are machines, an op.
 struct whole_times {
   using amount = std::int64_t;
   static constexpr amount nowhere = -1;

@@ -15,9 +15,9 @@
 
 namespace weft::bound::detail {
 
-/// Windows between heads and tails that occur, each with weights of devices: whatever an op must do there counts with the
-/// weight of the device where that is least, and all together is no more than the weighted time of all devices. Weights are
-/// those that make it hardest, by subgradients. An op whose place would make it too much is elsewhere.
+/// Windows between heads and tails that occur, each with weights of devices: whatever an op must do there counts with
+/// the weight of the device where that is least, and all together is no more than the weighted time of all devices.
+/// Weights are those that make it hardest, by subgradients. An op whose place would make it too much is elsewhere.
 class window_rule {
 public:
   using amount = device_facts::amount;
