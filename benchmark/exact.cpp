@@ -29,7 +29,9 @@ using weft::generate::heterogeneity;
 using weft::generate::suite_entry;
 using weft::generate::suite_instance;
 
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double processor_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
 
 /// Asks a search to stop when the process has used so many seconds of processor time from now on.
 class timer {
@@ -87,7 +89,8 @@ weft::workload small_workload(const std::string& family, std::uint32_t ops, std:
     return sized([](std::uint32_t k) { return generate::fft({.points = 1u << std::min(k, 4u)}); }, 1);
   }
   if (family == "gauss") {
-    return sized([](std::uint32_t k) { return generate::gaussian_elimination({.columns = k, .rows_per_column = 50}); }, 2);
+    return sized([](std::uint32_t k) { return generate::gaussian_elimination({.columns = k, .rows_per_column = 50}); },
+                 2);
   }
   if (family == "cholesky") {
     return sized([](std::uint32_t k) { return generate::cholesky({.tiles = k}); }, 1);
@@ -106,7 +109,8 @@ weft::workload small_workload(const std::string& family, std::uint32_t ops, std:
 suite_instance table_instance(const suite_entry& e, std::uint32_t ops, std::uint32_t devices) {
   weft::rng random{weft::rng::mix(e.seed)};
   weft::workload_builder b;
-  suite_instance made{{}, weft::platform<weft::uniform_links>{std::vector<weft::device>(devices), {{.bandwidth = 1e9}}}, {}};
+  suite_instance made{
+    {}, weft::platform<weft::uniform_links>{std::vector<weft::device>(devices), {{.bandwidth = 1e9}}}, {}};
   for (weft::op_id v = 0; v < ops; ++v) {
     const double work = random.uniform(5, 15);
     b.add_op({.work = work, .bytes = static_cast<weft::byte_count>(1e9 * e.ccr * random.uniform(5, 15))});
@@ -143,7 +147,9 @@ int run(int argc, char** argv) {
   double only_ccr = 0;
   bool list = false;
   for (int i = 1; i < argc; ++i) {
-    const auto value = [&](const char* name) { return std::strcmp(argv[i], name) == 0 && i + 1 < argc ? argv[++i] : nullptr; };
+    const auto value = [&](const char* name) {
+      return std::strcmp(argv[i], name) == 0 && i + 1 < argc ? argv[++i] : nullptr;
+    };
     if (std::strncmp(argv[i], "--benchmark_min_time", 20) == 0) { // by ctest
       seconds = 0.02;
       sizes = {8};
@@ -172,8 +178,8 @@ int run(int argc, char** argv) {
   std::printf("%-16s %5s %5s %9s %9s %10s %10s\n", "family", "ccr", "ops", "problems", "proven", "x/bound", "x/proven");
   std::map<std::pair<double, std::uint32_t>, row> all;
   const auto print = [](const std::string& name, double ccr, std::uint32_t ops, const row& r) {
-    std::printf("%-16s %5g %5u %9d %8.0f%% %10.3f %10.3f\n", name.c_str(), ccr, ops, r.problems, 100.0 * r.proven / r.problems,
-                r.root / r.problems, r.gap / r.problems);
+    std::printf("%-16s %5g %5u %9d %8.0f%% %10.3f %10.3f\n", name.c_str(), ccr, ops, r.problems,
+                100.0 * r.proven / r.problems, r.root / r.problems, r.gap / r.problems);
     std::fflush(stdout);
   };
   for (const auto& family : families) {
@@ -203,7 +209,8 @@ int run(int argc, char** argv) {
             const double bounded = processor_seconds();
             const timer limit{seconds};
             const auto found = weft::partition::run(
-              weft::refine::branch_and_bound{.budget = {.moves = ~std::uint64_t{0}, .stop = &limit.token}}, p, random, scratch);
+              weft::refine::branch_and_bound{.budget = {.moves = ~std::uint64_t{0}, .stop = &limit.token}}, p, random,
+              scratch);
             const double spent = processor_seconds() - bounded;
             weft::simulator<bench::suite_problem, weft::schedule::static_order> sim{p};
             const double makespan = sim.run(found->plan).makespan;
@@ -213,9 +220,10 @@ int run(int argc, char** argv) {
             r.root += makespan / root;
             r.gap += makespan / found->bound;
             if (list) {
-              std::printf("%s/%s/%u/%llu: %zu ops, bound %.6g (%.3f s), proven %.6g, best %.6g, %.2f s%s\n", family.c_str(),
-                          std::string{to_string(h)}.c_str(), devices, static_cast<unsigned long long>(seed), p.num_ops(), root,
-                          bounded - began, found->bound, makespan, spent, proven ? "" : " *");
+              std::printf("%s/%s/%u/%llu: %zu ops, bound %.6g (%.3f s), proven %.6g, best %.6g, %.2f s%s\n",
+                          family.c_str(), std::string{to_string(h)}.c_str(), devices,
+                          static_cast<unsigned long long>(seed), p.num_ops(), root, bounded - began, found->bound,
+                          makespan, spent, proven ? "" : " *");
               std::fflush(stdout);
             }
           }

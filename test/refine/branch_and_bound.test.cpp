@@ -217,7 +217,8 @@ TEST_CASE("branch_and_bound: stops when it is asked to") {
   const auto token = stop.get_token();
   const auto found = test::decide(branch_and_bound{.budget = {.stop = &token}}, s.p);
   REQUIRE(found);
-  CHECK(found->bound == bound::best(s.p).value);
+  CHECK(found->bound >= bound::best(s.p).value); // by what follows without any decision
+  CHECK(found->bound <= 73);
   CHECK(run_in_order(s.p, found->plan) == 80);
 }
 

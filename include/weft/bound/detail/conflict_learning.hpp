@@ -133,13 +133,15 @@ public:
       atoms_.resize(new_atoms_, atom{});
       return true;
     }
-    set(l, {new_atoms_, static_cast<std::uint32_t>(atoms_.size()), static_cast<std::uint32_t>(raises_.size()), no_clause});
+    set(l,
+        {new_atoms_, static_cast<std::uint32_t>(atoms_.size()), static_cast<std::uint32_t>(raises_.size()), no_clause});
     new_atoms_ = static_cast<std::uint32_t>(atoms_.size());
     return true;
   }
   /// The reasons cannot all hold.
   bool contradict() {
-    dead_end_ = {new_atoms_, static_cast<std::uint32_t>(atoms_.size()), static_cast<std::uint32_t>(raises_.size()), no_clause};
+    dead_end_ = {new_atoms_, static_cast<std::uint32_t>(atoms_.size()), static_cast<std::uint32_t>(raises_.size()),
+                 no_clause};
     new_atoms_ = static_cast<std::uint32_t>(atoms_.size());
     return false;
   }
@@ -317,8 +319,8 @@ public:
     pool.swap(pool_);
     for (std::uint32_t c = 2; c < pool.size(); c += pool[c - 2] + 2) {
       const std::span<const literal> clause{pool.data() + c, pool[c - 2]};
-      const bool kept = pool[c - 1] != forgotten &&
-                        std::none_of(clause.begin(), clause.end(), [&](literal l) { return holds(l); });
+      const bool kept =
+        pool[c - 1] != forgotten && std::none_of(clause.begin(), clause.end(), [&](literal l) { return holds(l); });
       if (kept) {
         num_learned_ += pool[c - 1] > 0;
         buffer<literal> rest;
@@ -485,20 +487,20 @@ private:
     wanted_raises_.clear();
   }
 
-  std::vector<std::int8_t> truth_;    // per literal: 1, 0: open, -1
-  std::vector<std::uint32_t> level_;  // per fact
-  buffer<reason> reason_;             // per fact
-  std::vector<double> activity_;      // per fact
+  std::vector<std::int8_t> truth_;   // per literal: 1, 0: open, -1
+  std::vector<std::uint32_t> level_; // per fact
+  buffer<reason> reason_;            // per fact
+  std::vector<double> activity_;     // per fact
   double increment_ = 1;
   std::vector<literal> trail_;
-  std::size_t next_ = 0;              // of the trail, to be followed through the clauses
+  std::size_t next_ = 0; // of the trail, to be followed through the clauses
   buffer<level_start> levels_;
   std::vector<amount> value_;         // per amount
   std::vector<amount> root_;          // per amount, without decisions
   std::vector<std::uint32_t> latest_; // per amount: its last raise
   buffer<raised> raises_;
   buffer<atom> atoms_;
-  std::uint32_t new_atoms_ = 0;       // the first of the reason that is being given
+  std::uint32_t new_atoms_ = 0; // the first of the reason that is being given
   reason dead_end_;
   std::vector<literal> pool_;
   std::vector<std::vector<watch>> watches_; // per literal
@@ -506,11 +508,11 @@ private:
   std::uint64_t changes_ = 0;
   std::vector<bound_id> raised_lately_;
   std::vector<literal> learned_;
-  std::vector<std::uint8_t> seen_;    // per fact
+  std::vector<std::uint8_t> seen_; // per fact
   std::vector<std::uint32_t> touched_;
-  std::vector<amount> wanted_;        // per raise: what was asked of it
+  std::vector<amount> wanted_; // per raise: what was asked of it
   std::vector<std::uint32_t> wanted_raises_;
-  std::vector<std::uint32_t> asked_;  // a heap
+  std::vector<std::uint32_t> asked_; // a heap
   std::vector<std::uint8_t> level_seen_;
 };
 

@@ -29,7 +29,9 @@ public:
       return true;
     }
     by_tail_.assign(ops.begin(), ops.end());
-    weft::sort(by_tail_, [&](op_id a, op_id b) { return f_.tail(a, d) != f_.tail(b, d) ? f_.tail(a, d) > f_.tail(b, d) : a < b; });
+    weft::sort(by_tail_, [&](op_id a, op_id b) {
+      return f_.tail(a, d) != f_.tail(b, d) ? f_.tail(a, d) > f_.tail(b, d) : a < b;
+    });
     longest_ = 0;
     for (op_id v = 0; v < f_.n; ++v) {
       if (f_.may_be(v, d)) {
@@ -122,7 +124,8 @@ private:
     f_.known.because(f_.id(1, u, d), to - (spare - less));
   }
 
-  bool order_set(std::size_t d, amount from, amount to, std::size_t i, amount from_set, amount spare, op_id u, bool last) {
+  bool order_set(std::size_t d, amount from, amount to, std::size_t i, amount from_set, amount spare, op_id u,
+                 bool last) {
     for (std::size_t j = 0; j <= i; ++j) {
       const op_id w = by_tail_[j];
       if (w == u || f_.head(w, d) < from_set) {

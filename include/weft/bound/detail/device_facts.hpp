@@ -25,13 +25,14 @@ public:
 
   const whole_times& q;
   conflict_learning known;
-  const std::size_t n; ///< ops
-  const std::size_t k; ///< machines
-  amount limit = 0;    ///< the makespan at hand
+  const std::size_t n;                   ///< ops
+  const std::size_t k;                   ///< machines
+  amount limit = 0;                      ///< the makespan at hand
   std::vector<std::vector<op_id>> fixed; ///< per machine: the ops that are there, as of the last `collect`
 
   explicit device_facts(const whole_times& times)
-      : q{times}, n{times.num_ops}, k{times.num_machines()}, fixed(k), before_(n * n, never_before), members_(times.num_units) {
+      : q{times}, n{times.num_ops}, k{times.num_machines()}, fixed(k), before_(n * n, never_before),
+        members_(times.num_units) {
     for (const op_id v : ids(n)) {
       members_[q.unit_of[v]].push_back(v);
     }
@@ -114,8 +115,8 @@ public:
   }
 
   /// Gives two amounts as reasons, of which so much is not needed.
-  void because_of_both(conflict_learning::bound_id a, amount at_least_a, conflict_learning::bound_id b, amount at_least_b,
-                       amount spare) {
+  void because_of_both(conflict_learning::bound_id a, amount at_least_a, conflict_learning::bound_id b,
+                       amount at_least_b, amount spare) {
     const amount less = std::clamp<amount>(at_least_a - known.at_least_always(a), 0, spare);
     known.because(a, at_least_a - less);
     known.because(b, at_least_b - (spare - less));

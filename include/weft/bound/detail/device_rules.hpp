@@ -25,7 +25,8 @@ namespace weft::bound::detail {
 /// and they exclude places and orders:
 ///  - head + time + tail is more than the makespan at hand;
 ///  - of two ops on a device neither, or only one, can be first;
-///  - sets of ops on a device (bound/detail/crowd_rule.hpp), all ops on all devices (bound/detail/window_rule.hpp), memory.
+///  - sets of ops on a device (bound/detail/crowd_rule.hpp), all ops on all devices (bound/detail/window_rule.hpp),
+///  memory.
 /// They look only at what has changed.
 class device_rules {
 public:
@@ -203,9 +204,8 @@ private:
       if (there <= f_.known.at_least(id_v)) {
         continue;
       }
-      f_.because_of_places(direction, u, f_.k, [&, tensor = tensor](std::size_t e) {
-        return there - f_.delay(direction, tensor, e, d);
-      });
+      f_.because_of_places(direction, u, f_.k,
+                           [&, tensor = tensor](std::size_t e) { return there - f_.delay(direction, tensor, e, d); });
       f_.known.raise(id_v, there);
     }
   }
@@ -224,7 +224,8 @@ private:
     if (locals_.empty()) {
       return;
     }
-    weft::sort(locals_, [](const local& a, const local& b) { return a.bound != b.bound ? a.bound > b.bound : a.op < b.op; });
+    weft::sort(locals_,
+               [](const local& a, const local& b) { return a.bound != b.bound ? a.bound > b.bound : a.op < b.op; });
     amount sum = 0;
     amount latest = 0;
     std::size_t count = 0;
@@ -288,8 +289,12 @@ private:
     const amount both = f_.time(u, d) + f_.time(v, d) - f_.limit;
     const amount over_u = f_.head(u, d) + both + f_.tail(v, d);
     const amount over_v = f_.head(v, d) + both + f_.tail(u, d);
-    const auto because_u_is_late = [&] { f_.because_of_both(f_.id(0, u, d), f_.head(u, d), f_.id(1, v, d), f_.tail(v, d), over_u - 1); };
-    const auto because_v_is_late = [&] { f_.because_of_both(f_.id(0, v, d), f_.head(v, d), f_.id(1, u, d), f_.tail(u, d), over_v - 1); };
+    const auto because_u_is_late = [&] {
+      f_.because_of_both(f_.id(0, u, d), f_.head(u, d), f_.id(1, v, d), f_.tail(v, d), over_u - 1);
+    };
+    const auto because_v_is_late = [&] {
+      f_.because_of_both(f_.id(0, v, d), f_.head(v, d), f_.id(1, u, d), f_.tail(u, d), over_v - 1);
+    };
     if (f_.is_on(v, d)) {
       if (over_u <= 0 && over_v <= 0) {
         return true;
@@ -351,7 +356,8 @@ private:
       bool possible = true;
       for (std::size_t c = 0; c < f_.q.demand.size(); ++c) {
         f_.for_each_of_device(device, [&](std::size_t d) {
-          if (const literal l = f_.place(f_.q.first_unit[c], d); possible && f_.q.demand[c] > left && f_.known.is_open(l)) {
+          if (const literal l = f_.place(f_.q.first_unit[c], d);
+              possible && f_.q.demand[c] > left && f_.known.is_open(l)) {
             because_of_those_here();
             possible = f_.known.imply(conflict_learning::negation(l));
           }

@@ -122,13 +122,14 @@ public:
     if (joined_.empty()) {
       return;
     }
-    weft::sort(joined_, [](const joined& a, const joined& b) { return a.head != b.head ? a.head > b.head : a.op < b.op; });
+    weft::sort(joined_,
+               [](const joined& a, const joined& b) { return a.head != b.head ? a.head > b.head : a.op < b.op; });
     amount best = known;
     amount best_head = 0;
     amount best_after = 0;
     amount best_away = 0;
     amount best_local = 0;
-    for (const joined& x : joined_) { // the least path behind
+    for (const joined& x : joined_) {   // the least path behind
       for (const joined& z : joined_) { // the least time by which one that is elsewhere is there
         if (std::min(z.away, x.away) <= best) {
           continue;
@@ -180,7 +181,7 @@ private:
   struct joins {
     std::vector<std::uint32_t> first; // per op
     std::vector<op_id> ops;
-    std::vector<amount> after;        // per op, machine of the op, op before it and machine of that
+    std::vector<amount> after; // per op, machine of the op, op before it and machine of that
   };
   static constexpr std::size_t most_joined = 8;
 

@@ -42,12 +42,12 @@ struct whole_times {
   };
 
   std::size_t num_ops = 0;
-  std::size_t num_units = 0;             ///< what is placed
-  std::vector<device_id> devices;        ///< usable ones
-  buffer<machine> machines;              ///< device by device
-  std::vector<std::uint32_t> unit_of;    ///< per op
-  std::vector<op_id> order;              ///< topological
-  std::vector<amount> time;              ///< ops x machines, or `nowhere`
+  std::size_t num_units = 0;          ///< what is placed
+  std::vector<device_id> devices;     ///< usable ones
+  buffer<machine> machines;           ///< device by device
+  std::vector<std::uint32_t> unit_of; ///< per op
+  std::vector<op_id> order;           ///< topological
+  std::vector<amount> time;           ///< ops x machines, or `nowhere`
   std::vector<std::uint32_t> first_input[2];
   buffer<input> inputs[2];               ///< per op and direction: what it waits for, or, reversed, what waits for it
   std::vector<amount> delays;            ///< tensors x devices x devices
@@ -69,8 +69,8 @@ struct whole_times {
   /// `makespan`: one that some plan has, above 0. Precondition: each component is allowed somewhere.
   template <class Problem>
   whole_times(const Problem& p, const std::vector<device_id>& usable, double makespan)
-      : num_ops{p.num_ops()}, devices{usable}, order(p.topological_order().begin(), p.topological_order().end()),
-        unit{makespan / static_cast<double>(most)} {
+      : num_ops{p.num_ops()}, devices{usable},
+        order(p.topological_order().begin(), p.topological_order().end()), unit{makespan / static_cast<double>(most)} {
     const bool sends = take_delays(p);
     const bool split = take_machines(p, sends);
     num_units = split ? num_ops : p.num_components();

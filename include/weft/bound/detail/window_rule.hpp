@@ -220,8 +220,8 @@ private:
     }
   }
   amount always_energy(const window& w, op_id v, std::size_t d) const {
-    const amount outside = std::max<amount>({0, w.head - f_.known.at_least_always(f_.id(0, v, d)),
-                                             w.tail - f_.known.at_least_always(f_.id(1, v, d))});
+    const amount outside = std::max<amount>(
+      {0, w.head - f_.known.at_least_always(f_.id(0, v, d)), w.tail - f_.known.at_least_always(f_.id(1, v, d))});
     return std::clamp<amount>(f_.time(v, d) - outside, 0, f_.limit - w.head - w.tail);
   }
 
