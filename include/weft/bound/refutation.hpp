@@ -2,9 +2,9 @@
 /// Makespans that a search refutes, one after the other.
 #pragma once
 
-#include "weft/bound/detail/conflict_search.hpp"
+#include "weft/bound/exact/conflict_search.hpp"
 #include "weft/bound/detail/relaxation.hpp"
-#include "weft/bound/detail/twin_devices.hpp"
+#include "weft/bound/exact/twin_devices.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/rounding.hpp"
 
@@ -35,10 +35,10 @@ struct refutation {
       return known;
     }
     const std::vector<device_id> usable = detail::relaxation<Problem>{p}.usable_devices();
-    if (!detail::conflict_search::is_affordable(p.num_ops(), usable.size())) {
+    if (!exact::conflict_search::is_affordable(p.num_ops(), usable.size())) {
       return known;
     }
-    const auto twin = detail::twin_devices(p, usable);
+    const auto twin = exact::twin_devices(p, usable);
     budget_meter meter{budget};
     const std::uint64_t visits = p.num_ops() * p.num_ops() / 2 + 1;
     std::uint64_t left = budget.moves;
@@ -54,16 +54,16 @@ struct refutation {
     double spread = first_spread;
     for (std::uint64_t nodes = first_nodes; known < possible && spend(nodes_to_begin); nodes *= 4, spread /= 2) {
       double asked = std::min(known + rounded(spread * known), possible);
-      const detail::whole_times q{p, usable, 2 * asked};
-      detail::conflict_search search{q, q.limit(asked), twin};
+      const exact::whole_times q{p, usable, 2 * asked};
+      exact::conflict_search search{q, q.limit(asked), twin};
       while (asked > known + rounded(least_spread * known)) {
         std::uint64_t nodes_left = nodes;
         const auto a = search(q.limit(asked), [&] { return nodes_left > 0 && (--nodes_left, spend(1)); });
-        if (a == detail::conflict_search::answer::no) {
+        if (a == exact::conflict_search::answer::no) {
           known = asked;
         } else if (left == 0) {
           return known;
-        } else if (a == detail::conflict_search::answer::yes && q.is_exact) {
+        } else if (a == exact::conflict_search::answer::yes && q.is_exact) {
           possible = asked;
         }
         asked = known + rounded(0.9 * (asked - known));

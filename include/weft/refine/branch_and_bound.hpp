@@ -3,8 +3,8 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
-#include "weft/bound/detail/conflict_search.hpp"
-#include "weft/bound/detail/twin_devices.hpp"
+#include "weft/bound/exact/conflict_search.hpp"
+#include "weft/bound/exact/twin_devices.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/partition/heft.hpp"
@@ -25,7 +25,7 @@ namespace weft::refine {
 
 /// Finds a plan of the smallest makespan, by the search that suits the problem:
 ///  - refine/identical_devices.hpp where devices are alike and nothing takes time to move;
-///  - otherwise, for up to `most_ops` ops, a search that learns from its dead ends (bound/detail/conflict_search.hpp). It
+///  - otherwise, for up to `most_ops` ops, a search that learns from its dead ends (bound/exact/conflict_search.hpp). It
 ///    asks for makespans below the best plan so far, and, with a part of the budget that grows, for makespans between the
 ///    bound and that plan: a "no" raises the bound, a "yes" is a better plan. Where sends occupy the sender, or devices
 ///    have more slots than the search tells apart, it finds placements that may do, and for each the best order is
@@ -118,7 +118,7 @@ private:
       if (p_.num_ops() > most_ops || !conflict_search::is_affordable(p_.num_ops(), usable_.size())) {
         return closed();
       }
-      const auto twin = bound::detail::twin_devices(p_, usable_);
+      const auto twin = bound::exact::twin_devices(p_, usable_);
       while (!closed() && !out_of_budget_) {
         // Times are in units of the best plan so far; a much better one asks for finer ones.
         const double scale = found() ? least_ : horizon();
@@ -131,8 +131,8 @@ private:
     }
 
   private:
-    using whole_times = bound::detail::whole_times;
-    using conflict_search = bound::detail::conflict_search;
+    using whole_times = bound::exact::whole_times;
+    using conflict_search = bound::exact::conflict_search;
     using answer = conflict_search::answer;
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr double below = 1 - 1e-10; ///< a makespan that is not better

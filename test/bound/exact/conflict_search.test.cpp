@@ -2,7 +2,7 @@
 #include "bound/small.hpp"
 #include "property/brute_force.hpp"
 
-#include "weft/bound/detail/conflict_search.hpp"
+#include "weft/bound/exact/conflict_search.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/simulator.hpp"
 
@@ -15,8 +15,8 @@
 namespace bound_conflict_search_test {
 
 using namespace weft;
-using bound::detail::conflict_search;
-using bound::detail::whole_times;
+using bound::exact::conflict_search;
+using bound::exact::whole_times;
 
 /// Small problems with kinds, groups, slots, sends and, half of them, little memory.
 weft_test::small_problem draw(rng& random) {

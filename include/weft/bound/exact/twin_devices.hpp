@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Whether exchanging all ops of two of these devices changes nothing: same kind, capacity, slots, times and links.
 /// Complexity: O(n + tensors · devices).
@@ -54,4 +54,4 @@ std::vector<std::size_t> twin_devices(const Problem& p, const std::vector<device
   return twin;
 }
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact

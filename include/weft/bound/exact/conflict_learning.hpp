@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Facts, amounts that are at least something, and clauses over facts. Whoever knows the rules of a problem says what
 /// follows and from what; when facts contradict each other, the contradiction is led back to the decisions behind it, a
@@ -516,4 +516,4 @@ private:
   std::vector<std::uint8_t> level_seen_;
 };
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact

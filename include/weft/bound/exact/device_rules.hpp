@@ -2,12 +2,12 @@
 /// What follows from where ops are and in what order: when they can start, what must follow them, and what cannot be.
 #pragma once
 
-#include "weft/bound/detail/conflict_learning.hpp"
-#include "weft/bound/detail/crowd_rule.hpp"
-#include "weft/bound/detail/device_facts.hpp"
-#include "weft/bound/detail/join_rule.hpp"
-#include "weft/bound/detail/whole_times.hpp"
-#include "weft/bound/detail/window_rule.hpp"
+#include "weft/bound/exact/conflict_learning.hpp"
+#include "weft/bound/exact/crowd_rule.hpp"
+#include "weft/bound/exact/device_facts.hpp"
+#include "weft/bound/exact/join_rule.hpp"
+#include "weft/bound/exact/whole_times.hpp"
+#include "weft/bound/exact/window_rule.hpp"
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 
@@ -16,16 +16,16 @@
 #include <utility>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Rules raise heads and tails, each the other's mirror image:
 ///  - inputs: from the best place that is left for each of them;
 ///  - ops on a device that are before v there, one after the other;
-///  - joins (bound/detail/join_rule.hpp);
+///  - joins (bound/exact/join_rule.hpp);
 /// and they exclude places and orders:
 ///  - head + time + tail is more than the makespan at hand;
 ///  - of two ops on a device neither, or only one, can be first;
-///  - sets of ops on a device (bound/detail/crowd_rule.hpp), all ops on all devices (bound/detail/window_rule.hpp),
+///  - sets of ops on a device (bound/exact/crowd_rule.hpp), all ops on all devices (bound/exact/window_rule.hpp),
 ///  memory.
 /// They look only at what has changed.
 class device_rules {
@@ -388,4 +388,4 @@ private:
   std::vector<literal> here_;
 };
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact

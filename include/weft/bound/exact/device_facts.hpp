@@ -2,8 +2,8 @@
 /// What a search for a makespan knows: where ops are, which of two is first, what passes before and after each.
 #pragma once
 
-#include "weft/bound/detail/conflict_learning.hpp"
-#include "weft/bound/detail/whole_times.hpp"
+#include "weft/bound/exact/conflict_learning.hpp"
+#include "weft/bound/exact/whole_times.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Facts "unit c is on machine d" and "of two ops that share a machine, u is first"; amounts "if v is on d, so much
 /// passes before it starts" (head) and "… after it ends" (tail). Direction 0 means heads, and 1, in which everything
@@ -251,4 +251,4 @@ private:
   std::vector<std::vector<op_id>> members_;           // per unit
 };
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact

@@ -2,7 +2,7 @@
 /// Joins: results that are made on one machine, one after the other, or elsewhere, so that they have to travel.
 #pragma once
 
-#include "weft/bound/detail/device_facts.hpp"
+#include "weft/bound/exact/device_facts.hpp"
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Of a set of ops before v, all are on its machine, one after the other, or one is elsewhere and its result has to
 /// travel: v starts when the earlier of both is possible. The sets are of the nearest ops before v, with how long
@@ -190,4 +190,4 @@ private:
   buffer<joined> joined_;
 };
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact

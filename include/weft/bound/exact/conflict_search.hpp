@@ -2,10 +2,10 @@
 /// Whether ops can meet a makespan: places and orders are tried, and what leads nowhere is learned.
 #pragma once
 
-#include "weft/bound/detail/conflict_learning.hpp"
-#include "weft/bound/detail/device_facts.hpp"
-#include "weft/bound/detail/device_rules.hpp"
-#include "weft/bound/detail/whole_times.hpp"
+#include "weft/bound/exact/conflict_learning.hpp"
+#include "weft/bound/exact/device_facts.hpp"
+#include "weft/bound/exact/device_rules.hpp"
+#include "weft/bound/exact/whole_times.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
 
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Asks for smaller and smaller makespans; what is learned of one holds for smaller ones. Restarts after some dead
 /// ends, as often as Luby, Sinclair and Zuckerman say.
@@ -193,4 +193,4 @@ private:
   std::size_t most_learned_ = 4000;
 };
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact

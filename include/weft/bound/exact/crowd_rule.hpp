@@ -2,14 +2,14 @@
 /// Sets of ops on a machine against the time between their least head and their least tail.
 #pragma once
 
-#include "weft/bound/detail/device_facts.hpp"
+#include "weft/bound/exact/device_facts.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Sets of ops that are on a machine, between any head and any tail: they must fit; what else may be there must fit,
 /// too, or is elsewhere; and an op that cannot be last, or first, unless the set is late is before, or after, all of
@@ -161,4 +161,4 @@ private:
   amount longest_ = 0;
 };
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Ops with a time on each machine and delays between ops that depend on both devices: all times rounded down to
 /// multiples of a unit, sending part of the delay. Whoever could meet a makespan in the problem can here, so that "no"
@@ -160,4 +160,4 @@ private:
   }
 };
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact

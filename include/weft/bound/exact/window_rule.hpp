@@ -2,7 +2,7 @@
 /// All ops against all devices: what must run within windows of time, weighted so that it is hardest.
 #pragma once
 
-#include "weft/bound/detail/device_facts.hpp"
+#include "weft/bound/exact/device_facts.hpp"
 #include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/core/sort.hpp"
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::bound::detail {
+namespace weft::bound::exact {
 
 /// Windows between heads and tails that occur, each with weights of devices: whatever an op must do there counts with
 /// the weight of the device where that is least, and all together is no more than the weighted time of all devices.
@@ -231,4 +231,4 @@ private:
   std::vector<amount> least_; // per op
 };
 
-} // namespace weft::bound::detail
+} // namespace weft::bound::exact
