@@ -35,7 +35,7 @@ struct refutation {
       return known;
     }
     const std::vector<device_id> usable = detail::relaxation<Problem>{p}.usable_devices();
-    if (!exact::conflict_search::is_affordable(p.num_ops(), usable.size())) {
+    if (!exact::conflict_search::is_affordable(std::max(p.num_ops(), p.num_tensors()), usable.size())) {
       return known;
     }
     const auto twin = exact::twin_devices(p, usable);

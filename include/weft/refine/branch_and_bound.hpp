@@ -115,7 +115,8 @@ private:
     /// Whether it came to its end.
     bool run() {
       low_ = std::min(least_, bound::best(p_).value);
-      if (p_.num_ops() > most_ops || !conflict_search::is_affordable(p_.num_ops(), usable_.size())) {
+      if (p_.num_ops() > most_ops ||
+          !conflict_search::is_affordable(std::max(p_.num_ops(), p_.num_tensors()), usable_.size())) {
         return closed();
       }
       const auto twin = bound::exact::twin_devices(p_, usable_);

@@ -8,7 +8,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -37,11 +36,10 @@ weft_test::small_problem draw(rng& random) {
   return small;
 }
 
-TEST_CASE("conflict_search: says yes from the optimum on where times are whole, and never no") {
+TEST_CASE("conflict_search: finds the optimum, and never refutes it where its times are a relaxation") {
   rng random{7};
-  const int rounds = std::getenv("WEFT_ROUNDS") ? std::atoi(std::getenv("WEFT_ROUNDS")) : 3000;
+  constexpr int rounds = 3000;
   int exact = 0;
-  int refuted = 0;
   for (int round = 0; round < rounds; ++round) {
     CAPTURE(round);
     const auto small = draw(random);
@@ -102,11 +100,9 @@ TEST_CASE("conflict_search: says yes from the optimum on where times are whole, 
           ++exact;
         }
       }
-      ++refuted;
     });
   }
-  MESSAGE(exact, " exact ", refuted);
-  CHECK(exact > rounds / 10);
+  CHECK(exact > rounds / 2);
 }
 
 } // namespace bound_conflict_search_test

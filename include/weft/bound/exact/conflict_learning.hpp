@@ -59,8 +59,6 @@ public:
   amount at_least_always(bound_id b) const { return root_[b]; }
   /// How much a fact had to do with dead ends lately.
   double activity(literal l) const { return activity_[l / 2]; }
-  bool no_decisions() const { return levels_.empty(); }
-  std::size_t num_levels() const { return levels_.size(); }
   /// Grows with every fact and raise.
   std::uint64_t num_changes() const { return changes_; }
   /// The facts that hold, in the order in which they were found.

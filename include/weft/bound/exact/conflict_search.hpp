@@ -22,9 +22,9 @@ public:
   using amount = whole_times::amount;
   enum class answer : std::uint8_t { yes, no, unknown };
 
-  /// Whether so many ops and devices take no more than some ten megabytes.
-  static constexpr bool is_affordable(std::size_t num_ops, std::size_t num_devices) {
-    return num_ops * num_devices * num_devices <= 200'000;
+  /// Whether so many ops, or tensors, and devices take no more than some ten megabytes.
+  static constexpr bool is_affordable(std::size_t count, std::size_t num_devices) {
+    return count * num_devices * num_devices <= 200'000;
   }
 
   /// Keeps a reference to q. `twin[d]`: a device before d that nothing tells from it, or the number of devices.
@@ -104,7 +104,6 @@ public:
       }
     }
   }
-  std::uint64_t dead_ends() const { return dead_ends_; }
 
 private:
   amount start(op_id v) const { return facts_.head(v, machine_of(v)); }
