@@ -57,7 +57,7 @@ private:
 /// A member of a family of about so many ops.
 weft::workload small_workload(const std::string& family, std::uint32_t ops, std::uint64_t seed) {
   namespace generate = weft::generate;
-  const auto parts = [&](std::uint32_t of) { return std::max(1u, (ops + of / 2) / of); };
+  const auto parts = [&](std::uint32_t of) { return std::max(2u, (ops + of / 2) / of); };
   const auto sized = [&](auto make, std::uint32_t first) { // the nearest size
     auto best = make(first);
     const auto off = [&](const weft::workload& w) {
@@ -152,7 +152,7 @@ int run(int argc, char** argv) {
     };
     if (std::strncmp(argv[i], "--benchmark_min_time", 20) == 0) { // by ctest
       seconds = 0.02;
-      sizes = {8};
+      sizes = {12};
       seeds = 1;
     } else if (const char* s = value("--seconds")) {
       seconds = std::strtod(s, nullptr);
