@@ -178,7 +178,7 @@ TEST_CASE("branch_and_bound: a device on which no op may run changes neither the
     const platform<uniform_links> crowded{{{}, unused, {}, {.speed = 2}}, {{.latency = 1, .bandwidth = 8}}};
     const problem p{w, alone};
     const problem q{w, crowded};
-    for (const std::uint64_t moves : {2'000u, 20'000u}) {
+    for (const std::uint64_t moves : {300u, 2'000u}) {
       const branch_and_bound quick{.budget = {.moves = moves}};
       const auto found = test::decide(quick, p);
       const auto also = test::decide(quick, q);
@@ -217,7 +217,8 @@ TEST_CASE("branch_and_bound: stops when it is asked to") {
   const auto token = stop.get_token();
   const auto found = test::decide(branch_and_bound{.budget = {.stop = &token}}, s.p);
   REQUIRE(found);
-  CHECK(found->bound == bound::best(s.p).value);
+  CHECK(found->bound >= bound::best(s.p).value); // by what follows without any decision
+  CHECK(found->bound <= 73);
   CHECK(run_in_order(s.p, found->plan) == 80);
 }
 

@@ -7,10 +7,13 @@
 #include "weft/bound/critical_path.hpp"
 #include "weft/bound/group_load.hpp"
 #include "weft/bound/lower_bound.hpp"
+#include "weft/bound/refutation.hpp"
 #include "weft/bound/windows.hpp"
+#include "weft/core/budget.hpp"
 #include "weft/core/time_grid.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace weft::bound {
 
@@ -85,6 +88,18 @@ constexpr lower_bound best(const Problem& p) {
   raise(detail::window_bound{r, around}(found.value), rule::windows);
   if (found.value < detail::infinity) {
     found.value = std::max(found.value, round_up(found.value, detail::common_unit(r, found.value)));
+  }
+  return found;
+}
+
+/// The same, raised by bound/refutation.hpp as far as a budget allows. `makespan`: of a plan, if one is known.
+template <must_be::problem Problem>
+lower_bound best(const Problem& p, const budget& effort, double makespan = std::numeric_limits<double>::infinity()) {
+  lower_bound found = best(p);
+  if (found.value < detail::infinity) {
+    if (const double value = refutation{effort}(p, found.value, makespan); value > found.value) {
+      found = {value, lower_bound::rule::search};
+    }
   }
   return found;
 }

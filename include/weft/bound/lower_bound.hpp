@@ -17,7 +17,7 @@ struct lower_bound {
     area,               ///< bound/area.hpp
     group_load,         ///< bound/group_load.hpp
     windows,            ///< bound/windows.hpp
-    search,             ///< an exact search that came to its end
+    search,             ///< an exact search that came to its end, or bound/refutation.hpp
   };
 
   double value = 0; ///< seconds

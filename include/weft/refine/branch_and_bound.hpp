@@ -3,46 +3,45 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
-#include "weft/bound/cheapest_transfer.hpp"
+#include "weft/bound/exact/conflict_search.hpp"
+#include "weft/bound/exact/twin_devices.hpp"
 #include "weft/core/budget.hpp"
-#include "weft/core/reversed.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/detail/sequencing.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
-#include "weft/refine/exact/append_search.hpp"
 #include "weft/refine/identical_devices.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/simulator.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
-#include <ranges>
+#include <utility>
 #include <vector>
 
 namespace weft::refine {
 
 /// Finds a plan of the smallest makespan, by the search that suits the problem:
 ///  - refine/identical_devices.hpp where devices are alike and nothing takes time to move;
-///  - where sending occupies nobody and moving takes less than four times as long as computing, for up to 64 ops, refine/exact/append_search.hpp: it asks for makespans between the
-///    bound and the best plan so far, and a "no" raises the bound;
-///  - otherwise, depth-first over placements, component by component, and for each complete placement over the orders
-///    of ops and sends on the devices. A partial placement is given up when the longest path with the transfers that are
-///    decided, or the load of a device, is no better than the best plan so far; of devices that cannot be told apart,
-///    only the first unused one is tried.
-/// Starts from HEFT's plan; where HEFT finds no room, the last search is taken.
+///  - otherwise, for up to `most_ops` ops, a search that learns from its dead ends (bound/exact/conflict_search.hpp). It
+///    asks for makespans below the best plan so far, and, with a part of the budget that grows, for makespans between the
+///    bound and that plan: a "no" raises the bound, a "yes" is a better plan. Where sends occupy the sender, or devices
+///    have more slots than the search tells apart, it finds placements that may do, and for each the best order is
+///    searched.
+/// Starts from HEFT's plan and from everything on one device.
 ///
 /// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
 /// returned bound says so; else the plan is the best that was met, and the bound the best that was proven. Without
-/// contention of transfers. Practical up to about 20 ops with communication, about 10 with sends that occupy the sender;
-/// see docs/exact.md.
-/// Uses a seed for shuffles on identical devices only. Budget: visits of ops.
-/// Source: Giffler, Thompson, *Algorithms for Solving Production-Scheduling Problems*, Operations Research 8(4), 1960,
-/// for the orders that are tried; docs/exact.md names the rest. Complexity: exponential.
+/// contention of transfers. docs/exact.md says how large problems may be.
+/// Uses a seed for shuffles on identical devices only. Budget: visits of pairs of ops, so to say: half the squared
+/// number of ops per decision and per dead end.
+/// Source: docs/exact.md names those of its parts. Complexity: exponential.
 /// Choose it for small problems, to know the optimum.
 struct branch_and_bound {
-  weft::budget budget = {.moves = 50'000'000}; ///< ops visited; a few seconds at most
+  static constexpr std::size_t most_ops = 200;
+  weft::budget budget = {.moves = 50'000'000}; ///< a few seconds at most
 
   template <class Problem>
   outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {
@@ -52,71 +51,60 @@ struct branch_and_bound {
       return identical_devices{nodes}(p, random, scratch);
     }
     search<Problem> s{p, budget};
-    if (auto start = partition::run(partition::heft{}, p, random, scratch)) {
+    auto start = partition::run(partition::heft{}, p, random, scratch);
+    if (start) {
       s.take_start(std::move(start->plan));
     }
-    if (p.num_components() > 0) {
-      if (s.least < std::numeric_limits<double>::infinity() && p.num_ops() <= exact::append_search<Problem>::max_ops &&
-          s.sends_are_free()) {
-        s.try_single_devices();
-        if (!s.moving_is_dear()) {
-          return s.append();
-        }
+    if (p.num_ops() == 0) {
+      return s.result();
+    }
+    for (component_id c = 0; c < p.num_components(); ++c) {
+      if (!s.allowed_somewhere(c)) {
+        return start.error();
       }
-      s.place_next(0);
     }
-    if (s.best.placement.empty() && p.num_ops() > 0) {
-      return s.exhausted() ? infeasibility{.why = infeasibility::reason::not_found} : s.why_infeasible();
+    s.try_single_devices();
+    const bool ended = s.run();
+    if (s.found()) {
+      return s.result();
     }
-    const double bound = s.exhausted() ? bound::best(p).value : s.least;
-    return partition::decided{std::move(s.best), bound};
+    return ended ? start.error() : infeasibility{.why = infeasibility::reason::not_found};
   }
 
 private:
   template <class Problem>
   class search {
   public:
-    plan best;
-    double least = std::numeric_limits<double>::infinity();
-
     search(const Problem& p, const weft::budget& b)
-        : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p}, where_(p.num_ops(), none), free_(p.num_devices(), 0),
-          load_(p.num_devices(), 0.0), used_(p.num_devices(), 0), tail_(p.num_ops(), 0.0), fastest_(p.num_ops(), 0.0),
-          twin_(p.num_devices(), none) {
-      for (const device_id d : ids(p.num_devices())) {
-        free_[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
-      }
-      for (const op_id v : ids(p.num_ops())) {
-        fastest_[v] = std::numeric_limits<double>::infinity();
-        for (const device_id d : ids(p.num_devices())) {
-          if (p.allows(p.component(v), d)) {
-            fastest_[v] = std::min(fastest_[v], p.compute_time(v, d));
-          }
-        }
-      }
-      order_components();
-      find_twins();
+        : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p} {}
+
+    bool found() const { return least_ < infinity; }
+    partition::decided result() { return {std::move(best_), closed() ? least_ : low_}; }
+
+    bool allowed_somewhere(component_id c) const {
+      return std::any_of(usable_.begin(), usable_.end(), [&](device_id d) { return p_.allows(c, d); });
     }
 
-    bool exhausted() const { return out_of_budget_; }
-
-    void take_start(plan start) {
+    /// Whether it is a better plan.
+    bool take_start(plan start) {
       simulator<Problem, schedule::static_order> sim{p_};
       const auto run = sim.run(start);
-      if (run.complete && run.makespan < least) {
-        least = run.makespan;
-        best = std::move(start);
+      if (!run.complete || run.makespan >= least_) {
+        return false;
       }
+      least_ = run.makespan;
+      best_ = std::move(start);
+      return true;
     }
 
     /// Everything on one device is good where moving is dear.
     void try_single_devices() {
       for (const device_id d : ids(p_.num_devices())) {
-        byte_count demand = 0;
+        auto left = static_cast<byte_count>(p_.platform().memory_capacity(d));
         bool fits = true;
         for (component_id c = 0; fits && c < p_.num_components(); ++c) {
-          fits = p_.allows(c, d) && p_.demand(c) <= free_[d] - demand;
-          demand += fits ? p_.demand(c) : 0;
+          fits = p_.allows(c, d) && p_.demand(c) <= left;
+          left -= fits ? p_.demand(c) : 0;
         }
         if (fits) {
           take_start({placement(p_.num_ops(), d), {}});
@@ -124,109 +112,36 @@ private:
       }
     }
 
-    bool sends_are_free() const {
-      for (const tensor_id t : ids(p_.num_tensors())) {
-        for (const device_id from : usable_) {
-          for (const device_id to : usable_) {
-            if (from != to && p_.send_time(t, from, to) != 0) {
-              return false;
-            }
-          }
+    /// Whether it came to its end.
+    bool run() {
+      low_ = std::min(least_, bound::best(p_).value);
+      if (p_.num_ops() > most_ops ||
+          !conflict_search::is_affordable(std::max(p_.num_ops(), p_.num_tensors()), usable_.size())) {
+        return closed();
+      }
+      const auto twin = bound::exact::twin_devices(p_, usable_);
+      while (!closed() && !out_of_budget_) {
+        // Times are in units of the best plan so far; a much better one asks for finer ones.
+        const double scale = found() ? least_ : horizon();
+        const whole_times q{p_, usable_, scale};
+        if (!improve(q, twin, scale)) {
+          break;
         }
       }
-      return true;
-    }
-
-    /// Whether tensors take several times as long as ops: then where ops are decides nearly everything, and few
-    /// placements are good.
-    bool moving_is_dear() const {
-      const auto cheapest = bound::cheapest_transfers(p_, usable_);
-      double moves = 0;
-      std::size_t count = 0;
-      for (const tensor_id t : ids(p_.num_tensors())) {
-        if (usable_.size() > 1 && !std::ranges::empty(p_.workload().consumers(t))) {
-          moves += cheapest[t];
-          ++count;
-        }
-      }
-      double ops = 0;
-      for (const double time : fastest_) {
-        ops += time;
-      }
-      return moves * static_cast<double>(p_.num_ops()) > 4 * ops * static_cast<double>(count);
-    }
-
-    /// Asks for makespans between the bound and the best plan, with more and more nodes. Precondition: there is a plan.
-    partition::decided append() {
-      exact::append_search<Problem> ask{p_, twin_};
-      using answer = typename exact::append_search<Problem>::answer;
-      double low = std::min(least, bound::best(p_).value);
-      const auto closed = [&] { return least - low <= 2e-10 * least; };
-      for (std::uint64_t nodes = 1000; !closed() && !out_of_budget_; nodes *= 2) {
-        for (const double share : {0.0, 0.5, 1.0}) {
-          if (closed() || out_of_budget_) {
-            break;
-          }
-          const double makespan = share < 1 ? low + rounded(share * (least - low)) : least * (1 - 1e-10);
-          std::uint64_t left = nodes;
-          const auto spend = [&] { return left > 0 && (--left, this->spend(p_.num_ops())); };
-          const answer a = ask(makespan, spend);
-          if (a == answer::yes) {
-            take_start(ask.found());
-          } else if (a == answer::no) {
-            low = std::min(least, std::max(low, makespan));
-          }
-        }
-      }
-      return {std::move(best), closed() ? least : low};
-    }
-
-    void place_next(std::size_t depth) {
-      if (!spend(p_.num_ops()) || partial_bound() >= least) {
-        return;
-      }
-      if (depth == sequence_.size()) {
-        if (const double makespan = sequencing_.minimise(where_, least, [this](std::uint64_t n) { return spend(n); });
-            makespan < least) {
-          least = makespan;
-          best = {where_, sequencing_.best_order()};
-        }
-        return;
-      }
-      const component_id c = sequence_[depth];
-      for (const device_id d : ids(p_.num_devices())) {
-        if (!p_.kinds(c).contains(p_.platform().kind(d)) || free_[d] < p_.demand(c) || shadowed(d)) {
-          continue;
-        }
-        const double load = load_[d]; // restored, since a sum that is undone by subtraction has lost what is small
-        put(c, d);
-        place_next(depth + 1);
-        take_back(c, d);
-        load_[d] = load;
-        if (out_of_budget_) {
-          return;
-        }
-      }
-      if (least == std::numeric_limits<double>::infinity() && !stuck_) {
-        stuck_ = p_.why_unplaced(c, free_);
-      }
-    }
-
-    infeasibility why_infeasible() const {
-      if (stuck_) {
-        return *stuck_;
-      }
-      for (component_id c = 0; c < p_.num_components(); ++c) { // one is allowed nowhere, so nothing was tried
-        const auto devices = ids(p_.num_devices());
-        if (std::none_of(devices.begin(), devices.end(), [&](device_id d) { return p_.allows(c, d); })) {
-          return p_.why_unplaced(c, free_);
-        }
-      }
-      return {.why = infeasibility::reason::not_found};
+      return !out_of_budget_;
     }
 
   private:
-    bool spend(std::uint64_t visits) {
+    using whole_times = bound::exact::whole_times;
+    using conflict_search = bound::exact::conflict_search;
+    using answer = conflict_search::answer;
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr double below = 1 - 1e-10; ///< a makespan that is not better
+
+    bool closed() const { return found() && least_ - low_ <= 2e-10 * least_; }
+
+    bool spend() {
+      const std::uint64_t visits = p_.num_ops() * p_.num_ops() / 2 + 1;
       if (out_of_budget_ || left_ < visits || !meter_.spend()) {
         out_of_budget_ = true;
         return false;
@@ -235,104 +150,99 @@ private:
       return true;
     }
 
-    /// Components in the topological order of their first op, so that transfers are decided early.
-    void order_components() {
-      std::vector<std::uint8_t> seen(p_.num_components(), 0);
-      for (const op_id v : p_.topological_order()) {
-        if (!seen[p_.component(v)]) {
-          seen[p_.component(v)] = 1;
-          sequence_.push_back(p_.component(v));
-        }
-      }
-    }
-
-    /// twin_[d]: the nearest earlier device with the same kind, capacity, slots, times and links, if there is one; so
-    /// that twin_[twin_[d]] and so on are all of them.
-    void find_twins() {
-      for (std::size_t i = 1; i < usable_.size(); ++i) {
-        for (std::size_t j = i; j-- > 0 && twin_[usable_[i]] == none;) {
-          if (interchangeable(usable_[j], usable_[i])) {
-            twin_[usable_[i]] = usable_[j];
+    /// A makespan that some plan keeps to if there is any.
+    double horizon() const {
+      double sum = 0;
+      const auto add_largest = [&](auto time) {
+        double most = 0;
+        for (const device_id from : usable_) {
+          for (const device_id to : usable_) {
+            if (const double x = time(from, to); x < infinity) {
+              most = std::max(most, x);
+            }
           }
         }
-      }
-    }
-
-    bool interchangeable(device_id a, device_id b) const {
-      const auto& q = p_.platform();
-      if (q.kind(a) != q.kind(b) || q.memory_capacity(a) != q.memory_capacity(b) || q.slots(a) != q.slots(b)) {
-        return false;
-      }
-      for (const op_id v : ids(p_.num_ops())) {
-        if (p_.compute_time(v, a) != p_.compute_time(v, b)) {
-          return false;
-        }
-      }
-      const auto same_move = [&](tensor_id t, device_id from, device_id to, device_id from2, device_id to2) {
-        return p_.transfer_time(t, from, to) == p_.transfer_time(t, from2, to2) &&
-               p_.send_time(t, from, to) == p_.send_time(t, from2, to2);
+        sum += most;
       };
-      for (const tensor_id t : ids(p_.num_tensors())) {
-        if (!same_move(t, a, b, b, a)) {
-          return false;
-        }
-        for (const device_id d : usable_) {
-          if (d != a && d != b && (!same_move(t, a, d, b, d) || !same_move(t, d, a, d, b))) {
-            return false;
-          }
-        }
+      for (const op_id v : ids(p_.num_ops())) {
+        add_largest([&](device_id d, device_id) { return p_.compute_time(v, d); });
       }
-      return true;
+      for (const tensor_id t : ids(p_.num_tensors())) {
+        add_largest([&](device_id from, device_id to) {
+          const double sends = static_cast<double>(usable_.size()) * p_.send_time(t, from, to);
+          return from == to ? 0.0 : sends + p_.transfer_time(t, from, to);
+        });
+      }
+      return std::max(sum, std::numeric_limits<double>::min());
     }
 
-    /// d is unused and so is a twin before it: whatever could be done with d can be done with the twin.
-    bool shadowed(device_id d) const {
-      if (used_[d] != 0) {
-        return false;
-      }
-      for (device_id e = twin_[d]; e != none; e = twin_[e]) {
-        if (used_[e] == 0) {
+    /// Asks until the answer is known, or a plan is found that is much better than `scale`: then true.
+    bool improve(const whole_times& q, const std::vector<std::size_t>& twin, double scale) {
+      const auto limit = [&] { return q.limit(found() ? least_ * below : scale); };
+      conflict_search descent{q, limit(), twin};
+      for (std::uint64_t nodes = 200; !out_of_budget_; nodes *= 2) {
+        if (found() && least_ > 0) {
+          const double middle = low_ + rounded(0.5 * (least_ - low_));
+          conflict_search ask{q, q.limit(middle), twin};
+          if (const answer a = this->ask(ask, q, [&] { return q.limit(std::min(middle, least_ * below)); }, nodes / 2);
+              a == answer::no) {
+            low_ = std::max(low_, middle);
+          }
+        }
+        if (closed() || least_ < scale / 4) {
+          return true;
+        }
+        if (const answer a = ask(descent, q, limit, nodes); a == answer::no) {
+          low_ = std::max(low_, least_);
+          return false;
+        }
+        if (closed() || least_ < scale / 4) {
           return true;
         }
       }
       return false;
     }
 
-    void put(component_id c, device_id d) {
-      free_[d] -= p_.demand(c);
-      load_[d] += p_.component_time(c, d);
-      ++used_[d];
-      for (const op_id v : p_.members(c)) {
-        where_[v] = d;
+    /// Better and better plans, while there are some and nodes are left.
+    template <class Limit>
+    answer ask(conflict_search& which, const whole_times& q, Limit limit, std::uint64_t nodes) {
+      const auto spend_node = [&] { return nodes > 0 && (--nodes, spend()); };
+      for (;;) {
+        if (found()) {
+          which.prefer(best_.placement);
+        }
+        if (const answer a = which(limit(), spend_node); a != answer::yes) {
+          return a;
+        }
+        plan made{placement(p_.num_ops(), none), {}};
+        for (const op_id v : ids(p_.num_ops())) {
+          made.placement[v] = which.device_of(v);
+        }
+        if (q.is_exact) {
+          for (const op_id v : which.sequence()) {
+            made.order.push_back(step::run(v));
+          }
+          if (!take_start(std::move(made)) || least_ <= 0) {
+            out_of_budget_ = true; // what is left is less than rounding, or nothing
+            return answer::unknown;
+          }
+        } else {
+          const double known = found() ? least_ : infinity;
+          const double makespan =
+            sequencing_.minimise(made.placement, known, [this](std::uint64_t n) {
+              left_ -= std::min(left_, n);
+              return spend();
+            });
+          if (makespan < known) {
+            least_ = makespan;
+            best_ = {std::move(made.placement), sequencing_.best_order()};
+          }
+          if (out_of_budget_) {
+            return answer::unknown;
+          }
+          which.forbid_places();
+        }
       }
-    }
-
-    void take_back(component_id c, device_id d) {
-      free_[d] += p_.demand(c);
-      --used_[d];
-      for (const op_id v : p_.members(c)) {
-        where_[v] = none;
-      }
-    }
-
-    /// No completion of the partial placement has a smaller makespan (up to rounding of the loads).
-    double partial_bound() {
-      const auto& w = p_.workload();
-      double bound = 0;
-      for (const op_id v : reversed(p_.topological_order())) {
-        const double rest = graph::max_over_successors(w, v, 0.0, [&](op_id c, const flow_edge& e) {
-          const device_id from = where_[v];
-          const device_id to = where_[c];
-          const bool moves = from != none && to != none && from != to;
-          return (moves ? p_.send_time(e.tensor, from, to) + p_.transfer_time(e.tensor, from, to) : 0) + tail_[c];
-        });
-        tail_[v] = rest + (where_[v] == none ? fastest_[v] : p_.compute_time(v, where_[v]));
-        bound = std::max(bound, tail_[v]);
-      }
-      for (const device_id d : ids(p_.num_devices())) {
-        bound = std::max(bound, load_[d] / p_.platform().slots(d) * (1 - 1e-12));
-      }
-      return bound;
     }
 
     const Problem& p_;
@@ -341,15 +251,9 @@ private:
     budget_meter meter_;
     bool out_of_budget_ = false;
     detail::sequencing<Problem> sequencing_;
-    placement where_;
-    std::vector<byte_count> free_;
-    std::vector<double> load_;
-    std::vector<std::uint32_t> used_; // components per device
-    std::vector<double> tail_;
-    std::vector<double> fastest_;
-    std::vector<device_id> twin_;
-    std::vector<component_id> sequence_;
-    std::optional<infeasibility> stuck_;
+    plan best_;
+    double least_ = infinity;
+    double low_ = 0; // no plan has a smaller makespan
   };
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/component_memory.hpp"
+#include "weft/bound/refutation.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/buffer.hpp"
 #include "weft/core/parallel.hpp"
@@ -94,12 +95,11 @@ public:
     if (!alike || !is_followed || (guard_ && !has_plan_)) {
       attempt_heuristics(strictest);
       if (p_.num_ops() <= most_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
-        auto share = left(0.3);
-        share.target = least_.value;
-        // Its moves are single ops.
-        share.moves = options_.moves < 100'000'000 ? options_.moves / 4 * 50 : share.moves;
-        attempt("branch_and_bound", refine::branch_and_bound{share});
+        attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3)});
       }
+    }
+    if (p_.num_ops() > most_ops_for_exact && has_plan_ && !done() && options_.effort == effort::full) {
+      raise_bound(bound::refutation{exact_share(0.1)}(p_, least_.value, best_.run.makespan));
     }
     if (guard_ && options_.effort == effort::full && !near_.empty() && !done() && !stopped()) {
       relieve();
@@ -118,7 +118,7 @@ private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr bool is_makespan = std::same_as<objective_type, objective::makespan>;
   static constexpr bool is_followed = refine::follows<evaluator<Problem, E>>;
-  static constexpr std::size_t most_ops_for_exact = 30;
+  static constexpr std::size_t most_ops_for_exact = 60;
   /// Estimates of an op on a device that heuristics beside HEFT may take when the budget is in moves.
   static constexpr std::size_t most_pairs = 20'000'000;
   /// How often a heuristic tries again with what was learned from its last plan, which needed too much memory.
@@ -131,6 +131,13 @@ private:
             .seconds = std::max(0.0, options_.seconds - clock_.seconds()) * share,
             .stop = options_.stop,
             .target = found_.bound.value};
+  }
+  /// For searches whose moves are pairs of ops.
+  weft::budget exact_share(double share_of_seconds) const {
+    auto share = left(share_of_seconds);
+    share.target = least_.value;
+    share.moves = options_.moves < 100'000'000 ? options_.moves / 4 * 50 : share.moves;
+    return share;
   }
   bool stopped() const { return options_.is_over(clock_); }
   bool done() const {

@@ -129,11 +129,9 @@ inline workload suite_workload(std::string_view family, std::uint64_t seed) {
   throw error("there is no family '" + std::string{family} + "' of generated workloads");
 }
 
-/// Makes a problem of the suite: 8 devices, the last four GPUs, and the same link between any two. The same entry gives
-/// the same problem everywhere, and another seed other devices, too, where those are drawn.
-/// Throws `error` for an unknown family.
-inline suite_instance make_suite_instance(const suite_entry& e) {
-  const workload raw = suite_workload(e.family, e.seed);
+/// A problem of the suite's kind on another graph and another number of devices, half of them, rounded down and the last
+/// ones, GPUs. Of the entry, the family does not count.
+inline suite_instance make_suite_instance(const suite_entry& e, const workload& raw, std::uint32_t num_devices) {
   double work = 0;
   for (const op_id v : ids(raw.num_ops())) {
     work += raw.work(v);
@@ -141,7 +139,8 @@ inline suite_instance make_suite_instance(const suite_entry& e) {
   // Links are so slow that tensors become gigabytes: whole bytes then do not spoil the ratio.
   const link all{.bandwidth = 1e9 / (work / static_cast<double>(raw.num_ops()))};
   const double fastest = e.devices == heterogeneity::related ? 4 : 1;
-  suite_instance made{{}, related_platform({.max_speed = fastest, .all = all, .gpu_share = 0.5}, e.seed), {}};
+  suite_instance made{
+    {}, related_platform({.devices = num_devices, .max_speed = fastest, .all = all, .gpu_share = 0.5}, e.seed), {}};
   if (e.devices == heterogeneity::unrelated) {
     made.seconds = range_based_costs(raw, made.devices.num_devices(), 1, e.seed);
   } else {
@@ -153,6 +152,13 @@ inline suite_instance make_suite_instance(const suite_entry& e) {
   }
   made.ops = with_ccr(raw, made.devices, e.ccr, cost::table{made.seconds, raw.num_ops(), made.devices.num_devices()});
   return made;
+}
+
+/// Makes a problem of the suite: 8 devices, the last four GPUs, and the same link between any two. The same entry gives
+/// the same problem everywhere, and another seed other devices, too, where those are drawn.
+/// Throws `error` for an unknown family.
+inline suite_instance make_suite_instance(const suite_entry& e) {
+  return make_suite_instance(e, suite_workload(e.family, e.seed), 8);
 }
 
 } // namespace weft::generate
