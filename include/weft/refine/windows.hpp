@@ -18,16 +18,38 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
 
 namespace weft::refine {
 
+/// Refines plans of problems that are too large for searches over the whole, in two stages, each on several threads.
+///
+/// **Passes** decide everything anew from the end to the beginning (`detail::reverse_pass`), where sends are known when
+/// they are booked, at several prices of a device's time: 1 and 8, then around the better one. What this gains is what a
+/// list scheduler loses that goes forwards: it does not see the sends that its choice will cause, and takes a device that
+/// is bad at an op because it is free now.
+///
+/// **Windows** are stretches of `window` ops in the order of their starts, each a problem of its own in which all around
+/// it stays where it is (`detail::window_problem`). Every second one is annealed at the same time, then the others; in
+/// the next sweep borders lie in the middle of the windows before. A window minimises how much earlier all that is behind
+/// it could begin, which adds up over windows, critical or not. After each half of a sweep the whole is run, and the new
+/// plan is kept if it is better. A problem of one window is annealed as a whole.
+///
+/// Returns the best plan met, with its order, or the given one; see `simulated_annealing` for policies. Where the
+/// objective is not the makespan, windows shorten the makespan, and the objective decides what is kept. Deterministic for
+/// a seed at any number of threads when the budget is in moves. Memory by reservation.
+/// Source of the windows: time-window decomposition of job shops; Byeon, Wu, Storer, *Decomposition Heuristics for
+/// Robust Job-Shop Scheduling*, IEEE Transactions on Robotics and Automation 14(2), 1998.
+/// Complexity: at most five passes, O(devices · (n + m) + n log n) each; per change one evaluation by
+/// `incremental_schedule` in a window. Memory: about 200 bytes per op and 150 per edge.
+/// Choose it for graphs of more than some 10,000 ops, and where sends take time or devices are good at different ops.
 struct windows {
-  weft::budget budget = {.moves = 200'000}; ///< of changes; a pass counts as one per eight ops
+  weft::budget budget = {.moves = 1'000'000}; ///< of changes; a pass counts as one per eight ops
   std::uint32_t window = 1000; ///< ops
-  std::uint32_t sweeps = 2;
+  std::uint32_t sweeps = 2;    ///< over which the budget is spread; 0: passes only
   unsigned threads = 1;
 
   template <class Judge>
@@ -40,7 +62,10 @@ struct windows {
     if (!s.is_over(1)) {
       s.make_passes();
     }
-    for (std::uint32_t half = 0; half < 2 * sweeps && !s.is_over(1); ++half) {
+    if (sweeps > 0 && judge.problem().num_ops() <= window && !s.is_over(1)) {
+      s.anneal(random);
+    }
+    for (std::uint32_t half = 0; sweeps > 0 && !s.is_over(1); ++half) {
       s.refine_windows(half);
     }
     return std::move(s.best);
@@ -50,6 +75,8 @@ private:
   template <class Judge>
   struct state {
     using problem_type = typename Judge::problem_type;
+    using pass_type = detail::reverse_pass<problem_type>;
+    static constexpr double most_changes = 1000; ///< per op in half a sweep
 
     const windows& how;
     Judge& judge;
@@ -78,6 +105,12 @@ private:
       }
       return value <= how.budget.target * (1 + 1e-12);
     }
+    weft::budget left() const {
+      auto b = how.budget;
+      b.moves -= b.moves < weft::budget{}.moves ? std::min(used, b.moves) : 0;
+      b.seconds = std::max(0.0, b.seconds - clock.seconds());
+      return b;
+    }
     void offer(plan x) {
       auto judged = judge.recorded(std::move(x));
       if (judged.score < best.score) {
@@ -88,11 +121,11 @@ private:
 
     /// The price is searched first on a coarse grid, then around the best point of it.
     void make_passes() {
-      const detail::reverse_pass<problem_type> pass{p};
-      typename detail::reverse_pass<problem_type>::result least;
+      const pass_type pass{p};
+      typename pass_type::result least;
       double price = 0;
       const auto try_prices = [&](const std::vector<double>& prices) {
-        buffer<typename detail::reverse_pass<problem_type>::result> made(prices.size());
+        buffer<typename pass_type::result> made(prices.size());
         weft::detail::for_each_chain(static_cast<unsigned>(prices.size()), how.threads, [&](unsigned i) {
           made[i] = pass(prices[i]);
         });
@@ -111,6 +144,22 @@ private:
       if (!least.plan.placement.empty()) {
         offer(std::move(least.plan));
       }
+    }
+
+    /// The whole as one window, until the budget is spent.
+    void anneal(rng& random) {
+      const double begun = clock.seconds();
+      double known = best.score.usable();
+      const std::function<void(const progress&)> listen = [&](const progress& x) {
+        if (x.best < known && how.budget.on_progress != nullptr) {
+          known = x.best;
+          (*how.budget.on_progress)({used + x.moves, begun + x.seconds, x.best});
+        }
+      };
+      simulated_annealing search{.budget = left()};
+      search.budget.on_progress = &listen;
+      best = search(judge, std::move(best), random);
+      good_enough = true; // there is nothing else to do
     }
 
     /// Every second window, with borders that differ from sweep to sweep.
@@ -134,9 +183,10 @@ private:
       for (const auto i : chosen) {
         ops += borders[i + 1] - borders[i];
       }
-      const double left = 1.0 / (2 * how.sweeps - half);
-      const double seconds = std::max(0.0, how.budget.seconds - clock.seconds()) * left;
-      const double moves = static_cast<double>(how.budget.moves - std::min(used, how.budget.moves)) * left / static_cast<double>(ops);
+      const double share = half < 2 * how.sweeps ? 1.0 / (2 * how.sweeps - half) : 1;
+      const weft::budget rest = left();
+      const double seconds = rest.seconds * share;
+      const double moves = std::min(most_changes, static_cast<double>(rest.moves) * share / static_cast<double>(ops));
       const auto begun = clock.seconds();
       std::vector<std::vector<step>> steps(borders.size() - 1);
       std::vector<std::uint64_t> spent(chosen.size(), 0);
@@ -145,14 +195,11 @@ private:
         const std::size_t from = borders[chosen[k]];
         const std::size_t to = borders[chosen[k] + 1];
         const detail::window_problem<problem_type> window{whole, from, to, chosen.size()};
-        weft::budget mine{.stop = how.budget.stop};
-        if (how.budget.moves < weft::budget{}.moves) {
-          mine.moves = static_cast<std::uint64_t>(moves * static_cast<double>(to - from));
-        }
-        if (seconds < std::numeric_limits<double>::infinity()) { // what is left, shared by the windows that are left
-          const double share = static_cast<double>(how.threads) / static_cast<double>(std::max<std::size_t>(how.threads, chosen.size() - k));
-          mine.seconds = std::max(0.0, begun + seconds - clock.seconds()) * share;
-        }
+        // Of seconds, windows have what those before them left.
+        const auto waiting = static_cast<double>(std::max<std::size_t>(how.threads, chosen.size() - k));
+        const weft::budget mine{.moves = static_cast<std::uint64_t>(moves * static_cast<double>(to - from)),
+                                .seconds = std::max(0.0, begun + seconds - clock.seconds()) * how.threads / waiting,
+                                .stop = how.budget.stop};
         rng random{rng::mix(seed + 0x9e3779b97f4a7c15u * (half * borders.size() + k + 1))};
         spent[k] = refine_window(window, mine, random, where, steps[chosen[k]]);
       });

@@ -37,7 +37,8 @@ public:
       free_[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
     }
     for (component_id c = 0; c < p.num_components(); ++c) {
-      free_[device(p.members(c).front())] -= p.demand(c);
+      byte_count& free = free_[device(p.members(c).front())];
+      free -= std::min(free, p.demand(c));
     }
   }
 
