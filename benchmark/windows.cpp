@@ -4,7 +4,7 @@
 // devices that differ in speed, the same with sends, and unrelated times (range-based, beta 1). `peak_GB` is the memory
 // of the process so far, graph and problem included. Depends on the speed of the machine.
 //
-// windows [--ops N] [--microseconds PER_OP] [--threads N] [--ccr RATIO]
+// windows [--ops N] [--microseconds PER_OP] [--threads N] [--ccr RATIO] [--only BEGINNING_OF_A_NAME]
 #include "support/cases.hpp"
 
 #include "weft/bound/best.hpp"
@@ -30,6 +30,7 @@ struct arguments {
   double seconds_per_op = 60e-6;
   double ccr = 1;
   unsigned threads = 2;
+  std::string only = {};
 };
 
 double peak_gigabytes() {
@@ -49,7 +50,7 @@ void study(const std::string& name, const Problem& p, const arguments& a) {
   const weft::stopwatch clock;
   double passes = 1; // after the passes
   const std::function<void(const weft::progress&)> listen = [&](const weft::progress& x) {
-    passes = x.seconds < a.seconds_per_op * static_cast<double>(p.num_ops()) / 4 ? x.best / heft.run.makespan : passes;
+    passes = x.moves <= 5 * (1 + p.num_ops() / 8) ? x.best / heft.run.makespan : passes;
   };
   const weft::refine::windows refiner{
     .budget = {.seconds = a.seconds_per_op * static_cast<double>(p.num_ops()), .on_progress = &listen},
@@ -61,7 +62,12 @@ void study(const std::string& name, const Problem& p, const arguments& a) {
   std::fflush(stdout);
 }
 
-void study_all(const std::string& name, const weft::workload& amounts, const arguments& a) {
+template <class Make>
+void study_all(const std::string& name, Make make, const arguments& a) {
+  if (name.compare(0, a.only.size(), a.only) != 0) {
+    return;
+  }
+  const weft::workload amounts = make();
   constexpr std::uint32_t devices = 8;
   for (const double send_work : {0.0, 10.0}) {
     const auto q = bench::devices(devices, send_work);
@@ -83,13 +89,14 @@ void study_all(const std::string& name, const weft::workload& amounts, const arg
 void study_size(std::uint32_t n, const arguments& a) {
   for (const std::uint32_t width : {16u, 64u, 1000u}) {
     if (width <= n / 100) {
-      study_all("layered " + std::to_string(width), weft::generate::layered_sized(n, width, 4, 1), a);
+      study_all("layered " + std::to_string(width), [&] { return weft::generate::layered_sized(n, width, 4, 1); }, a);
     }
   }
   for (const std::uint32_t width : {8u, 32u}) {
     if (width * width <= n / 10) {
-      study_all("stencil " + std::to_string(width) + " x " + std::to_string(width),
-                weft::generate::stencil_2d({.width = width, .height = width, .steps = n / (width * width)}), a);
+      study_all("stencil " + std::to_string(width) + " x " + std::to_string(width), [&] {
+        return weft::generate::stencil_2d({.width = width, .height = width, .steps = n / (width * width)});
+      }, a);
     }
   }
 }
@@ -108,6 +115,8 @@ int main(int argc, char** argv) {
       a.seconds_per_op = std::strtod(argv[++i], nullptr) * 1e-6;
     } else if (is("--threads")) {
       a.threads = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+    } else if (is("--only")) {
+      a.only = argv[++i];
     } else if (is("--ccr")) {
       a.ccr = std::strtod(argv[++i], nullptr);
     }

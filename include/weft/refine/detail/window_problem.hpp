@@ -59,7 +59,7 @@ struct window_facts {
     std::uint32_t row = none;    ///< of what comes from before the window, in `arrival`
     std::uint32_t first_need = 0, last_need = 0; ///< behind the window, in `needs`
   };
-  /// A tensor is needed on a device behind the window; `rest` seconds follow its arrival there.
+  /// A tensor is needed on a device behind the window; `rest` seconds follow its arrival there. Negative if there is time.
   struct need {
     device_id on = none;
     double rest = 0;
@@ -133,9 +133,10 @@ private:
 
 /// The ops of a stretch of a `timed_plan`, in the order of their starts, as a problem. What comes from before arrives
 /// when it does; where it is not, it comes by a transfer if that needs no send, else not at all. A device is free from
-/// when it is. What is needed behind the window is followed by as many seconds as if nothing behind it moved, counted from
-/// the latest such moment; a device's next op as well. So a window's makespan falls by as much as all that is behind it
-/// could begin sooner. Sends belong to the window of their op. Groups that reach beyond the window stay where they are.
+/// when it is. What is needed behind the window is followed by as many seconds as if nothing behind it moved, counted to
+/// when the last device has its next op; a device's next op as well. So a window's makespan falls by as much as all that
+/// is behind it could begin sooner. Sends belong to the window of their op. Groups that reach beyond the window stay where
+/// they are.
 ///
 /// Exact but for tensors that are needed on a device both inside and behind the window, which count as sent for those
 /// inside, and for what runs at the window's beginning on devices of several slots.
@@ -241,7 +242,7 @@ private:
 
   void find_surroundings() {
     free_from_.assign(k_, 0);
-    double least = never;
+    origin_ = never;
     for (const device_id d : ids(std::size_t{k_})) {
       const auto ops = whole_.ops_of(d);
       const auto first = whole_.first_from(d, begin_);
@@ -249,16 +250,11 @@ private:
       const double free = p_.platform().slots(d) == 1 ? (first > 0 ? whole_.busy_until(ops[first - 1]) : 0)
                                                       : whole_.start(whole_.op(begin_));
       free_from_[d] = std::min(free, start);
-      least = std::min(least, free_from_[d]);
-    }
-    origin_ = least;
-    latest_ = 0;
-    for (std::size_t i = begin_; i < end_; ++i) {
-      const op_id v = whole_.op(i);
-      for (const tensor_id t : p_.workload().outputs(v)) {
-        whole_.for_each_need(t, end_, [&](device_id, double until) { latest_ = std::max(latest_, until); });
+      if (first < ops.size() && is_inside(ops[first])) { // what is idle for long does not set the origin
+        origin_ = std::min(origin_, free_from_[d]);
       }
     }
+    latest_ = 0;
     for (const device_id d : ids(std::size_t{k_})) {
       for_each_next(d, [&](op_id v) { latest_ = std::max(latest_, whole_.start(v)); });
     }
@@ -426,7 +422,7 @@ private:
   std::size_t begin_, end_;
   device_id k_;
   double origin_ = 0;
-  double latest_ = 0; // when the last thing behind the window is needed that anything waits for
+  double latest_ = 0; // when the last of the devices' next ops begins
   double last_ = 0;   // when all of the window has ended, from the origin on
   std::vector<double> free_from_; // per device
   std::vector<tensor_id> made_;   // before the window, and needed inside, ascending
