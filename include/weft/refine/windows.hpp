@@ -13,7 +13,6 @@
 #include "weft/refine/detail/window_problem.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/concepts.hpp"
-#include "weft/simulate/plan_of.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -65,8 +64,8 @@ struct windows {
     if (sweeps > 0 && judge.problem().num_ops() <= window && !s.is_over(1)) {
       s.anneal(random);
     }
-    for (std::uint32_t half = 0; sweeps > 0 && !s.is_over(1); ++half) {
-      s.refine_windows(half);
+    s.halves = 2 * sweeps;
+    for (std::uint32_t half = 0; sweeps > 0 && !s.is_over(1) && s.refine_windows(half); ++half) {
     }
     return std::move(s.best);
   }
@@ -86,6 +85,8 @@ private:
     stopwatch clock = {};
     std::uint64_t used = 0;
     bool good_enough = false;
+    std::uint32_t halves = 0; ///< of sweeps, over which what is left is spread
+    double around = 0; ///< seconds that half a sweep takes besides what it spends on windows, by the last one
 
     state(const windows& w, Judge& j, evaluated_plan start, std::uint64_t s)
         : how{w}, judge{j}, best{std::move(start)}, seed{s} {
@@ -126,7 +127,7 @@ private:
       double price = 0;
       const auto try_prices = [&](const std::vector<double>& prices) {
         buffer<typename pass_type::result> made(prices.size());
-        weft::detail::for_each_chain(static_cast<unsigned>(prices.size()), how.threads, [&](unsigned i) {
+        weft::for_each_on_threads(static_cast<unsigned>(prices.size()), how.threads, [&](unsigned i) {
           made[i] = pass(prices[i]);
         });
         for (std::size_t i = 0; i < prices.size(); ++i) {
@@ -142,7 +143,9 @@ private:
         try_prices(price == 1 ? std::vector<double>{0, 0.25, 3} : std::vector<double>{3, 20});
       }
       if (!least.plan.placement.empty()) {
+        const double begun = clock.seconds();
         offer(std::move(least.plan));
+        around = 3 * (clock.seconds() - begun);
       }
     }
 
@@ -162,8 +165,9 @@ private:
       good_enough = true; // there is nothing else to do
     }
 
-    /// Every second window, with borders that differ from sweep to sweep.
-    void refine_windows(std::uint32_t half) {
+    /// Every second window, with borders that differ from sweep to sweep. False: there was no time for it.
+    bool refine_windows(std::uint32_t half) {
+      const double entered = clock.seconds();
       const detail::timed_plan<problem_type> whole{p, best.record};
       const std::size_t n = p.num_ops();
       const std::size_t size = std::max<std::size_t>(2, how.window);
@@ -177,21 +181,27 @@ private:
         chosen.push_back(i);
       }
       if (chosen.empty()) {
-        return;
+        return true;
       }
       std::size_t ops = 0;
       for (const auto i : chosen) {
         ops += borders[i + 1] - borders[i];
       }
-      const double share = half < 2 * how.sweeps ? 1.0 / (2 * how.sweeps - half) : 1;
       const weft::budget rest = left();
-      const double seconds = rest.seconds * share;
+      while (halves > half + 2 && (halves - half) * around > rest.seconds / 5) {
+        halves -= 2; // fewer, so that most of the time is for windows
+      }
+      const double share = half < halves ? 1.0 / (halves - half) : 1;
+      const double seconds = rest.seconds * share - around;
+      if (!(seconds > 0)) {
+        return false;
+      }
       const double moves = std::min(most_changes, static_cast<double>(rest.moves) * share / static_cast<double>(ops));
       const auto begun = clock.seconds();
       std::vector<std::vector<step>> steps(borders.size() - 1);
       std::vector<std::uint64_t> spent(chosen.size(), 0);
       placement where = best.plan.placement;
-      weft::detail::for_each_chain(static_cast<unsigned>(chosen.size()), how.threads, [&](unsigned k) {
+      weft::for_each_on_threads(static_cast<unsigned>(chosen.size()), how.threads, [&](unsigned k) {
         const std::size_t from = borders[chosen[k]];
         const std::size_t to = borders[chosen[k] + 1];
         const detail::window_problem<problem_type> window{whole, from, to, chosen.size()};
@@ -203,10 +213,13 @@ private:
         rng random{rng::mix(seed + 0x9e3779b97f4a7c15u * (half * borders.size() + k + 1))};
         spent[k] = refine_window(window, mine, random, where, steps[chosen[k]]);
       });
+      const double ended = clock.seconds();
       for (const auto x : spent) {
         used += 1 + x;
       }
       offer(merged(whole, borders, std::move(steps), std::move(where)));
+      around = begun - entered + (clock.seconds() - ended);
+      return true;
     }
 
     std::uint64_t refine_window(const detail::window_problem<problem_type>& window, const weft::budget& spend, rng& random,
@@ -237,7 +250,7 @@ private:
       };
       std::size_t here = 0; // the window of the last op
       const auto leave = [&] { std::for_each(steps[here].begin(), steps[here].end(), add); };
-      for (const step& y : simulate::plan_of(p, best.record).order) {
+      whole.for_each_step([&](const step& y) {
         const auto of = static_cast<std::size_t>(
           std::upper_bound(borders.begin(), borders.end(), whole.position(y.op)) - borders.begin() - 1);
         if (!y.is_send() && of != here) {
@@ -247,7 +260,7 @@ private:
         if (steps[of].empty()) {
           add(y);
         }
-      }
+      });
       leave();
       return x;
     }
