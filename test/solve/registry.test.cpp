@@ -57,7 +57,7 @@ TEST_CASE("registry: the library's strategies, in this order and by these names"
   CHECK(all.policy_names() ==
         names{"fifo", "path_completion_time", "maximum_successor_rank", "largest_remaining_work", "static_order"});
   CHECK(all.refiner_names() ==
-        names{"local_search", "tabu_search", "simulated_annealing", "large_neighbourhood_search", "genetic", "windows"});
+        names{"local_search", "tabu_search", "simulated_annealing", "large_neighbourhood_search", "genetic"});
 }
 
 TEST_CASE("registry: finds what it has, and nothing else") {

@@ -40,7 +40,7 @@ namespace weft::refine {
 /// Returns the best plan met, with its order, or the given one; see `simulated_annealing` for policies. Where the
 /// objective is not the makespan, windows shorten the makespan, and the objective decides what is kept. Deterministic for
 /// a seed at any number of threads when the budget is in moves. Memory by reservation.
-/// Source of the windows: time-window decomposition of job shops; Byeon, Wu, Storer, *Decomposition Heuristics for
+/// Source: time-window decomposition of job shops, Byeon, Wu, Storer, *Decomposition Heuristics for
 /// Robust Job-Shop Scheduling*, IEEE Transactions on Robotics and Automation 14(2), 1998.
 /// Complexity: at most five passes, O(devices · (n + m) + n log n) each; per change one evaluation by
 /// `incremental_schedule` in a window. Memory: about 200 bytes per op and 150 per edge.

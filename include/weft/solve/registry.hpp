@@ -42,7 +42,6 @@
 #include "weft/refine/local_search.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/refine/tabu_search.hpp"
-#include "weft/refine/windows.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/schedule/largest_remaining_work.hpp"
 #include "weft/schedule/maximum_successor_rank.hpp"
@@ -292,7 +291,6 @@ void registry<Problem>::add_standard_refiners() {
   add_refiner("simulated_annealing", refine::simulated_annealing{});
   add_refiner("large_neighbourhood_search", refine::large_neighbourhood_search{});
   add_refiner("genetic", refine::genetic{});
-  add_refiner("windows", refine::windows{});
 }
 
 } // namespace weft

@@ -50,7 +50,7 @@ public:
 
   struct result {
     weft::plan plan; ///< empty if an op fits nowhere
-    double makespan = std::numeric_limits<double>::infinity(); ///< a run of the plan in its order takes no longer
+    double makespan = std::numeric_limits<double>::infinity(); ///< on devices of one slot, a run of the plan takes no longer
   };
   result operator()(double price) const {
     state s{*p_};
