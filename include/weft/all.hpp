@@ -283,6 +283,7 @@
 #include "weft/refine/neighbourhood.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/refine/tabu_search.hpp"
+#include "weft/refine/windows.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/simulate/contention.hpp"
 #include "weft/simulate/device_model.hpp"

@@ -23,6 +23,7 @@
 #include "weft/refine/local_search.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/refine/tabu_search.hpp"
+#include "weft/refine/windows.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
@@ -104,7 +105,7 @@ public:
     if (guard_ && options_.effort == effort::full && !near_.empty() && !done() && !stopped()) {
       relieve();
     }
-    if (has_plan_ && !done()) {
+    if (has_plan_ && !done() && !(is_followed && !guard_ && refine_windows()) && !done()) {
       improve(is_followed ? 1 : 0.5);
     }
     if (!is_followed && !guard_ && has_plan_ && !done()) {
@@ -424,6 +425,24 @@ private:
       const double value = offer(lessen(judge_, judge_.recorded(near.decided), random));
       found_.tried.push_back({"simulated_annealing, for memory", value, watch.seconds()});
     }
+  }
+
+  /// False if the problem is small enough to be annealed as a whole.
+  bool refine_windows() {
+    refine::windows search{.budget = left(1), .threads = options_.threads};
+    const double changes = options_.timed() ? 5e4 * search.budget.seconds : static_cast<double>(options_.moves);
+    if (p_.num_ops() <= 3 * search.window || changes > 100 * static_cast<double>(p_.num_ops())) {
+      return false;
+    }
+    const stopwatch watch;
+    const std::function<void(const progress&)> tell = [&](const progress& x) {
+      listener_.tell(x.moves, clock_.seconds(), x.best);
+    };
+    search.budget.on_progress = &tell;
+    rng random{rng::mix(options_.seed + 2)};
+    const double value = offer(search(judge_, best_, random));
+    found_.tried.push_back({"windows", value, watch.seconds()});
+    return true;
   }
 
   void improve(double share_of_seconds) {

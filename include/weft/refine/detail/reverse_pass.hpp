@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Schedules a problem from its end to its beginning, where sends are known when they have to be booked.
+#pragma once
+
+#include "weft/core/buffer.hpp"
+#include "weft/core/reversed.hpp"
+#include "weft/core/rounding.hpp"
+#include "weft/core/sort.hpp"
+#include "weft/core/workspace.hpp"
+#include "weft/partition/list/mean_costs.hpp"
+#include "weft/partition/list/ranking.hpp"
+#include "weft/partition/list/reservation.hpp"
+#include "weft/partition/list/sort_by_key.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/problem.hpp"
+#include "weft/schedule/timeline.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace weft::refine::detail {
+
+/// A list scheduler on the reversed problem: all consumers of an op have their place when the op gets one, so that the
+/// sends that a device would have to make are known, and are booked in one stretch with the op. An op goes where it ends
+/// earliest in reversed time, plus `price` times what the stretch takes of the device, in seconds of an average device:
+/// with a price, ops keep to devices that are good at them, and tensors to where they need not be sent, also when others
+/// would be free a little earlier. Inserts into gaps. What is asked of a group's first member counts for all.
+///
+/// Complexity: O(devices · (n + m) + n log n) for a pass, plus the gaps passed. Memory: 40 bytes per op.
+template <class Problem>
+class reverse_pass {
+public:
+  explicit reverse_pass(const Problem& p) : p_{&p}, worth_(p.num_devices(), 1), sequence_(p.num_ops(), 0) {
+    std::reverse_copy(p.topological_order().begin(), p.topological_order().end(), sequence_.begin());
+    auto key = partition::list::downward_ranks(p);
+    const partition::list::mean_costs mean{p};
+    for (const op_id v : ids(p.num_ops())) {
+      key[v] += mean.compute(v);
+    }
+    workspace scratch;
+    partition::list::sort_by_key({sequence_.data(), sequence_.size()}, partition::list::largest_first{key},
+                                 partition::list::in_given_order{}, scratch);
+    find_worth();
+  }
+
+  struct result {
+    weft::plan plan; ///< empty if an op fits nowhere
+    double makespan = std::numeric_limits<double>::infinity(); ///< on devices of one slot, a run of the plan takes no longer
+  };
+  result operator()(double price) const {
+    state s{*p_};
+    double end = 0;
+    for (const op_id v : sequence_) {
+      find_uses(v, s);
+      const option o = best(v, price, s);
+      if (!(o.finish < infinity)) {
+        return {};
+      }
+      s.placed.place(v, o.device);
+      auto& used = s.slots[o.device];
+      if (o.slot == used.size()) {
+        used.push_back({});
+      }
+      used[o.slot].reserve(o.start, o.finish);
+      s.start[v] = o.finish - o.compute;
+      s.finish[v] = o.finish;
+      end = std::max(end, o.finish);
+    }
+    return {decided(std::move(s)), end};
+  }
+
+private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  /// Consumers of a tensor on a device; the last of them in reversed time, the first to need it, ends then.
+  struct use {
+    double until;
+    tensor_id tensor;
+    device_id on;
+  };
+  struct option {
+    device_id device = none;
+    std::size_t slot = 0;
+    double compute = 0;
+    double duration = 0; ///< with sends
+    double start = infinity; ///< in reversed time, of the sends
+    double finish = infinity;
+  };
+  struct state {
+    explicit state(const Problem& p)
+        : placed{p}, slots(p.num_devices()), start(p.num_ops(), 0), finish(p.num_ops(), 0) {}
+    partition::list::reservation<Problem> placed;
+    buffer<buffer<schedule::timeline>> slots; // per device, those in use
+    std::vector<double> start, finish; // per op, in reversed time
+    buffer<use> uses; // of the op in hand, those that need it last in reversed time first
+  };
+
+  /// What a second of each device is worth, such that devices are equally good for the mean op; 1 in the mean.
+  void find_worth() {
+    std::vector<double> relative(p_->num_devices(), 0);
+    for (const op_id v : ids(p_->num_ops())) {
+      double sum = 0;
+      std::size_t count = 0;
+      for (const device_id d : ids(p_->num_devices())) {
+        if (const double x = time(v, d); x < infinity) {
+          sum += x;
+          ++count;
+        }
+      }
+      for (const device_id d : ids(p_->num_devices())) {
+        const double x = time(v, d);
+        relative[d] += sum > 0 && x < infinity ? x / sum * static_cast<double>(count) : 1;
+      }
+    }
+    double total = 0;
+    for (const double x : relative) {
+      total += x > 0 ? 1 / x : 0;
+    }
+    for (const device_id d : ids(p_->num_devices())) {
+      worth_[d] = relative[d] > 0 && total > 0
+                    ? 1 / relative[d] / total * static_cast<double>(p_->num_devices()) : 1;
+    }
+  }
+  /// Infinite where v may not run.
+  double time(op_id v, device_id d) const {
+    return p_->kinds(p_->component(v)).contains(p_->platform().kind(d)) ? p_->compute_time(v, d) : infinity;
+  }
+
+  void find_uses(op_id v, state& s) const {
+    s.uses.clear();
+    for (const tensor_id t : p_->workload().outputs(v)) {
+      const std::size_t first = s.uses.size();
+      for (const op_id c : p_->workload().consumers(t)) {
+        const device_id d = s.placed.device(c);
+        const auto at = std::find_if(s.uses.begin() + first, s.uses.end(), [&](const use& x) { return x.on == d; });
+        if (at == s.uses.end()) {
+          s.uses.push_back({s.finish[c], t, d});
+        } else {
+          at->until = std::max(at->until, s.finish[c]);
+        }
+      }
+    }
+    const auto before = [](const use& a, const use& b) {
+      return a.until != b.until ? a.until < b.until : a.tensor != b.tensor ? a.tensor < b.tensor : a.on < b.on;
+    };
+    weft::sort(s.uses, before);
+  }
+
+  option best(op_id v, double price, state& s) const {
+    if (const device_id there = s.placed.device(v); there != none) {
+      return at(v, there, s);
+    }
+    option chosen;
+    double least = infinity;
+    for (const device_id d : ids(p_->num_devices())) {
+      if (!s.placed.fits(v, d)) {
+        continue;
+      }
+      const option o = at(v, d, s);
+      const double others = s.placed.alone(v) ? 0 : p_->others_time(v, d);
+      if (const double value = o.finish + rounded(price * rounded(worth_[d] * (o.duration + others))) + others; value < least) {
+        least = value;
+        chosen = o;
+      }
+    }
+    return chosen;
+  }
+
+  /// The stretch is, in reversed time, the sends and then the op. A send ends no sooner than its tensor may be under way,
+  /// and the op begins no sooner than its consumers on the same device have ended.
+  option at(op_id v, device_id d, state& s) const {
+    option o{.device = d, .compute = p_->compute_time(v, d)};
+    double ready = 0;
+    double sends = 0;
+    for (const use& x : s.uses) {
+      if (x.on != d) {
+        ready = std::max(ready, x.until + p_->transfer_time(x.tensor, d, x.on) - sends);
+        sends += p_->send_time(x.tensor, d, x.on);
+      }
+    }
+    for (const use& x : s.uses) {
+      ready = x.on == d ? std::max(ready, x.until - sends) : ready;
+    }
+    o.duration = o.compute + sends;
+    auto& used = s.slots[d];
+    if (used.size() < p_->platform().slots(d)) {
+      o.start = ready;
+      o.slot = used.size();
+    }
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      if (const double gap = used[i].earliest_gap(ready, o.duration); gap < o.start || (gap == o.start && i < o.slot)) {
+        o.start = gap;
+        o.slot = i;
+      }
+    }
+    o.finish = o.start + o.duration;
+    return o;
+  }
+
+  /// Ops in the order of their starts, each followed by its sends.
+  weft::plan decided(state&& s) const {
+    std::vector<op_id> order(sequence_.rbegin(), sequence_.rend());
+    workspace scratch;
+    partition::list::sort_by_key({order.data(), order.size()}, partition::list::largest_first{s.finish},
+                                 [&](op_id a, op_id b) { return s.start[a] > s.start[b]; }, scratch);
+    weft::plan made;
+    made.order.reserve(order.size());
+    for (const op_id v : order) {
+      made.order.push_back(step::run(v));
+      find_uses(v, s);
+      const device_id d = s.placed.device(v);
+      for (const use& x : reversed(s.uses)) {
+        if (x.on != d && p_->send_time(x.tensor, d, x.on) > 0) {
+          made.order.push_back(step::send(v, x.tensor, x.on));
+        }
+      }
+    }
+    made.placement = std::move(s.placed).take();
+    return made;
+  }
+
+  const Problem* p_;
+  std::vector<double> worth_; // per device
+  std::vector<op_id> sequence_;
+};
+
+} // namespace weft::refine::detail
