@@ -23,9 +23,9 @@ windows with(budget b) {
 windows with_moves(std::uint64_t moves) { return with({.moves = moves}); }
 
 TEST_CASE("windows: never worse, within the constraints, and the same for the same seed") {
-  test::never_worse<schedule::static_order>(with_moves, 300, 1, 400);
-  test::never_worse<schedule::path_completion_time>(with_moves, 100, 2, 200);
-  test::never_worse<schedule::fifo>(with_moves, 100, 3, 200);
+  test::never_worse<schedule::static_order>(with_moves, 300, 1, 200);
+  test::never_worse<schedule::path_completion_time>(with_moves, 100, 2, 100);
+  test::never_worse<schedule::fifo>(with_moves, 100, 3, 100);
   const auto as_a_whole = [](std::uint64_t moves) { return windows{.budget = {.moves = moves}}; };
   test::never_worse<schedule::static_order>(as_a_whole, 100, 4, 200);
 }
@@ -35,7 +35,27 @@ TEST_CASE("windows: small problems and constraints") {
   test::manages_small_problems([](std::uint64_t moves) { return windows{.budget = {.moves = moves}}; });
 }
 
-TEST_CASE("windows: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+TEST_CASE("windows: ends at its target or when it is asked to, and tells how far it is") {
+  test::heeds_its_budget([](budget b) { return windows{.budget = b}; });
+  // In windows: the second better plan is that of the passes, or the first of windows.
+  const auto w = generate::layered_sized(60, 6, 2, 1);
+  const platform<uniform_links> q{{{}, {}, {}, {.kind = device_kind::gpu}}, {{.latency = 1}}};
+  const problem p{w, q};
+  const auto start = test::decide(partition::hash{}, p);
+  REQUIRE(start.has_value());
+  std::stop_source source;
+  const auto token = source.get_token();
+  int told = 0;
+  const std::function<void(const progress&)> listen = [&](const progress&) {
+    if (++told == 2) {
+      source.request_stop();
+    }
+  };
+  rng random{0};
+  const auto found = test::on_plans(with({.stop = &token, .on_progress = &listen}))(p, start->plan, schedule::static_order{}, random);
+  CHECK(told == 2);
+  CHECK(validate(p, found).empty());
+}
 
 /// Layered ops on devices that differ in speed, with sends.
 struct with_sends {
@@ -63,7 +83,7 @@ TEST_CASE("windows: the same at any number of threads, and better than passes al
   const double heft = test::makespan_of(s.p, start.plan, schedule::static_order{});
   const auto passes = refined(0, 1);
   CHECK(passes.run.makespan < 0.92 * heft);
-  CHECK(alone.run.makespan < 0.99 * passes.run.makespan);
+  CHECK(alone.run.makespan < passes.run.makespan);
 }
 
 TEST_CASE("windows: unrelated times") {
