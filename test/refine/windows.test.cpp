@@ -36,8 +36,22 @@ TEST_CASE("windows: small problems and constraints") {
 }
 
 TEST_CASE("windows: ends at its target or when it is asked to, and tells how far it is") {
-  test::heeds_its_budget([](budget b) { return windows{.budget = b}; });
-  // In windows: the second better plan is that of the passes, or the first of windows.
+  const schedule::static_order policy;
+  const test::crowd four;
+  rng random{0};
+  for (const std::uint32_t window : {2u, 1000u}) {
+    const auto refined = [&](budget b) {
+      return test::on_plans(windows{.budget = b, .window = window})(four.p, four.start, policy, random);
+    };
+    CHECK(test::makespan_of(four.p, refined({.target = 2}), policy) <= 2);
+    CHECK(refined({.target = 4}) == four.start);
+    std::stop_source early;
+    early.request_stop();
+    const auto stopped = early.get_token();
+    CHECK(refined({.stop = &stopped}) == four.start);
+    CHECK(test::makespan_of(four.p, refined({.seconds = 0.01}), policy) <= 4);
+  }
+  // In the midst of windows: the second plan is that of the passes, or the first of windows.
   const auto w = generate::layered_sized(60, 6, 2, 1);
   const platform<uniform_links> q{{{}, {}, {}, {.kind = device_kind::gpu}}, {{.latency = 1}}};
   const problem p{w, q};
@@ -51,8 +65,7 @@ TEST_CASE("windows: ends at its target or when it is asked to, and tells how far
       source.request_stop();
     }
   };
-  rng random{0};
-  const auto found = test::on_plans(with({.stop = &token, .on_progress = &listen}))(p, start->plan, schedule::static_order{}, random);
+  const auto found = test::on_plans(with({.stop = &token, .on_progress = &listen}))(p, start->plan, policy, random);
   CHECK(told == 2);
   CHECK(validate(p, found).empty());
 }
