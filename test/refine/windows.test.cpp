@@ -23,9 +23,9 @@ windows with(budget b) {
 windows with_moves(std::uint64_t moves) { return with({.moves = moves}); }
 
 TEST_CASE("windows: never worse, within the constraints, and the same for the same seed") {
-  test::never_worse<schedule::static_order>(with_moves, 300, 1, 400);
-  test::never_worse<schedule::path_completion_time>(with_moves, 100, 2, 200);
-  test::never_worse<schedule::fifo>(with_moves, 100, 3, 200);
+  test::never_worse<schedule::static_order>(with_moves, 300, 1, 200);
+  test::never_worse<schedule::path_completion_time>(with_moves, 100, 2, 100);
+  test::never_worse<schedule::fifo>(with_moves, 100, 3, 100);
   const auto as_a_whole = [](std::uint64_t moves) { return windows{.budget = {.moves = moves}}; };
   test::never_worse<schedule::static_order>(as_a_whole, 100, 4, 200);
 }
@@ -35,7 +35,40 @@ TEST_CASE("windows: small problems and constraints") {
   test::manages_small_problems([](std::uint64_t moves) { return windows{.budget = {.moves = moves}}; });
 }
 
-TEST_CASE("windows: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+TEST_CASE("windows: ends at its target or when it is asked to, and tells how far it is") {
+  const schedule::static_order policy;
+  const test::crowd four;
+  rng random{0};
+  for (const std::uint32_t window : {2u, 1000u}) {
+    const auto refined = [&](budget b) {
+      return test::on_plans(windows{.budget = b, .window = window})(four.p, four.start, policy, random);
+    };
+    CHECK(test::makespan_of(four.p, refined({.target = 2}), policy) <= 2);
+    CHECK(refined({.target = 4}) == four.start);
+    std::stop_source early;
+    early.request_stop();
+    const auto stopped = early.get_token();
+    CHECK(refined({.stop = &stopped}) == four.start);
+    CHECK(test::makespan_of(four.p, refined({.seconds = 0.01}), policy) <= 4);
+  }
+  // In the midst of windows: the second plan is that of the passes, or the first of windows.
+  const auto w = generate::layered_sized(60, 6, 2, 1);
+  const platform<uniform_links> q{{{}, {}, {}, {.kind = device_kind::gpu}}, {{.latency = 1}}};
+  const problem p{w, q};
+  const auto start = test::decide(partition::hash{}, p);
+  REQUIRE(start.has_value());
+  std::stop_source source;
+  const auto token = source.get_token();
+  int told = 0;
+  const std::function<void(const progress&)> listen = [&](const progress&) {
+    if (++told == 2) {
+      source.request_stop();
+    }
+  };
+  const auto found = test::on_plans(with({.stop = &token, .on_progress = &listen}))(p, start->plan, policy, random);
+  CHECK(told == 2);
+  CHECK(validate(p, found).empty());
+}
 
 /// Layered ops on devices that differ in speed, with sends.
 struct with_sends {
@@ -63,7 +96,7 @@ TEST_CASE("windows: the same at any number of threads, and better than passes al
   const double heft = test::makespan_of(s.p, start.plan, schedule::static_order{});
   const auto passes = refined(0, 1);
   CHECK(passes.run.makespan < 0.92 * heft);
-  CHECK(alone.run.makespan < 0.99 * passes.run.makespan);
+  CHECK(alone.run.makespan < passes.run.makespan);
 }
 
 TEST_CASE("windows: unrelated times") {
