@@ -182,6 +182,7 @@ void write_schedule(const std::string& file, const compiled::tabulated& p, const
   simulator<compiled::tabulated, schedule::static_order> sim{p};
   sim.run(x, simulate::recorder{record});
   std::ofstream out{file};
+  out.precision(17);
   out << "operation,machine,start,finish\n";
   for (const op_id v : ids(p.num_ops())) {
     const auto& r = record.ops[v];

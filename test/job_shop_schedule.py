@@ -5,7 +5,7 @@
 Prints the makespan; exit status 1 and one line if the schedule is none. The schedule has a line per operation: its name
 `job.operation` (numbered from 1), its machine (from 1), start and finish. Shares no code with the library, so that what
 this accepts does not rest on it. Python's standard library only."""
-import csv, sys
+import csv, math, sys
 
 
 def fail(message):
@@ -40,7 +40,7 @@ def main(shop_file, schedule_file):
         machine, start, finish = int(row['machine']), float(row['start']), float(row['finish'])
         if machine not in shop[operation]:
             fail(f"operation {row['operation']} cannot run on machine {machine}")
-        if start < 0 or abs(finish - start - shop[operation][machine]) > 1e-9 * max(1, finish):
+        if not (math.isfinite(start) and math.isfinite(finish)) or start < 0 or abs(finish - start - shop[operation][machine]) > 1e-9 * max(1, finish):
             fail(f"operation {row['operation']} takes {shop[operation][machine]:g} on machine {machine}, not {finish - start:g}")
         placed[operation] = machine, start, finish
     for operation in shop:
@@ -53,10 +53,11 @@ def main(shop_file, schedule_file):
             fail(f'operation {job}.{number} starts at {start:g}, before the one before it ends at {before[2]:g}')
         on_machine.setdefault(machine, []).append((start, finish, f'{job}.{number}'))
     for machine, row in on_machine.items():
-        row.sort()
-        for (_, finish, a), (start, end, b) in zip(row, row[1:]):
-            if finish > start + 1e-9 * max(1, start) and end > start:
-                fail(f'operations {a} and {b} are on machine {machine} at the same time')
+        busy, last = 0, None
+        for start, finish, name in sorted(x for x in row if x[1] > x[0]):  # what takes no time is in nobody's way
+            if busy > start + 1e-9 * max(1, start):
+                fail(f'operations {last} and {name} are on machine {machine} at the same time')
+            busy, last = finish, name
     print(f'{max(x[2] for x in placed.values()):g}')
 
 

@@ -10,7 +10,6 @@
 #include "weft/refine/local_search.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/refine/tabu_search.hpp"
-#include "weft/refine/windows.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/schedule/largest_remaining_work.hpp"
 #include "weft/schedule/maximum_successor_rank.hpp"
@@ -152,10 +151,6 @@ TEST_CASE("property: large-neighbourhood search never makes a plan worse") {
 
 TEST_CASE("property: a genetic algorithm never makes a plan worse") {
   never_worse("genetic", refine::genetic{.budget = {.moves = 30}, .population = 8});
-}
-
-TEST_CASE("property: windows never make a plan worse") {
-  never_worse("windows", refine::windows{.budget = {.moves = 200}, .window = 5});
 }
 
 TEST_CASE("property: without sends, a plan of HEFT runs exactly as planned") {

@@ -18,7 +18,7 @@ def draw_shop(path, seed):
         words = [operations]
         for _ in range(operations):
             can = r.sample(range(1, machines + 1), r.randint(1, machines))
-            words += [len(can)] + [x for m in can for x in (m, r.randint(0, 9))]
+            words += [len(can)] + [x for m in can for x in (m, r.choice([0, r.randint(1, 9), r.randint(1, 9) / 4, r.randint(10**6, 10**7)]))]
         lines.append(' '.join(map(str, words)))
     with open(path, 'w') as f:
         f.write('\n'.join(lines) + '\n')
@@ -43,7 +43,7 @@ def main(folder):
         name = os.path.basename(shop)[:-4]
         schedule = os.path.join(folder, name + '.csv')
         status, said = checked(shop, schedule)
-        check(status == 0 and float(said) == float(rows[name][3]), f'{name}: {said} for {rows[name][3]}')
+        check(status == 0 and abs(float(said) / float(rows[name][3]) - 1) < 1e-5, f'{name}: {said} for {rows[name][3]}')
         with open(schedule, newline='') as f:
             lines = list(csv.DictReader(f))
         longest = max(lines, key=lambda x: float(x['finish']) - float(x['start']))
@@ -54,6 +54,14 @@ def main(folder):
                 out.writeheader()
                 out.writerows(lines)
             check(checked(shop, schedule)[0] == 1, f'{name}: an operation that ends too soon is found')
+    shop = os.path.join(folder, 'three.txt')
+    with open(shop, 'w') as f:
+        f.write('3 1\n1 1 1 10\n1 1 1 0\n1 1 1 2\n')
+    for rows, good in (('1.1,1,0,10\n2.1,1,5,5\n3.1,1,10,12', True), ('1.1,1,0,10\n2.1,1,5,5\n3.1,1,6,8', False),
+                       ('1.1,1,nan,nan\n2.1,1,5,5\n3.1,1,6,8', False), ('1.1,1,0,10\n2.1,1,5,5', False)):
+        with open(schedule, 'w') as f:
+            f.write('operation,machine,start,finish\n' + rows + '\n')
+        check((checked(shop, schedule)[0] == 0) == good, f'the checker on {rows}')
     again = run('--moves', 2000, *shops)
     check([x.split()[3] for x in again.stdout.splitlines() if x.startswith('shop')] ==
           [x.split()[3] for x in r.stdout.splitlines() if x.startswith('shop')], 'the same again')

@@ -26,19 +26,18 @@ struct critical_change {
   double estimate = 0;     ///< about how long the longest path through what is moved will be
 };
 
-/// Collects the changes that may shorten a longest path, and estimates each in a time that does not depend on the
-/// schedule. A schedule only gets shorter if every longest path is broken, and a path is only broken if
+/// Collects the changes that may shorten a longest path, and estimates each without making it. A schedule only gets shorter if every longest path is broken, and a path is only broken if
 /// - an op of it runs elsewhere: each goes to each device that can run it, to the place where the path through it is
 ///   shortest,
 /// - or, of a **block**, items of the path that follow each other in a lane, one goes before the first or behind the
-///   last: each does, and neighbours at both ends change places.
+///   last: each does that is among the 32 at that end, and neighbours at both ends change places.
 /// Items are what `incremental_schedule` calls so: sends, which occupy devices, are in blocks like ops.
 ///
 /// Source: Nowicki, Smutnicki, A Fast Taboo Search Algorithm for the Job Shop Problem, Management Science 42(6), 1996;
 /// Mastrolilli, Gambardella, Effective Neighbourhood Functions for the Flexible Job Shop Problem, J. Scheduling 3, 2000;
 /// the estimates in blocks: Balas, Vazacopoulos, Guided Local Search with Shifting Bottleneck for Job Shop Scheduling,
 /// Management Science 44(2), 1998. Complexity of `collect`: O(path · devices · (fan-in + fan-out)), of which at most
-/// `most_moves` pairs of an op and a device are looked at, and O(b²) for blocks of b items.
+/// `most_moves` pairs of an op and a device are looked at, and O(32 · 32 · (fan-in + fan-out)) for each block.
 template <class Problem>
 class critical_neighbourhood {
 public:
@@ -93,6 +92,8 @@ public:
   std::span<const item_id> path() const { return path_; }
 
 private:
+  static constexpr std::size_t most_passed = 32; ///< items of a block that one goes past, and itself
+
   struct drawn : critical_change {
     std::uint32_t tie = 0;
   };
@@ -136,16 +137,15 @@ private:
     }
   }
 
+  /// Of long blocks, what is near an end goes past it, and so do neighbours at both ends.
   template <class Schedule>
   void collect_in_block(const Schedule& s, std::span<const item_id> block) {
     const std::size_t n = block.size();
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      add_behind(s, block.subspan(i, n - i));
-      if (i + 2 < n && (i == 0 || i + 3 == n)) {
-        add_behind(s, block.subspan(i, 2));
-      }
+    const std::size_t near = std::min(n, most_passed);
+    for (std::size_t i = n - near; i + 1 < n; ++i) {
+      add_behind(s, block.subspan(i));
     }
-    for (std::size_t i = 2; i < n; ++i) { // the first two changing places is among the above, unless they are all
+    for (std::size_t i = 2; i < near; ++i) { // the first two change places below
       add_before(s, block.first(i + 1));
     }
     if (n > 2) {

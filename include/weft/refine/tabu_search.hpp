@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/critical_neighbourhood.hpp"
@@ -108,6 +109,7 @@ private:
       double least = s.infinity;
       std::uint32_t tried = 0;
       std::uint32_t tabu = 0;
+      const std::uint64_t before = meter.used();
       const auto consider = [&](const critical_change& x) {
         const bool not_now = is_tabu(x, step);
         if (not_now && x.estimate >= found.value()) {
@@ -136,7 +138,10 @@ private:
           break;
         }
       }
-      return chosen.item != none || meter.exhausted() ? chosen : forbidden;
+      if (meter.used() == before && !meter.spend()) { // a step without an evaluation counts, too, so that there is an end
+        return {};
+      }
+      return chosen.item != none ? chosen : forbidden;
     }
 
     /// Where something is charged: as many as half of the candidates.
@@ -157,14 +162,13 @@ private:
       }
       const device_id from = device_of(x.item);
       const bool exchanged = x.to == none && (x.before ? s.before(x.item) : s.after(x.item)) == x.other;
-      if (!commit(x)) {
-        return;
-      }
+      const bool made = commit(x);
       const std::uint64_t until = step + options.tenure + random.below(options.tenure + 1) +
                                   static_cast<std::uint64_t>(rounded(options.tenure_per_item *
                                                                      static_cast<double>(critical.path().size())));
-      tabu_until[pair_of(x.item, from)] = until;
-      if (exchanged) {
+      // What lacks memory is not tried again at once.
+      tabu_until[pair_of(x.item, made || x.to == none ? from : x.to)] = until;
+      if (made && exchanged) {
         tabu_until[pair_of(x.other, from)] = until;
       }
     }

@@ -16,6 +16,7 @@
 #include "weft/partition/heft.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/partition/peft.hpp"
+#include "weft/partition/reverse_heft.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/contest.hpp"
@@ -23,7 +24,6 @@
 #include "weft/refine/local_search.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/refine/tabu_search.hpp"
-#include "weft/refine/windows.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
@@ -105,7 +105,7 @@ public:
     if (guard_ && options_.effort == effort::full && !near_.empty() && !done() && !stopped()) {
       relieve();
     }
-    if (has_plan_ && !done() && !(is_followed && !guard_ && refine_windows()) && !done()) {
+    if (has_plan_ && !done()) {
       improve(is_followed ? 1 : 0.5);
     }
     if (!is_followed && !guard_ && has_plan_ && !done()) {
@@ -200,6 +200,7 @@ private:
     static constexpr candidate candidates[]{
       {"heft", strategy::template of<partition::heft>()},
       {"one_device", strategy::template of<one_device>(), when::with_time},
+      {"reverse_heft", strategy::template of<partition::reverse_heft>(), when::with_time},
       {"peft", strategy::template of<partition::peft>(), when::with_time},
       {"etf", strategy::template of<partition::etf>(), when::with_time},
       {"dsc", strategy::template of<partition::dsc>(), when::with_time},
@@ -425,24 +426,6 @@ private:
       const double value = offer(lessen(judge_, judge_.recorded(near.decided), random));
       found_.tried.push_back({"simulated_annealing, for memory", value, watch.seconds()});
     }
-  }
-
-  /// False if the problem is small enough to be annealed as a whole.
-  bool refine_windows() {
-    refine::windows search{.budget = left(1), .threads = options_.threads};
-    const double changes = options_.timed() ? 5e4 * search.budget.seconds : static_cast<double>(options_.moves);
-    if (p_.num_ops() <= 3 * search.window || changes > 100 * static_cast<double>(p_.num_ops())) {
-      return false;
-    }
-    const stopwatch watch;
-    const std::function<void(const progress&)> tell = [&](const progress& x) {
-      listener_.tell(x.moves, clock_.seconds(), x.best);
-    };
-    search.budget.on_progress = &tell;
-    rng random{rng::mix(options_.seed + 2)};
-    const double value = offer(search(judge_, best_, random));
-    found_.tried.push_back({"windows", value, watch.seconds()});
-    return true;
   }
 
   void improve(double share_of_seconds) {
