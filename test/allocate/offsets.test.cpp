@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/allocate/offsets.hpp"
-
 #include "support/offsets.hpp"
+#include "support/rounds.hpp"
+
+#include "weft/allocate/offsets.hpp"
 #include "weft/core/random.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +36,7 @@ std::vector<lifetime> draw(rng& random, std::size_t most, bool with_alignments) 
 TEST_CASE("offsets: agree with all orders on small problems") {
   rng random{7};
   int without_room = 0, above_bound = 0, searched = 0;
-  for (int repeat = 0; repeat < 4000; ++repeat) {
+  for (int repeat = 0; repeat < test::rounds(4000); ++repeat) {
     const auto all = draw(random, repeat % 10 == 0 ? 7 : 6, repeat % 2 == 1);
     INFO("problem ", repeat);
     const auto least = weft_test::least_by_brute_force(all);
@@ -62,9 +63,9 @@ TEST_CASE("offsets: agree with all orders on small problems") {
       }
     }
   }
-  CHECK(without_room > 8000);
-  CHECK(above_bound > 200); // where the bound says nothing, the search proves it
-  CHECK(searched > 200);
+  CHECK(without_room > test::rounds(8000));
+  CHECK(above_bound > test::rounds(200)); // where the bound says nothing, the search proves it
+  CHECK(searched > test::rounds(200));
 }
 
 TEST_CASE("offsets: what fits without a gap is found") {

@@ -30,7 +30,7 @@ TEST_CASE("refutation: never above the optimum, and often at it") {
       const double value = bound::refutation{.budget = {.moves = 20'000}}(p, known);
       CHECK(value >= known);
       CHECK(value <= optimum * (1 + 1e-12));
-      CHECK(bound::refutation{.budget = {.moves = 20'000}}(p, known, optimum) <= optimum * (1 + 1e-12));
+      CHECK(bound::refutation{.budget = {.moves = 20'000}}(p, known, 1.5 * optimum) <= optimum * (1 + 1e-12));
       at_optimum += value >= optimum * 0.99;
       raised += value > known;
     });

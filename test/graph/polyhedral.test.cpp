@@ -18,14 +18,16 @@ struct counts {
 
 counts count(const csr_graph& g) {
   counts c{g.num_ops(), g.num_edges(), 0, 0, 0};
+  bool forward = true;
   for (const op_id v : ids(g.num_ops())) {
     c.sources += g.predecessors(v).empty();
     c.sinks += g.successors(v).empty();
     c.most_out = std::max(c.most_out, g.successors(v).size());
     for (const op_id w : g.successors(v)) {
-      REQUIRE(v < w);
+      forward = forward && v < w;
     }
   }
+  CHECK(forward);
   return c;
 }
 

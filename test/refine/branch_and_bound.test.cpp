@@ -3,6 +3,7 @@
 #include "partition/place.hpp"
 #include "partition/published_example.hpp"
 #include "property/brute_force.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/validate/validate.hpp"
@@ -110,7 +111,7 @@ TEST_CASE("branch_and_bound: a time that was tried and taken back leaves nothing
 TEST_CASE("branch_and_bound: as good as trying everything where sending occupies nobody") {
   rng random{52};
   int above_bound = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < test::rounds(3000); ++round) {
     CAPTURE(round);
     auto small = weft_test::random_problem(random);
     small.send_work = 0;
@@ -138,7 +139,7 @@ TEST_CASE("branch_and_bound: as good as trying everything where sending occupies
       }
     });
   }
-  CHECK(above_bound > 100);
+  CHECK(above_bound > test::rounds(100));
 }
 
 TEST_CASE("branch_and_bound: out of budget, the best plan and the best bound so far") {

@@ -24,6 +24,7 @@ namespace detail {
 /// The search for n buffers keeps up to n records per section; with more than so many the first descent would take too
 /// much time and memory.
 inline constexpr std::size_t most_records = std::size_t{1} << 21;
+inline constexpr std::size_t most_pairs = std::size_t{1} << 23; // of lifetimes that live at the same time
 
 /// Searches for a capacity in turns that grow: restarts help, since a wrong choice near the bottom can cost any time.
 class restarts {
@@ -52,14 +53,19 @@ private:
 
 inline std::optional<restarts> restarts_for(std::span<const lifetime> all) {
   std::optional<restarts> made;
-  std::size_t sections = 0, open = 0;
+  std::size_t sections = 0, open = 0, alive = 0, pairs = 0;
   sweep(
-    all, [&](std::uint32_t) { open = 1; },
+    all,
+    [&](std::uint32_t) {
+      open = 1;
+      pairs += alive++;
+    },
     [&](std::uint32_t) {
       sections += open;
       open = 0;
+      --alive;
     });
-  if (sections * all.size() <= most_records) {
+  if (sections * all.size() <= most_records && pairs <= most_pairs) {
     made.emplace(all);
   }
   return made;

@@ -58,7 +58,7 @@ std::vector<lifetime> lifetimes_of(const W& w, std::span<const tensor_stay> stay
   };
   std::vector<lifetime> all;
   for (const tensor_stay& s : stays) {
-    all.push_back({number(s.begin), number(s.end), w.bytes(s.tensor), alignment});
+    all.push_back({number(s.begin), number(s.end), static_cast<byte_count>(w.bytes(s.tensor)), alignment});
   }
   return all;
 }
@@ -73,7 +73,7 @@ std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement
                                       const device_options& options = {}) {
   std::vector<device_layout> made(p.num_devices());
   for (const op_id v : ids(p.num_ops())) {
-    if (const auto bytes = p.workload().resident_bytes(v); bytes > 0) {
+    if (const byte_count bytes = p.workload().resident_bytes(v); bytes > 0) {
       made[where[v]].residents.push_back({v, bytes, 0});
     }
   }

@@ -52,7 +52,9 @@ struct refutation {
     };
     double possible = makespan;
     double spread = first_spread;
-    for (std::uint64_t nodes = first_nodes; known < possible && spend(nodes_to_begin); nodes *= 4, spread /= 2) {
+    for (std::uint64_t nodes = first_nodes; known + rounded(least_spread * known) < possible && spend(nodes_to_begin);) {
+      const double before = known;
+      bool is_open = spread > 2 * least_spread;
       double asked = std::min(known + rounded(spread * known), possible);
       const exact::whole_times q{p, usable, 2 * asked};
       exact::conflict_search search{q, q.limit(asked), twin};
@@ -66,8 +68,14 @@ struct refutation {
         } else if (a == exact::conflict_search::answer::yes && q.is_exact) {
           possible = asked;
         }
+        is_open = is_open || a == exact::conflict_search::answer::unknown;
         asked = known + rounded(0.9 * (asked - known));
       }
+      if (!is_open && known == before) {
+        return known; // all that was asked has an answer
+      }
+      nodes = std::min(4 * nodes, most_nodes);
+      spread = std::max(spread / 2, 2 * least_spread);
     }
     return known;
   }
@@ -76,6 +84,7 @@ private:
   static constexpr double first_spread = 0.6;
   static constexpr double least_spread = 0.002;
   static constexpr std::uint64_t first_nodes = 16;
+  static constexpr std::uint64_t most_nodes = std::uint64_t{1} << 40;
   static constexpr std::uint64_t nodes_to_begin = 16; // what it costs to make a search
 };
 

@@ -68,7 +68,7 @@ struct branch_and_bound {
     if (s.found()) {
       return s.result();
     }
-    return ended ? start.error() : infeasibility{.why = infeasibility::reason::not_found};
+    return ended && !start ? start.error() : infeasibility{.why = infeasibility::reason::not_found};
   }
 
 private:
@@ -169,7 +169,7 @@ private:
       }
       for (const tensor_id t : ids(p_.num_tensors())) {
         add_largest([&](device_id from, device_id to) {
-          const double sends = static_cast<double>(usable_.size()) * p_.send_time(t, from, to);
+          const double sends = rounded(static_cast<double>(usable_.size()) * p_.send_time(t, from, to));
           return from == to ? 0.0 : sends + p_.transfer_time(t, from, to);
         });
       }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "support/rounds.hpp"
+
 #include "weft/allocate/detail/skyline_search.hpp"
 
 #include "support/offsets.hpp"
@@ -27,7 +29,7 @@ answer ask(skyline_search& s, const std::vector<lifetime>& all, byte_count capac
 
 TEST_CASE("skyline search: agrees with all orders, run after run") {
   rng random{9};
-  for (int repeat = 0; repeat < 3000; ++repeat) {
+  for (int repeat = 0; repeat < test::rounds(3000); ++repeat) {
     std::vector<lifetime> all(1 + random.below(6));
     for (auto& x : all) {
       x.begin = random.below(6);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "bound/small.hpp"
 #include "property/brute_force.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/bound/exact/conflict_search.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -38,7 +39,7 @@ weft_test::small_problem draw(rng& random) {
 
 TEST_CASE("conflict_search: finds the optimum, and never refutes it where its times are a relaxation") {
   rng random{7};
-  constexpr int rounds = 3000;
+  constexpr int rounds = test::rounds(3000);
   int exact = 0;
   for (int round = 0; round < rounds; ++round) {
     CAPTURE(round);

@@ -117,7 +117,7 @@ private:
       double sum = 0;
       for (std::size_t d = 0; d < f_.k; ++d) {
         const double share = rounded(load[d] * static_cast<double>(f_.k)) / rounded(total * f_.q.machines[d].slots);
-        weight[d] = rounded(weight[d] * (1 + rounded((share - 1) / (3 + 0.2 * step))));
+        weight[d] = rounded(weight[d] * (1 + rounded((share - 1) / (3 + rounded(0.2 * step)))));
         weight[d] = std::max(weight[d], 1e-3);
         sum += weight[d];
       }

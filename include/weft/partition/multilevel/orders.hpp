@@ -4,6 +4,7 @@
 
 #include "weft/core/heap.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/partition/multilevel/coarsen.hpp"
 
 #include <algorithm>
@@ -127,7 +128,7 @@ inline std::vector<std::uint32_t> cut_at_narrow_places(const weighted_dag& g, st
   place end;
   double middle = 0;
   for (std::uint32_t p = 0; p + 1 < limit.size(); ++p) {
-    middle += limit[p] * share;
+    middle += rounded(limit[p] * share);
     const double room = std::min(limit[p], limit[p + 1]) * (1 - share) / ends;
     place best = end, here = end;
     double best_off = std::numeric_limits<double>::infinity();

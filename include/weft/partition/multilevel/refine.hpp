@@ -6,6 +6,7 @@
 #pragma once
 
 #include "weft/core/heap.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/partition/multilevel/weighted_dag.hpp"
 
 #include <algorithm>
@@ -133,9 +134,8 @@ private:
     for (std::uint32_t e = r.first[v]; e < r.first[v + 1]; ++e) {
       const op_id n = r.to[e];
       if (!at_.has(n)) {
-        at_.number(n);
-        learn();
-      } else {
+        at_.number(n); // with several edges to it, it is counted once, when all have their say
+      } else if (at_[n] < sides_.size()) {
         sides& s = sides_[at_[n]];
         side& here = Up ? s.low : s.high;
         if (here.part == from) {
@@ -150,7 +150,10 @@ private:
           add<!Up>(here, to, r.weight_of(e));
         }
       }
-      changed(n);
+    }
+    learn();
+    for (std::uint32_t e = r.first[v]; e < r.first[v + 1]; ++e) {
+      changed(r.to[e]);
     }
   }
 
@@ -272,7 +275,7 @@ private:
       if (!waiting_[from].empty()) { // there is room again
         push(queue_, pop(waiting_[from]));
       }
-      if (sum > best + 1e-9 * best) {
+      if (sum > best + rounded(1e-9 * best)) {
         best = sum;
         kept = moves.size();
       }

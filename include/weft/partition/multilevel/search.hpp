@@ -2,6 +2,7 @@
 /// Multilevel search for acyclic partitions with few cut edges: coarsen, cut, and refine on the way back.
 #pragma once
 
+#include "weft/core/elementary.hpp"
 #include "weft/core/random.hpp"
 #include "weft/partition/multilevel/coarsen.hpp"
 #include "weft/partition/multilevel/orders.hpp"
@@ -37,7 +38,7 @@ struct best_cut {
   double weight = std::numeric_limits<double>::infinity(); ///< of the edges between parts
 
   void take(const weighted_dag& g, std::vector<std::uint32_t> candidate) {
-    if (const double w = cut_weight(g, candidate); w < weight) {
+    if (const double w = cut_weight(g, candidate); part.empty() || w < weight) {
       weight = w;
       part = std::move(candidate);
     }
@@ -177,7 +178,7 @@ private:
     // The room is used up evenly on the way down, so that every further cut has some.
     const auto depth = static_cast<double>(std::bit_width(limit.size() - 1));
     const double share = total > 0 ? total / (sides[0] + sides[1]) : 1;
-    const double used = share * std::pow(std::max(1.0, 1 / share), 1 / depth);
+    const double used = share * portable_exp(portable_log(std::max(1.0, 1 / share)) / depth);
     for (double& s : sides) {
       s *= used;
     }

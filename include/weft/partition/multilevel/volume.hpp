@@ -2,6 +2,7 @@
 /// Communication volume: what each vertex puts out counts once for every other part that takes it.
 #pragma once
 
+#include "weft/core/rounding.hpp"
 #include "weft/partition/multilevel/refine.hpp"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ public:
   double volume() const {
     double sum = 0;
     for (op_id v = 0; v < g_.size(); ++v) {
-      sum += output_[v] * static_cast<double>(used_[v] - (takes(v, part_[v]) > 0));
+      sum += rounded(output_[v] * static_cast<double>(used_[v] - (takes(v, part_[v]) > 0)));
     }
     return sum;
   }
