@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "bound/small.hpp"
 #include "partition/published_example.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/bound/best.hpp"
 #include "weft/bound/refutation.hpp"
@@ -18,7 +19,7 @@ TEST_CASE("refutation: never above the optimum, and often at it") {
   rng random{31};
   int at_optimum = 0;
   int raised = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < test::rounds(400); ++round) {
     CAPTURE(round);
     const auto small = weft_test::random_problem(random);
     small.with([&](const auto& p) {
@@ -35,8 +36,8 @@ TEST_CASE("refutation: never above the optimum, and often at it") {
       raised += value > known;
     });
   }
-  CHECK(raised > 20);
-  CHECK(at_optimum > 300);
+  CHECK(raised > test::rounds(20));
+  CHECK(at_optimum > test::rounds(300));
 }
 
 TEST_CASE("refutation: the published example") {

@@ -182,7 +182,7 @@ TEST_CASE("pipeline: an exact search ends optimal") {
   CHECK(exact.bound == lower_bound{73, lower_bound::rule::search});
   const auto cut_off = pipeline(refine::branch_and_bound{.budget = {.moves = 15}}, schedule::static_order{})(s.p);
   CHECK(cut_off.status == status::solved);
-  CHECK(cut_off.bound == bound::best(s.p));
+  CHECK(cut_off.bound.value >= bound::best(s.p).value);
   CHECK(cut_off.gap() > 0);
 }
 

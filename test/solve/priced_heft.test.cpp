@@ -124,7 +124,7 @@ TEST_CASE("solve::best: where memory binds, a price finds plans that reservation
   double priced = 1e9;
   double others = 1e9;
   for (const auto& a : r.tried) {
-    if (!a.name.starts_with("simulated_annealing")) { // they start from what was found
+    if (a.name.find("simulated_annealing") == a.name.npos) { // they start from what was found
       auto& least = a.name == "heft, priced" ? priced : others;
       least = std::min(least, a.value);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/random.hpp"
 #include "weft/evaluate/evaluated_plan.hpp"
 
 #include <algorithm>
