@@ -40,7 +40,7 @@ namespace weft::refine {
 /// Source: docs/exact.md names those of its parts. Complexity: exponential.
 /// Choose it for small problems, to know the optimum.
 struct branch_and_bound {
-  static constexpr std::size_t most_ops = 200;
+  static constexpr std::size_t most_ops = 64;
   weft::budget budget = {.moves = 50'000'000}; ///< a few seconds at most
 
   template <class Problem>
