@@ -7,6 +7,7 @@
 #include "weft/bound/exact/twin_devices.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/rounding.hpp"
+#include "weft/partition/assignment.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/refine/detail/sequencing.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
@@ -60,7 +61,7 @@ struct branch_and_bound {
     }
     for (component_id c = 0; c < p.num_components(); ++c) {
       if (!s.allowed_somewhere(c)) {
-        return start.error();
+        return partition::assignment{p}.why_unplaced(c);
       }
     }
     s.try_single_devices();

@@ -163,9 +163,10 @@ private:
           most = std::max(most, x);
         }
       }
-      least_[v] = least;
-      load += least;
-      largest = std::max(largest, most - least);
+      // An op that has just lost its last place is a dead end that its own rule tells.
+      least_[v] = std::min(least, most);
+      load += least_[v];
+      largest = std::max(largest, most - least_[v]);
     }
     if (load > room) {
       window_reason(w, load - room - 1, none);
