@@ -2,6 +2,7 @@
 #include "weft/evaluate/evaluation.hpp"
 
 #include "simulate/random_problem.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/partition/heft.hpp"
 #include "weft/refine/genetic.hpp"
@@ -188,7 +189,7 @@ TEST_CASE("evaluation: all refiners lower the score of any objective, under any 
 TEST_CASE("solve::best: for any objective not worse than what it tries, and a deadline is kept where that is possible") {
   rng random{8};
   int dear = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < test::rounds(60); ++round) {
     const test::drawn x{random, {.max_ops = 20, .max_devices = 4}};
     const auto fast = solve::best(x.p, {.moves = 1000});
     if (!fast.has_plan()) {
@@ -215,12 +216,12 @@ TEST_CASE("solve::best: for any objective not worse than what it tries, and a de
     CHECK((fast.bound.value == 0 || late.status == status::late));
     CHECK((fast.bound.value == 0 || late.score.violation > 0));
   }
-  CHECK(dear > 30);
+  CHECK(dear > test::rounds(30));
 }
 
 TEST_CASE("solve::best: an objective that cannot be followed, and one on a network") {
   rng random{12};
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < test::rounds(30); ++round) {
     const test::drawn x{random, {.max_ops = 20, .max_devices = 4}};
     const simulate::under fair{schedule::static_order{}, simulate::fair_sharing{}};
     const auto check = [&](const auto& how) {

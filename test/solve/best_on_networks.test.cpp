@@ -2,6 +2,7 @@
 #include "weft/solve/best.hpp"
 
 #include "simulate/random_problem.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/cost/efficiency.hpp"
 #include "weft/cost/roofline.hpp"
@@ -34,7 +35,7 @@ constexpr contention_model models[] = {contention_model::port, contention_model:
 TEST_CASE("solve::best on a network: never worse than the plan that knows of none") {
   rng random{11};
   int better = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < test::rounds(60); ++round) {
     const test::drawn x{random, {.max_ops = 30, .max_devices = 5}};
     for (const auto model : models) {
       const simulate::any_network network{model};
@@ -58,7 +59,7 @@ TEST_CASE("solve::best on a network: never worse than the plan that knows of non
       REQUIRE(again.plan == r.plan);
     }
   }
-  CHECK(better > 10);
+  CHECK(better > test::rounds(10));
 }
 
 TEST_CASE("solve::best on a network: GPUs that share uplinks of PCIe switches") {
@@ -69,8 +70,8 @@ TEST_CASE("solve::best on a network: GPUs that share uplinks of PCIe switches") 
   costs.efficiencies = &efficiencies;
   const problem p{w, q, cost::tabulated{costs, w, q}};
   const simulate::any_network fair{contention_model::fair};
-  const auto blind = solve::best(p, {.moves = 4000});
-  const auto r = best_on(fair, p, {.moves = 4000});
+  const auto blind = solve::best(p, {.moves = 1000});
+  const auto r = best_on(fair, p, {.moves = 1000});
   const double unaware = simulator{p, schedule::static_order{}, fair}.run(blind.plan).makespan;
   CHECK(unaware > 1.05 * blind.makespan); // contention costs something here
   CHECK(r.makespan < 0.9 * unaware);
@@ -147,7 +148,7 @@ TEST_CASE("solve::best on presets: long branches of small ops are worth launchin
   const auto w = forks(1, 100);
   for (const auto& [name, latency] : {std::pair{"dgx_a100", 5.0}, {"p3_8xlarge", 5.0}, {"pcie_4gpu", 20.0}}) {
     CAPTURE(name);
-    const double gain = promised(w, presets::make(name), 100'000);
+    const double gain = promised(w, presets::make(name), 20'000);
     CHECK(gain > 1.4);
     CHECK(gain <= 1010 / (520 + latency) * 1.001); // ops also move 3 kB each
   }

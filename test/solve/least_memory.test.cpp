@@ -3,6 +3,7 @@
 
 #include "simulate/random_problem.hpp"
 #include "solve/check_memory.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/validate/validate.hpp"
 
@@ -16,7 +17,7 @@ TEST_CASE("least_memory: needs no more than the fastest plan, and less where tha
   rng random{31};
   int less = 0;
   int solved = 0;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < test::rounds(40); ++round) {
     CAPTURE(round);
     const test::drawn s{random, {.max_ops = 20, .capacity = 60 + random.below(100)}};
     const auto fast = solve::best(s.p, {.moves = 0, .memory = {memory_rule::over_time}});
@@ -32,7 +33,7 @@ TEST_CASE("least_memory: needs no more than the fastest plan, and less where tha
     CHECK(after <= before);
     less += after < before;
   }
-  CHECK(solved > 20);
+  CHECK(solved > test::rounds(20));
   CHECK(less * 2 > solved);
 }
 

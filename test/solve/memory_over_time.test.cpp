@@ -4,6 +4,7 @@
 
 #include "simulate/random_problem.hpp"
 #include "solve/check_memory.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/objective/within_deadline.hpp"
@@ -98,7 +99,7 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
   int refused = 0; // by reservations
   int infeasible = 0;
   int proven = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < test::rounds(400); ++round) {
     CAPTURE(round);
     const drawn s{random, {.max_ops = 5, .max_devices = 3, .sends = false, .capacity = 6 + random.below(28)}};
     const every_plan all{s.p};
@@ -124,7 +125,7 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
   MESSAGE(found << " of " << feasible << " feasible problems solved, " << best_found << " as well as possible, "
                 << refused << " of them refused by reservations; " << proven << " of " << infeasible
                 << " others proven infeasible");
-  CHECK(feasible > 200);
+  CHECK(feasible > test::rounds(200));
   CHECK(found == feasible);
   CHECK(best_found * 100 >= feasible * 95);
   CHECK(refused * 10 >= feasible);
@@ -189,7 +190,7 @@ TEST_CASE("memory over time: on networks, runs keep to the memory, and without n
   int tight = 0; // the plan without the rule needs too much, and one that knows of no network does not
   int found = 0;
   int same = 0;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < test::rounds(30); ++round) {
     CAPTURE(round);
     const bool ample = round % 3 == 0;
     const drawn s{random, {.max_ops = 25, .capacity = ample ? byte_count{1} << 40 : 30 + random.below(70)}};
@@ -223,8 +224,8 @@ TEST_CASE("memory over time: on networks, runs keep to the memory, and without n
     }
   }
   MESSAGE(found << " of " << tight << " found where memory binds, " << same << " unchanged");
-  CHECK(same == 20);
-  CHECK(tight > 5);
+  CHECK(same == test::rounds(20));
+  CHECK(tight > test::rounds(5));
   CHECK(found + 2 > tight);
 }
 
@@ -272,7 +273,7 @@ TEST_CASE("memory over time: on networks, the room for plans is found, and late 
   int possible = 0; // without contention
   int found = 0;
   int late = 0;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < test::rounds(30); ++round) {
     CAPTURE(round);
     const crowded_bus s{random};
     const simulate::under how{schedule::static_order{}, simulate::any_network{contention_model::fair}};

@@ -74,31 +74,45 @@ private:
 
   static constexpr std::size_t num_edges = 5;
   static constexpr int num_steps = 60;
+  static constexpr int most_in_vain = 15;
 
   /// Weights by subgradients: a device whose ops would take longer than the others' counts more.
   void add_window(amount from, amount to) {
+    struct option {
+      std::size_t device;
+      double energy;
+    };
+    buffer<option> options; // of all ops, one after the other
+    std::vector<std::size_t> ends;
+    for (op_id v = 0; v < f_.n; ++v) {
+      for (std::size_t d = 0; d < f_.k; ++d) {
+        if (f_.may_be(v, d)) {
+          options.push_back({d, static_cast<double>(energy(v, d, from, to))});
+        }
+      }
+      ends.push_back(options.size());
+    }
     std::vector<double> weight(f_.k, 1.0);
     std::vector<double> best(f_.k, 1.0);
     double most = -1;
     std::vector<double> load(f_.k, 0.0);
-    for (int step = 0; step < num_steps; ++step) {
+    for (int step = 0, best_step = 0; step < num_steps && step - best_step <= most_in_vain; ++step) {
       std::fill(load.begin(), load.end(), 0.0);
       double value = 0;
-      for (op_id v = 0; v < f_.n; ++v) {
-        std::size_t where = f_.k;
+      for (std::size_t i = 0; const std::size_t end : ends) {
+        const option* where = nullptr;
         double least = 0;
-        for (std::size_t d = 0; d < f_.k; ++d) {
-          if (f_.may_be(v, d)) {
-            const double x = rounded(weight[d] * static_cast<double>(energy(v, d, from, to)));
-            if (where == f_.k || x < least) {
-              where = d;
-              least = x;
-            }
+        for (; i < end; ++i) {
+          const option& o = options[i];
+          const double x = rounded(weight[o.device] * o.energy);
+          if (where == nullptr || x < least) {
+            where = &o;
+            least = x;
           }
         }
-        if (where < f_.k) {
+        if (where != nullptr) {
           value += least;
-          load[where] += static_cast<double>(energy(v, where, from, to));
+          load[where->device] += where->energy;
         }
       }
       double capacity = 0;
@@ -110,6 +124,7 @@ private:
       if (value / capacity > most) {
         most = value / capacity;
         best = weight;
+        best_step = step;
       }
       if (total <= 0) {
         break;
