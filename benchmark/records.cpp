@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: BSL-1.0
 // How near `solve::best` comes to the best that anyone has published: its plan and its bound on flexible job shops and on
-// the graphs of the critical-path paper, beside HEFT. With a budget in moves the table is the same everywhere; with one
-// in seconds it depends on the machine, whose speed is told by the time of HEFT on a fixed problem.
+// the graphs of the critical-path paper, beside HEFT; and what `refine::identical_devices` makes of standard task graphs.
+// With a budget in moves the table is the same everywhere; with one in seconds it depends on the machine, whose speed is
+// told by the time of HEFT on a fixed problem.
 //
-// records [--seconds S | --moves N] [--seed N] [--jobs N] [--write FOLDER] [--known CSV] [FILE...]
-//   FILE            flexible job shops; without one, generated ones and the paper's graphs
+// records [--seconds S | --moves N] [--seed N] [--jobs N] [--machines N,N...] [--write FOLDER] [--known CSV] [FILE...]
+//   FILE            flexible job shops, or standard task graphs (*.stg); without one, generated shops and the paper's graphs
+//   --machines      for standard task graphs, 2,4,8,16 unless given; a graph on 4 machines is called like rand0009.4
 //   --known CSV     published values: columns instance, lower_bound and best_known
-//   --write FOLDER  the schedule of each file, which test/job_shop_schedule.py checks
+//   --write FOLDER  the schedule of each shop, NAME.csv, which test/job_shop_schedule.py checks; the schedule of each graph
+//                   and why there is none below the bound, NAME.proof, which test/identical_devices_proof.py checks
 #include "support/cases.hpp"
 
 #include "weft/compiled.hpp"
 #include "weft/io/job_shop.hpp"
+#include "weft/io/stg.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/platform/identical.hpp"
+#include "weft/refine/identical_devices.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/solve/best.hpp"
 
@@ -41,7 +47,8 @@ struct published {
 
 struct settings {
   solve::best_options search{.moves = 200'000};
-  std::string folder; // for schedules
+  std::string folder; // for schedules and proofs
+  std::vector<std::uint32_t> machines{2, 4, 8, 16};
   std::map<std::string, published> known;
 };
 
@@ -124,8 +131,7 @@ public:
   }
 
   template <class Problem>
-  solve::best_result add(const std::string& name, const Problem& p) {
-    const auto r = solve::best(p, s_.search);
+  void add(const std::string& name, const Problem& p, double makespan, double bound) {
     rng random{0};
     workspace scratch;
     const auto start = partition::run(partition::heft{}, p, random, scratch);
@@ -133,27 +139,26 @@ public:
     const double heft = start ? run.run(start->plan).makespan : std::numeric_limits<double>::infinity();
     const auto at = s_.known.find(name);
     const published k = at == s_.known.end() ? published{} : at->second;
-    std::printf("%-34s %6zu %5zu %12.6g %12.6g", name.c_str(), p.num_ops(), p.num_devices(), r.makespan, r.bound.value);
-    const double gap = gap_above(r.bound.value, r.makespan);
+    std::printf("%-34s %6zu %5zu %12.6g %12.6g", name.c_str(), p.num_ops(), p.num_devices(), makespan, bound);
+    const double gap = gap_above(bound, makespan);
     if (k.best > 0) {
-      std::printf(" %12.6g %8.4f", k.best, r.makespan / k.best);
-      sum_ += r.makespan / k.best;
-      worst_ = std::max(worst_, r.makespan / k.best);
-      equal_ += r.makespan <= k.best * (1 + 1e-9);
-      better_ += r.makespan < k.best * (1 - 1e-9);
+      std::printf(" %12.6g %8.4f", k.best, makespan / k.best);
+      sum_ += makespan / k.best;
+      worst_ = std::max(worst_, makespan / k.best);
+      equal_ += makespan <= k.best * (1 + 1e-9);
+      better_ += makespan < k.best * (1 - 1e-9);
       ++count_;
     } else {
       std::printf(" %12s %8s", "-", "-");
     }
-    std::printf(" %8.4f %8.4f\n", gap, heft / r.makespan);
-    if (r.makespan < k.bound * (1 - 1e-9)) {
-      std::printf("%s: %g is below the published bound %g\n", name.c_str(), r.makespan, k.bound);
+    std::printf(" %8.4f %8.4f\n", gap, heft / makespan);
+    if (makespan < k.bound * (1 - 1e-9)) {
+      std::printf("%s: %g is below the published bound %g\n", name.c_str(), makespan, k.bound);
       broken_ = true;
     }
     std::fflush(stdout);
     ++problems_;
     gaps_ += std::log1p(gap);
-    return r;
   }
 
   bool end() const {
@@ -177,6 +182,13 @@ private:
   bool broken_ = false;
 };
 
+template <class Problem>
+solve::best_result solve_and_add(table& all, const settings& s, const std::string& name, const Problem& p) {
+  auto r = solve::best(p, s.search);
+  all.add(name, p, r.makespan, r.bound.value);
+  return r;
+}
+
 void write_schedule(const std::string& file, const compiled::tabulated& p, const plan& x) {
   trace record;
   simulator<compiled::tabulated, schedule::static_order> sim{p};
@@ -195,10 +207,50 @@ void write_schedule(const std::string& file, const compiled::tabulated& p, const
 
 void add_shop(table& all, const settings& s, const std::string& name, const io::flexible_job_shop& shop) {
   const compiled::tabulated p{shop.ops, shop.devices, cost::tabulated{shop.cost, shop.ops, shop.devices}};
-  const auto r = all.add(name, p);
+  const auto r = solve_and_add(all, s, name, p);
   if (!s.folder.empty() && r.has_plan()) {
     write_schedule(s.folder + "/" + name + ".csv", p, r.plan);
   }
+}
+
+void add_graph(table& all, const settings& s, const std::filesystem::path& file) {
+  const auto w = io::read_workload_stg(file);
+  for (const std::uint32_t machines : s.machines) {
+    const auto q = presets::identical(machines);
+    const bench::problem p{w, q};
+    rng random{s.search.seed};
+    workspace scratch;
+    refine::exact::parallel_proof proof;
+    const refine::identical_devices search{{.moves = s.search.moves, .seconds = s.search.seconds}, &proof};
+    (void)partition::run(search, p, random, scratch);
+    const auto name = file.stem().string() + "." + std::to_string(machines);
+    all.add(name, p, proof.makespan, proof.bound);
+    if (!s.folder.empty()) {
+      const auto to = s.folder + "/" + name + ".proof";
+      std::ofstream out{to};
+      proof.write(out);
+      if (!out.flush()) {
+        throw error("cannot write '" + to + "'");
+      }
+    }
+  }
+}
+
+std::vector<std::uint32_t> read_machines(const std::string& list) {
+  std::vector<std::uint32_t> all;
+  std::stringstream in{list};
+  for (std::string word; std::getline(in, word, ',');) {
+    char* end = nullptr;
+    const auto machines = std::strtoul(word.c_str(), &end, 10);
+    if (machines == 0 || machines > 10'000 || *end != '\0') {
+      throw error("--machines " + list + ": '" + word + "' is no number from 1 to 10000; expected some, like 2,4,8");
+    }
+    all.push_back(static_cast<std::uint32_t>(machines));
+  }
+  if (all.empty()) {
+    throw error("--machines: expected some numbers, like 2,4,8");
+  }
+  return all;
 }
 
 int run(int argc, char** argv) {
@@ -224,13 +276,15 @@ int run(int argc, char** argv) {
       s.search.seed = std::strtoull(value(i).c_str(), nullptr, 10);
     } else if (word == "--jobs") {
       s.search.threads = static_cast<unsigned>(std::strtoul(value(i).c_str(), nullptr, 10));
+    } else if (word == "--machines") {
+      s.machines = read_machines(value(i));
     } else if (word == "--write") {
       s.folder = value(i);
       std::filesystem::create_directories(s.folder);
     } else if (word == "--known") {
       s.known = read_known(value(i));
     } else if (word.rfind("--", 0) == 0) {
-      throw error("unknown option '" + word + "'; there are --seconds, --moves, --seed, --jobs, --write and --known");
+      throw error("unknown option '" + word + "'; there are --seconds, --moves, --seed, --jobs, --machines, --write and --known");
     } else {
       files.push_back(word);
     }
@@ -242,8 +296,12 @@ int run(int argc, char** argv) {
     std::printf("%g s each; HEFT on 20,000 ops and 8 devices takes %.4f s here\n", s.search.seconds, seconds_of_heft());
   }
   table all{s};
-  for (const auto& file : files) {
-    add_shop(all, s, std::filesystem::path{file}.stem().string(), io::read_job_shop(std::filesystem::path{file}));
+  for (const std::filesystem::path file : files) {
+    if (file.extension() == ".stg") {
+      add_graph(all, s, file);
+    } else {
+      add_shop(all, s, file.stem().string(), io::read_job_shop(file));
+    }
   }
   if (files.empty()) {
     for (const auto& [family, jobs, machines] :
@@ -253,7 +311,7 @@ int run(int argc, char** argv) {
     }
     for (const auto& q : bench::paper_platforms()) {
       for (const auto& w : bench::paper_workloads()) {
-        all.add(w.name + " x " + q.name, compiled::linear{w.value, q.value});
+        solve_and_add(all, s, w.name + " x " + q.name, compiled::linear{w.value, q.value});
       }
     }
   }

@@ -272,6 +272,7 @@
 #include "weft/refine/contest.hpp"
 #include "weft/refine/critical_neighbourhood.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
+#include "weft/refine/exact/parallel_proof.hpp"
 #include "weft/refine/exact/parallel_search.hpp"
 #include "weft/refine/exact/state_memory.hpp"
 #include "weft/refine/exact/trade_off.hpp"

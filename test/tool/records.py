@@ -6,7 +6,7 @@ import csv, os, random, subprocess, sys, tempfile
 
 from program import check, finish, refused, run
 
-CHECK = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', 'job_shop_schedule.py')
+TESTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..')
 
 
 def draw_shop(path, seed):
@@ -25,9 +25,64 @@ def draw_shop(path, seed):
     return path
 
 
-def checked(shop, schedule):
-    r = subprocess.run([sys.executable, CHECK, shop, schedule], capture_output=True, text=True)
+def checked(shop, schedule, checker='job_shop_schedule.py'):
+    r = subprocess.run([sys.executable, os.path.join(TESTS, checker), shop, schedule], capture_output=True, text=True)
+    check(r.returncode in (0, 1) and not r.stderr, f'{checker} on {schedule}: {r.stderr[-300:]}')
     return r.returncode, r.stdout.strip()
+
+
+def draw_graph(path, seed):
+    r = random.Random(seed)
+    n = r.choice([r.randint(1, 24), r.randint(5, 8)])
+    density = r.choice([0, 0.1, 0.3])
+    longest = r.choice([1, 5, 20, 20])
+    before = [[0]] + [[u for u in range(1, v) if r.random() < density] or [0] for v in range(1, n + 1)]
+    ends = [v for v in range(1, n + 1) if not any(v in u for u in before)]
+    lines = [n, '0 0 0'] + [f'{v} {r.randint(0, longest)} {len(u)} ' + ' '.join(map(str, u)) for v, u in enumerate(before) if v]
+    lines.append(f'{n + 1} 0 {len(ends)} ' + ' '.join(map(str, ends)))
+    with open(path, 'w') as f:
+        f.write('\n'.join(map(str, lines)) + '\n')
+    return path
+
+
+def proofs(folder):
+    """Graphs are proven, and what is broken in a proof is found."""
+    graphs = [draw_graph(os.path.join(folder, f'graph{k}.stg'), k) for k in range(40)]
+    r = run('--moves', 3000, '--machines', '2,4', '--write', folder, *graphs)
+    check(r.returncode == 0, f'records ends well on graphs: {r.stderr[:300]}')
+    rows = {line.split()[0]: line.split() for line in r.stdout.splitlines() if line.startswith('graph')}
+    searched, broken, open_ones = 0, random.Random(1), 0
+    for graph in graphs:
+        for machines in (2, 4):
+            name = f'{os.path.basename(graph)[:-4]}.{machines}'
+            proof = os.path.join(folder, name + '.proof')
+            status, said = checked(graph, proof, 'identical_devices_proof.py')
+            makespan, bound = rows[name][3:5]
+            check(status == 0 and said.split()[-1] == makespan and (bound == makespan) == ('optimal' in said), f'{name}: {said}')
+            open_ones += bound != makespan
+            with open(proof) as f:
+                lines = f.read().split('\n')
+            wrong = []
+            if float(makespan) > 0:
+                unit = float(lines[2].split()[1])
+                higher = [f'bound {float(makespan) + unit:g}' if x.startswith('bound') else x for x in lines]
+                wrong += [higher, ['by windows' if x.startswith('by') else x for x in higher[:7]] + ['']]
+                starts = lines[4].split()
+                earlier = [s if k == 0 else str(float(s) - 1) for k, s in enumerate(starts)]
+                wrong.append([x if x != lines[4] else ' '.join(earlier) for x in lines])
+            walk = ' '.join(lines[7:]).split()
+            if walk:
+                searched += 1
+                at = broken.choice([k for k in range(len(walk) - 1) if walk[k] != '-' and walk[k + 1] == '-'])
+                rest = walk[:at] + walk[at + 2:]  # a node that nobody has visited
+                wrong.append(lines[:7] + [' '.join(rest), ''])
+            for k, x in enumerate(wrong):
+                with open(proof, 'w') as f:
+                    f.write('\n'.join(x))
+                check(checked(graph, proof, 'identical_devices_proof.py')[0] == 1, f'{name}: broken in way {k}')
+    check(searched >= 5, f'{searched} proofs by search')
+    check(open_ones * 20 < len(graphs) * 2, f'{open_ones} are open')
+    refused('--machines', '2,x', because="'x' is no number")
 
 
 def main(folder):
@@ -75,4 +130,5 @@ def main(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     main(folder)
+    proofs(folder)
 finish()

@@ -10,6 +10,7 @@
 #include "weft/partition/concepts.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
 #include "weft/refine/exact/parallel_jobs.hpp"
+#include "weft/refine/exact/parallel_proof.hpp"
 #include "weft/refine/exact/parallel_search.hpp"
 
 #include <algorithm>
@@ -37,6 +38,7 @@ namespace weft::refine {
 /// Beyond 3000 ops only list schedules are tried.
 struct identical_devices {
   weft::budget budget = {.moves = 2'000'000}; ///< nodes visited; a few seconds at most
+  exact::parallel_proof* proof = nullptr;     ///< receives what proves the bound; up to 8 bytes per node
 
   static constexpr std::size_t max_ops = 3000; ///< that are searched
 
@@ -96,9 +98,12 @@ struct identical_devices {
     }
     const auto devices = detail::usable_devices(p);
     const auto jobs = jobs_of(p, devices);
-    run r{jobs, budget, random};
+    run r{jobs, budget, random, proof};
     if (jobs.size() <= max_ops) {
       r.search();
+    }
+    if (proof != nullptr) {
+      r.finish_proof(p.topological_order());
     }
     return partition::decided{plan_of(p, devices, jobs, r.best()), r.bound()};
   }
@@ -140,8 +145,13 @@ private:
   /// The best schedule so far, and the best bound.
   class run {
   public:
-    run(const exact::parallel_jobs& g, const weft::budget& limit, rng& random)
-        : forward_{g}, backward_{g.reversed()}, meter_{limit}, random_{random} {
+    run(const exact::parallel_jobs& g, const weft::budget& limit, rng& random, exact::parallel_proof* proof)
+        : forward_{g}, backward_{g.reversed()}, meter_{limit}, random_{random}, proof_{proof} {
+      if (proof_ != nullptr) {
+        *proof_ = {};
+        proof_->num_machines = g.machines;
+        proof_->unit = g.grid;
+      }
       if (g.size() > max_ops) {
         forward_tail_ = longest_tails(forward_);
         backward_tail_ = longest_tails(backward_);
@@ -158,6 +168,20 @@ private:
     /// The jobs in the order in which the best schedule starts them.
     const std::vector<std::uint32_t>& best() const { return best_; }
     double bound() const { return closed() ? high_ : low_; }
+
+    /// In terms of ops; `order[v]`: the op of job v.
+    template <class Order>
+    void finish_proof(const Order& order) {
+      exact::parallel_proof& x = *proof_;
+      x.start.assign(forward_.size(), 0.0);
+      x.makespan = replay(forward_, best_, [&](std::uint32_t v, std::size_t, double start) { x.start[order[v]] = start; });
+      x.bound = bound();
+      for (op_id& v : x.walk) {
+        if (v != none) {
+          v = order[x.is_backward ? forward_.size() - 1 - v : v];
+        }
+      }
+    }
 
     void search() {
       exact::parallel_search front{forward_, forward_tail_};
@@ -214,9 +238,13 @@ private:
       const auto spend = [&] { return left-- > 0 && meter_.spend(); };
       const auto try_one = [&](bool backwards, std::span<const double> priority) {
         auto& s = backwards ? back : front;
-        const answer a = s(makespan, spend, priority);
+        const answer a = s(makespan, spend, priority, proof_ != nullptr ? &walk_ : nullptr);
         if (a == answer::yes) {
           take(s.schedule(), backwards);
+        } else if (a == answer::no && proof_ != nullptr) {
+          proof_->refuted = makespan;
+          proof_->is_backward = backwards;
+          proof_->walk.swap(walk_);
         }
         return a;
       };
@@ -266,6 +294,8 @@ private:
     std::vector<double> backward_tail_;
     budget_meter meter_;
     rng& random_;
+    exact::parallel_proof* proof_; // or none
+    std::vector<std::uint32_t> walk_;
     double low_ = 0;      // no schedule is shorter
     double refuted_ = -1; // the longest makespan that the search has proven impossible
     double high_ = std::numeric_limits<double>::infinity();

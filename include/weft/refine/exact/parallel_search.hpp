@@ -42,10 +42,16 @@ public:
 
   /// Looks for a schedule that ends by `makespan`. `spend()` pays for one visited node and is false to end the search.
   /// Jobs are tried in the order of their starts, then of `priority`, the smallest first, which says what is urgent
-  /// beyond the latest start; empty: nothing.
+  /// beyond the latest start; empty: nothing. `walk`, if there is one, becomes the way of the search: the job that is
+  /// added, or `none` where it is taken away.
   template <class Spend>
-  answer operator()(double makespan, Spend spend, std::span<const double> priority = {}) {
+  answer operator()(double makespan, Spend spend, std::span<const double> priority = {},
+                    std::vector<std::uint32_t>* walk = nullptr) {
     prepare(makespan, priority);
+    walk_ = walk;
+    if (walk_ != nullptr) {
+      walk_->clear();
+    }
     const bool found = descend(spend);
     return found ? answer::yes : stopped_ ? answer::unknown : answer::no;
   }
@@ -157,16 +163,24 @@ private:
       const double finish = c.start + g_.time[v];
       const double was_now = now_;
       const double was_free = free_.front();
+      note(v);
       begin(v, c.start);
       if (descend(spend)) {
         return true;
       }
       undo(v, finish, was_now, was_free);
+      note(none);
       if (stopped_) {
         return false;
       }
     }
     return false;
+  }
+
+  void note(std::uint32_t step) {
+    if (walk_ != nullptr) {
+      walk_->push_back(step);
+    }
   }
 
   /// The jobs to try next, the most urgent first; false if some job is late whatever is done.
@@ -342,6 +356,7 @@ private:
   std::size_t num_started_ = 0;
   bool stopped_ = false;
   std::uint64_t visited_ = 0;
+  std::vector<std::uint32_t>* walk_ = nullptr;
 };
 
 } // namespace weft::refine::exact

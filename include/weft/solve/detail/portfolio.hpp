@@ -86,7 +86,7 @@ public:
     }
     const bool alike = refine::identical_devices::applies(p_);
     if (alike) {
-      auto all = left(1);
+      auto all = left(0.6); // what it has not closed by then, changes of its plan may improve
       all.target = least_.value;
       attempt("identical_devices", refine::identical_devices{all});
     }
