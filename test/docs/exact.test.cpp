@@ -28,4 +28,21 @@ TEST_CASE("docs: the optimum of a task graph on identical devices") {
   CHECK(found->bound == 7);
 }
 
+TEST_CASE("docs: why nothing is shorter") {
+  std::istringstream graph{"3\n0 0 0\n1 3 1 0\n2 4 1 0\n3 5 1 0\n4 0 3 1 2 3\n"};
+  const auto w = weft::io::read_workload_stg(graph);
+  const auto q = weft::presets::identical(2);
+  const weft::problem p{w, q};
+  weft::rng random;
+  weft::workspace scratch;
+  std::ostringstream file;
+  // [proof]
+  weft::refine::exact::parallel_proof proof;
+  const auto found = weft::refine::identical_devices{.proof = &proof}(p, random, scratch);
+  proof.write(file); // throws where times are not all multiples of a unit
+  // [proof]
+  CHECK(found->bound == 7);
+  CHECK(file.str().find("\nbound 7\nby ") != std::string::npos);
+}
+
 } // namespace docs_exact_test
