@@ -15,7 +15,7 @@ starts nothing before the last of them, ends by T. When a node is left, one of t
   - another node with the same jobs, as early or earlier and with no end later, was left before;
   - all next jobs were tried, but those that start when another one could have ended, and those that one which was tried
     replaces: as long, startable as early, and with all successors of the other."""
-import argparse, math, sys
+import argparse, bisect, math, sys
 
 
 def fail(message):
@@ -52,26 +52,42 @@ def topological(before):
     return order, after
 
 
+def packing(chosen, machines, unit):
+    """How long machines need for jobs, negated times in order: by their work, and as some machine has k + 1 of the longest
+    k machines + 1 jobs."""
+    least = -(sum(chosen) // (machines * unit)) * unit
+    for k, last in enumerate(range(machines, len(chosen), machines), 1):
+        least = max(least, -sum(chosen[last - k:last + 1]))
+    return least
+
+
 def longest_tails(times, before, machines, unit):
-    """What must pass after the end of each job: the longest path, or the work of its descendants with the shortest tail."""
+    """What must pass after the end of each job: the longest path, or what its descendants need and then the shortest tail."""
     order, after = topological(before)
     tail, below = [0] * len(times), [0] * len(times)
     for v in reversed(order):
         tail[v] = max((times[s] + tail[s] for s in after[v]), default=0)
         for s in after[v]:
             below[v] |= below[s] | 1 << s
-        work = 0
+        chosen = []
         for t, u in sorted(((tail[u], u) for u in order if below[v] >> u & 1), reverse=True):
-            work += times[u]
-            tail[v] = max(tail[v], -(-work // (machines * unit)) * unit + t)
+            bisect.insort(chosen, -times[u])
+            tail[v] = max(tail[v], packing(chosen, machines, unit) + t)
     return tail
 
 
-def too_narrow(times, head, tail, machines, T):
+def too_narrow(times, head, tail, machines, T, unit):
     """Whether some window of time must hold more than it can, in a schedule that ends by T."""
     if any(h + t + r > T for h, t, r in zip(head, times, tail)):
         return True
+    by_tail = sorted(range(len(times)), key=lambda v: -tail[v])
     for a in set(head):
+        chosen = []  # must be packed between a and T less their tails
+        for v in by_tail:
+            if head[v] >= a:
+                bisect.insort(chosen, -times[v])
+                if a + packing(chosen, machines, unit) + tail[v] > T:
+                    return True
         # Whether it starts as early or as late as it can, a job runs for `part` after a, and not before `first`.
         jobs = [(max(a, T - r - t), min(t, h + t - a)) for h, t, r in zip(head, times, tail) if h + t > a]
         for b in {first + part for first, part in jobs}:
@@ -216,7 +232,7 @@ def main(graph, proof, asked):
         head = longest_tails(times, backwards, machines, unit)
         tail = longest_tails(times, before, machines, unit)
         work = sum(times)
-        if bound > 0 and not too_narrow(times, head, tail, machines, T) and work <= machines * T:
+        if bound > 0 and not too_narrow(times, head, tail, machines, T, unit) and work <= machines * T:
             fail(f'no window shows that nothing ends by {T}')
     else:
         search = Search(times, reverse(before) if said['by'] == 'search backward' else before, machines, T, unit)
@@ -243,4 +259,9 @@ if __name__ == '__main__':
     options.add_argument('proof')
     options.add_argument('--machines', type=int)
     a = options.parse_args()
-    main(a.graph, a.proof, a.machines)
+    try:
+        main(a.graph, a.proof, a.machines)
+    except OSError as e:
+        fail(f'{e.filename}: {e.strerror}')
+    except (IndexError, KeyError, ValueError) as e:
+        fail(f'{a.graph} is not a standard task graph, or {a.proof} is not a whole proof of it: {e!r}')

@@ -45,16 +45,15 @@ TEST_CASE("parallel_proof: work that fills the machines needs no search") {
 }
 
 TEST_CASE("parallel_proof: the walk of a search that found nothing") {
-  // Five of 3 and one of 2 are 17 for two machines: 9 by work, but three of 3 end at 9, the others at 8. Three of 3, with
-  // two of 4 on two machines: 8.5, that is 9; 3 + 3 + 3 and 4 + 4 do. Four of 5 and one of 4 cannot end by 12.
-  const auto proof = prove({5, 5, 5, 5, 4}, 2);
-  CHECK(proof.makespan == 14);
-  CHECK(proof.bound == 14);
-  CHECK(proof.refuted == 13);
+  // 86 for three machines: 29 by work, but no sums are 29, 29 and 28, nor 30, 28 and 28 and so on.
+  const auto proof = prove({9, 5, 19, 13, 19, 8, 13}, 3);
+  CHECK(proof.makespan == 31);
+  CHECK(proof.bound == 31);
+  CHECK(proof.refuted == 30);
   REQUIRE(!proof.walk.empty());
   CHECK(std::count(proof.walk.begin(), proof.walk.end(), none) * 2 == static_cast<std::ptrdiff_t>(proof.walk.size()));
   const auto text = text_of(proof);
-  CHECK(text.find("\nbound 14\nby search ") != std::string::npos);
+  CHECK(text.find("\nbound 31\nby search ") != std::string::npos);
 }
 
 TEST_CASE("parallel_proof: none where sums are rounded") {

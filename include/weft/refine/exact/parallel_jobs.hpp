@@ -97,9 +97,46 @@ inline job_sets descendants(const parallel_jobs& g) {
   return below;
 }
 
+/// How long machines that are alike need for jobs without precedences, at least, as jobs are added: the work over the
+/// number of machines; and of the largest k · machines + 1 some machine has k + 1, for each k. Both are a multiple of
+/// the grid. Complexity: O(jobs) per job.
+class packing_bound {
+public:
+  /// With jobs beyond `most_ranked` in `g`, only work counts.
+  explicit packing_bound(const parallel_jobs& g) : g_{g}, is_ranked_{g.size() <= most_ranked} {}
+
+  bool is_ranked() const { return is_ranked_; }
+  void clear() {
+    times_.clear();
+    work_ = 0;
+  }
+  void add(double time) {
+    work_ += time;
+    if (is_ranked_ && time > 0) {
+      times_.insert(std::upper_bound(times_.begin(), times_.end(), time, std::greater<>{}), time);
+    }
+  }
+  double operator()() const {
+    double least = g_.up(work_ / static_cast<double>(g_.machines));
+    for (std::size_t k = 1, last = g_.machines; last < times_.size(); ++k, last += g_.machines) {
+      least = std::max(least, std::accumulate(times_.begin() + static_cast<std::ptrdiff_t>(last - k),
+                                              times_.begin() + static_cast<std::ptrdiff_t>(last + 1), 0.0));
+    }
+    return least;
+  }
+
+private:
+  static constexpr std::size_t most_ranked = 400;
+
+  const parallel_jobs& g_;
+  bool is_ranked_;
+  std::vector<double> times_; // the largest first
+  double work_ = 0;
+};
+
 /// For each job, the time that must pass from its end to the end of all, at least: the longest path, or what its
-/// descendants need of all machines, the one with the longest tails first: for any of their subsets, the work over the
-/// number of machines and then the shortest tail among them. Complexity: O(n² log n).
+/// descendants need of all machines, the one with the longest tails first: for any of their subsets, how long the
+/// machines need for it and then the shortest tail among them. Complexity: O(n² log n), O(n³) for some hundred jobs.
 inline std::vector<double> tails(const parallel_jobs& g, const job_sets& below) {
   std::vector<double> tail(g.size(), 0.0);
   struct descendant {
@@ -107,6 +144,7 @@ inline std::vector<double> tails(const parallel_jobs& g, const job_sets& below) 
     double time;
   };
   buffer<descendant> after;
+  packing_bound need{g};
   for (auto v = static_cast<std::uint32_t>(g.size()); v-- > 0;) {
     tail[v] = graph::max_over_successors(g, v, 0.0, [&](std::uint32_t s) { return g.time[s] + tail[s]; });
     after.clear();
@@ -118,10 +156,10 @@ inline std::vector<double> tails(const parallel_jobs& g, const job_sets& below) 
     weft::sort(after, [](const descendant& a, const descendant& b) {
       return a.tail != b.tail ? a.tail > b.tail : a.time > b.time;
     });
-    double work = 0;
+    need.clear();
     for (const auto& [rest, time] : after) {
-      work += time;
-      tail[v] = std::max(tail[v], g.up(work / static_cast<double>(g.machines)) + rest);
+      need.add(time);
+      tail[v] = std::max(tail[v], need() + rest);
     }
   }
   return tail;
@@ -183,7 +221,8 @@ inline start_times list_schedule(const parallel_jobs& g, std::span<const double>
 /// The least makespan that every window of time allows. In a schedule of makespan T a job runs between its head and T
 /// minus its tail; of a window [a, b], it must use what it overlaps in both extreme positions, and all jobs together no
 /// more than machines · (b - a). Complexity: O(n² log n) per value that is tried; each is the least that the worst
-/// window of the one before allows. Source: Fernandez, Bussell, IEEE TC 22, 1973.
+/// window of the one before allows. Source: Fernandez, Bussell, IEEE TC 22, 1973. Up to some hundred jobs, also: what
+/// has at least such a head and such a tail must be packed in between.
 class window_bound {
 public:
   double operator()(const parallel_jobs& g, std::span<const double> head, std::span<const double> tail) {
@@ -193,7 +232,7 @@ public:
       least = std::max(least, head[v] + g.time[v] + tail[v]);
       work += g.time[v];
     }
-    least = std::max(least, g.up(work / static_cast<double>(g.machines)));
+    least = std::max({least, g.up(work / static_cast<double>(g.machines)), packed(g, head, tail)});
     for (int round = 0; round < 64; ++round) { // a bound that stops early is a bound
       const double more = excess(g, head, tail, least);
       if (more <= 1e-9 * least) {
@@ -205,6 +244,30 @@ public:
   }
 
 private:
+  static double packed(const parallel_jobs& g, std::span<const double> head, std::span<const double> tail) {
+    packing_bound need{g};
+    if (!need.is_ranked()) {
+      return 0;
+    }
+    double least = 0;
+    std::vector<std::uint32_t> by_tail(g.size());
+    std::iota(by_tail.begin(), by_tail.end(), 0u);
+    weft::sort(by_tail, [&](std::uint32_t u, std::uint32_t v) { return tail[u] != tail[v] ? tail[u] > tail[v] : u < v; });
+    std::vector<double> from(head.begin(), head.end());
+    weft::sort(from);
+    from.erase(std::unique(from.begin(), from.end()), from.end());
+    for (const double a : from) {
+      need.clear();
+      for (const std::uint32_t v : by_tail) {
+        if (head[v] >= a) {
+          need.add(g.time[v]);
+          least = std::max(least, a + need() + tail[v]);
+        }
+      }
+    }
+    return least;
+  }
+
   /// How much longer than T the makespan is, at least.
   double excess(const parallel_jobs& g, std::span<const double> head, std::span<const double> tail, double T) {
     double most = 0;
