@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Bundled networks written as graphs and read again.
+#include "support/rounds.hpp"
+
 #include "weft/interop/tensorflow.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -52,8 +56,8 @@ void check_copy(const workload& w, const workload& copy) {
   CHECK(work_of_copy == doctest::Approx(work).epsilon(0.01));
 }
 
-TEST_CASE("every bundled network reads back as it is") {
-  for (const auto& e : zoo::entries) {
+TEST_CASE("every bundled network reads back as it is") { // one under sanitizers
+  for (const auto& e : std::span{zoo::entries}.first(static_cast<std::size_t>(test::rounds(zoo::entries.size())))) {
     CAPTURE(e.name);
     nn::network net;
     const auto task = zoo::define(net, std::string{e.name} + "@2");

@@ -2,6 +2,7 @@
 // Energy, its bound and its trade-off with time against trying every placement and every order.
 #include "property/brute_force.hpp"
 #include "property/property.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/bound/best.hpp"
 #include "weft/core/random.hpp"
@@ -24,7 +25,7 @@ namespace property_energy_test {
 
 using problem_type = instance::problem_type;
 
-constexpr int rounds = 10'000;
+constexpr int problems = rounds(10'000);
 
 /// Up to 5 ops and 3 devices that draw power, some none while idle or none on top, over links that take energy.
 sample random_sample(int round) {
@@ -109,7 +110,7 @@ TEST_CASE("energy: scores, bounds and trade-offs are those of trying everything,
   int tight = 0;
   int larger_fronts = 0;
   std::size_t most_points = 0;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < problems; ++round) {
     CAPTURE(round);
     const sample s = random_sample(round);
     const instance made{s};
@@ -164,9 +165,9 @@ TEST_CASE("energy: scores, bounds and trade-offs are those of trying everything,
     larger_fronts += found.size() > 1;
     most_points = std::max(most_points, found.size());
   }
-  CHECK(with_plans > rounds * 3 / 4);
-  CHECK(tight > rounds / 10);
-  CHECK(larger_fronts > rounds / 10);
+  CHECK(with_plans > problems * 3 / 4);
+  CHECK(tight > problems / 10);
+  CHECK(larger_fronts > problems / 10);
   CHECK(most_points > 3);
 }
 
