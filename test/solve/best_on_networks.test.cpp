@@ -59,7 +59,7 @@ TEST_CASE("solve::best on a network: never worse than the plan that knows of non
       REQUIRE(again.plan == r.plan);
     }
   }
-  CHECK(better > test::rounds(10));
+  CHECK((better > 10 || !test::are_all_rounds));
 }
 
 TEST_CASE("solve::best on a network: GPUs that share uplinks of PCIe switches") {

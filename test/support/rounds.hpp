@@ -13,4 +13,7 @@ constexpr int rounds(int many) {
 #endif
 }
 
+/// Whether there are as many as it takes to say how often something happens.
+constexpr bool are_all_rounds = rounds(10) == 10;
+
 } // namespace weft::test
