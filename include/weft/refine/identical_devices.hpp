@@ -145,8 +145,8 @@ private:
   /// The best schedule so far, and the best bound.
   class run {
   public:
-    run(const exact::parallel_jobs& g, const weft::budget& limit, rng& random, exact::parallel_proof* proof)
-        : forward_{g}, backward_{g.reversed()}, meter_{limit}, random_{random}, proof_{proof} {
+    run(const exact::parallel_jobs& g, const weft::budget& limit, rng& random, exact::parallel_proof* into)
+        : forward_{g}, backward_{g.reversed()}, meter_{limit}, random_{random}, proof_{into} {
       if (proof_ != nullptr) {
         *proof_ = {};
         proof_->num_machines = g.machines;
