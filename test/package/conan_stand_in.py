@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """As much of Conan 2 as conanfile.py uses, to run the recipe where Conan is not installed."""
+import fnmatch
 import shutil
 import sys
 import types
@@ -72,10 +73,12 @@ def check_min_cppstd(recipe, least):
 
 
 def copy(recipe, pattern, src, dst):
-    for path in Path(src).rglob("*"):
+    """As Conan's: `*` matches slashes too. Looks only into the folder that the pattern names: elsewhere in a checkout
+    builds and other tests make and remove files meanwhile."""
+    fixed = pattern.split("*")[0].rpartition("/")[0]
+    for path in [Path(src) / pattern] if "*" not in pattern else (Path(src) / fixed).rglob("*"):
         inner = path.relative_to(src)
-        if path.is_file() and inner.match(pattern if "/" not in pattern else pattern.split("/", 1)[1]) and (
-                "/" not in pattern or inner.parts[0] == pattern.split("/")[0]):
+        if path.is_file() and fnmatch.fnmatchcase(inner.as_posix(), pattern):
             (Path(dst) / inner).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, Path(dst) / inner)
 
