@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // How near `solve::best` comes to the best that anyone has published: its plan and its bound on flexible job shops and on
 // the graphs of the critical-path paper, beside HEFT; and what `refine::identical_devices` makes of standard task graphs.
-// With a budget in moves the table is the same everywhere; with one in seconds it depends on the machine, whose speed is
-// told by the time of HEFT on a fixed problem.
-//
-// records [--seconds S | --moves N] [--seed N] [--jobs N] [--machines N,N...] [--write FOLDER] [--known CSV] [FILE...]
-//   FILE            flexible job shops, or standard task graphs (*.stg); without one, generated shops and the paper's graphs
-//   --machines      for standard task graphs, 2,4,8,16 unless given; a graph on 4 machines is called like rand0009.4
-//   --known CSV     published values: columns instance, lower_bound and best_known
-//   --write FOLDER  the schedule of each shop, NAME.csv, which test/job_shop_schedule.py checks; the schedule of each graph
-//                   and why there is none below the bound, NAME.proof, which test/identical_devices_proof.py checks
+// records --help tells the rest.
 #include "support/cases.hpp"
+#include "tool/command_line.hpp"
+#include "tool/main.hpp"
 
 #include "weft/compiled.hpp"
 #include "weft/io/job_shop.hpp"
@@ -21,12 +15,12 @@
 #include "weft/simulate/record.hpp"
 #include "weft/solve/best.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -47,8 +41,9 @@ struct published {
 
 struct settings {
   solve::best_options search{.moves = 200'000};
-  std::string folder; // for schedules and proofs
+  std::vector<std::string> files;
   std::vector<std::uint32_t> machines{2, 4, 8, 16};
+  std::string folder; // for schedules and proofs
   std::map<std::string, published> known;
 };
 
@@ -236,74 +231,68 @@ void add_graph(table& all, const settings& s, const std::filesystem::path& file)
   }
 }
 
-std::vector<std::uint32_t> read_machines(const std::string& list) {
-  std::vector<std::uint32_t> all;
-  std::stringstream in{list};
-  for (std::string word; std::getline(in, word, ',');) {
-    char* end = nullptr;
-    const auto machines = std::strtoul(word.c_str(), &end, 10);
-    if (machines == 0 || machines > 10'000 || *end != '\0') {
-      throw error("--machines " + list + ": '" + word + "' is no number from 1 to 10000; expected some, like 2,4,8");
-    }
-    all.push_back(static_cast<std::uint32_t>(machines));
+settings read_options(int argc, char** argv) {
+  settings s;
+  std::string known, time_of_benchmark;
+  CLI::App app{"How near weft comes to the best that anyone has published."};
+  app.footer("With a budget in moves the table is the same everywhere; with one in seconds it depends on the machine, whose\n"
+             "speed is told by the time of HEFT on a fixed problem.\n\n"
+             "Example: records --seconds 10 --known fjsp.csv --write found brandimarte/*.fjs\n\n"
+             "Exit status: 0, or 1 if a plan is below a published bound, or 2 for wrong arguments or files.");
+  app.add_option("FILE", s.files,
+                 "Flexible job shops, or standard task graphs (*.stg); without one, generated shops and the graphs of the\n"
+                 "critical-path paper");
+  auto* const seconds = app.add_option("--seconds", s.search.seconds, "The budget of each problem")
+                          ->check(CLI::PositiveNumber.description(""))
+                          ->type_name("S");
+  auto* const moves = app.add_option("--moves", s.search.moves, "The same in moves")
+                        ->check(CLI::PositiveNumber.description(""))
+                        ->type_name("N")
+                        ->capture_default_str();
+  app.add_option("--seed", s.search.seed, "Of the search")->type_name("N")->capture_default_str();
+  app.add_option("--jobs", s.search.threads, "Threads of the search")->type_name("N")->capture_default_str();
+  app.add_option("--machines", s.machines,
+                 "Machines for standard task graphs; what rand0009.stg is on 4 is called rand0009.4")
+    ->check(CLI::Range(1u, 10'000u).description(""))
+    ->delimiter(',')
+    ->type_name("N,N…")
+    ->default_str("2,4,8,16");
+  app.add_option("--known", known, "Published values: columns instance, lower_bound and best_known")->type_name("CSV");
+  app.add_option("--write", s.folder,
+                 "Writes the schedule of each shop, NAME.csv, which test/job_shop_schedule.py checks, and the schedule of\n"
+                 "each graph and why there is none below the bound, NAME.proof, which test/identical_devices_proof.py\n"
+                 "checks")
+    ->type_name("FOLDER");
+  auto* const once = app.add_option("--benchmark_min_time", time_of_benchmark)->group(""); // by ctest, which wants it short
+  tool::parse(app, "records", argc, argv);
+  if (once->count() > 0) {
+    s.search.moves = 2'000;
+  } else if (seconds->count() > 0 && moves->count() == 0) {
+    s.search.moves = solve::best_options{}.moves;
   }
-  if (all.empty()) {
-    throw error("--machines: expected some numbers, like 2,4,8");
+  if (!known.empty()) {
+    s.known = read_known(known);
   }
-  return all;
+  if (!s.folder.empty()) {
+    std::filesystem::create_directories(s.folder);
+  }
+  return s;
 }
 
 int run(int argc, char** argv) {
-  settings s;
-  std::vector<std::string> files;
-  bool once = false; // by ctest, with minimal time
-  const auto value = [&](int& i) {
-    if (i + 1 == argc) {
-      throw error(std::string{argv[i]} + ": a value must follow");
-    }
-    return std::string{argv[++i]};
-  };
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word.rfind("--benchmark_min_time", 0) == 0) {
-      once = true;
-    } else if (word == "--seconds") {
-      s.search.seconds = std::strtod(value(i).c_str(), nullptr);
-      s.search.moves = solve::best_options{}.moves;
-    } else if (word == "--moves") {
-      s.search.moves = std::strtoull(value(i).c_str(), nullptr, 10);
-    } else if (word == "--seed") {
-      s.search.seed = std::strtoull(value(i).c_str(), nullptr, 10);
-    } else if (word == "--jobs") {
-      s.search.threads = static_cast<unsigned>(std::strtoul(value(i).c_str(), nullptr, 10));
-    } else if (word == "--machines") {
-      s.machines = read_machines(value(i));
-    } else if (word == "--write") {
-      s.folder = value(i);
-      std::filesystem::create_directories(s.folder);
-    } else if (word == "--known") {
-      s.known = read_known(value(i));
-    } else if (word.rfind("--", 0) == 0) {
-      throw error("unknown option '" + word + "'; there are --seconds, --moves, --seed, --jobs, --machines, --write and --known");
-    } else {
-      files.push_back(word);
-    }
-  }
-  if (once) {
-    s.search.moves = 2'000;
-  }
+  const settings s = read_options(argc, argv);
   if (s.search.seconds < std::numeric_limits<double>::infinity()) {
     std::printf("%g s each; HEFT on 20,000 ops and 8 devices takes %.4f s here\n", s.search.seconds, seconds_of_heft());
   }
   table all{s};
-  for (const std::filesystem::path file : files) {
+  for (const std::filesystem::path file : s.files) {
     if (file.extension() == ".stg") {
       add_graph(all, s, file);
     } else {
       add_shop(all, s, file.stem().string(), io::read_job_shop(file));
     }
   }
-  if (files.empty()) {
+  if (s.files.empty()) {
     for (const auto& [family, jobs, machines] :
          {std::tuple{"same", 15u, 10u}, {"same", 30u, 10u}, {"other", 20u, 10u}, {"other", 30u, 15u}, {"many", 50u, 20u}}) {
       const auto name = std::string{family} + ", " + std::to_string(jobs) + " x " + std::to_string(machines);
@@ -321,10 +310,5 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "records: %s\n", e.what());
-    return 2;
-  }
+  return tool::main_of("records", argc, argv, run);
 }

@@ -97,7 +97,8 @@ def proofs(folder):
                 check(checked_proof(graph, proof)[0] == 1, f'{name}: broken in way {k}')
     check(searched >= 3, f'{searched} proofs by search')
     check(open_ones * 20 < len(graphs) * 2, f'{open_ones} are open')
-    refused('--machines', '2,x', because="'x' is no number")
+    refused('--machines', '2,x', because='--machines')
+    refused('--machines', '0', because='--machines')
 
 
 def main(folder):
@@ -141,6 +142,7 @@ def main(folder):
     check(r.returncode == 1 and 'below the published bound' in r.stdout, 'a makespan below a bound is an error')
     refused('--known', os.path.join(folder, 'nothing.csv'), because='no published values')
     refused('--mvoes', 3, because='unknown option')
+    refused('--seconds', 'ten', because='--seconds')
 
 
 with tempfile.TemporaryDirectory() as folder:

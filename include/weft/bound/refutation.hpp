@@ -52,7 +52,8 @@ struct refutation {
     };
     double possible = makespan;
     double spread = first_spread;
-    for (std::uint64_t nodes = first_nodes; known + rounded(least_spread * known) < possible && spend(nodes_to_begin);) {
+    for (std::uint64_t nodes = first_nodes;
+         known + rounded(least_spread * known) < possible && spend(exact::conflict_search::nodes_to_begin);) {
       const double before = known;
       bool is_open = spread > 2 * least_spread;
       double asked = std::min(known + rounded(spread * known), possible);
@@ -85,7 +86,6 @@ private:
   static constexpr double least_spread = 0.002;
   static constexpr std::uint64_t first_nodes = 16;
   static constexpr std::uint64_t most_nodes = std::uint64_t{1} << 40;
-  static constexpr std::uint64_t nodes_to_begin = 16; // what it costs to make a search
 };
 
 } // namespace weft::bound

@@ -138,7 +138,6 @@ private:
     using answer = conflict_search::answer;
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr double below = 1 - 1e-10; ///< a makespan that is not better
-    static constexpr std::uint64_t nodes_to_begin = 16; // what it costs to make a search
 
     bool closed() const { return found() && least_ - low_ <= 2e-10 * least_; }
 
@@ -181,12 +180,12 @@ private:
     /// Asks until the answer is known, or a plan is found that is much better than `scale`: then true.
     bool improve(const whole_times& q, const std::vector<std::size_t>& twin, double scale) {
       const auto limit = [&] { return q.limit(found() ? least_ * below : scale); };
-      if (!spend(nodes_to_begin)) {
+      if (!spend(conflict_search::nodes_to_begin)) {
         return false;
       }
       conflict_search descent{q, limit(), twin};
       for (std::uint64_t nodes = 200; !out_of_budget_; nodes *= 2) {
-        if (found() && least_ > 0 && spend(nodes_to_begin)) {
+        if (found() && least_ > 0 && spend(conflict_search::nodes_to_begin)) {
           const double middle = low_ + rounded(0.5 * (least_ - low_));
           conflict_search ask{q, q.limit(middle), twin};
           if (const answer a = this->ask(ask, q, [&] { return q.limit(std::min(middle, least_ * below)); }, nodes / 2);

@@ -22,6 +22,9 @@ public:
   using amount = whole_times::amount;
   enum class answer : std::uint8_t { yes, no, unknown };
 
+  /// What it costs to make a search, in calls of `spend`.
+  static constexpr std::uint64_t nodes_to_begin = 16;
+
   /// Whether so many ops, or tensors, and devices take no more than some ten megabytes.
   static constexpr bool is_affordable(std::size_t count, std::size_t num_devices) {
     return count * num_devices * num_devices <= 200'000;

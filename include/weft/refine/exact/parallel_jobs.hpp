@@ -102,10 +102,12 @@ inline job_sets descendants(const parallel_jobs& g) {
 /// the grid. Complexity: O(jobs) per job.
 class packing_bound {
 public:
-  /// With jobs beyond `most_ranked` in `g`, only work counts.
+  /// In a `g` of more than `most_ranked` jobs only work counts.
   explicit packing_bound(const parallel_jobs& g) : g_{g}, is_ranked_{g.size() <= most_ranked} {}
 
+  /// Whether more than work counts.
   bool is_ranked() const { return is_ranked_; }
+
   void clear() {
     times_.clear();
     work_ = 0;

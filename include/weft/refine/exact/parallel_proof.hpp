@@ -18,7 +18,8 @@ namespace weft::refine::exact {
 /// as text, from which a program that knows the rules, but none of this code, can check both; docs/exact.md tells the
 /// rules and the format, test/identical_devices_proof.py is such a program.
 ///
-/// Only where all times are multiples of a unit, so that sums are exact; elsewhere `unit` is 0.
+/// Only where all times are multiples of a unit, so that sums are exact; elsewhere, and where no op takes time, `unit`
+/// is 0.
 struct parallel_proof {
   std::size_t num_machines = 0;
   double unit = 0;
@@ -29,7 +30,7 @@ struct parallel_proof {
   bool is_backward = false;   ///< the search went from the last op to the first
   std::vector<op_id> walk;    ///< of the search: the op that is added next, or `none` where the last one is taken away
 
-  /// Throws `value_error` where there is no unit.
+  /// Throws `error` where sums are not exact.
   void write(std::ostream& out) const {
     if (unit == 0 && makespan > 0) {
       throw error("no proof: times are not all multiples of a unit, so that their sums are rounded");
