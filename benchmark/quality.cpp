@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // How good the strategies are on the suite of generated problems: the geometric mean of makespan / lower bound, by
-// communication, heterogeneity and family. Deterministic: searches have budgets in moves. A strategy that decides no
-// order runs under path_completion_time.
+// communication, heterogeneity and family. The bound is raised by search. Deterministic: searches have budgets in moves,
+// unless --seconds gives all of them the same time. A strategy that decides no order runs under path_completion_time.
 //
-// quality [--seeds N] [--families] [--moves N] [--csv]     --moves: that refiners and `best` may evaluate, 0: leave out
+// quality [--seeds N] [--families] [--moves N | --seconds S] [--csv]
+//   --moves: that refiners and `best` may evaluate, 0: leave out; --seconds: that each of them has for each problem
 // quality --stg FILE...    mean makespan / proven optimum on files of the Standard Task Graph Set
 #include "support/suite.hpp"
 
@@ -46,14 +47,15 @@ struct mean {
 template <class Problem>
 class field {
 public:
-  explicit field(std::uint64_t moves) : moves_{moves} {
+  /// Refiners and `best` are left out if `spend` has no moves.
+  explicit field(const weft::budget& spend) : spend_{spend} {
     for (const auto& name : all_.partitioner_names()) { // what tries many plans is not a heuristic
       if (name != "branch_and_bound" && name.find("search") == std::string::npos) {
         names_.push_back(name);
       }
     }
     num_partitioners_ = names_.size();
-    if (moves > 0) {
+    if (refines()) {
       for (const auto& name : all_.refiner_names()) {
         names_.push_back("heft + " + name);
       }
@@ -65,8 +67,8 @@ public:
 
   /// The makespan of the i-th, or 0 if it finds no plan.
   double makespan(std::size_t i, const Problem& p) {
-    if (i + 1 == names_.size() && moves_ > 0) {
-      const auto r = weft::solve::best(p, {.moves = moves_});
+    if (i + 1 == names_.size() && refines()) {
+      const auto r = weft::solve::best(p, {.seconds = spend_.seconds, .moves = spend_.moves});
       return r.has_plan() ? r.makespan : 0;
     }
     weft::rng random{1};
@@ -77,7 +79,7 @@ public:
     }
     if (refine) {
       const auto& refiner = *all_.find_refiner(all_.refiner_names()[i - num_partitioners_]);
-      decided->plan = refiner(p, std::move(decided->plan), {.moves = moves_of(i)}, random).plan;
+      decided->plan = refiner(p, std::move(decided->plan), budget_of(i), random).plan;
     }
     const char* policy = decided->plan.order.empty() ? "path_completion_time" : "static_order";
     const auto simulator = (*all_.find_policy(policy))(p, weft::contention_model::none);
@@ -87,15 +89,18 @@ public:
 
 private:
   /// Parts of a large neighbourhood change many components, and a child of the genetic algorithm costs a simulation:
-  /// roughly the same time for all.
-  std::uint64_t moves_of(std::size_t i) const {
+  /// they get a tenth. The moves of local search are many changes each, and a change costs annealing the least:
+  /// --seconds is what is fair.
+  weft::budget budget_of(std::size_t i) const {
     const auto name = names_[i];
     const bool dear = name.find("large") != std::string::npos || name.find("genetic") != std::string::npos;
-    return dear ? moves_ / 10 : moves_;
+    return {.moves = dear && !timed() ? spend_.moves / 10 : spend_.moves, .seconds = spend_.seconds};
   }
+  bool refines() const { return spend_.moves > 0; }
+  bool timed() const { return spend_.seconds < weft::budget{}.seconds; }
 
   weft::registry<Problem> all_ = weft::registry<Problem>::standard();
-  std::uint64_t moves_;
+  weft::budget spend_;
   std::size_t num_partitioners_ = 0;
   std::vector<std::string> names_;
   weft::workspace scratch_;
@@ -104,7 +109,7 @@ private:
 
 int stg(int count, char** files) {
   using problem = weft::problem<weft::workload, weft::platform<>>;
-  field<problem> strategies{0};
+  field<problem> strategies{{.moves = 0}};
   std::vector<mean> means(strategies.names().size());
   for (int f = 0; f < count; ++f) {
     const auto w = weft::io::read_workload_stg(files[f]);
@@ -135,7 +140,7 @@ int stg(int count, char** files) {
 
 int run(int argc, char** argv) {
   std::uint64_t seeds = 1;
-  std::uint64_t moves = 20'000;
+  weft::budget spend{.moves = 20'000};
   bool once = false; // by ctest, with minimal time
   bool csv = false;
   bool families = false;
@@ -150,10 +155,15 @@ int run(int argc, char** argv) {
     if (is("--seeds") && i + 1 < argc) {
       seeds = std::strtoull(argv[++i], nullptr, 10);
     } else if (is("--moves") && i + 1 < argc) {
-      moves = std::strtoull(argv[++i], nullptr, 10);
+      spend.moves = std::strtoull(argv[++i], nullptr, 10);
+    } else if (is("--seconds") && i + 1 < argc) {
+      spend = {.seconds = std::strtod(argv[++i], nullptr)};
     }
   }
-  field<bench::suite_problem> strategies{once ? 500 : moves};
+  if (once) {
+    spend = {.moves = 500};
+  }
+  field<bench::suite_problem> strategies{spend};
   const auto& names = strategies.names();
   std::vector<std::string> columns{"ccr 0.1", "ccr 1", "ccr 10", "identical", "related", "unrelated", "all"};
   if (families) {
@@ -162,7 +172,7 @@ int run(int argc, char** argv) {
   std::map<std::string, std::map<std::string, mean>> means;
   const auto selected = [&](const weft::generate::suite_entry& e) { return !once || e.ccr == 1; };
   bench::for_each_of_suite(seeds, selected, [&](const bench::suite_case& c) {
-    const double bound = weft::bound::best(c.problem).value;
+    const double bound = weft::bound::best(c.problem, {.moves = once ? 1'000u : 20'000'000u}).value;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const double makespan = strategies.makespan(i, c.problem);
       for (const auto& column : bench::suite_columns(c.entry)) {

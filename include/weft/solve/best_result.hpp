@@ -7,6 +7,8 @@
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/solve/result.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -39,8 +41,9 @@ struct best_options {
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max(); ///< changes that refinement may evaluate
   std::uint64_t seed = 0;                                          ///< the same seed, the same plan
   unsigned threads = 1;                                            ///< at most
-  /// Independent refinements of which the best is taken. 0: 4 if the budget is in moves, so that the result does not
-  /// depend on the number of threads; else one per thread.
+  /// Independent refinements of which the best is taken. 0: one per thread; or, if the budget is in moves, so that the
+  /// result does not depend on the number of threads, one per 1000 moves per op, up to 4: a longer one is better than
+  /// several that are shorter than that.
   unsigned chains = 0;
   const std::stop_token* stop = nullptr; ///< ends the search with the best plan so far
   const std::function<void(const progress&)>* on_progress = nullptr; ///< of better plans; one call at a time
@@ -53,6 +56,16 @@ struct best_options {
   /// `moves`, or by default `default_moves` unless seconds are limited.
   std::uint64_t all_moves() const {
     return timed() || moves < std::numeric_limits<std::uint64_t>::max() ? moves : default_moves;
+  }
+  /// How many chains refine a plan of so many ops.
+  unsigned chains_for(std::size_t num_ops) const {
+    if (chains > 0) {
+      return chains;
+    }
+    if (timed()) {
+      return std::max(1u, threads);
+    }
+    return static_cast<unsigned>(std::clamp<std::uint64_t>(all_moves() / 1000 / std::max<std::size_t>(1, num_ops), 1, 4));
   }
   /// Whether the time since then is used up, or a stop was requested.
   bool is_over(const stopwatch& since) const {

@@ -435,7 +435,7 @@ private:
       return; // setting up the search would take longer than is left
     }
     judge_.record_of(best_); // once for all chains
-    const unsigned chains = options_.chains > 0 ? options_.chains : timed ? options_.threads : 4;
+    const unsigned chains = options_.chains_for(p_.num_ops());
     auto share = left(share_of_seconds);
     share.moves /= chains;
     // With more chains than threads, the chains of a thread run one after the other.
