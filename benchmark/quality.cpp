@@ -43,14 +43,14 @@ struct mean {
   }
 };
 
-/// What is compared: partitioners that do not search, HEFT with each refiner, and solve::best.
+/// What is compared: partitioners, HEFT with each refiner, and solve::best.
 template <class Problem>
 class field {
 public:
   /// Refiners and `best` are left out if `spend` has no moves.
   explicit field(const weft::budget& spend) : spend_{spend} {
-    for (const auto& name : all_.partitioner_names()) { // what tries many plans is not a heuristic
-      if (name != "branch_and_bound" && name.find("search") == std::string::npos) {
+    for (const auto& name : all_.partitioner_names()) { // what tries many plans has the budget that it comes with
+      if (refines() || (name != "branch_and_bound" && name.find("search") == std::string::npos)) {
         names_.push_back(name);
       }
     }

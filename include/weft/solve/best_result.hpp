@@ -7,8 +7,6 @@
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/solve/result.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -56,16 +54,6 @@ struct best_options {
   /// `moves`, or by default `default_moves` unless seconds are limited.
   std::uint64_t all_moves() const {
     return timed() || moves < std::numeric_limits<std::uint64_t>::max() ? moves : default_moves;
-  }
-  /// How many chains refine a plan of so many ops.
-  unsigned chains_for(std::size_t num_ops) const {
-    if (chains > 0) {
-      return chains;
-    }
-    if (timed()) {
-      return std::max(1u, threads);
-    }
-    return static_cast<unsigned>(std::clamp<std::uint64_t>(all_moves() / 1000 / std::max<std::size_t>(1, num_ops), 1, 4));
   }
   /// Whether the time since then is used up, or a stop was requested.
   bool is_over(const stopwatch& since) const {

@@ -435,7 +435,7 @@ private:
       return; // setting up the search would take longer than is left
     }
     judge_.record_of(best_); // once for all chains
-    const unsigned chains = options_.chains_for(p_.num_ops());
+    const unsigned chains = num_chains();
     auto share = left(share_of_seconds);
     share.moves /= chains;
     // With more chains than threads, the chains of a thread run one after the other.
@@ -457,6 +457,15 @@ private:
     }
     found_.tried.push_back({is_makespan && is_followed ? "tabu_search, simulated_annealing" : "simulated_annealing", value,
                             watch.seconds()});
+  }
+
+  unsigned num_chains() const {
+    if (options_.chains > 0 || options_.timed()) {
+      return options_.chains > 0 ? options_.chains : options_.threads;
+    }
+    constexpr std::uint64_t moves_per_op = 1000; // of a chain that is long enough
+    const std::uint64_t per_op = options_.moves / std::max<std::size_t>(1, p_.num_ops());
+    return static_cast<unsigned>(std::clamp<std::uint64_t>(per_op / moves_per_op, 1, 4));
   }
 
   /// Tabu search moves what is on longest paths, which says little where something else is minimised.
