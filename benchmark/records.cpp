@@ -6,6 +6,7 @@
 #include "tool/command_line.hpp"
 #include "tool/main.hpp"
 
+#include "weft/bound/refutation.hpp"
 #include "weft/compiled.hpp"
 #include "weft/io/job_shop.hpp"
 #include "weft/io/stg.hpp"
@@ -41,6 +42,7 @@ struct published {
 
 struct settings {
   solve::best_options search{.moves = 200'000};
+  std::uint64_t raise = 0; // visits of pairs of ops for each bound
   std::vector<std::string> files;
   std::vector<std::uint32_t> machines{2, 4, 8, 16};
   std::string folder; // for schedules and proofs
@@ -180,6 +182,9 @@ private:
 template <class Problem>
 solve::best_result solve_and_add(table& all, const settings& s, const std::string& name, const Problem& p) {
   auto r = solve::best(p, s.search);
+  if (s.raise > 0) {
+    r.bound.value = bound::refutation{.budget = {.moves = s.raise}}(p, r.bound.value, r.makespan);
+  }
   all.add(name, p, r.makespan, r.bound.value);
   return r;
 }
@@ -249,6 +254,8 @@ settings read_options(int argc, char** argv) {
                         ->check(CLI::PositiveNumber.description(""))
                         ->type_name("N")
                         ->capture_default_str();
+  app.add_option("--raise", s.raise, "Raises each bound afterwards by a search with so many visits of pairs of operations")
+    ->type_name("N");
   app.add_option("--seed", s.search.seed, "Of the search")->type_name("N")->capture_default_str();
   app.add_option("--jobs", s.search.threads, "Threads of the search")->type_name("N")->capture_default_str();
   app.add_option("--machines", s.machines,

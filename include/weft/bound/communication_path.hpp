@@ -21,19 +21,23 @@ namespace detail {
 template <class Problem>
 class join_bound {
 public:
-  constexpr join_bound(const relaxation<Problem>& r, const std::vector<double>& cheapest, bool forward)
-      : r_{r}, cheapest_{cheapest}, forward_{forward}, position_(r.problem().num_ops(), 0),
+  constexpr join_bound(const relaxation<Problem>& r, std::vector<double> cheapest, bool forward)
+      : r_{r}, cheapest_{std::move(cheapest)}, forward_{forward}, position_(r.problem().num_ops(), 0),
         head_(r.problem().num_ops(), 0), index_(r.problem().num_ops(), none) {}
 
-  /// For each op, seconds that pass before it can start.
-  constexpr std::vector<double> operator()() {
+  /// For each op, seconds that pass before it can start; `at_least(op, seconds of those before)` is known of it.
+  template <class AtLeast>
+  constexpr std::vector<double> operator()(AtLeast at_least) {
     const auto order = r_.problem().topological_order();
     for (std::uint32_t i = 0; i < order.size(); ++i) {
       const op_id v = order[forward_ ? i : order.size() - 1 - i];
       position_[v] = i;
-      head_[v] = earliest_start(v);
+      head_[v] = std::max(earliest_start(v), at_least(v, std::as_const(head_)));
     }
     return std::move(head_);
+  }
+  constexpr std::vector<double> operator()() {
+    return (*this)([](op_id, const std::vector<double>&) { return 0.0; });
   }
 
 private:
@@ -175,7 +179,7 @@ private:
   }
 
   const relaxation<Problem>& r_;
-  const std::vector<double>& cheapest_;   // per tensor
+  std::vector<double> cheapest_;          // per tensor
   bool forward_;
   std::vector<std::uint32_t> position_;   // per op, in the order of the run
   std::vector<double> head_;

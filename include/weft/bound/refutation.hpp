@@ -2,13 +2,16 @@
 /// Makespans that a search refutes, one after the other.
 #pragma once
 
-#include "weft/bound/exact/conflict_search.hpp"
 #include "weft/bound/detail/relaxation.hpp"
+#include "weft/bound/exact/conflict_search.hpp"
+#include "weft/bound/exact/excerpt.hpp"
+#include "weft/bound/exact/path_pieces.hpp"
+#include "weft/bound/exact/refute.hpp"
 #include "weft/bound/exact/twin_devices.hpp"
 #include "weft/core/budget.hpp"
-#include "weft/core/rounding.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -16,76 +19,59 @@
 namespace weft::bound {
 
 /// The largest makespan, at least `known`, of which a search that learns from its dead ends (docs/exact.md) finds
-/// within the budget that no plan keeps to it; seconds. It asks for a makespan far above what is proven, and for
-/// smaller and smaller ones, after some nodes each, until the answer is "no": what was learned of one holds for
-/// smaller ones. Then again, from less far above and with more nodes. `known`: a lower bound above 0, such as that of
-/// the other rules. `makespan`: of a plan, if one is known: nothing above it is asked for.
+/// within the budget that no plan keeps to it; seconds. First it looks at pieces of a longest path, all that lies on the
+/// ways from one op to another: of few ops, which are searched to the end, then of more. What it refutes of them makes
+/// the path longer. Then it looks at the whole, if that has up to `most_ops` ops and a few dozen devices. `known`: a
+/// lower bound above 0, such as that of the other rules. `makespan`: of a plan, if one is known: nothing above it is
+/// asked for.
 ///
-/// What sends cost their senders counts as delay, and devices with several slots count with sums of work. For up to
-/// `most_ops` ops and a few dozen devices; others return `known`. Holds under every contention model. Deterministic
-/// if the budget is in moves, which are counted as by refine/branch_and_bound.hpp. Complexity: what the budget
-/// allows. Memory: O(n² + n · devices²). Precondition: each component is allowed somewhere.
+/// What sends cost their senders counts as delay, and devices with several slots count with sums of work. Holds under
+/// every contention model. Deterministic if the budget is in moves, which are counted as by refine/branch_and_bound.hpp.
+/// Complexity: what the budget allows, beside O(n + m) where there are as many moves. Memory: O(n² + n · devices²) for
+/// the whole, O(n) for pieces. Precondition: each component is allowed somewhere.
 struct refutation {
   static constexpr std::size_t most_ops = 600;
   weft::budget budget = {.moves = 20'000'000}; ///< some seconds at most
 
   template <class Problem>
   double operator()(const Problem& p, double known, double makespan = std::numeric_limits<double>::infinity()) const {
-    if (p.num_ops() > most_ops || !(known > 0) || !(known < makespan) || known == detail::infinity) {
+    if (!(known > 0) || !(known < makespan) || known == detail::infinity) {
       return known;
     }
-    const std::vector<device_id> usable = detail::relaxation<Problem>{p}.usable_devices();
-    if (!exact::conflict_search::is_affordable(std::max(p.num_ops(), p.num_tensors()), usable.size())) {
-      return known;
+    const detail::relaxation<Problem> r{p};
+    const auto& devices = r.usable_devices();
+    const bool as_a_whole = p.num_ops() <= most_ops && exact::conflict_search::is_affordable(
+                                                         std::max(p.num_ops(), p.num_tensors()), devices.size());
+    const stopwatch clock;
+    auto left = budget;
+    if (p.num_ops() >= 2 * first_size && budget.moves >= moves_for_paths * p.num_ops()) {
+      const std::uint64_t kept = as_a_whole ? budget.moves / 2 : 0;
+      const double until = as_a_whole ? budget.seconds / 2 : budget.seconds;
+      left.moves -= kept;
+      exact::path_pieces pieces{r};
+      std::size_t size = first_size;
+      for (unsigned cuts = num_cuts; cuts > 0 && known < makespan; --cuts, size += size / 2) {
+        const unsigned share = cuts == num_cuts ? 1 : cuts; // of the first, most are searched to the end
+        auto mine = left;
+        mine.moves /= share;
+        mine.seconds = (until - clock.seconds()) / share;
+        left.moves -= mine.moves;
+        known = std::clamp(pieces.raise(size, mine), known, makespan);
+        left.moves += mine.moves;
+      }
+      left.moves += kept;
     }
-    const auto twin = exact::twin_devices(p, usable);
-    budget_meter meter{budget};
-    const std::uint64_t visits = p.num_ops() * p.num_ops() / 2 + 1;
-    std::uint64_t left = budget.moves;
-    const auto spend = [&](std::uint64_t nodes) {
-      if (left < nodes * visits || !meter.spend()) {
-        left = 0;
-        return false;
-      }
-      left -= nodes * visits;
-      return true;
-    };
-    double possible = makespan;
-    double spread = first_spread;
-    for (std::uint64_t nodes = first_nodes;
-         known + rounded(least_spread * known) < possible && spend(exact::conflict_search::nodes_to_begin);) {
-      const double before = known;
-      bool is_open = spread > 2 * least_spread;
-      double asked = std::min(known + rounded(spread * known), possible);
-      const exact::whole_times q{p, usable, 2 * asked};
-      exact::conflict_search search{q, q.limit(asked), twin};
-      while (asked > known + rounded(least_spread * known)) {
-        std::uint64_t nodes_left = nodes;
-        const auto a = search(q.limit(asked), [&] { return nodes_left > 0 && (--nodes_left, spend(1)); });
-        if (a == exact::conflict_search::answer::no) {
-          known = asked;
-        } else if (left == 0) {
-          return known;
-        } else if (a == exact::conflict_search::answer::yes && q.is_exact) {
-          possible = asked;
-        }
-        is_open = is_open || a == exact::conflict_search::answer::unknown;
-        asked = known + rounded(0.9 * (asked - known));
-      }
-      if (!is_open && known == before) {
-        return known; // all that was asked has an answer
-      }
-      nodes = std::min(4 * nodes, most_nodes);
-      spread = std::max(spread / 2, 2 * least_spread);
+    if (as_a_whole && known < makespan) {
+      left.seconds = budget.seconds - clock.seconds();
+      known = exact::refute(exact::excerpt<Problem>{p, devices}, exact::twin_devices(p, devices), known, makespan, left);
     }
     return known;
   }
 
 private:
-  static constexpr double first_spread = 0.6;
-  static constexpr double least_spread = 0.002;
-  static constexpr std::uint64_t first_nodes = 16;
-  static constexpr std::uint64_t most_nodes = std::uint64_t{1} << 40;
+  static constexpr std::size_t first_size = 20; ///< ops of a piece
+  static constexpr unsigned num_cuts = 3;
+  static constexpr std::uint64_t moves_for_paths = 50; ///< to find longest paths, per op
 };
 
 } // namespace weft::bound

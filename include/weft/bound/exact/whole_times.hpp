@@ -2,15 +2,14 @@
 /// A problem in whole numbers of a tiny unit of time, rounded so that its schedules are never longer.
 #pragma once
 
+#include "weft/bound/exact/excerpt.hpp"
 #include "weft/core/buffer.hpp"
-#include "weft/graph/edges.hpp"
-#include "weft/problem.hpp"
+#include "weft/core/ids.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -68,60 +67,61 @@ struct whole_times {
 
   /// `makespan`: one that some plan has, above 0. Precondition: each component is allowed somewhere.
   template <class Problem>
-  whole_times(const Problem& p, const std::vector<device_id>& usable, double makespan)
-      : num_ops{p.num_ops()}, devices{usable},
-        order(p.topological_order().begin(), p.topological_order().end()), unit{makespan / static_cast<double>(most)} {
-    const bool sends = take_delays(p);
-    const bool split = take_machines(p, sends);
-    num_units = split ? num_ops : p.num_components();
+  whole_times(const excerpt<Problem>& x, double makespan)
+      : num_ops{x.num_ops()}, devices{x.devices()}, order(x.order()), unit{makespan / static_cast<double>(most)} {
+    const bool sends = take_delays(x);
+    const bool split = take_machines(x, sends);
+    num_units = split ? num_ops : x.num_components();
     byte_count all = 0;
-    for (component_id c = 0; c < p.num_components(); ++c) {
-      demand.push_back(p.demand(c));
-      all += std::min(p.demand(c), std::numeric_limits<byte_count>::max() - all);
-      first_unit.push_back(split ? p.members(c).front() : c);
-      for (const op_id v : p.members(c)) {
-        if (split && v != p.members(c).front()) {
-          together.emplace_back(p.members(c).front(), v);
+    for (std::uint32_t c = 0; c < x.num_components(); ++c) {
+      demand.push_back(x.demand(c));
+      all += std::min(demand.back(), std::numeric_limits<byte_count>::max() - all);
+      first_unit.push_back(split ? x.members(c).front() : c);
+      for (const op_id v : x.members(c)) {
+        if (split && v != x.members(c).front()) {
+          together.emplace_back(x.members(c).front(), v);
         }
       }
     }
-    for (const device_id d : devices) {
-      capacity.push_back(static_cast<byte_count>(p.platform().memory_capacity(d)));
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      capacity.push_back(x.capacity(d));
       memory_matters = memory_matters || capacity.back() < all;
     }
     for (const op_id v : ids(num_ops)) {
-      unit_of.push_back(split ? v : p.component(v));
+      unit_of.push_back(split ? v : x.component(v));
       for (const machine& m : machines) {
-        const device_id d = devices[m.device];
-        time.push_back(p.allows(p.component(v), d) ? whole(p.compute_time(v, d)) : nowhere);
-        time.back() = time.back() >= never ? nowhere : time.back();
+        const amount least = whole(x.compute_time(v, m.device));
+        time.push_back(least < never ? least : nowhere);
       }
     }
     const auto collect = [&](int direction, auto for_each) {
       for (const op_id v : ids(num_ops)) {
         first_input[direction].push_back(static_cast<std::uint32_t>(inputs[direction].size()));
-        for_each(v, [&](op_id u, const flow_edge& e) { inputs[direction].push_back({u, e.tensor}); });
+        for_each(v, [&](op_id u, std::uint32_t t) { inputs[direction].push_back({u, t}); });
       }
       first_input[direction].push_back(static_cast<std::uint32_t>(inputs[direction].size()));
     };
-    collect(0, [&](op_id v, auto f) { graph::for_each_predecessor(p.workload(), v, f); });
-    collect(1, [&](op_id v, auto f) { graph::for_each_successor(p.workload(), v, f); });
+    collect(0, [&](op_id v, auto f) { x.for_each_before(v, f); });
+    collect(1, [&](op_id v, auto f) { x.for_each_after(v, f); });
   }
+  /// Of all ops.
+  template <class Problem>
+  whole_times(const Problem& p, const std::vector<device_id>& usable, double makespan)
+      : whole_times{excerpt<Problem>{p, usable}, makespan} {}
 
 private:
   /// Whether something costs the sender.
   template <class Problem>
-  bool take_delays(const Problem& p) {
+  bool take_delays(const excerpt<Problem>& x) {
     bool sends = false;
-    for (const tensor_id t : ids(p.num_tensors())) {
-      const bool moves = !std::ranges::empty(p.workload().consumers(t));
-      for (const device_id from : devices) {
-        for (const device_id to : devices) {
+    for (std::uint32_t t = 0; t < x.num_tensors(); ++t) {
+      for (std::size_t from = 0; from < devices.size(); ++from) {
+        for (std::size_t to = 0; to < devices.size(); ++to) {
           double delay = 0;
-          if (from != to && moves) {
-            const double send = p.send_time(t, from, to);
+          if (from != to) {
+            const double send = x.send_time(t, from, to);
             sends = sends || send > 0;
-            delay = send + p.transfer_time(t, from, to);
+            delay = send + x.transfer_time(t, from, to);
           }
           delays.push_back(whole(delay));
         }
@@ -133,21 +133,21 @@ private:
 
   /// Whether slots are machines.
   template <class Problem>
-  bool take_machines(const Problem& p, bool sends) {
-    const auto slots = [&](device_id d) { return std::min<std::size_t>(p.platform().slots(d), num_ops); };
+  bool take_machines(const excerpt<Problem>& x, bool sends) {
+    const auto slots = [&](std::size_t d) { return std::min(x.slots(d), num_ops); };
     std::size_t all = 0;
-    for (const device_id d : devices) {
+    for (std::size_t d = 0; d < devices.size(); ++d) {
       all += slots(d) < num_ops ? slots(d) : 1;
     }
     const bool split = !sends && all > devices.size() && all <= most_machines;
-    for (std::uint32_t i = 0; i < devices.size(); ++i) {
-      const auto count = static_cast<std::uint32_t>(slots(devices[i]));
+    for (std::uint32_t d = 0; d < devices.size(); ++d) {
+      const auto count = static_cast<std::uint32_t>(slots(d));
       if (split && count < num_ops) {
         for (std::uint32_t s = 0; s < count; ++s) {
-          machines.push_back({i});
+          machines.push_back({d});
         }
       } else {
-        machines.push_back({i, count, count == 1});
+        machines.push_back({d, count, count == 1});
         is_exact = is_exact && (count == 1 || count == num_ops);
       }
     }
