@@ -172,7 +172,7 @@ int run(int argc, char** argv) {
   std::map<std::string, std::map<std::string, mean>> means;
   const auto selected = [&](const weft::generate::suite_entry& e) { return !once || e.ccr == 1; };
   bench::for_each_of_suite(seeds, selected, [&](const bench::suite_case& c) {
-    const double bound = weft::bound::best(c.problem, {.moves = once ? 1'000u : 20'000'000u}).value;
+    const double bound = weft::bound::best(c.problem, {.moves = once ? 1'000u : 100'000'000u}).value;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const double makespan = strategies.makespan(i, c.problem);
       for (const auto& column : bench::suite_columns(c.entry)) {

@@ -19,11 +19,11 @@
 namespace weft::bound {
 
 /// The largest makespan, at least `known`, of which a search that learns from its dead ends (docs/exact.md) finds
-/// within the budget that no plan keeps to it; seconds. First it looks at pieces of a longest path, all that lies on the
-/// ways from one op to another: of few ops, which are searched to the end, then of more. What it refutes of them makes
-/// the path longer. Then it looks at the whole, if that has up to `most_ops` ops and a few dozen devices. `known`: a
-/// lower bound above 0, such as that of the other rules. `makespan`: of a plan, if one is known: nothing above it is
-/// asked for.
+/// within the budget that no plan keeps to it; seconds. First, for up to 20,000 ops, it looks at pieces of a longest
+/// path, all that lies on the ways from one op to another: of few ops, which are searched to the end, then of more. What
+/// it refutes of them makes the path longer. Then it looks at the whole, if that has up to `most_ops` ops and a few dozen
+/// devices. `known`: a lower bound above 0, such as that of the other rules. `makespan`: of a plan, if one is known:
+/// nothing above it is asked for.
 ///
 /// What sends cost their senders counts as delay, and devices with several slots count with sums of work. Holds under
 /// every contention model. Deterministic if the budget is in moves, which are counted as by refine/branch_and_bound.hpp.
@@ -44,7 +44,8 @@ struct refutation {
                                                          std::max(p.num_ops(), p.num_tensors()), devices.size());
     const stopwatch clock;
     auto left = budget;
-    if (p.num_ops() >= 2 * first_size && budget.moves >= moves_for_paths * p.num_ops()) {
+    if (p.num_ops() >= 2 * first_size && p.num_ops() <= most_ops_for_paths &&
+        budget.moves >= moves_for_paths * p.num_ops()) {
       const std::uint64_t kept = as_a_whole ? budget.moves / 2 : 0;
       const double until = as_a_whole ? budget.seconds / 2 : budget.seconds;
       left.moves -= kept;
@@ -71,6 +72,7 @@ struct refutation {
 private:
   static constexpr std::size_t first_size = 20; ///< ops of a piece
   static constexpr unsigned num_cuts = 3;
+  static constexpr std::size_t most_ops_for_paths = 20'000; ///< of more, longest paths take too long
   static constexpr std::uint64_t moves_for_paths = 50; ///< to find longest paths, per op
 };
 
