@@ -38,20 +38,24 @@ struct refutation {
     if (!(known > 0) || !(known < makespan) || known == detail::infinity) {
       return known;
     }
+    const bool by_pieces = p.num_ops() >= 2 * first_size && p.num_ops() <= most_ops_for_paths &&
+                           budget.moves >= moves_for_paths * p.num_ops();
+    if (!by_pieces && p.num_ops() > most_ops) {
+      return known;
+    }
+    const stopwatch clock;
     const detail::relaxation<Problem> r{p};
     const auto& devices = r.usable_devices();
     const bool as_a_whole = p.num_ops() <= most_ops && exact::conflict_search::is_affordable(
                                                          std::max(p.num_ops(), p.num_tensors()), devices.size());
-    const stopwatch clock;
     auto left = budget;
-    if (p.num_ops() >= 2 * first_size && p.num_ops() <= most_ops_for_paths &&
-        budget.moves >= moves_for_paths * p.num_ops()) {
+    if (by_pieces) {
       const std::uint64_t kept = as_a_whole ? budget.moves / 2 : 0;
       const double until = as_a_whole ? budget.seconds / 2 : budget.seconds;
       left.moves -= kept;
       exact::path_pieces pieces{r};
       std::size_t size = first_size;
-      for (unsigned cuts = num_cuts; cuts > 0 && known < makespan; --cuts, size += size / 2) {
+      for (unsigned cuts = num_cuts; cuts > 0 && known < makespan && clock.seconds() < until; --cuts, size += size / 2) {
         const unsigned share = cuts == num_cuts ? 1 : cuts; // of the first, most are searched to the end
         auto mine = left;
         mine.moves /= share;

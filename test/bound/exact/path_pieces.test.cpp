@@ -28,7 +28,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 TEST_CASE("path_pieces: no plan begins an op sooner than pieces say, and often they say more than the path") {
   rng random{17};
   int raised = 0;
-  for (int round = 0; round < test::rounds(3000); ++round) {
+  for (int round = 0; round < test::rounds(500); ++round) {
     CAPTURE(round);
     const auto small = weft_test::random_problem(random);
     small.with([&](const auto& p) {
@@ -40,7 +40,7 @@ TEST_CASE("path_pieces: no plan begins an op sooner than pieces say, and often t
       path_pieces pieces{r};
       double before = bound::communication_path(p);
       for (const std::size_t size : {3u, 4u, 6u}) {
-        budget left{.moves = 20'000};
+        budget left{.moves = 10'000};
         const double value = pieces.raise(size, left);
         CHECK(value >= before);
         CHECK(value <= optimum * (1 + 1e-12));
@@ -49,13 +49,13 @@ TEST_CASE("path_pieces: no plan begins an op sooner than pieces say, and often t
       }
     });
   }
-  CHECK(raised > test::rounds(100));
+  CHECK(raised > test::rounds(20));
 }
 
 TEST_CASE("excerpt: devices in a crowd refute no makespan that the problem has") {
   rng random{23};
   int rounds_with_a_crowd = 0;
-  for (int round = 0; round < test::rounds(2000); ++round) {
+  for (int round = 0; round < test::rounds(400); ++round) {
     CAPTURE(round);
     const auto small = weft_test::random_problem(random);
     small.with([&](const auto& p) {
@@ -74,12 +74,12 @@ TEST_CASE("excerpt: devices in a crowd refute no makespan that the problem has")
       excerpt<std::decay_t<decltype(p)>> part{p, kept, crowd};
       std::vector<op_id> all(p.topological_order().begin(), p.topological_order().end());
       part.take(all);
-      budget left{.moves = 20'000};
+      budget left{.moves = 10'000};
       CHECK(bound::exact::refute(part, no_twins, known / 4, infinity, left) <= optimum * (1 + 1e-12));
       rounds_with_a_crowd += !crowd.empty();
     });
   }
-  CHECK(rounds_with_a_crowd > test::rounds(500));
+  CHECK(rounds_with_a_crowd > test::rounds(100));
 }
 
 TEST_CASE("path_pieces: long graphs, beyond what is searched as a whole") {
@@ -88,9 +88,9 @@ TEST_CASE("path_pieces: long graphs, beyond what is searched as a whole") {
     const auto made = generate::make_suite_instance({family, 10, generate::heterogeneity::unrelated, 1});
     const problem p{made.ops, made.devices, made.costs()};
     const double known = bound::best(p).value;
-    const bound::refutation search{.budget = {.moves = 4'000'000}};
+    const bound::refutation search{.budget = {.moves = 2'000'000}};
     const double value = search(p, known);
-    CHECK(value > 1.2 * known);
+    CHECK(value > 1.1 * known);
     CHECK(value == search(p, known)); // for the same moves
     CHECK(value <= solve::best(p, {.moves = 2'000}).makespan);
     CHECK(search(p, known, 1.1 * known) <= 1.1 * known);

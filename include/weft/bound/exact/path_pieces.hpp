@@ -4,6 +4,7 @@
 
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/detail/relaxation.hpp"
+#include "weft/bound/exact/conflict_search.hpp"
 #include "weft/bound/exact/excerpt.hpp"
 #include "weft/bound/exact/refute.hpp"
 #include "weft/bound/exact/twin_devices.hpp"
@@ -52,12 +53,15 @@ public:
       if (!(left > 0)) {
         break;
       }
+      const std::size_t waiting = pieces.size() - i;
       auto mine = budget;
-      if (left < detail::infinity) {
-        mine.moves = moves > 0 ? static_cast<std::uint64_t>(std::min(1e18, left * moves / seconds)) : 0;
-      }
-      mine.moves = std::min(budget.moves, std::max(enough, mine.moves / (pieces.size() - i)));
       mine.seconds = left;
+      if (left < detail::infinity && moves > 0) {
+        mine.moves = std::min(mine.moves, static_cast<std::uint64_t>(std::min(1e18, left * moves / seconds)));
+      } else if (left < detail::infinity) { // how fast it goes is not known yet
+        mine.seconds /= static_cast<double>(waiting);
+      }
+      mine.moves = std::min(budget.moves, std::max(enough, mine.moves / waiting));
       const std::uint64_t given = mine.moves;
       const stopwatch watch;
       add(std::move(pieces[i]), mine);
@@ -106,7 +110,12 @@ private:
     }
     weft::stable_sort(devices, [&](device_id a, device_id b) { return speed[a] > speed[b]; });
     const auto others = devices.begin() + most_devices;
-    twin_.assign(most_devices + 1, most_devices + 1); // none
+    twin_.assign(most_devices + 1, most_devices + 1); // none, as for the crowd
+    for (std::size_t i = 1; i < most_devices; ++i) {
+      for (std::size_t j = i; j-- > 0 && twin_[i] > most_devices;) {
+        twin_[i] = interchangeable(p, r_.usable_devices(), devices[j], devices[i]) ? j : twin_[i];
+      }
+    }
     return {p, {devices.begin(), others}, {others, devices.end()}};
   }
 
@@ -209,7 +218,8 @@ private:
         }
       });
     }
-    if (head.back() > 0) {
+    const std::size_t count = std::max(part_.num_ops(), part_.num_tensors());
+    if (head.back() > 0 && conflict_search::is_affordable(count, part_.devices().size())) {
       const double seconds = refute(part_, twin_, head.back(), detail::infinity, budget);
       auto& last = last_at_[ops.back()];
       distances_.push_back({ops.front(), seconds, last});
