@@ -460,8 +460,11 @@ private:
   }
 
   unsigned num_chains() const {
-    if (options_.chains > 0 || options_.timed()) {
-      return options_.chains > 0 ? options_.chains : options_.threads;
+    if (options_.chains > 0) {
+      return options_.chains;
+    }
+    if (options_.timed()) {
+      return options_.threads;
     }
     constexpr std::uint64_t moves_per_op = 1000; // of a chain that is long enough
     const std::uint64_t per_op = options_.moves / std::max<std::size_t>(1, p_.num_ops());
