@@ -21,8 +21,8 @@ namespace detail {
 template <class Problem>
 class join_bound {
 public:
-  constexpr join_bound(const relaxation<Problem>& r, std::vector<double> cheapest, bool forward)
-      : r_{r}, cheapest_{std::move(cheapest)}, forward_{forward}, position_(r.problem().num_ops(), 0),
+  constexpr join_bound(const relaxation<Problem>& r, const std::vector<double>& cheapest, bool forward)
+      : r_{r}, cheapest_{cheapest}, forward_{forward}, position_(r.problem().num_ops(), 0),
         head_(r.problem().num_ops(), 0), index_(r.problem().num_ops(), none) {}
 
   /// For each op, seconds that pass before it can start; `at_least(op, seconds of those before)` is known of it.
@@ -179,7 +179,7 @@ private:
   }
 
   const relaxation<Problem>& r_;
-  std::vector<double> cheapest_;          // per tensor
+  const std::vector<double>& cheapest_;   // per tensor
   bool forward_;
   std::vector<std::uint32_t> position_;   // per op, in the order of the run
   std::vector<double> head_;
@@ -191,10 +191,14 @@ private:
   one_machine machine_;
 };
 
+/// `cheapest`: the least time that each tensor needs between different devices.
+template <class Problem>
+constexpr head_and_tail communication_paths(const relaxation<Problem>& r, const std::vector<double>& cheapest) {
+  return {join_bound{r, cheapest, true}(), join_bound{r, cheapest, false}()};
+}
 template <class Problem>
 constexpr head_and_tail communication_paths(const relaxation<Problem>& r) {
-  const auto cheapest = cheapest_transfers(r.problem(), r.usable_devices());
-  return {join_bound{r, cheapest, true}(), join_bound{r, cheapest, false}()};
+  return communication_paths(r, cheapest_transfers(r.problem(), r.usable_devices()));
 }
 
 } // namespace detail

@@ -27,8 +27,8 @@ namespace weft::bound {
 ///
 /// What sends cost their senders counts as delay, and devices with several slots count with sums of work. Holds under
 /// every contention model. Deterministic if the budget is in moves, which are counted as by refine/branch_and_bound.hpp.
-/// Complexity: what the budget allows, beside O(n + m) where there are as many moves. Memory: O(n² + n · devices²) for
-/// the whole, O(n) for pieces. Precondition: each component is allowed somewhere.
+/// Complexity: what the budget allows, and that of bound/communication_path.hpp. Memory: O(n² + n · devices²) for the
+/// whole, O(n + tensors) for pieces. Precondition: each component is allowed somewhere.
 struct refutation {
   static constexpr std::size_t most_ops = 600;
   weft::budget budget = {.moves = 20'000'000}; ///< some seconds at most

@@ -5,14 +5,12 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/exact/path_pieces.hpp"
 #include "weft/bound/refutation.hpp"
-#include "weft/partition/heft.hpp"
 #include "weft/problem.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/workload/generate/suite.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <limits>
 #include <type_traits>
 #include <vector>

@@ -50,7 +50,7 @@ public:
   device_facts& operator=(const device_facts&) = delete;
 
   /// What holds whatever is decided. False if there is no way. `twin[d]`: a device before d that nothing tells from
-  /// it, or the number of devices.
+  /// it, or something not less than d.
   bool begin(const std::vector<std::size_t>& twin) {
     for (std::uint32_t c = 0; c < q.num_units; ++c) {
       std::vector<literal> somewhere;
@@ -235,7 +235,7 @@ private:
           !comes_after([&](std::uint32_t c, auto& clause) { clause.push_back(place(c, d - 1)); })) {
         return false;
       }
-      if (twin[device] != q.devices.size() && !comes_after([&](std::uint32_t c, auto& clause) {
+      if (twin[device] < device && !comes_after([&](std::uint32_t c, auto& clause) {
             for_each_of_device(twin[device], [&](std::size_t e) { clause.push_back(place(c, e)); });
           })) {
         return false;

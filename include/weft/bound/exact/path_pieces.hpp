@@ -2,6 +2,7 @@
 /// The longest path, where what lies between two of its ops is a problem of its own.
 #pragma once
 
+#include "weft/bound/cheapest_transfer.hpp"
 #include "weft/bound/communication_path.hpp"
 #include "weft/bound/detail/relaxation.hpp"
 #include "weft/bound/exact/conflict_search.hpp"
@@ -26,14 +27,14 @@ namespace weft::bound::exact {
 /// edge of the graph.
 ///
 /// If devices are many, the slower ones count as one that does all at once, as fast as the best of them.
-/// Complexity of a cut: O(n + m). Memory: O(n), and that of the search of a piece. Precondition: each component is
-/// allowed somewhere.
+/// Complexity, beside the searches: finding a longest path, and looking for pieces, O(size · (n + m)) at worst. Memory:
+/// O(n + tensors), and that of the search of a piece. Precondition: each component is allowed somewhere.
 template <class Problem>
 class path_pieces {
 public:
   explicit path_pieces(const detail::relaxation<Problem>& r)
-      : r_{r}, around_{detail::communication_paths(r)}, part_{everything_that_counts()}, last_at_(num_ops(), none),
-        position_(num_ops(), 0), below_(num_ops(), 0), above_(num_ops(), 0) {
+      : r_{r}, cheapest_{cheapest_transfers(r.problem(), r.usable_devices())},
+        around_{detail::communication_paths(r, cheapest_)}, part_{all_devices()}, last_at_(num_ops(), none), position_(num_ops(), 0), below_(num_ops(), 0), above_(num_ops(), 0) {
     for (std::uint32_t i = 0; i < num_ops(); ++i) {
       position_[order()[i]] = i;
     }
@@ -69,7 +70,7 @@ public:
       moves += static_cast<double>(given - mine.moves);
       budget.moves -= given - mine.moves;
     }
-    around_.head = detail::join_bound{r_, cheapest_transfers(r_.problem(), r_.usable_devices()), true}(
+    around_.head = detail::join_bound{r_, cheapest_, true}(
       [&](op_id v, const std::vector<double>& head) { return known_start(v, head); });
     return detail::longest(r_, around_);
   }
@@ -94,7 +95,8 @@ private:
     graph::for_each_successor(r_.problem().workload(), v, [&](op_id u, const flow_edge&) { f(u); });
   }
 
-  excerpt<Problem> everything_that_counts() {
+  /// No ops yet, on all devices, of which the slower ones are a crowd if there are many. Says which are twins.
+  excerpt<Problem> all_devices() {
     const Problem& p = r_.problem();
     std::vector<device_id> devices = r_.usable_devices();
     if (devices.size() <= most_devices + 1) {
@@ -109,14 +111,11 @@ private:
       }
     }
     weft::stable_sort(devices, [&](device_id a, device_id b) { return speed[a] > speed[b]; });
-    const auto others = devices.begin() + most_devices;
-    twin_.assign(most_devices + 1, most_devices + 1); // none, as for the crowd
-    for (std::size_t i = 1; i < most_devices; ++i) {
-      for (std::size_t j = i; j-- > 0 && twin_[i] > most_devices;) {
-        twin_[i] = interchangeable(p, r_.usable_devices(), devices[j], devices[i]) ? j : twin_[i];
-      }
-    }
-    return {p, {devices.begin(), others}, {others, devices.end()}};
+    const std::vector<device_id> crowd(devices.begin() + most_devices, devices.end());
+    devices.resize(most_devices);
+    twin_ = twin_devices(p, devices, r_.usable_devices());
+    twin_.push_back(most_devices); // the crowd has none
+    return {p, devices, crowd};
   }
 
   /// Ops each of which waits for the one before it, by what must pass before and after them.
@@ -240,8 +239,9 @@ private:
   }
 
   const detail::relaxation<Problem>& r_;
+  std::vector<double> cheapest_; // per tensor
   detail::head_and_tail around_;
-  std::vector<std::size_t> twin_;
+  std::vector<std::size_t> twin_; // of the devices of the excerpt
   excerpt<Problem> part_;
   std::vector<distance> distances_;
   std::vector<std::uint32_t> last_at_;  // per op: the place of a distance that ends there

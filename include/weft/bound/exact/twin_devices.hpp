@@ -40,18 +40,23 @@ bool interchangeable(const Problem& p, const std::vector<device_id>& devices, de
 }
 
 /// Per device, the place of the nearest one before it that is like it, so that going on from there meets all of them;
-/// their number if there is none.
+/// their number if there is none. `all`: these devices and the others that ops may be on.
 template <class Problem>
-std::vector<std::size_t> twin_devices(const Problem& p, const std::vector<device_id>& devices) {
+std::vector<std::size_t> twin_devices(const Problem& p, const std::vector<device_id>& devices,
+                                      const std::vector<device_id>& all) {
   std::vector<std::size_t> twin(devices.size(), devices.size());
   for (std::size_t i = 1; i < devices.size(); ++i) {
     for (std::size_t j = i; j-- > 0 && twin[i] == devices.size();) {
-      if (interchangeable(p, devices, devices[j], devices[i])) {
+      if (interchangeable(p, all, devices[j], devices[i])) {
         twin[i] = j;
       }
     }
   }
   return twin;
+}
+template <class Problem>
+std::vector<std::size_t> twin_devices(const Problem& p, const std::vector<device_id>& devices) {
+  return twin_devices(p, devices, devices);
 }
 
 } // namespace weft::bound::exact
