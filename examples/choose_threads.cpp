@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // How many threads for which op: kernels of your own are measured on this machine, then threads are chosen op by op.
 #include <weft/all.hpp>
+#include <weft/concurrency.hpp>
+#include <weft/execute.hpp>
 
 #include <cstdio>
 #include <thread>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // From peak rates to measured times: how much the cost model changes what is predicted.
 #include <weft/all.hpp>
+#include <weft/models.hpp>
 #include <weft/networks.hpp>
 
 #include <cstdio>

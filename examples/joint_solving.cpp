@@ -4,6 +4,7 @@
 // every move by how the ops share the cores.
 // [joint_solving]
 #include <weft/all.hpp>
+#include <weft/concurrency.hpp>
 #include <weft/networks.hpp>
 
 #include <iostream>

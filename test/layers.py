@@ -4,7 +4,7 @@
 the headers, and that they include the standard headers that they need.
 
   layers.py                    check include/weft; one line per violation, exit code 1 if there is one
-  layers.py --write-umbrella   regenerate include/weft/all.hpp and networks.hpp
+  layers.py --write-umbrella   regenerate include/weft/all.hpp and the other umbrellas
   layers.py --self-test        check that every rule finds a violation of it
 """
 import re
@@ -27,14 +27,25 @@ LAYERS = [
 ]
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}
 OPTIONAL = {"views", "views.hpp", "io", "report", "interop", "tool"}  # need foreign libraries: not in the umbrella
-# The umbrella headers, and what is in their second line.
+# The umbrella headers: what their second line says, and which headers they have; a header is in the first that wants it.
 UMBRELLAS = {
-    "all.hpp": """/// All of weft that plans, judges and runs, and needs nothing but the standard library, from the bottom layer up. What
-/// to plan comes from you; networks and random graphs to try things with are in networks.hpp.""",
-    "networks.hpp": """/// Workloads to try things with: networks that you write, bundled ones, and random graphs. Apart from all.hpp, since a
-/// program that plans its own graphs should not wait for a compiler that reads them.""",
+    "networks.hpp": ("""/// Workloads and platforms to try things with: networks that you write, bundled ones, and random graphs. Apart from
+/// all.hpp, since a program that plans its own graphs should not wait for a compiler that reads them.""",
+                     r"workload/(generate|nn/|zoo|training_step\.hpp)|graph/(generate|polyhedral)|platform/generate"),
+    "models.hpp": ("""/// What is known of ops by their type (shapes, FLOP, gradients, rooflines), and machines from what they are made of: for
+/// those who read models and describe machines. Apart from all.hpp, which plans with any costs.""",
+                   r"workload/(attention_form|einsum|flop_rules|graph_training_step|model\.|op_|optimizer|stored_as)|"
+                   r"cost/(efficiency|roofline)|platform/(described_machine|inventory)"),
+    "concurrency.hpp": ("""/// With how many threads ops run, and which run at once: models of their times, controllers, and simulated, bounded and
+/// checked runs of teams on one many-core machine.""",
+                        r"concurrency/|bound/moldable|platform/machine|simulate/manycore|validate/teams"),
+    "execute.hpp": ("""/// Running what was decided: a plan as a program for each device, executors, and where tensors lie in memory.""",
+                    r"execute/|allocate/"),
+    "all.hpp": ("""/// All that plans: graphs, platforms, costs, workloads, every partitioner, policy, refiner, bound, simulator and solver,
+/// and what judges plans; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp,
+/// concurrency.hpp and execute.hpp; graphs cut at many levels are in partition/acyclic.hpp.""", r""),
 }
-NETWORKS = re.compile(r"workload/(generate|nn/|zoo|training_step\.hpp)")
+BY_NAME = re.compile(r"partition/(acyclic|multilevel/)") # too dear for an umbrella, whose users rarely need them
 FORBIDDEN = {"validate": {"partition", "schedule", "simulate", "allocate"}}  # a checker shares nothing with what it checks
 FOREIGN = {"views": ("range/v3/",), "io": ("nlohmann/", "range/v3/"), "report": ("range/v3/",)}
 MAX_LINES = 600
@@ -86,9 +97,9 @@ def umbrella_headers(root, umbrella):
     """What an umbrella header includes: of what needs the standard library only."""
     chosen = []
     for path in headers_in(root):
-        if path in UMBRELLAS or part_of(path) in OPTIONAL or "detail" in path.split("/"):
+        if path in UMBRELLAS or part_of(path) in OPTIONAL or "detail" in path.split("/") or BY_NAME.match(path):
             continue
-        if bool(NETWORKS.match(path)) != (umbrella == "networks.hpp"):
+        if umbrella != next(name for name, (_, wants) in UMBRELLAS.items() if re.match(wants, path)):
             continue
         if not any("/" in name for kind, name in INCLUDE.findall((root / path).read_text()) if kind == "<"):
             chosen.append(path)
@@ -98,7 +109,7 @@ def umbrella_headers(root, umbrella):
 def umbrella_text(root, umbrella):
     chosen = umbrella_headers(root, umbrella)
     chosen.sort(key=lambda path: (LAYER.get(part_of(path), len(LAYERS)), path))
-    text = f"// SPDX-License-Identifier: BSL-1.0\n{UMBRELLAS[umbrella]}\n#pragma once\n"
+    text = f"// SPDX-License-Identifier: BSL-1.0\n{UMBRELLAS[umbrella][0]}\n#pragma once\n"
     previous = None
     for path in chosen:
         layer = LAYER.get(part_of(path))
@@ -262,6 +273,7 @@ def self_test():
         ({"core/c.hpp": head + "#include <map>\nusing x = std::map<int, std::ranges::vector>;\n"}, "without <vector>"),
         ({"core/c.hpp": None}, "lacks weft/core/c.hpp"),
         ({"io/c.hpp": head, "all.hpp": head + '#include "weft/io/c.hpp"\n'}, "must not include weft/io/c.hpp"),
+        ({"execute/c.hpp": None}, "lacks weft/execute/c.hpp"),
         ({"workload/zoo.hpp": head, "all.hpp": head + '#include "weft/workload/zoo.hpp"\n'}, "must not include weft/w"),
     ]
     failed = 0

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Workloads to try things with: networks that you write, bundled ones, and random graphs. Apart from all.hpp, since a
-/// program that plans its own graphs should not wait for a compiler that reads them.
+/// Workloads and platforms to try things with: networks that you write, bundled ones, and random graphs. Apart from
+/// all.hpp, since a program that plans its own graphs should not wait for a compiler that reads them.
 #pragma once
+
+#include "weft/graph/generate.hpp"
+#include "weft/graph/polyhedral.hpp"
+#include "weft/platform/generate.hpp"
 
 #include "weft/workload/generate.hpp"
 #include "weft/workload/generate/amounts.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The models of your own that docs/concepts/ shows, each between two lines with its name.
 #include "weft/all.hpp"
+#include "weft/models.hpp"
 #include "weft/networks.hpp"
 
 #include <doctest/doctest.h>

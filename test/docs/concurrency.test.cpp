@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The models of the concurrency concepts that docs/concepts/ shows, each between two lines with its name.
 #include "weft/all.hpp"
+#include "weft/concurrency.hpp"
+#include "weft/execute.hpp"
 
 #include <doctest/doctest.h>
 

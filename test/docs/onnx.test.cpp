@@ -3,6 +3,7 @@
 #include "weft/interop/onnx.hpp"
 #include "interop/onnx_models.hpp"
 #include "weft/all.hpp"
+#include "weft/models.hpp"
 #include "weft/networks.hpp"
 #include "weft/io/files.hpp"
 #include "weft/workload/zoo.hpp"

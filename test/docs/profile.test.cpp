@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Keeping a profile, as docs/choose_threads.md shows it.
 #include "weft/all.hpp"
+#include "weft/concurrency.hpp"
+#include "weft/execute.hpp"
 #include "weft/io/json_profile.hpp"
 
 #include <doctest/doctest.h>

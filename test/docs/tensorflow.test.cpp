@@ -2,6 +2,7 @@
 // The code of docs/tensorflow.md, each piece between two lines with its name.
 #include "weft/interop/tensorflow.hpp"
 #include "weft/all.hpp"
+#include "weft/models.hpp"
 #include "weft/networks.hpp"
 #include "weft/io/files.hpp"
 #include "weft/workload/zoo.hpp"

@@ -23,22 +23,26 @@ struct named_op {
   const op_facts* facts;
 };
 
-/// Every type of the tables, ascending; made when the first one is asked for, as compilers would take a second for it.
-inline const std::vector<named_op>& ops_by_type() {
-  static const auto made = [] {
-    std::vector<named_op> all;
-    for (const std::span<const op_family> table : {std::span<const op_family>{op_table}, {compiler_op_table}}) {
-      for (const auto& family : table) {
-        for (auto rest = family.types; !rest.empty();) {
-          const auto end = std::min(rest.find(' '), rest.size());
-          all.push_back({rest.substr(0, end), &family.facts});
-          rest.remove_prefix(std::min(end + 1, rest.size()));
-        }
+/// Every type of the tables, ascending. A plain function, not a lambda in an initialiser: that would be implicitly
+/// constexpr, and g++ would sort the tables whenever it reads this header (80 MB), to find that it may not keep the result.
+inline std::vector<named_op> sort_ops_by_type() {
+  std::vector<named_op> all;
+  for (const std::span<const op_family> table : {std::span<const op_family>{op_table}, {compiler_op_table}}) {
+    for (const auto& family : table) {
+      for (auto rest = family.types; !rest.empty();) {
+        const auto end = std::min(rest.find(' '), rest.size());
+        all.push_back({rest.substr(0, end), &family.facts});
+        rest.remove_prefix(std::min(end + 1, rest.size()));
       }
     }
-    weft::sort(all, [](const named_op& x, const named_op& y) { return x.type < y.type; });
-    return all;
-  }();
+  }
+  weft::sort(all, [](const named_op& x, const named_op& y) { return x.type < y.type; });
+  return all;
+}
+
+/// The same, made when the first one is asked for.
+inline const std::vector<named_op>& ops_by_type() {
+  static const std::vector<named_op> made = sort_ops_by_type();
   return made;
 }
 

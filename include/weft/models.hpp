@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What is known of ops by their type (shapes, FLOP, gradients, rooflines), and machines from what they are made of: for
+/// those who read models and describe machines. Apart from all.hpp, which plans with any costs.
+#pragma once
+
+#include "weft/platform/described_machine.hpp"
+#include "weft/platform/inventory.hpp"
+
+#include "weft/cost/efficiency.hpp"
+#include "weft/cost/roofline.hpp"
+#include "weft/workload/attention_form.hpp"
+#include "weft/workload/einsum_equation.hpp"
+#include "weft/workload/flop_rules.hpp"
+#include "weft/workload/flop_rules_attention.hpp"
+#include "weft/workload/flop_rules_classical.hpp"
+#include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/model.hpp"
+#include "weft/workload/op_call.hpp"
+#include "weft/workload/op_catalogue.hpp"
+#include "weft/workload/op_facts.hpp"
+#include "weft/workload/optimizer.hpp"
+#include "weft/workload/stored_as.hpp"
