@@ -40,7 +40,6 @@ foreach(component IN ITEMS onnx pytorch stablehlo tensorflow)
 endforeach()
 if(TARGET weft_compiled_tabulated)
   target_link_libraries(weft_tool PUBLIC weft_compiled_tabulated)
-  list(APPEND weft_compare_USES compiled)
 endif()
 
 weft_tool_library(weft_compare_library compare)
@@ -60,3 +59,6 @@ if(TARGET weft_compiled_tabulated)
   list(APPEND links weft_compiled_tabulated) # declares what it has, which a program's main need not compile
 endif()
 weft_add_component(compare LINKS ${links})
+if(TARGET weft_compiled_tabulated)
+  list(APPEND weft_compare_USES compiled) # of which it links one library: who builds compare does not wait for the other
+endif()

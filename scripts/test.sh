@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# Installs what is missing, then builds and runs every test: with g++, and with clang under the address,
-# undefined-behaviour and thread sanitizers; examples, tools and docs with both. The last line is `N passed, N failed`.
+# Installs what is missing, then builds and runs the tests. The last line is `N passed, N failed`.
 #
-#   scripts/test.sh [--quick]     --quick: g++ only, without benchmarks
+#   scripts/test.sh           all unit, property, golden, docs and tool tests, with g++
+#   scripts/test.sh --all     also with clang, and under the address, undefined-behaviour and thread sanitizers; MPI,
+#                             benchmarks, packages, strangers' projects, and every header by itself
 #
 # WEFT_REFERENCE_DATA in the environment: folder of the published data that some tests compare with (see docs).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/steps.sh
 
-quick=false
+all=false
 case "${1:-}" in
   "") ;;
-  --quick) quick=true ;;
-  *) echo "usage: scripts/test.sh [--quick]" >&2; exit 2 ;;
+  --all) all=true ;;
+  *) echo "usage: scripts/test.sh [--all]" >&2; exit 2 ;;
 esac
 
 scripts/setup.sh test
@@ -50,16 +51,11 @@ nothing_left_out() {
   ! grep -E '(is|are) left out' "$steps_logs/configure-$1.log"
 }
 
-options=()
-if $quick; then
-  options=(-DWEFT_BUILD_BENCHMARKS=OFF)
-fi
-
 # check PRESET [LAUNCHER...]: configures, builds and tests a preset.
 check() {
   local preset=$1
   shift
-  if step "configure-$preset" cmake --preset "$preset" "-DWEFT_REFERENCE_DATA=$reference" "${options[@]}" &&
+  if step "configure-$preset" cmake --preset "$preset" "-DWEFT_REFERENCE_DATA=$reference" &&
     nothing_left_out "$preset" &&
     step "build-$preset" cmake --build --preset "$preset"; then
     step "test-$preset" "$@" ctest --preset "$preset" --parallel "$(nproc)" || true
@@ -70,8 +66,10 @@ check() {
   fi
 }
 
-check release
-if ! $quick; then
+if ! $all; then
+  check test
+else
+  check release
   check clang
   check asan
   # The thread sanitizer of clang 16 does not get along with much address-space randomisation.

@@ -55,22 +55,26 @@ def errors_of(clang, include, headers, flags):
 
         # of the standard headers, those that others include, too
         (folder / "modular.cpp").write_text(text_of(n for n in foreign if re.fullmatch("[a-z_]+|nlohmann/.*", n)))
-        listed = subprocess.run([*base, "-fsyntax-only", "-H", str(folder / "modular.cpp")], capture_output=True, text=True).stderr
-        paths = dict.fromkeys(re.findall(r"^\.+ (\S+/c\+\+/(?:v1|[0-9.]+)/[a-z_]+|\S+/nlohmann/json\.hpp)$", listed, re.M))
+        listed = subprocess.run([*base, "-fsyntax-only", "-H", str(folder / "modular.cpp")], capture_output=True,
+                                text=True).stderr
+        modular = r"^\.+ (\S+/c\+\+/(?:v1|[0-9.]+)/[a-z_]+|\S+/nlohmann/json\.hpp)$"
+        paths = dict.fromkeys(re.findall(modular, listed, re.M))
         lines = ["module standard [system] {"]
         lines += [f'  module h{i} {{ header "{path}" export * }}' for i, path in enumerate(paths)]
         lines += ["}", "module weft {"]
         lines += [f'  module h{i} {{ header "{include / name}" export * }}' for i, name in enumerate(together)]
         (folder / "module.modulemap").write_text("\n".join([*lines, "}", ""]))
         (folder / "first.cpp").write_text(f'#include "{together[0]}"\n')
-        modules = [*base, "-fsyntax-only", "-fmodules", "-fcxx-modules", "-fno-implicit-module-maps", "-Xclang", "-fmodules-local-submodule-visibility",
+        modules = [*base, "-fsyntax-only", "-fmodules", "-fcxx-modules", "-fno-implicit-module-maps",
+                   "-Xclang", "-fmodules-local-submodule-visibility",
                    f"-fmodule-map-file={folder / 'module.modulemap'}", f"-fmodules-cache-path={folder / 'modules'}",
                    str(folder / "first.cpp")]
         (folder / "base.hpp").write_text(text_of(foreign))
-        if alone and (text := run([*base, "-x", "c++-header", str(folder / "base.hpp"), "-o", str(folder / "base.pch")])):
+        base_header = [*base, "-x", "c++-header", str(folder / "base.hpp"), "-o", str(folder / "base.pch")]
+        if alone and (text := run(base_header)):
             return len(together), len(alone), [text]
-        one_by_one = [[*base, "-fsyntax-only", "-include-pch", str(folder / "base.pch"), "-x", "c++", "-Wno-pragma-once-outside-header",
-                       str(include / name)] for name in alone]
+        one_by_one = [[*base, "-fsyntax-only", "-include-pch", str(folder / "base.pch"), "-x", "c++",
+                       "-Wno-pragma-once-outside-header", str(include / name)] for name in alone]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             said = [text for text in pool.map(run, [modules, *one_by_one]) if text]
     return len(together), len(alone), said

@@ -4,10 +4,17 @@
 includes only the standard headers that the library includes.
 
   compile_time.py [--once] [--build FOLDER] COMPILER [FLAG...]
+  compile_time.py --check | --write | --headers COMPILER
 
 Each file is compiled without and with optimisation, three times in turns, and the least time is taken; --once: one
 time each, and without optimisation only. --build: also each source of compare and place as a build there (with
 compile_commands.json) compiles it.
+
+Memory is the same on every machine, so it has a budget, budget.json: --check compiles those files that tell most, fails
+where one takes over 3 % more than there, and then looks for the headers that grew. After a change that is worth its
+price, --write measures everything anew and writes the budget, with what each header of weft/all.hpp takes, and the
+table of docs/performance.md. --headers prints what each header adds to those before it. The budget is of g++ 12: with
+another compiler these exit with 77.
 """
 import argparse
 import json
@@ -17,9 +24,16 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+BUDGET = Path(__file__).with_name("budget.json")
+PAGE = ROOT / "docs/performance.md"
+SLACK = 1.03
+COMPILER = "12"  # of g++, for which the budget is
+CHECKED = [("`weft/all.hpp` alone", "-O0"), ("`examples/quick_start.cpp`", "-O0"),
+           ("a program with `solve::best`", "-O2"), ("the same with `weft::compiled`", "-O0")]
 OPTIONAL = ("io", "report", "interop")  # not in weft/all.hpp
 
 
@@ -62,12 +76,149 @@ def sources_of_tools(build):
             yield "/".join(path.parts[-2:]), entry["directory"], command
 
 
+def headers_of_all():
+    """All that weft/all.hpp includes, each header after those that it includes itself, so that what it adds is its own."""
+    found = {}
+
+    def visit(name):
+        if name not in found:
+            for other in re.findall(r'^#include "(.+)"', (ROOT / "include" / name).read_text(), re.M):
+                visit(other)
+            found[name] = True
+
+    visit("weft/all.hpp")
+    return [*found][:-1]
+
+
+def cost_of_first(compiler, folder, headers, count):
+    """MB that g++ allocates in all, and seconds of CPU, for the first headers of weft/all.hpp."""
+    source = Path(folder) / f"first_{count}.cpp"
+    source.write_text("".join(f'#include "{name}"\n' for name in headers[:count]))
+    said = subprocess.run([compiler, "-std=c++20", "-O0", "-ftime-report", f"-I{ROOT / 'include'}", "-c", source,
+                           "-o", os.devnull], capture_output=True, text=True)
+    total = re.search(r"^ TOTAL +: +([\d.]+) +([\d.]+) +[\d.]+ +(\d+)([kMG])", said.stderr, re.M)
+    if said.returncode != 0 or not total:
+        sys.exit(f"compile_time: {source.name}: {said.stderr}")
+    unit = {"k": 1 / 1024, "M": 1, "G": 1024}[total[4]]
+    return round(int(total[3]) * unit), float(total[1]) + float(total[2])
+
+
+def costs_of_headers(compiler):
+    """[(header, MB, seconds)]: all of weft/all.hpp up to this header."""
+    headers = headers_of_all()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        costs = pool.map(lambda i: cost_of_first(compiler, folder, headers, i + 1), range(len(headers)))
+        found = []
+        for name, (megabytes, seconds) in zip(headers, costs):
+            found.append((name, megabytes, seconds))
+            print(f"\r{len(found)} of {len(headers)} headers", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+    return found
+
+
+def print_headers(compiler):
+    print(f'{"":44} {"adds MB":>8} {"MB":>6} {"adds s":>8} {"s":>6}')
+    before = (0, 0)
+    for name, megabytes, seconds in costs_of_headers(compiler):
+        print(f"{name:44} {megabytes - before[0]:8} {megabytes:6} {seconds - before[1]:8.2f} {seconds:6.2f}")
+        before = megabytes, seconds
+
+
+def grown_headers(compiler, budget):
+    """Where weft/all.hpp takes more than in the budget, found by halving: [(MB, header)], the most first."""
+    headers = headers_of_all()
+    had, known = {}, 0
+    for name, megabytes in budget.items():
+        had[name] = megabytes - known
+        known = megabytes
+    expected = [0]
+    for name in headers:  # a new header had nothing
+        expected.append(expected[-1] + had.get(name, 0))
+    found, growth = [], {0: 0}
+    with tempfile.TemporaryDirectory() as folder:
+        def growth_of(count):
+            if count not in growth:
+                growth[count] = cost_of_first(compiler, folder, headers, count)[0] - expected[count]
+            return growth[count]
+
+        def search(first, last):
+            grew = growth_of(last) - growth_of(first)
+            if grew <= 1:  # what rounding does
+                return
+            if last - first == 1:
+                found.append((grew, headers[first]))
+                return
+            middle = (first + last) // 2
+            search(first, middle)
+            search(middle, last)
+
+        search(0, len(headers))
+    return sorted(found, reverse=True)
+
+
+def check(commands, compiler):
+    budget = json.loads(BUDGET.read_text())
+    failed = []
+    for name, level in CHECKED:
+        key = f"{name} {level}"
+        megabytes, allowed = cost_of(commands[name, level])[1], budget["peak MB"][key]
+        print(f"{key:40} {megabytes:6.0f} MB, {megabytes / allowed - 1:+.1%} of the budget's {allowed}", flush=True)
+        if megabytes > allowed * SLACK:
+            failed.append(f"{key}: takes {megabytes:.0f} MB, over 3 % more than {allowed}")
+    if f"\n{page_table(budget)}\n" not in PAGE.read_text():
+        failed.append(f"{PAGE.relative_to(ROOT)}: its table is not the budget's; run compile_time.py --write g++")
+    if any(" takes " in line for line in failed):
+        grown = grown_headers(compiler, budget["headers of weft/all.hpp, MB up to each"])
+        for grew, name in grown[:10]:
+            failed.append(f"  {name}: takes {grew} MB more, of those that g++ allocates")
+        failed.append("Make them cheaper (docs/performance.md says how), or, where they are worth it, run "
+                      "compile_time.py --write g++" if grown else "No header of weft/all.hpp grew; what is only in that file did.")
+    return failed
+
+
+def page_table(budget):
+    lines = ["| g++ 12 | CPU, -O0 | -O2 | peak memory, -O0 | -O2 |", "| --- | --: | --: | --: | --: |"]
+    for name, row in budget["times"].items():
+        peaks = [budget["peak MB"][f"{name} {level}"] for level in ("-O0", "-O2")]
+        lines.append(" | ".join([f"| {name}", *(f"{ratio:.1f} ×" for ratio in row), *(f"{mb} MB" for mb in peaks)]) + " |")
+    return "\n".join(lines)
+
+
+def write(commands, compiler):
+    with ThreadPoolExecutor(1) as beside:  # it is seconds of CPU that are measured
+        headers = beside.submit(costs_of_headers, compiler)
+        found = measure(commands, 3)
+        headers = headers.result()
+    base = {level: found["the standard headers alone", level][0] for level in ("-O0", "-O2")}
+    budget = {
+        "peak MB": {f"{name} {level}": round(found[name, level][1]) for name, level in commands},
+        "times": {name: [round(found[name, level][0] / base[level], 1) for level in ("-O0", "-O2")]
+                  for name, level in commands if level == "-O0"},
+        "headers of weft/all.hpp, MB up to each": {name: mb for name, mb, _ in headers},
+    }
+    BUDGET.write_text(json.dumps(budget, indent=1, ensure_ascii=False) + "\n")
+    begin = "<!-- figures: compile_time -->\n"
+    before, after = PAGE.read_text().split(begin)
+    PAGE.write_text(before + begin + page_table(budget) + "\n\n" + after.split("\n\n", 1)[1])
+    print(page_table(budget))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--build", type=Path)
+    way = parser.add_mutually_exclusive_group()
+    for name in ("check", "write", "headers"):
+        way.add_argument(f"--{name}", action="store_true")
     parser.add_argument("compiler")
     options, flags = parser.parse_known_args()
+    if options.check or options.write or options.headers:
+        said = subprocess.run([options.compiler, "--version"], capture_output=True, text=True).stdout
+        if not re.match(rf"\S*(g\+\+|c\+\+)\S* .*\b{COMPILER}\.\d+\.\d+", said) or "clang" in said:
+            print(f"skipped: the budget is of g++ {COMPILER}, this is", said.splitlines()[0] if said else options.compiler)
+            sys.exit(77)
+    if options.headers:
+        return print_headers(options.compiler)
     times = 1 if options.once else 3
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -76,16 +227,22 @@ def main():
         best = Path(__file__).with_name("best.cpp")
         files = {
             "the standard headers alone": [folder / "standard.cpp"],
-            "weft/all.hpp alone": [folder / "all.cpp"],
-            "examples/quick_start.cpp": [ROOT / "examples/quick_start.cpp"],
-            "a program with solve::best": [best],
-            "the same without weft/all.hpp": ["-DWEFT_ONLY_WHAT_IT_USES", best],
-            "the same with weft::compiled": ["-DWEFT_COMPILED_LINEAR", best],
+            "`weft/all.hpp` alone": [folder / "all.cpp"],
+            "`examples/quick_start.cpp`": [ROOT / "examples/quick_start.cpp"],
+            "a program with `solve::best`": [best],
+            "the same without `weft/all.hpp`": ["-DWEFT_ONLY_WHAT_IT_USES", best],
+            "the same with `weft::compiled`": ["-DWEFT_COMPILED_LINEAR", best],
         }
-        compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", str(folder / "out.o")]
+        compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", folder / "out.o"]
         levels = ["-O0"] if options.once else ["-O0", "-O2"]
-        found = measure({(name, level): [*compile_it, level, *map(str, what)] for name, what in files.items()
-                         for level in levels}, times)
+        commands = {(name, level): [*compile_it, level, *what] for name, what in files.items() for level in levels}
+        if options.write:
+            return write(commands, options.compiler)
+        if options.check:
+            failed = check(commands, options.compiler)
+            print(*failed, sep="\n")
+            sys.exit(bool(failed))
+        found = measure(commands, times)
         print(f'{"":30}' + "".join(f'{level + " seconds":>12} {"ratio":>6} {"MB":>6}' for level in levels))
         for name in files:
             line = f"{name:30}"
