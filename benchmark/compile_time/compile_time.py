@@ -12,7 +12,7 @@ compile_commands.json) compiles it.
 
 Memory is the same on every machine, so it has a budget, budget.json: --check compiles those files that tell most, fails
 where one takes over 3 % more than there, and then looks for the headers that grew. After a change that is worth its
-price, --write measures everything anew and writes the budget, with what each header of weft/all.hpp takes, and the
+price, --write measures everything anew and writes the budget, with what the headers of weft/all.hpp take, and the
 table of docs/performance.md. --headers prints what each header adds to those before it. The budget is of g++ 12: with
 another compiler these exit with 77.
 """
@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUDGET = Path(__file__).with_name("budget.json")
 PAGE = ROOT / "docs/performance.md"
 SLACK = 1.03
+STEP = 4  # the budget tells what the headers of weft/all.hpp take together, four more at a time
 COMPILER = "12"  # of g++, for which the budget is
 CHECKED = [("`weft/all.hpp` alone", "-O0"), ("`examples/quick_start.cpp`", "-O0"),
            ("a program with `solve::best`", "-O2"), ("the same with `weft::compiled`", "-O0")]
@@ -103,15 +104,16 @@ def cost_of_first(compiler, folder, headers, count):
     return round(int(total[3]) * unit), float(total[1]) + float(total[2])
 
 
-def costs_of_headers(compiler):
-    """[(header, MB, seconds)]: all of weft/all.hpp up to this header."""
+def costs_of_headers(compiler, step):
+    """[(header, MB, seconds)]: all of weft/all.hpp up to this header, for one of `step` headers and the last."""
     headers = headers_of_all()
+    counts = [*range(step, len(headers), step), len(headers)]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        costs = pool.map(lambda i: cost_of_first(compiler, folder, headers, i + 1), range(len(headers)))
+        costs = pool.map(lambda count: cost_of_first(compiler, folder, headers, count), counts)
         found = []
-        for name, (megabytes, seconds) in zip(headers, costs):
-            found.append((name, megabytes, seconds))
-            print(f"\r{len(found)} of {len(headers)} headers", end="", file=sys.stderr, flush=True)
+        for count, (megabytes, seconds) in zip(counts, costs):
+            found.append((headers[count - 1], megabytes, seconds))
+            print(f"\r{count} of {len(headers)} headers", end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
     return found
 
@@ -119,41 +121,30 @@ def costs_of_headers(compiler):
 def print_headers(compiler):
     print(f'{"":44} {"adds MB":>8} {"MB":>6} {"adds s":>8} {"s":>6}')
     before = (0, 0)
-    for name, megabytes, seconds in costs_of_headers(compiler):
+    for name, megabytes, seconds in costs_of_headers(compiler, 1):
         print(f"{name:44} {megabytes - before[0]:8} {megabytes:6} {seconds - before[1]:8.2f} {seconds:6.2f}")
         before = megabytes, seconds
 
 
 def grown_headers(compiler, budget):
-    """Where weft/all.hpp takes more than in the budget, found by halving: [(MB, header)], the most first."""
+    """Where weft/all.hpp takes more than in the budget: [(MB more, {header: MB that it adds now})], the most first."""
     headers = headers_of_all()
-    had, known = {}, 0
-    for name, megabytes in budget.items():
-        had[name] = megabytes - known
-        known = megabytes
-    expected = [0]
-    for name in headers:  # a new header had nothing
-        expected.append(expected[-1] + had.get(name, 0))
-    found, growth = [], {0: 0}
-    with tempfile.TemporaryDirectory() as folder:
-        def growth_of(count):
-            if count not in growth:
-                growth[count] = cost_of_first(compiler, folder, headers, count)[0] - expected[count]
-            return growth[count]
+    ends = [0, *(i + 1 for i, name in enumerate(headers) if name in budget)]  # up to where the budget tells
+    ends[-1] = len(headers)
+    budget = [0, *(budget[headers[end - 1]] for end in ends[1:-1]), [*budget.values()][-1]]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        def costs(counts):
+            return [cost[0] for cost in pool.map(lambda n: cost_of_first(compiler, folder, headers, n), counts)]
 
-        def search(first, last):
-            grew = growth_of(last) - growth_of(first)
-            if grew <= 1:  # what rounding does
-                return
-            if last - first == 1:
-                found.append((grew, headers[first]))
-                return
-            middle = (first + last) // 2
-            search(first, middle)
-            search(middle, last)
-
-        search(0, len(headers))
-    return sorted(found, reverse=True)
+        now = [0, *costs(ends[1:])]
+        grown = sorted(((now[i] - now[i - 1] - budget[i] + budget[i - 1], i) for i in range(1, len(ends))), reverse=True)
+        found = []
+        for grew, i in grown[:3]:
+            if grew > 1:  # which rounding does
+                before = [now[i - 1], *costs(range(ends[i - 1] + 1, ends[i] + 1))]
+                added = {headers[ends[i - 1] + k]: before[k + 1] - before[k] for k in range(len(before) - 1)}
+                found.append((grew, added))
+    return found
 
 
 def check(commands, compiler):
@@ -169,8 +160,9 @@ def check(commands, compiler):
         failed.append(f"{PAGE.relative_to(ROOT)}: its table is not the budget's; run compile_time.py --write g++")
     if any(" takes " in line for line in failed):
         grown = grown_headers(compiler, budget["headers of weft/all.hpp, MB up to each"])
-        for grew, name in grown[:10]:
-            failed.append(f"  {name}: takes {grew} MB more, of those that g++ allocates")
+        for grew, added in grown:
+            failed.append(f"  {grew} MB more of those that g++ allocates, here: " +
+                          ", ".join(f"{name} ({mb} MB now)" for name, mb in sorted(added.items(), key=lambda x: -x[1])))
         failed.append("Make them cheaper (docs/performance.md says how), or, where they are worth it, run "
                       "compile_time.py --write g++" if grown else "No header of weft/all.hpp grew; what is only in that file did.")
     return failed
@@ -184,10 +176,10 @@ def page_table(budget):
     return "\n".join(lines)
 
 
-def write(commands, compiler):
+def write(commands, compiler, times):
     with ThreadPoolExecutor(1) as beside:  # it is seconds of CPU that are measured
-        headers = beside.submit(costs_of_headers, compiler)
-        found = measure(commands, 3)
+        headers = beside.submit(costs_of_headers, compiler, STEP)
+        found = measure(commands, times)
         headers = headers.result()
     base = {level: found["the standard headers alone", level][0] for level in ("-O0", "-O2")}
     budget = {
@@ -234,10 +226,10 @@ def main():
             "the same with `weft::compiled`": ["-DWEFT_COMPILED_LINEAR", best],
         }
         compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", folder / "out.o"]
-        levels = ["-O0"] if options.once else ["-O0", "-O2"]
+        levels = ["-O0"] if options.once and not options.write else ["-O0", "-O2"]
         commands = {(name, level): [*compile_it, level, *what] for name, what in files.items() for level in levels}
         if options.write:
-            return write(commands, options.compiler)
+            return write(commands, options.compiler, times)
         if options.check:
             failed = check(commands, options.compiler)
             print(*failed, sep="\n")
