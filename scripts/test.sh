@@ -66,9 +66,7 @@ check() {
   fi
 }
 
-if ! $all; then
-  check test
-else
+if $all; then
   check release
   check clang
   check asan
@@ -78,6 +76,8 @@ else
   else
     check tsan
   fi
+else
+  check test
 fi
 
 printf '[%s] logs are in %s\n' "$(steps_clock)" "$steps_logs"

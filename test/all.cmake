@@ -162,10 +162,3 @@ if(TARGET weft::compare)
     -P "${CMAKE_CURRENT_SOURCE_DIR}/consumer/own_heuristic.cmake")
   set_tests_properties(consumer/own_heuristic PROPERTIES LABELS consumer TIMEOUT 300)
 endif()
-
-# Schedules of benchmark/records, by a checker of their own.
-if(Python3_FOUND AND TARGET benchmark_records)
-  add_test(NAME tool/records COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tool/records.py"
-    "$<TARGET_FILE:benchmark_records>")
-  set_tests_properties(tool/records PROPERTIES LABELS tool TIMEOUT 300)
-endif()

@@ -19,7 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 INCLUDE = re.compile(r'^ *# *include ([<"])([^>"]+)[>"]', re.M)
-NO_MODULE = ("boost/", "coin-or/", "coin/", "hwloc.h", "oneapi/", "onnx/", "google/") # what those libraries' headers do
+# Libraries whose headers use what they do not include, or cannot be read apart from each other.
+NO_MODULE = ("boost/", "coin-or/", "coin/", "hwloc.h", "oneapi/", "onnx/", "google/")
 
 
 def run(command):
@@ -50,6 +51,7 @@ def errors_of(clang, include, headers, flags):
             "-DMPICH_SKIP_MPICXX", *flags, "-I", str(include)]
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
+
         def text_of(names):
             return "".join(f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in names)
 

@@ -32,17 +32,17 @@ UMBRELLAS = {
     "networks.hpp": ("""/// Workloads and platforms to try things with: networks that you write, bundled ones, and random graphs. Apart from
 /// all.hpp, since a program that plans its own graphs should not wait for a compiler that reads them.""",
                      r"workload/(generate|nn/|zoo|training_step\.hpp)|graph/(generate|polyhedral)|platform/generate"),
-    "models.hpp": ("""/// What is known of ops by their type (shapes, FLOP, gradients, rooflines), and machines from what they are made of: for
-/// those who read models and describe machines. Apart from all.hpp, which plans with any costs.""",
+    "models.hpp": ("""/// Facts about ops by their type (shapes, FLOP, gradients, rooflines), and machines described by their parts: for those
+/// who read models. Apart from all.hpp, which plans with any costs.""",
                    r"workload/(attention_form|einsum|flop_rules|graph_training_step|model\.|op_|optimizer|stored_as)|"
                    r"cost/(efficiency|roofline)|platform/(described_machine|inventory)"),
-    "concurrency.hpp": ("""/// With how many threads ops run, and which run at once: models of their times, controllers, and simulated, bounded and
+    "concurrency.hpp": ("""/// Numbers of threads for ops, and which ops run at once: models of times, controllers, and simulated, bounded and
 /// checked runs of teams on one many-core machine.""",
                         r"concurrency/|bound/moldable|platform/machine|simulate/manycore|validate/teams"),
     "execute.hpp": ("""/// Running what was decided: a plan as a program for each device, executors, and where tensors lie in memory.""",
                     r"execute/|allocate/"),
-    "all.hpp": ("""/// All that plans: graphs, platforms, costs, workloads, every partitioner, policy, refiner, bound, simulator and solver,
-/// and what judges plans; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp,
+    "all.hpp": ("""/// All that plans, and what judges plans: graphs, platforms, costs, workloads, every partitioner, policy, refiner,
+/// bound, simulator and solver; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp,
 /// concurrency.hpp and execute.hpp; graphs cut at many levels are in partition/acyclic.hpp.""", r""),
 }
 BY_NAME = re.compile(r"partition/(acyclic|multilevel/)") # too dear for an umbrella, whose users rarely need them

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// With how many threads ops run, and which run at once: models of their times, controllers, and simulated, bounded and
+/// Numbers of threads for ops, and which ops run at once: models of times, controllers, and simulated, bounded and
 /// checked runs of teams on one many-core machine.
 #pragma once
 

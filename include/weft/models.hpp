@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What is known of ops by their type (shapes, FLOP, gradients, rooflines), and machines from what they are made of: for
-/// those who read models and describe machines. Apart from all.hpp, which plans with any costs.
+/// Facts about ops by their type (shapes, FLOP, gradients, rooflines), and machines described by their parts: for those
+/// who read models. Apart from all.hpp, which plans with any costs.
 #pragma once
 
 #include "weft/platform/described_machine.hpp"
