@@ -5,17 +5,73 @@
 #include "kernels/onednn.hpp"
 #include "kernels/sliding_window.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace kernels {
 
 namespace detail {
 
 /// A convolution of `image` with `filter` to `result`, in whichever direction it is computed.
+///
+/// A kernel of one element sees only the pixels that the stride lands on. oneDNN makes an image of these, but where
+/// channels do not fill its vectors, it writes past its scratchpad (2.6, on AVX2): there we make it.
 struct convolution {
+  extents whole; ///< the image of the op; `image` is that, or every `step`th of its pixels on both axes
+  std::size_t step = 1;
   extents image, filter, result;
   sliding_window window;
 
   convolution(const op_call& call, const extents& from, const extents& kernel, const extents& to)
-      : image{from}, filter{kernel}, result{to}, window{find_window(call, from, to, {kernel[0], kernel[1]})} {}
+      : whole{from}, image{from}, filter{kernel}, result{to},
+        window{find_window(call, from, to, {kernel[0], kernel[1]})} {
+    if (kernel[0] == 1 && kernel[1] == 1 && window.strides[0] > 1 && (from[3] % 16 != 0 || to[3] % 16 != 0)) {
+      step = static_cast<std::size_t>(window.strides[0]);
+      image = {from[0], to[1], to[2], from[3]};
+      window = valid_window(1);
+    }
+  }
+
+  /// Where the image is: in the op's, or in memory of the program.
+  float* place(const operand& x, onednn::program& p) const {
+    return step == 1 ? x.data : p.allocate(onednn::image(image));
+  }
+  /// `visit(pixel in the op's image, pixel in the image)`, for each of the latter.
+  template <class Visit>
+  void visit_pixels(float* all, float* some, Visit visit) const {
+    const std::size_t channels = whole[3];
+    for (std::size_t n = 0; n < image[0]; ++n) {
+      for (std::size_t y = 0; y < image[1]; ++y) {
+        for (std::size_t x = 0; x < image[2]; ++x, some += channels) {
+          visit(std::span{all + ((n * whole[1] + y * step) * whole[2] + x * step) * channels, channels},
+                std::span{some, channels});
+        }
+      }
+    }
+  }
+  /// The body of a kernel that reads the image, which lies at `some`.
+  std::function<void()> reading(const operand& x, float* some, onednn::program p) const {
+    auto body = onednn::body_of(std::move(p));
+    if (step == 1) {
+      return body;
+    }
+    return [*this, x, some, body] {
+      visit_pixels(x.data, some, [](auto from, auto to) { std::copy(from.begin(), from.end(), to.begin()); });
+      body();
+    };
+  }
+  /// The same for one that writes it.
+  std::function<void()> writing(const operand& x, float* some, onednn::program p) const {
+    auto body = onednn::body_of(std::move(p));
+    if (step == 1) {
+      return body;
+    }
+    return [*this, x, some, body] {
+      body();
+      std::ranges::fill(x.values(), 0.0f);
+      visit_pixels(x.data, some, [](auto to, auto from) { std::copy(from.begin(), from.end(), to.begin()); });
+    };
+  }
 
   template <class Desc, class... Head>
   Desc describe(Head... head) const {
@@ -49,10 +105,11 @@ inline std::function<void()> conv2d(const op_call& call, unsigned) {
   const auto desc = shape.forward();
   onednn::program p;
   float* filter = p.converted(onednn::filter(k.dims), k.data, desc.weights_desc());
-  p.add<dnnl::convolution_forward>(desc, {{DNNL_ARG_SRC, desc.src_desc(), x.data},
+  float* image = shape.place(x, p);
+  p.add<dnnl::convolution_forward>(desc, {{DNNL_ARG_SRC, desc.src_desc(), image},
                                           {DNNL_ARG_WEIGHTS, desc.weights_desc(), filter},
                                           {DNNL_ARG_DST, desc.dst_desc(), y.data}});
-  return onednn::body_of(std::move(p));
+  return shape.reading(x, image, std::move(p));
 }
 
 /// Conv2DBackpropInput(gradient of the result, filter) -> gradient of the image; the transposed convolution.
@@ -62,10 +119,11 @@ inline std::function<void()> conv2d_backprop_input(const op_call& call, unsigned
   const auto desc = shape.backward<dnnl::convolution_backward_data>();
   onednn::program p;
   float* filter = p.converted(onednn::filter(k.dims), k.data, desc.weights_desc());
+  float* gradient = shape.place(dx, p);
   p.add<dnnl::convolution_backward_data>(desc, {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), dy.data},
                                                 {DNNL_ARG_WEIGHTS, desc.weights_desc(), filter},
-                                                {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), dx.data}});
-  return onednn::body_of(std::move(p));
+                                                {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), gradient}});
+  return shape.writing(dx, gradient, std::move(p));
 }
 
 /// Conv2DBackpropFilter(image, gradient of the result) -> gradient of the filter.
@@ -77,13 +135,14 @@ inline std::function<void()> conv2d_backprop_filter(const op_call& call, unsigne
   const auto computed = desc.diff_weights_desc();
   onednn::program p;
   float* gradient = computed == wanted ? dk.data : p.allocate(computed);
-  p.add<dnnl::convolution_backward_weights>(desc, {{DNNL_ARG_SRC, desc.src_desc(), x.data},
+  float* image = shape.place(x, p);
+  p.add<dnnl::convolution_backward_weights>(desc, {{DNNL_ARG_SRC, desc.src_desc(), image},
                                                    {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), dy.data},
                                                    {DNNL_ARG_DIFF_WEIGHTS, computed, gradient}});
   if (gradient != dk.data) {
     p.copy(computed, gradient, wanted, dk.data);
   }
-  return onednn::body_of(std::move(p));
+  return shape.reading(x, image, std::move(p));
 }
 
 } // namespace kernels
