@@ -6,6 +6,7 @@
 //
 // memory [--moves N] [--only NAME]
 #include "weft/bound/live_memory.hpp"
+#include "weft/compiled.hpp"
 #include "weft/cost/roofline.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/partition/layer_split.hpp"
@@ -26,12 +27,12 @@
 namespace {
 
 using namespace weft;
-using gpu_problem = problem<workload, platform<>, cost::roofline>;
+using gpu_problem = compiled::tabulated;
 
-cost::roofline gpu_cost() {
+cost::tabulated gpu_cost(const workload& w, const platform<>& q) {
   cost::roofline c;
   c.launch_overhead = 5e-6;
-  return c;
+  return {c, w, q};
 }
 
 /// A DGX A100 whose GPUs have that much memory.
@@ -59,7 +60,7 @@ double gib(byte_count bytes) { return static_cast<double>(bytes) / (1 << 30); }
 bool study(const std::string& name, double share, std::uint64_t moves) {
   const auto w = zoo::make(name);
   const auto ample = eight_gpus(byte_count{1} << 50);
-  const gpu_problem unlimited{w, ample, gpu_cost()};
+  const gpu_problem unlimited{w, ample, gpu_cost(w, ample)};
   const plan alone{*partition::first_device{}(unlimited), {}};
   const auto on_one = run_of(unlimited, alone, schedule::fifo{});
   const auto whole = peak_memory_of(unlimited, alone.placement, on_one)[1];
@@ -68,7 +69,7 @@ bool study(const std::string& name, double share, std::uint64_t moves) {
   const auto layers_need = largest_on_gpus(peak_memory_of(unlimited, layers.placement, in_layers));
 
   const auto q = eight_gpus(static_cast<byte_count>(static_cast<double>(whole) * share));
-  const gpu_problem p{w, q, gpu_cost()};
+  const gpu_problem p{w, q, gpu_cost(w, q)};
   const stopwatch clock;
   const auto reserved = solve::best(p, {.moves = 0});
   const double reserved_seconds = clock.seconds();

@@ -51,6 +51,33 @@ function(weft_link_components target)
   endforeach()
 endfunction()
 
+set(WEFT_BATCH 1 CACHE STRING
+  "How many sources of a target are compiled as one: more make a whole build quicker and a rebuild after a change slower")
+
+# weft_compile_in_batches(<target> <source>...): compiles WEFT_BATCH of these sources of the target as one.
+function(weft_compile_in_batches target)
+  list(LENGTH ARGN sources)
+  if(NOT WEFT_BATCH GREATER 1 OR sources LESS 2)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set(batch 0)
+  set(onnx_batch 0) # apart, since ONNX's headers set macros
+  foreach(source IN LISTS ARGN) # what sets macros stays alone
+    file(STRINGS "${source}" macros REGEX "^ *# *define " LIMIT_COUNT 1)
+    file(STRINGS "${source}" onnx REGEX "^ *# *include .*onnx" LIMIT_COUNT 1)
+    if(NOT macros)
+      set(kind batch)
+      if(onnx)
+        set(kind onnx_batch)
+      endif()
+      math(EXPR number "${${kind}} / ${WEFT_BATCH}")
+      math(EXPR ${kind} "${${kind}} + 1")
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${kind}_${number})
+    endif()
+  endforeach()
+endfunction()
+
 # weft_optimise(<target> <level>): of a release build; what runs shortly is not worth the compiler's time.
 function(weft_optimise target level)
   if(NOT MSVC)

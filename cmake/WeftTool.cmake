@@ -24,6 +24,7 @@ function(weft_tool_library target folder)
   target_link_libraries(${target} PRIVATE "$<BUILD_INTERFACE:weft_dev>" "$<BUILD_INTERFACE:CLI11::CLI11>"
     "$<BUILD_INTERFACE:Threads::Threads>" "$<INSTALL_INTERFACE:${CMAKE_THREAD_LIBS_INIT}>" fmt::fmt)
   weft_optimise(${target} 1)
+  weft_compile_in_batches(${target} ${sources})
 endfunction()
 
 # What compare and place share.

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSL-1.0
 # Installs what is missing, then builds and runs the tests. The last line is `N passed, N failed`.
 #
-#   scripts/test.sh           all unit, property, golden, docs and tool tests, with g++
-#   scripts/test.sh --all     also with clang, and under the address, undefined-behaviour and thread sanitizers; MPI,
-#                             benchmarks, packages, strangers' projects, and every header by itself
+#   scripts/test.sh           all unit tests, with clang under the address and undefined-behaviour sanitizers; with g++,
+#                             property, golden, docs and tool tests
+#   scripts/test.sh --all     also MPI, benchmarks, packages, strangers' projects, every header by itself, examples and
+#                             tools with clang, and threads under the thread sanitizer
 #
 # WEFT_REFERENCE_DATA in the environment: folder of the published data that some tests compare with (see docs).
 set -euo pipefail
@@ -12,9 +13,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/steps.sh
 
 all=false
+options=(-DWEFT_TEST_ALL=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
 case "${1:-}" in
   "") ;;
-  --all) all=true ;;
+  --all) all=true options=() ;;
   *) echo "usage: scripts/test.sh [--all]" >&2; exit 2 ;;
 esac
 
@@ -51,13 +53,14 @@ nothing_left_out() {
   ! grep -E '(is|are) left out' "$steps_logs/configure-$1.log"
 }
 
-# check PRESET [LAUNCHER...]: configures, builds and tests a preset.
+# check PRESET [LAUNCHER...]: configures, builds and tests a preset. As many compilers at once as there are cores: the
+# sources that are compiled as one take gigabytes.
 check() {
   local preset=$1
   shift
-  if step "configure-$preset" cmake --preset "$preset" "-DWEFT_REFERENCE_DATA=$reference" &&
+  if step "configure-$preset" cmake --preset "$preset" "-DWEFT_REFERENCE_DATA=$reference" "${options[@]}" &&
     nothing_left_out "$preset" &&
-    step "build-$preset" cmake --build --preset "$preset"; then
+    step "build-$preset" cmake --build --preset "$preset" --parallel "$(nproc)"; then
     step "test-$preset" "$@" ctest --preset "$preset" --parallel "$(nproc)" || true
     count "$preset"
   else
@@ -66,18 +69,16 @@ check() {
   fi
 }
 
+check release
+check asan
 if $all; then
-  check release
   check clang
-  check asan
   # The thread sanitizer of clang 16 does not get along with much address-space randomisation.
   if setarch "$(uname -m)" -R true 2>/dev/null; then
     check tsan setarch "$(uname -m)" -R
   else
     check tsan
   fi
-else
-  check test
 fi
 
 printf '[%s] logs are in %s\n' "$(steps_clock)" "$steps_logs"
