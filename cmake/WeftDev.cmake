@@ -52,9 +52,10 @@ function(weft_link_components target)
 endfunction()
 
 set(WEFT_BATCH 1 CACHE STRING
-  "How many sources of a target are compiled as one: more make a whole build quicker and a rebuild after a change slower")
+  "How many sources of a target are compiled as one: more make a whole build quicker on few cores, and a rebuild after a change slower")
 
-# weft_compile_in_batches(<target> <source>...): compiles WEFT_BATCH of these sources of the target as one.
+# weft_compile_in_batches(<target> <source>...): compiles WEFT_BATCH of these sources of the target as one. CMake leaves
+# out those that have options of their own.
 function(weft_compile_in_batches target)
   list(LENGTH ARGN sources)
   if(NOT WEFT_BATCH GREATER 1 OR sources LESS 2)

@@ -11,13 +11,13 @@ scripts/setup.sh demo
 step configure-demo cmake --preset release
 
 programs=build/release/examples
-step build-quick_start cmake --build --preset release --target quick_start
+step build-quick_start cmake --build --preset release --target quick_start --parallel "$(nproc)"
 echo
 "$programs/quick_start" | sed 's/^/    /'
 echo "    (examples/quick_start.cpp: four ops on a CPU and two GPUs)"
 echo
 
-step build-demo cmake --build --preset release --target compare place
+step build-demo cmake --build --preset release --target compare place --parallel "$(nproc)"
 report=build/demo/report.html
 mkdir -p "$(dirname "$report")"
 "$programs/compare" --workload zoo:mnist_conv,zoo:lstm --platform preset:paper_like_10 \

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSL-1.0
 # Installs what is missing, then builds and runs the tests. The last line is `N passed, N failed`.
 #
-#   scripts/test.sh           all unit tests, with clang under the address and undefined-behaviour sanitizers; with g++,
-#                             property, golden, docs and tool tests
+#   scripts/test.sh           with g++, optimised: property, golden, docs and tool tests, examples, and the unit tests that
+#                             run long; with clang, under the address and undefined-behaviour sanitizers: the others
 #   scripts/test.sh --all     also MPI, benchmarks, packages, strangers' projects, every header by itself, examples and
-#                             tools with clang, and threads under the thread sanitizer
+#                             tools compiled by clang, all under these sanitizers, and threads under that for threads
 #
 # WEFT_REFERENCE_DATA in the environment: folder of the published data that some tests compare with (see docs).
 set -euo pipefail

@@ -14,8 +14,9 @@ namespace detail {
 
 /// A convolution of `image` with `filter` to `result`, in whichever direction it is computed.
 ///
-/// A kernel of one element sees only the pixels that the stride lands on. oneDNN makes an image of these, but where
-/// channels do not fill its vectors, it writes past its scratchpad (2.6, on AVX2): there we make it.
+/// A kernel of one element sees only the pixels that the stride lands on. oneDNN computes on a copy of these, but where
+/// channels do not fill its vectors, which have up to 16 floats, version 2.6 writes past its scratchpad (seen on AVX2).
+/// There the copy is made here, by one thread.
 struct convolution {
   extents whole; ///< the image of the op; `image` is that, or every `step`th of its pixels on both axes
   std::size_t step = 1;
@@ -33,7 +34,7 @@ struct convolution {
   }
 
   /// Where the image is: in the op's, or in memory of the program.
-  float* place(const operand& x, onednn::program& p) const {
+  float* image_data(const operand& x, onednn::program& p) const {
     return step == 1 ? x.data : p.allocate(onednn::image(image));
   }
   /// `visit(pixel in the op's image, pixel in the image)`, for each of the latter.
@@ -105,7 +106,7 @@ inline std::function<void()> conv2d(const op_call& call, unsigned) {
   const auto desc = shape.forward();
   onednn::program p;
   float* filter = p.converted(onednn::filter(k.dims), k.data, desc.weights_desc());
-  float* image = shape.place(x, p);
+  float* image = shape.image_data(x, p);
   p.add<dnnl::convolution_forward>(desc, {{DNNL_ARG_SRC, desc.src_desc(), image},
                                           {DNNL_ARG_WEIGHTS, desc.weights_desc(), filter},
                                           {DNNL_ARG_DST, desc.dst_desc(), y.data}});
@@ -119,7 +120,7 @@ inline std::function<void()> conv2d_backprop_input(const op_call& call, unsigned
   const auto desc = shape.backward<dnnl::convolution_backward_data>();
   onednn::program p;
   float* filter = p.converted(onednn::filter(k.dims), k.data, desc.weights_desc());
-  float* gradient = shape.place(dx, p);
+  float* gradient = shape.image_data(dx, p);
   p.add<dnnl::convolution_backward_data>(desc, {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), dy.data},
                                                 {DNNL_ARG_WEIGHTS, desc.weights_desc(), filter},
                                                 {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), gradient}});
@@ -135,7 +136,7 @@ inline std::function<void()> conv2d_backprop_filter(const op_call& call, unsigne
   const auto computed = desc.diff_weights_desc();
   onednn::program p;
   float* gradient = computed == wanted ? dk.data : p.allocate(computed);
-  float* image = shape.place(x, p);
+  float* image = shape.image_data(x, p);
   p.add<dnnl::convolution_backward_weights>(desc, {{DNNL_ARG_SRC, desc.src_desc(), image},
                                                    {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), dy.data},
                                                    {DNNL_ARG_DIFF_WEIGHTS, computed, gradient}});
