@@ -18,7 +18,9 @@ home=https://github.com/$repository
 conan=$folder/conan/recipes/weft
 rm -rf "$conan"
 mkdir -p "$conan/all"
-git ls-files -z test_package | xargs -0 cp --parents -t "$conan/all"
+# without what Conan may have left there
+find test_package -type f ! -path '*/build/*' ! -name CMakeUserPresets.json ! -path '*/__pycache__/*' -print0 |
+  xargs -0 cp --parents -t "$conan/all"
 sed "s|^    license = .*|&\n    homepage = \"$home\"\n    url = \"https://github.com/conan-io/conan-center-index\"|" \
   conanfile.py >"$conan/all/conanfile.py"
 printf 'versions:\n  "%s":\n    folder: all\n' "$version" >"$conan/config.yml"
