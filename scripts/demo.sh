@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/steps.sh
 
-echo "On two cores and a bare Debian 12 this takes about 4 minutes, half of them compiling."
+echo "On two cores and a bare Debian 12 this takes about 3 minutes, two of them compiling."
 scripts/setup.sh demo
 step configure-demo cmake --preset release
 
