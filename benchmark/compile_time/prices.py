@@ -14,11 +14,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 20  # element types or call sites per file
 HEADERS = "".join(f"#include <{h}>\n" for h in ("algorithm", "functional", "map", "memory", "optional", "ranges", "span",
-                                                "tuple", "unordered_map", "vector"))
-HEADERS += "".join(f'#include "weft/core/{h}.hpp"\n' for h in ("buffer", "reversed", "sort"))
+                                                "tuple", "unordered_map", "unordered_set", "vector"))
+HEADERS += "".join(f'#include "weft/core/{h}.hpp"\n' for h in ("buffer", "numbering", "reversed", "sort"))
 LESS = "[](const X#& a, const X#& b) { return a.b < b.b; }"
 USE = ("int f#({0}<X#>& v) {{ v.push_back({{1, 2}}); v.resize(5); v.assign(5, X#{{}}); int s = 0;"
        " for (auto& x : v) s += x.a; return s + v.back().a; }}")
+KEY = "struct K# { unsigned long k = 0; operator unsigned long() const { return k; } };"
 CASES = {
     "std::vector, used": USE.format("std::vector"),
     "weft::buffer, used": USE.format("weft::buffer"),
@@ -38,6 +39,8 @@ CASES = {
     "std::span of pointer and size": "int g#(std::span<const X#>); int f#(X# *p, std::size_t n) { return g#({p, n}); }",
     "std::map": "int f#(std::map<int, X#>& m) { return m[5].a; }",
     "std::unordered_map": "int f#(std::unordered_map<int, X#>& m) { return m[5].a; }",
+    "std::unordered_set": KEY + "bool f#(std::unordered_set<K#, std::hash<unsigned long>>& s) { return s.insert(K#{1}).second; }",
+    "weft::numbering": KEY + "bool f#(weft::numbering<K#>& s) { return s.insert(K#{1}); }",
     "std::function of a lambda": "void g#(const std::function<int(X#)>&); void f#(int z) { g#([z](X# x) { return x.a + z; }); }",
     "std::optional": "std::optional<X#> f#(int n) { if (n) return X#{1, 2}; return {}; }",
     "std::unique_ptr": "void f#(std::unique_ptr<X#>& p) { p = std::make_unique<X#>(); }",

@@ -2,12 +2,13 @@
 /// Independent pieces of work on several threads.
 #pragma once
 
+#include "weft/core/buffer.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace weft {
 
@@ -28,7 +29,7 @@ void for_each_on_threads(unsigned count, unsigned threads, F f) {
     }
   };
   {
-    std::vector<std::jthread> others;
+    buffer<std::jthread> others;
     for (unsigned t = 1; t < std::min(threads, count); ++t) {
       others.emplace_back(work);
     }

@@ -2,6 +2,8 @@
 /// The layers of a model in their order, found by the names of its ops or else by its structure.
 #pragma once
 
+#include "weft/core/buffer.hpp"
+#include "weft/core/numbering.hpp"
 #include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/longest_path.hpp"
@@ -12,12 +14,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -49,7 +48,10 @@ namespace detail {
 template <class Problem>
 class layer_finder {
 public:
-  using layer_list = std::vector<std::pair<std::string_view, op_id>>; ///< scopes with their first ops, in order
+  struct layer {
+    std::string_view scope = {};
+    op_id first = none; ///< its op with the longest path to the end
+  };
 
   explicit layer_finder(const Problem& p)
       : p_{p}, name_(p.num_ops()),
@@ -59,7 +61,9 @@ public:
       if constexpr (requires { std::string_view{p.workload().name(v)}; }) {
         name_[v] = op_name{p.workload().name(v)};
         name_[v].add_firsts(firsts_);
-        op_of_.try_emplace(p.workload().name(v), v);
+        if (names_.insert(p.workload().name(v))) {
+          op_of_.push_back(v);
+        }
       }
       auto& lead = lead_[p.component(v)];
       if (!name_[v].is_gradient && (lead == none || height_[v] > height_[lead])) {
@@ -71,18 +75,19 @@ public:
     }
   }
 
-  const layer_list& layers() const { return layers_; }
+  const buffer<layer>& layers() const { return layers_; } ///< in order
 
   /// Layers are the outermost scopes of which there are several of a kind, or the innermost ones if that gives more.
   void by_scopes(std::size_t at_least) {
-    const auto outer = [&](op_id v) { return name_[v].layer(true, firsts_); };
-    const auto inner = [&](op_id v) { return name_[v].layer(false, firsts_); };
-    number_layers(outer);
+    const auto by = [&](bool outermost) {
+      number_layers([&](op_id v) { return name_[v].layer(outermost, firsts_); });
+    };
+    by(true);
     if (layers_.size() < at_least) {
       const auto few = layers_.size();
-      number_layers(inner);
+      by(false);
       if (layers_.size() <= few) {
-        number_layers(outer);
+        by(true);
       }
     }
   }
@@ -103,25 +108,25 @@ public:
       bytes += static_cast<double>(w.resident_bytes(v));
     }
     const auto is_small = [&](const kind_use& use) { return use.work < work / 200 && use.bytes <= bytes / 200; };
-    std::unordered_set<std::string> opened;
+    numbering<std::string> opened;
     const auto accepted = [&](const std::string& kind) { return !opened.contains(kind); };
     for (bool again = true; again;) { // at most once per kind
       again = false;
-      std::unordered_map<std::string, kind_use> kinds;
+      kinds_in_use kinds;
       for (component_id c = 0; c < p_.num_components(); ++c) {
         if (lead_[c] != none) {
           count(name_[lead_[c]], c, accepted, kinds);
         }
       }
-      for (const auto& [kind, use] : kinds) {
-        if (use.is_stage() || is_small(use)) {
-          again = opened.insert(kind).second || again;
+      for (std::size_t k = 0; k < kinds.use.size(); ++k) {
+        if (kinds.use[k].is_stage() || is_small(kinds.use[k])) {
+          again = opened.insert(kinds.kind[k]) || again;
         }
       }
       if (!again) {
         double work_named = 0;
         double bytes_named = 0;
-        for (const auto& [kind, use] : kinds) {
+        for (const kind_use& use : kinds.use) {
           work_named += use.work;
           bytes_named += use.bytes;
         }
@@ -186,14 +191,14 @@ public:
 
   /// The number, from 1, of the layer that names tell for each component; else `none`.
   std::vector<std::uint32_t> named_parts() const {
-    std::unordered_map<std::string_view, std::uint32_t> number;
-    for (const auto& l : layers_) {
-      number.emplace(l.first, static_cast<std::uint32_t>(number.size() + 1));
+    numbering<std::string_view> scopes;
+    for (const layer& l : layers_) {
+      scopes.insert(l.scope);
     }
     std::vector<std::uint32_t> part(p_.num_components(), none);
     for (component_id c = 0; c < p_.num_components(); ++c) {
-      if (const auto at = number.find(layer_[c]); at != number.end()) {
-        part[c] = at->second;
+      if (const auto i = scopes.find(layer_[c]); i != none) {
+        part[c] = i + 1;
       }
     }
     return part;
@@ -276,12 +281,13 @@ public:
 
   /// The scopes of what no layer has: their outermost parts that no layer is in.
   std::vector<model_layers::outer_scope> outside(const std::vector<std::uint32_t>& part) const {
-    std::unordered_set<std::string_view> around; // scopes that layers are in
-    for (const auto& l : layers_) {
-      op_name{l.first}.each_scope([&](std::string_view s) { around.insert(s); });
+    numbering<std::string_view> around; // scopes that layers are in
+    for (const layer& l : layers_) {
+      op_name{l.scope}.each_scope([&](std::string_view s) { around.insert(s); });
     }
-    std::unordered_map<std::string_view, std::map<std::uint32_t, byte_count>> bytes; // of parameters, by part
-    std::vector<std::string_view> order;
+    numbering<std::string_view> scopes;
+    numbering<std::uint64_t> in_part; // scope, then part
+    buffer<byte_count> bytes;         // of parameters, per scope and part
     for (const op_id v : p_.topological_order()) {
       const component_id c = p_.component(v);
       std::string_view outer;
@@ -289,19 +295,21 @@ public:
         name_[v].each_scope([&](std::string_view s) { outer = outer.empty() && !around.contains(s) ? s : outer; });
       }
       if (!outer.empty()) {
-        const auto [at, is_new] = bytes.try_emplace(outer);
-        if (is_new) {
-          order.push_back(outer);
-        }
-        at->second[part[c]] += p_.resident_bytes(c);
+        const auto i = in_part.number(std::uint64_t{scopes.number(outer)} << 32 | part[c]);
+        bytes.resize(in_part.size());
+        bytes[i] += p_.resident_bytes(c);
       }
     }
     std::vector<model_layers::outer_scope> found;
-    for (const auto scope : order) {
-      const auto& by_part = bytes[scope];
-      const auto most = std::max_element(by_part.begin(), by_part.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-      found.push_back({std::string{scope}, most->first});
+    buffer<std::uint32_t> most(scopes.size(), none); // in_part's number, ties by part
+    for (std::uint32_t i = 0; i < in_part.size(); ++i) {
+      auto& other = most[in_part[i] >> 32];
+      if (other == none || bytes[i] > bytes[other] || (bytes[i] == bytes[other] && in_part[i] < in_part[other])) {
+        other = i;
+      }
+    }
+    for (std::uint32_t i = 0; i < scopes.size(); ++i) {
+      found.push_back({std::string{scopes[i]}, static_cast<std::uint32_t>(in_part[most[i]])});
     }
     return found;
   }
@@ -309,50 +317,56 @@ public:
 private:
   /// What there is of a kind of scopes.
   struct kind_use {
-    std::unordered_map<std::string_view, std::unordered_set<std::string_view>> inside = {}; ///< numbered ones, per scope
+    numbering<std::string_view> scopes = {};
+    buffer<std::uint32_t> inside = {}; ///< per scope: how many numbered ones are next inside
     double work = 0;
     double bytes = 0;
     double work_inside = 0;
     double bytes_inside = 0;
 
     bool is_stage() const {
-      if (inside.size() <= 1) {
+      if (scopes.size() <= 1) {
         return true; // not one of several
       }
-      const auto [least, most] = std::minmax_element(inside.begin(), inside.end(), [](const auto& a, const auto& b) {
-        return a.second.size() < b.second.size();
-      });
-      const std::size_t few = least->second.size();
-      const std::size_t many = most->second.size();
-      return inside.size() < 6 && many > 0 && (few != many || many == 1) && work_inside >= 0.8 * work &&
+      const std::size_t few = *std::min_element(inside.begin(), inside.end());
+      const std::size_t many = *std::max_element(inside.begin(), inside.end());
+      return scopes.size() < 6 && many > 0 && (few != many || many == 1) && work_inside >= 0.8 * work &&
              bytes_inside >= 0.8 * bytes;
     }
+  };
+  struct kinds_in_use {
+    numbering<std::string> kind = {};
+    buffer<kind_use> use = {};
+    numbering<std::string_view> inside = {}; ///< numbered scopes that are next inside one of a kind in use
   };
 
   /// Adds c, whose op has this name, to the kind of its outermost scope of an accepted kind.
   template <class Accepted>
-  void count(const op_name& name, component_id c, const Accepted& accepted,
-             std::unordered_map<std::string, kind_use>& kinds) const {
-    kind_use* outer = nullptr;
-    std::unordered_set<std::string_view>* inside = nullptr;
+  void count(const op_name& name, component_id c, const Accepted& accepted, kinds_in_use& kinds) const {
     double work = 0;
     for (const op_id v : p_.members(c)) {
       work += name_[v].is_gradient ? 0 : p_.workload().work(v);
     }
     const auto bytes = static_cast<double>(p_.resident_bytes(c));
+    std::uint32_t outer = none;
+    std::uint32_t scope = none; // until something is found inside
     name.each_numbered(firsts_, [&](std::string_view s, const std::string& kind) {
-      if (outer == nullptr) {
+      if (outer == none) {
         if (accepted(kind)) {
-          outer = &kinds[kind];
-          inside = &outer->inside[s];
-          outer->work += work;
-          outer->bytes += bytes;
+          outer = kinds.kind.number(kind);
+          kinds.use.resize(kinds.kind.size());
+          auto& use = kinds.use[outer];
+          scope = use.scopes.number(s);
+          use.inside.resize(use.scopes.size());
+          use.work += work;
+          use.bytes += bytes;
         }
-      } else if (inside != nullptr) {
-        inside->insert(s);
-        inside = nullptr;
-        outer->work_inside += work;
-        outer->bytes_inside += bytes;
+      } else if (scope != none) {
+        auto& use = kinds.use[outer];
+        use.inside[scope] += kinds.inside.insert(s) ? 1 : 0;
+        scope = none;
+        use.work_inside += work;
+        use.bytes_inside += bytes;
       }
     });
   }
@@ -361,8 +375,8 @@ private:
   /// where v belongs.
   component_id owner(op_id v) const {
     const auto name = lead_[p_.component(v)] == none ? name_[v].origin() : std::string_view{};
-    const auto at = name.empty() ? op_of_.end() : op_of_.find(name);
-    return at == op_of_.end() ? none : p_.component(at->second);
+    const auto i = name.empty() ? none : names_.find(name);
+    return i == none ? none : p_.component(op_of_[i]);
   }
 
   /// Layers in order, and per component the name of its layer by `key`: that of the op that leads it or else of the one
@@ -370,24 +384,28 @@ private:
   template <class Key>
   void number_layers(const Key& scope_of) {
     const auto key = [&](op_id v) { return v == none ? std::string_view{} : scope_of(v); };
-    std::unordered_map<std::string_view, op_id> first;
+    numbering<std::string_view> scopes;
+    layers_.clear();
     layer_.assign(p_.num_components(), {});
     for (component_id c = 0; c < p_.num_components(); ++c) {
       const op_id v = key(lead_[c]).empty() ? entry_[c] : lead_[c];
       layer_[c] = key(v);
       if (!layer_[c].empty()) {
-        auto& begin = first.try_emplace(layer_[c], v).first->second;
-        begin = is_before(v, begin) ? v : begin;
+        const auto i = scopes.number(layer_[c]);
+        if (i == layers_.size()) {
+          layers_.push_back({layer_[c], v});
+        } else if (is_before(v, layers_[i].first)) {
+          layers_[i].first = v;
+        }
       }
     }
     for (const op_id v : ids(p_.num_ops())) {
       const component_id c = p_.component(v);
-      if (lead_[c] == none && layer_[c].empty() && first.contains(key(v))) {
+      if (lead_[c] == none && layer_[c].empty() && scopes.contains(key(v))) {
         layer_[c] = key(v);
       }
     }
-    layers_.assign(first.begin(), first.end());
-    weft::sort(layers_, [&](const auto& a, const auto& b) { return is_before(a.second, b.second); });
+    weft::sort(layers_, [&](const layer& a, const layer& b) { return is_before(a.first, b.first); });
   }
 
   bool is_before(op_id a, op_id b) const { return height_[a] != height_[b] ? height_[a] > height_[b] : a < b; }
@@ -425,15 +443,16 @@ private:
   }
 
   const Problem& p_;
-  std::vector<op_name> name_;
-  std::unordered_set<std::string_view> firsts_; ///< scopes without a number of which there are numbered ones
+  buffer<op_name> name_;
+  numbering<std::string_view> firsts_; ///< scopes without a number of which there are numbered ones
   std::vector<double> height_; ///< ops on the longest path to the end: near the network's input it is largest, also for
                                ///< what nothing leads to, such as parameters
   std::vector<op_id> lead_;    ///< per component its highest forward op; `none` if it has gradients only
   std::vector<op_id> entry_;   ///< per component the op by which it reads what others make, see `entry_of`
-  std::unordered_map<std::string_view, op_id> op_of_;
-  layer_list layers_;
-  std::vector<std::string_view> layer_; ///< per component; empty if its names tell none
+  numbering<std::string_view> names_;
+  buffer<op_id> op_of_; ///< per name: the first that has it
+  buffer<layer> layers_;
+  buffer<std::string_view> layer_; ///< per component; empty if its names tell none
 };
 
 } // namespace detail
@@ -452,7 +471,7 @@ model_layers find_layers(const Problem& p) {
   if (finder.layers().size() >= 2) {
     found.named = true;
     for (const auto& l : finder.layers()) {
-      found.scopes.emplace_back(l.first);
+      found.scopes.emplace_back(l.scope);
     }
     found.num_layers = static_cast<std::uint32_t>(found.scopes.size());
     part = finder.named_parts();

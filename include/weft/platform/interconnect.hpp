@@ -2,6 +2,7 @@
 /// Devices and switches joined by cables, and the route from every device to every other.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/config.hpp"
 #include "weft/core/error.hpp"
 #include "weft/platform/link.hpp"
@@ -124,9 +125,9 @@ private:
   std::size_t num_switches_ = 0;
   std::size_t num_wired_ = 0; // links after these belong to one pair
   std::vector<link> links_;
-  std::vector<link_ends> ends_;
+  buffer<link_ends> ends_;
   std::size_t num_found_ = 0; // hops after these are of routes that were given
-  std::vector<piece> routes_; // by pair
+  buffer<piece> routes_; // by pair
   std::vector<link_id> hops_; // of all routes
   std::vector<std::string> switch_names_; // empty when no switch has a name
   weft::routing routing_;
@@ -360,7 +361,7 @@ private:
   std::vector<given_route> given_;
   index leaving_;
   index arriving_;
-  std::vector<distance> away_;            // of every node from the device that is looked back from
+  buffer<distance> away_;            // of every node from the device that is looked back from
   std::vector<std::uint32_t> reached_;    // nodes that reach it, the nearest first
   std::vector<link_id> best_;             // in the places of leaving_.links, the first num_best_ of each node
   std::vector<std::uint32_t> num_best_;

@@ -24,6 +24,7 @@ struct critical_change {
   item_id other = none;    ///< of its lane, which the item is put next to if it stays
   bool before = false;     ///< before the other item
   double estimate = 0;     ///< about how long the longest path through what is moved will be
+  std::uint32_t tie = 0;   ///< drawn: of equal estimates the least comes first
 };
 
 /// Collects the changes that may shorten a longest path, and estimates each without making it. A schedule only gets shorter if every longest path is broken, and a path is only broken if
@@ -59,7 +60,7 @@ public:
 
   /// The changes around a longest path that is drawn, best estimate first; until the next call.
   template <class Schedule>
-  std::span<const critical_change> collect(const Schedule& s, rng& random, std::size_t most_moves) {
+  const buffer<critical_change>& collect(const Schedule& s, rng& random, std::size_t most_moves) {
     changes_.clear();
     draw_path(s, random);
     collect_moves(s, random, most_moves);
@@ -71,11 +72,10 @@ public:
     for (auto& x : changes_) {
       x.tie = random.below(1u << 16);
     }
-    weft::sort(changes_, [](const drawn& a, const drawn& b) {
+    weft::sort(changes_, [](const critical_change& a, const critical_change& b) {
       return a.estimate != b.estimate ? a.estimate < b.estimate : a.tie < b.tie;
     });
-    sorted_.assign(changes_.begin(), changes_.end());
-    return sorted_;
+    return changes_;
   }
 
   /// Makes a change. False: it cannot be made; roll back.
@@ -93,10 +93,6 @@ public:
 
 private:
   static constexpr std::size_t most_passed = 32; ///< items of a block that one goes past, and itself
-
-  struct drawn : critical_change {
-    std::uint32_t tie = 0;
-  };
 
   template <class Schedule>
   void draw_path(const Schedule& s, rng& random) {
@@ -131,7 +127,7 @@ private:
       const component_id c = p_->component(i);
       for (const device_id d : devices(i)) {
         if (d != s.device(i) && s.fits(c, d) && (pairs <= most || random.below(static_cast<std::uint32_t>(pairs)) < most)) {
-          changes_.push_back({{i, d, none, false, s.path_if_moved(i, d)}});
+          changes_.push_back({i, d, none, false, s.path_if_moved(i, d)});
         }
       }
     }
@@ -173,7 +169,7 @@ private:
       tail = items.duration(row[k]) + std::max(tail, items.rest(row[k]));
       longest = std::max(longest, heads_[k - 1] + tail);
     }
-    changes_.push_back({{v, none, row.back(), false, longest}});
+    changes_.push_back({v, none, row.back(), false, longest});
   }
   /// The last of these goes before the first.
   template <class Schedule>
@@ -197,15 +193,14 @@ private:
       longest = std::max(longest, heads_[k] + tail);
     }
     longest = std::max(longest, begin + items.duration(v) + std::max(tail, items.rest(v)));
-    changes_.push_back({{v, none, row.front(), true, longest}});
+    changes_.push_back({v, none, row.front(), true, longest});
   }
 
   const Problem* p_;
   std::vector<std::size_t> first_; // of the devices of each op, and one at the end
   std::vector<device_id> can_;
   std::vector<item_id> path_;
-  buffer<drawn> changes_;
-  std::vector<critical_change> sorted_;
+  buffer<critical_change> changes_;
   buffer<double> heads_; // in a block that was changed
 };
 

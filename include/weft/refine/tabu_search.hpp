@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/rounding.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/concepts.hpp"
@@ -79,7 +80,7 @@ private:
     critical_neighbourhood<Problem> critical;
     neighbourhood<Problem> any;
     std::vector<std::uint64_t> tabu_until; // per pair of an item and a device
-    std::vector<critical_change> reassignments;
+    buffer<critical_change> reassignments;
 
     void run() {
       std::uint64_t last_better = 0;
@@ -145,7 +146,7 @@ private:
     }
 
     /// Where something is charged: as many as half of the candidates.
-    const std::vector<critical_change>& reassign_any() {
+    const buffer<critical_change>& reassign_any() {
       reassignments.clear();
       for (std::uint32_t k = 0; s.charges() > 0 && k < options.candidates / 2; ++k) {
         const op_id v = random.below(static_cast<std::uint32_t>(s.num_ops()));

@@ -2,6 +2,7 @@
 /// A problem seen from its components: what they cost on each device and which tensors go between them.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/throughput/charges.hpp"
 
@@ -96,9 +97,9 @@ private:
     struct bundle {
       tensor_id tensor;
       component_id producer;
-      std::vector<component_id> consumers;
+      buffer<component_id> consumers;
     };
-    std::vector<bundle> bundles;
+    buffer<bundle> bundles;
     for (const tensor_id t : ids(p.num_tensors())) {
       bundle b{t, p.component(p.workload().producer(t)), {}};
       for (const op_id v : p.workload().consumers(t)) {
@@ -113,7 +114,9 @@ private:
       }
     }
     weft::stable_sort(bundles, [](const bundle& a, const bundle& b) {
-      return a.producer != b.producer ? a.producer < b.producer : a.consumers < b.consumers;
+      return a.producer != b.producer
+               ? a.producer < b.producer
+               : std::lexicographical_compare(a.consumers.begin(), a.consumers.end(), b.consumers.begin(), b.consumers.end());
     });
     first_output_.assign(num_components() + 1, 0);
     first_input_.assign(num_components() + 1, 0);
@@ -121,7 +124,7 @@ private:
     first_tensor_.push_back(0);
     for (std::size_t i = 0; i < bundles.size(); ++i) {
       const auto& b = bundles[i];
-      if (i == 0 || b.producer != bundles[i - 1].producer || b.consumers != bundles[i - 1].consumers) {
+      if (i == 0 || b.producer != bundles[i - 1].producer || !(b.consumers == bundles[i - 1].consumers)) {
         producer_.push_back(b.producer);
         ++first_output_[b.producer + 1];
         for (const component_id c : b.consumers) {

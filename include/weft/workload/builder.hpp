@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
+#include "weft/core/numbering.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -64,8 +64,7 @@ public:
     }
     if (!o.type.empty()) {
       types_.resize(v, none);
-      const auto next = static_cast<std::uint32_t>(type_numbers_.size());
-      types_.push_back(type_numbers_.try_emplace(std::move(o.type), next).first->second);
+      types_.push_back(type_names_.number(std::move(o.type)));
     }
     columns_.resident_bytes_.push_back(o.resident_bytes);
     columns_.kinds_.push_back(o.kinds);
@@ -141,10 +140,8 @@ public:
       o.bytes = columns_.bytes_[outputs_[v].first];
     }
     o.name = name(v);
-    for (const auto& [type, number] : type_numbers_) {
-      if (v < types_.size() && types_[v] == number) {
-        o.type = type;
-      }
+    if (v < types_.size() && types_[v] != none) {
+      o.type = type_names_[types_[v]];
     }
     return o;
   }
@@ -285,19 +282,21 @@ private:
     }
     types_.resize(w.num_ops(), none);
     if (std::find(types_.begin(), types_.end(), none) != types_.end()) {
-      type_numbers_.try_emplace("", none);
+      const std::uint32_t untyped = type_names_.number("");
+      std::replace(types_.begin(), types_.end(), none, untyped);
     }
-    std::vector<std::uint32_t> sorted(type_numbers_.size(), 0); // by number; that of "", if it is there, comes first
-    std::uint32_t position = 0;
-    for (const auto& [type, number] : type_numbers_) {
-      w.type_names_.push_back(type);
-      if (number != none) {
-        sorted[number] = position;
-      }
-      ++position;
+    buffer<std::uint32_t> by_name;
+    for (std::uint32_t i = 0; i < type_names_.size(); ++i) {
+      by_name.push_back(i);
+    }
+    weft::sort(by_name, [&](std::uint32_t a, std::uint32_t b) { return type_names_[a] < type_names_[b]; });
+    std::vector<std::uint32_t> position(by_name.size());
+    for (std::uint32_t i = 0; i < by_name.size(); ++i) {
+      position[by_name[i]] = i;
+      w.type_names_.push_back(type_names_[by_name[i]]);
     }
     for (std::uint32_t& type : types_) {
-      type = type == none ? 0 : sorted[type];
+      type = position[type];
     }
     w.types_ = std::move(types_);
   }
@@ -383,7 +382,7 @@ private:
   buffer<outputs_of_op> outputs_;
   std::vector<std::string> names_;                     // up to the last op with a name
   std::vector<std::uint32_t> types_;                   // up to the last op with a type; `none` for ops without
-  std::map<std::string, std::uint32_t> type_numbers_;  // numbers in the order in which types came
+  numbering<std::string> type_names_;                  // in the order in which types came
   buffer<pending_edge> edges_;
   buffer<colocation> colocations_;
 };

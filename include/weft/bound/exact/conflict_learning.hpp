@@ -501,7 +501,7 @@ private:
   std::uint32_t new_atoms_ = 0; // the first of the reason that is being given
   reason dead_end_;
   std::vector<literal> pool_;
-  std::vector<std::vector<watch>> watches_; // per literal
+  buffer<buffer<watch>> watches_; // per literal
   std::size_t num_learned_ = 0;
   std::uint64_t changes_ = 0;
   std::vector<bound_id> raised_lately_;

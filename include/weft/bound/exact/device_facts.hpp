@@ -4,6 +4,7 @@
 
 #include "weft/bound/exact/conflict_learning.hpp"
 #include "weft/bound/exact/whole_times.hpp"
+#include "weft/core/buffer.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -247,7 +248,7 @@ private:
   std::vector<literal> place_;                        // units x machines
   std::vector<conflict_learning::bound_id> bound_[2]; // ops x machines
   std::vector<literal> before_;                       // ops x ops
-  std::vector<std::pair<op_id, op_id>> pair_of_;      // per fact about an order
+  buffer<std::pair<op_id, op_id>> pair_of_;      // per fact about an order
   std::vector<std::vector<op_id>> members_;           // per unit
 };
 

@@ -10,6 +10,7 @@
 #include "weft/bound/exact/refute.hpp"
 #include "weft/bound/exact/twin_devices.hpp"
 #include "weft/core/budget.hpp"
+#include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/edges.hpp"
@@ -243,7 +244,7 @@ private:
   detail::head_and_tail around_;
   std::vector<std::size_t> twin_; // of the devices of the excerpt
   excerpt<Problem> part_;
-  std::vector<distance> distances_;
+  buffer<distance> distances_;
   std::vector<std::uint32_t> last_at_;  // per op: the place of a distance that ends there
   std::vector<std::uint32_t> position_; // per op, in the topological order
   std::vector<std::uint32_t> below_;    // per op: the last round in which it was met on a way

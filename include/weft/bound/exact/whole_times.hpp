@@ -53,7 +53,7 @@ struct whole_times {
   std::vector<std::uint32_t> first_unit; ///< per component, of its first op
   std::vector<byte_count> demand;        ///< per component
   std::vector<byte_count> capacity;      ///< per device
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> together; ///< units on one device, if slots are machines
+  buffer<std::pair<std::uint32_t, std::uint32_t>> together; ///< units on one device, if slots are machines
   double unit = 1;
   bool is_exact = true; ///< the schedules are those of the problem but for rounding
   bool memory_matters = false;

@@ -2,9 +2,10 @@
 /// What the names of ops say about the layers of a model.
 #pragma once
 
+#include "weft/core/numbering.hpp"
+
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 namespace weft::partition::detail {
 
@@ -34,7 +35,7 @@ struct op_name {
   /// The scope up to and including the outermost (or the innermost) one that is one of several of its kind: that bears
   /// a number, such as `encoder/layer_3`, `h12` or `model.layers.7`, or is among `firsts`, as `conv2d` is where there is
   /// a `conv2d_1`. Empty if none is. The last part, the op's own name, does not count.
-  std::string_view layer(bool outermost, const std::unordered_set<std::string_view>& firsts = {}) const {
+  std::string_view layer(bool outermost, const numbering<std::string_view>& firsts = {}) const {
     std::string_view found;
     each_scope([&](std::string_view s) {
       if ((found.empty() || !outermost) && (is_digit(s.back()) || firsts.contains(s))) {
@@ -47,7 +48,7 @@ struct op_name {
   /// The scope up to and including the outermost numbered one, also with a letter after the number as in `mixed_5b`, for
   /// whose kind `accepts(kind)` holds: the scope with `#` for the numbers of its last part.
   template <class Accepts>
-  std::string_view layer_of_kind(const std::unordered_set<std::string_view>& firsts, const Accepts& accepts) const {
+  std::string_view layer_of_kind(const numbering<std::string_view>& firsts, const Accepts& accepts) const {
     std::string_view found;
     each_numbered(firsts, [&](std::string_view s, const std::string& kind) {
       if (found.empty() && accepts(kind)) {
@@ -59,7 +60,7 @@ struct op_name {
 
   /// Calls `found(scope, kind)` for each numbered scope, from the outermost inwards.
   template <class Found>
-  void each_numbered(const std::unordered_set<std::string_view>& firsts, const Found& found) const {
+  void each_numbered(const numbering<std::string_view>& firsts, const Found& found) const {
     std::string kind;
     std::size_t known = 0;
     each_scope([&](std::string_view s) {
@@ -95,7 +96,7 @@ struct op_name {
   }
 
   /// Adds what its numbered scopes are called where a framework gives the first of a kind no number.
-  void add_firsts(std::unordered_set<std::string_view>& firsts) const {
+  void add_firsts(numbering<std::string_view>& firsts) const {
     each_scope([&](std::string_view s) {
       const auto last = s.find_last_not_of("0123456789");
       if (is_digit(s.back()) && last != s.npos && last > 0 && s[last] == '_') {

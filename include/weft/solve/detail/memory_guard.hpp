@@ -4,6 +4,7 @@
 
 #include "weft/bound/component_memory.hpp"
 #include "weft/bound/live_memory.hpp"
+#include "weft/core/numbering.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
@@ -15,7 +16,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -95,7 +95,7 @@ public:
       for (const auto& t : s.alive) {
         const component_id c = p_->component(t.received ? t.keeper : t.producer);
         const std::uint64_t key = std::uint64_t{t.tensor} << 32 | (t.received ? c : none);
-        if (charged_.insert(key).second) {
+        if (charged_.insert(key)) {
           learned = true;
           charge_[c] += t.bytes;
         }
@@ -162,7 +162,7 @@ private:
   std::vector<byte_count> resident_;
   std::vector<byte_count> charge_; // per component, beyond what is resident
   std::optional<Problem> reserved_; // made anew each time, since cost models need not be assignable
-  std::unordered_set<std::uint64_t> charged_;
+  numbering<std::uint64_t> charged_;
   std::vector<memory_shortage> pending_;
   double excess_ = std::numeric_limits<double>::infinity(); // of the pending ones
   near_miss nearest_;

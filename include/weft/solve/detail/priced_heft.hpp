@@ -2,6 +2,7 @@
 /// HEFT where memory has a price, so that what needs much of it for little work leaves the devices that are short of it.
 #pragma once
 
+#include "weft/core/numbering.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/list_scheduler.hpp"
 #include "weft/plan/plan.hpp"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -88,7 +88,7 @@ private:
     const priced_heft& options;
     std::vector<double> used; // bytes per device
     std::vector<double> row;  // seconds per device, for the op in hand
-    std::unordered_set<std::uint64_t> there; // scarce tensors on devices
+    numbering<std::uint64_t> there; // scarce tensors on devices
   };
 
   template <class Problem>

@@ -204,7 +204,7 @@ private:
   /// Merges each two clusters with a tie between them for which no two open classes are `possible`.
   template <class Possible>
   bool merge(Possible possible) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+    buffer<std::pair<std::uint32_t, std::uint32_t>> found;
     each_pair([&](std::uint32_t l, std::uint32_t h, std::size_t i, std::size_t j) {
       for (std::size_t x = 0; x < classes_.size(); ++x) {
         for (std::size_t y = 0; y < classes_.size(); ++y) {
