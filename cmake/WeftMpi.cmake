@@ -62,13 +62,10 @@ function(weft_mpi_programs target)
   endforeach()
 endfunction()
 
-# weft_mpi_tests(<test> <target> RANKS <n>... [ARGUMENTS ...] [LABELS ...] [TIMEOUT <seconds>] [PROPERTIES ...]): runs
+# weft_mpi_tests(<test> <target> RANKS <n>... [ARGUMENTS ...] [LABELS ...] [PROPERTIES ...]): runs
 # <target>_<mpi> on so many ranks, as <test>.<mpi>.<n>, one test at a time: ranks that wait take all of their core.
 function(weft_mpi_tests test target)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "RANKS;ARGUMENTS;LABELS;PROPERTIES")
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;ARGUMENTS;LABELS;PROPERTIES")
   foreach(name IN LISTS weft_mpis)
     foreach(ranks IN LISTS arg_RANKS)
       if(name STREQUAL "mpich" AND ranks GREATER 2 AND ranks GREATER weft_cores)
@@ -76,7 +73,7 @@ function(weft_mpi_tests test target)
       endif()
       add_test(NAME ${test}.${name}.${ranks}
         COMMAND ${weft_${name}_run} ${ranks} "$<TARGET_FILE:${target}_${name}>" ${arg_ARGUMENTS})
-      set_tests_properties(${test}.${name}.${ranks} PROPERTIES LABELS "mpi;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+      set_tests_properties(${test}.${name}.${ranks} PROPERTIES LABELS "mpi;${arg_LABELS}"
         PROCESSORS ${weft_cores} ${arg_PROPERTIES} ENVIRONMENT "${weft_mpi_environment}")
     endforeach()
   endforeach()

@@ -45,7 +45,7 @@ endforeach()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND Python3_FOUND)
   add_test(NAME headers/alone COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/headers.py" --self-test
     "${CMAKE_CXX_COMPILER}" "${PROJECT_SOURCE_DIR}/include" "${all_headers_source}" ${foreign_folders})
-  set_tests_properties(headers/alone PROPERTIES LABELS headers TIMEOUT 900)
+  set_tests_properties(headers/alone PROPERTIES LABELS headers)
 endif()
 
 # With the newest clang that is there, beside the one that builds the tests: it may see more.
@@ -59,7 +59,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_test(NAME headers/newer_clang COMMAND "${WEFT_NEWER_CLANG}" -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic
       -Wconversion -Wsign-conversion -Wshadow ${clang_warnings} -Werror -DONNX_NAMESPACE=onnx -DONNX_ML=1
       -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX ${foreign_folders} -I "${PROJECT_SOURCE_DIR}/include" "${source}")
-    set_tests_properties(headers/newer_clang PROPERTIES LABELS headers TIMEOUT 300)
+    set_tests_properties(headers/newer_clang PROPERTIES LABELS headers)
   else()
     message(STATUS "weft: the headers are not checked with a clang newer than 16; none is installed")
   endif()
@@ -72,7 +72,6 @@ if(TARGET weft_simgrid AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_link_libraries(weft_simgrid_times PRIVATE weft_dev weft_simgrid)
   weft_optimise(weft_simgrid_times 1)
   add_test(NAME simgrid/same_times COMMAND weft_simgrid_times)
-  set_tests_properties(simgrid/same_times PROPERTIES TIMEOUT 600)
 elseif(NOT TARGET weft_simgrid)
   message(STATUS "weft: no test beside SimGrid, which is not installed")
 endif()
@@ -95,7 +94,7 @@ if(weft_has_smpi AND TARGET calibrate_cluster AND Python3_FOUND AND CMAKE_CXX_CO
     add_test(NAME interop/mpi/smpi/${cluster} COMMAND Python3::Interpreter
       "${CMAKE_CURRENT_SOURCE_DIR}/interop/mpi/smpi.py" ${cluster} "${WEFT_SMPIRUN}"
       "$<TARGET_FILE:calibrate_cluster_smpi>" ${place})
-    set_tests_properties(interop/mpi/smpi/${cluster} PROPERTIES LABELS "mpi;smpi" TIMEOUT 300 PROCESSORS ${weft_cores})
+    set_tests_properties(interop/mpi/smpi/${cluster} PROPERTIES LABELS "mpi;smpi" PROCESSORS ${weft_cores})
   endforeach()
   # The executor there, against weft's simulator.
   weft_smpi_program(weft_network_step interop/mpi/network_step.cpp LIBRARIES Threads::Threads)
@@ -107,7 +106,7 @@ if(weft_has_smpi AND TARGET calibrate_cluster AND Python3_FOUND AND CMAKE_CXX_CO
     add_test(NAME interop/mpi/network_steps.${ranks} COMMAND Python3::Interpreter
       "${CMAKE_CURRENT_SOURCE_DIR}/interop/mpi/network_steps.py" "${WEFT_SMPIRUN}" "$<TARGET_FILE:weft_network_step>"
       ${ranks} ${steps_on_${ranks}})
-    set_tests_properties(interop/mpi/network_steps.${ranks} PROPERTIES LABELS "mpi;smpi" TIMEOUT 600 PROCESSORS ${weft_cores})
+    set_tests_properties(interop/mpi/network_steps.${ranks} PROPERTIES LABELS "mpi;smpi" PROCESSORS ${weft_cores})
   endforeach()
 elseif(NOT weft_has_smpi)
   message(STATUS "weft: no test of MPI programs on simulated clusters; they need SimGrid and MPI")
@@ -117,7 +116,7 @@ endif()
 if(Python3_FOUND AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_test(NAME fused COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/fused.py" "${CMAKE_CXX_COMPILER}"
     "${PROJECT_SOURCE_DIR}/include")
-  set_tests_properties(fused PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  set_tests_properties(fused PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
 # Wrong uses must be refused with a message that helps.
@@ -130,7 +129,7 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
       -D "FLAGS=-std=c++20 -Wall -Wextra -I${PROJECT_SOURCE_DIR}/include"
       -D "WITH_TWIN=$<STREQUAL:${CMAKE_CXX_COMPILER_ID},GNU>" # one compiler is enough for that
       -P "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/check.cmake")
-    set_tests_properties(${name} PROPERTIES LABELS compile_fail TIMEOUT 120)
+    set_tests_properties(${name} PROPERTIES LABELS compile_fail)
   endforeach()
 endif()
 
@@ -140,7 +139,7 @@ add_test(NAME package/port COMMAND ${CMAKE_COMMAND} -D "SOURCE=${PROJECT_SOURCE_
 add_test(NAME package/conan COMMAND ${CMAKE_COMMAND} -D "SOURCE=${PROJECT_SOURCE_DIR}"
   -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/conan"
   -P "${CMAKE_CURRENT_SOURCE_DIR}/package/conan.cmake")
-set_tests_properties(package/port package/conan PROPERTIES LABELS package TIMEOUT 900
+set_tests_properties(package/port package/conan PROPERTIES LABELS package
   SKIP_REGULAR_EXPRESSION "^skipped: ")
 
 # Strangers' projects.
@@ -152,7 +151,7 @@ foreach(from IN ITEMS package source)
     -D "LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}"
     -D "HWLOC=${WEFT_LIBRARY_hwloc}"
     -P "${CMAKE_CURRENT_SOURCE_DIR}/consumer/run.cmake")
-  set_tests_properties(consumer/${from} PROPERTIES LABELS consumer TIMEOUT 300)
+  set_tests_properties(consumer/${from} PROPERTIES LABELS consumer)
 endforeach()
 
 if(TARGET weft::compare)
@@ -160,5 +159,5 @@ if(TARGET weft::compare)
     -D "BUILD=${PROJECT_BINARY_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/consumer_own_heuristic"
     -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "GENERATOR=${CMAKE_GENERATOR}"
     -P "${CMAKE_CURRENT_SOURCE_DIR}/consumer/own_heuristic.cmake")
-  set_tests_properties(consumer/own_heuristic PROPERTIES LABELS consumer TIMEOUT 300)
+  set_tests_properties(consumer/own_heuristic PROPERTIES LABELS consumer)
 endif()

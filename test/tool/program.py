@@ -7,7 +7,7 @@ failures = []
 
 
 def run(*arguments):
-    return subprocess.run([EXE, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([EXE, *map(str, arguments)], capture_output=True, text=True)
 
 
 def check(condition, what):

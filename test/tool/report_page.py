@@ -359,7 +359,7 @@ def compared(browser, folder, exe, pictures):
     path = os.path.join(folder, 'compare.html')
     made = subprocess.run([exe, '--workload', 'zoo:mnist_conv,zoo:dynamic_rnn', '--platform', 'preset:paper_like_10', '--partition',
                            'hash,heft', '--schedule', 'fifo,path_completion_time', '--repeat', '2', '--html', path],
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True)
     check(made.returncode == 0, f'compare writes a report: {made.stderr[:300]}')
     if made.returncode:
         return
@@ -390,7 +390,7 @@ def main(arguments):
         print('skipped: there is no Chromium')
         sys.exit(77)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        subprocess.run([os.path.realpath(arguments[0]), folder], check=True, timeout=300)
+        subprocess.run([os.path.realpath(arguments[0]), folder], check=True)
         browser = Browser(os.path.join(folder, 'profile'))
         try:
             for page in sorted(name[:-5] for name in os.listdir(folder) if name.endswith('.html')):

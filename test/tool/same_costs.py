@@ -15,7 +15,7 @@ def check(condition, what):
 
 
 def run(program, *arguments):
-    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
 
 
 # Files. What the work of ops is in differs, and bytes are those of tensors between them.

@@ -363,7 +363,9 @@ private:
         }
       } else if (scope != none) {
         auto& use = kinds.use[outer];
-        use.inside[scope] += kinds.inside.insert(s) ? 1 : 0;
+        if (kinds.inside.insert(s)) {
+          ++use.inside[scope];
+        }
         scope = none;
         use.work_inside += work;
         use.bytes_inside += bytes;

@@ -50,7 +50,7 @@ bool same(const mpi::communicator& all, const mpi::run_report& r) {
 }
 
 TEST_CASE("mpi::executor: tensors are what one device alone computes, and what threads compute, run after run") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   rng random{5};
   const workload w = test::random_graph(random, 60, 1000);
@@ -85,7 +85,7 @@ TEST_CASE("mpi::executor: tensors are what one device alone computes, and what t
 }
 
 TEST_CASE("mpi::executor: as docs/cluster.md shows it") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator some;
   const chain c{12, num_ranks(some)};
   const workload& workload = c.graph;
@@ -113,7 +113,7 @@ TEST_CASE("mpi::executor: as docs/cluster.md shows it") {
 }
 
 TEST_CASE("mpi::executor: devices are ranks as they are, or as a map says") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   const chain c{12, num_ranks(all)};
   const execute::program program{c.graph, c.where};
@@ -139,7 +139,7 @@ TEST_CASE("mpi::executor: devices are ranks as they are, or as a map says") {
 }
 
 TEST_CASE("mpi::executor: what does not fit is told on all ranks, by one line") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   const auto message = [&](const execute::program& p, std::vector<int> ranks) -> std::string {
     try {
@@ -170,7 +170,7 @@ TEST_CASE("mpi::executor: what does not fit is told on all ranks, by one line") 
 }
 
 TEST_CASE("mpi::executor: another program's memory, or too little, is a run that failed on all ranks") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   const chain c{20, num_ranks(all)}, other{21, num_ranks(all)};
   const execute::program program{c.graph, c.where}, different{other.graph, other.where};
@@ -198,7 +198,7 @@ TEST_CASE("mpi::executor: another program's memory, or too little, is a run that
 }
 
 TEST_CASE("mpi::executor: ranks that wait inside of MPI hear of faults, too") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   const chain c{40, num_ranks(all)};
   const execute::program program{c.graph, c.where};
@@ -225,7 +225,7 @@ TEST_CASE("mpi::executor: ranks that wait inside of MPI hear of faults, too") {
 }
 
 TEST_CASE("mpi::executor: an exception is told on all ranks, with its op") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   const chain c{40, num_ranks(all)};
   const execute::program program{c.graph, c.where};
@@ -263,7 +263,7 @@ TEST_CASE("mpi::executor: an exception is told on all ranks, with its op") {
 }
 
 TEST_CASE("mpi::executor: a kernel cannot run the executor that runs it") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   const chain c{4, num_ranks(all)};
   const execute::program program{c.graph, c.where};
@@ -281,7 +281,7 @@ TEST_CASE("mpi::executor: a kernel cannot run the executor that runs it") {
 }
 
 TEST_CASE("mpi::executor: a stop token or a deadline of any rank ends all, also when that one waits or is done") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   const chain c{40, num_ranks(all)};
   const execute::program program{c.graph, c.where};
@@ -345,7 +345,7 @@ TEST_CASE("mpi::executor: a stop token or a deadline of any rank ends all, also 
 }
 
 TEST_CASE("mpi::executor: the record of all ranks is one trace") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   rng random{8};
   const workload w = test::random_graph(random, 60, 3000);
@@ -400,7 +400,7 @@ TEST_CASE("mpi::executor: the record of all ranks is one trace") {
 }
 
 TEST_CASE("mpi::executor: messages of zero bytes, and of more than is sent at once") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   for (const byte_count bytes : {0u, 1u, 3'000'000u}) {
     const chain c{10, num_ranks(all), bytes};

@@ -17,7 +17,7 @@ namespace interop_mpi_executor_allocation_test {
 using namespace weft;
 
 TEST_CASE("mpi::executor: after one run, running again allocates nothing") {
-  const test::watchdog limit{60};
+  const test::watchdog limit;
   const mpi::communicator all;
   workload_builder b;
   plan p;

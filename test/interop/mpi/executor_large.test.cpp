@@ -19,7 +19,7 @@ namespace interop_mpi_executor_large_test {
 using namespace weft;
 
 TEST_CASE("mpi::executor: a tensor of 2.2 GiB goes from one rank to the other") {
-  const test::watchdog limit{110};
+  const test::watchdog limit;
   const mpi::communicator all;
   constexpr byte_count bytes = (byte_count{22} << 30) / 10 + 3;
   const auto asked = [](int what) { return static_cast<byte_count>(::sysconf(what)); };

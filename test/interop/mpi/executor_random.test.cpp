@@ -61,7 +61,7 @@ TEST_CASE("mpi::executor: random graphs with random plans") {
   const mpi::communicator all;
   const auto cases = num_cases(2000, all.size());
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
-    const test::watchdog limit{60};
+    const test::watchdog limit;
     CAPTURE(seed);
     problem p{seed, all.size()};
     const execute::program program{p.graph, p.where, p.options};
@@ -81,7 +81,7 @@ TEST_CASE("mpi::executor: random faults, each of which ends on all ranks, and af
   std::size_t count[4] = {};
   const auto cases = num_cases(1000, all.size());
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
-    const test::watchdog limit{60};
+    const test::watchdog limit;
     CAPTURE(seed);
     problem p{1'000'000 + seed, all.size()};
     if (p.graph.num_ops() == 0) {

@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-LIMIT = 20  # seconds until the last process is gone, with what starting takes on a busy machine
+LIMIT = 240  # seconds until the last process is gone; a few do on an idle machine
 # How to start so that there is a certain line, in which RANK is the number of the rank that was killed.
 WAYS = {
     "openmpi": [

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Makes a hang a failure that comes soon.
+/// Makes a hang a failure.
 #pragma once
 
 #include <unistd.h>
 
 namespace weft::test {
 
-/// The process is ended by SIGALRM if this lives for longer, and by that all ranks.
+/// The process is ended by SIGALRM if this lives for some minutes, and by that all ranks.
 struct watchdog {
-  explicit watchdog(unsigned seconds) { ::alarm(seconds); }
+  watchdog() { ::alarm(240); } // seconds: on a busy machine ranks that wait for each other take fifty times as long
   ~watchdog() { ::alarm(0); }
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
