@@ -302,7 +302,6 @@ TEST_CASE("mpi::executor: a stop token or a deadline of any rank ends all, also 
   CHECK(report.num_finished < 40);
   CHECK(same(all, report));
 
-  // Rank 0 has come to its end when its deadline passes, and rank 1 is in the first of two ops.
   workload_builder b;
   b.add_op({.work = 1, .bytes = 1});
   b.add_op({.work = 1, .bytes = 1});
@@ -311,32 +310,29 @@ TEST_CASE("mpi::executor: a stop token or a deadline of any rank ends all, also 
   const execute::program two{apart, {{0, 1, 1}}};
   mpi::executor run_two{all, two};
   execute::memory memory_of_two{two, run_two.devices()};
-  const int tag = 5;
-  report = run_two(
-    [&](op_id v, const execute::op_buffers&) {
-      if (v == 0) {
-        all.send({}, 1, tag);
-      } else if (v == 1) {
-        all.receive({}, 0, tag);
-        std::this_thread::sleep_for(std::chrono::milliseconds(3000));
-      }
-    },
-    memory_of_two, {.seconds = all.rank() == 0 ? 1.0 : 1e6});
+  // Rank 0 has a deadline, and op `slow` of rank 1 takes three times as long. On a busy machine rank 0 may not have run
+  // its op by then, nor rank 1 have begun op 2: then again with more time.
+  const auto run_until_deadline = [&](op_id slow, std::size_t finished) {
+    mpi::run_report r;
+    for (int seconds = 1; seconds <= 16 && r.num_finished != finished; seconds *= 4) {
+      r = run_two(
+        [&](op_id v, const execute::op_buffers&) {
+          if (v == slow) {
+            std::this_thread::sleep_for(std::chrono::seconds(3 * seconds));
+          }
+        },
+        memory_of_two, {.seconds = all.rank() == 0 ? seconds : 1e6});
+    }
+    return r;
+  };
+  // Rank 0 has come to its end when its deadline passes, and rank 1 is in the first of two ops.
+  report = run_until_deadline(1, 2);
   CHECK(report.status == run_status::timed_out);
   CHECK(report.message == "the deadline has passed on rank 0");
   CHECK(report.num_finished == 2);
   CHECK(same(all, report));
   // Now it passes when the last op runs.
-  report = run_two(
-    [&](op_id v, const execute::op_buffers&) {
-      if (v == 2) {
-        all.send({}, 0, tag);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2000));
-      } else if (v == 0) {
-        all.receive({}, 1, tag);
-      }
-    },
-    memory_of_two, {.seconds = all.rank() == 0 ? 1.0 : 1e6});
+  report = run_until_deadline(2, 3);
   CHECK(report.status == run_status::finished);
   CHECK(report.message.empty());
   CHECK(same(all, report));
