@@ -15,6 +15,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/core/indexed_heap.hpp"
 #include "weft/core/level_profile.hpp"
+#include "weft/core/numbering.hpp"
 #include "weft/core/parallel.hpp"
 #include "weft/core/poison.hpp"
 #include "weft/core/random.hpp"
