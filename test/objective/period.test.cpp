@@ -2,6 +2,7 @@
 #include "weft/objective/period.hpp"
 
 #include "simulate/random_problem.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/partition/heft.hpp"
 #include "weft/refine/local_search.hpp"
@@ -21,7 +22,7 @@ constexpr evaluation by_period{schedule::static_order{}, objective::period{}};
 TEST_CASE("objective::period: the score is the period of the placement, and the bound that of all") {
   rng random{4};
   int better = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < test::rounds(60); ++round) {
     const test::drawn x{random, {.max_ops = 20, .max_devices = 4}};
     const auto refined = pipeline(partition::heft{}, refine::local_search{.budget = {.moves = 100}}, by_period)(x.p);
     const auto best = solve::best(x.p, by_period, {.moves = 4000});
@@ -45,7 +46,7 @@ TEST_CASE("objective::period: the score is the period of the placement, and the 
     CHECK(!(first.score < best.score));
     better += best.score.tie < first.score.tie;
   }
-  CHECK(better > 10);
+  CHECK(better > test::rounds(10));
 }
 
 } // namespace objective_period_test

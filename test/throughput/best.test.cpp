@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "small.hpp"
 
+#include "support/rounds.hpp"
+
 #include "weft/throughput/best.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/throughput/lowest_latency.hpp"
@@ -40,7 +42,7 @@ TEST_CASE("throughput: best finds what trying everything finds, and the bound is
   rng random{5};
   int staged = 0;
   int linear = 0;
-  constexpr int runs = 700;
+  constexpr int runs = weft::test::rounds(700);
   for (int i = 0; i < runs; ++i) {
     const auto s = weft_test::random_small(random, {.training = i % 3 == 0});
     staged += check_small(s.staged(), 1) ? 1 : 0;
@@ -53,7 +55,7 @@ TEST_CASE("throughput: best finds what trying everything finds, and the bound is
 TEST_CASE("throughput: best and annealing claim no period that is not one where transfers differ by many orders of magnitude") {
   rng random{15};
   int found = 0;
-  constexpr int runs = 300;
+  constexpr int runs = weft::test::rounds(300);
   for (int i = 0; i < runs; ++i) {
     auto s = weft_test::random_small(random, {.training = i % 3 == 0});
     const double huge = i % 2 == 0 ? 1e13 : 1e16;
@@ -103,7 +105,7 @@ TEST_CASE("throughput: the bound is exact where one op, one device or a forced u
 
 TEST_CASE("throughput: annealing never worsens, respects constraints, and repeats itself") {
   rng random{6};
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < weft::test::rounds(150); ++i) {
     const auto s = weft_test::random_small(random, {.max_ops = 16, .max_devices = 5});
     const auto check = [&](const auto& p) {
       const auto start = throughput::pack(throughput::flow{p});

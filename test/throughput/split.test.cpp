@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "small.hpp"
 
+#include "support/rounds.hpp"
+
 #include "weft/throughput/best.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/throughput/split.hpp"
@@ -45,7 +47,7 @@ TEST_CASE("throughput: downset_split is the best contiguous split, linear_split 
   rng random{3};
   int splits = 0;
   int equal = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < weft::test::rounds(3000); ++i) {
     const auto s = weft_test::random_small(random);
     const auto p = s.staged();
     const double best = weft_test::brute_force(p).contiguous;
@@ -69,14 +71,14 @@ TEST_CASE("throughput: downset_split is the best contiguous split, linear_split 
       equal += weft_test::about(l.period, best) ? 1 : 0;
     }
   }
-  CHECK(splits > 2000);
+  CHECK(splits > weft::test::rounds(2000));
   CHECK(equal > splits * 8 / 10);
 }
 
 TEST_CASE("throughput: downset_split is the best contiguous split of training graphs") {
   rng random{12};
   int splits = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < weft::test::rounds(3000); ++i) {
     const auto s = weft_test::random_small(random, {.max_ops = 8, .training = true});
     const auto p = s.staged();
     if (p.num_ops() == 0 || !weft_test::has_no_orphans(p)) {
@@ -91,13 +93,13 @@ TEST_CASE("throughput: downset_split is the best contiguous split of training gr
       REQUIRE(weft_test::is_contiguous(p, r.placement(p)));
     }
   }
-  CHECK(splits > 500);
+  CHECK(splits > weft::test::rounds(500));
 }
 
 TEST_CASE("throughput: downset_split is the best contiguous split where transfers differ by many orders of magnitude") {
   rng random{13};
   int splits = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < weft::test::rounds(3000); ++i) {
     auto s = weft_test::random_small(random, {.limits = false, .training = i % 2 == 0});
     const double huge = i % 3 == 0 ? 1e13 : i % 3 == 1 ? 1e16 : 1e100;
     for (double& seconds : s.times.transfer) {
@@ -113,13 +115,13 @@ TEST_CASE("throughput: downset_split is the best contiguous split where transfer
     REQUIRE(weft_test::about(r.period, best));
     ++splits;
   }
-  CHECK(splits > 1500);
+  CHECK(splits > weft::test::rounds(1500));
 }
 
 TEST_CASE("throughput: linear_split respects constraints for any costs") {
   rng random{4};
   int splits = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < weft::test::rounds(1000); ++i) {
     const auto s = weft_test::random_small(random, {.max_ops = 12, .max_devices = 4});
     const auto p = s.linear();
     const auto r = throughput::linear_split{}(p);
@@ -129,7 +131,7 @@ TEST_CASE("throughput: linear_split respects constraints for any costs") {
       REQUIRE(weft_test::about(r.period, throughput::period(p, r.placement(p))));
     }
   }
-  CHECK(splits > 700);
+  CHECK(splits > weft::test::rounds(700));
 }
 
 TEST_CASE("throughput: chains are cut evenly, in one pass or two") {
