@@ -65,7 +65,7 @@ TEST_CASE("numbering: of strings, and of views of strings elsewhere") {
   CHECK_FALSE(own.insert(""));
 }
 
-TEST_CASE("numbering: nothing has no number") {
+TEST_CASE("numbering: an empty one has no number for any key") {
   const numbering<std::string_view> n;
   CHECK(n.empty());
   CHECK(n.find("x") == none);

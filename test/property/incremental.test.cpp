@@ -207,7 +207,7 @@ bool change(schedule_type& s, refine::neighbourhood<problem_type>& moves, rng& r
   }
   case 7: {
     refine::critical_neighbourhood<problem_type> critical{p};
-    const auto all = critical.collect(s, random, 1 + random.below(40));
+    const auto& all = critical.collect(s, random, 1 + random.below(40));
     return !all.empty() && critical.apply(s, all[random.below(static_cast<std::uint32_t>(all.size()))]);
   }
   case 0: {

@@ -40,7 +40,7 @@ TEST_CASE("critical neighbourhood: the swap that shortens a job shop is found, a
   REQUIRE(s.makespan() == 10);
   refine::critical_neighbourhood critical{p};
   rng random{1};
-  const auto all = critical.collect(s, random, 100);
+  const auto& all = critical.collect(s, random, 100);
   CHECK(std::equal(critical.path().begin(), critical.path().end(), std::vector<item_id>{2, 0, 1}.begin()));
   const auto swap = std::find_if(all.begin(), all.end(), [](const auto& x) { return x.to == none && x.item == 2; });
   REQUIRE(swap != all.end());
@@ -64,7 +64,7 @@ TEST_CASE("critical neighbourhood: estimates of neighbours that change places ar
     REQUIRE(start);
     auto s = scheduled(d.p, start->plan);
     refine::critical_neighbourhood critical{d.p};
-    const auto all = critical.collect(s, random, 100);
+    const auto& all = critical.collect(s, random, 100);
     for (std::size_t k = 0; k < all.size(); ++k) {
       const auto& x = all[k];
       CHECK(std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k), [&](const auto& y) {

@@ -188,7 +188,7 @@ private:
     void shake_best() {
       found.restore(s);
       for (std::uint32_t k = 0; k < options.shake && meter.spend(); ++k) {
-        if (const auto all = critical.collect(s, random, most_moves); !all.empty()) {
+        if (const auto& all = critical.collect(s, random, most_moves); !all.empty()) {
           commit(all[random.below(static_cast<std::uint32_t>(all.size()))]);
         }
       }

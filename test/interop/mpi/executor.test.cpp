@@ -311,7 +311,7 @@ TEST_CASE("mpi::executor: a stop token or a deadline of any rank ends all, also 
   mpi::executor run_two{all, two};
   execute::memory memory_of_two{two, run_two.devices()};
   // Rank 0 has a deadline, and op `slow` of rank 1 takes three times as long. On a busy machine rank 0 may not have run
-  // its op by then, nor rank 1 have begun op 2: then again with more time.
+  // its op by then, nor rank 1 have begun op `slow`: then again with more time.
   const auto run_until_deadline = [&](op_id slow, std::size_t finished) {
     mpi::run_report r;
     for (int seconds = 1; seconds <= 16 && r.num_finished != finished; seconds *= 4) {

@@ -9,7 +9,6 @@
 #include "weft/throughput/detail/piece.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
