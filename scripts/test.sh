@@ -14,10 +14,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/steps.sh
 
 all=false
+jobs=$(($(nproc) + 1)) # tests at once: some wait for a browser
 options=(-DWEFT_TEST_ALL=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
 case "${1:-}" in
   "") ;;
-  --all) all=true options=() ;;
+  --all) all=true jobs=$(nproc) options=() ;; # ranks of MPI want a core each
   *) echo "usage: scripts/test.sh [--all]" >&2; exit 2 ;;
 esac
 
@@ -62,7 +63,7 @@ check() {
   if step "configure-$preset" cmake --preset "$preset" "-DWEFT_REFERENCE_DATA=$reference" "${options[@]}" &&
     nothing_left_out "$preset" &&
     step "build-$preset" cmake --build --preset "$preset" --parallel "$(nproc)"; then
-    step "test-$preset" "$@" ctest --preset "$preset" --parallel "$(nproc)" || true
+    step "test-$preset" "$@" ctest --preset "$preset" --parallel "$jobs" || true
     count "$preset"
   else
     failed=$((failed + 1))
