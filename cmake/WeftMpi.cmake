@@ -62,8 +62,8 @@ function(weft_mpi_programs target)
   endforeach()
 endfunction()
 
-# weft_mpi_tests(<test> <target> RANKS <n>... [ARGUMENTS ...] [LABELS ...] [PROPERTIES ...]): runs
-# <target>_<mpi> on so many ranks, as <test>.<mpi>.<n>, one test at a time: ranks that wait take all of their core.
+# weft_mpi_tests(<test> <target> RANKS <n>... [ARGUMENTS ...] [LABELS ...] [PROPERTIES ...]): runs <target>_<mpi> on so
+# many ranks, as <test>.<mpi>.<n>, one test at a time: ranks that wait take all of their core.
 function(weft_mpi_tests test target)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "RANKS;ARGUMENTS;LABELS;PROPERTIES")
   foreach(name IN LISTS weft_mpis)

@@ -39,7 +39,8 @@ CASES = {
     "std::span of pointer and size": "int g#(std::span<const X#>); int f#(X# *p, std::size_t n) { return g#({p, n}); }",
     "std::map": "int f#(std::map<int, X#>& m) { return m[5].a; }",
     "std::unordered_map": "int f#(std::unordered_map<int, X#>& m) { return m[5].a; }",
-    "std::unordered_set": KEY + "bool f#(std::unordered_set<K#, std::hash<unsigned long>>& s) { return s.insert(K#{1}).second; }",
+    "std::unordered_set": KEY + "bool f#(std::unordered_set<K#, std::hash<unsigned long>>& s) {"
+                                " return s.insert(K#{1}).second; }",
     "weft::numbering": KEY + "bool f#(weft::numbering<K#>& s) { return s.insert(K#{1}); }",
     "std::function of a lambda": "void g#(const std::function<int(X#)>&); void f#(int z) { g#([z](X# x) { return x.a + z; }); }",
     "std::optional": "std::optional<X#> f#(int n) { if (n) return X#{1, 2}; return {}; }",

@@ -5,6 +5,7 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/random.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,19 +16,14 @@ namespace weft {
 
 namespace detail {
 
-/// Spreads similar numbers over all bits: the finaliser of SplitMix64.
-constexpr std::uint64_t hash_of(std::uint64_t key) {
-  key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9u;
-  key = (key ^ key >> 27) * 0x94d049bb133111ebu;
-  return key ^ key >> 31;
-}
+constexpr std::uint64_t hash_of(std::uint64_t key) { return rng::mix(key); }
 /// FNV-1a.
 constexpr std::uint64_t hash_of(std::string_view key) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : key) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   }
-  return hash_of(hash);
+  return rng::mix(hash);
 }
 
 } // namespace detail

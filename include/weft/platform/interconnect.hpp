@@ -127,7 +127,7 @@ private:
   std::vector<link> links_;
   buffer<link_ends> ends_;
   std::size_t num_found_ = 0; // hops after these are of routes that were given
-  buffer<piece> routes_; // by pair
+  buffer<piece> routes_;      // by pair
   std::vector<link_id> hops_; // of all routes
   std::vector<std::string> switch_names_; // empty when no switch has a name
   weft::routing routing_;
@@ -361,7 +361,7 @@ private:
   std::vector<given_route> given_;
   index leaving_;
   index arriving_;
-  buffer<distance> away_;            // of every node from the device that is looked back from
+  buffer<distance> away_;                 // of every node from the device that is looked back from
   std::vector<std::uint32_t> reached_;    // nodes that reach it, the nearest first
   std::vector<link_id> best_;             // in the places of leaving_.links, the first num_best_ of each node
   std::vector<std::uint32_t> num_best_;

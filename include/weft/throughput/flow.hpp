@@ -114,9 +114,9 @@ private:
       }
     }
     weft::stable_sort(bundles, [](const bundle& a, const bundle& b) {
-      return a.producer != b.producer
-               ? a.producer < b.producer
-               : std::lexicographical_compare(a.consumers.begin(), a.consumers.end(), b.consumers.begin(), b.consumers.end());
+      const auto &l = a.consumers, &r = b.consumers;
+      return a.producer != b.producer ? a.producer < b.producer
+                                      : std::lexicographical_compare(l.begin(), l.end(), r.begin(), r.end());
     });
     first_output_.assign(num_components() + 1, 0);
     first_input_.assign(num_components() + 1, 0);
@@ -124,7 +124,7 @@ private:
     first_tensor_.push_back(0);
     for (std::size_t i = 0; i < bundles.size(); ++i) {
       const auto& b = bundles[i];
-      if (i == 0 || b.producer != bundles[i - 1].producer || !(b.consumers == bundles[i - 1].consumers)) {
+      if (i == 0 || b.producer != bundles[i - 1].producer || b.consumers != bundles[i - 1].consumers) {
         producer_.push_back(b.producer);
         ++first_output_[b.producer + 1];
         for (const component_id c : b.consumers) {

@@ -8,7 +8,7 @@ namespace weft::test {
 
 /// The process is ended by SIGALRM if this lives for some minutes, and by that all ranks.
 struct watchdog {
-  watchdog() { ::alarm(240); } // seconds: on a busy machine ranks that wait for each other take fifty times as long
+  watchdog() { ::alarm(240); } // seconds: on a busy machine, ranks that wait for each other took over 60
   ~watchdog() { ::alarm(0); }
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;

@@ -248,7 +248,7 @@ private:
   std::vector<literal> place_;                        // units x machines
   std::vector<conflict_learning::bound_id> bound_[2]; // ops x machines
   std::vector<literal> before_;                       // ops x ops
-  buffer<std::pair<op_id, op_id>> pair_of_;      // per fact about an order
+  buffer<std::pair<op_id, op_id>> pair_of_;           // per fact about an order
   std::vector<std::vector<op_id>> members_;           // per unit
 };
 

@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/numbering.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/io/detail/json_text.hpp" // line_at
 #include "weft/io/text.hpp"
@@ -484,31 +485,11 @@ private:
 
   /// The number of the node with that id, which is new if nothing mentioned it before.
   std::uint32_t node_called(const token& id) {
-    if (2 * (nodes.size() + 1) > slots_.size()) {
-      slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), none);
-      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        slots_[slot_of(lexer.value(nodes[i].id))] = i;
-      }
-    }
-    auto& slot = slots_[slot_of(lexer.value(id))];
-    if (slot == none) {
-      slot = static_cast<std::uint32_t>(nodes.size());
+    const std::uint32_t number = names_.number(lexer.value(id));
+    if (number == nodes.size()) {
       nodes.push_back({id, node_default_});
     }
-    return slot;
-  }
-
-  /// Where in the hash table a node of that name is, or where it would be.
-  std::size_t slot_of(std::string_view name) const {
-    std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
-    for (const char c : name) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    }
-    auto at = (hash ^ hash >> 32) % slots_.size();
-    while (slots_[at] != none && lexer.value(nodes[slots_[at]].id) != name) {
-      at = (at + 1) % slots_.size();
-    }
-    return at;
+    return number;
   }
 
   token now_;
@@ -517,7 +498,7 @@ private:
   std::uint32_t node_default_ = 0;
   std::uint32_t edge_default_ = 0;
   std::vector<std::uint32_t> mentions_; // nodes of the subgraphs that are open, in order
-  std::vector<std::uint32_t> slots_;
+  numbering<std::string> names_; // of nodes
 };
 
 } // namespace weft::io::detail
