@@ -169,18 +169,20 @@ OVERLAPS = '''(() => {
   return pairs;
 })()'''
 MOST_IN_GROUP = 40
+# Ends when what has changed is laid out and painted, and what looks for that has been told.
+PAINTED = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))'
 
 
 def show_all(browser):
     """Scrolls through the page, so that all charts are drawn."""
-    browser.evaluate('''(async () => {
-      for (let y = 0; y < document.documentElement.scrollHeight; y += 500) {
-        scrollTo({top: y, behavior: "instant"});
-        await new Promise(done => setTimeout(done, 60));
-      }
-      scrollTo({top: 0, behavior: "instant"});
-      await new Promise(done => setTimeout(done, 60));
-    })()''')
+    browser.evaluate(f'''(async () => {{
+      for (let y = 0; y < document.documentElement.scrollHeight; y += 500) {{
+        scrollTo({{top: y, behavior: "instant"}});
+        await {PAINTED};
+      }}
+      scrollTo({{top: 0, behavior: "instant"}});
+      await {PAINTED};
+    }})()''')
 
 
 def use(browser, name):
@@ -191,7 +193,7 @@ def use(browser, name):
 
     def window_after(key, text=None):
         browser.key(key, text)
-        browser.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+        browser.evaluate(PAINTED)
         return browser.evaluate(WINDOW)
     check(browser.evaluate(WINDOW) == [0, 1], f'{name}: everything is in view at first')
     near = window_after('+', '+')
@@ -215,7 +217,7 @@ def use(browser, name):
     wanted, op = browser.evaluate('(run => { const i = Math.floor(run.n * .6); return [run.name(i).slice(0, 40), i]; })'
                                   '(typeof theRun === "object" ? theRun : readRun(data.gantts[0]))')
     browser.key('/', '/')
-    browser.evaluate('new Promise(done => setTimeout(done, 50))')
+    browser.evaluate(PAINTED)
     check(browser.evaluate('document.activeElement.type') == 'search', f'{name}: / goes to the search')
     browser.call('Input.insertText', text=wanted)
     check(browser.wait('Number(document.querySelector(".timeline").dataset.selected) >= 0', 20), f'{name}: the search finds {wanted!r}')
