@@ -178,7 +178,7 @@ def show_all(browser):
     browser.evaluate(f'''(async () => {{
       for (let y = 0; y < document.documentElement.scrollHeight; y += 500) {{
         scrollTo({{top: y, behavior: "instant"}});
-        await {PAINTED};
+        await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
       }}
       scrollTo({{top: 0, behavior: "instant"}});
       await {PAINTED};
