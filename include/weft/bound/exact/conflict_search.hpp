@@ -36,14 +36,18 @@ public:
     possible_ = rules_.begin(limit, twin);
   }
 
-  /// Whether some schedule ends by `limit`, no more than before. `spend()` pays for a decision or a dead end, and is
-  /// false to end the search.
+  /// Whether some schedule ends by `limit`, no more than before. `spend()` pays for a decision, a dead end or many
+  /// rounds of rules, and is false to end the search.
   template <class Spend>
   answer operator()(amount limit, Spend spend) {
     rules_.take_back(0);
     rules_.set_limit(limit);
     while (possible_) {
-      if (!rules_.follow()) {
+      const auto found = rules_.follow(spend);
+      if (found == device_rules::outcome::unfinished) {
+        return answer::unknown;
+      }
+      if (found == device_rules::outcome::dead_end) {
         ++dead_ends_;
         possible_ = rules_.learn();
         if (!spend()) {

@@ -12,6 +12,7 @@
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -26,12 +27,18 @@ namespace weft::bound::exact {
 ///  - head + time + tail is more than the makespan at hand;
 ///  - of two ops on a device neither, or only one, can be first;
 ///  - sets of ops on a device (bound/exact/crowd_rule.hpp), all ops on all devices (bound/exact/window_rule.hpp),
-///  memory.
+///  memory;
+///  - an op that would have to wait for itself.
 /// They look only at what has changed.
+///
+/// Heads of ops that wait for each other rise by what the circle takes, round by round, until they pass the limit: a
+/// million rounds where times differ that much. So when rounds do not end, circles are looked for, and whoever asks
+/// can end the search.
 class device_rules {
 public:
   using amount = device_facts::amount;
   using literal = device_facts::literal;
+  enum class outcome : std::uint8_t { quiet, dead_end, unfinished };
 
   explicit device_rules(device_facts& f)
       : f_{f}, join_{f}, crowd_{f}, window_{f}, changed_(f.n, 1), crowd_changed_(f.k, 1) {
@@ -46,7 +53,8 @@ public:
     }
   }
 
-  /// Must be called once, before anything is decided; for `twin` see device_facts. False if there is no way.
+  /// Must be called once, before anything is decided; for `twin` see device_facts. False if there is no way. What is
+  /// not found soon is left to `follow`.
   bool begin(amount limit, const std::vector<std::size_t>& twin) {
     f_.limit = limit;
     if (!f_.begin(twin)) {
@@ -57,7 +65,7 @@ public:
       return false;
     }
     window_.begin();
-    return follow();
+    return follow([] { return false; }) != outcome::dead_end;
   }
 
   /// Only smaller ones than before. Without decisions.
@@ -81,29 +89,40 @@ public:
     return true;
   }
 
-  /// Everything that the rules find; false at a dead end.
-  bool follow() {
-    for (;;) {
+  /// Everything that the rules find. `go_on()` is asked after many rounds; if it is false, what is left is found after
+  /// the next `set_limit`.
+  template <class GoOn>
+  outcome follow(GoOn go_on) {
+    for (std::uint32_t round = 1;; ++round) {
       if (!f_.known.follow_clauses()) {
-        return false;
+        return outcome::dead_end;
       }
       const auto before = f_.known.num_changes();
       if (!cheap()) {
-        return false;
-      }
-      if (f_.known.num_changes() != before) {
-        continue;
-      }
-      if (!crowded_devices() || !window_() || !full_memories()) {
-        return false;
+        return outcome::dead_end;
       }
       if (f_.known.num_changes() == before) {
-        return true;
+        if (!crowded_devices() || !window_() || !full_memories()) {
+          return outcome::dead_end;
+        }
+        if (f_.known.num_changes() == before) {
+          return outcome::quiet;
+        }
+      }
+      if (round % first_rounds == 0) {
+        if (std::has_single_bit(round) && !refuse_circles()) {
+          return outcome::dead_end;
+        }
+        if (round % (16 * first_rounds) == 0 && !go_on()) {
+          return outcome::unfinished;
+        }
       }
     }
   }
 
 private:
+  static constexpr std::uint32_t first_rounds = 16; ///< before circles are looked for
+
   void start_again() {
     f_.known.take_raised([](auto) {});
     for (auto* all : {&stale_[0], &stale_[1], &changed_, &crowd_changed_}) {
@@ -317,6 +336,77 @@ private:
     return f_.known.imply(conflict_learning::negation(f_.place_of(v, d)));
   }
 
+  /// Ops that would have to wait for themselves: on a machine where something that waits for them is before them.
+  /// False at a dead end. Complexity: O(n (n + inputs)).
+  bool refuse_circles() {
+    f_.collect();
+    for (op_id v = 0; v < f_.n; ++v) {
+      find_waiting(v);
+      for (std::size_t d = 0; d < f_.k; ++d) {
+        for (std::size_t i = 0; f_.q.machines[d].in_order && f_.may_be(v, d) && i < f_.fixed[d].size(); ++i) {
+          const op_id u = f_.fixed[d][i];
+          const literal first = f_.before(u, v);
+          if (waits_through_[u] == none || first >= device_facts::never_before || !f_.known.holds(first)) {
+            continue;
+          }
+          for (op_id x = u; x != v; x = waits_through_[x]) {
+            because_of_order(waits_through_[x], x);
+          }
+          f_.known.because(f_.place_of(u, d));
+          f_.known.because(first);
+          if (!f_.known.imply(conflict_learning::negation(f_.place_of(v, d)))) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  /// Fills `waits_through_`: of each op that waits for v the one before it on a way from v, and v of itself.
+  void find_waiting(op_id v) {
+    waits_through_.assign(f_.n, none);
+    waits_through_[v] = v;
+    here_.assign(1, v);
+    while (!here_.empty()) {
+      const op_id u = here_.back();
+      here_.pop_back();
+      const auto meet = [&](op_id x) {
+        if (waits_through_[x] == none) {
+          waits_through_[x] = u;
+          here_.push_back(x);
+        }
+      };
+      for (std::uint32_t i = f_.q.first_input[1][u]; i < f_.q.first_input[1][u + 1]; ++i) {
+        meet(f_.q.inputs[1][i].op);
+      }
+      for (std::size_t d = 0; d < f_.k; ++d) {
+        if (f_.q.machines[d].in_order && f_.is_on(u, d)) {
+          for (const op_id x : f_.fixed[d]) {
+            if (x != u && f_.is_before(u, x)) {
+              meet(x);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// x waits for u: by an edge, or as they are on one machine.
+  void because_of_order(op_id u, op_id x) {
+    const literal first = f_.before(u, x);
+    if (first == device_facts::always_before) {
+      return;
+    }
+    std::size_t d = 0;
+    while (!f_.is_on(u, d)) {
+      ++d;
+    }
+    f_.known.because(f_.place_of(u, d));
+    f_.known.because(f_.place_of(x, d));
+    f_.known.because(first);
+  }
+
   /// Sets of ops on a device against the time between their least head and their least tail.
   bool crowded_devices() {
     for (std::size_t d = 0; d < f_.k; ++d) {
@@ -386,6 +476,7 @@ private:
   std::size_t num_read_ = 0;                 // facts whose influence is known
   buffer<local> locals_;
   std::vector<literal> here_;
+  std::vector<op_id> waits_through_; // per op
 };
 
 } // namespace weft::bound::exact
