@@ -37,7 +37,7 @@ namespace weft::refine {
 /// returned bound says so; else the plan is the best that was met, and the bound the best that was proven. Without
 /// contention of transfers. docs/exact.md says how large problems may be.
 /// Uses a seed for shuffles on identical devices only. Budget: visits of pairs of ops, so to say: half the squared
-/// number of ops per decision and per dead end.
+/// number of ops per decision, per dead end and per 256 rounds of rules.
 /// Source: docs/exact.md names those of its parts. Complexity: exponential.
 /// Choose it for small problems, to know the optimum.
 struct branch_and_bound {

@@ -9,6 +9,8 @@
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/refine/branch_and_bound.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/simulator.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
@@ -18,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,7 +50,7 @@ struct wide_problem {
   pairs edges;
   table_costs costs;
   pairs colocated = {};
-  std::vector<byte_count> resident = {};                                    ///< per op
+  std::vector<byte_count> resident = {};                        ///< per op
   byte_count capacity = std::numeric_limits<byte_count>::max(); ///< of each device
 
   wide_problem(std::size_t num_devices, std::vector<double> seconds, pairs e) : edges{std::move(e)} {
@@ -95,6 +98,11 @@ wide_problem draw(rng& random) {
     }
   }
   wide_problem s{k, std::vector<double>(n * k), edges};
+  for (op_id v = 1; v < n; ++v) {
+    if (random.below(6) == 0) {
+      s.colocated.emplace_back(random.below(v), v);
+    }
+  }
   std::generate(s.costs.seconds.begin(), s.costs.seconds.end(), seconds);
   const bool by_tensor = random.below(2) == 0;
   for (std::size_t from = 0; from < k; ++from) {
@@ -141,49 +149,68 @@ wide_problem little_memory() {
   return s;
 }
 
-TEST_CASE("wide times: a search ends with an answer after a counted number of steps") {
+/// The makespan of what a search has found.
+template <class Problem>
+double makespan_of(const Problem& p, const conflict_search& found) {
+  plan made{placement(p.num_ops(), 0), {}};
+  for (const op_id v : ids(p.num_ops())) {
+    made.placement[v] = found.device_of(v);
+  }
+  for (const op_id v : found.sequence()) {
+    made.order.push_back(step::run(v));
+  }
+  simulator<Problem, schedule::static_order> sim{p};
+  const auto run = sim.run(made);
+  REQUIRE(run.complete);
+  return run.makespan;
+}
+
+TEST_CASE("wide times: a search ends at the optimum after a counted number of steps") {
   rng random{31};
   const int rounds = test::rounds(100'000);
-  std::uint64_t most = 0;
+  int compared = 0;
   for (int round = 0; round < rounds; ++round) {
     CAPTURE(round);
     draw(random).with([&](const auto& p) {
-      double sum = 0; // of the longest times, which some plan keeps to
+      double horizon = 0; // the longest times one after the other, which some plan keeps to
       for (const op_id v : ids(p.num_ops())) {
         double longest = 0;
         for (const device_id d : ids(p.num_devices())) {
           longest = std::max(longest, p.compute_time(v, d));
         }
-        sum += longest;
+        horizon += longest;
       }
-      if (sum == 0) {
+      if (horizon == 0) {
         return;
       }
+      const double rounding = 1e-9 * horizon;
       std::vector<device_id> usable;
       for (const device_id d : ids(p.num_devices())) {
         usable.push_back(d);
       }
-      const whole_times q{p, usable, sum};
-      conflict_search search{q, q.limit(sum), std::vector<std::size_t>(usable.size(), usable.size())};
+      const whole_times q{p, usable, horizon};
+      conflict_search search{q, q.limit(horizon), std::vector<std::size_t>(usable.size(), usable.size())};
       std::uint64_t steps = 0;
-      double no = 0;
-      for (double yes = sum; yes - no > 1e-3 * yes && yes > 1e-10 * sum;) {
-        // Limits may only fall: half of the least that is known to be possible.
-        const double asked = no + 0.5 * (yes - no);
+      double best = horizon;
+      for (double asked = horizon; asked > rounding; asked = best - rounding) {
         const auto a = search(q.limit(asked), [&] { return ++steps < 20'000; });
         REQUIRE(a != conflict_search::answer::unknown);
         if (a == conflict_search::answer::no) {
           break;
         }
-        yes = asked;
+        best = makespan_of(p, search);
+        REQUIRE(best <= asked + rounding);
       }
-      most = std::max(most, steps);
+      if (round % 20 == 0 && p.num_ops() <= 5) {
+        ++compared;
+        CHECK(best <= test::brute_force{p}.makespan() + 2 * rounding);
+      }
     });
   }
-  MESSAGE("at most " << most << " steps");
+  CHECK(compared > rounds / 50);
 }
 
-TEST_CASE("wide times: bounds and searches keep to their moves") {
+TEST_CASE("wide times: bounds and searches end, and find the optimum") {
   std::vector<wide_problem> problems{one_slow_link(), little_memory()};
   for (const double tiny : {1e-3, 1e-5, 1e-6, 1e-8}) {
     problems.push_back(one_is_tiny(tiny));
@@ -196,6 +223,8 @@ TEST_CASE("wide times: bounds and searches keep to their moves") {
       const auto found = test::decide(refine::branch_and_bound{{.moves = 1'000'000}}, p);
       REQUIRE(found);
       CHECK(found->bound == doctest::Approx(optimum));
+      simulator<std::decay_t<decltype(p)>, schedule::static_order> sim{p};
+      CHECK(sim.run(found->plan).makespan == doctest::Approx(optimum));
     });
   }
 }

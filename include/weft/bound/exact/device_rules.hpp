@@ -32,13 +32,14 @@ namespace weft::bound::exact {
 /// They look only at what has changed.
 ///
 /// Heads of ops that wait for each other rise by what the circle takes, round by round, until they pass the limit: a
-/// million rounds where times differ that much. So when rounds do not end, circles are looked for, and whoever asks
-/// can end the search.
+/// million rounds where times differ that much. So when rounds do not end, circles are looked for, and the caller can
+/// end the search.
 class device_rules {
 public:
   using amount = device_facts::amount;
   using literal = device_facts::literal;
   enum class outcome : std::uint8_t { quiet, dead_end, unfinished };
+  static constexpr std::uint32_t many_rounds = 256;
 
   explicit device_rules(device_facts& f)
       : f_{f}, join_{f}, crowd_{f}, window_{f}, changed_(f.n, 1), crowd_changed_(f.k, 1) {
@@ -75,7 +76,8 @@ public:
       std::fill(all->begin(), all->end(), std::uint8_t{1});
     }
   }
-  /// Takes decisions back. Everything that follows from those that are left was found before the next was made.
+  /// Takes decisions back. Everything that follows from those that are left was found before the next was made; if
+  /// `follow` was unfinished, it is not, and `set_limit` must follow.
   void take_back(std::size_t num_levels) {
     f_.known.take_back(num_levels);
     start_again();
@@ -89,7 +91,7 @@ public:
     return true;
   }
 
-  /// Everything that the rules find. `go_on()` is asked after many rounds; if it is false, what is left is found after
+  /// Everything that the rules find. `go_on()` is asked after each `many_rounds`; if it is false, what is left is found after
   /// the next `set_limit`.
   template <class GoOn>
   outcome follow(GoOn go_on) {
@@ -109,13 +111,12 @@ public:
           return outcome::quiet;
         }
       }
-      if (round % first_rounds == 0) {
-        if (std::has_single_bit(round) && !refuse_circles()) {
-          return outcome::dead_end;
-        }
-        if (round % (16 * first_rounds) == 0 && !go_on()) {
-          return outcome::unfinished;
-        }
+      const bool many = round % many_rounds == 0;
+      if ((many || (round >= first_rounds && std::has_single_bit(round))) && !refuse_circles()) {
+        return outcome::dead_end;
+      }
+      if (many && !go_on()) {
+        return outcome::unfinished;
       }
     }
   }
@@ -337,16 +338,23 @@ private:
   }
 
   /// Ops that would have to wait for themselves: on a machine where something that waits for them is before them.
-  /// False at a dead end. Complexity: O(n (n + inputs)).
+  /// False at a dead end. Complexity: O(n² + inputs), as often as there are ops on or behind circles.
   bool refuse_circles() {
     f_.collect();
+    find_circles();
     for (op_id v = 0; v < f_.n; ++v) {
+      if (num_waits_[v] == 0) {
+        continue;
+      }
       find_waiting(v);
       for (std::size_t d = 0; d < f_.k; ++d) {
-        for (std::size_t i = 0; f_.q.machines[d].in_order && f_.may_be(v, d) && i < f_.fixed[d].size(); ++i) {
+        if (!f_.q.machines[d].in_order) {
+          continue;
+        }
+        for (std::size_t i = 0; f_.may_be(v, d) && i < f_.fixed[d].size(); ++i) {
           const op_id u = f_.fixed[d][i];
           const literal first = f_.before(u, v);
-          if (waits_through_[u] == none || first >= device_facts::never_before || !f_.known.holds(first)) {
+          if (waits_through_[u] == none || !is_decided(first)) {
             continue;
           }
           for (op_id x = u; x != v; x = waits_through_[x]) {
@@ -361,6 +369,45 @@ private:
       }
     }
     return true;
+  }
+
+  /// An order that is a fact and holds.
+  bool is_decided(literal first) const { return first < device_facts::never_before && f_.known.holds(first); }
+
+  /// Leaves in `num_waits_` something above 0 for the ops on circles and those that wait for them, 0 for others; an op
+  /// waits for those before it wherever it may be.
+  void find_circles() {
+    num_waits_.assign(f_.n, 0);
+    const auto for_each_behind = [&](op_id u, auto f) {
+      for (std::uint32_t i = f_.q.first_input[1][u]; i < f_.q.first_input[1][u + 1]; ++i) {
+        f(f_.q.inputs[1][i].op);
+      }
+      for (std::size_t d = 0; d < f_.k; ++d) {
+        for (op_id v = 0; f_.q.machines[d].in_order && f_.is_on(u, d) && v < f_.n; ++v) {
+          if (f_.may_be(v, d) && is_decided(f_.before(u, v))) {
+            f(v);
+          }
+        }
+      }
+    };
+    here_.clear();
+    for (op_id u = 0; u < f_.n; ++u) {
+      for_each_behind(u, [&](op_id v) { ++num_waits_[v]; });
+    }
+    for (op_id v = 0; v < f_.n; ++v) {
+      if (num_waits_[v] == 0) {
+        here_.push_back(v);
+      }
+    }
+    while (!here_.empty()) {
+      const op_id u = here_.back();
+      here_.pop_back();
+      for_each_behind(u, [&](op_id v) {
+        if (--num_waits_[v] == 0) {
+          here_.push_back(v);
+        }
+      });
+    }
   }
 
   /// Fills `waits_through_`: of each op that waits for v the one before it on a way from v, and v of itself.
@@ -476,7 +523,8 @@ private:
   std::size_t num_read_ = 0;                 // facts whose influence is known
   buffer<local> locals_;
   std::vector<literal> here_;
-  std::vector<op_id> waits_through_; // per op
+  std::vector<std::uint32_t> num_waits_; // per op
+  std::vector<op_id> waits_through_;     // per op
 };
 
 } // namespace weft::bound::exact
