@@ -66,6 +66,13 @@ TEST_CASE("dot reader: weights by the names that people use") {
   CHECK(m.notes == std::vector<std::string>{"1 edges have no weight; they are control edges"});
 }
 
+TEST_CASE("dot reader: names of attributes without case") {
+  const auto m = read("digraph{a[Weight=2];b[WORK=3, Label=B];a->b[Weight=5]}");
+  CHECK(m.ops.work(0) == 2);
+  CHECK(m.ops.work(1) == 3);
+  CHECK(edges_of(m.ops) == "a>B:5");
+}
+
 TEST_CASE("dot reader: weights of OneStopParallel, which separates attributes by semicolons") {
   const auto m = read("digraph G {\n0 [work_weight=\"3\";comm_weight=\"2\";mem_weight=\"1\";type=\"1\";];\n"
                       "1 [work_weight=\"4\";comm_weight=\"0\"];\n2 [work_weight=1];\n0 -> 1\n0->2 0->2\n}");

@@ -444,7 +444,7 @@ private:
         if (!now_.is_id()) {
           fail("expected an attribute or ']'");
         }
-        const auto key = lexer.value(now_);
+        const auto key = lower(lexer.value(now_));
         advance();
         token value{};
         if (now_.kind == '=') {
