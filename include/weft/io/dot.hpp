@@ -97,8 +97,8 @@ std::string dot_weights(const W& w, op_id v, const std::string& label) {
 } // namespace detail
 
 /// Reads directed graphs in the DOT language: those of `write_dot`, and what else is common. Nodes become ops in the
-/// order in which they are first mentioned, named by their `name`, their label or their id. Names of attributes are read
-/// without case.
+/// order in which they are first mentioned, named by their `name`, their label or their id. Names of attributes are
+/// read without case.
 ///
 /// | attribute of a node | becomes |
 /// |---|---|

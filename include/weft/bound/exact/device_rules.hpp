@@ -91,8 +91,8 @@ public:
     return true;
   }
 
-  /// Everything that the rules find. `go_on()` is asked after each `many_rounds`; if it is false, what is left is found after
-  /// the next `set_limit`.
+  /// Everything that the rules find. `go_on()` is asked after each `many_rounds`; if it is false, what is left is found
+  /// after the next `set_limit`.
   template <class GoOn>
   outcome follow(GoOn go_on) {
     for (std::uint32_t round = 1;; ++round) {
