@@ -374,25 +374,30 @@ private:
   /// An order that is a fact and holds.
   bool is_decided(literal first) const { return first < device_facts::never_before && f_.known.holds(first); }
 
+  /// Calls f(v, surely) for what waits for u: by an edge, or on a machine of u where v is surely, or only may be.
+  template <class F>
+  void for_each_waiting(op_id u, F f) const {
+    for (std::uint32_t i = f_.q.first_input[1][u]; i < f_.q.first_input[1][u + 1]; ++i) {
+      f(f_.q.inputs[1][i].op, true);
+    }
+    for (std::size_t d = 0; d < f_.k; ++d) {
+      if (f_.q.machines[d].in_order && f_.is_on(u, d)) {
+        for (op_id v = 0; v < f_.n; ++v) {
+          if (f_.may_be(v, d) && is_decided(f_.before(u, v))) {
+            f(v, f_.is_on(v, d));
+          }
+        }
+      }
+    }
+  }
+
   /// Leaves in `num_waits_` something above 0 for the ops on circles and those that wait for them, 0 for others; an op
   /// waits for those before it wherever it may be.
   void find_circles() {
     num_waits_.assign(f_.n, 0);
-    const auto for_each_behind = [&](op_id u, auto f) {
-      for (std::uint32_t i = f_.q.first_input[1][u]; i < f_.q.first_input[1][u + 1]; ++i) {
-        f(f_.q.inputs[1][i].op);
-      }
-      for (std::size_t d = 0; d < f_.k; ++d) {
-        for (op_id v = 0; f_.q.machines[d].in_order && f_.is_on(u, d) && v < f_.n; ++v) {
-          if (f_.may_be(v, d) && is_decided(f_.before(u, v))) {
-            f(v);
-          }
-        }
-      }
-    };
     here_.clear();
     for (op_id u = 0; u < f_.n; ++u) {
-      for_each_behind(u, [&](op_id v) { ++num_waits_[v]; });
+      for_each_waiting(u, [&](op_id v, bool) { ++num_waits_[v]; });
     }
     for (op_id v = 0; v < f_.n; ++v) {
       if (num_waits_[v] == 0) {
@@ -402,7 +407,7 @@ private:
     while (!here_.empty()) {
       const op_id u = here_.back();
       here_.pop_back();
-      for_each_behind(u, [&](op_id v) {
+      for_each_waiting(u, [&](op_id v, bool) {
         if (--num_waits_[v] == 0) {
           here_.push_back(v);
         }
@@ -410,7 +415,7 @@ private:
     }
   }
 
-  /// Fills `waits_through_`: of each op that waits for v the one before it on a way from v, and v of itself.
+  /// Fills `waits_through_`: of each op that surely waits for v the one before it on a way from v, and v of itself.
   void find_waiting(op_id v) {
     waits_through_.assign(f_.n, none);
     waits_through_[v] = v;
@@ -418,24 +423,12 @@ private:
     while (!here_.empty()) {
       const op_id u = here_.back();
       here_.pop_back();
-      const auto meet = [&](op_id x) {
-        if (waits_through_[x] == none) {
+      for_each_waiting(u, [&](op_id x, bool surely) {
+        if (surely && waits_through_[x] == none) {
           waits_through_[x] = u;
           here_.push_back(x);
         }
-      };
-      for (std::uint32_t i = f_.q.first_input[1][u]; i < f_.q.first_input[1][u + 1]; ++i) {
-        meet(f_.q.inputs[1][i].op);
-      }
-      for (std::size_t d = 0; d < f_.k; ++d) {
-        if (f_.q.machines[d].in_order && f_.is_on(u, d)) {
-          for (const op_id x : f_.fixed[d]) {
-            if (x != u && f_.is_before(u, x)) {
-              meet(x);
-            }
-          }
-        }
-      }
+      });
     }
   }
 
