@@ -132,7 +132,7 @@ std::string smaller_batch(const options& o, const tool::target& target,
   try {
     const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : most_examples, on_stage);
     return batch != 0 ? fmt::format("  with a smaller batch: it fits with --batch {}\n", batch)
-                      : "  with a smaller batch: not even a batch of 1 fits\n";
+                      : "  with a smaller batch: no plan was found for a batch of 1 either\n";
   } catch (const weft::error&) { // it takes none, or its name has one
     return {};
   }
@@ -149,7 +149,7 @@ int run(int argc, char** argv) {
     o.modelling.batch = place::largest_batch(o, target, most_examples, on_stage);
     if (o.modelling.batch == 0) {
       line.clear();
-      fmt::print(stderr, "place: {} does not fit on {} with a batch of 1\n", o.model, o.platform);
+      fmt::print(stderr, "place: no plan was found for {} on {} with a batch of 1\n", o.model, o.platform);
       return 1;
     }
   }
@@ -177,8 +177,9 @@ int run(int argc, char** argv) {
                                           : place::search(o, problem, base, listeners);
   if (!found.found) {
     line.clear();
-    fmt::print(stderr, "place: {} does not fit on {}: {}\n{}", in.name, o.platform, found.why,
-               smaller_batch(o, target, on_stage));
+    const auto what = found.proven ? fmt::format("{} does not fit on {}", in.name, o.platform)
+                                   : fmt::format("no plan was found for {} on {}", in.name, o.platform);
+    fmt::print(stderr, "place: {}: {}\n{}", what, found.why, smaller_batch(o, target, on_stage));
     line.clear();
     return 1;
   }

@@ -93,13 +93,15 @@ device_id scarce_device(const problem& p) { return partition::accelerators(p).fr
 std::string explain(const options& o, const problem& p, const estimate& base, const solve::best_result& r,
                     double spent, const listeners& tell) {
   std::string why;
-  if (r.shortage) {
-    why = to_string(*r.shortage, [&](op_id v) { return p.workload().name(v); },
-                    [&](device_id d) { return p.platform().name(d); });
-  } else if (r.reason) {
+  if (r.status == status::infeasible) {
     why = to_string(*r.reason, r.reason->op == none ? "" : op_name(p, r.reason->op));
-  } else {
-    why = "no plan was found";
+  }
+  if (r.shortage) {
+    why += (why.empty() ? "in the one that came nearest, " : "\n  in the plan that came nearest, ") +
+           to_string(*r.shortage, [&](op_id v) { return p.workload().name(v); },
+                     [&](device_id d) { return p.platform().name(d); });
+  } else if (why.empty()) {
+    why = "the search ended without one, and without a proof that there is none";
   }
   if (r.reason && r.reason->why == infeasibility::reason::no_device_of_kind) {
     return why;
@@ -109,7 +111,7 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   const auto needed = solve::devices_needed(
     p.workload(), p.platform(), estimates, like, std::nullopt, 256,
     {.seconds = std::max(o.budget.seconds - spent, o.budget.seconds / 2), .moves = 0, .memory = {.capacity_share = o.memory_share}}, [&](std::size_t count) {
-      tell.on_stage(fmt::format("does not fit; trying {} devices like {}", count, p.platform().name(like)));
+      tell.on_stage(fmt::format("no plan was found; trying {} devices like {}", count, p.platform().name(like)));
     });
   if (needed.reason && needed.reason == r.reason) {
     return why + fmt::format("\n  no number of devices like {} would do", p.platform().name(like));
@@ -118,6 +120,14 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
                            to_string(needed, needed.reason && needed.reason->op != none ? op_name(p, needed.reason->op)
                                                                                        : std::string{}),
                            o.contention == contention_model::none ? "" : ", if transfers do not slow each other down");
+}
+
+answer no_plan(const options& o, const problem& p, const estimate& base, const solve::best_result& r, double spent,
+               const listeners& tell) {
+  answer a;
+  a.proven = r.status == status::infeasible;
+  a.why = explain(o, p, base, r, spent, tell);
+  return a;
 }
 
 solve::best_options budget_of(const options& o, const std::function<void(const progress&)>& on_progress) {
@@ -170,8 +180,7 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
     options.seconds = std::max(options.seconds - clock.seconds(), options.seconds / 4);
     auto within = solve::best(p, options);
     if (!within.has_plan()) {
-      answer none_found{.why = explain(o, p, base, within, clock.seconds(), tell)};
-      return none_found;
+      return no_plan(o, p, base, within, clock.seconds(), tell);
     }
     period = throughput::period(p, within.plan.placement);
     a = from(o, p, std::move(within), "search for the step time, as what is best for the period does not fit");
@@ -240,11 +249,12 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
   }
   auto r = solve::best(p, how, options);
   if (!r.has_plan()) {
+    if (r.status != status::late) {
+      return no_plan(o, p, base, r, clock.seconds(), tell);
+    }
     a.found = false;
-    a.why = r.status == status::late
-              ? fmt::format("no plan was found that takes at most {:.4g} ms; one takes {:.4g} ms", o.deadline * 1e3,
-                            r.makespan * 1e3)
-              : explain(o, p, base, r, clock.seconds(), tell);
+    a.why = fmt::format("it may take {:.4g} ms, and the fastest that was found takes {:.4g} ms", o.deadline * 1e3,
+                        r.makespan * 1e3);
     return a;
   }
   std::string found;
@@ -311,8 +321,7 @@ answer search(const options& o, const problem& p, const estimate& base, const li
              : o.contention == contention_model::none ? solve::best(p, budget)
                                                       : solve::best(p, network_of(o), budget);
     if (!r.has_plan()) {
-      a.why = explain(o, p, base, r, clock.seconds(), tell);
-      return a;
+      return no_plan(o, p, base, r, clock.seconds(), tell);
     }
     a = from(o, p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");
   }

@@ -38,6 +38,7 @@ struct answer {
   std::vector<std::string> notes = {}; ///< about the result
   std::vector<std::string> exports = {}; ///< what runtimes read, one of `options::exports` after the other
   std::string why = {};                ///< no plan: what lacks, on one or more lines
+  bool proven = false;                 ///< no plan: that there is none
 };
 
 /// Who hears how far a search is.

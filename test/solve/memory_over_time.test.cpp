@@ -13,6 +13,7 @@
 #include "weft/simulate/any_network.hpp"
 #include "weft/simulate/under.hpp"
 #include "weft/validate/validate.hpp"
+#include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -127,9 +128,66 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
                 << " others proven infeasible");
   CHECK(feasible > test::rounds(200));
   CHECK(found == feasible);
-  CHECK(best_found * 100 >= feasible * 95);
+  CHECK(best_found == feasible);
   CHECK((refused * 10 >= feasible || !test::are_all_rounds));
-  CHECK(proven * 10 >= infeasible * 8);
+  CHECK(proven == infeasible);
+}
+
+/// A training step of micro-batches through stages, of which each device holds as many as one forward pass, one backward
+/// pass has in flight at the first stage. Forward passes take 1 s, backward passes 2 s.
+workload micro_batches(std::uint32_t stages, std::uint32_t batches, byte_count kept) {
+  workload_builder b;
+  std::vector<op_id> first(stages, none);
+  const auto add = [&](std::uint32_t stage, double work) {
+    const op_id v = b.add_op({.work = work, .bytes = work == 1 ? kept : 1});
+    if (first[stage] == none) {
+      first[stage] = v;
+    } else {
+      b.colocate(first[stage], v);
+    }
+    return v;
+  };
+  for (std::uint32_t m = 0; m < batches; ++m) {
+    std::vector<op_id> forward;
+    for (std::uint32_t s = 0; s < stages; ++s) {
+      forward.push_back(add(s, 1));
+      b.add_output(forward[s], 1);
+      if (s > 0) {
+        b.add_edge(forward[s - 1], forward[s], 1);
+      }
+    }
+    op_id next = none;
+    for (std::uint32_t s = stages; s-- > 0;) {
+      const op_id v = add(s, 2);
+      b.add_edge(forward[s], v, 0);
+      if (next != none) {
+        b.add_edge(next, v, 0);
+      }
+      next = v;
+    }
+  }
+  return std::move(b).build();
+}
+
+TEST_CASE("memory over time: pipelines whose devices hold only what is in flight") {
+  struct sample {
+    std::uint32_t stages, batches;
+    double in_flight; // that fit
+    double seconds;
+  };
+  for (const auto& [stages, batches, in_flight, seconds] :
+       {sample{2, 2, 1.5, 12}, {2, 4, 2.1, 15}, {3, 6, 3.1, 24}, {4, 8, 4.1, 33}, {4, 16, 4.1, 57}, {8, 16, 8.1, 69}}) {
+    CAPTURE(stages);
+    CAPTURE(batches);
+    const workload w = micro_batches(stages, batches, 1000);
+    const platform<> q{std::vector<device>(stages, {.memory_capacity = static_cast<byte_count>(1000 * in_flight)}),
+                       link_matrix{stages}};
+    const problem p{w, q};
+    const auto r = solve::best(p, {.moves = 20'000, .memory = over_time});
+    REQUIRE(r.has_plan());
+    CHECK(r.makespan <= seconds);
+    test::check_memory(p, r);
+  }
 }
 
 TEST_CASE("memory over time: whatever a reservation admits keeps to the memory") {

@@ -67,7 +67,8 @@ constexpr bool proves_infeasible(const Problem& p, const infeasibility& why) {
   case infeasibility::reason::no_device_of_kind:
   case infeasibility::reason::never_ends:
   case infeasibility::reason::out_of_memory: return why.op < p.num_ops() && why_never_fits(p, p.component(why.op));
-  case infeasibility::reason::out_of_all_memory: return true;
+  case infeasibility::reason::out_of_all_memory:
+  case infeasibility::reason::every_plan_fails: return true;
   case infeasibility::reason::not_found: break;
   }
   return false;

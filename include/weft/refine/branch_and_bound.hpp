@@ -9,10 +9,14 @@
 #include "weft/core/rounding.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/plan/memory_rule.hpp"
 #include "weft/refine/detail/sequencing.hpp"
+#include "weft/refine/detail/sequencing_within_memory.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
 #include "weft/refine/identical_devices.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/memory.hpp"
+#include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 
 #include <algorithm>
@@ -33,6 +37,11 @@ namespace weft::refine {
 ///    searched.
 /// Starts from HEFT's plan and from everything on one device.
 ///
+/// With `.memory = {memory_rule::over_time}` no device holds more than its capacity at any moment of the run: the search finds
+/// placements that may do, and for each the best order of those that keep to the memory is searched. The problem must
+/// then have demands that every plan keeps to, such as resident bytes. If the search ends without a plan, there is none:
+/// `infeasibility::reason::every_plan_fails`.
+///
 /// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
 /// returned bound says so; else the plan is the best that was met, and the bound the best that was proven. Without
 /// contention of transfers. docs/exact.md says how large problems may be.
@@ -43,15 +52,16 @@ namespace weft::refine {
 struct branch_and_bound {
   static constexpr std::size_t most_ops = 64;
   weft::budget budget = {.moves = 50'000'000}; ///< a few seconds at most
+  memory_limit memory = {}; ///< reserved, or what is in use at each moment
 
   template <class Problem>
   outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {
-    if (p.num_ops() > 0 && identical_devices::applies(p)) {
+    if (p.num_ops() > 0 && memory.rule == memory_rule::reserved && identical_devices::applies(p)) {
       weft::budget nodes = budget;
       nodes.moves /= p.num_ops();
       return identical_devices{nodes}(p, random, scratch);
     }
-    search<Problem> s{p, budget};
+    search<Problem> s{p, budget, memory};
     auto start = partition::run(partition::heft{}, p, random, scratch);
     if (start) {
       s.take_start(std::move(start->plan));
@@ -69,6 +79,9 @@ struct branch_and_bound {
     if (s.found()) {
       return s.result();
     }
+    if (memory.rule == memory_rule::over_time) {
+      return infeasibility{.why = ended ? infeasibility::reason::every_plan_fails : infeasibility::reason::not_found};
+    }
     return ended && !start ? start.error() : infeasibility{.why = infeasibility::reason::not_found};
   }
 
@@ -76,8 +89,12 @@ private:
   template <class Problem>
   class search {
   public:
-    search(const Problem& p, const weft::budget& b)
-        : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p} {}
+    search(const Problem& p, const weft::budget& b, memory_limit memory)
+        : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p} {
+      if (memory.rule == memory_rule::over_time) {
+        within_.emplace(p, memory);
+      }
+    }
 
     bool found() const { return least_ < infinity; }
     partition::decided result() { return {std::move(best_), closed() ? least_ : low_}; }
@@ -89,8 +106,9 @@ private:
     /// Whether it is a better plan.
     bool take_start(plan start) {
       simulator<Problem, schedule::static_order> sim{p_};
-      const auto run = sim.run(start);
-      if (!run.complete || run.makespan >= least_) {
+      trace record;
+      const auto run = within_ ? sim.run(start, simulate::recorder{record}) : sim.run(start);
+      if (!run.complete || run.makespan >= least_ || (within_ && !within_->admits(start.placement, record))) {
         return false;
       }
       least_ = run.makespan;
@@ -177,26 +195,34 @@ private:
       return std::max(sum, std::numeric_limits<double>::min());
     }
 
-    /// Asks until the answer is known, or a plan is found that is much better than `scale`: then true.
+    /// Asks until the answer is known; true if it is to be asked again: a plan was found that is much better than `scale`,
+    /// or more orders have to be searched.
     bool improve(const whole_times& q, const std::vector<std::size_t>& twin, double scale) {
       const auto limit = [&] { return q.limit(found() ? least_ * below : scale); };
       if (!spend(conflict_search::nodes_to_begin)) {
         return false;
       }
       conflict_search descent{q, limit(), twin};
+      bool skipped = false;
       for (std::uint64_t nodes = 200; !out_of_budget_; nodes *= 2) {
         if (found() && least_ > 0 && spend(conflict_search::nodes_to_begin)) {
           const double middle = low_ + rounded(0.5 * (least_ - low_));
           conflict_search ask{q, q.limit(middle), twin};
-          if (const answer a = this->ask(ask, q, [&] { return q.limit(std::min(middle, least_ * below)); }, nodes / 2);
-              a == answer::no) {
+          bool some_skipped = false;
+          if (const answer a =
+                this->ask(ask, q, [&] { return q.limit(std::min(middle, least_ * below)); }, nodes / 2, some_skipped);
+              a == answer::no && !some_skipped) {
             low_ = std::max(low_, middle);
           }
         }
         if (closed() || least_ < scale / 4) {
           return true;
         }
-        if (const answer a = ask(descent, q, limit, nodes); a == answer::no) {
+        if (const answer a = ask(descent, q, limit, nodes, skipped); a == answer::no) {
+          if (skipped) {
+            most_choices_ *= 8;
+            return true;
+          }
           low_ = std::max(low_, least_);
           return false;
         }
@@ -207,9 +233,10 @@ private:
       return false;
     }
 
-    /// Better and better plans, while there are some and nodes are left.
+    /// Better and better plans, while there are some and nodes are left. `skipped`: not all orders were searched for some
+    /// placement, so that the answer "no" proves nothing.
     template <class Limit>
-    answer ask(conflict_search& which, const whole_times& q, Limit limit, std::uint64_t nodes) {
+    answer ask(conflict_search& which, const whole_times& q, Limit limit, std::uint64_t nodes, bool& skipped) {
       const auto spend_node = [&] { return nodes > 0 && (--nodes, spend()); };
       for (;;) {
         if (found()) {
@@ -222,7 +249,7 @@ private:
         for (const op_id v : ids(p_.num_ops())) {
           made.placement[v] = which.device_of(v);
         }
-        if (q.is_exact) {
+        if (q.is_exact && !within_) {
           for (const op_id v : which.sequence()) {
             made.order.push_back(step::run(v));
           }
@@ -231,19 +258,21 @@ private:
             return answer::unknown;
           }
         } else {
+          const auto pay = [this](std::uint64_t visits) {
+            left_ -= std::min(left_, visits);
+            return spend(within_ ? 0 : 1);
+          };
           const double known = found() ? least_ : infinity;
-          const double makespan =
-            sequencing_.minimise(made.placement, known, [this](std::uint64_t n) {
-              left_ -= std::min(left_, n);
-              return spend();
-            });
+          const double makespan = within_ ? within_->minimise(made.placement, known, most_choices_, pay)
+                                          : sequencing_.minimise(made.placement, known, pay);
           if (makespan < known) {
             least_ = makespan;
-            best_ = {std::move(made.placement), sequencing_.best_order()};
+            best_ = {std::move(made.placement), within_ ? within_->best_order() : sequencing_.best_order()};
           }
           if (out_of_budget_) {
             return answer::unknown;
           }
+          skipped = skipped || (within_ && !within_->ended());
           which.forbid_places();
         }
       }
@@ -255,6 +284,8 @@ private:
     budget_meter meter_;
     bool out_of_budget_ = false;
     detail::sequencing<Problem> sequencing_;
+    std::optional<detail::sequencing_within_memory<Problem>> within_; // memory over time only
+    std::uint64_t most_choices_ = 10'000; // in the orders of a placement
     plan best_;
     double least_ = infinity;
     double low_ = 0; // no plan has a smaller makespan

@@ -4,6 +4,7 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
@@ -87,6 +88,16 @@ public:
 
   /// Bytes at the worst moment, per device.
   const std::vector<byte_count>& peaks() const { return peak_; }
+  /// Whether no device ever held more than the limit.
+  bool keeps_to(memory_limit limit) const {
+    const auto& q = problem_->platform();
+    for (const device_id d : ids(peak_.size())) {
+      if (peak_[d] > limit.of(static_cast<byte_count>(q.memory_capacity(d)))) {
+        return false;
+      }
+    }
+    return true;
+  }
   byte_count largest_peak() const { return *std::max_element(peak_.begin(), peak_.end()); }
   const std::optional<out_of_memory>& overflow() const { return overflow_; }
 

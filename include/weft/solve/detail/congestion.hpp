@@ -176,7 +176,7 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     const cost::congested slow{relaxed.cost(), relaxed.num_devices(), learned.factors()};
     const auto slower = relaxed.with_costs(slow);
     using slower_problem = std::remove_const_t<decltype(slower)>;
-    auto proposed = portfolio<slower_problem, std::remove_const_t<decltype(without)>>{slower, without, mine}.run(
+    auto proposed = portfolio<slower_problem, std::remove_const_t<decltype(without)>>{slower, without, mine, true}.run(
       strictest.with_costs(slow));
     const bool is_first = found.tried.empty();
     if (is_first) { // with costs as they are

@@ -2,11 +2,15 @@
 /// Partitioners for what good heuristics miss: dear communication, and tight memory.
 #pragma once
 
+#include "weft/core/random.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/throughput/packing.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +34,41 @@ struct one_device {
         return made.why_unplaced(c);
       }
       made.place(c, d);
+    }
+    return std::move(made).take();
+  }
+};
+
+/// Components in turn, the longest first, each where that device is least busy: stages of a pipeline are spread so.
+/// `random`: their times count up to twice, so that the turns change.
+struct balanced {
+  rng* random = nullptr;
+
+  template <class Problem>
+  outcome<placement> operator()(const Problem& p) const {
+    const auto least_time = [&](component_id c) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const device_id d : ids(p.num_devices())) {
+        least = p.allows(c, d) ? std::min(least, p.component_time(c, d)) : least;
+      }
+      return least;
+    };
+    std::vector<double> longest;
+    std::vector<component_id> turns;
+    for (component_id c = 0; c < p.num_components(); ++c) {
+      longest.push_back(least_time(c) * (random == nullptr ? 1 : 1 + random->uniform()));
+      turns.push_back(c);
+    }
+    weft::sort(turns, [&](component_id a, component_id b) { return longest[a] != longest[b] ? longest[a] > longest[b] : a < b; });
+    std::vector<double> load(p.num_devices(), 0.0);
+    partition::assignment<Problem> made{p};
+    for (const component_id c : turns) {
+      const device_id d = made.best_fit(c, [&](device_id x) { return load[x] + p.component_time(c, x); });
+      if (d == none) {
+        return made.why_unplaced(c);
+      }
+      made.place(c, d);
+      load[d] += p.component_time(c, d);
     }
     return std::move(made).take();
   }

@@ -20,7 +20,9 @@
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/contest.hpp"
+#include "weft/refine/detail/sequencing_within_memory.hpp"
 #include "weft/refine/identical_devices.hpp"
+#include "weft/refine/less_traffic.hpp"
 #include "weft/refine/local_search.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/refine/tabu_search.hpp"
@@ -66,9 +68,10 @@ template <class Problem, class E>
 class portfolio {
 public:
   /// Under `memory_rule::over_time` the demands of the problem must be those that every plan keeps to; see
-  /// `resident_demands`.
-  portfolio(const Problem& p, const E& how, const best_options& o)
-      : p_{p}, options_{o}, judge_{p, how}, by_path_{p}, listener_{o.on_progress} {
+  /// `resident_demands`. `on_network`: plans are to run on a network, where memory is in use at other times, so that what
+  /// is proven of the memory of runs without contention does not hold.
+  portfolio(const Problem& p, const E& how, const best_options& o, bool on_network = false)
+      : p_{p}, options_{o}, on_network_{on_network}, judge_{p, how}, by_path_{p}, listener_{o.on_progress} {
     options_.moves = o.all_moves();
     options_.threads = std::max(1u, o.threads);
     if (o.memory.rule == memory_rule::over_time) {
@@ -95,8 +98,16 @@ public:
     }
     if (!alike || !is_followed || (guard_ && !has_plan_)) {
       attempt_heuristics(strictest);
+      const bool binds = guard_ && (!near_.empty() || !has_plan_);
+      if (binds && !done() && least_.value < infinity) {
+        order_within_memory(0.2);
+      }
       if (p_.num_ops() <= most_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
-        attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3)});
+        const refine::branch_and_bound exact{exact_share(0.3), binds ? options_.memory : memory_limit{}};
+        attempt("branch_and_bound", exact, !binds || !on_network_);
+        if (found_.reason && found_.reason->why == infeasibility::reason::every_plan_fails) {
+          return std::move(*this).finish();
+        }
       }
     }
     if (p_.num_ops() > most_ops_for_exact && has_plan_ && !done() && options_.effort == effort::full) {
@@ -105,11 +116,22 @@ public:
     if (guard_ && options_.effort == effort::full && !near_.empty() && !done() && !stopped()) {
       relieve();
     }
+    if (guard_ && options_.effort == effort::full && options_.timed() && !has_plan_ && !stopped() && least_.value < infinity) {
+      order_within_memory(1);
+    }
     if (has_plan_ && !done()) {
-      improve(is_followed ? 1 : 0.5);
+      improve(is_followed ? 0.95 : 0.5);
     }
     if (!is_followed && !guard_ && has_plan_ && !done()) {
       run_changes();
+    }
+    if constexpr (is_makespan) {
+      if (has_plan_ && options_.effort == effort::full && !stopped()) {
+        rng unused;
+        auto runs = left(1);
+        runs.moves = std::min(runs.moves, moves_by_runs(p_.num_ops()));
+        offer(refine::less_traffic{runs, options_.memory}(judge_, best_, unused));
+      }
     }
     return std::move(*this).finish();
   }
@@ -348,17 +370,17 @@ private:
       [](double too_little, double enough) { return too_little > 0 ? std::sqrt(enough * too_little) : enough / 4; });
   }
 
-  /// A strategy that is asked once.
-  void attempt(std::string_view name, const strategy& s) {
+  /// A strategy that is asked once. `proves`: what it proves holds.
+  void attempt(std::string_view name, const strategy& s, bool proves = true) {
     const stopwatch watch;
     rng random{options_.seed};
     auto decided = s(p_, random, scratch_);
     solve::attempt a{.name = std::string{name}};
     if (decided) {
       a.value = offer(evaluate(std::move(decided->plan)));
-      raise_bound(decided->bound);
+      raise_bound(proves ? decided->bound : 0);
     } else if (!has_plan_) {
-      found_.reason = decided.error();
+      found_.reason = proves ? decided.error() : infeasibility{};
     }
     a.seconds = watch.seconds();
     found_.tried.push_back(std::move(a));
@@ -395,12 +417,55 @@ private:
       return infinity;
     }
     const double value = x.score.usable();
-    if (!has_plan_ || x.score < best_.score) {
+    if (!has_plan_ || x.score < best_.score ||
+        (x.score == best_.score && x.run.transfer_bytes < best_.run.transfer_bytes)) {
       best_ = std::move(x);
       has_plan_ = true;
       listener_.tell(0, clock_.seconds(), value);
     }
     return value;
+  }
+
+  /// The best order that is found for the placements of the plans that came nearest to plans whose memory is enough, and
+  /// for one that spreads the work. Until there is a plan, more choices are tried, and other ways to spread the work.
+  void order_within_memory(double share_of_seconds) {
+    const stopwatch watch;
+    auto share = left(share_of_seconds);
+    share.moves = std::max<std::uint64_t>(options_.moves / 8, 100);
+    budget_meter meter{share};
+    const std::function<bool(std::uint64_t)> spend = [&](std::uint64_t) { return meter.spend(); };
+    refine::detail::sequencing_within_memory<Problem> orders{p_, options_.memory};
+    buffer<placement> places;
+    buffer<std::uint8_t> all_orders_tried;
+    const auto add = [&](const placement& where) {
+      if (std::find(places.begin(), places.end(), where) != places.end()) {
+        return false;
+      }
+      places.push_back(where);
+      all_orders_tried.push_back(0);
+      return true;
+    };
+    if (const auto where = balanced{}(p_)) {
+      add(*where);
+    }
+    for (const auto& near : near_) {
+      add(near.decided.placement);
+    }
+    double value = infinity;
+    bool more = true;
+    for (std::uint64_t most_choices = 1'000; more && !meter.exhausted(); most_choices *= 2) {
+      for (std::size_t k = 0; k < places.size() && !meter.exhausted(); ++k) {
+        const double known = is_makespan && has_plan_ ? best_.run.makespan : infinity;
+        if (all_orders_tried[k] == 0 && orders.minimise(places[k], known, most_choices, spend) < known) {
+          value = std::min(value, offer(evaluate({places[k], orders.best_order()})));
+        }
+        all_orders_tried[k] = orders.ended() ? 1 : all_orders_tried[k];
+      }
+      const bool some_left = std::find(all_orders_tried.begin(), all_orders_tried.end(), 0) != all_orders_tried.end();
+      const auto other = balanced{&spreads_}(p_);
+      more = !has_plan_ && ((other && add(*other)) || some_left);
+    }
+    found_.tried.push_back({"order within memory", value, watch.seconds()});
   }
 
   /// Anneals from the plans that came nearest to plans whose memory is enough, if they would be better than what was
@@ -522,17 +587,21 @@ private:
                           return a.excess < b.excess;
                         })->shortage;
     }
-    const auto packed = packing{}(p_);
-    found_.reason = packed ? infeasibility{} : packed.error();
+    if (!found_.reason || found_.reason->why != infeasibility::reason::every_plan_fails) {
+      const auto packed = packing{}(p_);
+      found_.reason = packed ? infeasibility{} : packed.error();
+    }
   }
 
   const Problem& p_;
   best_options options_;
+  bool on_network_;
   stopwatch clock_;
   evaluator<Problem, E> judge_;
   simulator<Problem, schedule::path_completion_time> by_path_;
   progress_listener listener_;
   workspace scratch_;
+  rng spreads_; // how else the work may be spread
   std::optional<memory_guard<Problem>> guard_; // memory over time only
   buffer<typename memory_guard<Problem>::near_miss> near_; // of each heuristic that needed too much
   lower_bound least_; // on the makespan
