@@ -102,7 +102,10 @@ private:
       }
     }
     weft::sort(found, [](const change& a, const change& b) {
-      return a.saved != b.saved ? a.saved > b.saved : a.component != b.component ? a.component < b.component : a.to < b.to;
+      if (a.saved != b.saved) {
+        return a.saved > b.saved;
+      }
+      return a.component != b.component ? a.component < b.component : a.to < b.to;
     });
     return found;
   }

@@ -145,8 +145,8 @@ private:
 /// Searches the runs of a placed workload from their beginning, moment by moment: a device that is free takes one of the
 /// items that are ready, or waits for one that is not. Every plan's run under `schedule::static_order` is among them, as
 /// an item starts as soon as it can in its place in the order; so what waited for nothing but memory is not among them,
-/// and is taken back as soon as more than a limit is in use. First descents by several rules, which
-/// choose only what leaves a way to the end; then all runs, the longest way to the end first.
+/// and is taken back as soon as more than a limit is in use. First descents by several rules, which choose only what
+/// leaves a way to the end; then all runs, the longest way to the end first.
 /// Source: the enumeration of semi-active schedules (Baker, *Introduction to Sequencing and Scheduling*, 1974) with
 /// memory as a resource that ops take and give back.
 class memory_sequencing {

@@ -59,7 +59,9 @@ struct balanced {
       longest.push_back(least_time(c) * (random == nullptr ? 1 : 1 + random->uniform()));
       turns.push_back(c);
     }
-    weft::sort(turns, [&](component_id a, component_id b) { return longest[a] != longest[b] ? longest[a] > longest[b] : a < b; });
+    weft::sort(turns, [&](component_id a, component_id b) {
+      return longest[a] != longest[b] ? longest[a] > longest[b] : a < b;
+    });
     std::vector<double> load(p.num_devices(), 0.0);
     partition::assignment<Problem> made{p};
     for (const component_id c : turns) {

@@ -116,7 +116,8 @@ public:
     if (guard_ && options_.effort == effort::full && !near_.empty() && !done() && !stopped()) {
       relieve();
     }
-    if (guard_ && options_.effort == effort::full && options_.timed() && !has_plan_ && !stopped() && least_.value < infinity) {
+    if (guard_ && options_.effort == effort::full && options_.timed() && !has_plan_ && !stopped() &&
+        least_.value < infinity) {
       order_within_memory(1);
     }
     if (has_plan_ && !done()) {
