@@ -2,6 +2,7 @@
 #include "weft/cost/efficiency.hpp"
 
 #include "weft/cost/roofline.hpp"
+#include "weft/workload/generate/layered.hpp"
 
 #include "support/small_problem.hpp"
 
@@ -76,6 +77,33 @@ TEST_CASE("typical efficiencies: dense products before all else, views free, cal
     CHECK(t.of("GatherV2", k).moved == cost::traffic::outputs);
   }
   CHECK(t.of("Relu", device_kind::cpu).overhead < t.of("Relu", device_kind::gpu).overhead);
+}
+
+TEST_CASE("typical efficiencies: work without a type, or of a type that nobody knows, is believed") {
+  const auto table = cost::typical_efficiencies();
+  for (const auto k : {device_kind::cpu, device_kind::gpu}) {
+    CHECK(table.of("", k) == cost::efficiency{.moved = cost::traffic::none});
+    CHECK(table.of("Relu", k).compute == 0.1);
+    CHECK(table.of("AddGrad", k) == table.of("Add", k)); // the gradient of a known type
+    for (const char* type : {"POTRF", "butterfly", "task", "Grad", "TaskGrad"}) {
+      CAPTURE(type);
+      CHECK(table.of(type, k).compute == 1);
+      CHECK(table.of(type, k).overhead == table.of("Relu", k).overhead);
+    }
+  }
+}
+
+TEST_CASE("roofline with typical efficiencies: ops without a type take what the linear model says, bytes or not") {
+  const auto table = cost::typical_efficiencies();
+  cost::roofline typical;
+  typical.efficiencies = &table;
+  const auto w = generate::layered({}, 7);
+  const auto p = devices();
+  for (const op_id v : ids(w.num_ops())) {
+    for (const device_id d : {0u, 1u}) {
+      CHECK(typical.compute_time(w, v, p, d) == cost::linear{}.compute_time(w, v, p, d));
+    }
+  }
 }
 
 } // namespace cost_efficiency_test

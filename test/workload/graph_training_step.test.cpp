@@ -284,6 +284,7 @@ TEST_CASE("graph training step: groups and kinds are kept, gradients are colocat
   CHECK(free.group(x) == free.group(z));
   CHECK(free.group(y) == none);
   CHECK(test::find_op(free, "loss/z") != none);
+  CHECK(free.type(test::find_op(free, "gradients/y")).empty()); // of an op without a type
   CHECK(waits_for(free, test::find_op(free, "loss/z"), z));
   CHECK(free.group(test::find_op(free, "gradients/y")) == none);
   const auto tied = training_step(forward, {.colocate_gradients = true});

@@ -63,6 +63,14 @@ TEST_CASE("op catalogue: a type is known by its plain name, too") {
   CHECK(facts_of("V2").use == op_use::other);
   CHECK_FALSE(facts_of("example.com:ArgMax").gradient.differentiable);
   CHECK(facts_of("NoSuchOp").gradient.differentiable);
+  CHECK(use_of("com.microsoft.FusedMatMul") == op_use::product);
+  CHECK(use_of("MatMulGrad") == op_use::product);
+  CHECK(use_of("GatherGrad") == op_use::other); // the catalogue knows what it is the gradient of
+  CHECK(use_of("LossGrad") == op_use::other);
+  for (const char* unknown : {"", "NoSuchOp", "NoSuchOpGrad", "Grad", "V2", "MATMUL"}) {
+    CAPTURE(unknown);
+    CHECK(use_of(unknown) == std::nullopt);
+  }
 }
 
 TEST_CASE("op catalogue: an Einsum broadcasts what its ellipsis stands for, extent by extent") {

@@ -33,7 +33,7 @@ struct efficiency {
 };
 
 /// Efficiencies by op type and device kind. What was set last wins; a type that was never set has that of its use in the
-/// catalogue of ops, and else its kind's default.
+/// catalogue of ops, and one that has none there, or is not known there, its kind's default.
 /// ```
 /// auto table = cost::typical_efficiencies();
 /// table.set("Conv", {.compute = 0.6, .overhead = 4e-6}, device_kind::gpu);
@@ -65,7 +65,8 @@ public:
       }
     }
     if (!by_use_.empty()) {
-      if (const auto at = by_use_.find(facts_of(type).use); at != by_use_.end()) {
+      const auto use = use_of(type);
+      if (const auto at = use ? by_use_.find(*use) : by_use_.end(); at != by_use_.end()) {
         if (const auto* e = last(at->second, k)) {
           return *e;
         }
@@ -103,15 +104,18 @@ private:
 };
 
 /// Round figures for what ops use of a device, for want of measurements: dense products reach 70 % of the peak,
-/// convolutions 60 %, recurrences 40 %, all else a tenth (it does not run on matrix units, and is bound by memory
-/// anyway); 80 % of the memory bandwidth, half of that where rows are looked up; 5 µs to launch a kernel on an
-/// accelerator, 1 µs to call one on a CPU; views are free. docs/costs.md says what they rest on. What was measured
-/// (cost/measured.hpp) goes before.
+/// convolutions 60 %, recurrences 40 %, all else in the catalogue a tenth (it does not run on matrix units, and is
+/// bound by memory anyway); 80 % of the memory bandwidth, half of that where rows are looked up; 5 µs to launch a
+/// kernel on an accelerator, 1 µs to call one on a CPU; views are free. Nothing is typical of a type that the catalogue
+/// does not know: its work is believed. An op without a type takes work / speed and nothing else, as in `linear`.
+/// docs/costs.md says what the figures rest on. What was measured (cost/measured.hpp) goes before.
 inline efficiency_table typical_efficiencies() {
   efficiency_table table;
   for (const auto& [kinds, overhead] :
        {std::pair{kind_set::all(), 5e-6}, std::pair{kind_set{device_kind::cpu}, 1e-6}}) {
-    table.set_default({.compute = 0.1, .memory = 0.8, .overhead = overhead}, kinds);
+    table.set_default({.compute = 1, .memory = 0.8, .overhead = overhead}, kinds);
+    table.set("", {.moved = traffic::none}, kinds);
+    table.set(op_use::other, {.compute = 0.1, .memory = 0.8, .overhead = overhead}, kinds);
     table.set(op_use::product, {.compute = 0.7, .memory = 0.8, .overhead = overhead}, kinds);
     table.set(op_use::convolution, {.compute = 0.6, .memory = 0.8, .overhead = overhead}, kinds);
     table.set(op_use::recurrence, {.compute = 0.4, .memory = 0.8, .overhead = overhead}, kinds);

@@ -91,7 +91,7 @@ private:
   }
   double elements(byte_count bytes) const { return static_cast<double>(bytes) / static_cast<double>(o_.element_bytes); }
   std::string name(op_id v) const { return f_.name(v).empty() ? "op_" + std::to_string(v) : std::string{f_.name(v)}; }
-  std::string type(op_id v) const { return f_.type(v).empty() ? "Op" : std::string{f_.type(v)}; }
+  std::string gradient_type(op_id v) const { return f_.type(v).empty() ? "" : std::string{f_.type(v)} + "Grad"; }
   void check(op_id v, const char* what) const {
     if (v >= f_.num_ops()) {
       throw dangling_id_error("training_step: " + std::string{what},
@@ -332,7 +332,7 @@ private:
     for (const tensor_id t : reads(v, of)) {
       dy.push_back(saved(t, v));
     }
-    const op_id made = add(v, "gradients/" + name(v) + part, type(v) + "Grad", work, dy);
+    const op_id made = add(v, "gradients/" + name(v) + part, gradient_type(v), work, dy);
     for (const tensor_id t : of) {
       arrived_[t].push_back({made, b_.add_output(made, gradient_bytes(t))});
     }
@@ -464,8 +464,9 @@ private:
 ///
 /// Parameters are the resident bytes of differentiable ops; op_catalogue.hpp knows those that are not differentiable or
 /// hold something else, by type, and up to 8 bytes are a constant. A loss (`loss/…`) is added to each output, and from there, backward, per op on a way to parameters:
-/// - a gradient op `gradients/<name>` of type `<Type>Grad` with the work of the op. Products and ops with parameters
-///   have two, `…/input` and `…/weights`, so that the backward pass of a product costs twice its forward pass.
+/// - a gradient op `gradients/<name>` of type `<Type>Grad`, or of none if the op has none, with the work of the op.
+///   Products and ops with parameters have two, `…/input` and `…/weights`, so that the backward pass of a product costs
+///   twice its forward pass.
 ///   A gradient op reads what op_catalogue.hpp says of the op's inputs and outputs, which stay alive until then.
 /// - an AddN op where gradients of several consumers arrive at one tensor,
 /// - an update `<Optimiser>/update_<name>`, with the optimiser's slots as its resident bytes, on the device of the op

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -90,6 +91,19 @@ inline const op_facts* find_op(std::initializer_list<std::string_view> types) {
 inline op_facts facts_of(std::string_view type) {
   const auto* facts = find_op({type, detail::plain_type(type)});
   return facts != nullptr ? *facts : op_facts{};
+}
+
+/// What ops of that type use of a device; nothing if the type is not known. Beside the types of the tables those that
+/// training steps add are: `Loss`, and gradients of known types, such as `AddGrad`.
+inline std::optional<op_use> use_of(std::string_view type) {
+  const auto find = [](std::string_view t) { return find_op({t, detail::plain_type(t)}); };
+  if (const auto* facts = find(type)) {
+    return facts->use;
+  }
+  constexpr std::string_view gradient = "Grad";
+  const auto forward = type.substr(0, type.size() - (type.ends_with(gradient) ? gradient.size() : 0));
+  const bool is_known = forward == "Loss" || (forward != type && find(forward) != nullptr);
+  return is_known ? std::optional{op_use::other} : std::nullopt;
 }
 
 } // namespace weft
