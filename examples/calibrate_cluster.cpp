@@ -34,7 +34,8 @@ void declare(CLI::App& app, options& o) {
              "Example: mpirun -n 16 --hostfile hosts calibrate_cluster -o cluster.json\n\n"
              "Exit status: 0 with a platform, 2 for wrong arguments or when MPI fails.");
   app.add_option("-o,--output", o.output, "The platform file (default: standard output)")->type_name("FILE");
-  app.add_option("--speed", o.speed, "FLOP/s of each rank's device (default: measured on one core)")
+  app.add_option("--speed", o.speed, "Peak FLOP/s of each rank's device (default: measured on one core,\n"
+                                        "and said to be what ops reach)")
     ->check(CLI::PositiveNumber.description(""))
     ->type_name("FLOPS");
   auto& c = o.calibration;
@@ -88,7 +89,8 @@ int measure(const weft::mpi::communicator& all, const options& o) {
     }
   }
   weft::device mine;
-  mine.speed = o.speed > 0 ? o.speed : weft::execute::calibrate(weft::machine{}).core_speed;
+  mine.reached_rates = !(o.speed > 0);
+  mine.speed = mine.reached_rates ? weft::execute::calibrate(weft::machine{}).core_speed : o.speed;
   const bool in_terminal = first && !o.quiet && isatty(STDERR_FILENO) != 0;
   const auto made = weft::mpi::calibrate(all, mine, o.calibration, [&](const std::string& line) {
     if (in_terminal) {

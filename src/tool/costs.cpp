@@ -4,6 +4,7 @@
 #include "weft/concurrency/profiled_times.hpp"
 #include "weft/cost/measured.hpp"
 #include "weft/io/json_profile.hpp"
+#include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -41,15 +43,119 @@ std::map<std::uint64_t, std::vector<double>> times_by_kinds(const weft::model& m
   return times;
 }
 
-std::string what_estimates_rest_on(const model_options& o, const weft::model& m, const target& on) {
-  if (m.unit == weft::work_unit::own) {
-    return fmt::format("work and the speeds of {} are taken to be in the same unit: times are work / speed, "
-                       "shown as seconds whatever their unit is",
-                       on.name);
+/// The least and the greatest of some numbers.
+struct range {
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = 0;
+
+  void add(double x) {
+    least = std::min(least, x);
+    greatest = std::max(greatest, x);
   }
-  return !on.peaks       ? fmt::format("speeds of {} are taken to be what ops reach: work / speed", on.name)
-         : o.peak_rates ? "ops without a measured time reach peak rates"
-                        : "ops without a measured time reach a share of peak rates typical of their type";
+  std::string in(double unit) const {
+    return least == greatest ? fmt::format("{:.3g}", least / unit)
+                             : fmt::format("{:.3g} to {:.3g}", least / unit, greatest / unit);
+  }
+};
+
+constexpr std::pair<std::optional<weft::op_use>, const char*> uses[] = {{weft::op_use::product, "matrix products"},
+                                                                        {weft::op_use::convolution, "convolutions"},
+                                                                        {weft::op_use::recurrence, "recurrences"},
+                                                                        {weft::op_use::lookup, "look-ups"},
+                                                                        {weft::op_use::other, "other ops"},
+                                                                        {std::nullopt, "unknown types"}};
+
+/// What efficiencies make of ops with a type, in figures: the shares that they are taken to reach, and how much longer
+/// they take than at peak rates, each where it is fastest.
+std::string in_figures(const estimate& base, const weft::workload& w, const weft::platform<>& q,
+                       const std::vector<bool>& is_measured) {
+  auto peak = base;
+  peak.by_shape.at_peak = true;
+  std::map<std::optional<weft::op_use>, range> arithmetic;
+  range memory, overhead;
+  double estimated = 0, at_peak = 0;
+  for (const weft::op_id v : weft::ids(w.num_ops())) {
+    if (is_measured[v] || w.type(v).empty()) {
+      continue;
+    }
+    double least = std::numeric_limits<double>::infinity();
+    weft::device_id fastest = 0;
+    for (const weft::device_id d : weft::ids(q.num_devices())) {
+      const double seconds = w.kinds(v).contains(q.kind(d)) ? base.compute_time(w, v, q, d) : least;
+      if (seconds < least) {
+        least = seconds;
+        fastest = d;
+      }
+    }
+    const auto e = base.by_shape.efficiencies->of(w.type(v), q.kind(fastest));
+    if (std::isinf(least) || q.reached_rates(fastest) || e.moved == weft::cost::traffic::none) {
+      continue;
+    }
+    estimated += least;
+    at_peak += peak.compute_time(w, v, q, fastest);
+    arithmetic[weft::use_of(w.type(v))].add(e.compute);
+    overhead.add(e.overhead);
+    if (std::isfinite(q.memory_bandwidth(fastest))) {
+      memory.add(e.memory);
+    }
+  }
+  if (!(at_peak > 0)) {
+    return {};
+  }
+  std::vector<std::string> shares;
+  for (const auto& [use, name] : uses) {
+    if (const auto at = arithmetic.find(use); at != arithmetic.end()) {
+      shares.push_back(fmt::format("{} {} %", name, at->second.in(0.01)));
+    }
+  }
+  if (memory.greatest > 0) {
+    shares.push_back(fmt::format("memory bandwidth {} %", memory.in(0.01)));
+  }
+  return fmt::format("these shares ({}) and {} µs per op make ops take {:.3g} × their time at peak rates, each where "
+                     "it is fastest",
+                     fmt::join(shares, ", "), overhead.in(1e-6), estimated / at_peak);
+}
+
+/// A line for each thing that estimates take for granted.
+std::vector<std::string> what_estimates_rest_on(const model_options& o, const weft::model& m, const target& on,
+                                                const estimate& base, const std::vector<bool>& is_measured) {
+  if (m.unit == weft::work_unit::own) {
+    return {fmt::format("work and the speeds of {} are taken to be in the same unit: times are work / speed, "
+                        "shown as seconds whatever their unit is",
+                        on.name)};
+  }
+  const auto& q = on.devices;
+  const auto devices = weft::ids(q.num_devices());
+  const auto reached = std::count_if(devices.begin(), devices.end(), [&](auto d) { return q.reached_rates(d); });
+  if (static_cast<std::size_t>(reached) == q.num_devices()) {
+    const bool memory =
+      std::any_of(devices.begin(), devices.end(), [&](auto d) { return std::isfinite(q.memory_bandwidth(d)); });
+    return {fmt::format("speeds of {} are taken to be what ops reach{}", on.name,
+                        memory ? ", and bandwidths of memory as well" : ": work / speed")};
+  }
+  std::size_t typed = 0, untyped = 0; // that compute
+  for (const weft::op_id v : weft::ids(m.ops.num_ops())) {
+    const bool typeless = m.ops.type(v).empty();
+    typed += !typeless;
+    untyped += typeless && !is_measured[v] && m.ops.work(v) > 0;
+  }
+  std::vector<std::string> notes;
+  if (typed > 0 && o.peak_rates) {
+    notes.emplace_back("ops without a measured time reach peak rates");
+  } else if (typed > 0) {
+    notes.emplace_back("ops without a measured time reach a share of peak rates typical of their type");
+    if (auto figures = in_figures(base, m.ops, q, is_measured); !figures.empty()) {
+      notes.push_back(std::move(figures));
+    }
+  }
+  if (untyped > 0) {
+    notes.push_back(fmt::format("{} without a type: work is taken as it stands, work / speed",
+                                untyped == 1 ? "1 op is" : fmt::format("{} ops are", untyped)));
+  }
+  if (reached > 0) {
+    notes.push_back(fmt::format("speeds of {} of {} devices are taken to be what ops reach", reached, q.num_devices()));
+  }
+  return notes;
 }
 
 } // namespace
@@ -64,8 +170,9 @@ estimate make_estimate(const model_options& o, const input& in, const target& on
                                   in.spec, m.format, on.name));
   }
   estimate base;
-  base.by_shape.efficiencies = o.peak_rates ? nullptr : &table;
-  base.linear = m.unit != weft::work_unit::flop || !on.peaks;
+  base.by_shape.efficiencies = &table;
+  base.by_shape.at_peak = o.peak_rates;
+  base.linear = m.unit != weft::work_unit::flop;
   return base;
 }
 
@@ -86,8 +193,13 @@ costs make_costs(const model_options& o, const input& in, const target& on, cons
   const auto& m = in.model;
   const auto& w = m.ops;
   weft::cost::measured<estimate> measured{base, on.devices};
+  std::vector<bool> is_measured(w.num_ops());
   const auto add = [&](weft::kind_set kinds, std::vector<double> seconds, const std::string& source) {
-    const auto count = std::count_if(seconds.begin(), seconds.end(), [](double s) { return !std::isnan(s); });
+    std::size_t count = 0;
+    for (std::size_t v = 0; v < seconds.size(); ++v) {
+      count += !std::isnan(seconds[v]);
+      is_measured[v] = is_measured[v] || !std::isnan(seconds[v]);
+    }
     notes.push_back(fmt::format("{} of {} ops take the times of {}, measured on {}", count, w.num_ops(), source,
                                 kinds.empty() ? "devices that it does not name" : weft::to_string(kinds)));
     measured.add(kinds, std::move(seconds));
@@ -99,7 +211,7 @@ costs make_costs(const model_options& o, const input& in, const target& on, cons
     for (const auto& [key, runs] : profile.entries()) {
       machines.insert(key.machine);
     }
-    std::ptrdiff_t found = 0;
+    std::size_t found = 0;
     for (const auto& machine : machines) {
       if (const auto kind = weft::parse_device_kind(machine)) {
         found += add(*kind, weft::concurrency::profiled_times(w, profile, machine), "'" + o.profile + "'");
@@ -116,7 +228,9 @@ costs make_costs(const model_options& o, const input& in, const target& on, cons
   }
   const auto& devices = on.devices.devices();
   if (m.unit != weft::work_unit::seconds) {
-    notes.push_back(what_estimates_rest_on(o, m, on));
+    for (auto& line : what_estimates_rest_on(o, m, on, base, is_measured)) {
+      notes.push_back(std::move(line));
+    }
   } else if (std::any_of(devices.begin(), devices.end(), [&](const auto& d) { return d.speed != devices[0].speed; })) {
     notes.emplace_back("devices of other speeds take times in proportion to their speeds");
   }

@@ -16,8 +16,8 @@
 
 namespace tool {
 
-/// What is thought of ops that were not measured: a roofline over FLOP and bytes, or work over speed, where work or
-/// speeds are in another unit, or speeds are what ops reach.
+/// What is thought of ops that were not measured: a roofline over FLOP and bytes, or work over speed, where work is in
+/// another unit.
 struct estimate : weft::cost::link_transfers {
   weft::cost::roofline by_shape = {};
   bool linear = false;

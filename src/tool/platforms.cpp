@@ -39,7 +39,7 @@ target load_platform(const std::string& spec) {
   const auto name = spec.starts_with(preset_prefix) ? spec.substr(preset_prefix.size()) : spec;
   for (const auto& e : weft::presets::entries) {
     if (e.name == name) {
-      return {.name = spec, .devices = e.make(), .flops = true, .peaks = e.peak_speeds};
+      return {.name = spec, .devices = e.make(), .flops = true};
     }
   }
   const bool is_file = std::filesystem::exists(spec) || spec.find_first_of("./") != spec.npos;
@@ -49,10 +49,7 @@ target load_platform(const std::string& spec) {
       "there is no platform '{}'; choose a file, identical:P for P equal devices, or one of {}", name,
       fmt::join(names, ", ")));
   }
-  const auto bytes = weft::io::read_file(spec);
-  return {.name = spec,
-          .devices = weft::io::platform_from(bytes, spec),
-          .peaks = weft::io::json_platform_reader::recognises(bytes)};
+  return {.name = spec, .devices = weft::io::read_platform(spec)};
 }
 
 } // namespace tool

@@ -13,7 +13,6 @@ struct target {
   std::string name; ///< as on the command line
   weft::platform<> devices;
   bool flops = false; ///< speeds are FLOP/s for certain; else they are in the unit of the work
-  bool peaks = false; ///< where they are FLOP/s, they are peak rates, of which ops reach a share
 };
 
 /// A named platform, with or without `preset:` before its name; `identical:P`; or a file. Throws `weft::error` of one

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <tuple>
 
 namespace cost_efficiency_test {
 
@@ -97,12 +98,39 @@ TEST_CASE("roofline with typical efficiencies: ops without a type take what the 
   const auto table = cost::typical_efficiencies();
   cost::roofline typical;
   typical.efficiencies = &table;
+  auto at_peak = typical;
+  at_peak.at_peak = true;
   const auto w = generate::layered({}, 7);
   const auto p = devices();
   for (const op_id v : ids(w.num_ops())) {
     for (const device_id d : {0u, 1u}) {
       CHECK(typical.compute_time(w, v, p, d) == cost::linear{}.compute_time(w, v, p, d));
+      CHECK(at_peak.compute_time(w, v, p, d) == cost::linear{}.compute_time(w, v, p, d));
     }
+  }
+}
+
+TEST_CASE("roofline with efficiencies: of reached rates, and at the peak, only the bytes depend on the type") {
+  const auto peaks = devices();
+  const auto reached = peaks.changed([](device& d) { d.reached_rates = true; });
+  cost::efficiency_table t;
+  t.set_default({.compute = 0.5, .memory = 0.25, .overhead = 3});
+  t.set("Reshape", {.compute = 0.5, .moved = cost::traffic::none});
+  t.set("Gather", {.compute = 0.5, .moved = cost::traffic::outputs});
+  cost::roofline c;
+  c.efficiencies = &t;
+  auto at_peak = c;
+  at_peak.at_peak = true;
+  // 80 FLOP at 1 or 10 FLOP/s; of 1200 bytes at 10 or 100 bytes/s all, none, or twice those of the output.
+  for (const auto& [type, on_cpu, on_gpu] :
+       {std::tuple{"MatMul", 120.0, 12.0}, {"Reshape", 80.0, 8.0}, {"Gather", 80.0, 8.0}}) {
+    CAPTURE(type);
+    const auto w = typed(type);
+    CHECK(c.compute_time(w, 1, reached, 0) == on_cpu);
+    CHECK(c.compute_time(w, 1, reached, 1) == on_gpu);
+    CHECK(at_peak.compute_time(w, 1, peaks, 0) == on_cpu);
+    CHECK(at_peak.compute_time(w, 1, peaks, 1) == on_gpu);
+    CHECK(c.compute_time(w, 1, peaks, 0) > on_cpu);
   }
 }
 

@@ -113,6 +113,7 @@ TEST_CASE("bsp machine: processors, and links from g, the costs of pairs and L")
   REQUIRE(p.num_devices() == 3);
   CHECK(p.kind(0) == device_kind::cpu);
   CHECK(p.speed(0) == 1);
+  CHECK(p.reached_rates(0));
   CHECK(p.latency(0, 1) == 5);
   CHECK(p.bandwidth(0, 1) == 0.5);
   CHECK(p.bandwidth(0, 2) == 0.2);

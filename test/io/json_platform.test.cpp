@@ -4,6 +4,7 @@
 #include "support.hpp"
 
 #include "weft/io/json_platform.hpp"
+#include "weft/platform/identical.hpp"
 #include "weft/platform/presets.hpp"
 
 #include <doctest/doctest.h>
@@ -35,8 +36,9 @@ TEST_CASE("json_platform: devices as people write them") {
     "devices": [
       {"name": "host", "kind": "CPU", "speed": 1e12, "memory": 64e9, "memory_bandwidth": 2e11, "slots": 16,
        "idle_watts": 60, "active_watts": 225.5, "send_overhead": 5e-6},
-      {"name": "gpu", "kind": "gpu", "speed": 14000000000000, "memory": 18446744073709551615, "count": 2},
-      {"kind": "kind12", "speed": 0.5}
+      {"name": "gpu", "kind": "gpu", "speed": 14000000000000, "memory": 18446744073709551615, "rates": "peak",
+       "count": 2},
+      {"kind": "kind12", "speed": 0.5, "rates": "reached"}
     ],
     "links": {"uniform": {"latency": 1e-6, "bandwidth": 1e10, "joules_per_byte": 8e-11}},
     "send_work": 10})");
@@ -57,6 +59,9 @@ TEST_CASE("json_platform: devices as people write them") {
   CHECK(p.active_watts(1) == 0);
   CHECK(p.send_overhead(0) == 5e-6);
   CHECK(p.send_overhead(1) == 0);
+  CHECK(!p.reached_rates(0)); // files that do not say it are of data sheets
+  CHECK(!p.reached_rates(2));
+  CHECK(p.reached_rates(3));
   CHECK(p.joules_per_byte(2, 0) == 8e-11);
   CHECK(p.latency(3, 1) == 1e-6);
   CHECK(p.bandwidth(0, 2) == 1e10);
@@ -217,6 +222,16 @@ TEST_CASE("json_platform: random platforms come back as they were written") {
     REQUIRE(weft_test::same_platform(p, again));
     CHECK(text_of([&](std::ostream& out) { io::write_platform_json(out, again); }) == text);
   }
+}
+
+TEST_CASE("json_platform: speeds that are no peaks are told from those that are") {
+  const auto alike = weft::presets::identical(3);
+  const auto of_identical = text_of([&](std::ostream& out) { io::write_platform_json(out, alike); });
+  CHECK(of_identical.find(R"({"kind": "cpu", "speed": 1, "rates": "reached", "count": 3})") != std::string::npos);
+  CHECK(platform_of(of_identical).reached_rates(2));
+  const auto sheets = weft::presets::dgx_a100();
+  const auto of_sheets = text_of([&](std::ostream& out) { io::write_platform_json(out, sheets); });
+  CHECK(of_sheets.find("rates") == std::string::npos);
 }
 
 TEST_CASE("json_platform: writes any type of links") {

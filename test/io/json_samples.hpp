@@ -115,6 +115,8 @@ inline std::vector<wrong_file> wrong_platforms() {
      "/devices/0/slots: ", "a whole number from 1"},
     {"unknown_key", platform_with("\"devices\": [{\"kind\": \"cpu\", \"speed\": 1, \"ram\": 0}]"), 5,
      "/devices/0/ram: ", "unknown key"},
+    {"other_rates", platform_with("\"devices\": [{\"kind\": \"cpu\", \"speed\": 1, \"rates\": \"top\"}]"), 5,
+     "/devices/0/rates: ", "expected \"peak\" or \"reached\", found \"top\""},
     {"negative_watts", platform_with("\"devices\": [{\"kind\": \"cpu\", \"speed\": 1, \"idle_watts\": -1}]"), 5,
      "/devices/0/idle_watts: ", "a number that is not negative, found -1"},
     {"less_when_busy", platform_with("\"devices\": [{\"kind\": \"cpu\", \"speed\": 1, \"idle_watts\": 1}]"), 5,

@@ -167,6 +167,7 @@ inline weft::platform<> random_platform(weft::rng& random) {
     if (random.below(3) == 0) {
       what.send_overhead = random.uniform(0, 1);
     }
+    what.reached_rates = random.below(3) == 0;
     const auto copies = d + 2 < n && random.below(3) == 0 ? 2u : 1u;
     devices.insert(devices.end(), copies, what);
     d += copies - 1;

@@ -18,6 +18,7 @@ TEST_CASE("heterogeneous: speeds, links, memory and kinds follow the options") {
   for (const device_id d : ids(400)) {
     CHECK(p.speed(d) >= 10);
     CHECK(p.speed(d) <= 100);
+    CHECK(p.reached_rates(d));
     CHECK(p.memory_capacity(d) == static_cast<byte_count>(1e9 / p.speed(d)));
     speeds += p.speed(d) / 400;
     gpus += p.kind(d) == device_kind::gpu ? 1 : 0;

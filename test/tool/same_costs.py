@@ -3,6 +3,7 @@
 """Holds `compare` and `place` against each other, and against times worked out by hand, for a small file of each
 format: same_costs.py path/to/compare path/to/place"""
 import csv, io, json, os, re, subprocess, sys, tempfile
+from random import Random
 
 COMPARE, PLACE = (os.path.realpath(p) for p in sys.argv[1:3])
 failures = []
@@ -37,6 +38,14 @@ WFFORMAT = json.dumps({'name': 'w', 'schemaVersion': '1.4', 'workflow': {'tasks'
 NATIVE = json.dumps({'format': 'weft.workload', 'version': 1, 'ops': [
     {'name': 'a', 'type': 'MatMul', 'kinds': ['cpu'], 'work': 7e9, 'outputs': [1000000]},
     {'name': 'b', 'type': 'MatMul', 'kinds': ['gpu'], 'work': 7e10, 'inputs': ['a']}]})
+def native(*types):
+    """Two ops of these types, one after the other: on the CPU 1 s of work, on the GPU 10 s."""
+    ops = [{'name': 'a', 'kinds': ['cpu'], 'work': 1e12, 'outputs': [10**6]},
+           {'name': 'b', 'kinds': ['gpu'], 'work': 1e14, 'inputs': ['a']}]
+    return json.dumps({'format': 'weft.workload', 'version': 1,
+                       'ops': [op | ({'type': t} if t else {}) for op, t in zip(ops, types)]})
+
+
 STUDY = json.dumps({'maxSizePerFPGA': 100, 'maxFPGAs': 1, 'maxCPUs': 1, 'edges': [{'sourceId': 0, 'destId': 1, 'cost': 1}],
                     'nodes': [{'id': 0, 'supportedOnFpga': True, 'cpuLatency': 20, 'fpgaLatency': 4, 'size': 5},
                               {'id': 1, 'supportedOnFpga': False, 'cpuLatency': 20, 'fpgaLatency': 0, 'size': 5}]})
@@ -76,15 +85,29 @@ def onnx_product(rows, inner, columns):
 MACHINE = json.dumps({'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'latency': 1e-3, 'bandwidth': 1e9}},
                       'devices': [{'kind': 'cpu', 'speed': 1e12, 'memory_bandwidth': 1e11},
                                   {'kind': 'gpu', 'speed': 1e13, 'memory_bandwidth': 1e12}]})
+
+
+def with_rates(platform, *rates):
+    document = json.loads(platform)
+    for device, what in zip(document['devices'], rates):
+        device['rates'] = what
+    return json.dumps(document)
+
+
+REACHED, MIXED = with_rates(MACHINE, 'reached', 'reached'), with_rates(MACHINE, 'reached', 'peak')
 UNITS = json.dumps({'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'latency': 1, 'bandwidth': 5}},
                     'devices': [{'kind': 'cpu', 'speed': 2}, {'kind': 'gpu', 'speed': 6}]})
 CSV_DEVICES = 'Id,RAM,ops,rates,type\n0,100,10,5,CPU\n1,100,20,,GPU\n'
 LARGE_DEVICES = 'Id,RAM,ops,rates,type\n0,1000000000000,10000000000,1000000000,CPU\n1,1000000000000,20000000000,,GPU\n'
 CALL, LAUNCH = 1e-6, 5e-6  # what an op costs beside its work on a CPU and on an accelerator (docs/costs.md)
+LINK = 1e-3 + 1e6 / 1e9  # what a tensor of 1 MB takes from device to device of `machine`
 COPY = 5e-6  # what a copy to another accelerator keeps its sender
 
 FILES = {'fork.stg': STG, 'pair.hdag': HYPERDAG, 'pair.dot': DOT, 'pair.csv': CSV, 'layers.txt': PIPEDREAM, 'tasks.json': WFFORMAT,
-         'native.json': NATIVE, 'study.json': STUDY, 'product.pbtxt': GRAPH_DEF, 'costs.pbtxt': COST_GRAPH,
+         'native.json': NATIVE, 'typeless.json': native('', ''),
+         'unknown.json': native('POTRF', 'my_op'), 'partly.json': native('', 'MatMul'),
+         'elementwise.json': native('Relu', 'Add'), 'reached.json': REACHED, 'mixed.json': MIXED,
+         'study.json': STUDY, 'product.pbtxt': GRAPH_DEF, 'costs.pbtxt': COST_GRAPH,
          'product.onnx': onnx_product(512, 256, 1024), 'machine.json': MACHINE, 'units.json': UNITS, 'devices.csv': CSV_DEVICES, 'large.csv': LARGE_DEVICES}
 
 product_flop, product_bytes = 2 * 512 * 256 * 1024, 4 * (512 * 256 + 256 * 1024 + 512 * 1024)
@@ -107,6 +130,18 @@ CASES = [
     ('tasks.json', 'machine.json', (), 3 / 10),  # the GPU is ten times as fast
     ('native.json', 'machine.json', (), 7e9 / (0.7 * 1e12) + CALL + (1e-3 + 1e6 / 1e9) + 7e10 / (0.7 * 1e13) + LAUNCH),
     ('native.json', 'machine.json', ('--peak-rates',), 7e9 / 1e12 + (1e-3 + 1e6 / 1e9) + 7e10 / 1e13),
+    # Work without a type is believed, and of a type that nobody knows it is that of an op that is called.
+    ('typeless.json', 'machine.json', (), 1 + LINK + 10),
+    ('typeless.json', 'machine.json', ('--peak-rates',), 1 + LINK + 10),
+    ('typeless.json', 'reached.json', (), 1 + LINK + 10),
+    ('unknown.json', 'machine.json', (), 1 + CALL + LINK + 10 + LAUNCH),
+    ('partly.json', 'machine.json', (), 1 + LINK + 10 / 0.7 + LAUNCH),
+    ('elementwise.json', 'machine.json', (), 10 + CALL + LINK + 100 + LAUNCH),
+    # Nothing is taken off what was measured.
+    ('elementwise.json', 'reached.json', (), 1 + LINK + 10),
+    ('elementwise.json', 'mixed.json', (), 1 + LINK + 100 + LAUNCH),
+    ('native.json', 'reached.json', (), 7e9 / 1e12 + (1e-3 + 1e6 / 1e9) + 7e10 / 1e13),
+    ('product.onnx', 'reached.json', (), max(product_flop / 1e13, product_bytes / 1e12)),
     ('pair.dot', 'machine.json', ('--work', 'seconds'), 2 + (1e-3 + 10 / 1e9) + 12),
     ('product.onnx', 'machine.json', (), product),
     ('product.pbtxt', 'machine.json', (), product),  # the inputs are there
@@ -117,6 +152,22 @@ CASES = [
     ('zoo:mnist_conv', 'large.csv', (), None),
     ('zoo:mnist_conv:inference', 'workstation_2gpu', ('--batch', '64', '--train', 'sgd'), None),
 ]
+
+# What the notes say beside the times: what was believed, and in figures what efficiencies did.
+NOTES = {
+    ('typeless.json', 'machine.json'): '2 ops are without a type: work is taken as it stands, work / speed',
+    ('unknown.json', 'machine.json'):
+        'these shares (unknown types 100 %, memory bandwidth 80 %) and 1 to 5 µs per op make ops take 1 × their time at '
+        'peak rates, each where it is fastest',
+    ('partly.json', 'machine.json'):
+        'these shares (matrix products 70 %, memory bandwidth 80 %) and 5 µs per op make ops take 1.43 × their time at '
+        'peak rates, each where it is fastest 1 op is without a type',
+    ('elementwise.json', 'machine.json'):
+        'these shares (other ops 10 %, memory bandwidth 80 %) and 1 to 5 µs per op make ops take 10 × their time',
+    ('elementwise.json', 'mixed.json'):
+        'these shares (other ops 10 %, memory bandwidth 80 %) and 5 µs per op make ops take 10 × their time at peak rates, '
+        'each where it is fastest speeds of 1 of 2 devices are taken to be what ops reach',
+}
 
 # What must not be divided by FLOP/s.
 UNITS_UNKNOWN = ('fork.stg', 'pair.hdag', 'pair.dot', 'pair.csv')
@@ -145,6 +196,55 @@ def steps_of_compare(spec, platform, options):
     return float(next(csv.DictReader(io.StringIO(r.stdout)))['makespan']), re.sub(r'\s+', ' ', notes).strip()
 
 
+def ranking(graph, platform):
+    """The makespan of each strategy."""
+    r = run(COMPARE, '--workload', graph, '--platform', platform, '--format', 'csv',
+            '--partition', 'heft,cpop,peft,etf,dls,critical_path,hash')
+    return {(x['partition'], x['schedule']): float(x['makespan']) for x in csv.DictReader(io.StringIO(r.stdout))}
+
+
+def check_ranking(folder):
+    """Random graphs without types in several formats, on several platforms: strategies are as good in each of them."""
+    def write(name, text):
+        path = os.path.join(folder, name)
+        with open(path, 'w') as f:
+            f.write(text)
+        return path
+
+    def platform(name, **more):
+        return write(name, json.dumps({
+            'format': 'weft.platform', 'version': 1, 'send_work': 10, 'links': {'uniform': {'bandwidth': 20}},
+            'devices': [{'kind': 'cpu', 'speed': speed, 'memory': 10**9, **more} for speed in (10, 20, 40)]}))
+
+    random, n = Random(1), 60
+    inputs = [[]] + [sorted(random.sample(range(v), min(v, random.randint(1, 3)))) for v in range(1, n)]
+    readers = [[v for v in range(n) if u in inputs[v]] for u in range(n)]
+    inputs[n - 1] = sorted({*inputs[n - 1], *(u for u in range(n - 1) if not readers[u])}) # one op is last, as in STG
+    readers = [[v for v in range(n) if u in inputs[v]] for u in range(n)]
+    work, size = [random.randint(1, 100) for _ in range(n)], [random.randint(1, 100) for _ in range(n)]
+
+    def in_json(name, outputs):
+        return write(name, json.dumps({'format': 'weft.workload', 'version': 1, 'ops': [
+            {'work': work[v], 'outputs': outputs(v), 'inputs': inputs[v]} for v in range(n)]}))
+
+    def listed(ops):
+        return ';'.join(map(str, ops))
+    stg = write('random.stg', f'{n - 2}\n' + ''.join(
+        f'{v} {work[v]} {len(inputs[v])} {" ".join(map(str, inputs[v]))}\n' for v in range(n)))
+    table = write('random.csv', 'Id,outgoing,incoming,colocation,size,ops,RAM,constraint,name\n' + ''.join(
+        f'{v},{listed(readers[v])},{listed(inputs[v])},,{size[v]},{work[v]},0,NO,op\n' for v in range(n)))
+    devices = write('three.csv', 'Id,RAM,ops,rates,type\n0,1000000000,10,20;20,CPU\n1,1000000000,20,20,CPU\n'
+                                 '2,1000000000,40,,CPU\n')
+    plain = platform('plain.json')
+    others = platform('own_rates.json', rates='reached'), platform('sheet.json', memory_bandwidth=1)
+    times, tensors = (in_json('times.json', lambda v: [0] if readers[v] else []), in_json('bytes.json', lambda v: [size[v]]))
+    for graph, same, elsewhere in (stg, times, 'identical:3'), (table, tensors, devices):
+        for on in (elsewhere, plain, *others):
+            made = ranking(same, on)
+            check(len(made) > 20 and made == ranking(graph, on), f'{same} and {graph} are not the same on {on}')
+            check(on == 'identical:3' or made == ranking(same, plain), f'{same}: not the same on {on} as on {plain}')
+
+
 def main(folder):
     def at(name):
         return os.path.join(folder, name) if name in FILES else name
@@ -170,6 +270,13 @@ def main(folder):
         if by_hand is not None:
             check(abs(compared - by_hand) <= 1e-9 * by_hand, f'{what}: compare says {compared} s, by hand it is {by_hand} s')
         check(notes == same_notes, f'{what}: place notes "{notes}", compare "{same_notes}"')
+        if not options:
+            said = NOTES.get((spec, platform), '')
+            check(said in notes, f'{what}: notes "{notes}", not "{said}"')
+            check(('typical' in notes) == ('these shares' in notes), f'{what}: typical shares without figures: {notes}')
+            check('reached' not in platform or f'speeds of {at(platform)} are taken to be what ops reach, and' in notes,
+                  f'{what}: notes "{notes}"')
+    check_ranking(folder)
 
     # A problem of the placement study brings its devices, on which compare solves it; place takes the ops alone.
     placed, notes = step_of_place(folder, at('study.json'), at('machine.json'), ())

@@ -11,32 +11,40 @@ namespace weft::cost {
 
 /// max(work / speed, bytes moved / memory bandwidth) + launch overhead, in seconds. The bytes moved are the op's
 /// inputs, outputs and resident bytes, each once. With `efficiencies`, speed and bandwidth are what ops of the type
-/// reach of them on the device's kind, the bytes are those that the type moves, and its overhead is added.
+/// reach of them on the device's kind, the bytes are those that the type moves, and its overhead is added. Where the
+/// platform says that its rates are what ops reach (`reached_rates`), only the bytes that the type moves are taken from
+/// them.
 /// Wrap it in `cached` (cost/compose.hpp) where it is asked often: types are looked up by name.
 /// Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
 struct roofline : link_transfers {
   double launch_overhead = 0;                     ///< seconds per op, whatever it is
   const efficiency_table* efficiencies = nullptr; ///< not copied, must outlive the model; none: peak rates
+  bool at_peak = false; ///< takes from `efficiencies` only which bytes ops move, on all devices
 
   template <class W, platform_parts::has_speeds P>
     requires requires(const P& p, device_id d) { p.memory_bandwidth(d); }
   constexpr double compute_time(const W& w, op_id v, const P& p, device_id d) const {
-    const efficiency e = of(w, v, p.kind(d));
+    const efficiency e = of(w, v, p, d);
     return std::max(w.work(v) / (e.compute * p.speed(d)), moved(w, v, e.moved) / (e.memory * p.memory_bandwidth(d))) +
            (e.overhead + launch_overhead);
   }
 
 private:
-  template <class W>
-  constexpr efficiency of(const W& w, op_id v, device_kind k) const {
+  template <class W, class P>
+  constexpr efficiency of(const W& w, op_id v, const P& p, device_id d) const {
     if (efficiencies == nullptr) {
       return {};
     }
+    std::string_view type;
     if constexpr (requires { std::string_view{w.type(v)}; }) {
-      return efficiencies->of(w.type(v), k);
-    } else {
-      return efficiencies->of({}, k);
+      type = w.type(v);
     }
+    const efficiency e = efficiencies->of(type, p.kind(d));
+    bool reached = at_peak;
+    if constexpr (requires { p.reached_rates(d); }) {
+      reached = reached || p.reached_rates(d);
+    }
+    return reached ? efficiency{.moved = e.moved} : e;
   }
 
   template <class W>

@@ -44,7 +44,7 @@ struct bsp_machine_reader {
     const auto p = lines.number<std::uint32_t>(rest, "number of processors");
     const auto g = lines.number<double>(rest, "communication cost");
     const auto latency = lines.number<double>(rest, "latency");
-    device processor{.kind = device_kind::cpu};
+    device processor{.kind = device_kind::cpu, .reached_rates = true};
     if (!trim(rest).empty()) {
       const auto kind = lines.number<std::uint32_t>(rest, "kind of memory limit");
       const auto limit = lines.number<byte_count>(rest, "memory limit");

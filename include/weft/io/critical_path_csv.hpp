@@ -115,6 +115,7 @@ inline platform<> platform_from_csv(std::string_view text, const std::string& fi
       lines.fail("device type " + in_quotes(fields[4]) + " is unknown: write CPU, GPU or TPU");
     }
     r.what.kind = *kind;
+    r.what.reached_rates = true;
     rows.push_back(std::move(r));
   }
   if (rows.empty()) {
@@ -217,7 +218,7 @@ struct critical_path_csv_platform_reader {
 };
 
 /// What a CSV writer does when the format cannot hold something that changes the problem. Labels that it cannot hold
-/// (op types, device names) are always dropped.
+/// (op types, device names) are always dropped, and its rates are what ops reach.
 enum class csv_losses {
   refuse, ///< throw `value_error` that names it
   accept, ///< write the closest problem that the format can hold; see docs/formats.md

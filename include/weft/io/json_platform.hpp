@@ -136,7 +136,7 @@ inline link_matrix links_from_json(const json_value& root, const std::vector<std
 }
 
 inline device device_from_json(const json_value& value) {
-  value.object({"name", "kind", "speed", "narrow_speeds", "memory", "memory_bandwidth", "slots", "idle_watts",
+  value.object({"name", "kind", "speed", "narrow_speeds", "rates", "memory", "memory_bandwidth", "slots", "idle_watts",
                 "active_watts", "send_overhead", "count"});
   device d;
   const auto kind = value.at("kind");
@@ -154,6 +154,10 @@ inline device device_from_json(const json_value& value) {
       return speed ? speed->number(true) : 0;
     };
     d.narrow = {read("half"), read("fp8"), read("int8")};
+  }
+  if (const auto rates = value.find("rates")) {
+    d.reached_rates = rates->text() == "reached";
+    rates->expect(d.reached_rates || rates->text() == "peak", "\"peak\" or \"reached\"");
   }
   if (value.has("memory")) {
     d.memory_capacity = value.at("memory").whole(0, std::numeric_limits<byte_count>::max());
@@ -236,6 +240,9 @@ inline nlohmann::ordered_json device_json(const device& d, const std::string& na
   }
   if (!narrow.empty()) {
     entry["narrow_speeds"] = std::move(narrow);
+  }
+  if (d.reached_rates) {
+    entry["rates"] = "reached";
   }
   if (d.memory_capacity != std::numeric_limits<byte_count>::max()) {
     entry["memory"] = d.memory_capacity;

@@ -40,7 +40,10 @@ inline platform<> heterogeneous(const heterogeneous_options& o = {}, std::uint64
   for (const device_id d : ids(o.devices)) {
     const auto speed = static_cast<std::uint32_t>(random.between(o.min_speed, o.max_speed));
     const auto kind = random.uniform() < o.gpu_share ? device_kind::gpu : device_kind::cpu;
-    devices.push_back({.kind = kind, .speed = speed * 1.0, .memory_capacity = o.memory_times_speed / speed});
+    devices.push_back({.kind = kind,
+                       .speed = speed * 1.0,
+                       .memory_capacity = o.memory_times_speed / speed,
+                       .reached_rates = true});
     names.push_back(to_string(kind) + std::to_string(d));
   }
   link_matrix links{o.devices};

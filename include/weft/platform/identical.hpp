@@ -15,7 +15,7 @@ inline platform<> identical(std::uint32_t count) {
   if (count > 4096) {
     throw value_error("identical platform", "has " + std::to_string(count) + " devices; 4096 are the most");
   }
-  return platform<>{std::vector<device>(count), link_matrix{count}};
+  return platform<>{std::vector<device>(count, device{.reached_rates = true}), link_matrix{count}};
 }
 
 } // namespace weft::presets

@@ -26,6 +26,7 @@ struct device {
   double active_watts = 0;                                                 ///< power while all slots are busy
   narrow_speeds narrow = {}; ///< speeds of ops on narrower numbers
   double send_overhead = 0;  ///< seconds that a slot is busy to start one transfer from here
+  bool reached_rates = false; ///< speeds and memory bandwidth are what ops reach, not peaks of a data sheet
   friend constexpr bool operator==(const device&, const device&) = default;
 };
 
@@ -57,8 +58,8 @@ public:
       throw value_error("platform: send_work", "must be a finite number, not negative");
     }
     for (const device_id d : ids(devices_.size())) {
-      const auto& [kind, speed, capacity, memory_bandwidth, slots, idle_watts, active_watts, narrow, send_overhead] =
-        devices_[d];
+      const auto& [kind, speed, capacity, memory_bandwidth, slots, idle_watts, active_watts, narrow, send_overhead,
+                   reached_rates] = devices_[d];
       if (!(speed > 0 && speed < infinity)) {
         throw value_error(where(d) + ": speed", "must be a positive, finite number of work units per second");
       }
@@ -108,6 +109,8 @@ public:
   constexpr double joules_per_byte(device_id from, device_id to) const { return links_(from, to).joules_per_byte; }
   constexpr double send_work() const { return send_work_; }
   constexpr double send_overhead(device_id d) const { return devices_[d].send_overhead; }
+  /// Whether the device's rates are what ops reach, so that no efficiencies apply.
+  constexpr bool reached_rates(device_id d) const { return devices_[d].reached_rates; }
 
   /// The links of a `network_topology`; of any other link model one for each ordered pair, row by row, made up here.
   constexpr std::size_t num_links() const {

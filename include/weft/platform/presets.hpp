@@ -398,7 +398,6 @@ struct entry {
   std::string_view name;
   std::string_view description; ///< one line
   platform<> (*make)();
-  bool peak_speeds = true; ///< of data sheets, of which ops reach a share; else speeds that ops reach
 };
 
 /// All named platforms, by name.
@@ -413,8 +412,8 @@ inline constexpr std::array<entry, 16> entries{{
   {"jetson_agx_orin", "edge board: CPU and GPU with 64 GB between them", jetson_agx_orin},
   {"p3_8xlarge", "CPU host and 4 V100 of 16 GB, NVLink mesh", p3_8xlarge},
   {"p3_8xlarge_x2", "two such machines, one uplink of 10 Gbit/s each", p3_8xlarge_x2},
-  {"paper_like_10", "10 random CPUs and GPUs, critical-path paper's ranges", [] { return paper_like(10); }, false},
-  {"paper_like_50", "50 random CPUs and GPUs, critical-path paper's ranges", [] { return paper_like(50); }, false},
+  {"paper_like_10", "10 random CPUs and GPUs, critical-path paper's ranges", [] { return paper_like(10); }},
+  {"paper_like_50", "50 random CPUs and GPUs, critical-path paper's ranges", [] { return paper_like(50); }},
   {"pcie_4gpu", "CPU host with two sockets and 4 L40S of 48 GB, PCIe 4.0", [] { return pcie_l40s(4); }},
   {"pcie_8gpu", "CPU host with two sockets and 8 L40S of 48 GB, PCIe 4.0", [] { return pcie_l40s(8); }},
   {"workstation_1gpu", "desktop CPU and a consumer GPU of 24 GB, PCIe 4.0", [] { return workstation(1); }},

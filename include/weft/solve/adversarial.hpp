@@ -48,7 +48,7 @@ struct adversarial_instance {
   platform<> make_platform() const {
     std::vector<device> devices;
     for (const auto s : speed) {
-      devices.push_back({.speed = static_cast<double>(s)});
+      devices.push_back({.speed = static_cast<double>(s), .reached_rates = true});
     }
     link_matrix links{devices.size()};
     std::size_t pair = 0;

@@ -151,6 +151,7 @@ def main(name, smpirun, program, place=None):
         shared = len(set(truth["hosts"])) < len(truth["hosts"])
         names = [f"{h}/rank{r}" if shared else h for r, h in enumerate(truth["hosts"])]
         check(network.devices == names, f"the devices are {network.devices}")
+        check('"rates"' not in text, "a speed that is given is a peak")
         for (a, b), (latency, bandwidth) in truth["alone"].items():
             way = [network.links[link] for link in network.route(a, b)]
             there = sum(link[0] for link in way), min(link[1] for link in way)

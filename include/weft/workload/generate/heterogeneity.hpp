@@ -40,7 +40,8 @@ inline platform<uniform_links> related_platform(const related_options& o = {}, s
   std::vector<device> devices;
   for (const device_id d : ids(o.devices)) {
     devices.push_back({.kind = d + gpus < o.devices ? device_kind::cpu : device_kind::gpu,
-                       .speed = random.uniform(o.min_speed, o.max_speed)});
+                       .speed = random.uniform(o.min_speed, o.max_speed),
+                       .reached_rates = true});
   }
   return {std::move(devices), uniform_links{o.all}};
 }
