@@ -71,6 +71,13 @@ std::string in_figures(const estimate& base, const weft::workload& w, const weft
                        const std::vector<bool>& is_measured) {
   auto peak = base;
   peak.by_shape.at_peak = true;
+  std::vector<weft::device_id> unlike; // one of each sort of devices
+  for (const weft::device_id d : weft::ids(q.num_devices())) {
+    const auto is_like = [&](weft::device_id e) { return q.devices()[d] == q.devices()[e]; };
+    if (std::none_of(unlike.begin(), unlike.end(), is_like)) {
+      unlike.push_back(d);
+    }
+  }
   std::map<std::optional<weft::op_use>, range> arithmetic;
   range memory, overhead;
   double estimated = 0, at_peak = 0;
@@ -80,7 +87,7 @@ std::string in_figures(const estimate& base, const weft::workload& w, const weft
     }
     double least = std::numeric_limits<double>::infinity();
     weft::device_id fastest = 0;
-    for (const weft::device_id d : weft::ids(q.num_devices())) {
+    for (const weft::device_id d : unlike) {
       const double seconds = w.kinds(v).contains(q.kind(d)) ? base.compute_time(w, v, q, d) : least;
       if (seconds < least) {
         least = seconds;
