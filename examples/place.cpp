@@ -204,6 +204,7 @@ int run(int argc, char** argv) {
                                                        .least_joules = found.least_joules,
                                                        .front_is_exact = found.front_is_exact,
                                                        .notes = std::move(notes),
+                                                       .guesses = devices.notes(),
                                                        .contention = o.contention,
                                                        .spread = std::move(spread),
                                                        .uncertainty = std::move(uncertainty)});

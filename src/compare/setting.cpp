@@ -125,7 +125,8 @@ bench::bench(const options& o) {
       add(i, std::string{own_devices}, *i.devices, *i.times, i.read.model.notes);
     } else {
       for (const auto& target : platforms) {
-        auto notes = i.read.model.notes;
+        auto notes = target.devices.notes();
+        notes.insert(notes.end(), i.read.model.notes.begin(), i.read.model.notes.end());
         const auto base = tool::make_estimate(o.modelling, i.read, target, efficiencies);
         auto costs = tool::make_costs(o.modelling, i.read, target, base, notes);
         if (o.objective == objective::period) {

@@ -281,6 +281,18 @@ TEST_CASE("json_platform: a few bytes cannot ask for links between many devices"
   CHECK(read(text(1001, R"({"matrix": {"latency": [)" + rows + "]}}")).latency(7, 1000) == 1);
 }
 
+TEST_CASE("platform JSON: what is a guess is kept") {
+  const auto p = platform_of(R"({"format": "weft.platform", "version": 1, "notes": ["cpu: a guess", "two\nlines"],
+    "devices": [{"kind": "cpu", "speed": 1}]})");
+  CHECK(p.notes() == std::vector<std::string>{"cpu: a guess", "two lines"});
+  const auto copy = platform_of(text_of([&](std::ostream& out) { io::write_platform_json(out, p); }));
+  CHECK(copy.notes() == p.notes());
+  CHECK(p.with(weft::number_format::fp16).notes() == p.notes());
+  CHECK_THROWS_WITH_AS(platform_of(R"({"format": "weft.platform", "version": 1, "notes": "x",
+    "devices": [{"kind": "cpu", "speed": 1}]})"),
+                       "p.json:1: /notes: expected a list of lines, found \"x\"", weft::parse_error);
+}
+
 TEST_CASE("platform JSON: speeds with narrower numbers, and a description for people") {
   std::istringstream in{R"({"format": "weft.platform", "version": 1, "description": "x", "devices": [
     {"kind": "gpu", "speed": 10, "narrow_speeds": {"half": 20, "int8": 40}}]})"};

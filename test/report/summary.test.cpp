@@ -45,17 +45,24 @@ TEST_CASE("write_summary: step time, gap, speed-ups, devices, path, strategies, 
   const auto w = test::diamond();
   const auto platform = test::three_devices();
   const problem p{w, platform};
-  auto m = placed(p, {0, 0, 1, 1},
-                  {.model = "diamond", .platform = "three", .strategy = "by hand", .bound = {5, lower_bound::rule::area},
-                   .baselines = {{"one device", 40},
-                                 {"first gpu", absent, absent, absent, "does not fit"},
-                                 {"second gpu", 40, absent, absent, "needs more"}},
-                   .strategies = {{"heft", 9, 2e9, 0.5}, {"dfs", absent, absent, absent, "no room"}},
-                   .notes = {"times are estimates"}});
+  auto m =
+    placed(p, {0, 0, 1, 1},
+           {.model = "diamond",
+            .platform = "three",
+            .strategy = "by hand",
+            .bound = {5, lower_bound::rule::area},
+            .baselines = {{"one device", 40},
+                          {"first gpu", absent, absent, absent, "does not fit"},
+                          {"second gpu", 40, absent, absent, "needs more"}},
+            .strategies = {{"heft", 9, 2e9, 0.5}, {"dfs", absent, absent, absent, "no room"}},
+            .notes = {"times are estimates"},
+            .guesses = {"cpu: memory bandwidth 17 GB/s, since its name has no data sheet here; give it another one"}});
   const auto text = summary(m);
   CAPTURE(text);
   check_width(text);
-  CHECK(has(text, "diamond on three\n4 ops, 3 devices, 3 transfers; placed by by hand\n"));
+  CHECK(has(text, "diamond on three\n4 ops, 3 devices, 3 transfers; placed by by hand\n"
+                  "a guess: cpu: memory bandwidth 17 GB/s, since its name has no data sheet here;\n"
+                  "         give it another one\n\n"));
   CHECK(has(text, "% above the lower bound of 5.00 s (area)"));
   CHECK(has(text, report::detail::three_digits(40 / m.step_seconds()) + " × one device (40.0 s)"));
   CHECK(has(text, "–  first gpu: does not fit"));

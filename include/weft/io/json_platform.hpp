@@ -183,10 +183,22 @@ inline device device_from_json(const json_value& value) {
   return d;
 }
 
+/// What the file says of its figures, each on one line.
+inline std::vector<std::string> notes_from_json(const json_value& root) {
+  std::vector<std::string> notes;
+  if (const auto list = root.find("notes")) {
+    list->array("a list of lines");
+    for (const json_value& line : *list) {
+      notes.push_back(on_one_line(line.text()));
+    }
+  }
+  return notes;
+}
+
 inline platform<> platform_from_json(const json_document& document) {
   const json_value root{document};
   check_format(root, "weft.platform");
-  root.object({"$schema", "format", "version", "description", "devices", "links", "send_work"});
+  root.object({"$schema", "format", "version", "description", "notes", "devices", "links", "send_work"});
   const auto list = root.at("devices");
   list.array("a list of devices");
   std::vector<device> devices;
@@ -208,12 +220,14 @@ inline platform<> platform_from_json(const json_document& document) {
     list.fail("there is no device: add at least one");
   }
   auto links = links_from_json(root, names, document.text().size());
+  auto notes = notes_from_json(root);
   const double send_work = root.has("send_work") ? root.at("send_work").number() : 0;
   try {
     platform<> p{std::move(devices), std::move(links), send_work};
     if (named) {
       p.set_names(std::move(names));
     }
+    p.set_notes(std::move(notes));
     return p;
   } catch (const error& e) {
     std::throw_with_nested(root.located(e.what()));
@@ -362,13 +376,21 @@ struct json_platform_reader {
 };
 
 /// Writes a platform: links that devices share as `levels` or as a `network`, others as uniform ones or a matrix.
-/// Reading it back gives an equal platform with the same routes; a link from a device to itself means nothing and is
-/// not kept, and neither is `description`, a text for people. Complexity: O(devices²), and the links on all routes.
+/// Reading it back gives an equal platform with the same routes and notes; a link from a device to itself means nothing
+/// and is not kept, and neither is `description`, a text for people.
+/// Complexity: O(devices²), and the links on all routes.
 template <link_model Links>
 void write_platform_json(std::ostream& out, const platform<Links>& p, const std::string& description = {}) {
   out << "{\n  \"format\": \"weft.platform\",\n  \"version\": 1,\n  ";
   if (!description.empty()) {
     out << "\"description\": " << detail::one_line(description) << ",\n  ";
+  }
+  if (!p.notes().empty()) {
+    out << "\"notes\": [";
+    for (std::size_t i = 0; i < p.notes().size(); ++i) {
+      out << (i == 0 ? "\n    " : ",\n    ") << detail::one_line(p.notes()[i]);
+    }
+    out << "\n  ],\n  ";
   }
   out << "\"devices\": [";
   for (device_id d = 0; d < p.num_devices();) {

@@ -145,6 +145,10 @@ public:
     names_ = std::move(names);
   }
 
+  /// What of the figures is a guess, a line each, for whoever shows what was planned on them.
+  constexpr const std::vector<std::string>& notes() const { return notes_; }
+  void set_notes(std::vector<std::string> notes) { notes_ = std::move(notes); }
+
   /// The same with other devices, each as `change(device&)` leaves it. Throws as the constructor does.
   template <class Change>
   constexpr platform changed(const Change& change) const {
@@ -154,6 +158,7 @@ public:
     }
     platform made{std::move(devices), links_, send_work_};
     made.names_ = names_;
+    made.notes_ = notes_;
     return made;
   }
   /// The same devices as they are with numbers of another format: what `speed` says is the speed with it.
@@ -171,6 +176,7 @@ private:
   Links links_{};
   double send_work_ = 0;
   std::vector<std::string> names_; // empty when the devices have no names
+  std::vector<std::string> notes_;
 };
 
 } // namespace weft

@@ -59,6 +59,7 @@ struct placed_model_options {
   double least_joules = 0;                  ///< no plan takes less
   bool front_is_exact = false;              ///< no plan is better in both than one of them
   std::vector<std::string> notes = {};      ///< assumptions, one line each
+  std::vector<std::string> guesses = {};    ///< at figures of the platform, one line each, told first
   contention_model contention = contention_model::none; ///< what the run was made with
   memory_rule memory = memory_rule::over_time;          ///< what the plan has to keep to
   std::size_t largest = 10;                             ///< how many of the largest ops and transfers to list

@@ -51,7 +51,8 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   link(m.knows_energy(), "energy", "Energy");
   link(true, "traffic", "Traffic");
   link(true, "graph", "Graph");
-  link(!m.about.notes.empty(), "notes", "Notes");
+  const bool has_notes = !m.about.guesses.empty() || !m.about.notes.empty();
+  link(has_notes, "notes", "Notes");
   out << "</nav>\n</header>\n<main>\n";
   write_cards(out, m);
   write_strategies(out, m);
@@ -105,9 +106,12 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
                     : ", double-click to see everything; or focus the graph and use the arrow keys, + and −, and 0.")
         << "</p>\n</section>\n";
   }
-  if (!m.about.notes.empty()) {
+  if (has_notes) {
     begin_section(out, "notes", "Notes");
     out << "<ul>";
+    for (const auto& guess : m.about.guesses) {
+      out << "<li>a guess: " << escape_html(guess) << "</li>";
+    }
     for (const auto& note : m.about.notes) {
       out << "<li>" << escape_html(note) << "</li>";
     }

@@ -197,6 +197,9 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
                 plural(m.run.trace.ops.size(), "op") + ", " + plural(m.devices.size(), "device") + ", " +
                   plural(m.run.trace.transfers.size(), "transfer") +
                   (m.about.strategy.empty() ? "" : "; placed by " + m.about.strategy));
+  for (const auto& guess : m.about.guesses) {
+    write_wrapped(out, "a guess: ", guess);
+  }
   out << '\n';
   if (!m.about.result.empty()) {
     write_wrapped(out, "  Result       ", m.about.result);
