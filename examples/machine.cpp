@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -31,7 +32,8 @@ int run(int argc, char** argv) {
   app.footer("Files, recognised by content, all of one node except for the list of nodes\n"
              "  nvidia-smi --query-gpu=name,memory.total,power.limit,pcie.link.gen.max --format=csv > gpus.csv\n"
              "  nvidia-smi topo -m > topo.txt        lscpu -J > lscpu.json        cat /proc/meminfo > meminfo.txt\n"
-             "  lstopo --of xml > node.xml           scontrol show node > nodes.txt, or sinfo -N -o '%N %z %m %G'\n"
+             "  nvidia-smi -L > slices.txt           lstopo --of xml > node.xml\n"
+             "  scontrol show node > nodes.txt, or sinfo -N -o '%N %z %m %G'\n"
              "\nExamples\n"
              "  machine gpus.csv topo.txt lscpu.json meminfo.txt -o my_machine.json\n"
              "  place resnet50.onnx --platform my_machine.json\n"
@@ -79,10 +81,11 @@ int run(int argc, char** argv) {
   const auto [platform, notes] = weft::describe_machine(all, assumed);
 
   std::string description = tool::command_line("machine", argc, argv);
+  const auto& guesses = platform.notes(); // stand in the file by themselves
   std::FILE* const say = out.empty() ? stderr : stdout;
   for (const auto& line : notes) {
     fmt::print(say, "{}\n", line);
-    description += "; " + line;
+    description += std::find(guesses.begin(), guesses.end(), line) == guesses.end() ? "; " + line : "";
   }
   const auto write = [&](std::ostream& to) { weft::io::write_platform_json(to, platform, description); };
   if (out.empty()) {

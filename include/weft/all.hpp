@@ -51,6 +51,7 @@
 #include "weft/platform/number_format.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/platform/presets.hpp"
+#include "weft/platform/processor_sheets.hpp"
 #include "weft/platform/topology.hpp"
 
 #include "weft/cost/alternatives.hpp"

@@ -246,8 +246,10 @@ void machine_list(std::string_view bytes, const Keep& keep) {
     static_cast<void>(Reader::recognises(text));
     inventory::listing all;
     keep(all, Reader::read(text, "input"));
-    machine_assumptions assumed{.host_speed = 1e12, .network_bandwidth = 1e9};
-    assumed.types[""] = "Tesla T4";
+    machine_assumptions assumed{.host_speed = all.host ? 0 : 1e12, .network_bandwidth = 1e9};
+    if (!all.nodes.empty()) {
+      assumed.types[""] = "Tesla T4";
+    }
     const auto made = describe_machine(all, assumed);
     std::stringstream copy;
     io::write_platform_json(copy, made.devices, made.notes.empty() ? "" : made.notes.front());

@@ -28,11 +28,14 @@ TEST_CASE("hwloc XML: processors, memory, GPUs and how they are joined") {
   CHECK(hwloc_xml_reader::recognises(text));
   const auto all = hwloc_xml_reader::read(text, "in");
   REQUIRE(all.host);
-  CHECK(*all.host == inventory::processors{.model = "Intel(R) Xeon(R) CPU E5-2690 v4 @ 2.60GHz",
+  CHECK(*all.host == inventory::processors{.kinds = {{.model = "Intel(R) Xeon(R) CPU E5-2690 v4 @ 2.60GHz",
+                                                      .cores = 4,
+                                                      .hertz = 2.6e9,
+                                                      .clock = inventory::clock_kind::base}},
                                            .sockets = 2,
-                                           .cores = 4,
-                                           .hertz = 2.6e9,
-                                           .base_clock = true});
+                                           .vendor = "GenuineIntel",
+                                           .family = 6,
+                                           .number = 79});
   CHECK(all.memory == byte_count{128} << 30);
   REQUIRE(all.gpus.size() == 2); // each is seen by two backends
   CHECK(all.gpus[0] == inventory::gpu{"Tesla P100-SXM2-16GB", byte_count{16671616} * 1024});
@@ -91,7 +94,8 @@ TEST_CASE("hwloc XML: version 1, without GPUs, with a clock of the kinds of core
   </object>
   <cpukind cpuset="0x3"><info name="FrequencyMaxMHz" value="4000"/><info name="FrequencyBaseMHz" value="3000"/></cpukind>
 </topology>)", "in");
-  CHECK(*all.host == inventory::processors{.model = "A & B", .cores = 2, .hertz = 3e9, .base_clock = true});
+  CHECK(*all.host == inventory::processors{
+                       .kinds = {{.model = "A & B", .cores = 2, .hertz = 3e9, .clock = inventory::clock_kind::base}}});
   CHECK(all.memory == byte_count{8} << 30);
   CHECK(all.gpus.empty());
   CHECK(!all.joined);

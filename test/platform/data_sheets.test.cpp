@@ -40,15 +40,30 @@ TEST_CASE("data sheets: figures that cannot be told from each other by eye hang 
   }
 }
 
-TEST_CASE("data sheets: processors by a pattern of their names") {
-  const auto of = data_sheets::memory_bandwidth_of_processor;
-  CHECK(of("AMD EPYC 7742 64-Core Processor") == 204.8e9);
-  CHECK(of("AMD EPYC 9654 96-Core Processor") == 460.8e9);
-  CHECK(of("Intel(R) Xeon(R) Platinum 8480C") == 307.2e9);
-  CHECK(of("Intel(R) Xeon(R) CPU E5-2698 v4 @ 2.20GHz") == 76.8e9);
-  CHECK(of("Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz") == 128e9);
-  CHECK(of("AMD EPYC") == 0);
-  CHECK(of("") == 0);
+TEST_CASE("data sheets: slices of GPUs (MIG) have their share of computing and of memory") {
+  const auto of = [](const char* name) { return data_sheets::figures_of(name).value_or(data_sheets::gpu{}); };
+  const auto a100 = of("NVIDIA A100-SXM4-40GB");
+  const auto slice = of("NVIDIA A100-SXM4-40GB MIG 3g.20gb");
+  CHECK(slice.tflops == doctest::Approx(a100.tflops * 3 / 7));
+  CHECK(slice.half == doctest::Approx(a100.half * 3 / 7));
+  CHECK(slice.gibibytes == 20);
+  CHECK(slice.gigabytes_per_second == doctest::Approx(a100.gigabytes_per_second / 2));
+  CHECK(slice.nvlinks == 0);
+  CHECK(!slice.board);
+  CHECK(of("NVIDIA A100-SXM4-40GB MIG 7g.40gb").tflops == a100.tflops);
+  CHECK(of("A100-SXM4-80GB MIG 1g.10gb+me").gibibytes == 10);
+  CHECK(of("A100-SXM4-40GB MIG 1g.10gb").gibibytes == 10); // two eighths
+  CHECK(of("NVIDIA H100 80GB HBM3 MIG 1g.10gb").gibibytes == 10);
+  CHECK(of("NVIDIA H200 MIG 1g.18gb").gibibytes == doctest::Approx(141.0 / 8));
+  CHECK(of("NVIDIA A30 MIG 1g.6gb").tflops == doctest::Approx(of("A30").tflops / 4));
+  const auto part = of("NVIDIA A100-SXM4-40GB MIG 1c.3g.20gb"); // shares the memory of its slice
+  CHECK(part.tflops == doctest::Approx(a100.tflops / 7));
+  CHECK(part.gibibytes == doctest::Approx(20.0 / 3));
+  CHECK(!data_sheets::figures_of("NVIDIA A100-SXM4-40GB MIG 3g.40gb"));
+  CHECK(!data_sheets::figures_of("NVIDIA A100-SXM4-40GB MIG 9g.40gb"));
+  CHECK(!data_sheets::figures_of("NVIDIA Foo MIG 3g.20gb"));
+  CHECK(data_sheets::slice_in("a100_mig-3g.20gb").whole == "a100");
+  CHECK(data_sheets::slice_in("gh200 480gb").slices == 0);
 }
 
 } // namespace data_sheets_test

@@ -15,12 +15,12 @@ using namespace weft;
 using inventory::distance;
 using inventory::way;
 
-const inventory::processors epyc{.model = "AMD EPYC 7742 64-Core Processor",
-                                 .sockets = 2,
-                                 .cores = 128,
-                                 .hertz = 2.25e9,
-                                 .flop_per_cycle = 32,
-                                 .units = "two units of AVX2"};
+const inventory::processors epyc{.kinds = {{.model = "AMD EPYC 7742 64-Core Processor",
+                                            .cores = 128,
+                                            .hertz = 2.25e9,
+                                            .flop_per_cycle = 32,
+                                            .units = "AVX2"}},
+                                 .sockets = 2};
 
 /// `gpus` GPUs and then cards; the way between each two by a function of their numbers.
 template <class Way>
@@ -264,6 +264,113 @@ TEST_CASE("described machines: without the number of its NVLinks, no GPU is take
   CHECK(weft_test::route(describe_machine(all, assumed).devices, 0, 1).size() == 2);
 }
 
+bool guesses(const described_machine& m, const std::string& words) {
+  const auto& all = m.devices.notes();
+  return std::any_of(all.begin(), all.end(), [&](const auto& n) { return n.find(words) != n.npos; });
+}
+
+TEST_CASE("described machines: no processor is without a bandwidth, and what is a guess stays with the platform") {
+  inventory::listing pc;
+  pc.host = inventory::processors{.kinds = {{.model = "AMD Ryzen 9 5950X 16-Core Processor",
+                                             .cores = 16,
+                                             .hertz = 5e9,
+                                             .flop_per_cycle = 32,
+                                             .units = "AVX2"}}};
+  const auto known = describe_machine(pc);
+  CHECK(known.devices.memory_bandwidth(0) == 51.2e9);
+  CHECK(says(known, "cpu: memory bandwidth 51.2 GB/s for each of 1 socket, by its data sheet with all channels used (2 "
+                    "channels at 3200 MT/s)"));
+  CHECK(known.devices.notes().empty());
+  pc.host->kinds[0].model = "Foo";
+  const auto unknown = describe_machine(pc);
+  CHECK(unknown.devices.memory_bandwidth(0) == doctest::Approx(17.064e9));
+  CHECK(guesses(unknown,
+                "cpu: memory bandwidth 17.064 GB/s for each of 1 socket, taken to be that of some machine, 1 channel "
+                "at 2133 MT/s, since its name has no data sheet here; give it, as in --cpu bandwidth:200"));
+  CHECK(describe_machine(pc, {.host_bandwidth = 1e11}).devices.notes().empty());
+  inventory::listing bare; // the speed alone
+  const auto given = describe_machine(bare, {.host_speed = 1e12});
+  CHECK(given.devices.memory_bandwidth(0) < 1e11);
+  CHECK(guesses(given, "memory bandwidth"));
+}
+
+TEST_CASE("described machines: a virtual machine draws no more than its cores do") {
+  inventory::listing all;
+  all.host = inventory::processors{
+    .kinds = {{.model = "AMD EPYC 7B12", .cores = 4, .hertz = 2.25e9, .flop_per_cycle = 32}}, .is_virtual = true};
+  const auto small = describe_machine(all);
+  CHECK(small.devices.memory_bandwidth(0) == 48e9);
+  CHECK(guesses(small, "12 GB/s for each core of the virtual machine"));
+  all.host->kinds[0].cores = 48;
+  const auto large = describe_machine(all);
+  CHECK(large.devices.memory_bandwidth(0) == 204.8e9);
+  CHECK(large.devices.notes().empty());
+}
+
+TEST_CASE("described machines: cores whose clock or units no list has run at a cautious rate, and that is said") {
+  inventory::listing all;
+  all.host = inventory::processors{.kinds = {{.model = "Foo", .cores = 4}}};
+  const auto made = describe_machine(all);
+  CHECK(made.devices.speed(0) == 4 * 2e9 * 8);
+  CHECK(guesses(
+    made, "cpu: Foo, 4 cores at 2 GHz (assumed, no list has its clock) with 8 FLOP per cycle (assumed, no list has "
+          "its vector units; add lscpu -J); give its peak rate in TFLOP/s, as in --cpu fp32:2.5"));
+  all.host->kinds[0] = {.model = "POWER9", .cores = 4, .hertz = 3e9}; // as hwloc lists it
+  const auto power = describe_machine(all);
+  CHECK(power.devices.speed(0) == 4 * 3e9 * 16);
+  CHECK(power.devices.notes().empty());
+  all.host->kinds[0] = {.model = "A64FX", .cores = 48, .flop_per_cycle = 64, .units = "SVE"};
+  const auto a64fx = describe_machine(all);
+  CHECK(a64fx.devices.speed(0) == doctest::Approx(48 * 1.8e9 * 64));
+  CHECK(a64fx.devices.memory_bandwidth(0) == 1024e9);
+  CHECK(guesses(a64fx, "1.8 GHz"));
+}
+
+TEST_CASE("described machines: cores of several kinds add up") {
+  inventory::listing all;
+  all.host =
+    inventory::processors{.kinds = {{.model = "Cortex-A55", .cores = 4, .hertz = 1.8e9, .flop_per_cycle = 8},
+                                    {.model = "Cortex-A76", .cores = 4, .hertz = 2.4e9, .flop_per_cycle = 16}}};
+  const auto made = describe_machine(all);
+  REQUIRE(made.devices.num_devices() == 1);
+  CHECK(made.devices.speed(0) == doctest::Approx(4 * 1.8e9 * 8 + 4 * 2.4e9 * 16));
+  CHECK(says(made, "cpu: Cortex-A55, 4 cores at 1.8 GHz"));
+  CHECK(says(made, "cpu: Cortex-A76, 4 cores at 2.4 GHz"));
+}
+
+TEST_CASE("described machines: a GPU whose bandwidth nobody gives has a guess at it") {
+  inventory::listing all;
+  all.gpus = {{.name = "Foo", .memory = byte_count{1} << 34}};
+  const auto made = describe_machine(all, {.gpus = {{"Foo", {.tflops = 60}}}});
+  CHECK(made.devices.memory_bandwidth(0) == 600e9);
+  CHECK(guesses(made, "Foo: its memory bandwidth is not known and taken to be 600 GB/s"));
+}
+
+TEST_CASE("described machines: slices of a GPU (MIG)") {
+  inventory::listing all;
+  const std::string name = "NVIDIA A100-SXM4-40GB MIG 3g.20gb";
+  all.gpus = {{.name = name, .slice_of = 0}, {.name = name, .slice_of = 0}, {.name = "NVIDIA A100-SXM4-40GB"}};
+  all.host = epyc;
+  all.joined = joined(2, 0, [](std::size_t, std::size_t) { return way{distance::machine, 12}; }); // of whole GPUs
+  const auto made = describe_machine(all);
+  const auto& p = made.devices;
+  REQUIRE(p.num_devices() == 4);
+  CHECK(p.speed(1) == doctest::Approx(156e12 * 3 / 7));
+  CHECK(p.memory_capacity(1) == byte_count{20} << 30);
+  CHECK(p.speed(3) == 156e12);
+  CHECK(weft_test::route(p, 1, 0)[1] == weft_test::route(p, 2, 0)[1]); // the same lanes
+  CHECK(says(made, "slices of a GPU (MIG) share its PCIe lanes"));
+  inventory::listing slurm;
+  slurm.nodes = {{.name = "n1", .gpus = {{"a100_3g.20gb", 2}}}};
+  const auto by_type = describe_machine(slurm).devices;
+  CHECK(by_type.speed(0) == doctest::Approx(156e12 * 3 / 7));
+  slurm.nodes[0].gpus = {{"a100_1g.10gb", 7}};
+  CHECK(refusal(slurm).starts_with(
+    "the nodes have GPUs of type 'a100_1g.10gb', which may be 'A100-PCIE-40GB MIG 1g.10gb', "));
+  const auto chosen = describe_machine(slurm, {.types = {{"a100_1g.10gb", "A100-SXM4-80GB MIG 1g.10gb"}}}).devices;
+  CHECK(chosen.memory_capacity(0) == byte_count{10} << 30);
+}
+
 TEST_CASE("described machines: what is missing, in one line") {
   CHECK(refusal({}).starts_with("the lists name neither a GPU nor a processor"));
   auto all = dgx_a100();
@@ -271,10 +378,6 @@ TEST_CASE("described machines: what is missing, in one line") {
   CHECK(refusal(all).starts_with("the topology has 8 GPUs, but 7 are listed by name"));
   all.gpus.clear();
   CHECK(refusal(all).starts_with("the topology has 8 GPUs, but 0 are listed by name"));
-  inventory::listing power;
-  power.host = inventory::processors{.model = "POWER9", .cores = 4, .hertz = 3e9};
-  CHECK(refusal(power) == "the list of the processors 'POWER9' does not say their vector units; give their peak rate in "
-                          "TFLOP/s, as in --cpu fp32:2.5");
   auto many = dgx_a100();
   many.nodes.assign(200, {.name = "n", .gpus = {{"", 8}}});
   CHECK(refusal(many, {.network_bandwidth = 1e9}) ==

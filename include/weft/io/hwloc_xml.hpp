@@ -75,6 +75,9 @@ private:
     std::vector<double> megabytes = {}; ///< … row by row
     byte_count memory = 0;
     std::string model = {};
+    std::string vendor = {};
+    std::uint32_t family = 0;
+    std::uint32_t number_of_model = none;
     double clock = 0; ///< MHz of the first kind of cores
     bool base_clock = false;
 
@@ -127,13 +130,17 @@ private:
         return static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(
           std::count_if(objects.begin(), objects.end(), [&](const auto& o) { return o.is == k; }), 65'536));
       };
-      inventory::processors made{.model = model};
-      made.sockets = std::max(count(kind::package), 1u);
-      made.cores = std::max(count(kind::core) != 0 ? count(kind::core) : count(kind::unit), 1u);
+      inventory::processors made{.sockets = std::max(count(kind::package), 1u)};
+      made.vendor = vendor;
+      made.family = family;
+      made.number = number_of_model;
+      inventory::core_kind k{.model = model};
+      k.cores = std::max(count(kind::core) != 0 ? count(kind::core) : count(kind::unit), 1u);
       const auto at = model.find("@ ");
       const double named = at != model.npos && model.ends_with("GHz") ? number(model.substr(at + 2)) * 1000 : 0;
-      made.hertz = 1e6 * (named > 0 ? named : clock);
-      made.base_clock = named > 0 || base_clock;
+      k.hertz = 1e6 * (named > 0 ? named : clock);
+      k.clock = named > 0 || base_clock ? inventory::clock_kind::base : inventory::clock_kind::highest;
+      made.kinds.push_back(std::move(k));
       return made;
     }
 
@@ -231,6 +238,12 @@ private:
                   const std::vector<std::string_view>& open) {
       if (name == "CPUModel" && model.empty()) {
         model = value(text);
+      } else if (name == "CPUVendor" && vendor.empty()) {
+        vendor = value(text);
+      } else if (name == "CPUFamilyNumber") {
+        family = static_cast<std::uint32_t>(number(text));
+      } else if (name == "CPUModelNumber") {
+        number_of_model = static_cast<std::uint32_t>(number(text));
       } else if (open.size() > 1 && open[open.size() - 2] == "cpukind") {
         const bool base = name == "FrequencyBaseMHz";
         if ((base && !base_clock) || (name == "FrequencyMaxMHz" && clock == 0)) {

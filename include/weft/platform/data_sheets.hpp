@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What data sheets say of GPUs, by the names that nvidia-smi prints, and of processors.
+/// What data sheets say of GPUs, by the names that nvidia-smi prints; of processors, see processor_sheets.hpp.
 ///
 /// Rates are peak rates without sparsity. `tflops` is for single precision: TF32 matrix units where a GPU has them, else
 /// FP32. Where GeForce cards are faster when they add up in half precision, what they reach when they add up in single
@@ -15,7 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <string_view>
 
 namespace weft::data_sheets {
@@ -140,14 +140,7 @@ constexpr bool begins_with(std::string_view text, std::string_view pattern) {
   }
   return true;
 }
-constexpr bool contains(std::string_view text, std::string_view pattern) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (begins_with(text.substr(at), pattern)) {
-      return true;
-    }
-  }
-  return false;
-}
+constexpr bool is_same(std::string_view a, std::string_view b) { return a.size() == b.size() && begins_with(a, b); }
 
 /// Drivers before 2021 wrote names without the maker, and some drivers write "Tesla" before, or leave it out.
 constexpr std::string_view without_maker(std::string_view name) {
@@ -163,9 +156,7 @@ constexpr std::string_view without_maker(std::string_view name) {
 
 /// Whether two names mean one GPU: with or without "NVIDIA " and "Tesla ", in upper or lower case.
 constexpr bool is_same_gpu(std::string_view a, std::string_view b) {
-  a = detail::without_maker(a);
-  b = detail::without_maker(b);
-  return a.size() == b.size() && detail::begins_with(a, b);
+  return detail::is_same(detail::without_maker(a), detail::without_maker(b));
 }
 
 /// The figures of a GPU by the name that nvidia-smi prints, with or without "NVIDIA " and "Tesla "; null if none are
@@ -182,31 +173,79 @@ constexpr const named_gpu* find_gpu(std::string_view name) {
 /// The same as a device of a preset. Precondition: it is known.
 constexpr device gpu_device(std::string_view name) { return find_gpu(name)->figures.as_device(); }
 
-/// Bytes per second that a socket draws from its memory, of processors whose name has the pattern in it, in which `#`
-/// is a digit: number of channels × 8 bytes × the memory that most processors of that series take (AMD EPYC 7001 to
-/// 9005, Intel Xeon E5 v3, v4 and Xeon Scalable of the first to the fifth generation, by their data sheets).
-struct processor_memory {
-  std::string_view pattern;
-  double gigabytes_per_second;
+/// The slice of a GPU (MIG) that a name stands for, such as `A100-SXM4-40GB MIG 3g.20gb`, `a100_3g.20gb` or
+/// `1c.3g.20gb`; `slices` is 0 if it stands for none.
+struct mig_slice {
+  std::string_view whole = {};  ///< what stands before it
+  std::string_view profile = {}; ///< 3g.20gb
+  std::uint32_t slices = 0;     ///< of computing: 3
+  std::uint32_t computing = 0; ///< … those that this part of the slice has; the rest is another's, and so is its memory
+  double gigabytes = 0;
 };
-inline constexpr std::array<processor_memory, 27> processor_memories{{
-  {"EPYC 7##1", 170.6}, {"EPYC 7##2", 204.8}, {"EPYC 7##3", 204.8}, {"EPYC 7F#2", 204.8}, {"EPYC 7F#3", 204.8},
-  {"EPYC 9##4", 460.8}, {"EPYC 9##5", 614.4}, {"E5-#### v3", 68.3}, {"E5-#### v4", 76.8},
-  {"Platinum 81##", 128}, {"Platinum 82##", 140.8}, {"Platinum 83##", 204.8}, {"Platinum 84##", 307.2},
-  {"Platinum 85##", 358.4},
-  {"Gold 61##", 128}, {"Gold 62##", 140.8}, {"Gold 63##", 204.8}, {"Gold 64##", 307.2}, {"Gold 65##", 332.8},
-  {"Gold 51##", 115.2}, {"Gold 52##", 128}, {"Gold 53##", 187.7}, {"Gold 54##", 281.6}, {"Gold 55##", 307.2},
-  {"Silver 41##", 115.2}, {"Silver 42##", 115.2}, {"Silver 43##", 170.6},
-}};
-
-/// … 0 if nothing is known of a processor.
-constexpr double memory_bandwidth_of_processor(std::string_view model) {
-  for (const auto& p : processor_memories) {
-    if (detail::contains(model, p.pattern)) {
-      return p.gigabytes_per_second * 1e9;
+constexpr mig_slice slice_in(std::string_view name) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t at = 0; at + 4 < name.size(); ++at) {
+    if (!detail::begins_with(name.substr(at), "#g.#") || (at > 0 && is_digit(name[at - 1]))) {
+      continue;
     }
+    mig_slice s{.slices = static_cast<std::uint32_t>(name[at] - '0')};
+    s.computing = s.slices;
+    auto rest = name.substr(at + 3);
+    while (!rest.empty() && is_digit(rest.front()) && s.gigabytes < 1e4) {
+      s.gigabytes = 10 * s.gigabytes + (rest.front() - '0');
+      rest.remove_prefix(1);
+    }
+    auto begin = at;
+    if (at >= 3 && detail::begins_with(name.substr(at - 3), "#c.")) {
+      s.computing = static_cast<std::uint32_t>(name[at - 3] - '0');
+      begin = at - 3;
+    }
+    s.whole = name.substr(0, begin);
+    s.profile = name.substr(begin);
+    const auto trimmed = [](std::string_view text) { return text.substr(0, text.find_last_not_of(" _-.") + 1); };
+    s.whole = trimmed(s.whole);
+    if (const auto size = s.whole.size(); size >= 3 && detail::is_same(s.whole.substr(size - 3), "MIG")) {
+      s.whole = trimmed(s.whole.substr(0, size - 3));
+    }
+    const bool fits = detail::begins_with(rest, "gb") && s.slices > 0 && s.computing > 0 && s.computing <= s.slices;
+    return fits ? s : mig_slice{};
   }
-  return 0;
+  return {};
+}
+
+/// The figures of a slice by NVIDIA's *Multi-Instance GPU User Guide*: so many of the seven slices of computing and
+/// eighths of the memory that a GPU has (four and quarters of an A30), without NVLinks; of a part of a slice its share
+/// of both. Nothing if the GPU has no such slice.
+constexpr std::optional<gpu> slice_figures(const named_gpu& whole, const mig_slice& s) {
+  const auto& all = whole.figures;
+  const std::uint32_t slices = whole.name == "A30" ? 4 : 7;
+  const std::uint32_t parts = slices == 4 ? 4 : 8;
+  const auto memory = static_cast<std::uint32_t>(s.gigabytes / all.gibibytes * parts + 0.5); // names round
+  const auto usual = s.slices == 3 || s.slices == 7 ? s.slices + 1 : s.slices;
+  if (s.slices > slices || (memory != usual && !(s.slices == 1 && memory == 2))) {
+    return std::nullopt;
+  }
+  const double computing = static_cast<double>(s.computing) / slices;
+  const double share = static_cast<double>(memory) / parts * s.computing / s.slices;
+  return gpu{.tflops = all.tflops * computing,
+             .half = all.half * computing,
+             .fp8 = all.fp8 * computing,
+             .int8 = all.int8 * computing,
+             .gibibytes = all.gibibytes * share,
+             .gigabytes_per_second = all.gigabytes_per_second * share,
+             .watts = all.watts * computing,
+             .pcie = all.pcie,
+             .pcie_lanes = all.pcie_lanes};
+}
+
+/// The figures of a GPU, or of a slice of one, by its name; nothing if none are known.
+constexpr std::optional<gpu> figures_of(std::string_view name) {
+  if (const auto* whole = find_gpu(name)) {
+    return whole->figures;
+  }
+  const auto slice = slice_in(name);
+  const auto* whole = slice.slices > 0 ? find_gpu(slice.whole) : nullptr;
+  return whole != nullptr ? slice_figures(*whole, slice) : std::nullopt;
 }
 
 } // namespace weft::data_sheets

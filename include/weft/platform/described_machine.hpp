@@ -7,6 +7,7 @@
 #include "weft/platform/detail/node_wiring.hpp"
 #include "weft/platform/inventory.hpp"
 #include "weft/platform/platform.hpp"
+#include "weft/platform/processor_sheets.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -28,7 +29,7 @@ struct machine_assumptions {
   /// Which GPU a name or a type of a batch system means, by its name in data_sheets.hpp.
   std::map<std::string, std::string> types = {};
   double host_speed = 0;     ///< FLOP/s of a node's processors; 0: cores × clock × FLOP per cycle
-  double host_bandwidth = 0; ///< bytes/s from their memory; 0: by data sheet
+  double host_bandwidth = 0; ///< bytes/s from their memory; 0: by data sheet, or assumed
   byte_count host_memory = 0; ///< bytes; 0: as listed
   double host_watts = 0;      ///< that a node's processors draw at work; 0: what they draw is not counted
   double network_bandwidth = 0; ///< bytes/s of each network card and direction; needed for several nodes
@@ -97,12 +98,14 @@ public:
     link_matrix links = devices_.size() > 1 ? link_matrix{std::move(b).build()} : link_matrix{1}; // nobody to talk to
     described_machine made{{std::move(devices_), std::move(links)}, std::move(notes_)};
     made.devices.set_names(std::move(names_));
+    made.devices.set_notes(std::move(guesses_));
     return made;
   }
 
 private:
   static constexpr std::uint32_t usual_pcie = 4; // where nobody says
   static constexpr std::uint32_t usual_lanes = 16;
+  static constexpr double flop_per_byte = 100; // of GPUs in single precision, about the most that data sheets have
   static constexpr std::size_t max_devices = 1000; // a link for each pair; readers of platforms have the same limit
 
   struct node_parts {
@@ -123,6 +126,14 @@ private:
   void note(std::string line) {
     if (std::find(notes_.begin(), notes_.end(), line) == notes_.end()) {
       notes_.push_back(std::move(line));
+    }
+  }
+
+  /// Notes what is a guess at a figure that plans rest on.
+  void guess(const std::string& line) {
+    note(line);
+    if (std::find(guesses_.begin(), guesses_.end(), line) == guesses_.end()) {
+      guesses_.push_back(line);
     }
   }
 
@@ -170,12 +181,12 @@ private:
   /// The figures of a GPU by its name, or by the one that it was said to be.
   data_sheets::gpu figures_of(const std::string& name, const data_sheets::gpu* given) {
     const auto* meant = given_for(assumed_.types, name);
-    const auto* known = data_sheets::find_gpu(meant != nullptr ? *meant : name);
-    if (given == nullptr && known == nullptr) {
+    const auto known = data_sheets::figures_of(meant != nullptr ? *meant : name);
+    if (given == nullptr && !known) {
       no_data_sheet(name);
     }
-    auto f = known == nullptr ? data_sheets::gpu{} : known->figures;
-    if (known != nullptr && !(given != nullptr && given->tflops > 0)) {
+    auto f = known.value_or(data_sheets::gpu{});
+    if (known && !(given != nullptr && given->tflops > 0)) {
       note(name + ": " + number(f.tflops) + " TFLOP/s, " + number(f.half) + " in half precision, " +
            number(f.gigabytes_per_second) + " GB/s, by its data sheet");
     }
@@ -232,10 +243,18 @@ private:
     }
     std::string only;
     std::string choice;
+    std::optional<data_sheets::gpu> first;
+    const auto slice = data_sheets::slice_in(type);
+    const std::string whole{slice.slices > 0 ? slice.whole : std::string_view{type}};
     for (const auto& g : data_sheets::gpus) {
-      if (!type.empty() && has_word(g.name, type)) {
-        only = choice.empty() ? std::string{g.name} : "";
-        choice += (choice.empty() ? "'" : ", '") + std::string{g.name} + "'";
+      const auto figures = slice.slices > 0 ? data_sheets::slice_figures(g, slice) : g.figures;
+      if (!whole.empty() && has_word(g.name, whole) && figures) {
+        const auto name = std::string{g.name} + (slice.slices > 0 ? " MIG " + std::string{slice.profile} : "");
+        const bool same = first && slice.slices > 0 && first->tflops == figures->tflops &&
+                          first->gigabytes_per_second == figures->gigabytes_per_second;
+        only = choice.empty() ? name : same ? only : "";
+        choice += (choice.empty() ? "'" : ", '") + name + "'";
+        first = first ? first : figures;
       }
     }
     if (only.empty()) {
@@ -320,14 +339,17 @@ private:
     if (made.host && draws && !(made.host->active_watts > 0)) {
       note("cpu: nothing says what it draws, so its energy is not counted; give it, as in --cpu watts:400");
     }
-    const bool joined = all_.joined && listed;
+    const bool sliced = std::any_of(gpus.begin(), gpus.end(), is_slice);
+    const bool joined = all_.joined && listed && !sliced;
     if (joined && num_gpus(*all_.joined) != gpus.size()) {
       throw error("the topology has " + std::to_string(num_gpus(*all_.joined)) + " GPUs, but " +
                   std::to_string(gpus.size()) + " are listed by name; take both from the same node, without "
                   "CUDA_VISIBLE_DEVICES, and with the output of nvidia-smi --query-gpu=name,memory.total --format=csv");
     }
-    w.joined = joined ? *all_.joined : matrix_of(gpus.size());
-    if (!joined && gpus.size() > 1) {
+    w.joined = joined ? *all_.joined : matrix_of(gpus);
+    if (sliced) {
+      note("slices of a GPU (MIG) share its PCIe lanes and have no NVLinks");
+    } else if (!joined && gpus.size() > 1) {
       const bool board = made.wiring.gpus.front().board;
       for (std::size_t a = 0; board && a < gpus.size(); ++a) {
         for (std::size_t c = 0; c < gpus.size(); ++c) {
@@ -358,14 +380,21 @@ private:
   }
   static double pcie_of(const node_wiring& w) { return w.gpus.empty() ? 0 : w.gpus.front().lanes; }
 
-  static inventory::matrix matrix_of(std::size_t gpus) {
+  static bool is_slice(const inventory::gpu& g) {
+    return g.slice_of != none || data_sheets::slice_in(g.name).slices > 0;
+  }
+
+  /// GPUs with PCIe lanes of their own; slices of one share them, as what is behind a switch does.
+  static inventory::matrix matrix_of(const std::vector<inventory::gpu>& gpus) {
     inventory::matrix m;
-    for (std::size_t i = 0; i < gpus; ++i) {
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
       m.parts.push_back({.name = "GPU" + std::to_string(i), .is_gpu = true});
-    }
-    m.ways.assign(gpus * gpus, {inventory::distance::host_bridge});
-    for (std::size_t i = 0; i < gpus; ++i) {
-      m.ways[i * gpus + i] = {};
+      for (std::size_t k = 0; k < gpus.size(); ++k) {
+        const bool shared = gpus[i].slice_of != none && gpus[i].slice_of == gpus[k].slice_of;
+        m.ways.push_back({i == k   ? inventory::distance::same
+                          : shared ? inventory::distance::bridge
+                                   : inventory::distance::host_bridge});
+      }
     }
     return m;
   }
@@ -384,7 +413,10 @@ private:
                   "=fp32:60,bandwidth:900'");
     }
     if (!(d.memory_bandwidth > 0)) {
-      d.memory_bandwidth = std::numeric_limits<double>::infinity();
+      d.memory_bandwidth = d.speed / flop_per_byte;
+      guess(g.name + ": its memory bandwidth is not known and taken to be " + giga(d.memory_bandwidth) +
+            " GB/s, a byte for each " + number(flop_per_byte) + " FLOP; give it, as in --gpu '" + g.name +
+            "=bandwidth:900'");
     }
     if (is_listed(g.memory, &figures::gibibytes)) {
       d.memory_capacity = *g.memory;
@@ -410,25 +442,21 @@ private:
   std::optional<device> host_of(const inventory::node& n) {
     device d{.kind = device_kind::cpu};
     const auto& host = all_.host;
-    const std::uint32_t cores = n.cores != 0 ? n.cores : host ? host->cores : 0;
+    const std::uint32_t cores = n.cores != 0 ? n.cores : host ? host->cores() : 0;
     const std::uint32_t sockets = n.sockets != 0 ? n.sockets : host ? host->sockets : 1;
     if (assumed_.host_speed > 0) {
       d.speed = assumed_.host_speed;
       note("cpu: " + giga(d.speed / 1e3) + " TFLOP/s, as given");
-    } else if (host && host->hertz > 0 && host->flop_per_cycle > 0) {
-      d.speed = cores * host->hertz * host->flop_per_cycle;
-      note("cpu: " + host->model + ", " + std::to_string(cores) + " cores at " + giga(host->hertz) + " GHz (" +
-           (host->base_clock ? "base clock" : "highest clock, which not all cores keep") + ") with " +
-           number(host->flop_per_cycle) + " FLOP per cycle (" + host->units + ")");
-    } else if (host) {
-      throw error("the list of the processors '" + host->model + "' does not say " +
-                  (host->hertz > 0 ? "their vector units" : "their clock") +
-                  "; give their peak rate in TFLOP/s, as in --cpu fp32:2.5");
+    } else if (host && host->cores() > 0) {
+      d.speed = 0;
+      for (const auto& k : host->kinds) {
+        d.speed += cores * (static_cast<double>(k.cores) / host->cores()) * speed_of_core(k, cores);
+      }
     } else {
       note("cpu: left out, since nothing says how fast it is; add lscpu -J");
       return std::nullopt;
     }
-    d.memory_bandwidth = bandwidth_of_host(sockets);
+    d.memory_bandwidth = bandwidth_of_host(sockets, cores);
     if (assumed_.host_watts > 0) {
       d.active_watts = assumed_.host_watts;
       d.idle_watts = data_sheets::idle_share_of_processors * assumed_.host_watts;
@@ -444,19 +472,64 @@ private:
     return d;
   }
 
-  double bandwidth_of_host(std::uint32_t sockets) {
+  /// FLOP/s of a core of a node with so many cores in all.
+  double speed_of_core(const inventory::core_kind& k, std::uint32_t cores) {
+    using inventory::clock_kind;
+    const auto count = all_.host->kinds.size() == 1 ? cores : k.cores;
+    const auto* sheet = data_sheets::find_core(k.model);
+    const bool clock_by_sheet = k.hertz == 0 && sheet != nullptr && sheet->gigahertz > 0;
+    const double hertz = k.hertz > 0 ? k.hertz : clock_by_sheet ? sheet->gigahertz * 1e9 : data_sheets::assumed_clock;
+    const double documented = data_sheets::documented_flop_per_cycle(k, *all_.host);
+    const bool units_by_sheet = k.flop_per_cycle == 0 && documented > 0;
+    const double flop = k.flop_per_cycle > 0 ? k.flop_per_cycle
+                        : units_by_sheet     ? documented
+                                             : data_sheets::assumed_flop_per_cycle;
+    const char* clock = k.hertz == 0                      ? "assumed, no list has its clock"
+                        : k.clock == clock_kind::base     ? "base clock"
+                        : k.clock == clock_kind::present ? "its clock when it was listed"
+                                                         : "highest clock, which not all cores keep";
+    const std::string line = "cpu: " + (k.model.empty() ? "" : k.model + ", ") + std::to_string(count) +
+                             (count == 1 ? " core at " : " cores at ") + giga(hertz) + " GHz (" + clock + ") with " +
+                             number(flop) + " FLOP per cycle (" +
+                             (k.flop_per_cycle > 0 ? k.units
+                              : units_by_sheet     ? "by the core's documents"
+                                                   : "assumed, no list has its vector units; add lscpu -J") +
+                             ")";
+    if (k.hertz > 0 && (k.flop_per_cycle > 0 || units_by_sheet)) {
+      note(line);
+    } else {
+      guess(line + "; give its peak rate in TFLOP/s, as in --cpu fp32:2.5");
+    }
+    return hertz * flop;
+  }
+
+  double bandwidth_of_host(std::uint32_t sockets, std::uint32_t cores) {
     if (assumed_.host_bandwidth > 0) {
       note("cpu: memory bandwidth " + giga(assumed_.host_bandwidth) + " GB/s, as given");
       return assumed_.host_bandwidth;
     }
-    const double socket = all_.host ? data_sheets::memory_bandwidth_of_processor(all_.host->model) : 0;
-    if (socket > 0) {
-      note("cpu: memory bandwidth " + giga(socket) + " GB/s for each of " + std::to_string(sockets) +
-           " sockets, by its data sheet with all channels used");
-      return sockets * socket;
+    const auto found = data_sheets::memory_of(all_.host.value_or(inventory::processors{}), sockets, cores);
+    using source = data_sheets::found_memory::source;
+    const double all = sockets * found.memory.bandwidth();
+    const double drawn = cores * data_sheets::bandwidth_of_virtual_core;
+    constexpr const char* give = "; give it, as in --cpu bandwidth:200";
+    if (all_.host && all_.host->is_virtual && drawn < all) {
+      guess("cpu: memory bandwidth " + giga(drawn) + " GB/s, " + giga(data_sheets::bandwidth_of_virtual_core) +
+            " GB/s for each core of the virtual machine (assumed)" + give);
+      return drawn;
     }
-    note("cpu: its memory bandwidth is not known, so it has no limit; give it, as in --cpu bandwidth:200");
-    return std::numeric_limits<double>::infinity();
+    const std::string figures = "memory bandwidth " + giga(found.memory.bandwidth()) + " GB/s for each of " +
+                                std::to_string(sockets) + " socket" + (sockets == 1 ? "" : "s") + ", ";
+    const std::string channels = number(found.memory.channels) + " channel" + (found.memory.channels == 1 ? "" : "s") +
+                                 " at " + number(found.memory.megatransfers) + " MT/s";
+    if (found.by == source::line) {
+      note("cpu: " + figures + "by its data sheet with all channels used (" + channels + ")");
+    } else {
+      guess("cpu: " + figures + "taken to be that of " +
+            (found.by == source::family ? "the family of its cores" : std::string{found.kind}) + ", " + channels +
+            ", since its name has no data sheet here" + give);
+    }
+    return all;
   }
 
   void add_devices(const node_parts& made, const std::string& prefix) {
@@ -478,6 +551,7 @@ private:
   std::vector<device> devices_;
   std::vector<std::string> names_;
   std::vector<std::string> notes_;
+  std::vector<std::string> guesses_;       // of the notes
   std::set<std::string> seen_;             // names and types of GPUs
   std::set<const std::string*> used_;      // of the names in `assumed_`
   bool takes_listed_ = false;              // a node has the GPUs that are listed by name

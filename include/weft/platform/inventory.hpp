@@ -13,13 +13,14 @@
 
 namespace weft::inventory {
 
-/// A GPU as the driver lists it. What the list did not say is missing.
+/// A GPU as the driver lists it, or a slice of one (MIG), which counts as a GPU. What the list did not say is missing.
 struct gpu {
   std::string name;
   std::optional<byte_count> memory = {};
   std::optional<double> watts = {}; ///< the limit that is set
   std::optional<std::uint32_t> pcie = {}; ///< generation that both the GPU and its slot reach
   std::optional<std::uint32_t> pcie_lanes = {};
+  std::uint32_t slice_of = none; ///< number of the GPU that this is a slice of
   friend bool operator==(const gpu&, const gpu&) = default;
 };
 
@@ -57,15 +58,41 @@ struct matrix {
   friend bool operator==(const matrix&, const matrix&) = default;
 };
 
-/// The processors of a node, which are alike.
-struct processors {
+/// Which clock of a core is known.
+enum class clock_kind : std::uint8_t {
+  highest, ///< of one core; not all cores keep it
+  base,    ///< that all cores keep
+  present, ///< at the moment of listing
+};
+
+/// Cores of a node that are alike.
+struct core_kind {
   std::string model = {};
-  std::uint32_t sockets = 1;
   std::uint32_t cores = 1; ///< of all sockets
   double hertz = 0;        ///< clock, 0 if nobody says
-  bool base_clock = false; ///< … whether that is the one that all cores keep, not the highest of one
+  clock_kind clock = clock_kind::highest;
   double flop_per_cycle = 0; ///< of a core in single precision, 0 if nobody says
   std::string units = {};    ///< what computes them, such as "AVX2"
+  friend bool operator==(const core_kind&, const core_kind&) = default;
+};
+
+/// The processors of a node: cores of one kind, or of several (big.LITTLE).
+struct processors {
+  std::vector<core_kind> kinds = {};
+  std::uint32_t sockets = 1;
+  std::string product = {};  ///< as the firmware calls it, which tells more where `model` is the name of a core
+  std::string vendor = {};   ///< with family and number, as the CPUID instruction has them; empty if nobody says
+  std::uint32_t family = 0;  ///< 0 if nobody says
+  std::uint32_t number = none; ///< of the model within the family; `none` if nobody says
+  bool is_virtual = false;   ///< a virtual machine's
+
+  std::uint32_t cores() const {
+    std::uint32_t all = 0;
+    for (const auto& k : kinds) {
+      all += k.cores;
+    }
+    return all;
+  }
   friend bool operator==(const processors&, const processors&) = default;
 };
 
