@@ -24,8 +24,43 @@ namespace {
 using namespace weft;
 
 constexpr std::string_view known_lists =
-  "nvidia-smi --query-gpu=… --format=csv, nvidia-smi topo -m, lscpu -J, /proc/meminfo, lstopo --of xml, "
+  "nvidia-smi --query-gpu=… --format=csv, nvidia-smi -L, nvidia-smi topo -m, lscpu -J, /proc/meminfo, lstopo --of xml, "
   "scontrol show node and sinfo -N";
+
+/// Lists of other tools, known by words in them, and what to give instead.
+struct other_list {
+  std::string_view words;
+  std::string_view what;
+};
+constexpr other_list other_lists[]{
+  {"Link Type between two GPUs",
+   "it is rocm-smi --showtopo, how GPUs of ROCm are joined, which have no data sheets here"},
+  {"Weight between two GPUs", "it is rocm-smi --showtopo, how GPUs of ROCm are joined, which have no data sheets here"},
+  {"Hops between two GPUs", "it is rocm-smi --showtopo, how GPUs of ROCm are joined, which have no data sheets here"},
+  {"LINK TYPE TABLE", "it is amd-smi topology, how GPUs of ROCm are joined, which have no data sheets here"},
+  {"ROCm System Management Interface", "it is of rocm-smi, which lists GPUs of ROCm, which have no data sheets here"},
+  {"ROCm SMI", "it is of rocm-smi, which lists GPUs of ROCm, which have no data sheets here"},
+  {"XGMI", "it is a matrix of rocm-smi or amd-smi, how GPUs of ROCm are joined, which have no data sheets here"},
+  {"ROCk module", "it is rocminfo, which lists GPUs of ROCm, which have no data sheets here"},
+  {"NVSMI LOG", "it is nvidia-smi -q; give nvidia-smi --query-gpu=name,memory.total --format=csv instead"},
+  {"| NVIDIA-SMI", "it is the table of nvidia-smi; give nvidia-smi --query-gpu=name,memory.total --format=csv instead"},
+  {"ONE-SIZE", "it is lscpu -C, the caches of a processor; give lscpu -J instead"},
+  {"NODELIST", "it is a list of Slurm without the columns of nodes; give sinfo -N -o '%N %z %m %G' instead"},
+  {"processor\t:", "it is /proc/cpuinfo; give lscpu -J instead"},
+  {"available:", "it is numactl -H; give lscpu -J instead"},
+  {"PU L#", "it is lstopo in words; give lstopo --of xml instead"},
+  {"VGA compatible controller", "it is lspci; give nvidia-smi --query-gpu=name,memory.total --format=csv instead"},
+};
+
+std::string what_it_is(std::string_view bytes) {
+  const auto begin = bytes.substr(0, 20'000);
+  for (const auto& [words, what] : other_lists) {
+    if (begin.find(words) != begin.npos) {
+      return std::string{what};
+    }
+  }
+  return io::what_it_looks_like(bytes);
+}
 
 /// Collects what files say; what two say is an error, except that lscpu knows more of processors than hwloc does.
 class collector {
@@ -44,7 +79,7 @@ public:
       as(io::hwloc_xml_reader{}, [&](auto x) { set(hwloc_, std::move(x), file, "the topology"); }) ||
       as(io::gpu_list_reader{}, [&](auto x) { add_gpus(std::move(x), file); });
     if (!known) {
-      throw error(fmt::format("{}: {}; machine reads {}", file, io::what_it_looks_like(bytes), known_lists));
+      throw error(fmt::format("{}: {}; machine reads {}", file, what_it_is(bytes), known_lists));
     }
   }
 
@@ -147,7 +182,7 @@ void add_gpu(machine_assumptions& assumed, const std::string& text) {
   const auto name = text.substr(0, at);
   const auto value = text.substr(at + 1);
   if (value.find(':') == value.npos) {
-    if (data_sheets::find_gpu(value) == nullptr) {
+    if (!data_sheets::figures_of(value)) {
       throw error(fmt::format("--gpu: no data sheet is known for '{}'; give its figures, as in --gpu "
                               "'{}=fp32:60,half:120,bandwidth:900,memory:24'", value, name));
     }

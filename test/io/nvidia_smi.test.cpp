@@ -37,6 +37,31 @@ TEST_CASE("nvidia-smi --query-gpu: without units, in any order, of an old driver
   CHECK(!bare[0].memory);
 }
 
+TEST_CASE("nvidia-smi -L: GPUs and slices of them") {
+  using reader = io::gpu_list_reader;
+  const std::string text = "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-01234567-89ab-cdef-0123-456789abcdef)\n"
+                           "  MIG 3g.20gb     Device  0: (UUID: MIG-c7384736-a75d-5afc-978f-d2f1294409fd)\n"
+                           "  MIG 1c.3g.20gb  Device  1: (UUID: MIG-28ad2f04-1ab2-5a5e-8a0b-9a3b0d8c7f01)\n"
+                           "GPU 1: NVIDIA L4 (UUID: GPU-11234567-89ab-cdef-0123-456789abcdef)\n";
+  CHECK(reader::recognises(text));
+  const auto gpus = reader::read(text, "in");
+  REQUIRE(gpus.size() == 3);
+  CHECK(gpus[0] == inventory::gpu{.name = "NVIDIA A100-SXM4-40GB MIG 3g.20gb", .slice_of = 0});
+  CHECK(gpus[1] == inventory::gpu{.name = "NVIDIA A100-SXM4-40GB MIG 1c.3g.20gb", .slice_of = 0});
+  CHECK(gpus[2] == inventory::gpu{.name = "NVIDIA L4"});
+  CHECK(
+    refusal<reader>("GPU 0: NVIDIA L4 (UUID: GPU-1)\nfoo\n").starts_with("in:2: 'foo' is neither a GPU nor a slice"));
+}
+
+TEST_CASE("nvidia-smi topo -m: the topology of ROCm is not taken for it") {
+  CHECK(!io::gpu_matrix_reader::recognises("============ ROCm System Management Interface ============\n"
+                                           "================ Weight between two GPUs =================\n"
+                                           "       GPU0         GPU1         \nGPU0   0            15           \n"
+                                           "GPU1   15           0            \n"));
+  CHECK(
+    !io::gpu_matrix_reader::recognises("       GPU0         GPU1\nGPU0   0            XGMI\nGPU1   XGMI         0\n"));
+}
+
 TEST_CASE("nvidia-smi --query-gpu: what cannot be read is refused in one line") {
   using reader = io::gpu_list_reader;
   CHECK(reader::recognises("NVIDIA A100-SXM4-80GB, 81920 MiB\n"));

@@ -44,6 +44,17 @@ def main(folder):
     foo = write('foo.csv', 'name, memory.total [MiB]\nNVIDIA Foo, 1024 MiB\n')
     check(made(foo, '--gpu', 'NVIDIA Foo=fp32:60,half:120,bandwidth:900')[1]['devices'][0]['speed'] == 60e12, 'given rates')
 
+    pc = write('pc.txt', 'Architecture: x86_64\nCPU(s): 8\nThread(s) per core: 2\nCore(s) per socket: 4\nSocket(s): 1\n'
+               'Model name: Foo\nFlags: sse2 avx avx2 fma\n')
+    words, platform = made(pc)
+    check(len(platform['notes']) == 2 and all(line in words for line in platform['notes']), 'guesses stand in the file')
+    check('memory bandwidth' not in platform['description'], '… once')
+    check(all(d['memory_bandwidth'] < 1e11 for d in platform['devices']), 'no processor is without a bandwidth')
+    check('notes' not in made(pc, '--cpu', 'fp32:1,bandwidth:50')[1], 'what is given is no guess')
+    slices = write('slices.txt', 'GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1)\n  MIG 3g.20gb  Device  0: (UUID: MIG-1)\n'
+                   '  MIG 3g.20gb  Device  1: (UUID: MIG-2)\n')
+    check([d['memory'] for d in made(slices)[1]['devices']] == [20 << 30] * 2, 'slices of a GPU')
+
     given = made(*lists, '--gpu', 'a100-sxm4-80gb=memory:64,watts:300', '--cpu', 'watts:500')
     check(given[1]['devices'][1]['memory'] == 64 << 30 and given[1]['devices'][1]['active_watts'] == 300, 'figures win over lists')
     check(given[1]['devices'][0]['active_watts'] == 500 and 'what it draws' not in given[0], 'power of the processors')
@@ -70,6 +81,13 @@ def main(folder):
     refused(write('text.txt', 'hello\n'), because='machine reads nvidia-smi')
     refused(os.path.join(folder, 'none.csv'), because='no such file')
     refused(sample['topo'], because='0 are listed by name')
+    others = {'= ROCm System Management Interface =\n= Weight between two GPUs =\n     GPU0  GPU1\nGPU0  0   15\n':
+              'it is rocm-smi --showtopo, how GPUs of ROCm are joined',
+              '     GPU0   GPU1\nGPU0 0      XGMI\nGPU1 XGMI   0\n': 'it is a matrix of rocm-smi',
+              '+----+\n| NVIDIA-SMI 535.129.03  Driver Version: 535.129.03 |\n': 'it is the table of nvidia-smi',
+              'processor\t: 0\nvendor_id\t: GenuineIntel\n': 'it is /proc/cpuinfo'}
+    for text, what in others.items():
+        refused(write('other.txt', text), because=what)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Reads what nvidia-smi prints: the table of --query-gpu and the matrix of topo -m.
+/// Reads what nvidia-smi prints: the table of --query-gpu, the list of -L and the matrix of topo -m.
 #pragma once
 
 #include "weft/io/text.hpp"
@@ -17,9 +17,11 @@
 
 namespace weft::io {
 
-/// Reads `nvidia-smi --query-gpu=… --format=csv`, with any fields of which one is `name`, with the line of headers, with
-/// or without units. Used are name, memory.total, power.limit (or power.default_limit, power.max_limit),
-/// pcie.link.gen.max and pcie.link.width.max. Fields in brackets such as [N/A] are missing. Throws `parse_error`.
+/// Reads `nvidia-smi --query-gpu=… --format=csv`, with any fields of which one is `name`, with the line of headers,
+/// with or without units. Used are name, memory.total, power.limit (or power.default_limit, power.max_limit),
+/// pcie.link.gen.max and pcie.link.width.max. Fields in brackets such as [N/A] are missing. Reads `nvidia-smi -L` as
+/// well, which has names only; a GPU with slices (MIG) in it is those, called as the driver calls them, such as `NVIDIA
+/// A100-SXM4-40GB MIG 3g.20gb`. Throws `parse_error`.
 struct gpu_list_reader {
   static constexpr std::string_view format() { return "nvidia-smi --query-gpu"; }
 
@@ -27,6 +29,9 @@ struct gpu_list_reader {
     const auto line = line_reader{bytes, ""}.next();
     if (!line) {
       return false;
+    }
+    if (is_listed(*line)) {
+      return true;
     }
     for (const auto field : split(*line, ',')) {
       if (is_name(field) || field == "memory.total [MiB]" || field == "pci.bus_id" || is_gpu(field)) {
@@ -39,6 +44,9 @@ struct gpu_list_reader {
   static std::vector<inventory::gpu> read(std::string_view bytes, const std::string& file) {
     line_reader lines{bytes, file};
     const auto header = lines.next();
+    if (header && is_listed(*header)) {
+      return listed_gpus(lines, *header);
+    }
     const auto headers = split(header.value_or(""), ',');
     const auto column = [&](std::string_view name) -> std::optional<std::size_t> {
       for (std::size_t i = 0; i < headers.size(); ++i) {
@@ -102,6 +110,42 @@ struct gpu_list_reader {
 private:
   static constexpr std::size_t max_columns = 1000; // the driver knows about 200
 
+  /// A line of -L: `GPU 0: NVIDIA L4 (UUID: GPU-…)`, or `MIG 3g.20gb Device 0: (UUID: MIG-…)` below it.
+  static bool is_listed(std::string_view line) {
+    const auto id = line.find(" (UUID: ");
+    return line.starts_with("GPU ") && id != line.npos && line.find(": ") < id;
+  }
+  static std::vector<inventory::gpu> listed_gpus(line_reader& lines, std::string_view first) {
+    std::vector<inventory::gpu> gpus;
+    std::string whole;
+    std::uint32_t number = 0;
+    bool sliced = false;
+    for (auto line = std::optional{first}; line; line = lines.next()) {
+      if (is_listed(*line)) {
+        const auto begin = line->find(": ") + 2;
+        whole = on_one_line(trim(line->substr(begin, line->rfind("(UUID: ") - begin)));
+        if (whole.empty()) {
+          lines.fail("the GPU has no name");
+        }
+        gpus.push_back({.name = whole});
+        sliced = false;
+        ++number;
+        continue;
+      }
+      auto rest = *line;
+      if (next_word(rest) != "MIG") {
+        lines.fail(in_quotes(*line) +
+                   " is neither a GPU nor a slice of one, such as 'MIG 3g.20gb Device 0: (UUID: ...)'");
+      }
+      if (!sliced) { // they take the place of their GPU
+        gpus.pop_back();
+        sliced = true;
+      }
+      gpus.push_back({.name = whole + " MIG " + on_one_line(next_word(rest)), .slice_of = number - 1});
+    }
+    return gpus;
+  }
+
   static bool is_name(std::string_view field) { return field == "name" || field == "gpu_name"; }
   static bool is_gpu(std::string_view field) {
     return field.starts_with("NVIDIA ") || field.starts_with("Tesla ") || field.starts_with("GeForce ");
@@ -111,12 +155,17 @@ private:
 
 /// Reads `nvidia-smi topo -m`: GPUs, network cards and the way between each two. The matrix may stand among other lines;
 /// colours are skipped. Rows of network cards may be missing, since those of the GPUs say the same; then cards count as
-/// far from each other. Throws `parse_error`.
+/// far from each other. Matrices of other tools (`rocm-smi --showtopo`) are not taken for it. Throws `parse_error`.
 struct gpu_matrix_reader {
   static constexpr std::string_view format() { return "nvidia-smi topo -m"; }
 
   static bool recognises(std::string_view bytes) {
     const std::string text = plain(bytes.substr(0, 20'000));
+    for (const char* other : {"ROCm", "XGMI", "between two GPUs"}) {
+      if (text.find(other) != text.npos) {
+        return false;
+      }
+    }
     line_reader lines{text, ""};
     while (const auto line = lines.next()) {
       if (is_header(*line)) {
