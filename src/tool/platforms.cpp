@@ -7,12 +7,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <ranges>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace tool {
 namespace {
@@ -28,6 +32,22 @@ weft::platform<> identical(const std::string& spec) {
     throw weft::error(fmt::format("'{}' is no platform: write the number of devices, as in identical:4", spec));
   }
   return weft::presets::identical(count);
+}
+
+/// The platform, with a note if some of its devices have a bandwidth of their memory and others do not.
+weft::platform<> noted(weft::platform<> p) {
+  const auto all = weft::ids(p.num_devices());
+  const auto unlimited = [&](weft::device_id d) { return std::isinf(p.memory_bandwidth(d)); };
+  const auto count = std::count_if(all.begin(), all.end(), unlimited);
+  if (count > 0 && count < std::ssize(p.devices())) {
+    const auto first = *std::find_if(all.begin(), all.end(), unlimited);
+    const auto name = p.name(first).empty() ? fmt::format("device {}", first) : std::string{p.name(first)};
+    auto notes = p.notes();
+    const auto who = count == 1 ? name : fmt::format("each of {} devices, such as {},", count, name);
+    notes.push_back(who + " has no memory_bandwidth, unlike others, and so reads its memory in no time; add it");
+    p.set_notes(std::move(notes));
+  }
+  return p;
 }
 
 } // namespace
@@ -49,7 +69,7 @@ target load_platform(const std::string& spec) {
       "there is no platform '{}'; choose a file, identical:P for P equal devices, or one of {}", name,
       fmt::join(names, ", ")));
   }
-  return {.name = spec, .devices = weft::io::read_platform(spec)};
+  return {.name = spec, .devices = noted(weft::io::read_platform(spec))};
 }
 
 } // namespace tool

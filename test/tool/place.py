@@ -400,6 +400,15 @@ def main(folder):
     check('does not fit' in r.stderr and 'no number of devices like card would do' in r.stderr, f'says what lacks: {r.stderr[:300]}')
     check(not os.path.exists(path('not.onnx')), 'no model without a plan')
 
+    # What of the platform is a guess is told first
+    devices = [{'name': 'host', 'kind': 'cpu', 'speed': 1e12},
+               {'name': 'card', 'kind': 'gpu', 'speed': 1e13, 'memory_bandwidth': 1e12}]
+    guessed = {'format': 'weft.platform', 'version': 1, 'notes': ['host: 1 TFLOP/s at best'], 'devices': devices,
+               'links': {'uniform': {'bandwidth': 1e10}}}
+    first = placed('zoo:mnist_conv', '--platform', write('guessed.json', json.dumps(guessed)), *few).split('\n\n')[0]
+    check('a guess: host: 1 TFLOP/s at best' in first, f'a note of the platform: {first}')
+    check('a guess: host has no memory_bandwidth, unlike others' in flat(first), f'a device without limit: {first}')
+
     # What is best for an objective must fit as well
     devices = [{'kind': 'cpu', 'speed': 1e12, 'memory': 1e9, 'memory_bandwidth': 1e11},
                {'kind': 'gpu', 'speed': 1e13, 'memory': 4e7, 'memory_bandwidth': 1e12}]
