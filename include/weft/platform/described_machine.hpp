@@ -28,7 +28,7 @@ struct machine_assumptions {
   std::map<std::string, data_sheets::gpu> gpus = {};
   /// Which GPU a name or a type of a batch system means, by its name in data_sheets.hpp.
   std::map<std::string, std::string> types = {};
-  double host_speed = 0;     ///< FLOP/s of a node's processors; 0: cores × clock × FLOP per cycle
+  double host_speed = 0;     ///< FLOP/s of a node's processors; 0: sum of clock × FLOP per cycle of their cores
   double host_bandwidth = 0; ///< bytes/s from their memory; 0: by data sheet, or assumed
   byte_count host_memory = 0; ///< bytes; 0: as listed
   double host_watts = 0;      ///< that a node's processors draw at work; 0: what they draw is not counted
@@ -567,7 +567,9 @@ private:
 /// Speeds are peak rates of data sheets, and cores × clock × FLOP per cycle of processors. GPUs whose parts have NVLinks
 /// of all together more than they have themselves reach each other through switches that give each its full rate; else
 /// each two have links of their own. GPUs and network cards that are behind one PCIe switch share its uplink; what
-/// crosses NUMA nodes shares the links between them. Throws `error` of one line for what is missing.
+/// crosses NUMA nodes shares the links between them. A clock, units or the bandwidth of a memory that neither lists nor
+/// data sheets have are guessed, and the platform's `notes` say so. Throws `error` of one line for what else is
+/// missing.
 /// Complexity: O(devices × links).
 inline described_machine describe_machine(const inventory::listing& all, const machine_assumptions& assumed = {}) {
   return detail::machine_maker{all, assumed}.make();

@@ -6,8 +6,9 @@
 /// Xeon, line by line; AWS's, Arm's and NVIDIA's documents on Graviton, Neoverse and Grace; IBM's *POWER Processor
 /// Chip* user manuals; Fujitsu's *A64FX Microarchitecture Manual*. FLOP per cycle: AMD's *Software Optimization Guides*
 /// of families 15h to 1Ah, Intel's *64 and IA-32 Architectures Optimization Reference Manual* and its "number of
-/// AVX-512 FMA units", and Arm's *Software Optimization Guides* of the cores. Names that clouds made up follow the
-/// maker's: the last digit of an EPYC is its generation, the second of a Xeon.
+/// AVX-512 FMA units", and Arm's *Software Optimization Guides* of the cores. A row stands for a whole line: single
+/// parts of it may take slower memory. Names that clouds made up follow the maker's: the last digit of an EPYC is its
+/// generation, the second of a Xeon.
 #pragma once
 
 #include "weft/platform/data_sheets.hpp"
