@@ -300,10 +300,14 @@ TEST_CASE("described machines: a virtual machine draws no more than its cores do
     .kinds = {{.model = "AMD EPYC 7B12", .cores = 4, .hertz = 2.25e9, .flop_per_cycle = 32}}, .is_virtual = true};
   const auto small = describe_machine(all);
   CHECK(small.devices.memory_bandwidth(0) == 48e9);
-  CHECK(guesses(small, "12 GB/s for each core of the virtual machine"));
+  CHECK(guesses(small, "memory bandwidth 48 GB/s, the most that its cores draw at 12 GB/s each in a virtual machine"));
   all.host->kinds[0].cores = 48;
   const auto large = describe_machine(all);
   CHECK(large.devices.memory_bandwidth(0) == 204.8e9);
+  all.host = inventory::processors{.kinds = {{.model = "Neoverse-V1", .cores = 2, .flop_per_cycle = 32}}};
+  const auto silent = describe_machine(all); // a virtual machine that does not say so
+  CHECK(silent.devices.memory_bandwidth(0) == 60e9);
+  CHECK(guesses(silent, "the most that its cores draw at 30 GB/s each (assumed)"));
   CHECK(large.devices.notes().empty());
 }
 
@@ -315,9 +319,9 @@ TEST_CASE("described machines: cores whose clock or units no list has run at a c
   CHECK(guesses(
     made, "cpu: Foo, 4 cores at 2 GHz (assumed, no list has its clock) with 8 FLOP per cycle (assumed, no list has "
           "its vector units; add lscpu -J); give its peak rate in TFLOP/s, as in --cpu fp32:2.5"));
-  all.host->kinds[0] = {.model = "POWER9", .cores = 4, .hertz = 3e9}; // as hwloc lists it
+  all.host->kinds[0] = {.model = "POWER9", .cores = 20, .hertz = 3e9}; // as hwloc lists it
   const auto power = describe_machine(all);
-  CHECK(power.devices.speed(0) == 4 * 3e9 * 16);
+  CHECK(power.devices.speed(0) == 20 * 3e9 * 16);
   CHECK(power.devices.notes().empty());
   all.host->kinds[0] = {.model = "A64FX", .cores = 48, .flop_per_cycle = 64, .units = "SVE"};
   const auto a64fx = describe_machine(all);

@@ -511,11 +511,13 @@ private:
     const auto found = data_sheets::memory_of(all_.host.value_or(inventory::processors{}), sockets, cores);
     using source = data_sheets::found_memory::source;
     const double all = sockets * found.memory.bandwidth();
-    const double drawn = cores * data_sheets::bandwidth_of_virtual_core;
+    const bool is_virtual = all_.host && all_.host->is_virtual;
+    const double core = is_virtual ? data_sheets::bandwidth_of_virtual_core : data_sheets::bandwidth_of_core;
+    const double drawn = cores * core;
     constexpr const char* give = "; give it, as in --cpu bandwidth:200";
-    if (all_.host && all_.host->is_virtual && drawn < all) {
-      guess("cpu: memory bandwidth " + giga(drawn) + " GB/s, " + giga(data_sheets::bandwidth_of_virtual_core) +
-            " GB/s for each core of the virtual machine (assumed)" + give);
+    if (cores > 0 && drawn < all) {
+      guess("cpu: memory bandwidth " + giga(drawn) + " GB/s, the most that its cores draw at " + giga(core) +
+            " GB/s each" + (is_virtual ? " in a virtual machine" : "") + " (assumed)" + give);
       return drawn;
     }
     const std::string figures = "memory bandwidth " + giga(found.memory.bandwidth()) + " GB/s for each of " +

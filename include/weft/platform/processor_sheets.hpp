@@ -322,8 +322,9 @@ inline constexpr assumed_memory assumed_memories[]{
 inline constexpr assumed_memory assumed_memory_of_many{"", "a server", {4, 2133}}; ///< of several sockets or many cores
 inline constexpr assumed_memory assumed_memory_of_others{"", "some machine", {1, 2133}};
 
-/// Bytes/s that each core of a virtual machine draws at most, whose host has more cores: a core has no more requests to
-/// memory under way.
+/// Bytes/s that a core draws at most: it has no more requests to memory under way. Few cores, as of a virtual machine,
+/// do not reach what all channels have; those of a virtual machine that says so share them with others besides.
+inline constexpr double bandwidth_of_core = 30e9;
 inline constexpr double bandwidth_of_virtual_core = 12e9;
 
 /// What is assumed where no list has a clock, and no vector units: 2 GHz, and one unit of 128 bits that multiplies and
