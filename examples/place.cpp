@@ -141,7 +141,7 @@ std::string smaller_batch(const options& o, const tool::target& target,
 int run(int argc, char** argv) {
   options o = place::parse(argc, argv);
   status_line line;
-  const auto target = target_of(o);
+  auto target = target_of(o);
   const auto& devices = target.devices;
   place::choose_network(o, devices);
   const auto on_stage = [&](const std::string& text) { line.show(text); };
@@ -154,7 +154,8 @@ int run(int argc, char** argv) {
     }
   }
   line.show("reading " + o.model);
-  const auto in = tool::load(o.model, o.modelling);
+  auto in = tool::load(o.model, o.modelling);
+  tool::fit_slots(in.model, {&target, 1});
   check_outputs(o, in);
 
   line.show("estimating costs");

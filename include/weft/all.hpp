@@ -70,6 +70,7 @@
 #include "weft/workload/archetype.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/slots.hpp"
 #include "weft/workload/workload.hpp"
 
 #include "weft/compiled.hpp"

@@ -63,6 +63,28 @@ std::string describe(const T& of, const char* what, std::uint32_t id) {
   return text;
 }
 
+[[noreturn]] inline void refuse_slots(const std::string& op, std::uint32_t takes, const std::string& device,
+                                      std::uint32_t slots) {
+  throw value_error(op, "takes " + std::to_string(takes) + " slots at once, and " + device + " has " +
+                          std::to_string(slots) + ", each of which runs an op of its own: describe a node as one "
+                          "device of one slot, or give both to with_slots_of (workload/slots.hpp)");
+}
+
+/// Throws `value_error` where an op takes several slots and a device that it allows has several, which are taken by an
+/// op each. A device of one slot is meant as a whole.
+template <class W, class P>
+constexpr void check_slots(const W& w, const P& p) {
+  if constexpr (requires(op_id v) { { w.slots(v) } -> std::same_as<std::uint32_t>; }) {
+    for (const device_id d : ids(static_cast<std::size_t>(p.num_devices()))) {
+      for (op_id v = 0; p.slots(d) > 1 && v < w.num_ops(); ++v) {
+        if (w.slots(v) > 1 && w.kinds(v).contains(p.kind(d))) {
+          refuse_slots(describe(w, "op ", v), w.slots(v), describe(p, "device ", d), p.slots(d));
+        }
+      }
+    }
+  }
+}
+
 /// What follows from a workload alone: an order and its components. Copies of a problem share it.
 template <class Workload>
 class problem_structure {
@@ -175,7 +197,8 @@ public:
   using platform_type = Platform;
   using cost_type = Cost;
 
-  /// Throws `value_error` if the platform has no device, or if something has too many parts to have ids, `cycle_error`.
+  /// Throws `value_error` if the platform has no device, if something has too many parts to have ids, or if ops take
+  /// several slots of devices that have several; `cycle_error`.
   constexpr problem(const Workload& w, const Platform& p, Cost cost = {})
       : problem{w, p, std::move(cost), structure_of(w, p)} {}
   // It refers to both, so that neither can be a temporary; the names of the last parameters are for the compiler's
@@ -462,6 +485,7 @@ private:
     (void)checked_count(static_cast<std::size_t>(w.num_ops()), "workload", "ops");
     (void)checked_count(static_cast<std::size_t>(w.num_tensors()), "workload", "tensors");
     (void)checked_count(static_cast<std::size_t>(w.num_groups()), "workload", "colocation groups");
+    detail::check_slots(w, p);
     return structure{w};
   }
 

@@ -115,7 +115,7 @@ bench::bench(const options& o) {
     platforms.push_back(tool::load_platform(spec));
   }
   const auto efficiencies = weft::cost::typical_efficiencies();
-  for (const auto& i : inputs) {
+  for (auto& i : inputs) {
     if (i.placement_study) {
       settings.push_back({.workload_name = i.name,
                           .platform_name = std::string{own_devices},
@@ -124,7 +124,12 @@ bench::bench(const options& o) {
     } else if (i.devices) {
       add(i, std::string{own_devices}, *i.devices, *i.times, i.read.model.notes);
     } else {
-      for (const auto& target : platforms) {
+      auto* targets = &platforms;
+      if (i.read.model.ops.takes_several_slots()) {
+        targets = &fitted.emplace_back(platforms);
+        tool::fit_slots(i.read.model, *targets);
+      }
+      for (const auto& target : *targets) {
         auto notes = target.devices.notes();
         notes.insert(notes.end(), i.read.model.notes.begin(), i.read.model.notes.end());
         const auto base = tool::make_estimate(o.modelling, i.read, target, efficiencies);

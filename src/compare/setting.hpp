@@ -12,6 +12,7 @@
 #include "weft/io/dnn_partitioning.hpp"
 #include "weft/report/comparison.hpp"
 
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,7 @@ struct setting {
 struct bench {
   std::vector<input> inputs;
   std::vector<tool::target> platforms;
+  std::list<std::vector<tool::target>> fitted; ///< the same for workloads whose ops take several slots
   std::vector<setting> settings; ///< workload by workload, in the order of the command line
 
   /// Throws `error` for what cannot be read, and if platforms are missing or of no use.

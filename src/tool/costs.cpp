@@ -6,6 +6,7 @@
 #include "weft/io/json_profile.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/slots.hpp"
 
 #include <fmt/format.h>
 
@@ -166,6 +167,26 @@ std::vector<std::string> what_estimates_rest_on(const model_options& o, const we
 }
 
 } // namespace
+
+void fit_slots(weft::model& m, std::span<target> platforms) {
+  if (!m.ops.takes_several_slots()) {
+    return;
+  }
+  bool changed = false;
+  for (auto& on : platforms) {
+    try {
+      auto fitted = weft::with_slots_of(m.ops, on.devices);
+      changed = changed || fitted.devices() != on.devices.devices();
+      on.devices = std::move(fitted);
+    } catch (const weft::value_error& e) {
+      throw weft::error(fmt::format("{}: {}", on.name, e.what()));
+    }
+  }
+  m.ops = std::move(m.ops).with_one_slot_each();
+  m.notes.emplace_back(
+    changed ? "ops take several slots at once; a device runs as many of them as its slots are enough for"
+            : "ops that took several cores are taken to have used the whole device");
+}
 
 estimate make_estimate(const model_options& o, const input& in, const target& on,
                        const weft::cost::efficiency_table& table) {

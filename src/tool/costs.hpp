@@ -11,6 +11,7 @@
 #include "weft/cost/linear.hpp"
 #include "weft/cost/roofline.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ struct estimate : weft::cost::link_transfers {
 };
 using costs = weft::cost::tabulated;
 using problem = weft::compiled::tabulated;
+
+/// Where ops take several slots at once, as tasks that ran on several cores do: gives the platforms as many slots as
+/// such ops run at once, and the model ops of one slot each, with a note. Throws `weft::error` if that is not the
+/// same.
+void fit_slots(weft::model& m, std::span<target> platforms);
 
 /// What ops of a model are thought to take on a platform. `table` must outlive the result. Throws `weft::error` if
 /// work and speeds are of different units.

@@ -56,6 +56,7 @@ inline std::vector<wrong_file> wrong_workloads() {
      "/ops/1/wrok: ", "unknown key; the keys here are name, type"},
     {"op_number", workload_with("{}, 7"), 5, "/ops/1: ", "expected an object, found 7"},
     {"name_number", workload_with("{\"name\": 7}"), 5, "/ops/0/name: ", "expected a string, found 7"},
+    {"no_slots", workload_with("{\"slots\": 0}"), 5, "/ops/0/slots: ", "a whole number from 1 to"},
     {"negative_work", workload_with("{\"work\": -1}"), 5, "/ops/0/work: ", "a number that is not negative, found -1"},
     {"work_text", workload_with("{\"work\": \"5\"}"), 5, "/ops/0/work: ", "a number that is not negative"},
     {"fraction", workload_with("{\"resident_bytes\": 1.5}"), 5, "/ops/0/resident_bytes: ", "a whole number"},

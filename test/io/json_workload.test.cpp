@@ -26,7 +26,8 @@ TEST_CASE("json_workload: a file as people write it") {
     "format": "weft.workload", "version": 1,
     "ops": [
       {"name": "loss", "work": 1e3, "inputs": ["layer", ["layer", 1], 2]},
-      {"name": "layer", "type": "MatMul", "work": 2.5, "resident_bytes": 4e6, "outputs": [4096, 0], "group": "g"},
+      {"name": "layer", "type": "MatMul", "work": 2.5, "resident_bytes": 4e6, "slots": 4, "outputs": [4096, 0],
+       "group": "g"},
       {"outputs": [8], "kinds": ["CPU", "kind9"], "group": 1},
       {"group": "g", "kinds": ["gpu"]},
       {"group": "1"}
@@ -40,6 +41,8 @@ TEST_CASE("json_workload: a file as people write it") {
   CHECK(w.work(0) == 1000);
   CHECK(w.work(2) == 0);
   CHECK(w.resident_bytes(1) == 4'000'000);
+  CHECK(w.slots(0) == 1);
+  CHECK(w.slots(1) == 4);
   CHECK(w.bytes(0) == 4096);
   CHECK(w.bytes(1) == 0);
   CHECK(w.inputs(0).size() == 3);
@@ -48,6 +51,14 @@ TEST_CASE("json_workload: a file as people write it") {
   CHECK(w.num_groups() == 1); // 1 and "1" are different labels, and a group of one op is none
   CHECK(w.group(3) == w.group(1));
   CHECK(w.group(4) == weft::none);
+}
+
+TEST_CASE("json_workload: slots come back") {
+  weft::workload_builder b;
+  b.add_op({.work = 1});
+  b.add_op({.work = 1, .slots = 4});
+  const auto w = std::move(b).build();
+  CHECK(weft_test::same(workload_of(weft_test::text_of([&](auto& out) { io::write_workload_json(out, w); })), w));
 }
 
 TEST_CASE("json_workload: every wrong file is refused with file, line, path and reason") {

@@ -22,7 +22,7 @@ inline bool same(const weft::workload& a, const weft::workload& b) {
                a.num_groups() == b.num_groups();
   for (weft::op_id v = 0; equal && v < a.num_ops(); ++v) {
     equal = a.name(v) == b.name(v) && a.type(v) == b.type(v) && a.kinds(v) == b.kinds(v) && a.group(v) == b.group(v) &&
-            a.work(v) == b.work(v) && a.resident_bytes(v) == b.resident_bytes(v) &&
+            a.work(v) == b.work(v) && a.resident_bytes(v) == b.resident_bytes(v) && a.slots(v) == b.slots(v) &&
             std::ranges::equal(a.inputs(v), b.inputs(v)) && std::ranges::equal(a.outputs(v), b.outputs(v));
   }
   for (weft::tensor_id t = 0; equal && t < a.num_tensors(); ++t) {
@@ -31,6 +31,26 @@ inline bool same(const weft::workload& a, const weft::workload& b) {
   }
   return equal;
 }
+
+/// The work of each op and the edges by their tensors: `1,2.5,0 0>1:8 0>2:8 1>2:0`.
+inline std::string outline(const weft::workload& w) {
+  std::ostringstream text;
+  for (weft::op_id v = 0; v < w.num_ops(); ++v) {
+    text << (v == 0 ? "" : ",") << w.work(v);
+  }
+  for (weft::tensor_id t = 0; t < w.num_tensors(); ++t) {
+    for (const weft::op_id c : w.consumers(t)) {
+      text << ' ' << w.producer(t) << '>' << c << ':' << w.bytes(t);
+    }
+  }
+  return text.str();
+}
+
+/// A file's content, and the outline of the workload in it.
+struct outlined {
+  std::string text;
+  std::string outline;
+};
 
 /// Devices, names, links and the routes over them are the same; links from a device to itself mean nothing.
 template <class P, class Q>

@@ -81,7 +81,7 @@ inline kind_set kinds_from_json(const json_value& list) {
 
 /// Adds an op without its edges; returns the number of its outputs.
 inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
-  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "inputs", "outputs"});
+  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "slots", "inputs", "outputs"});
   op result;
   if (const auto name = o.find("name")) {
     result.name = name->text();
@@ -97,6 +97,9 @@ inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
   }
   if (const auto bytes = o.find("resident_bytes")) {
     result.resident_bytes = bytes->whole(0, workload_builder::max_total_bytes);
+  }
+  if (const auto slots = o.find("slots")) {
+    result.slots = static_cast<std::uint32_t>(slots->whole(1, none - 1));
   }
   const op_id v = b.add_op(std::move(result));
   std::uint32_t count = 0;
@@ -289,6 +292,11 @@ void write_workload_json(std::ostream& out, const W& w) {
     }
     if (w.resident_bytes(v) != 0) {
       o["resident_bytes"] = static_cast<byte_count>(w.resident_bytes(v));
+    }
+    if constexpr (requires { std::uint32_t{w.slots(v)}; }) {
+      if (w.slots(v) != 1) {
+        o["slots"] = w.slots(v);
+      }
     }
     for (const tensor_id t : w.inputs(v)) {
       const auto& producer = references[w.producer(t)];

@@ -26,6 +26,7 @@ struct op {
   kind_set kinds = kind_set::all();          ///< where it may run
   std::string name = {};
   std::string type = {};
+  std::uint32_t slots = 1;                   ///< how many slots of its device it takes at once, such as cores of a node
 };
 
 /// Collects ops, tensors, edges and colocations in any order, then checks and packs them.
@@ -52,6 +53,9 @@ public:
       throw constraint_error({v}, where(v, o.name) + ": allows no device kind at all");
     }
     check_bytes(where(v, o.name) + ": resident_bytes", o.resident_bytes);
+    if (o.slots == 0) {
+      throw value_error(where(v, o.name) + ": slots", "must be at least 1");
+    }
     if (o.bytes) {
       check_bytes(where(v, o.name) + ": bytes", *o.bytes);
       add_tensor(v, *o.bytes);
@@ -65,6 +69,10 @@ public:
     if (!o.type.empty()) {
       types_.resize(v, none);
       types_.push_back(type_names_.number(std::move(o.type)));
+    }
+    if (o.slots > 1) {
+      columns_.slots_.resize(v, 1);
+      columns_.slots_.push_back(o.slots);
     }
     columns_.resident_bytes_.push_back(o.resident_bytes);
     columns_.kinds_.push_back(o.kinds);
@@ -143,6 +151,7 @@ public:
     if (v < types_.size() && types_[v] != none) {
       o.type = type_names_[types_[v]];
     }
+    o.slots = v < columns_.slots_.size() ? columns_.slots_[v] : 1;
     return o;
   }
   /// Where v may run, without a copy of the rest.
@@ -156,6 +165,9 @@ public:
     w.work_.shrink_to_fit();
     w.resident_bytes_.shrink_to_fit();
     w.kinds_.shrink_to_fit();
+    if (!w.slots_.empty()) {
+      w.slots_.resize(w.num_ops(), 1);
+    }
     pack_tensors(w);
     pack_edges(w);
     check_totals(w);

@@ -6,6 +6,7 @@
 #include "weft/core/error.hpp"
 #include "weft/workload/concepts.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ public:
   constexpr byte_count resident_bytes(op_id v) const { return resident_bytes_[v]; }   ///< parameters and state, bytes
   constexpr kind_set kinds(op_id v) const { return kinds_[v]; }                       ///< where v may run
   constexpr group_id group(op_id v) const { return group_[v]; }                       ///< `none` if v is free
+  /// How many of its device's slots v takes at once. Problems want ops of one slot each; see workload/slots.hpp.
+  constexpr std::uint32_t slots(op_id v) const { return slots_.empty() ? 1 : slots_[v]; }
   constexpr std::string_view name(op_id v) const { return names_.empty() ? std::string_view{} : names_[v]; }
   constexpr std::string_view type(op_id v) const { return types_.empty() ? std::string_view{} : type_names_[types_[v]]; }
 
@@ -130,6 +133,14 @@ public:
   constexpr op_id source(const flow_edge& e) const { return e.source; }
   constexpr op_id target(const flow_edge& e) const { return e.target; }
 
+  /// Whether some op takes more than one slot.
+  constexpr bool takes_several_slots() const { return !slots_.empty(); }
+  /// The same with ops that take one slot each.
+  constexpr workload with_one_slot_each() && {
+    slots_ = {};
+    return std::move(*this);
+  }
+
 private:
   friend workload_builder;
 
@@ -151,6 +162,7 @@ private:
   std::vector<byte_count> resident_bytes_;
   buffer<kind_set> kinds_;
   std::vector<group_id> group_;
+  std::vector<std::uint32_t> slots_;      // empty when each op takes one
   std::vector<std::string> names_;        // empty when no op has a name
   std::vector<std::string> type_names_;   // each type once
   std::vector<std::uint32_t> types_;      // index into type_names_; empty when no op has a type

@@ -6,6 +6,7 @@
 #include "weft/workload/concepts.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::detail {
@@ -16,8 +17,12 @@ template <named_workload Workload, class Resident, class Bytes>
 void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, const Bytes& bytes) {
   std::vector<op_id> first(w.num_groups(), none);
   for (const op_id v : ids(w.num_ops())) {
-    b.add_op({.work = w.work(v), .resident_bytes = resident(v), .kinds = w.kinds(v),
-              .name = std::string{w.name(v)}, .type = std::string{w.type(v)}});
+    op o{.work = w.work(v), .resident_bytes = resident(v), .kinds = w.kinds(v),
+         .name = std::string{w.name(v)}, .type = std::string{w.type(v)}};
+    if constexpr (requires { o.slots = w.slots(v); }) {
+      o.slots = w.slots(v);
+    }
+    b.add_op(std::move(o));
     for (const tensor_id t : w.outputs(v)) {
       b.add_output(v, bytes(t));
     }
