@@ -98,6 +98,49 @@ TEST_CASE("wfformat: one direction is enough if the other is not used at all; sh
                                             "the file counts"});
 }
 
+/// Independent tasks with records that end like this.
+std::string tasks_that(const std::vector<std::string>& records, bool old = false) {
+  std::string tasks;
+  std::string times;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto id = "\"id\": \"t" + std::to_string(i) + "\"";
+    tasks += std::string{i == 0 ? "" : ", "} + "{\"name\": \"t\", " + id + (old ? records[i] : "") + "}";
+    times += std::string{i == 0 ? "" : ", "} + "{" + id + records[i] + "}";
+  }
+  return old ? R"({"schemaVersion": "1.4", "workflow": {"tasks": [)" + tasks + "]}}"
+             : R"({"schemaVersion": "1.5", "workflow": {"specification": {"tasks": [)" + tasks +
+                 R"(], "files": []}, "execution": {"tasks": [)" + times + "]}}}";
+}
+
+TEST_CASE("wfformat: cores are the slots that a task takes") {
+  struct sample {
+    std::string text;
+    std::vector<std::uint32_t> slots;
+  };
+  const std::string ten = R"(, "runtimeInSeconds": 10)";
+  for (const auto& [text, slots] : std::vector<sample>{
+         {tasks_that({ten, ten}), {1, 1}},
+         {tasks_that({ten + R"(, "coreCount": 1)", ten}), {1, 1}},
+         {tasks_that({ten + R"(, "coreCount": 4)", ten + R"(, "coreCount": 4)"}), {4, 4}},
+         {tasks_that({ten, ten + R"(, "coreCount": 4)", ten}), {1, 4, 1}},
+         {tasks_that({ten + R"(, "coreCount": 2.0)", ten}), {2, 1}},
+         {tasks_that({ten + R"(, "coreCount": 1.5)"}), {2}},
+         {tasks_that({ten + R"(, "coreCount": 0)"}), {1}},
+         {tasks_that({R"(, "runtime": 10, "cores": 8)", R"(, "runtime": 3, "cores": 1)"}, true), {8, 1}},
+         {tasks_that({R"(, "coreCount": 16)"}), {16}},
+         {tasks_that({ten + R"(, "coreCount": null)"}), {1}},
+       }) {
+    CAPTURE(text);
+    const auto m = read(text);
+    REQUIRE(m.ops.num_ops() == slots.size());
+    for (const op_id v : ids(slots.size())) {
+      CHECK(m.ops.slots(v) == slots[v]);
+    }
+    const auto copy = read(weft_test::text_of([&](std::ostream& out) { io::write_wfformat(out, m.ops); }));
+    CHECK(copy.ops.slots(0) == slots[0]);
+  }
+}
+
 TEST_CASE("wfformat: what is written reads back as the same ops and tensors") {
   rng random{5};
   for (int i = 0; i < 60; ++i) {

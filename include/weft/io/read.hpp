@@ -4,6 +4,7 @@
 
 #include "weft/io/bsp_machine.hpp"
 #include "weft/io/critical_path_csv.hpp"
+#include "weft/io/dax.hpp"
 #include "weft/io/foreign_formats.hpp"
 #include "weft/io/dnn_partitioning.hpp"
 #include "weft/io/dot.hpp"
@@ -23,10 +24,13 @@
 
 namespace weft::io {
 
-/// The readers of model files that `read_model` asks, in this order, after those that it is given. No two of them take
-/// the same bytes for theirs, except that any text that starts with a number alone on a line passes for a task graph.
-inline constexpr std::tuple<json_workload_reader, dnn_partitioning_reader, wfformat_reader, critical_path_csv_reader,
-                            pipedream_reader, job_shop_reader, hyperdag_reader, dot_reader, stg_reader>
+/// The readers of model files that `read_model` asks, in this order, after those that it is given. No two of them
+/// take the same bytes for theirs, except that any text that starts with a number alone on a line passes for a task
+/// graph, and that what begins with two or three numbers is for the first of those who take it for theirs: a task
+/// graph, a job shop, a hyperdag.
+inline constexpr std::tuple<json_workload_reader, dnn_partitioning_reader, wfformat_reader, dax_reader,
+                            critical_path_csv_reader, pipedream_reader, stg_reader, job_shop_reader, hyperdag_reader,
+                            dot_reader>
   model_readers{};
 
 /// The readers of platform files that `read_platform` asks, in this order, after those that it is given.

@@ -5,6 +5,7 @@
 #include "weft/core/sort.hpp"
 #include "weft/io/detail/json_document.hpp"
 #include "weft/io/detail/name_index.hpp"
+#include "weft/io/detail/workflow.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/json_workload.hpp" // op_references
 #include "weft/io/reader.hpp"
@@ -14,8 +15,6 @@
 #include <cmath>
 #include <exception>
 #include <istream>
-#include <iterator>
-#include <limits>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -34,15 +33,11 @@ public:
   explicit wfformat_file(const json_document& document) : root_{document} {}
 
   model read() && {
-    const auto workflow = root_.object().at("workflow");
-    const auto specification = workflow.object().find("specification");
-    const auto tasks = (specification ? *specification : workflow).at("tasks");
+    const auto described = root_.object().at("workflow");
+    const auto specification = described.object().find("specification");
+    const auto tasks = (specification ? *specification : described).at("tasks");
     read_tasks(tasks.array("a list of tasks"));
-    read_all_times(workflow, tasks);
-    for (auto& o : ops_) {
-      builder_.add_op(std::move(o));
-    }
-    ops_ = {};
+    read_all_times(described, tasks);
     if (specification) {
       if (const auto files = specification->find("files")) {
         list_files(*files);
@@ -50,22 +45,23 @@ public:
     } else {
       list_files_of(tasks);
     }
-    each_file(tasks, true, [this](auto&&... x) { produce(x...); });
-    each_file(tasks, false, [this](auto&&... x) { consume(x...); });
+    flow_.set_files(sizes_.size());
+    each_file(tasks, true, [this](op_id v, std::uint32_t file, byte_count bytes, const json_value& where) {
+      if (const auto producer = flow_.produce(v, file, bytes); producer != v) {
+        where.fail("the file is also written by another task, /tasks/" + std::to_string(producer) +
+                   "; a file has one producer");
+      }
+    });
+    each_file(tasks, false, [this](op_id v, std::uint32_t file, byte_count bytes, const json_value&) {
+      flow_.consume(v, file, bytes);
+    });
     read_dependencies(tasks);
     build(tasks);
-    add_notes();
-    return std::move(result_);
+    return std::move(flow_).finish("WfFormat");
   }
 
 private:
-  struct data_file {
-    byte_count bytes = 0;
-    op_id producer = none;
-    std::uint32_t output = 0;
-    op_id last_reader = none; // tasks come in their order, so it tells who lists a file twice
-  };
-  using op_pair = std::pair<op_id, op_id>;
+  using op_pair = workflow::op_pair;
 
   static byte_count size_of(const json_value& file) {
     const auto size = file.find("sizeInBytes");
@@ -75,10 +71,9 @@ private:
   void read_tasks(const json_value& tasks) {
     const auto n = tasks.size();
     tasks_.reserve(n);
-    ops_.reserve(n);
-    result_.seconds.assign(n, std::numeric_limits<double>::quiet_NaN());
+    flow_.reserve(n);
     for (const json_value& task : tasks) {
-      const auto v = static_cast<op_id>(ops_.size());
+      const auto v = static_cast<op_id>(flow_.num_tasks());
       const auto id = task.object().find("id");
       const auto name = id ? *id : task.at("name");
       op o{.name = name.text()};
@@ -92,14 +87,13 @@ private:
         labels_.add(label->text(), v);
       }
       tasks_.add(o.name, v);
-      ops_.push_back(std::move(o));
+      flow_.add_task(std::move(o));
     }
     if (const auto twice = tasks_.sort()) {
-      tasks[twice->second].fail("the id " + in_quotes(ops_[twice->second].name) + " was given to /tasks/" +
+      tasks[twice->second].fail("the id " + in_quotes(flow_.task(twice->second).name) + " was given to /tasks/" +
                                 std::to_string(twice->first) + "; ids must differ");
     }
     (void)labels_.sort(); // only ids need to differ
-    builder_.reserve(n, 0, 0);
   }
 
   /// The task that a parent, a child or a record of an execution calls by its id or, in old versions, by its name.
@@ -112,26 +106,30 @@ private:
     return v;
   }
 
-  void read_all_times(const json_value& workflow, const json_value& tasks) {
-    const auto execution = workflow.find("execution");
-    const json_value& holder = execution ? *execution : workflow;
+  void read_all_times(const json_value& described, const json_value& tasks) {
+    const auto execution = described.find("execution");
+    const json_value& holder = execution ? *execution : described;
+    auto& notes = flow_.result.notes;
     if (const auto makespan = holder.find("makespanInSeconds"); makespan && makespan->is_number()) {
-      result_.notes.push_back("the recorded makespan of " + number_text(makespan->number()) +
-                              " s counts queueing and staging of files as well");
+      notes.push_back("the recorded makespan of " + number_text(makespan->number()) +
+                      " s counts queueing and staging of files as well");
     }
     const auto machines = holder.find("machines");
-    num_machines_ = machines && machines->is_array() ? machines->size() : 0;
+    if (const auto count = machines && machines->is_array() ? machines->size() : 0; count > 1) {
+      notes.push_back(std::to_string(count) +
+                      " machines, perhaps of several speeds, were measured as if they were one");
+    }
     if (!execution) {
       op_id v = 0;
       for (const json_value& task : tasks) {
         read_times(v++, task);
       }
     } else if (const auto records = execution->find("tasks")) {
-      std::vector<bool> seen(ops_.size(), false);
+      std::vector<bool> seen(flow_.num_tasks(), false);
       for (const json_value& record : records->array("a list of records")) {
         const auto v = task_called(record.object().at("id"));
         if (seen[v]) {
-          record.fail("there is another record of task " + in_quotes(ops_[v].name));
+          record.fail("there is another record of task " + in_quotes(flow_.task(v).name));
         }
         seen[v] = true;
         read_times(v, record);
@@ -140,28 +138,26 @@ private:
   }
 
   void read_times(op_id v, const json_value& record) {
-    const auto time = record.has("runtimeInSeconds") ? record.find("runtimeInSeconds") : record.find("runtime");
-    if (time) {
-      ops_[v].work = result_.seconds[v] = time->number();
-      ++num_times_;
+    if (const auto time = record.has("runtimeInSeconds") ? record.find("runtimeInSeconds") : record.find("runtime")) {
+      flow_.set_time(v, time->number());
     }
     const auto command = record.find("command");
     if (const auto program = command ? command->find("program") : std::nullopt; program && program->is_string()) {
-      ops_[v].type = program->text();
+      flow_.task(v).type = program->text();
     }
     const auto cores = record.has("coreCount") ? record.find("coreCount") : record.find("cores");
-    if (cores && cores->is_number() && cores->number() > 1) {
-      ++num_parallel_;
+    if (cores && cores->is_number()) {
+      flow_.set_cores(v, cores->number());
     }
   }
 
   void list_files(const json_value& files) {
     const auto n = files.array("a list of files").size();
     names_.reserve(n);
-    files_.reserve(n);
+    sizes_.reserve(n);
     for (const json_value& file : files) {
-      names_.add(file.object().at("id").text(), static_cast<std::uint32_t>(files_.size()));
-      files_.push_back({.bytes = size_of(file)});
+      names_.add(file.object().at("id").text(), static_cast<std::uint32_t>(sizes_.size()));
+      sizes_.push_back(size_of(file));
     }
     if (const auto twice = names_.sort()) {
       files[twice->second].fail("the file is the same as /files/" + std::to_string(twice->first));
@@ -176,7 +172,7 @@ private:
         }
       }
     }
-    files_.resize(names_.number_names());
+    sizes_.resize(names_.number_names());
   }
 
   /// Calls `use(task, number of the file, its size if it is told here, where)` for each file that a task writes, or
@@ -195,7 +191,7 @@ private:
       if (const auto list = task.find(written ? "outputFiles" : "inputFiles")) {
         for (const json_value& name : list->array("a list of files")) {
           const auto file = found(name);
-          use(v, file, files_[file].bytes, name);
+          use(v, file, sizes_[file], name);
         }
       }
       if (const auto list = task.find("files")) {
@@ -209,35 +205,8 @@ private:
     }
   }
 
-  void produce(op_id v, std::uint32_t file, byte_count bytes, const json_value& where) {
-    auto& f = files_[file];
-    if (f.producer == none) {
-      f.bytes = bytes;
-      f.producer = v;
-      f.output = builder_.add_output(v, bytes);
-    } else if (f.producer != v) {
-      where.fail("the file is also written by another task, /tasks/" + std::to_string(f.producer) +
-                 "; a file has one producer");
-    }
-  }
-
-  void consume(op_id v, std::uint32_t file, byte_count bytes, const json_value&) {
-    auto& f = files_[file];
-    if (f.producer == none && f.last_reader == none) {
-      ++num_staged_;
-      staged_bytes_ += static_cast<double>(bytes);
-    }
-    if (f.producer == v) {
-      ++num_in_place_;
-    } else if (f.producer != none && f.last_reader != v) {
-      builder_.add_edge(f.producer, v, f.output);
-      shared_.emplace_back(f.producer, v);
-    }
-    f.last_reader = v;
-  }
-
-  /// Control edges between parents and children that share no file. Both must say so, unless no task lists parents,
-  /// or none lists children.
+  /// Parents and children without a common file. Both must say so, unless no task lists parents, or none lists
+  /// children.
   void read_dependencies(const json_value& tasks) {
     std::vector<op_pair> from_parents;
     std::vector<op_pair> from_children;
@@ -255,13 +224,8 @@ private:
       }
       ++v;
     }
-    const auto sort_unique = [](std::vector<op_pair>& pairs) {
-      weft::sort(pairs);
-      pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    };
-    sort_unique(from_parents);
-    sort_unique(from_children);
-    sort_unique(shared_);
+    workflow::sort_unique(from_parents);
+    workflow::sort_unique(from_children);
     if (!from_parents.empty() && !from_children.empty() && from_parents != from_children) {
       const auto [p, c] = std::mismatch(from_parents.begin(), from_parents.end(), from_children.begin(),
                                         from_children.end());
@@ -272,18 +236,12 @@ private:
         std::to_string(child_missing ? child : parent) + ", which lists this task as its " +
         (child_missing ? "parent" : "child") + "; both directions must agree");
     }
-    const auto& listed = from_parents.empty() ? from_children : from_parents;
-    std::vector<op_pair> without_file;
-    std::set_difference(listed.begin(), listed.end(), shared_.begin(), shared_.end(), std::back_inserter(without_file));
-    for (const auto& [parent, child] : without_file) {
-      builder_.add_control_edge(parent, child);
-    }
-    num_unlisted_ = shared_.size() - (listed.size() - without_file.size());
+    flow_.order(from_parents.empty() ? from_children : from_parents);
   }
 
   void build(const json_value& tasks) {
     try {
-      result_.ops = std::move(builder_).build();
+      flow_.build();
     } catch (const cycle_error& e) {
       std::throw_with_nested(tasks[e.ops.front()].located(e.what()));
     } catch (const error& e) {
@@ -291,48 +249,12 @@ private:
     }
   }
 
-  void add_notes() {
-    auto& notes = result_.notes;
-    const auto count = [&notes](std::size_t n, const char* what) {
-      if (n > 0) {
-        notes.push_back(std::to_string(n) + what);
-      }
-    };
-    result_.format = "WfFormat";
-    result_.unit = work_unit::seconds;
-    if (num_times_ == 0) {
-      result_.seconds = {};
-      notes.push_back("no times are recorded: work is 0");
-    } else {
-      result_.measured_on = device_kind::cpu;
-      count(result_.seconds.size() - num_times_, " tasks have no recorded time; their work is 0");
-    }
-    count(num_machines_ > 1 ? num_machines_ : 0, " machines, perhaps of several speeds, were measured as if they were one");
-    count(num_parallel_, " tasks ran on several cores; their time is that of all of them together");
-    if (num_staged_ > 0) {
-      notes.push_back(std::to_string(num_staged_) + " files of " + number_text(staged_bytes_) +
-                      " bytes in all come from outside; staging them is not modelled");
-    }
-    count(num_in_place_, " files are read by the task that writes them, which is no edge");
-    count(num_unlisted_, " pairs of tasks share a file without being listed as parent and child; the file counts");
-  }
-
   json_value root_;
-  workload_builder builder_;
-  model result_;
-  std::vector<op> ops_;
+  workflow flow_;
   name_index tasks_;
   name_index labels_; // names of tasks that have another id
   name_index names_;
-  std::vector<data_file> files_;
-  std::vector<op_pair> shared_; // producer and consumer of a file
-  std::size_t num_machines_ = 0;
-  std::size_t num_times_ = 0;
-  std::size_t num_parallel_ = 0;
-  std::size_t num_staged_ = 0;
-  std::size_t num_in_place_ = 0;
-  std::size_t num_unlisted_ = 0;
-  double staged_bytes_ = 0;
+  std::vector<byte_count> sizes_; // of files
 };
 
 /// What tasks are called: by their names if all are there and differ, else with their numbers in front.
@@ -360,8 +282,8 @@ std::vector<std::string> task_ids(const W& w) {
 /// file that a task writes is a tensor that all tasks which list it as an input consume. Parents and children without
 /// a common file are joined by a control edge; both must say so, unless no task of the file lists parents, or none
 /// children. Work is the recorded run time in seconds on the machines that were used, of kind CPU, and so are
-/// `model::seconds` (NaN for tasks without a record). Files that no task writes are staged in from outside, which is
-/// not modelled. Notes tell what is left out.
+/// `model::seconds` (NaN for tasks without a record). `coreCount` is how many slots of its device the op takes. Files
+/// that no task writes are staged in from outside, which is not modelled. Notes tell what is left out.
 ///
 /// Throws `parse_error` with file, line and the path of the value; when the graph as a whole is unusable (a cycle),
 /// the underlying error is nested in it. Complexity: O((tasks + files + references) · log(tasks + files)).
@@ -447,6 +369,11 @@ void write_wfformat(std::ostream& out, const W& w, std::span<const double> secon
     const double time = seconds.empty() ? static_cast<double>(w.work(v)) : seconds[v];
     if (!std::isnan(time)) {
       record["runtimeInSeconds"] = detail::json_number(time);
+    }
+    if constexpr (requires { std::uint32_t{w.slots(v)}; }) {
+      if (w.slots(v) > 1) {
+        record["coreCount"] = w.slots(v);
+      }
     }
     if constexpr (requires { std::string{w.type(v)}; }) {
       if (!w.type(v).empty()) {

@@ -13,8 +13,8 @@
 
 namespace weft::io::detail {
 
-/// Splits a text into the tags of XML; comments, declarations and processing instructions are skipped, and sections of
-/// characters are not known. Calls `fail(line, problem)`, which must throw, for what is not XML. It does not check that
+/// Splits a text into the tags of XML; comments, declarations, processing instructions and sections of characters are
+/// skipped. Calls `fail(line, problem)`, which must throw, for what is not XML. It does not check that
 /// tags match, which who keeps a stack of them has to do.
 template <class Fail>
 class xml_tags {
@@ -31,7 +31,10 @@ public:
       }
       before_ = text_.substr(from, begin_ - from);
       const auto rest = text_.substr(begin_);
-      const std::string_view end = rest.starts_with("<!--") ? "-->" : rest.starts_with("<?") ? "?>" : ">";
+      const std::string_view end = rest.starts_with("<!--")        ? "-->"
+                                   : rest.starts_with("<![CDATA[") ? "]]>"
+                                   : rest.starts_with("<?")        ? "?>"
+                                                                   : ">";
       if (end == ">" && !rest.starts_with("<!")) {
         read_tag();
         return true;
@@ -96,8 +99,9 @@ private:
 
   void read_attribute() {
     const auto key = word("=<> \t\r\n/\"'");
-    const bool quoted = !key.empty() && text_.substr(at_, 2) == "=\"";
-    const auto end = quoted ? text_.find('"', at_ + 2) : text_.npos;
+    const auto sign = text_.substr(at_, 2);
+    const bool quoted = !key.empty() && (sign == "=\"" || sign == "='");
+    const auto end = quoted ? text_.find(sign[1], at_ + 2) : text_.npos;
     if (end == text_.npos || attributes_.size() == max_attributes) {
       fail_(line(), "the tag '" + std::string{name_.substr(0, 40)} + "' is not right: attributes are KEY=\"VALUE\"");
     }
