@@ -3,6 +3,7 @@
 
 #include "weft/io/bsp_machine.hpp"
 #include "weft/io/hyperdag.hpp"
+#include "weft/io/read.hpp"
 
 #include <doctest/doctest.h>
 
@@ -51,6 +52,40 @@ TEST_CASE("hyperdag: older files have pins first and weights at nodes, or no wei
   CHECK(plain.ops.work(0) == 1);
   CHECK(plain.ops.bytes(0) == 1);
   CHECK(plain.ops.producer(0) == 1);
+}
+
+TEST_CASE("hyperdag: with and without a header of the Matrix Market and a line that tells the version") {
+  const std::string banner = "%%MatrixMarket weighted-matrix coordinate pattern general\n";
+  const std::string pattern = "%%MatrixMarket matrix coordinate pattern general\n";
+  const std::string body = "1 3 3\n0 7\n0 2\n1 3\n2 4\n0 0\n0 1\n0 2\n";
+  const std::string weighted = "2,3,4 0>1:7 0>2:7";
+  const std::string types = "%\t There are 1 unique source vertex types present in this graph. An index follows:\n"
+                            "%\t\t 1: container\n";
+  for (const auto& [text, outline] : std::vector<weft_test::outlined>{
+         {body, weighted},
+         {banner + body, weighted},
+         {pattern + body, weighted},
+         {banner + "% HyperDAG file format v1\n% from somewhere\n" + body, weighted},
+         {"% HyperDAG file format v1\n" + body, weighted},
+         {pattern + "1 3 3\n0 0\n0 1\n0 2\n", "1,1,1 0>1:1 0>2:1"}, // pins only, from 0
+         {banner + "2 3 4\n1 1\n1 2\n0 0\n0 1\n", "1,1,1 0>1:1 1>2:1"},
+         {banner + types + "1 3 3\n0 % no additional data on hyperedges at present\n"
+                           "0 1 0 % source vertex of type container no. 0\n1 50 0 % operation\n2 103 0 % output\n"
+                           "0 0\n0 1\n0 2\n",
+          "1,1,1 0>1:1 0>2:1"},
+         {"%%MatrixMarket matrix coordinate real general\n" + body, weighted},
+         {pattern + "%comment\n1 3 3\n0 0\n0 1\n0 2\n0 2 5\n1 3 6\n2 4 7\n", "2,3,4 0>1:5 0>2:5"}, // pins first
+       }) {
+    CAPTURE(text);
+    const auto m = io::model_from(text, "h");
+    CHECK(m.format == "HyperDAG");
+    CHECK(weft_test::outline(m.ops) == outline);
+  }
+  CHECK(io::model_from(banner + types + "1 1 1\n0\n0 50 0\n0 0\n", "h").ops.type(0) == "50");
+  for (const char* matrix : {"real general\n3 3 2\n1 1 1.5\n2 3 -1\n", "pattern general\n3 3 3\n1 1\n2 1\n3 2\n",
+                             "pattern symmetric\n3 3 9\n1 1\n"}) {
+    CHECK_FALSE(io::hyperdag_reader::recognises("%%MatrixMarket matrix coordinate " + std::string{matrix}));
+  }
 }
 
 TEST_CASE("hyperdag: what is written reads back as the same") {

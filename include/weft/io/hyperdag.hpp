@@ -64,6 +64,7 @@ struct numbered_header {
   std::array<std::uint64_t, 3> first{};
   std::size_t words = 0;
   std::size_t lines = 0; ///< of numbers, without this one
+  bool from_zero = false; ///< one of them begins with two numbers of which one is 0
   std::string comment;   ///< the first one, in lower case
 };
 
@@ -85,8 +86,9 @@ inline std::optional<numbered_header> read_numbered_header(std::string_view text
     x = value;
   }
   h.comment = lower(lines.first_comment());
-  while (lines.next()) {
+  while (auto numbers = lines.next()) {
     ++h.lines;
+    h.from_zero = h.from_zero || next_word(*numbers) == "0" || next_word(*numbers) == "0";
   }
   return h;
 }
@@ -98,7 +100,16 @@ inline bool is_bsp_machine(const numbered_header& h) {
     return h.comment.find("hyperdag") == h.comment.npos;
   }
   const auto [p, g, l] = h.first;
-  return h.words <= 5 && h.lines == p * p && h.lines != p + g + l && h.lines != g + l;
+  return h.words <= 5 && !h.comment.starts_with("%%matrixmarket") &&
+         h.lines == p * p && h.lines != p + g + l && h.lines != g + l;
+}
+
+/// A matrix of the Matrix Market, whose header a hyperdag may have, too: it has no lines for hyperedges and nodes, and
+/// its rows and columns are numbered from 1.
+inline bool is_matrix(std::string_view text, const numbered_header& h) {
+  const auto [m, n, p] = h.first;
+  return looks_like_matrix(text) && h.lines != m + n + p && h.lines != n + p && !h.from_zero &&
+         !h.comment.starts_with("%%matrixmarket weighted");
 }
 
 /// What is in a file; hyperedges in the order of their numbers.
@@ -111,8 +122,7 @@ public:
       lines_.fail("expected 'hyperedges nodes pins', three whole numbers, got " + in_quotes(line.value_or("")));
     }
     const auto [m, n, p] = header->first;
-    const bool matrix = header->comment.starts_with("%%matrixmarket"); // pins alone would be a plain matrix
-    if (header->lines != m + n + p && header->lines != n + p && (header->lines != p || matrix)) {
+    if (header->lines != m + n + p && header->lines != n + p && (header->lines != p || is_matrix(text, *header))) {
       lines_.fail(std::to_string(m) + " hyperedges, " + std::to_string(n) + " nodes and " + std::to_string(p) +
                   " pins need " + std::to_string(m + n + p) + " lines (" + std::to_string(n + p) +
                   " without lines for hyperedges, " + std::to_string(p) + " with pins only), but " +
@@ -124,6 +134,7 @@ public:
     }
     work_.assign(n, 1);
     type_.assign(n, 0);
+    has_types_only_ = text.substr(0, 10'000).find("vertex types present in this graph") != text.npos;
     if (header->lines == m + n + p) {
       edges_.assign(m, {});
       read_hyperedges();
@@ -174,7 +185,8 @@ public:
     }
     m.format = "HyperDAG";
     m.unit = work_unit::own;
-    m.notes.push_back("work and bytes are the file's weights, in whatever unit it means");
+    m.notes.push_back(has_types_only_ ? "nodes have types and no weights: their work is 1"
+                                      : "work and bytes are the file's weights, in whatever unit it means");
     if (other_memory > 0) {
       m.notes.push_back(std::to_string(other_memory) +
                         " hyperedges have another weight for memory than for communication; tensors have the latter");
@@ -240,6 +252,10 @@ private:
     for (std::size_t i = 0; i < seen.size(); ++i) {
       auto rest = *lines_.next();
       const auto v = new_id(rest, seen, "node");
+      if (has_types_only_) {
+        type_[v] = trim(rest).empty() ? 0 : lines_.number<std::uint32_t>(rest, "type");
+        continue;
+      }
       if (!trim(rest).empty()) {
         work_[v] = lines_.number<double>(rest, "work weight");
       }
@@ -277,6 +293,7 @@ private:
 
   std::string file_;
   number_lines lines_;
+  bool has_types_only_ = false; // nodes are followed by their type and their number in it, as ALP/GraphBLAS has them
   std::vector<double> work_;
   std::vector<std::uint32_t> type_;
   std::vector<hyperedge> edges_;
@@ -291,7 +308,10 @@ private:
 /// from the communication weight is not kept (a tensor has one size), which a note tells.
 ///
 /// Understood are files with lines for hyperedges, nodes and pins; the older ones with pins first and then nodes with
-/// work and communication weights; and those with pins only, in which each node has one.
+/// work and communication weights; and those with pins only, in which each node has one. The first line may be a
+/// header of the Matrix Market; one line per entry with rows and columns from 1 after it are a matrix, which is not
+/// taken. Where comments list types of vertices, as ALP/GraphBLAS writes them, nodes have a type in the place of
+/// their weight.
 ///
 /// Throws `parse_error` with file and line; when the graph as a whole is unusable (a cycle, a pin twice), the
 /// underlying error is nested in it. Complexity: O(nodes + pins · log(largest hyperedge)).
@@ -301,7 +321,7 @@ struct hyperdag_reader {
   static constexpr std::string_view format() { return "HyperDAG"; }
   static bool recognises(std::string_view bytes) {
     const auto header = detail::read_numbered_header(bytes);
-    return header && !detail::looks_like_matrix(bytes) && !detail::is_bsp_machine(*header);
+    return header && !detail::is_matrix(bytes, *header) && !detail::is_bsp_machine(*header);
   }
   static model read(std::string_view bytes, const std::string& file) {
     return detail::hyperdag_file{bytes, file}.read();
