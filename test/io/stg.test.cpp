@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/io/stg.hpp"
+#include "support.hpp"
 
+#include "weft/io/read.hpp"
+#include "weft/io/stg.hpp"
 #include "weft/problem.hpp"
 
 #include <doctest/doctest.h>
@@ -74,6 +76,46 @@ TEST_CASE("read_workload_stg: some files count the dummies as tasks") {
   CHECK(read("3\n0 0 0\n1 7 1 0\n2 0 1 1\n").num_ops() == 3);
   CHECK(read("1\n0 0 0\n1 7 1 0\n2 0 1 1\n").num_ops() == 3);
   CHECK(read("0\n0 0 0\n1 0 1 0\n").num_ops() == 2);
+}
+
+TEST_CASE("read_workload_stg: with processors, deadlines and costs of communication, as various programs write them") {
+  for (const auto& [text, outline] : std::vector<weft_test::outlined>{
+         {"          2\n          0          0          0\n          1         20          1          0\n"
+          "          2          3          1          1\n          3          0          1          2\n"
+          "#\n# Standard Task Graph Set Project\n# CP Length : 23\n",
+          "0,20,3,0 0>1:0 1>2:0 2>3:0"},
+         {"2 4\n0 0 0\n1 20 1 0\n2 3 1 1\n3 0 1 2\n", "0,20,3,0 0>1:0 1>2:0 2>3:0"},
+         {"4\t2\r\n0\t0\t0\r\n1\t20\t1\t0\r\n2\t3\t1\t0\r\n3\t0\t2\t1\t2\r\n", "0,20,3,0 0>1:0 0>2:0 1>3:0 2>3:0"},
+         {"2 2\n0 0 0 0\n1 20 1 0 30\n2 3 1 1 40\n3 0 1 2 40\n", "0,20,3,0 0>1:0 1>2:0 2>3:0"}, // deadlines last
+         {"2 2 100\n0 0 0\n1 20 1 0\n2 3 1 1\n3 0 1 2\n", "0,20,3,0 0>1:0 1>2:0 2>3:0"},     // one of all
+         {"3 2\n0 0 9 0\n1 20 30 1 0\n2 3 40 2 0 1\n", "0,20,3 0>1:0 0>2:0 1>2:0"},        // … after the time
+         {"# tasks, processors\n4 2\n0 0 0\n1 20 1\n0 5\n2 3 1\n0 7\n3 1 2 # the last\n1 0\n2 4\n# status: 23\n",
+          "0,20,3,1 0>1:5 0>2:7 1>3:0 2>3:4"}, // costs below
+         {"4\n0 0 0\n1 20 1\n0 5\n2 3 1\n0 7\n3 1 2\n1 0\n2 4\n", "0,20,3,1 0>1:5 0>2:7 1>3:0 2>3:4"},
+         {"3 2\n0 0 0\n1 20 1 0 5\n2 3 2 0 2 1 2.5\n", "0,20,3 0>1:5 0>2:2 1>2:3"}, // costs beside
+         {"3 2\n0 0 0 50\n1 20 1 60\n0 5\n2 3 1 70\n1 6\n", "0,20,3 0>1:5 1>2:6"}, // both
+       }) {
+    CAPTURE(text);
+    const auto m = io::model_from(text, "s");
+    CHECK(m.format == "Standard Task Graph");
+    CHECK(weft_test::outline(m.ops) == outline);
+  }
+  const auto notes = io::stg_reader::read("2 4\n0 0 0 9\n1 20 1 0 9\n", "s").notes;
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[1] == "the file is meant for 4 processors");
+  CHECK(notes[2] == "deadlines are left out");
+}
+
+TEST_CASE("stg: two numbers on the first line are those of tasks and processors only before tasks") {
+  CHECK(io::stg_reader::recognises("2 2\n0 0 0\n1 1 7 0\n"));       // says what is wrong with it
+  CHECK_FALSE(io::stg_reader::recognises("2 2\n0 5 1 3\n1 2 0 4\n")); // a job shop
+  CHECK_FALSE(io::stg_reader::recognises("2 2\n1 1 1 3\n"));
+  CHECK_FALSE(io::stg_reader::recognises("2 1 0\n0 0 0\n0 1 1\n1 0 1\n1 1 0\n")); // a machine
+  CHECK_FALSE(io::stg_reader::recognises("1 2 2\n0 0\n0 1\n"));                     // a hyperdag
+  CHECK(error_of("2 2\n0 0 0\n1 1 1 0\n2 1 1 9\n3 0 1 2\n") ==
+        "graph.stg:4: predecessor 9 does not exist; the last task is 3");
+  CHECK(error_of("1 2 3 4\n0 0 0\n").find("expected the number of tasks on the first line") != std::string::npos);
+  CHECK(error_of("2 2\n0 0 0\n1 1 1\n0 1e300\n").find("graph.stg:4: communication cost") != std::string::npos);
 }
 
 TEST_CASE("read_workload_stg: predecessors may come later in the file") {
