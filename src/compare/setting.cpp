@@ -51,6 +51,7 @@ input make_job_shop_input(std::string name, weft::io::flexible_job_shop&& shop) 
   i.times.emplace(shop.cost, shop.ops, shop.devices);
   i.read.model.ops = std::move(shop.ops);
   i.read.model.notes = {"times are in the file's unit, shown as seconds"};
+  i.read.model.notes.insert(i.read.model.notes.end(), shop.notes.begin(), shop.notes.end());
   i.devices.emplace(std::move(shop.devices));
   return i;
 }

@@ -100,6 +100,8 @@ TEST_CASE("read: what no reader takes is told by sight, with a way out") {
          sample{"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "git lfs pull"},
          sample{"%%MatrixMarket matrix coordinate real general\n% made by hand\n3 3 2\n1 1 1.5\n2 3 -1\n",
                 "it is a matrix of the Matrix Market"},
+         sample{R"([{"name": "abz5", "jobs": 10, "path": "instances/abz5"}])", "it is a list of files"},
+         sample{"---\nx-pegasus:\n  apiLang: python\npegasus: \"5.0\"\n", "it is a workflow of Pegasus 5 in YAML"},
          sample{"GGUF\3\0\0\0\0\0\0\0"s, "it is a GGUF file"},
          sample{"\x48\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}"s,
                 "it is a safetensors file"},

@@ -98,6 +98,10 @@ inline constexpr known_format known_formats[]{
    "it is a placement of the device-placement study, not a problem"},
   {[](std::string_view b) { return json_tokens{b}.next().kind == '{'; },
    "it is JSON, but without \"format\": \"weft.workload\" or the keys of another format"},
+  {[](std::string_view b) { return b.starts_with('[') && b.substr(0, 1000).find("\"path\"") != b.npos; },
+   "it is a list of files, as collections of instances have it; give one of the files"},
+  {[](std::string_view b) { return ("\n" + std::string{b.substr(0, 1000)}).find("\npegasus:") != std::string::npos; },
+   "it is a workflow of Pegasus 5 in YAML; of Pegasus, DAX is read, its XML"},
   {[](std::string_view b) { return b.find('\0') != b.npos; }, "it is no text, and its format is not known"},
 };
 
