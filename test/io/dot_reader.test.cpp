@@ -73,6 +73,67 @@ TEST_CASE("dot reader: names of attributes without case") {
   CHECK(edges_of(m.ops) == "a>B:5");
 }
 
+TEST_CASE("dot reader: a file whose weights nobody understood says so") {
+  const std::string none_known = "no node has a weight under a name that is known here (work, work_weight, weight, "
+                                 "comp, computation, cost, size); the work of each is 1";
+  const std::string control = "1 edges have no weight; they are control edges";
+  const std::string unread = "; they have numbers that are not read: ";
+  struct sample {
+    std::string text;
+    std::vector<std::string> notes;
+  };
+  for (const auto& [text, notes] : std::vector<sample>{
+         {"digraph{a;b;a->b}", {none_known, control}},
+         {"digraph{a[exec_time=4];b[exec_time=\"5\"];a->b[latency=3]}",
+          {none_known + unread + "exec_time", control + unread + "latency"}},
+         {"digraph{a[WCET=\"4 ms\",Period=20,color=\"0.5 1 1\"];b;a->b[label=7]}",
+          {none_known + unread + "wcet, period", control + unread + "label"}},
+         {"digraph{node[flops=1e9];a;b;a->b[label=\"7 KiB\",minlen=2]}", {none_known + unread + "flops", control}},
+         {"digraph{a[label=4,width=2,height=1,fontsize=10,penwidth=3];b[label=5];a->b[weight=2,len=3]}", {none_known}},
+         {"digraph{a[weight=4];b[load=5];a->b[bytes=1]}",
+          {"1 nodes have no weight; their work is 1" + unread + "load"}},
+         {"digraph{a[weight=4,alpha=0.2];b[weight=5];a->b[bytes=1,alpha=1]}", {}},
+         {"digraph{a[comp_cost=4];b[comp_cost=5];a->b[comm_cost=1]}",
+          {none_known + unread + "comp_cost", control + unread + "comm_cost"}},
+         {"digraph{a[t1=1,t2=2,t3=3,t4=4,t5=5,t6=6,t7=7];b;a->b[size=1]}",
+          {none_known + unread + "t1, t2, t3, t4, t5, t6"}},
+         {"digraph{graph[nodesep=1];a[runtime=4s, type=x, host=n01];b;a->b[size=1]}",
+          {none_known + unread + "runtime"}},
+       }) {
+    CAPTURE(text);
+    CHECK(read(text).notes == notes);
+  }
+}
+
+TEST_CASE("dot reader: ten ways in which graphs name their weights") {
+  for (const auto& [text, outline] : std::vector<weft_test::outlined>{
+         {"digraph{a[Weight=2];b[Weight=3];a->b[Weight=5]}", "2,3 0>1:5"},
+         {"digraph \"g\" {\n  0 [Weight=\"2\"];\n  1 [Weight=\"3\"];\n  0 -> 1 [Weight=\"5\"];\n}\n", "2,3 0>1:5"},
+         {"digraph G {\n1 [size=\"2e9\", alpha=\"0.10\"]\n2 [size=\"3\", alpha=\"0.2\"]\n1 -> 2 [size =\"536\"]\n}",
+          "2e+09,3 0>1:536"},
+         {"strict digraph{a[cost=2];b[COST=3];a->b[size=5]}", "2,3 0>1:5"},
+         {"digraph{a[comp=2,comm=5];b[comp=3];a->b}", "2,3 0>1:5"},
+         {"digraph{a[work_weight=2,comm_weight=5,mem_weight=9];b[work_weight=3];c[work_weight=1];a->b;a->c}",
+          "2,3,1 0>1:5 0>2:5"},
+         {"digraph{a[computation=2.5];b[computation=3];a->b[comm=5]}", "2.5,3 0>1:5"},
+         {"digraph{node[weight=2];a;b;c;edge[weight=5];a->b->c}", "2,2,2 0>1:5 1>2:5"},
+         {"digraph{a[label=\"x (4)\" weight=2]b[WeIgHt=3]a->b[BYTES=5]}", "2,3 0>1:5"},
+         {"digraph{a[weight=2 size=7];b[Size=3];a->b[bytes=4.2 weight=1]}", "2,3 0>1:5"},
+       }) {
+    CAPTURE(text);
+    CHECK(weft_test::outline(read(text).ops) == outline);
+  }
+}
+
+TEST_CASE("dot reader: slots come back") {
+  workload_builder b;
+  b.add_op({.work = 1, .name = "a"});
+  b.add_op({.work = 1, .name = "b", .slots = 4});
+  const auto m = read(weft_test::text_of([&](std::ostream& out) { io::write_dot(out, std::move(b).build()); }));
+  CHECK(m.ops.slots(0) == 1);
+  CHECK(m.ops.slots(1) == 4);
+}
+
 TEST_CASE("dot reader: weights of OneStopParallel, which separates attributes by semicolons") {
   const auto m = read("digraph G {\n0 [work_weight=\"3\";comm_weight=\"2\";mem_weight=\"1\";type=\"1\";];\n"
                       "1 [work_weight=\"4\";comm_weight=\"0\"];\n2 [work_weight=1];\n0 -> 1\n0->2 0->2\n}");

@@ -87,6 +87,9 @@ std::string dot_weights(const W& w, op_id v, const std::string& label) {
   if (w.group(v) != none) {
     text += ", colocation=" + std::to_string(w.group(v));
   }
+  if constexpr (requires { std::uint32_t{w.slots(v)}; }) {
+    text += w.slots(v) == 1 ? "" : ", slots=" + std::to_string(w.slots(v));
+  }
   std::string outputs;
   for (const tensor_id t : w.outputs(v)) {
     outputs += (outputs.empty() ? "" : " ") + std::to_string(w.bytes(t));
@@ -105,12 +108,13 @@ std::string dot_weights(const W& w, op_id v, const std::string& label) {
 /// | `work`, `work_weight`, `weight`, `comp`, `computation`, `cost` or `size`, the first that is there | work; without any it is 1 |
 /// | `bytes`, `comm_weight` or `comm` | size of one tensor for all its edges that have no size |
 /// | `outputs`, sizes with blanks between them | its tensors; an edge's `tensor` says which it carries, 0 unless stated |
-/// | `resident_bytes`, `kinds`, `colocation`, `type` | the columns of these names |
+/// | `resident_bytes`, `kinds`, `colocation`, `slots`, `type` | the columns of these names |
 ///
 /// An edge with `bytes`, `comm_weight`, `comm`, `size` or `weight`, the first that is there, carries a tensor of its
 /// own of that size, rounded up to whole bytes; one without any size is a control edge. All other attributes, ports,
-/// HTML labels and the nesting of subgraphs are skipped. Undirected graphs are refused, and so are several graphs in
-/// one file.
+/// HTML labels and the nesting of subgraphs are skipped. Where nodes or edges have no weight, a note says so, and names
+/// the attributes with numbers that were skipped and that Graphviz does not know. Undirected graphs are refused, and so
+/// are several graphs in one file.
 ///
 /// Throws `parse_error` with file and line; when the graph as a whole is unusable (a cycle, colocated ops without a
 /// common device kind), the underlying error is nested in it. Complexity: O(n + m log m).

@@ -11,10 +11,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -186,7 +189,7 @@ struct dot_attributes {
   std::array<std::uint8_t, Keys> rank{};
 };
 
-enum class dot_node_key { work, bytes, resident_bytes, label, name, type, kinds, colocation, outputs, count };
+enum class dot_node_key { work, bytes, resident_bytes, label, name, type, kinds, colocation, slots, outputs, count };
 enum class dot_edge_key { bytes, tensor, count };
 
 struct dot_key {
@@ -197,7 +200,7 @@ struct dot_key {
 inline constexpr auto dot_node_keys = [] {
   using k = dot_node_key;
   const auto n = [](k key) { return static_cast<std::size_t>(key); };
-  return std::array<dot_key, 18>{{{"work", n(k::work)},
+  return std::array<dot_key, 19>{{{"work", n(k::work)},
                                   {"work_weight", n(k::work)},
                                   {"weight", n(k::work)},
                                   {"comp", n(k::work)},
@@ -213,6 +216,7 @@ inline constexpr auto dot_node_keys = [] {
                                   {"type", n(k::type)},
                                   {"kinds", n(k::kinds)},
                                   {"colocation", n(k::colocation)},
+                                  {"slots", n(k::slots)},
                                   {"outputs", n(k::outputs)},
                                   {"", n(k::count)}}};
 }();
@@ -228,6 +232,16 @@ inline constexpr auto dot_edge_keys = [] {
                                  {"tensor", n(k::tensor)},
                                  {"", n(k::count)}}};
 }();
+
+/// Attributes of Graphviz's own that may begin with a number; what else does may be a weight. Ascending.
+inline constexpr std::string_view graphviz_attributes[]{
+  "area", "arrowsize", "class", "color", "colorscheme", "comment", "constraint", "distortion", "fillcolor",
+  "fixedsize", "fontcolor", "fontname", "fontsize", "gradientangle", "group", "head_lp", "headclip", "headlabel",
+  "headport", "height", "href", "id", "image", "imagepos", "imagescale", "label", "labelangle", "labeldistance",
+  "labelfontcolor", "labelfontsize", "labelloc", "layer", "len", "lhead", "lp", "ltail", "margin", "minlen", "order",
+  "ordering", "orientation", "penwidth", "peripheries", "pin", "pos", "rank", "rects", "regular", "root", "samehead",
+  "sametail", "samplepoints", "shape", "showboxes", "sides", "skew", "sortv", "style", "tail_lp", "tailclip",
+  "taillabel", "tailport", "target", "tooltip", "url", "vertices", "weight", "width", "xlabel", "xlp", "z"};
 
 /// Reads a graph statement by statement. Nodes are numbered in the order in which they are first mentioned. An
 /// attribute that is repeated at many nodes by a default is kept once.
@@ -277,6 +291,9 @@ public:
   std::vector<edge> edges;
   std::vector<node_attributes> node_sets{node_attributes{}};
   std::vector<edge_attributes> edge_sets{edge_attributes{}};
+  /// Names of attributes with numbers that are not kept and nothing that Graphviz knows; the first few.
+  std::vector<std::string> unread_of_nodes;
+  std::vector<std::string> unread_of_edges;
 
 private:
   void advance() { now_ = lexer.next(); }
@@ -321,9 +338,9 @@ private:
         fail("expected '[' after a keyword; a node of that name needs quotes");
       }
       if (which == 'n' || which == 'N') {
-        node_default_ = read_attributes(node_sets, node_default_, dot_node_keys);
+        node_default_ = read_attributes(node_sets, node_default_, dot_node_keys, unread_of_nodes);
       } else if (which == 'e' || which == 'E') {
-        edge_default_ = read_attributes(edge_sets, edge_default_, dot_edge_keys);
+        edge_default_ = read_attributes(edge_sets, edge_default_, dot_edge_keys, unread_of_edges);
       } else {
         skip_attributes();
       }
@@ -345,7 +362,7 @@ private:
       mentions_.push_back(node_called(last_id_));
       if (now_.kind == '[') {
         auto& set = nodes[mentions_.back()].attributes;
-        set = read_attributes(node_sets, set, dot_node_keys);
+        set = read_attributes(node_sets, set, dot_node_keys, unread_of_nodes);
       }
       end_statement(first_mention);
       return;
@@ -369,7 +386,7 @@ private:
       left = std::move(right);
     }
     if (now_.kind == '[' && edges.size() > first_edge) {
-      const auto set = read_attributes(edge_sets, edge_default_, dot_edge_keys);
+      const auto set = read_attributes(edge_sets, edge_default_, dot_edge_keys, unread_of_edges);
       for (auto e = first_edge; e < edges.size(); ++e) {
         edges[e].attributes = set;
       }
@@ -435,7 +452,8 @@ private:
 
   /// Adds `[key=value, ...] ...` to a set of attributes, as a new set if it has any that are kept.
   template <class Set, std::size_t N>
-  std::uint32_t read_attributes(std::vector<Set>& sets, std::uint32_t base, const std::array<dot_key, N>& keys) {
+  std::uint32_t read_attributes(std::vector<Set>& sets, std::uint32_t base, const std::array<dot_key, N>& keys,
+                                std::vector<std::string>& unread) {
     Set set = sets[base];
     bool changed = false;
     while (now_.kind == '[') {
@@ -464,6 +482,8 @@ private:
             set.rank[known->key] = rank;
             changed = true;
           }
+        } else if (value.kind != 0) {
+          note_unread(key, value, unread);
         }
         if (now_.kind == ',' || now_.kind == ';') {
           advance();
@@ -480,7 +500,28 @@ private:
 
   void skip_attributes() {
     std::vector<edge_attributes> ignored(1);
-    (void)read_attributes(ignored, 0, dot_edge_keys);
+    std::vector<std::string> unread;
+    (void)read_attributes(ignored, 0, dot_edge_keys, unread);
+  }
+
+  static bool is_unit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '%'; }
+
+  /// Remembers what may be a weight: a number, perhaps with a unit, or a label of an edge that is one.
+  void note_unread(const std::string& key, const token& value, std::vector<std::string>& unread) const {
+    constexpr std::size_t most = 6;
+    const auto written = lexer.value(value);
+    const auto text = trim(written);
+    double number = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+    const bool is_amount = status == std::errc{} && unit.size() <= 6 &&
+                           std::all_of(unit.begin(), unit.end(), [](char c) { return is_unit(c); });
+    const bool is_label = key == "label" && &unread == &unread_of_edges && unit.empty();
+    const bool is_known = std::binary_search(std::begin(graphviz_attributes), std::end(graphviz_attributes), key);
+    if (is_amount && (is_label || !is_known) && unread.size() < most &&
+        std::find(unread.begin(), unread.end(), key) == unread.end()) {
+      unread.push_back(key);
+    }
   }
 
   /// The number of the node with that id, which is new if nothing mentioned it before.

@@ -55,13 +55,17 @@ public:
     } catch (const error& e) {
       std::throw_with_nested(parse_error(graph_.lexer.file(), 0, e.what()));
     }
-    const auto note = [&m](std::size_t count, const char* what) {
-      if (count > 0) {
-        m.notes.push_back(std::to_string(count) + what);
-      }
-    };
-    note(num_without_work_, " nodes have no weight; their work is 1");
-    note(num_without_bytes_, " edges have no weight; they are control edges");
+    if (num_without_work_ > 0) {
+      const bool all = num_without_work_ == m.ops.num_ops();
+      m.notes.push_back((all ? "no node has a weight under a name that is known here (" + names_of_weights() +
+                                 "); the work of each is 1"
+                             : std::to_string(num_without_work_) + " nodes have no weight; their work is 1") +
+                        unread(graph_.unread_of_nodes));
+    }
+    if (num_without_bytes_ > 0) {
+      m.notes.push_back(std::to_string(num_without_bytes_) + " edges have no weight; they are control edges" +
+                        unread(graph_.unread_of_edges));
+    }
     return m;
   }
 
@@ -74,6 +78,22 @@ private:
   }
   const dot_lexer::token& value(const edge& e, dot_edge_key k) const {
     return graph_.edge_sets[e.attributes].values[static_cast<std::size_t>(k)];
+  }
+
+  static std::string names_of_weights() {
+    std::string list;
+    for (const auto& [name, k] : dot_node_keys) {
+      list += k != static_cast<std::size_t>(key::work) ? "" : (list.empty() ? "" : ", ") + std::string{name};
+    }
+    return list;
+  }
+
+  static std::string unread(const std::vector<std::string>& names) {
+    std::string list;
+    for (const auto& name : names) {
+      list += (list.empty() ? "; they have numbers that are not read: " : ", ") + on_one_line(name);
+    }
+    return list;
   }
 
   [[noreturn]] void fail_nested(op_id v, const error& e) const {
@@ -154,6 +174,9 @@ private:
         }
         o.kinds = o.kinds | *parsed;
       }
+    }
+    if (const auto& t = value(n, key::slots); t.kind != 0) {
+      o.slots = std::max(number<std::uint32_t>(t, lexer.value(t), "slots"), 1u);
     }
     const op_id v = builder_.add_op(std::move(o));
     if (const auto& t = value(n, key::colocation); t.kind != 0) {
