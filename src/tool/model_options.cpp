@@ -207,9 +207,9 @@ void refuse_model_options(const model_options& o, const char* what) {
 
 std::string list_model_formats() {
   return "  Files, recognised by content: ONNX, PyTorch (torch.export), StableHLO (text), TensorFlow SavedModel\n"
-         "  (also its folder), GraphDef and CostGraphDef (binary and text), native JSON, WfFormat, DOT with\n"
-         "  weights, HyperDAG, PipeDream graphs, standard task graphs (STG), the critical-path paper's CSV, JSON\n"
-         "  of the device-placement study.\n";
+         "  (also its folder), GraphDef and CostGraphDef (binary and text), native JSON, WfFormat, Pegasus DAX,\n"
+         "  DOT with weights, HyperDAG, PipeDream graphs, standard task graphs (STG), job shops (text and JSON),\n"
+         "  the critical-path paper's CSV, JSON of the device-placement study.\n";
 }
 
 std::string list_platforms(std::size_t columns) {
