@@ -115,6 +115,7 @@ TEST_CASE("job shops: one machine per operation, as the sets of OR-Library, JSPL
      "  2  1  3\n  1  3  2\n",
      plain},
     {"2 3\nTimes\n3 5 2\n4 6 1\nMachines\n2 1 3\n1 3 2\n", plain},
+    {"2 3\nTimes\n3 5 2\n4 6 1\nMachines\n1 0 2\n0 2 1\n", plain},
     {"2 2\n0 3 1 2.5\n1 4 0 1\n", "1.1:0=3 1.2:1=2.5 2.1:1=4 2.2:0=1"},
     {"3 3\n0 3 1 2\n2 4\n1 1 0 1 1 2\n", "1.1:0=3 1.2:1=2 2.1:2=4 3.1:1=1 3.2:0=1 3.3:1=2"}, // not each on all
   });

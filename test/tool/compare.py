@@ -98,6 +98,35 @@ def main(folder):
     r = rows('--workload', shop, '--partition', 'best', '--schedule', 'best', '--budget', '5000moves')
     check([x['platform'] for x in r] == ['own devices'] and r[0]['makespan'] == '4.5' and r[0]['status'] == 'optimal',
           f'a job shop brings its machines: {r}')
+    plain = write('plain.txt', 'instance ab12\n++++\nSome authors, 2x2\n 2 2\n 0 3 1 2\n 0 4 1 1\n++++\n')
+    listed = write('shop.json', json.dumps({'jobs': [[{'machine': 0, 'duration': 3}, {'machine': 1, 'duration': 2}],
+                                                     [{'machine': 0, 'duration': 4}, {'machine': 1, 'duration': 1}]]}))
+    for file in (plain, listed):
+        r = rows('--workload', file, '--partition', 'best', '--schedule', 'best', '--budget', '5000moves')
+        check(r[0]['makespan'] == '8' and r[0]['status'] == 'optimal', f'both jobs begin on the first machine: {r}')
+
+    def workflow(name, *cores):
+        tasks = [{'name': f't{i}', 'id': f't{i}', 'parents': [], 'children': []} for i in range(len(cores))]
+        records = [{'id': f't{i}', 'runtimeInSeconds': 10, 'coreCount': c} for i, c in enumerate(cores)]
+        return write(name, json.dumps({'schemaVersion': '1.5', 'workflow': {
+            'specification': {'tasks': tasks, 'files': []}, 'execution': {'tasks': records, 'machines': []}}}))
+
+    def nodes(name, slots):
+        return write(name, json.dumps({'format': 'weft.platform', 'version': 1, 'links': {'uniform': {}},
+                                       'devices': [{'kind': 'cpu', 'speed': 1, 'slots': slots, 'count': 2}]}))
+
+    search = ('--partition', 'best', '--schedule', 'best', '--budget', '5000moves')
+    four = workflow('four.json', 4, 4, 4, 4)
+    for platform, seconds in ((nodes('n4.json', 4), '20'), (nodes('n1.json', 1), '20'), (nodes('n8.json', 8), '10')):
+        r = rows('--workload', four, '--platform', platform, *search)
+        check(r[0]['makespan'] == seconds and r[0]['status'] == 'optimal', f'tasks of 4 cores on {platform}: {r}')
+    both = ','.join((nodes('n4.json', 4), nodes('n8.json', 8)))
+    check([x['makespan'] for x in rows('--workload', four, '--platform', both, *search)] == ['20', '10'], 'two platforms')
+    refused('--workload', workflow('mixed.json', 4, 1), '--platform', nodes('n4.json', 4), *search,
+            because='device 0: has 4 slots, and ops take 1 to 4 of them at once')
+    unread = write('unread.dot', 'digraph { a [exec_time=2]; b [exec_time=3]; a -> b }')
+    out = run('--workload', unread, '--platform', 'identical:2', *search).stdout
+    check('numbers that are not read: exec_time' in out, f'weights that nobody understood are told: {out}')
     check(float(rows(*placing, '--objective', 'latency')[0]['makespan']) == 18, 'both accelerators, one after the other')
     check('9.000 ms' in run(*placing, '--objective', 'period').stdout, 'the table says that these are milliseconds')
     r = rows('--workload', 'suite:fft/ccr 1', '--partition', 'heft', '--schedule', 'static_order')

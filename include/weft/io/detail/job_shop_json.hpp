@@ -60,9 +60,9 @@ private:
     double time;
   };
   struct operation {
-    std::size_t job;
-    std::size_t number;
-    std::vector<alternative> can = {};
+    std::uint32_t job;
+    std::uint32_t number;
+    std::size_t first; ///< of its alternatives
   };
 
   static constexpr std::string_view machine_keys[]{"machine", "machine_id", "machineId", "resource", "m"};
@@ -160,7 +160,7 @@ private:
   }
 
   void read_jobs(const json_value& jobs) {
-    std::size_t number = 0;
+    std::uint32_t number = 0;
     for (const json_value& job : jobs.array("a list of jobs")) {
       ++number;
       if (job.is_object()) {
@@ -173,12 +173,12 @@ private:
     }
   }
 
-  void read_job(const json_value& job, std::size_t number) {
-    std::size_t i = 0;
+  void read_job(const json_value& job, std::uint32_t number) {
+    std::uint32_t i = 0;
     for (const json_value& value : job.array("a list of operations")) {
-      operation o{number, ++i};
-      add_alternatives(value, o);
-      add(std::move(o), value);
+      begin(number, ++i);
+      add_alternatives(value);
+      end(value);
     }
   }
 
@@ -187,62 +187,64 @@ private:
            value[1].is_number();
   }
 
-  void add_alternatives(const json_value& value, operation& o) {
+  void add_alternatives(const json_value& value) {
     if (is_pair(value)) {
       const auto on = value[0];
       const auto time = value[1];
-      add(on, time, o);
+      add(on, time);
     } else if (value.is_array()) {
       for (const json_value& each : value) {
         if (!is_pair(each) && !each.is_object()) {
           each.fail("expected a machine and its time, as in {\"machine\": 0, \"duration\": 3} or [0, 3]");
         }
-        add_alternatives(each, o);
+        add_alternatives(each);
       }
     } else if (const auto on = find(value.object(), machine_keys); on && !on->is_array()) {
       note_others(value, {machine_keys, time_keys});
       const auto time = at(value, time_keys);
-      add(*on, time, o);
+      add(*on, time);
     } else if (const auto several = on ? on : find(value, alternatives_keys)) {
       note_others(value, {machine_keys, alternatives_keys, times_keys});
-      add_list(value, *several, o);
+      add_list(value, *several);
     } else {
       value.fail("an operation has a 'machine' and a 'duration', or 'alternatives' of them");
     }
   }
 
   /// Alternatives, or machines whose times are in another list of the operation, or the same for all.
-  void add_list(const json_value& value, const json_value& several, operation& o) {
+  void add_list(const json_value& value, const json_value& several) {
     const auto times = find(value, times_keys);
     std::size_t i = 0;
     for (const json_value& each : several.array("a list of alternatives")) {
       if (each.is_object() || each.is_array()) {
-        add_alternatives(each, o);
+        add_alternatives(each);
         continue;
       }
       if (!times || (times->is_array() && i >= times->size())) {
         each.fail("there is no time for this machine");
       }
       const auto time = times->is_array() ? (*times)[i] : *times;
-      add(each, time, o);
+      add(each, time);
       ++i;
     }
   }
 
-  void add(const json_value& on, const json_value& time, operation& o) {
+  void begin(std::uint32_t job, std::uint32_t number) { operations_.push_back({job, number, can_.size()}); }
+  void end(const json_value& where) const {
+    if (can_.size() == operations_.back().first) {
+      where.fail("no machine can do this operation");
+    }
+  }
+
+  /// An alternative of the operation that was begun.
+  void add(const json_value& on, const json_value& time) {
     const auto m = machine(on);
-    if (std::any_of(o.can.begin(), o.can.end(), [&](const auto& a) { return a.machine == m; })) {
+    if (std::any_of(can_.begin() + static_cast<std::ptrdiff_t>(operations_.back().first), can_.end(),
+                    [&](const auto& a) { return a.machine == m; })) {
       on.fail("the operation has this machine twice");
     }
     time.expect(time.number() < 1e300, "a time below 1e300");
-    o.can.push_back({m, time.number()});
-  }
-
-  void add(operation o, const json_value& where) {
-    if (o.can.empty()) {
-      where.fail("no machine can do this operation");
-    }
-    operations_.push_back(std::move(o));
+    can_.push_back({m, time.number()});
   }
 
   void read_matrices(const json_value& shop) {
@@ -253,7 +255,7 @@ private:
     }
     read_machines(shop);
     auto row = machines.begin();
-    std::size_t job = 0;
+    std::uint32_t job = 0;
     for (const json_value& of_job : times) {
       ++job;
       const json_value on = *row;
@@ -262,11 +264,11 @@ private:
         on.fail("expected a machine for each of " + std::to_string(of_job.size()) + " operations");
       }
       auto next = on.begin();
-      std::size_t i = 0;
+      std::uint32_t i = 0;
       for (const json_value& time : of_job) {
         const json_value where = *next;
         ++next;
-        operation o{job, ++i};
+        begin(job, ++i);
         if (where.is_array()) {
           std::size_t k = 0;
           for (const json_value& each : where) {
@@ -274,13 +276,13 @@ private:
               each.fail("there is no time for this machine");
             }
             const auto of_machine = time.is_array() ? time[k] : time;
-            add(each, of_machine, o);
+            add(each, of_machine);
             ++k;
           }
         } else {
-          add(where, time, o);
+          add(where, time);
         }
-        add(std::move(o), where);
+        end(where);
       }
     }
   }
@@ -330,10 +332,11 @@ private:
       parts_.notes.push_back("not read: " + list);
     }
     std::vector<cost::alternatives::entry> can;
-    for (const auto& o : operations_) {
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      const auto& o = operations_[i];
       can.clear();
-      for (const auto& [machine, time] : o.can) {
-        can.push_back({machine - first, time});
+      for (auto k = o.first; k < (i + 1 < operations_.size() ? operations_[i + 1].first : can_.size()); ++k) {
+        can.push_back({can_[k].machine - first, can_[k].time});
       }
       parts_.add(o.job, o.number, can, [this](const std::string& problem) { root_.fail(problem); });
     }
@@ -347,6 +350,7 @@ private:
   std::uint32_t least_ = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t most_ = 0;
   std::vector<operation> operations_;
+  std::vector<alternative> can_; // of all operations
   std::set<std::string> others_;
 };
 

@@ -336,6 +336,12 @@ private:
       fail("another instance begins here; keep one of them in a file");
     }
     for (std::size_t job = 1; job <= jobs_; ++job) {
+      auto row = lines_[second + job].text;
+      for (auto word = next_word(row); !word.empty(); word = next_word(row)) {
+        layout_.first = word == "0" ? 0 : layout_.first;
+      }
+    }
+    for (std::size_t job = 1; job <= jobs_; ++job) {
       auto times = lines_[1 + job].text;
       auto machines = lines_[second + job].text;
       for (std::size_t i = 1; i <= parts_.machines; ++i) {
