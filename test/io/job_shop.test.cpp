@@ -116,6 +116,7 @@ TEST_CASE("job shops: one machine per operation, as the sets of OR-Library, JSPL
      plain},
     {"2 3\nTimes\n3 5 2\n4 6 1\nMachines\n2 1 3\n1 3 2\n", plain},
     {"2 3\nTimes\n3 5 2\n4 6 1\nMachines\n1 0 2\n0 2 1\n", plain},
+    {"1991 was the year of these\n7 files\n2 3 11\n" + rows, plain},
     {"2 2\n0 3 1 2.5\n1 4 0 1\n", "1.1:0=3 1.2:1=2.5 2.1:1=4 2.2:0=1"},
     {"3 3\n0 3 1 2\n2 4\n1 1 0 1 1 2\n", "1.1:0=3 1.2:1=2 2.1:2=4 3.1:1=1 3.2:0=1 3.3:1=2"}, // not each on all
   });
@@ -219,7 +220,8 @@ TEST_CASE("job shops: errors name the line") {
   CHECK(refusal("1 2\n1 1 1 -3\n").find("is negative") != std::string::npos);
   CHECK(refusal("1 2\n1 1 1 1e301\n").find("must take a finite number") != std::string::npos);
   CHECK(refusal("1 2\n1 1 1 2 7\n") == "in:2: job 1 says 1 operations, but after them follows '7'");
-  CHECK(refusal("1 2 x\n").find("mean number of alternatives 'x' is not a number") != std::string::npos);
+  CHECK(refusal("1 2 x\n") == "in:1: expected 'jobs machines' or 'jobs machines alternatives' on the first line, got "
+                              "'1 2 x'");
 }
 
 #ifdef WEFT_REFERENCE_DATA

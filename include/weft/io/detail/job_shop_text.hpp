@@ -26,8 +26,11 @@ public:
     line_reader lines{text, file_};
     while (const auto line = lines.next()) {
       const auto said = trim(line->substr(0, line->find('#')));
-      if (const bool is_text = !begins_with_number(said); !said.empty() && (!is_text || has_header())) {
-        lines_.push_back({said, lines.line(), is_text});
+      if (first_.text.empty()) {
+        first_ = {said, lines.line(), true};
+      }
+      if (!said.empty() && (!lines_.empty() || is_numbers(said))) {
+        lines_.push_back({said, lines.line(), !begins_with_number(said)});
       }
     }
     last_ = lines.line();
@@ -47,7 +50,7 @@ public:
       if (header && !said.empty()) {
         return begins_so(*header, said, lines);
       }
-      if (begins_with_number(said)) {
+      if (is_numbers(said)) {
         header = said;
       }
     }
@@ -87,7 +90,9 @@ private:
     const auto word = text.substr(0, text.find_first_of(" \t"));
     return !word.empty() && word.find_first_not_of("0123456789") == word.npos;
   }
-  bool has_header() const { return !lines_.empty(); }
+  static bool is_numbers(std::string_view text) {
+    return begins_with_number(text) && text.find_first_not_of("0123456789. \t") == text.npos;
+  }
   bool says(std::size_t line, std::string_view word) const {
     return lines_[line].is_text && lower(lines_[line].text) == word;
   }
@@ -157,20 +162,17 @@ private:
   /// Whether that is the first line and the first job, before the rest of the lines: rather one too many, so that
   /// errors are about what it is meant to be, but hyperdags have three numbers, too.
   static bool begins_so(std::string_view header, std::string_view job, line_reader& rest_of_lines) {
-    if (header.find_first_not_of("0123456789. \t") != header.npos || count_words(header) < 2) {
-      return false;
-    }
     const auto words = count_words(header);
     auto rest = header;
     const auto jobs = small(next_word(rest)).value_or(0);
     const auto machines = small(next_word(rest)).value_or(0);
-    if (machines == 0 || machines > max_job_shop_machines) {
+    if (words < 2 || machines == 0 || machines > max_job_shop_machines) {
       return false;
     }
     if (lower(job) == "times") {
       return true;
     }
-    if (words > 3 || job.find_first_not_of("0123456789. \t") != job.npos) {
+    if (words > 3 || !is_numbers(job)) {
       return false;
     }
     if (job.front() != '0' && fits_flexible(job, max_job_shop_machines, 0)) {
@@ -198,14 +200,15 @@ private:
   }
 
   void read_header() {
-    at_ = lines_.empty() ? last_ : lines_[0].number;
-    const auto words = lines_.empty() ? 0 : count_words(lines_[0].text);
+    const auto& header = lines_.empty() ? first_ : lines_[0];
+    at_ = header.number;
+    const auto words = lines_.empty() ? 0 : count_words(header.text);
     const bool matrices = lines_.size() > 1 && says(1, "times"); // seeds and bounds follow
     if (words < 2 || (words > 3 && !matrices)) {
       fail("expected 'jobs machines' or 'jobs machines alternatives' on the first line" +
-           (lines_.empty() ? "" : ", got " + in_quotes(lines_[0].text)));
+           (header.text.empty() ? "" : ", got " + in_quotes(header.text)));
     }
-    auto rest = lines_[0].text;
+    auto rest = header.text;
     jobs_ = number<std::uint32_t>(next_word(rest), "number of jobs");
     parts_.machines = number<std::uint32_t>(next_word(rest), "number of machines");
     if (parts_.machines == 0 || parts_.machines > max_job_shop_machines) {
@@ -242,11 +245,17 @@ private:
   void choose_layout(std::span<const numbered_line> jobs) {
     const auto all = [&](const auto& holds) { return std::all_of(jobs.begin(), jobs.end(), holds); };
     const bool may_be_plain = count_words(lines_[0].text) == 2;
-    const auto all_fit = [&](const layout& how) { // few numbers fit several
-      return (how.flexible || (may_be_plain && (how.each_machine || jobs.size() > 1))) &&
-             all([&](const numbered_line& l) { return fits(l.text, parts_.machines, how); });
+    const auto fits_all = [&](const layout& how) {
+      return all([&](const numbered_line& l) { return fits(l.text, parts_.machines, how); });
     };
-    if (const auto found = std::find_if(layouts.begin(), layouts.end(), all_fit); found != layouts.end()) {
+    auto found = std::find_if(layouts.begin(), layouts.end(), [&](const layout& how) { // few numbers fit several
+      return (how.flexible || (may_be_plain && (how.each_machine || jobs.size() > 1))) && fits_all(how);
+    });
+    if (found == layouts.end()) { // the third number may be a makespan
+      found = std::find_if(layouts.begin(), layouts.end(),
+                           [&](const layout& how) { return how.each_machine && fits_all(how); });
+    }
+    if (found != layouts.end()) {
       layout_ = *found;
     } else if (may_be_plain && jobs.size() > 1 && // says what is wrong with what it is most likely
                all([&](const numbered_line& l) { return count_words(l.text) == 2 * std::size_t{parts_.machines}; }) &&
@@ -355,6 +364,7 @@ private:
   }
 
   std::string file_;
+  numbered_line first_{{}, 0, true};
   std::vector<numbered_line> lines_; // from the header on; without blank ones
   std::size_t last_ = 0;    // line of the file
   std::size_t at_ = 0;      // line that is being read
