@@ -162,9 +162,10 @@ private:
 
   /// The one that all lines have, if there is one; the first of several, which differ in nothing that is there.
   std::optional<stg_layout> layout() const {
-    using enum stg_layout::deadline;
-    for (const auto due : {stg_layout::deadline::none, last, before_predecessors}) {
-      for (const auto cost : {stg_layout::costs::none, stg_layout::costs::beside, stg_layout::costs::below}) {
+    using deadline = stg_layout::deadline;
+    using costs = stg_layout::costs;
+    for (const auto due : {deadline::none, deadline::last, deadline::before_predecessors}) {
+      for (const auto cost : {costs::none, costs::beside, costs::below}) {
         if (const stg_layout how{due, cost}; fits(how)) {
           return how;
         }
