@@ -6,16 +6,21 @@ identical_devices_proof.py GRAPH.stg PROOF [--machines N]
 Prints `N machines: optimal, M` or `N machines: from B to M`; exit status 1 and one line if something is not proven.
 Shares no code with the library, and uses Python's standard library only, so that what this accepts does not rest on it.
 
-A proof has a schedule, and a bound: no schedule ends by T, one unit below it. That is seen either from windows of time
-that are too narrow for what must run in them, or from the walk of a search: `7` adds job 7, `-` takes the last one away
-again. A node of the search is a set of jobs with their ends; the claim is that no schedule that begins like this, and
-starts nothing before the last of them, ends by T. When a node is left, one of these must hold:
+A proof has a schedule, and a bound: no schedule ends by T, one unit below it. The unit is the greatest common divisor
+of all times, so that the least makespan is one of its multiples, and the bound must be one, too. That nothing ends by T
+is seen either from windows of time that are too narrow for what must run in them, or from the walk of a search: `7`
+adds job 7, `-` takes the last one away again. A node of the search is a set of jobs with their ends; the claim is that
+no schedule that begins like this, and starts nothing before the last of them, ends by T. When a node is left, one of
+these must hold:
   - a job that is next starts later than what must follow it allows;
   - before some moment the other jobs must do more than the machines can;
   - another node with the same jobs, as early or earlier and with no end later, was left before;
   - all next jobs were tried, but those that start when another one could have ended, and those that one which was tried
     replaces: as long, startable as early, and with all successors of the other."""
-import argparse, bisect, math, sys
+import argparse, bisect, math, re, sys
+
+HEADER = 'weft proof 1: jobs on identical machines'
+FIELDS = ['machines', 'unit', 'makespan', 'starts', 'bound', 'by']
 
 
 def fail(message):
@@ -23,17 +28,30 @@ def fail(message):
     sys.exit(1)
 
 
-def read_graph(path):
+def read_graph(text):
     """Times and predecessors per task, the two that take no time included."""
-    with open(path) as f:
-        words = [int(x) for line in f if not line.lstrip().startswith('#') for x in line.split()]
-    count, at = words[0] + 2, 1
-    times, before = [0] * count, [[] for _ in range(count)]
-    for _ in range(count):
-        task, times[task], many = words[at:at + 3]
-        before[task] = words[at + 3:at + 3 + many]
+    words = [whole(x) for line in text.split('\n') if not line.lstrip().startswith('#') for x in line.split()]
+    rows, at = [], 1
+    while at < len(words):
+        task, time, many = words[at:at + 3]
+        rows.append((task, time, words[at + 3:at + 3 + many]))
         at += 3 + many
-    return times, before
+    rows.sort()
+    # Some files count the two that take no time, others do not.
+    if at > len(words) or len(rows) - words[0] not in (0, 2) or [row[0] for row in rows] != list(range(len(rows))):
+        fail('the graph has other tasks than its first line says')
+    return [row[1] for row in rows], [row[2] for row in rows]
+
+
+def read_proof(text):
+    """What the fields say, as text, and the words of the walk."""
+    lines = text.split('\n')
+    if lines[0] != HEADER:
+        fail('not a proof of this kind')
+    said = [line.partition(' ')[::2] for line in lines[1:1 + len(FIELDS)]]
+    if [field for field, _ in said] != FIELDS:
+        fail('a proof has these lines: ' + ', '.join(FIELDS))
+    return dict(said), ' '.join(lines[1 + len(FIELDS):]).split()
 
 
 def topological(before):
@@ -207,42 +225,61 @@ def check_schedule(times, before, machines, start):
 
 
 def whole(word):
-    x = float(word)
-    if x != int(x):
-        fail(f'{word}: times of task graphs are whole numbers')
-    return int(x)
+    if not re.fullmatch('[0-9]+', word):
+        fail(f'{word!r} is no whole number')
+    return int(word)
 
 
-def main(graph, proof, asked):
+def check(graph, proof, asked=None):
+    """What the text of a proof claims about the text of a graph, if that is proven."""
     times, before = read_graph(graph)
-    with open(proof) as f:
-        lines = f.read().split('\n')
-    if lines[0] != 'weft proof 1: jobs on identical machines':
-        fail('not a proof of this kind')
-    said = dict(line.split(' ', 1) for line in lines[1:7])
-    machines, makespan, bound = int(said['machines']), whole(said['makespan']), whole(said['bound'])
-    if asked is not None and machines != min(asked, len(times)):
+    said, walk = read_proof(proof)
+    machines, unit, makespan, bound = (whole(said[x]) for x in ('machines', 'unit', 'makespan', 'bound'))
+    if machines < 1 or (asked is not None and machines != min(asked, len(times))):
         fail(f'the proof is for {machines} machines')
-    unit = math.gcd(*times) or 1
+    if unit != math.gcd(*times):
+        fail(f'the unit of these times is {math.gcd(*times)}, not {unit}')
+    unit = unit or 1  # nothing takes time
     if check_schedule(times, before, machines, [whole(x) for x in said['starts'].split()]) != makespan:
         fail(f'the schedule does not end at {makespan}')
+    if bound % unit != 0:
+        fail(f'the bound {bound} is no multiple of the unit {unit}')
+    if bound > makespan:
+        fail(f'the bound {bound} is above the makespan {makespan}')
     T = bound - unit
     if said['by'] == 'windows':
+        if walk:
+            fail('more follows, but windows of time need nothing')
         backwards = reverse(before)
         head = longest_tails(times, backwards, machines, unit)
         tail = longest_tails(times, before, machines, unit)
         work = sum(times)
         if bound > 0 and not too_narrow(times, head, tail, machines, T, unit) and work <= machines * T:
             fail(f'no window shows that nothing ends by {T}')
-    else:
+    elif said['by'] in ('search forward', 'search backward'):
         search = Search(times, reverse(before) if said['by'] == 'search backward' else before, machines, T, unit)
-        for line in lines[7:]:
-            for word in line.split():
-                search.back() if word == '-' else search.add(int(word))
+        for word in walk:
+            search.back() if word == '-' else search.add(whole(word))
         if len(search.stack) > 1:
             fail('the walk does not come back to where it began')
         search.close()
-    print(f'{machines} machines: ' + (f'optimal, {makespan}' if bound == makespan else f'from {bound} to {makespan}'))
+    else:
+        fail(f'nothing is proven by {said["by"]!r}')
+    return f'{machines} machines: ' + (f'optimal, {makespan}' if bound == makespan else f'from {bound} to {makespan}')
+
+
+def main(graph, proof, asked):
+    texts = []
+    for path in (graph, proof):
+        try:
+            with open(path, errors='replace') as f:
+                texts.append(f.read())
+        except OSError as e:
+            fail(f'{path}: {e.strerror}')
+    try:
+        print(check(*texts, asked))
+    except (IndexError, KeyError, ValueError) as e:
+        fail(f'{graph} is not a standard task graph, or {proof} is not a whole proof of it: {e!r}')
 
 
 def reverse(before):
@@ -259,9 +296,4 @@ if __name__ == '__main__':
     options.add_argument('proof')
     options.add_argument('--machines', type=int)
     a = options.parse_args()
-    try:
-        main(a.graph, a.proof, a.machines)
-    except OSError as e:
-        fail(f'{e.filename}: {e.strerror}')
-    except (IndexError, KeyError, ValueError) as e:
-        fail(f'{a.graph} is not a standard task graph, or {a.proof} is not a whole proof of it: {e!r}')
+    main(a.graph, a.proof, a.machines)
