@@ -9,8 +9,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stablehlo_test {
 
@@ -362,6 +364,59 @@ TEST_CASE("StableHLO: types have the sizes that devices keep them in") {
   CHECK(bytes("tensor<4611686018427387904xi8>") == stablehlo::value_type::most_bytes);
   CHECK(bytes("tensor<4294967296x4294967296xi8>") == stablehlo::value_type::most_bytes); // 2^64
   CHECK(bytes("tensor<4294967296x4294967296xi2>") == stablehlo::value_type::most_bytes); // 2^62
+}
+
+TEST_CASE("StableHLO: types are read wherever there may be blanks, and of any elements") {
+  const auto type = [](std::string_view text) { return stablehlo::parse_type(text); };
+  CHECK(type("tensor<8 x 16 x f32>").dims == std::vector<std::int64_t>{8, 16});
+  CHECK(type("tensor < 8x\n  16xf32 >").bytes() == 512);
+  CHECK(type("tensor<*xf32>").dims.empty());
+  CHECK(type("tensor<* x bf16>").bytes() == 2);
+  CHECK(type("tensor<?x?xf32>").dims == std::vector<std::int64_t>(2, stablehlo::value_type::dynamic));
+  CHECK(type("tensor<9223372036854775807x0xf32>").bytes() == 0);
+  CHECK(type("tensor<0x8xf32>").dims == std::vector<std::int64_t>{0, 8}); // no hexadecimal number
+  CHECK(type("tensor<2xsi16>").bytes() == 4);
+  CHECK(type("tensor<2xtf32>").is_float);
+  CHECK(type("tensor<2xf4E2M1FN>").bytes() == 1);
+  CHECK(type("tensor<2xf8E8M0FNU>").bytes() == 2);
+  CHECK(type("tensor<2xi128>").bytes() == 32);
+  CHECK(type("tensor<2xcomplex< f64 >>").bytes() == 32);
+  CHECK(type("tensor<2x!quant.uniform<i4<-7:7>:f32:0, {1.0, 2.0}>>").bytes() == 1);
+  CHECK(type("tensor<2x!their.own<1, 2>>").bytes() == 0);
+  CHECK(type("tensor<2xtuple<f32, i1>>").bytes() == 0);
+  CHECK(type("tensor<?x?x?xf32, #stablehlo.bounds<3, ?, 5>>").dims == std::vector<std::int64_t>{3, -1, 5});
+  CHECK(type("tensor<?x2xf32, #stablehlo.type_extensions<bounds = [12345678901234567, -1]>>").dims ==
+        std::vector<std::int64_t>{12345678901234567, 2});
+  CHECK(type("tensor<?xf32, #their.bounds_check<\"3x\">>").dims.front() == -1);
+  CHECK(type("(tensor<4xf32>) -> f32").bytes() == 0);
+}
+
+TEST_CASE("StableHLO: a type that is written wrong is refused, with the line and what is wrong") {
+  const auto refused = [](const std::string& type) {
+    return refusal("func.func @main() {\n  %0 = a.b : " + type + "\n}\n");
+  };
+  CHECK(refused("tensor<1*xf32>") == "f.mlir:2: type 'tensor<1*xf32>': an extent is a whole number below 2^63, or ? "
+                                     "where it is open, and an x follows it; here is '1*xf32'");
+  CHECK(refused("tensor<4xfoo32>") == "f.mlir:2: type 'tensor<4xfoo32>': the elements of a tensor have a type, such as "
+                                      "f32, and then nothing or a comma follows; here is 'foo32'");
+  CHECK(refused("tensor<?xf32, #stablehlo.bounds<3x>>") == "f.mlir:2: type 'tensor<?xf32, #stablehlo.bounds<3x>>': "
+                                                           "a bound is a whole number below 2^63, or ?; here is '3x'");
+  for (const char* wrong :
+       {"tensor<1?xf32>", "tensor<?1xf32>", "tensor<??xf32>", "tensor<*4xf32>", "tensor<**xf32>", "tensor<4x*xf32>",
+        "tensor<*x4xf32>", "tensor<*x*xf32>", "tensor<1*>", "tensor<-1xf32>", "tensor<+1xf32>", "tensor<1.5xf32>",
+        "tensor<1 2xf32>", "tensor<4f32>", "tensor<4,f32>", "tensor<3>", "tensor<2x3>", "tensor<>", "tensor<x>",
+        "tensor<2x>", "tensor<9223372036854775808xi8>", "tensor<99999999999999999999999xi8>", "tensor<f32x2>",
+        "tensor<2xf32x2>", "tensor<2xf>", "tensor<2xi>", "tensor<2xi0>", "tensor<2xi16777216>", "tensor<2xi8E4>",
+        "tensor<2xu8>", "tensor<2xcomplex>", "tensor<2xcomplex<>>", "tensor<2xcomplex<foo>>", "tensor<2xF32>",
+        "tensor<2xf32 f32>", "tensor<2xf-32>", "tensor<?xf32, #stablehlo.bounds<99999999999999999999>>",
+        "tensor<?xf32, #stablehlo.type_extensions<bounds = [5?]>>"}) {
+    CAPTURE(wrong);
+    CHECK(refused(wrong).starts_with("f.mlir:2: type 'tensor<"));
+    CHECK(refused(wrong).find('\n') == std::string::npos);
+  }
+  CHECK(refusal("func.func @main(%a: tensor<4x4xf32>) {\n  %0 = stablehlo.dot_general %a, %a, contracting_dims = "
+                "[18446744073709551616] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>\n  return\n}\n")
+          .find("a number of 2^64 or more") != std::string::npos);
 }
 
 TEST_CASE("StableHLO: what a text leaves open is set by options and noted") {

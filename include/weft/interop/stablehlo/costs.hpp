@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,6 +25,17 @@
 namespace weft::stablehlo {
 
 namespace detail {
+
+/// The number that a text begins with, if it begins with one, and where that ends. Throws `error` if it is too large.
+inline std::optional<std::pair<std::size_t, std::size_t>> leading_number(std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status == std::errc::result_out_of_range) {
+    throw error("an attribute has a number of 2^64 or more: " + io::in_quotes(text));
+  }
+  const auto length = static_cast<std::size_t>(end - text.data());
+  return length > 0 ? std::optional{std::pair{number, length}} : std::nullopt;
+}
 
 /// The numbers of the first list in a text, 0 and 1 of `[0, 1]`, `array<i64: 0, 1>` and `dense<[0, 1]>`.
 inline std::vector<std::size_t> numbers_in(std::string_view text) {
@@ -36,11 +48,9 @@ inline std::vector<std::size_t> numbers_in(std::string_view text) {
     at = colon; // the type
   }
   for (++at; at < text.size() && text[at] != ']' && text[at] != '>'; ++at) {
-    std::size_t number = 0;
-    const auto [end, status] = std::from_chars(text.data() + at, text.data() + text.size(), number);
-    if (end != text.data() + at) {
-      numbers.push_back(status == std::errc{} ? number : 0);
-      at = static_cast<std::size_t>(end - text.data()) - 1;
+    if (const auto found = leading_number(text.substr(at))) {
+      numbers.push_back(found->first);
+      at += found->second - 1;
     }
   }
   return numbers;
@@ -297,9 +307,8 @@ private:
     return text.empty() ? p_.attribute_of(o, other) : text;
   }
   std::size_t attribute_number(const operation& o, std::string_view key, std::size_t otherwise) const {
-    std::size_t value = 0;
-    const auto text = p_.attribute_of(o, key);
-    return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{} ? value : otherwise;
+    const auto found = detail::leading_number(p_.attribute_of(o, key));
+    return found ? found->first : otherwise;
   }
   static double last_extent(const value_type& t) { return t.dims.empty() ? 1 : static_cast<double>(t.dims.back()); }
 
@@ -352,7 +361,9 @@ private:
     std::size_t features = 0;
     constexpr std::string_view raw = "kernel_output_feature_dimension = ";
     if (const auto at = numbers.find(raw); at != numbers.npos) {
-      static_cast<void>(std::from_chars(numbers.data() + at + raw.size(), numbers.data() + numbers.size(), features));
+      if (const auto found = detail::leading_number(numbers.substr(at + raw.size()))) {
+        features = found->first;
+      }
     } else if (const auto start = numbers.find("]x["); start != numbers.npos) { // [b, f, 0, 1]x[o, i, 0, 1]->…
       const auto axes = numbers.substr(start + 3, numbers.find(']', start + 3) - start - 3);
       features = static_cast<std::size_t>(std::count(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(

@@ -39,7 +39,7 @@ public:
     const auto written = text();
     const auto [entry, is_new] = numbers_.try_emplace(written, static_cast<std::uint32_t>(types_.size()));
     if (is_new) {
-      auto t = parse_type(written);
+      auto t = parsed(written, at);
       for (std::size_t i = 0; i < t.dims.size(); ++i) {
         if (t.dims[i] == value_type::dynamic) {
           t.dims[i] = i == 0 ? open_.outermost : open_.other;
@@ -77,6 +77,14 @@ public:
   }
 
 private:
+  value_type parsed(std::string_view written, std::size_t at) const {
+    try {
+      return parse_type(written);
+    } catch (const error& e) {
+      in_.fail("type " + io::in_quotes(written) + ": " + e.what(), at);
+    }
+  }
+
   /// `tensor<8xf32>`, `!quant.uniform<…>`, `(f32) -> f32`, …
   std::string_view text() {
     const char c = in_.peek();
