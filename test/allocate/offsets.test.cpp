@@ -57,6 +57,7 @@ TEST_CASE("offsets: agree with all orders on small problems") {
         REQUIRE(fits.bytes == capacity);
       } else {
         REQUIRE(fits.offsets.empty());
+        REQUIRE(fits.gap() == std::numeric_limits<double>::infinity());
         REQUIRE(fits.bound > capacity);
         REQUIRE(fits.bound <= least);
         ++without_room;

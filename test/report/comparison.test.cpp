@@ -30,6 +30,16 @@ TEST_CASE("relative_gap is makespan / bound - 1, and absent where that means not
   CHECK(std::isnan(relative_gap(10, 0)));
 }
 
+TEST_CASE("relative_gap is never negative: a makespan that rounding puts below the bound meets it") {
+  const double below = std::nextafter(10.0, 0);
+  CHECK(relative_gap(below, 10) == 0);
+  CHECK_FALSE(std::signbit(relative_gap(below, 10)));
+  CHECK(relative_gap(9, 10) == 0);
+  const comparison c{{run("heft", "fifo", below)}};
+  CHECK(c.sections()[0].combinations[0].gap == 0);
+  CHECK(run("heft", "fifo", below).gap == 0);
+}
+
 TEST_CASE("comparison: repeats become means, minima and maxima, best first") {
   const comparison c{
     {run("hash", "fifo", 30), run("heft", "fifo", 12), run("hash", "fifo", 50), run("heft", "fifo", 14)}};

@@ -59,6 +59,13 @@ TEST_CASE("quality: ratios to the best, gaps to the bound, and who wins how ofte
   CHECK(x.share_within(0.5) == 0);
 }
 
+TEST_CASE("quality: gaps are never negative, also where rounding puts makespans below the bound") {
+  const comparison c{{run("a1", "x", std::nextafter(10.0, 0)), run("a2", "x", std::nextafter(10.0, 0))}};
+  const auto q = quality_of(c.sections());
+  CHECK(q.strategies[0].gap == 0);
+  CHECK(q.strategies[0].family_gap[0] == 0);
+}
+
 TEST_CASE("quality: what fails or runs in part counts against a strategy") {
   const comparison c{{run("a", "x", absent), run("a", "y", 20), run("b", "x", 10), run("b", "y", 20),
                       run("a", "z", absent), run("b", "z", absent)}};

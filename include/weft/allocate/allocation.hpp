@@ -2,9 +2,11 @@
 /// Where buffers lie in one memory, and how good that is.
 #pragma once
 
+#include "weft/bound/lower_bound.hpp"
 #include "weft/core/ids.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace weft::allocate {
@@ -26,9 +28,11 @@ struct allocation {
 
   /// Whether no smaller memory can do.
   bool is_least() const { return outcome == fit::found && bytes == bound; }
-  /// How far `bytes` is above the bound: 0.25 means at most 25 % more than the least; 0 for nothing.
+  /// How far `bytes` is above the bound, by `gap_above`: 0.25 means at most 25 % more than the least; infinite without
+  /// offsets.
   double gap() const {
-    return bytes == bound ? 0 : static_cast<double>(bytes) / static_cast<double>(bound) - 1;
+    return outcome == fit::found ? gap_above(static_cast<double>(bound), static_cast<double>(bytes))
+                                 : std::numeric_limits<double>::infinity();
   }
 };
 

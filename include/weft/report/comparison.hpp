@@ -2,6 +2,7 @@
 /// The runs of a comparison of strategies, and what they amount to: who wins, by how much, how far from the bound.
 #pragma once
 
+#include "weft/bound/lower_bound.hpp"
 #include "weft/core/sort.hpp"
 
 #include <algorithm>
@@ -21,10 +22,11 @@ namespace weft::report {
 /// A number that does not exist, such as the makespan of a run without a plan.
 inline constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
-/// How far a makespan is above a lower bound: makespan / bound − 1. `absent` unless both are finite and the bound is
+/// How far a makespan is above a lower bound, as `gap_above` says. `absent` unless both are finite and the bound is
 /// positive.
 inline double relative_gap(double makespan, double lower_bound) {
-  return std::isfinite(makespan) && std::isfinite(lower_bound) && lower_bound > 0 ? makespan / lower_bound - 1 : absent;
+  return std::isfinite(makespan) && std::isfinite(lower_bound) && lower_bound > 0 ? gap_above(lower_bound, makespan)
+                                                                                   : absent;
 }
 
 /// What stands in place of a refiner or a ready policy where there is none.

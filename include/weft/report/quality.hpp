@@ -122,8 +122,9 @@ inline quality quality_of(const std::vector<section>& sections) {
       s.ratios.push_back(ratio);
       sum.ratio.add(ratio);
       if (const double bound = sections[i].lower_bound; std::isfinite(bound) && bound > 0) {
-        sum.gap.add(c.makespan_mean / bound);
-        sum.family_gap[family[i]].add(c.makespan_mean / bound);
+        const double above = std::max(1.0, c.makespan_mean / bound);
+        sum.gap.add(above);
+        sum.family_gap[family[i]].add(above);
       }
     }
   }

@@ -79,7 +79,7 @@ function drawBars(element, section) {
   chart.on("mousemove", event => {
     const row = rows[event.value[3]];
     const t = value => `${six(value * scale)} ${unit}`;
-    const above = decimal((row.mean / section.bound - 1) * 100, 1);
+    const above = decimal(Math.max(row.mean / section.bound - 1, 0) * 100, 1);
     const gap = section.bound > 0 ? [`${above} % above the lower bound`] : [];
     showTip(row.solved ? [`${row.partition} + ${row.schedule}`, `mean ${t(row.mean)}`,
               `${t(row.min)} to ${t(row.max)} in ${row.solved} of ${row.runs} runs`,
