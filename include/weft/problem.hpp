@@ -46,6 +46,7 @@ concept transfers_checked_amounts = requires {
 
 struct workload_must_outlive_the_problem {};
 struct platform_must_outlive_the_problem {};
+struct problem_must_outlive_it {};
 
 [[noreturn]] inline void refuse_time(std::string where, double seconds) {
   throw value_error(std::move(where),

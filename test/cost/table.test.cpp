@@ -5,7 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstddef>
 #include <limits>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 namespace cost_table_test {
@@ -13,6 +17,13 @@ namespace cost_table_test {
 using namespace weft;
 
 static_assert(cost_model_for<cost::table, workload, platform<>>);
+
+// It refers to the times, so what would be gone when they are read is refused; a span is a reference, too.
+template <class Seconds>
+inline constexpr bool takes = std::is_constructible_v<cost::table, Seconds, std::size_t, std::size_t>;
+static_assert(takes<std::vector<double>&> && takes<const std::vector<double>&> && takes<const std::array<double, 4>&>);
+static_assert(takes<std::span<const double>> && takes<const double (&)[4]>);
+static_assert(!takes<std::vector<double>> && !takes<const std::vector<double>> && !takes<std::array<double, 4>>);
 
 TEST_CASE("cost table: rows are ops, columns are devices") {
   const workload w = test::diamond();

@@ -5,13 +5,19 @@
 #include "weft/core/error.hpp"
 #include "weft/cost/linear.hpp"
 
+#include <cstddef>
+#include <ranges>
 #include <span>
 #include <string>
 
 namespace weft::cost {
 
+namespace detail {
+struct seconds_must_outlive_the_table {};
+} // namespace detail
+
 /// `seconds[v * num_devices + d]` to compute op v on device d; transfers over the platform's links.
-/// The table is not copied and must outlive the model. Shape: ops × devices, row-major.
+/// The table is not copied and must outlive the model; temporaries are refused. Shape: ops × devices, row-major.
 struct table : link_transfers {
   /// Throws `value_error` if an entry is negative or not finite, or if there are not ops × devices of them.
   constexpr table(std::span<const double> seconds, std::size_t num_ops, std::size_t num_devices)
@@ -28,6 +34,10 @@ struct table : link_transfers {
       }
     }
   }
+
+  template <std::ranges::contiguous_range Seconds>
+    requires(!std::ranges::borrowed_range<Seconds>)
+  table(Seconds&&, std::size_t, std::size_t, detail::seconds_must_outlive_the_table = {}) = delete;
 
   template <class W, class P>
   constexpr double compute_time(const W&, op_id v, const P&, device_id d) const {

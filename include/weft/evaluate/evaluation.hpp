@@ -99,6 +99,7 @@ public:
 
   constexpr explicit evaluator(const Problem& p, const E& how = {})
       : problem_{&p}, how_{how}, simulator_{p, detail::policy_in(how)}, state_{state_of(p, how)} {}
+  explicit evaluator(const Problem&&, const E& = {}, detail::problem_must_outlive_it = {}) = delete;
 
   constexpr const Problem& problem() const { return *problem_; }
   constexpr const E& how() const { return how_; }

@@ -56,6 +56,8 @@ class sampled_runs {
 public:
   sampled_runs(const Problem& p, const Policy& policy, const cost::uncertainty& times, cost::sampling how)
       : parts_{std::make_unique<parts>(p, policy, times, how)} {}
+  sampled_runs(const Problem&&, const Policy&, const cost::uncertainty&, cost::sampling,
+               detail::problem_must_outlive_it = {}) = delete;
 
   std::uint32_t size() const { return parts_->drawn.size(); }
 

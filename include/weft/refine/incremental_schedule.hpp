@@ -53,6 +53,8 @@ public:
 
   explicit incremental_schedule(const Problem& p, const Objective& o = {})
       : p_{&p}, items_{p}, free_(p.num_devices(), 0), charges_{p, o, items_.flow().num_items()} {}
+  explicit incremental_schedule(const Problem&&, const Objective& = {}, weft::detail::problem_must_outlive_it = {})
+      = delete;
 
   const Problem& problem() const { return *p_; }
   /// The parts that it is made of: who brings what, who stands where, and when.

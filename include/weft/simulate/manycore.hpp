@@ -284,6 +284,8 @@ public:
   /// One table per device: what the strategy believes. Throws `value_error` unless there is one per device.
   manycore_simulator(const Problem& p, const Strategy& s, std::vector<concurrency::time_table> beliefs)
       : simulator<Problem, Strategy>{p, s, {}, {std::move(beliefs)}} {}
+  manycore_simulator(const Problem&&, const Strategy&, std::vector<concurrency::time_table> = {},
+                     detail::problem_must_outlive_it = {}) = delete;
 
   /// What the strategy has learned of interference on a device.
   const concurrency::interference_memory& interference(device_id d) const { return this->devices().interference(d); }

@@ -45,6 +45,7 @@ public:
       : problem_{&p}, peak_(p.num_devices(), 0), held_(p.num_devices(), 0), stays_{p.workload(), p.num_devices()} {
     changes_.reserve(2 * (p.num_tensors() + p.num_edges()));
   }
+  explicit memory_tracker(const Problem&&, weft::detail::problem_must_outlive_it = {}) = delete;
 
   /// Takes a complete run.
   void follow(const placement& where, const trace& run) {

@@ -27,7 +27,8 @@ namespace weft {
 
 /// Runs plans of one problem under one policy, on a network and on devices; the execution model is
 /// docs/execution_model.md. Set up once, run often: `run` does not allocate, and neither do the library's policies,
-/// networks and devices, `fair_sharing` and `shared_cores` once they have seen as much at a time.
+/// networks and devices, `fair_sharing` and `shared_cores` once they have seen as much at a time. Refers to the problem:
+/// temporaries are refused.
 ///
 /// Everything that happens at one instant takes effect before the devices on which something became ready or ended
 /// choose what runs next, in ascending order. What becomes ready at one instant is pushed in this order: first what
@@ -61,6 +62,8 @@ public:
     }
     events_.assign(items + p.num_edges(), event{});
   }
+  explicit simulator(const Problem&&, Policy = {}, Network = {}, Devices = {}, detail::problem_must_outlive_it = {})
+      = delete;
 
   /// Simulates one run. Throws `value_error` or `dangling_id_error` if the plan does not place every op on a device
   /// that exists, or, under a policy that follows it, if its order does not have every op once; the former costs O(n).

@@ -33,6 +33,8 @@ class simulator_under : public simulator<Problem, Policy, Network, Devices> {
 public:
   constexpr explicit simulator_under(const Problem& p, const under<Policy, Network, Devices>& how = {})
       : simulator<Problem, Policy, Network, Devices>{p, how.policy, how.network, how.devices} {}
+  explicit simulator_under(const Problem&&, const under<Policy, Network, Devices>& = {},
+                           weft::detail::problem_must_outlive_it = {}) = delete;
 };
 
 template <class Policy, class Network, class Devices, class Problem>

@@ -38,6 +38,7 @@ public:
     number_.resize(p.num_ops() * num_lanes_);
     ready_.reserve(p.num_ops());
   }
+  explicit latency_evaluator(const Problem&&, weft::detail::problem_must_outlive_it = {}) = delete;
 
   /// Seconds; infinite if some pieces wait for each other. Throws if some op is on no device.
   /// Complexity: O((n + m) · accelerators). Memory: 8 bytes per op and accelerator.

@@ -62,6 +62,7 @@ public:
         duration_(rows_.stride(), 0.0), bound_(rows_.stride(), 0.0), least_of_(rows_.stride() / row_block, 0.0) {
     sequence_.reserve(p.num_ops());
   }
+  explicit schedule_builder(const Problem&&, Bookings = {}, weft::detail::problem_must_outlive_it = {}) = delete;
   schedule_builder(const schedule_builder&) = delete; // the rows refer to the reservation
   schedule_builder& operator=(const schedule_builder&) = delete;
 

@@ -68,7 +68,9 @@ struct suite_instance {
   platform<uniform_links> devices;
   std::vector<double> seconds;
 
-  cost::table costs() const { return {seconds, ops.num_ops(), devices.num_devices()}; } ///< refers to `seconds`
+  /// Refers to `seconds`.
+  cost::table costs() const& { return {seconds, ops.num_ops(), devices.num_devices()}; }
+  cost::table costs() const&& = delete;
 };
 
 /// All entries: families × CCRs {0.1, 1, 10} × heterogeneities, in this order, once per seed 1 … `seeds`.
