@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/concurrency/moldable.hpp"
+#include "weft/report/detail/html_tables.hpp"
 #include "weft/report/gantt.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
 
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +43,41 @@ TEST_CASE("gantt: runs below each other on one time axis") {
   CHECK(both.op_types == std::vector<std::string>{"A", "B", "A", "B"});
   REQUIRE(both.trace.transfers.size() == 1);
   CHECK(both.producers == std::vector<weft::op_id>{weft::none, 2}); // the second run's tensor is its own op's
+}
+
+TEST_CASE("gantt: each run of an overlay is told by itself, by its own makespan") {
+  auto predicted = two_ops("predicted", {{{0, 0, 1}, {0, 1, 2}}, {}, 2});
+  predicted.lower_bound = 1;
+  const auto measured = two_ops("<b>", {{{0, 0, 2}, {1, 3, 4}}, {{0, 0, 1, 2, 2, 2, 3}}, 4});
+  const auto both = weft::report::overlay("both", {predicted, measured});
+  const auto parts = both.parts();
+  REQUIRE(parts.size() == 2);
+  CHECK(parts[0].title == "predicted");
+  CHECK(parts[0].num_devices == 1);
+  CHECK(parts[0].makespan == 2);
+  CHECK(parts[0].lower_bound == 1);
+  CHECK(parts[1].num_devices == 2);
+  CHECK(weft::report::device_loads(both)[0].utilisation == 2. / (2 * 4));
+  CHECK(weft::report::device_loads(both)[1].utilisation == 2. / (4 * 4));
+  CHECK(weft::report::device_loads(both)[2].utilisation == 1. / 4);
+
+  std::ostringstream out;
+  weft::report::detail::write_gantt_frame(out, both, 0);
+  CHECK(out.str().find("<p class=\"facts\">predicted: makespan 2.00 s, 100.0 % above the lower bound of 1.00 s; 2 ops "
+                       "and 0 transfers on 1 devices, which were busy 25.0 % of their time.</p>") != std::string::npos);
+  CHECK(out.str().find("<p class=\"facts\">&lt;b&gt;: makespan 4.00 s; 2 ops and 1 transfers on 2 devices") !=
+        std::string::npos);
+  CHECK(out.str().find("4 ops") == std::string::npos);
+
+  std::ostringstream one;
+  weft::report::detail::write_gantt_frame(one, predicted, 0);
+  CHECK(one.str().find("<p class=\"facts\">Makespan 2.00 s, 100.0 % above") != std::string::npos);
+
+  const auto three = weft::report::overlay("three", {both, predicted});
+  REQUIRE(three.parts().size() == 3);
+  CHECK(three.parts()[1].title == "both, <b>");
+  CHECK(three.parts()[2].title == "predicted");
+  CHECK(three.num_devices() == 4);
 }
 
 } // namespace report_overlay_test

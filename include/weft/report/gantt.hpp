@@ -16,6 +16,14 @@
 
 namespace weft::report {
 
+/// One of the runs in an `overlay`.
+struct gantt_part {
+  std::string title = {};
+  std::size_t num_devices = 0; ///< which follow those of the parts before it
+  double makespan = 0;         ///< seconds
+  double lower_bound = absent; ///< seconds
+};
+
 /// One run to draw. A column may be empty, and then ops and devices go by their numbers.
 struct gantt_run {
   std::string title;
@@ -28,6 +36,7 @@ struct gantt_run {
   std::vector<byte_count> tensor_bytes = {};    ///< by tensor
   double lower_bound = absent;                  ///< seconds
   std::string lower_bound_name = {};
+  std::vector<gantt_part> overlaid = {};        ///< empty where it is no overlay
 
   /// As many as are named, or used.
   std::size_t num_devices() const {
@@ -40,6 +49,10 @@ struct gantt_run {
     }
     return count;
   }
+  /// The runs in it: itself, or what was overlaid.
+  std::vector<gantt_part> parts() const {
+    return overlaid.empty() ? std::vector{gantt_part{title, num_devices(), trace.makespan, lower_bound}} : overlaid;
+  }
 };
 
 /// How busy one device was.
@@ -48,7 +61,7 @@ struct device_load {
   std::size_t sends = 0;    ///< transfers that left
   std::size_t arrivals = 0; ///< transfers that came
   double busy_seconds = 0;  ///< in ops, times their threads, and sends, over all slots
-  double utilisation = 0;   ///< busy / (makespan · slots), from 0 to 1
+  double utilisation = 0;   ///< busy / (makespan · slots), from 0 to 1; in an overlay by the makespan of its own run
 };
 
 /// The load of every device. Complexity: O(ops + transfers + devices).
@@ -65,9 +78,12 @@ inline std::vector<device_load> device_loads(const gantt_run& run) {
     ++loads[r.to].arrivals;
     loads[r.from].busy_seconds += r.send_finish - r.send_start;
   }
-  for (std::size_t d = 0; d < loads.size(); ++d) {
-    const double slots = d < run.device_slots.size() ? run.device_slots[d] : 1;
-    loads[d].utilisation = run.trace.makespan > 0 ? loads[d].busy_seconds / (run.trace.makespan * slots) : 0;
+  std::size_t d = 0;
+  for (const gantt_part& part : run.parts()) {
+    for (const std::size_t end = std::min(d + part.num_devices, loads.size()); d < end; ++d) {
+      const double slots = d < run.device_slots.size() ? run.device_slots[d] : 1;
+      loads[d].utilisation = part.makespan > 0 ? loads[d].busy_seconds / (part.makespan * slots) : 0;
+    }
   }
   return loads;
 }
@@ -137,6 +153,10 @@ inline gantt_run overlay(std::string title, const std::vector<gantt_run>& runs) 
       const auto own = d < run.device_names.size() ? run.device_names[d] : std::to_string(d);
       all.device_names.push_back(run.num_devices() == 1 ? run.title : run.title + ", " + own);
       all.device_slots.push_back(d < run.device_slots.size() ? run.device_slots[d] : 1);
+    }
+    for (gantt_part part : run.parts()) {
+      part.title = run.overlaid.empty() ? run.title : run.title + ", " + part.title;
+      all.overlaid.push_back(std::move(part));
     }
     all.trace.makespan = std::max(all.trace.makespan, run.trace.makespan);
   }

@@ -27,8 +27,8 @@ namespace weft {
 
 /// Runs plans of one problem under one policy, on a network and on devices; the execution model is
 /// docs/execution_model.md. Set up once, run often: `run` does not allocate, and neither do the library's policies,
-/// networks and devices, `fair_sharing` and `shared_cores` once they have seen as much at a time. Refers to the problem:
-/// temporaries are refused.
+/// networks and devices, `fair_sharing` and `shared_cores` once they have seen as much at a time. Refers to the
+/// problem: temporaries are refused.
 ///
 /// Everything that happens at one instant takes effect before the devices on which something became ready or ended
 /// choose what runs next, in ascending order. What becomes ready at one instant is pushed in this order: first what

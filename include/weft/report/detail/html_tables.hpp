@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -240,25 +241,36 @@ inline void write_timeline(std::ostream& out, const std::string& id, const std::
          "focus the chart and use the arrow keys, + and −, and 0.</p>\n";
 }
 
+/// What a run came to; `name` is empty where it goes without saying.
+inline void write_facts(std::ostream& out, const std::string& name, const gantt_part& run,
+                        std::span<const device_load> loads) {
+  double mean = 0;
+  std::size_t ops = 0, transfers = 0;
+  for (const auto& l : loads) {
+    mean += l.utilisation / static_cast<double>(loads.size());
+    ops += l.ops;
+    transfers += l.sends;
+  }
+  out << "<p class=\"facts\">" << (name.empty() ? "Makespan " : escape_html(name) + ": makespan ")
+      << escape_html(duration(run.makespan));
+  if (const double gap = relative_gap(run.makespan, run.lower_bound); std::isfinite(gap)) {
+    out << ", " << percentage(gap) << " above the lower bound of " << escape_html(duration(run.lower_bound));
+  }
+  out << "; " << std::to_string(ops) << " ops and " << std::to_string(transfers) << " transfers on "
+      << std::to_string(loads.size()) << " devices, which were busy " << percentage(mean) << " of their time.</p>\n";
+}
+
 /// A run's heading, facts, frame of the Gantt chart, and the loads of its devices as a table.
 inline void write_gantt_frame(std::ostream& out, const gantt_run& run, std::size_t index) {
   const std::string id = "run-" + std::to_string(index);
   const auto loads = device_loads(run);
-  double mean = 0;
-  std::size_t ops = 0;
-  for (const auto& l : loads) {
-    mean += l.utilisation / static_cast<double>(loads.size());
-    ops += l.ops;
-  }
   out << "<section class=\"gantt\" aria-labelledby=\"" << id << "\">\n<h2 id=\"" << id << "\">"
-      << escape_html(run.title) << "</h2>\n<p class=\"facts\">Makespan " << escape_html(duration(run.trace.makespan));
-  if (const double gap = relative_gap(run.trace.makespan, run.lower_bound); std::isfinite(gap)) {
-    out << ", " << percentage(gap) << " above the lower bound of " << escape_html(duration(run.lower_bound));
+      << escape_html(run.title) << "</h2>\n";
+  std::span<const device_load> rest{loads};
+  for (const gantt_part& part : run.parts()) {
+    write_facts(out, run.overlaid.empty() ? "" : part.title, part, rest.first(part.num_devices));
+    rest = rest.subspan(part.num_devices);
   }
-  out
-    << "; " << std::to_string(ops) << " ops and " << std::to_string(run.trace.transfers.size()) << " transfers on "
-    << std::to_string(loads.size()) << " devices, which were busy " << percentage(mean)
-    << " of their time.</p>\n";
   write_timeline(out, id, run.title, index);
   out
     << "<details><summary>Devices as a table</summary>"
