@@ -103,6 +103,31 @@ TEST_CASE("score: demands first, then the value, then what decides between equal
   CHECK_FALSE(score{}.admitted());
 }
 
+TEST_CASE("score: what differs by rounding alone is equal, and then the next part decides") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double sum = 0.1 + 0.2 + 0.3, other = 0.3 + 0.2 + 0.1; // the last bit differs
+  REQUIRE(sum > other);
+  CHECK_FALSE(score{other}.better_than(sum));
+  CHECK_FALSE(score{sum}.better_than(other));
+  CHECK(score{0, sum, 1}.better_than({0, other, 2}));
+  CHECK_FALSE(score{0, other, 2}.better_than({0, sum, 1}));
+  CHECK_FALSE(score{0, 1, sum}.better_than({0, 1, other}));
+  CHECK_FALSE(score{0, 1, other}.better_than({0, 1, sum}));
+  CHECK(score{sum, 5}.better_than({other, 6})); // as late
+
+  CHECK(score{3}.better_than(3 * (1 + 1e-11)));
+  CHECK(score{1'000'000}.better_than(1'000'000.00001));
+  CHECK(score{1e12 - 1}.better_than(1e12)); // whole numbers are exact
+  CHECK(score{0}.better_than(1e-300));
+  CHECK(score{0, 5}.better_than({1e-300, 4})); // what is forbidden is, however little
+  CHECK(score{-2}.better_than(-1));
+  CHECK_FALSE(score{-1}.better_than(-2));
+  CHECK(score{1e300}.better_than({}));
+  CHECK_FALSE(score{}.better_than(1e300));
+  CHECK_FALSE(score{}.better_than({}));
+  CHECK(score{0, 1, 1}.better_than({0, 1, infinity}));
+}
+
 TEST_CASE("price_of_time: what a makespan costs, and the longest one that costs no more") {
   const objective_parts::price_of_time p{2, 10, 5};
   CHECK(p.of(4) == 8);

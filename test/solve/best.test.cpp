@@ -12,8 +12,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <stop_token>
 #include <thread>
+#include <vector>
 
 namespace solve_best_test {
 
@@ -199,6 +203,88 @@ TEST_CASE("solve::best: tells of every better plan") {
   REQUIRE(seen.size() > 2);
   CHECK(std::is_sorted(seen.rbegin(), seen.rend()));
   CHECK(seen.back() == r.makespan);
+}
+
+/// The makespan, as an objective that searches know nothing about; stops all after so many scores.
+struct unknown_makespan {
+  std::stop_source* stop;
+  std::uint64_t* scores;
+  std::uint64_t most;
+
+  template <class Problem>
+  double score(const Problem&, const simulation& run) const {
+    if (++*scores == most) {
+      stop->request_stop();
+    }
+    return run.makespan;
+  }
+};
+
+TEST_CASE("solve::best: changes are run as long as there is time, for objectives that cannot be followed") {
+  const auto made = generate::make_suite_instance({"fork_join", 1, generate::heterogeneity::unrelated, 1});
+  const problem p{made.ops, made.devices, made.costs()};
+  const auto runs = [&](budget spend) {
+    std::stop_source source;
+    const auto token = source.get_token();
+    std::uint64_t scores = 0;
+    const evaluation how{schedule::static_order{}, unknown_makespan{&source, &scores, 12'000}};
+    evaluator judge{p, how};
+    const auto start = judge.recorded({.placement = placement(p.num_ops(), 0)});
+    spend.stop = &token;
+    rng random{1};
+    solve::detail::by_runs(judge, start, spend, random);
+    return scores;
+  };
+  const auto most = solve::detail::moves_by_runs(p.num_ops());
+  CHECK(most < 10'000);
+  CHECK(runs({.seconds = 1e6}) >= 12'000);
+  CHECK(runs({}) <= most + 2);
+  CHECK(runs({.moves = 10 * p.num_ops(), .seconds = 1e6}) < 100);
+}
+
+/// A price in fractions whose sums depend on their order in the last bits only: all plans cost the same.
+struct last_bits {
+  bool then_makespan = false;
+
+  template <class Problem>
+  score score(const Problem&, const trace& run) const {
+    double sum = 0;
+    std::uint64_t way = run.ops.size();
+    for (const auto& r : run.ops) {
+      way = way * 31 + r.device;
+    }
+    for (std::uint64_t i = 0; i < 97; ++i) {
+      sum += 0.1 * static_cast<double>((way + 13 * i) % 97);
+    }
+    return {0, sum, then_makespan ? run.makespan : 0};
+  }
+};
+
+TEST_CASE("solve::best: the last bits of an objective make no plan better, and what decides between equals does") {
+  const auto made = generate::make_suite_instance({"fork_join", 1, generate::heterogeneity::unrelated, 1});
+  const problem p{made.ops, made.devices, made.costs()};
+  std::vector<double> told;
+  const std::function<void(const progress&)> tell = [&](const progress& x) { told.push_back(x.best); };
+  const solve::best_options few{.moves = 20'000, .on_progress = &tell};
+  const auto first = solve::best(p, evaluation{schedule::static_order{}, last_bits{}}, few);
+  REQUIRE(first.has_plan());
+  CHECK(told.size() == 1);
+  CHECK(first.score.value == told.front());
+  const auto tied = solve::best(p, evaluation{schedule::static_order{}, last_bits{true}}, {.moves = 20'000});
+  CHECK(tied.score.value == doctest::Approx(first.score.value).epsilon(1e-11));
+  CHECK(tied.makespan <= 1.1 * solve::best(p, {.moves = 20'000}).makespan);
+}
+
+TEST_CASE("solve::best: makespans are not refuted for an objective whose bound that would not raise") {
+  const auto made = generate::make_suite_instance({"random_dag", 10, generate::heterogeneity::unrelated, 1});
+  const problem p{made.ops, made.devices, made.costs()};
+  REQUIRE(p.num_ops() > 60);
+  const solve::best_options few{.moves = 160'000};
+  const auto known = solve::best(p, few);
+  CHECK(known.bound.which == lower_bound::rule::search); // it is worth it for the makespan
+  const auto r = solve::best(p, evaluation{schedule::static_order{}, last_bits{}}, few);
+  CHECK(r.bound.value == 0);
+  CHECK(r.bound.which != lower_bound::rule::search);
 }
 
 } // namespace solve_best_test

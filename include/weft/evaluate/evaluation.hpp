@@ -11,6 +11,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/run_policy.hpp"
 
+#include <concepts>
 #include <limits>
 #include <utility>
 
@@ -133,6 +134,12 @@ public:
       run(x.plan, simulate::recorder{x.record});
     }
     return x.record;
+  }
+
+  /// Which of two plans to take: makespans are compared as they are, for searches follow them to the last bit; values
+  /// of other objectives are sums in whatever order, so `score::better_than` says it.
+  static constexpr bool is_better(const weft::score& a, const weft::score& b) {
+    return std::same_as<objective_type, objective::makespan> ? a < b : a.better_than(b);
   }
 
   /// What `judge` ran last came to.

@@ -13,8 +13,12 @@
 
 namespace weft::objective {
 
-/// What `first` says, and of equal values the smaller one by `second`. What either forbids is forbidden. Both have to
-/// judge single runs. Searches that follow sums follow the first.
+/// What `first` says, and of values that are equal but for rounding (`score::better_than`) the smaller one by `second`.
+/// What either forbids is forbidden. Both have to judge single runs. Searches that follow sums follow the first.
+///
+/// Value, bound and gap of a result are those of the first, and so is what `status::optimal` says: no plan has a
+/// smaller value by the first. It says nothing about the second, for which there is no bound: another plan that is
+/// optimal may be better by it, and a search whose plan meets the bound of the first may end there.
 template <class First, class Second>
 struct lexicographic : detail::wrapper_of<First> {
   Second second;

@@ -70,7 +70,7 @@ struct contest {
       auto refiner = std::get<I>(refiners);
       refiner.budget = part(of_all);
       refiner.budget.on_progress = budget.on_progress == nullptr ? nullptr : &tell;
-      if (auto x = refiner(judge, from, random); x.score < best.score) {
+      if (auto x = refiner(judge, from, random); judge.is_better(x.score, best.score)) {
         best = std::move(x);
         winner = I;
       }

@@ -44,9 +44,9 @@ struct genetic {
     while (!done && meter.spend()) {
       const score best = e.best().score;
       e.breed();
-      done = e.best().score < best && meter.improved(e.best().score.usable());
+      done = judge.is_better(e.best().score, best) && meter.improved(e.best().score.usable());
     }
-    if (meter.used() == 0 || !(e.best().score < start.score)) {
+    if (meter.used() == 0 || !judge.is_better(e.best().score, start.score)) {
       return start;
     }
     return {{e.best().where, e.best().order()}, e.best().score, e.best().run, {}};

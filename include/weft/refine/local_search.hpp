@@ -79,12 +79,12 @@ private:
     const auto run_it = [&](bool whatever) {
       plan changed = s.to_plan();
       const score after = judge.judge(changed);
-      if (current < after && !whatever) {
+      if (judge.is_better(current, after) && !whatever) {
         return false;
       }
       current = after;
       s.save(here);
-      if (current < best.score) {
+      if (judge.is_better(current, best.score)) {
         best = {std::move(changed), current, judge.last(), {}};
         least = here;
         good_enough = meter.improved(current.usable());
@@ -105,7 +105,7 @@ private:
       if (!run_it(false)) {
         s.restore(here);
       }
-      failures = current < before ? 0 : failures + 1;
+      failures = judge.is_better(current, before) ? 0 : failures + 1;
       if (failures >= patience) {
         failures = 0;
         s.restore(least);
@@ -179,14 +179,14 @@ private:
       }
       const device_id from = s.where[p.members(c).front()];
       s.move(c, d);
-      if (const score after = s.simulate(); after < current) {
+      if (const score after = s.simulate(); judge.is_better(after, current)) {
         current = after;
         failures = 0;
       } else {
         s.move(c, from);
         ++failures;
       }
-      if (current < best.score) {
+      if (judge.is_better(current, best.score)) {
         best = {{s.where, {}}, current, judge.last(), {}};
         good_enough = meter.improved(best.score.usable());
       }
@@ -201,7 +201,7 @@ private:
         current = s.simulate();
       }
     }
-    return best.score < start.score ? best : start;
+    return judge.is_better(best.score, start.score) ? best : start;
   }
 
   template <class Judge>

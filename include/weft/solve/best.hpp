@@ -33,12 +33,13 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 /// ```
 /// Devices that are alike and transfers that cost nothing: exact search by windows. Else several heuristics, each
 /// judged in its own order and in that of its run by path completion time; up to 60 ops, branch and bound, for more a
-/// better bound by refutation; then tabu search and annealing from the best, of which the better one gets most of the
-/// time. Ends early when a plan meets the bound. The same problem, options and seed give the same result at any
-/// number of threads if the budget is in moves. Without a plan, the status is `infeasible` if it is proven that there is
-/// none, else `not_found`; `reason` says more. Plans that miss a demand of the objective are `late`, and only returned if
-/// none was found that does not. Where the objective is not the makespan, annealing follows it change by change if it is
-/// a sum (`objective_parts::is_sum`); else annealing proposes, and runs decide.
+/// better bound by refutation, if that can raise the objective's; then tabu search and annealing from the best, of
+/// which the better one gets most of the time. Ends early when a plan meets the bound. The same problem, options and
+/// seed give the same result at any number of threads if the budget is in moves. Without a plan, the status is
+/// `infeasible` if it is proven that there is none, else `not_found`; `reason` says more. Plans that miss a demand of
+/// the objective are `late`, and only returned if none was found that does not. Where the objective is not the
+/// makespan, annealing follows it change by change if it is a sum (`objective_parts::is_sum`); else annealing proposes,
+/// and runs decide.
 ///
 /// On a network: plans are proposed without contention and judged by their run. Where that shows transfers slower than
 /// alone, their pairs of devices are made as much slower, and plans are proposed again; last, single changes are run. The

@@ -152,7 +152,8 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
       found[k] = refine::simulated_annealing{.budget = half, .memory = options.memory}(
         judged, judged.recorded(from[k]), random);
     });
-    add(found[found[1].score < found[0].score ? 1 : 0]); // the other one would mostly be a hair's breadth away
+    const bool second = judge.is_better(found[1].score, found[0].score);
+    add(found[second ? 1 : 0]); // the other one would mostly be a hair's breadth away
   }
   return front;
 }

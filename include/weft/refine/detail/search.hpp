@@ -141,8 +141,9 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
   double excess = found.excess(); // of the best
   const auto decide = [&](plan candidate) {
     auto x = judge(std::move(candidate));
+    const score& known = best ? best->score : start.score;
     const bool better =
-      found.excess() < excess || (found.excess() == excess && x.score < (best ? best->score : start.score));
+      found.excess() < excess || (found.excess() == excess && judge.is_better(x.score, known));
     if (better) {
       excess = found.excess();
       best = std::move(x);

@@ -141,9 +141,9 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
   };
   const auto offer = [&](evaluated_plan x) {
     auto shortage = x.run.complete ? shortage_of(x) : std::nullopt;
+    const bool same_memory = lacks.has_value() == shortage.has_value();
     const bool better = x.run.complete && (found.plan.placement.empty() ||
-                                           (lacks.has_value() == shortage.has_value() ? x.score < best.score
-                                                                                      : lacks.has_value()));
+                                           (same_memory ? judge.is_better(x.score, best.score) : lacks.has_value()));
     if (better) {
       best = x;
       lacks = std::move(shortage);

@@ -51,7 +51,7 @@
 
 namespace weft::solve::detail {
 
-/// How many moves a search may make whose moves are each a run of all ops.
+/// How many moves a search may make whose moves are each a run of all ops, where no time is given.
 constexpr std::uint64_t moves_by_runs(std::size_t num_ops) {
   return std::clamp<std::uint64_t>(2'000'000 / num_ops, 50, 5'000);
 }
@@ -60,7 +60,10 @@ constexpr std::uint64_t moves_by_runs(std::size_t num_ops) {
 template <class Judge>
 evaluated_plan by_runs(Judge& judge, evaluated_plan start, weft::budget spend, rng& random) {
   const std::uint64_t n = judge.problem().num_ops();
-  spend.moves = std::min(spend.moves / std::max<std::uint64_t>(1, n / 5), moves_by_runs(n));
+  spend.moves /= std::max<std::uint64_t>(1, n / 5);
+  if (spend.seconds == std::numeric_limits<double>::infinity()) {
+    spend.moves = std::min(spend.moves, moves_by_runs(n));
+  }
   return refine::local_search{.budget = spend}(judge, std::move(start), random);
 }
 
@@ -110,7 +113,8 @@ public:
         }
       }
     }
-    if (p_.num_ops() > most_ops_for_exact && has_plan_ && !done() && options_.effort == effort::full) {
+    if (p_.num_ops() > most_ops_for_exact && has_plan_ && !done() && options_.effort == effort::full &&
+        judge_.bound({best_.run.makespan}).value > found_.bound.value) { // else nothing refuted would raise it
       raise_bound(bound::refutation{exact_share(0.1)}(p_, least_.value, best_.run.makespan));
     }
     if (guard_ && options_.effort == effort::full && !near_.empty() && !done() && !stopped()) {
@@ -121,7 +125,7 @@ public:
       order_within_memory(1);
     }
     if (has_plan_ && !done()) {
-      improve(is_followed ? 0.95 : 0.5);
+      improve(is_makespan ? 0.95 : is_followed || guard_ ? 1 : 0.5);
     }
     if (!is_followed && !guard_ && has_plan_ && !done()) {
       run_changes();
@@ -418,8 +422,8 @@ private:
       return infinity;
     }
     const double value = x.score.usable();
-    if (!has_plan_ || x.score < best_.score ||
-        (x.score == best_.score && x.run.transfer_bytes < best_.run.transfer_bytes)) {
+    if (!has_plan_ || judge_.is_better(x.score, best_.score) ||
+        (!judge_.is_better(best_.score, x.score) && x.run.transfer_bytes < best_.run.transfer_bytes)) {
       best_ = std::move(x);
       has_plan_ = true;
       listener_.tell(0, clock_.seconds(), value);
