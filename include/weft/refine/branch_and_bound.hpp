@@ -11,9 +11,9 @@
 #include "weft/partition/heft.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/detail/sequencing.hpp"
-#include "weft/refine/detail/sequencing_within_memory.hpp"
 #include "weft/refine/detail/usable_devices.hpp"
 #include "weft/refine/identical_devices.hpp"
+#include "weft/refine/orders_within_memory.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/record.hpp"
@@ -284,7 +284,7 @@ private:
     budget_meter meter_;
     bool out_of_budget_ = false;
     detail::sequencing<Problem> sequencing_;
-    std::optional<detail::sequencing_within_memory<Problem>> within_; // memory over time only
+    std::optional<orders_within_memory<Problem>> within_; // memory over time only
     std::uint64_t most_choices_ = 10'000; // in the orders of a placement
     plan best_;
     double least_ = infinity;

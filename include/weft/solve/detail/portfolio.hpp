@@ -20,7 +20,6 @@
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/contest.hpp"
-#include "weft/refine/detail/sequencing_within_memory.hpp"
 #include "weft/refine/identical_devices.hpp"
 #include "weft/refine/less_traffic.hpp"
 #include "weft/refine/local_search.hpp"
@@ -36,6 +35,7 @@
 #include "weft/solve/detail/chains.hpp"
 #include "weft/solve/detail/fallbacks.hpp"
 #include "weft/solve/detail/memory_guard.hpp"
+#include "weft/solve/detail/memory_orders.hpp"
 #include "weft/solve/detail/priced_heft.hpp"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ public:
       attempt_heuristics(strictest);
       const bool binds = guard_ && (!near_.empty() || !has_plan_);
       if (binds && !done() && least_.value < infinity) {
-        order_within_memory(0.2);
+        attempt_orders(0.2);
       }
       if (p_.num_ops() <= most_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
         const refine::branch_and_bound exact{exact_share(0.3), binds ? options_.memory : memory_limit{}};
@@ -122,7 +122,7 @@ public:
     }
     if (guard_ && options_.effort == effort::full && options_.timed() && !has_plan_ && !stopped() &&
         least_.value < infinity) {
-      order_within_memory(1);
+      attempt_orders(1);
     }
     if (has_plan_ && !done()) {
       improve(is_makespan ? 0.95 : is_followed || guard_ ? 1 : 0.5);
@@ -431,46 +431,24 @@ private:
     return value;
   }
 
-  /// The best order that is found for the placements of the plans that came nearest to plans whose memory is enough, and
-  /// for one that spreads the work. Until there is a plan, more choices are tried, and other ways to spread the work.
-  void order_within_memory(double share_of_seconds) {
+  /// Orders within memory for the placements of the plans that came nearest, and for those that spread the work.
+  void attempt_orders(double share_of_seconds) {
     const stopwatch watch;
     auto share = left(share_of_seconds);
     share.moves = std::max<std::uint64_t>(options_.moves / 8, 100);
-    budget_meter meter{share};
-    const std::function<bool(std::uint64_t)> spend = [&](std::uint64_t) { return meter.spend(); };
-    refine::detail::sequencing_within_memory<Problem> orders{p_, options_.memory};
     buffer<placement> places;
-    buffer<std::uint8_t> all_orders_tried;
-    const auto add = [&](const placement& where) {
-      if (std::find(places.begin(), places.end(), where) != places.end()) {
-        return false;
-      }
-      places.push_back(where);
-      all_orders_tried.push_back(0);
-      return true;
-    };
-    if (const auto where = balanced{}(p_)) {
-      add(*where);
-    }
     for (const auto& near : near_) {
-      add(near.decided.placement);
+      places.push_back(near.decided.placement);
     }
     double value = infinity;
-    bool more = true;
-    for (std::uint64_t most_choices = 1'000; more && !meter.exhausted(); most_choices *= 2) {
-      for (std::size_t k = 0; k < places.size() && !meter.exhausted(); ++k) {
-        const double known = is_makespan && has_plan_ ? best_.run.makespan : infinity;
-        if (all_orders_tried[k] == 0 && orders.minimise(places[k], known, most_choices, spend) < known) {
-          value = std::min(value, offer(evaluate({places[k], orders.best_order()})));
-        }
-        all_orders_tried[k] = orders.ended() ? 1 : all_orders_tried[k];
-      }
-      const bool some_left = std::find(all_orders_tried.begin(), all_orders_tried.end(), 0) != all_orders_tried.end();
-      const auto other = balanced{&spreads_}(p_);
-      more = !has_plan_ && ((other && add(*other)) || some_left);
-    }
-    found_.tried.push_back({"order within memory", value, watch.seconds()});
+    try_orders(
+      p_, options_.memory, share, std::move(places), has_plan_, spreads_,
+      [&] { return is_makespan && has_plan_ ? best_.run.makespan : infinity; },
+      [&](plan x) {
+        value = std::min(value, offer(evaluate(std::move(x))));
+        return has_plan_;
+      });
+    found_.tried.push_back({"orders within memory", value, watch.seconds()});
   }
 
   /// Anneals from the plans that came nearest to plans whose memory is enough, if they would be better than what was

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/refine/detail/sequencing_within_memory.hpp"
+#include "weft/refine/orders_within_memory.hpp"
 
 #include "simulate/random_problem.hpp"
 #include "support/rounds.hpp"
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace refine_detail_sequencing_within_memory_test {
+namespace refine_orders_within_memory_test {
 
 using namespace weft;
 using test::drawn;
@@ -37,7 +37,7 @@ public:
       waits_[v] = flow_.num_inputs(v);
     }
     for (item_id i = 0; i < flow_.num_items(); ++i) {
-      total_ += flow_.needs_queue(i) ? 1 : 0;
+      total_ += flow_.needs_queue(i) ? 1u : 0u;
     }
     done_.assign(flow_.num_items(), false);
     extend();
@@ -112,7 +112,7 @@ private:
   double best_ = infinity;
 };
 
-TEST_CASE("sequencing within memory: the best order of a placement, as running every order finds it") {
+TEST_CASE("orders_within_memory: the best order of a placement, as running every order finds it") {
   rng random{71};
 
   int none_fits = 0;
@@ -124,13 +124,13 @@ TEST_CASE("sequencing within memory: the best order of a placement, as running e
     flow.assign(where);
     std::size_t queued = 0;
     for (item_id i = 0; i < flow.num_items(); ++i) {
-      queued += flow.needs_queue(i) ? 1 : 0;
+      queued += flow.needs_queue(i) ? 1u : 0u;
     }
     if (queued > 7) {
       continue;
     }
     const double expected = every_order{s.p, where}.best();
-    refine::detail::sequencing_within_memory<drawn_problem> search{s.p, over_time};
+    refine::orders_within_memory<drawn_problem> search{s.p, over_time};
     const double found = search.minimise(where, infinity, std::uint64_t(-1), unlimited);
     REQUIRE(search.ended());
     CHECK(found == expected);
@@ -184,7 +184,7 @@ workload pipeline(std::uint32_t stages, std::uint32_t micro, byte_count moved) {
   return std::move(b).build();
 }
 
-TEST_CASE("sequencing within memory: pipelines in what one forward, one backward has in flight") {
+TEST_CASE("orders_within_memory: pipelines in what one forward, one backward has in flight") {
   for (const std::uint32_t stages : {2u, 3u, 4u, 8u}) {
     for (const std::uint32_t micro : {stages, 2 * stages, 4 * stages}) {
       for (const byte_count moved : {1u, 100u}) {
@@ -203,7 +203,7 @@ TEST_CASE("sequencing within memory: pipelines in what one forward, one backward
           const std::uint32_t k = v % (2 * stages);
           where[v] = k < stages ? k : 2 * stages - 1 - k;
         }
-        refine::detail::sequencing_within_memory<std::remove_const_t<decltype(p)>> search{p, over_time};
+        refine::orders_within_memory<std::remove_const_t<decltype(p)>> search{p, over_time};
         const double found = search.minimise(where, infinity, 10'000, unlimited);
         CHECK(found == 3.0 * (micro + stages - 1));
       }
@@ -211,4 +211,4 @@ TEST_CASE("sequencing within memory: pipelines in what one forward, one backward
   }
 }
 
-} // namespace refine_detail_sequencing_within_memory_test
+} // namespace refine_orders_within_memory_test

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Orders for given placements whose runs keep to the memory.
+#pragma once
+
+#include "weft/plan/memory_rule.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
+#include "weft/refine/detail/memory_sequencing.hpp"
+#include "weft/refine/detail/placed_stays.hpp"
+#include "weft/schedule/placed_flow.hpp"
+#include "weft/simulate/memory.hpp"
+
+#include <cstdint>
+#include <functional>
+
+namespace weft::refine {
+
+/// Looks for the order of ops and sends with the least makespan for a placement, of those in whose run under
+/// `schedule::static_order` no device ever holds more than its limit. First by rules that prefer what frees memory, as
+/// one forward pass, one backward pass does in pipelines; then by trying all orders, as far as it may.
+/// ```
+/// refine::orders_within_memory orders{problem, {memory_rule::over_time}};
+/// const double seconds = orders.minimise(placement, infinity, 10'000, [](std::uint64_t) { return true; });
+/// // orders.best_order() if it is finite; if not, and orders.ended(), there is none
+/// ```
+/// Without contention of transfers. Source: detail/memory_sequencing.hpp. Complexity: O((n + m) devices) per run that a
+/// rule makes, and as much again for each of its choices that keeps memory, to see whether all can end; then exponential.
+/// Memory: O(n + m).
+template <class Problem>
+class orders_within_memory {
+public:
+  orders_within_memory(const Problem& p, memory_limit memory) : memory_{memory}, flow_{p}, tracker_{p} {}
+
+  /// Whether no device ever held more than its limit in a run.
+  bool admits(const placement& where, const trace& run) {
+    tracker_.follow(where, run);
+    return tracker_.keeps_to(memory_);
+  }
+
+  /// The smallest makespan below `below` that was found, or `below` if there is none, in seconds. `spend(n)` pays for n
+  /// visits of items and returns false to end the search; `most_choices` are made when all orders are tried.
+  double minimise(const placement& where, double below, std::uint64_t most_choices,
+                  const std::function<bool(std::uint64_t)>& spend) {
+    flow_.assign(where);
+    stays_.assign(flow_, memory_);
+    ended_ = search_.search(stays_, below, most_choices, spend) == detail::memory_sequencing::answer::ended;
+    return search_.makespan();
+  }
+  /// Whether it came to its end, so that there is nothing better.
+  bool ended() const { return ended_; }
+  /// Of the makespan that was found last.
+  order best_order() const { return search_.best_order(flow_); }
+
+private:
+  memory_limit memory_;
+  placed_flow<Problem> flow_;
+  simulate::memory_tracker<Problem> tracker_;
+  detail::placed_stays stays_;
+  detail::memory_sequencing search_;
+  bool ended_ = false;
+};
+
+} // namespace weft::refine
