@@ -21,6 +21,7 @@ struct node_cost {
   double flop = 0;
   byte_count resident_bytes = 0; ///< of the parameters inside its bodies
   bool parameter = false;        ///< its outputs are known before the model runs
+  bool text = false;             ///< it reads or makes texts, or its bodies do, so that it runs on CPUs only
 };
 
 /// Walks over a model; everything that it learns of the main graph stays in `main()`.
@@ -107,6 +108,7 @@ private:
   struct body_cost {
     double flop = 0;
     byte_count resident_bytes = 0;
+    bool text = false;
     std::vector<value> outputs = {}; ///< their types, and their elements if they are few whole numbers
   };
   using bodies_of_node = std::map<const ::onnx::GraphProto*, body_cost>;
@@ -235,6 +237,7 @@ private:
       body_cost b = call(called->second, n, inputs, depth + 1);
       cost.flop = b.flop;
       cost.resident_bytes = b.resident_bytes;
+      cost.text = b.text;
       b.outputs.resize(outputs.size());
       outputs = std::move(b.outputs);
     } else if (n.op_type() == "If" && type_of(n) == "If") {
@@ -253,6 +256,10 @@ private:
     if (called == functions_.end() && !has_body(n)) {
       add_cost(cost, n, inputs, outputs, s);
     }
+    cost.text = cost.text || is_on_text(n.op_type()) ||
+                std::any_of(inputs.begin(), inputs.end(),
+                            [](const value* v) { return v != nullptr && has_text(v->type); }) ||
+                std::any_of(outputs.begin(), outputs.end(), [](const value& v) { return has_text(v.type); });
     for (int i = 0; i < n.output_size(); ++i) {
       if (!n.output(i).empty()) {
         define_output(n, i, std::move(outputs[static_cast<std::size_t>(i)]), inputs, cost.parameter, s);
@@ -303,6 +310,7 @@ private:
       }
       sum += bodies[&g].flop;
       cost.resident_bytes += bodies[&g].resident_bytes;
+      cost.text = cost.text || bodies[&g].text;
       for (const auto& v : bodies[&g].outputs) {
         for (auto& output : outputs) {
           output.guessed = output.guessed || v.guessed;
@@ -339,6 +347,7 @@ private:
     }
     for (const auto& b : branches) {
       cost.resident_bytes += b.resident_bytes;
+      cost.text = cost.text || b.text;
     }
     cost.flop = branches[0].flop;
     auto outputs = std::move(branches[0].outputs);
@@ -502,6 +511,7 @@ private:
       const auto cost = visit(n, s, depth);
       total.flop += cost.flop;
       total.resident_bytes += cost.resident_bytes;
+      total.text = total.text || (cost.text && !cost.parameter);
       for (const auto& name : n.input()) {
         const auto found = s.values.find(name);
         if (!cost.parameter && found != s.values.end() && found->second.parameter &&

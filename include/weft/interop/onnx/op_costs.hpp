@@ -4,6 +4,8 @@
 
 #include "weft/workload/op_catalogue.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +29,19 @@ inline const op_facts* find_op(std::string_view type) {
 inline std::optional<double> flop_of(const op_call& o) {
   const auto* facts = find_op(o.type);
   return facts == nullptr || facts->flop == nullptr ? std::nullopt : std::optional{facts->flop(o)};
+}
+
+/// Whether ops of a type are on texts by its name, whatever is known of their tensors: string ops of ONNX, tokenisers
+/// and the like of onnxruntime-extensions and of one's own. Complexity: O(length).
+inline bool is_on_text(std::string_view type) {
+  type = type.substr(type.rfind('.') + 1); // `npos` + 1 is 0
+  std::string lower;
+  for (const char c : type) {
+    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  constexpr std::string_view words[] = {"string",        "regex",      "tokeniz",     "sentencepiece",
+                                        "sentencebreak", "bpedecoder", "wordpiece", "unicode"};
+  return std::any_of(std::begin(words), std::end(words), [&](auto word) { return lower.find(word) != lower.npos; });
 }
 
 } // namespace weft::onnx

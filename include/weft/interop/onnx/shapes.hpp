@@ -180,6 +180,8 @@ public:
     }
     if (element != 0) {
       type.mutable_tensor_type()->set_elem_type(element);
+    } else if (has_text(type)) { // what makes something of texts makes numbers, unless its name or type says otherwise
+      type.mutable_tensor_type()->set_elem_type(::onnx::TensorProto::FLOAT);
     }
     return true;
   }

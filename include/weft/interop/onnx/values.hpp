@@ -32,6 +32,28 @@ inline bool has_too_many_axes(const ::onnx::TypeProto& type) {
   return inner->has_tensor_type() && inner->tensor_type().shape().dim_size() > most_axes;
 }
 
+/// Whether there are texts in what a type is of: in a tensor, in sequences, optionals and maps, or as their keys.
+inline bool has_text(const ::onnx::TypeProto& type) {
+  const auto* inner = &type;
+  for (int depth = 0; depth < 100; ++depth) {
+    switch (inner->value_case()) {
+    case ::onnx::TypeProto::kTensorType: return inner->tensor_type().elem_type() == ::onnx::TensorProto::STRING;
+    case ::onnx::TypeProto::kSparseTensorType:
+      return inner->sparse_tensor_type().elem_type() == ::onnx::TensorProto::STRING;
+    case ::onnx::TypeProto::kSequenceType: inner = &inner->sequence_type().elem_type(); break;
+    case ::onnx::TypeProto::kOptionalType: inner = &inner->optional_type().elem_type(); break;
+    case ::onnx::TypeProto::kMapType:
+      if (inner->map_type().key_type() == ::onnx::TensorProto::STRING) {
+        return true;
+      }
+      inner = &inner->map_type().value_type();
+      break;
+    default: return false;
+    }
+  }
+  return false;
+}
+
 /// A tensor of a model.
 struct value {
   ::onnx::TypeProto type = {};               ///< what is known of it

@@ -68,6 +68,11 @@ public:
     }
     result.notes = analysis_.notes();
     result.float_bytes = analysis_.float_bytes();
+    if (num_on_text_ != 0) {
+      result.notes.push_back(std::to_string(num_on_text_) + (num_on_text_ == 1 ? " op reads or makes texts, and runs"
+                                                                               : " ops read or make texts, and run") +
+                             " on CPUs only");
+    }
     if (folded_ != 0) {
       result.notes.push_back(std::to_string(folded_) +
                              " ops make parameters from parameters alone: no work, their results " +
@@ -214,13 +219,16 @@ private:
     }
     for (const auto& p : parameters_) {
       const auto bytes = analysis_.bytes_of(analysis_.main().values.at(p.name), p.name);
+      op_id keepers[] = {none, none}; // of the parameter: the first reader that may run anywhere, and on texts
       for (const op_id v : p.readers) {
-        if (bytes <= copied || v == p.readers.front()) {
+        op_id& keeper = keepers[costs_[v].text ? 1 : 0];
+        if (bytes <= copied || keeper == none) {
           add_resident(v, bytes);
         }
-        if (bytes > copied && v != p.readers.front()) {
-          together_.emplace_back(p.readers.front(), v);
+        if (bytes > copied && keeper != none) {
+          together_.emplace_back(keeper, v);
         }
+        keeper = keeper == none ? v : keeper;
       }
     }
   }
@@ -237,7 +245,12 @@ private:
       const auto& n = node(v);
       auto& cost = costs_[v];
       folded_ += cost.parameter && n.op_type() != "Constant" && n.op_type() != "ConstantOfShape" ? 1u : 0u;
-      op o{.work = cost.flop, .resident_bytes = cost.resident_bytes, .name = name(v), .type = detail::type_of(n)};
+      num_on_text_ += cost.text ? 1u : 0u;
+      op o{.work = cost.flop,
+           .resident_bytes = cost.resident_bytes,
+           .kinds = cost.text ? kind_set{device_kind::cpu} : kind_set::all(),
+           .name = name(v),
+           .type = detail::type_of(n)};
       if (n.domain() == "ai.weft") {
         restore(o, n, v);
       }
@@ -294,7 +307,8 @@ private:
     }
   }
 
-  /// An op that makes a parameter for one reader is with it: nothing is to be sent.
+  /// An op that makes a parameter for one reader is with it, unless it is on texts and the reader is not: nothing is to
+  /// be sent.
   void colocate_parameters() {
     std::vector<op_id> reader(count_, none);
     std::vector<bool> several(count_, false);
@@ -308,7 +322,8 @@ private:
       }
     }
     for (const op_id v : ids(count_)) {
-      if (costs_[v].parameter && reader[v] != none && reader[v] != v && !several[v]) {
+      const bool with_reader = costs_[v].parameter && reader[v] != none && reader[v] != v && !several[v];
+      if (with_reader && (!costs_[v].text || costs_[reader[v]].text)) {
         builder_.colocate(v, reader[v]);
       }
     }
@@ -325,6 +340,7 @@ private:
   std::vector<std::pair<op_id, op_id>> together_;
   std::map<std::int64_t, op_id> groups_; // of what `write_network` wrote
   std::size_t folded_ = 0;
+  std::size_t num_on_text_ = 0;
   workload_builder builder_;
 };
 

@@ -91,6 +91,7 @@ private:
         result.work += shapes.work(v);
         result.resident_bytes += shapes.resident_bytes(v);
         result.resident_bytes += is_parameter(body.nodes, shapes, v) ? bytes_of(shapes.output(v, 0)) : 0;
+        result.text = result.text || shapes.handles_text(v);
       }
       for (const auto& s : body.returns) {
         result.outputs.push_back(shapes.output(s.from, shapes.position(s.from, s.port)));
@@ -112,14 +113,19 @@ private:
     case call_kind::branches: break;
     }
     std::optional<called> dearest;
+    bool text = false;
     for (std::size_t i = 0; i < c.callees.size(); ++i) {
       auto branch = result_of(n, c.callees[i], arguments, last);
+      text = text || (branch && branch->text);
       if (branch && (!dearest || branch->work > dearest->work)) {
         dearest = std::move(branch);
         if (last) {
           branches_[std::string{n.name}] = i;
         }
       }
+    }
+    if (dearest) {
+      dearest->text = text;
     }
     return dearest;
   }
@@ -155,7 +161,8 @@ private:
       loops_[std::string{n.name}] = trips;
     }
     called result{{}, (condition->result.work + body->result.work) * trips.value_or(1),
-                  condition->result.resident_bytes + body->result.resident_bytes};
+                  condition->result.resident_bytes + body->result.resident_bytes,
+                  condition->result.text || body->result.text};
     for (std::size_t i = 0; i < body->result.outputs.size(); ++i) {
       const auto& made = body->result.outputs[i];
       auto& t = result.outputs.emplace_back(made.known || i >= arguments.size() ? made : arguments[i]);

@@ -118,19 +118,11 @@ private:
     const auto place = parse_device(n.device);
     num_particular_ += place.particular ? 1u : 0u;
     num_unknown_devices_ += place.known ? 0u : 1u;
-    if (only_on_cpu(n.op) || handles_text(v)) {
+    if (only_on_cpu(n.op) || shapes_.handles_text(v)) {
       num_moved_ += place.kinds.empty() || place.kinds.contains(device_kind::cpu) ? 0u : 1u;
       return device_kind::cpu;
     }
     return place.kinds.empty() ? kind_set::all() : place.kinds;
-  }
-  bool handles_text(op_id v) const {
-    for (std::size_t i = 0; i < shapes_.ports(v).size(); ++i) {
-      if (value_type(shapes_.output(v, i).type) == dt::string) {
-        return true;
-      }
-    }
-    return type_attribute(g_[v], "T") == dt::string;
   }
 
   byte_count state_of(op_id v) const {

@@ -68,6 +68,7 @@ struct called {
   std::vector<tensor_info> outputs = {};
   double work = 0;
   byte_count resident_bytes = 0; ///< of the parameters inside
+  bool text = false;             ///< whether ops inside read or make texts
 };
 
 /// Tells that of a node that calls functions, from its inputs; nothing if it cannot. `last`: in no later round its
@@ -89,6 +90,7 @@ public:
     sort();
     work_.assign(g_.num_nodes(), 0);
     resident_.assign(g_.num_nodes(), 0);
+    calls_on_text_.assign(g_.num_nodes(), false);
     for (int round = 0; round < 4; ++round) { // each may tell more about inputs without a shape
       run();
       if (!deduce()) {
@@ -120,6 +122,20 @@ public:
   double work(op_id v) const { return work_[v]; }
   /// Of the parameters inside the functions that v calls.
   byte_count resident_bytes(op_id v) const { return resident_[v]; }
+  /// Whether v reads or makes texts, or an op inside the functions that it calls does.
+  bool handles_text(op_id v) const {
+    const auto is_text = [](const tensor_info& t) { return value_type(t.type) == dt::string; };
+    for (std::size_t i = 0; i < ports(v).size(); ++i) {
+      if (is_text(output(v, i))) {
+        return true;
+      }
+    }
+    const auto inputs = g_.inputs(v);
+    return calls_on_text_[v] || type_attribute(g_[v], "T") == dt::string ||
+           std::ranges::any_of(inputs, [&](const source& s) {
+             return !s.is_control() && is_text(output(s.from, position(s.from, s.port)));
+           });
+  }
 
   static std::string text(const nn::extents& dims) {
     std::string s = "[";
@@ -248,6 +264,7 @@ private:
       work_[v] =
         call ? call->work : work_of(n, family, inputs_, std::span{tensors_}.subspan(first_[v], outputs.size()));
       resident_[v] = call ? call->resident_bytes : 0;
+      calls_on_text_[v] = call && call->text;
     }
   }
 
@@ -421,6 +438,7 @@ private:
   std::map<op_id, nn::extents> given_; // shapes of inputs that were deduced
   std::vector<double> work_;
   std::vector<byte_count> resident_; // of calls
+  std::vector<bool> calls_on_text_;
   std::vector<const tensor_info*> inputs_; // of the node at hand
   std::vector<source> sources_;
   std::size_t num_loops_ = 0;

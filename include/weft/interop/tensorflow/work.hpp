@@ -15,6 +15,28 @@
 
 namespace weft::tensorflow::detail {
 
+/// Whether an op makes texts, of whatever it reads, and whatever its attribute `T` tells of that.
+/// Source: tensorflow/core/ops/{string, image, io, parsing, data_flow}_ops.cc.
+constexpr bool makes_text(std::string_view op, std::uint32_t port) {
+  constexpr std::string_view names[] = {"AsString",      "Substr",       "ReduceJoin",      "UnicodeEncode",   "ReadFile",
+                                        "MatchingFiles", "StringLower",  "StringUpper",     "StringStrip",     "StringJoin",
+                                        "StringFormat",  "RegexReplace", "StringNGrams",    "ShardedFilename", "EncodeJpeg",
+                                        "EncodePng",     "EncodeWav",    "SerializeTensor", "EncodeBase64",    "DecodeBase64",
+                                        "StringSplit",   "StringSplitV2", "StaticRegexReplace", "UnicodeTranscode",
+                                        "DecodeCompressed"};
+  const bool values_second = op.starts_with("StringSplit"); // between indices and a shape
+  return std::ranges::find(names, op) != std::end(names) && (values_second ? port == 1 : port == 0);
+}
+
+/// The data type of what else an op makes of texts, where no attribute tells it.
+constexpr data_type type_from_text(std::string_view op) {
+  return op == "DecodeWav"                ? dt::float32
+         : op.starts_with("Decode")       ? dt::uint8 // images
+         : op.ends_with("RegexFullMatch") ? dt::boolean
+         : op == "StringLength"           ? dt::int32
+                                          : dt::int64; // hashes, indices
+}
+
 /// The data type of output `port`: fixed by the op, told by an attribute, that of the shape's source (`otherwise`), or
 /// that of the first input.
 inline data_type type_of_output(const node& n, const op_facts* family, std::uint32_t port,
@@ -28,7 +50,11 @@ inline data_type type_of_output(const node& n, const op_facts* family, std::uint
     return default_type;
   };
   const auto op = n.op;
-  const auto first = inputs.empty() ? otherwise : value_type(inputs[0]->type);
+  if (makes_text(op, port)) {
+    return dt::string;
+  }
+  const auto read = inputs.empty() ? otherwise : value_type(inputs[0]->type);
+  const auto first = read == dt::string && family == nullptr ? type_from_text(op) : read;
   if (gives_ranges(op)) {
     return port > 0 || op.starts_with("RequantizationRange") ? dt::float32
                                                              : told({"Toutput", "out_type", "Tout", "T"}, first);
