@@ -52,8 +52,8 @@ TEST_CASE("tensorflow texts: what reads texts runs on CPUs, and what reads numbe
                  node("v", "Const", "", type("dtype", "DT_FLOAT") + shape(10)) +
                  node("g", "GatherV2", "v h", type("Tparams", "DT_FLOAT"))) == "cc--");
   CHECK(kinds_in(words + node("e", "Equal", "x x", type("T", "DT_STRING")) + node("n", "LogicalNot", "e")) == "cc-");
-  CHECK(kinds_in(words + node("s", "Shape", "x", type("T", "DT_STRING")) + node("n", "Neg", "s", type("T", "DT_INT32"))) ==
-        "cc-");
+  CHECK(kinds_in(words + node("s", "Shape", "x", type("T", "DT_STRING")) +
+                 node("n", "Neg", "s", type("T", "DT_INT32"))) == "cc-");
   CHECK(kinds_in(words + node("a", "Assert", "n x") + node("n", "Placeholder", "", type("dtype", "DT_BOOL"))) == "cc-");
 }
 
@@ -69,15 +69,17 @@ TEST_CASE("tensorflow texts: what numbers are written as is text, and an image t
 
 TEST_CASE("tensorflow texts: calls that stay one op are on texts if their bodies are") {
   const std::string functions = R"(
-    library { function { signature { name: "lookup" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_INT64 } }
+    library { function { signature { name: "lookup" input_arg { name: "a" type: DT_FLOAT }
+                                     output_arg { name: "r" type: DT_INT64 } }
         node_def { name: "s" op: "AsString" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
         node_def { name: "h" op: "StringToHashBucketFast" input: "s:output:0" } ret { key: "r" value: "h:output:0" } }
-      function { signature { name: "plain" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
+      function { signature { name: "plain" input_arg { name: "a" type: DT_FLOAT }
+                             output_arg { name: "r" type: DT_FLOAT } }
         node_def { name: "s" op: "Square" input: "a" } ret { key: "r" value: "s:y:0" } } })";
   const auto numbers = node("x", "Placeholder", "", type("dtype", "DT_FLOAT") + shape(4));
   const auto call = [&](const std::string& op, const std::string& function) {
-    return kinds_in(numbers + node("c", op, "x", "attr { key: 'f' value { func { name: '" + function + "' } } }") + functions,
-                    {.keep_functions = true});
+    const auto attribute = "attr { key: 'f' value { func { name: '" + function + "' } } }";
+    return kinds_in(numbers + node("c", op, "x", attribute) + functions, {.keep_functions = true});
   };
   CHECK(call("PartitionedCall", "plain") == "--");
   CHECK(call("PartitionedCall", "lookup") == "-c");

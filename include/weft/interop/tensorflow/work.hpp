@@ -18,12 +18,12 @@ namespace weft::tensorflow::detail {
 /// Whether an op makes texts, of whatever it reads, and whatever its attribute `T` tells of that.
 /// Source: tensorflow/core/ops/{string, image, io, parsing, data_flow}_ops.cc.
 constexpr bool makes_text(std::string_view op, std::uint32_t port) {
-  constexpr std::string_view names[] = {"AsString",      "Substr",       "ReduceJoin",      "UnicodeEncode",   "ReadFile",
-                                        "MatchingFiles", "StringLower",  "StringUpper",     "StringStrip",     "StringJoin",
-                                        "StringFormat",  "RegexReplace", "StringNGrams",    "ShardedFilename", "EncodeJpeg",
-                                        "EncodePng",     "EncodeWav",    "SerializeTensor", "EncodeBase64",    "DecodeBase64",
-                                        "StringSplit",   "StringSplitV2", "StaticRegexReplace", "UnicodeTranscode",
-                                        "DecodeCompressed"};
+  constexpr std::string_view names[] = {
+    "AsString",     "Substr",     "ReduceJoin",      "UnicodeEncode",   "ReadFile",     "MatchingFiles",
+    "StringLower",  "StringUpper", "StringStrip",    "StringJoin",      "StringFormat", "RegexReplace",
+    "StringNGrams", "EncodeJpeg", "ShardedFilename", "EncodePng",       "EncodeWav",    "SerializeTensor",
+    "EncodeBase64", "DecodeBase64", "StringSplit",   "StringSplitV2",   "StaticRegexReplace",
+    "UnicodeTranscode", "DecodeCompressed"};
   const bool values_second = op.starts_with("StringSplit"); // between indices and a shape
   return std::ranges::find(names, op) != std::end(names) && (values_second ? port == 1 : port == 0);
 }
