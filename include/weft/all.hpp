@@ -250,6 +250,7 @@
 #include "weft/throughput/bound.hpp"
 #include "weft/throughput/charges.hpp"
 #include "weft/throughput/flow.hpp"
+#include "weft/throughput/in_flight.hpp"
 #include "weft/throughput/latency.hpp"
 #include "weft/throughput/ledger.hpp"
 #include "weft/throughput/loads.hpp"

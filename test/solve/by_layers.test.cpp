@@ -5,6 +5,7 @@
 
 #include "weft/cost/linear.hpp"
 #include "weft/platform/presets.hpp"
+#include "weft/validate/memory_shortage.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -234,6 +235,123 @@ TEST_CASE("by_layers: memory decides how many devices there must be, and the hos
     CHECK_FALSE(half.found);
     CHECK(half.resident == 1000);
     CHECK(half.capacity == 630);
+  }
+}
+
+TEST_CASE("by_layers: named devices are all used where that makes the period no longer, whatever sums round to") {
+  for (const std::size_t layers : {16u, 17u, 33u, 40u}) {
+    for (const double work : {1.0, 0.1}) {
+      CAPTURE(layers);
+      const auto w = chain(std::vector<double>(layers, work), 10, 1);
+      const platform<uniform_links> q{std::vector<device>(16, {.kind = device_kind::gpu}),
+                                      uniform_links{{.bandwidth = 1e3}}};
+      const problem p{w, q};
+      const auto l = partition::find_layers(p);
+      std::vector<device_id> all(16);
+      std::iota(all.begin(), all.end(), device_id{0});
+      const auto r = solve::by_layers(p, l, {.period = true, .devices = all});
+      REQUIRE(r.found);
+      check_runs(p, l, r);
+      CHECK(r.value == doctest::Approx(work * static_cast<double>((layers + 15) / 16)));
+      CHECK(std::all_of(all.begin(), all.end(), [&](device_id d) {
+        return std::find(r.devices.begin() + 1, r.devices.end() - 1, d) != r.devices.end() - 1; // with a layer
+      }));
+    }
+  }
+}
+
+TEST_CASE("by_layers: a device whose use would make the period longer stays empty, named or not") {
+  const auto w = chain({1, 1, 1, 1}, 10, 1);
+  std::vector<device> devices(3, {.kind = device_kind::gpu});
+  devices[1].speed = 0.1;
+  const platform<uniform_links> q{devices, {}};
+  const problem p{w, q};
+  const auto l = partition::find_layers(p);
+  const auto r = solve::by_layers(p, l, {.period = true, .ends_with_layers = true, .devices = {0, 1, 2}});
+  REQUIRE(r.found);
+  CHECK(r.value == 2);
+  CHECK(std::count(r.devices.begin(), r.devices.end(), 1u) == 0);
+}
+
+TEST_CASE("by_layers: what no device may run is the reason, not memory") {
+  workload_builder b;
+  op_id last = b.add_op({.bytes = 4, .kinds = device_kind::cpu, .name = "input"});
+  for (int i = 0; i < 4; ++i) {
+    const op_id v = b.add_op({.work = 1, .bytes = 4, .name = "layer." + std::to_string(i) + "/MatMul"});
+    b.add_edge(last, v);
+    last = v;
+  }
+  const auto w = std::move(b).build();
+  const platform<uniform_links> q{std::vector<device>(2, {.kind = device_kind::gpu}), {}};
+  const problem p{w, q};
+  for (const bool period : {false, true}) {
+    const auto r = solve::by_layers(p, partition::find_layers(p), {.period = period});
+    CHECK_FALSE(r.found);
+    REQUIRE(r.reason);
+    CHECK(r.reason->why == infeasibility::reason::no_device_of_kind);
+    CHECK(r.reason->op == 0);
+    CHECK_FALSE(r.shortage);
+  }
+}
+
+/// A training step of layers of equal work, backward twice as long as forward: each backward op reads what its layer
+/// made.
+workload training(std::size_t layers, byte_count kept) {
+  workload_builder b;
+  std::vector<op_id> forward;
+  for (std::size_t i = 0; i < layers; ++i) {
+    forward.push_back(b.add_op({.work = 1, .bytes = kept, .name = "layer." + std::to_string(i) + "/MatMul"}));
+    if (i > 0) {
+      b.add_edge(forward[i - 1], forward[i]);
+    }
+  }
+  op_id last = none;
+  for (std::size_t i = layers; i-- > 0;) {
+    const op_id v = b.add_op({.work = 2, .bytes = 0, .name = "gradients/layer." + std::to_string(i) + "/MatMul"});
+    b.add_edge(forward[i], v);
+    if (last != none) {
+      b.add_edge(last, v);
+    }
+    last = v;
+  }
+  return std::move(b).build();
+}
+
+TEST_CASE("by_layers: a period counts the memory of the steps in flight, a makespan that of one step") {
+  const auto w = training(8, 10);
+  const auto on = [](byte_count memory) {
+    return platform<uniform_links>{std::vector<device>(4, {.kind = device_kind::gpu, .memory_capacity = memory}), {}};
+  };
+  { // the first of four stages keeps what its two layers made in four steps
+    const auto q = on(100);
+    const problem p{w, q};
+    const auto r = solve::by_layers(p, partition::find_layers(p), {.period = true});
+    REQUIRE(r.found);
+    CHECK(r.value == 6);
+  }
+  { // a step takes 20 to 30 on each, but four stages of two layers up to 80
+    const auto q = on(60);
+    const problem p{w, q};
+    const auto l = partition::find_layers(p);
+    const auto r = solve::by_layers(p, l, {.period = true});
+    REQUIRE(r.found);
+    CHECK(r.value > 6);
+    trace run;
+    simulator{p, schedule::path_completion_time{}}.run(plan{r.placement}, simulate::recorder{run});
+    for (const byte_count bytes : throughput::peaks_in_flight(p, r.placement, run, r.value)) {
+      CHECK(bytes <= 60);
+    }
+  }
+  { // eight layers of 10 on four devices fit for one step, and for no steps in flight
+    const auto q = on(30);
+    const problem p{w, q};
+    const auto l = partition::find_layers(p);
+    const auto r = solve::by_layers(p, l, {.period = true});
+    CHECK_FALSE(r.found);
+    REQUIRE(r.shortage);
+    CHECK(r.shortage->peak > 30);
+    CHECK(r.shortage->capacity == 30);
+    CHECK(solve::by_layers(p, l).found);
   }
 }
 

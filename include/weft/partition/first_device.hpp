@@ -14,7 +14,7 @@ template <class Problem>
 constexpr std::vector<device_id> accelerators(const Problem& p) {
   std::vector<device_id> found;
   for (const device_id d : ids(p.num_devices())) {
-    if (p.platform().kind(d) != device_kind::cpu) {
+    if (hardware_kind(p.platform(), d) != device_kind::cpu) {
       found.push_back(d);
     }
   }

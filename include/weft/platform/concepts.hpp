@@ -67,6 +67,16 @@ concept has_power = requires(const P& p, device_id a, device_id b) {
 template <class P>
 concept device_platform = platform_parts::has_devices<P> && platform_parts::has_limits<P>;
 
+/// What a device is. That is its kind, unless the platform tells it apart from kinds of one's own, with `hardware(d)`.
+template <device_platform P>
+constexpr device_kind hardware_kind(const P& p, device_id d) {
+  if constexpr (requires { { p.hardware(d) } -> std::same_as<device_kind>; }) {
+    return p.hardware(d);
+  } else {
+    return p.kind(d);
+  }
+}
+
 namespace why_not {
 template <class P>
 struct device_platform {

@@ -96,6 +96,8 @@ public:
 
   constexpr std::size_t num_devices() const { return devices_.size(); }
   constexpr device_kind kind(device_id d) const { return devices_[d].kind; }
+  /// What d is: its kind, or what that was before `with_kinds`.
+  constexpr device_kind hardware(device_id d) const { return hardware_.empty() ? kind(d) : hardware_[d]; }
   constexpr double speed(device_id d) const { return devices_[d].speed; }
   constexpr byte_count memory_capacity(device_id d) const { return devices_[d].memory_capacity; }
   constexpr double memory_bandwidth(device_id d) const { return devices_[d].memory_bandwidth; }
@@ -159,6 +161,23 @@ public:
     platform made{std::move(devices), links_, send_work_};
     made.names_ = names_;
     made.notes_ = notes_;
+    made.hardware_ = hardware_;
+    return made;
+  }
+  /// The same with these kinds, in the order of the devices, so that ops can be allowed on some devices of a kind and
+  /// not on others. What the devices are, `hardware` still tells. Throws `value_error` unless there is a kind per
+  /// device.
+  constexpr platform with_kinds(std::vector<device_kind> kinds) const {
+    if (kinds.size() != devices_.size()) {
+      throw value_error("kinds", std::to_string(kinds.size()) + " kinds for " + std::to_string(devices_.size()) +
+                                   " devices");
+    }
+    platform made = *this;
+    made.hardware_.clear();
+    for (const device_id d : ids(devices_.size())) {
+      made.hardware_.push_back(hardware(d));
+      made.devices_[d].kind = kinds[d];
+    }
     return made;
   }
   /// The same devices as they are with numbers of another format: what `speed` says is the speed with it.
@@ -175,7 +194,8 @@ private:
   std::vector<device> devices_;
   Links links_{};
   double send_work_ = 0;
-  std::vector<std::string> names_; // empty when the devices have no names
+  std::vector<std::string> names_;    // empty when the devices have no names
+  std::vector<device_kind> hardware_; // empty when it is what the devices' kinds say
   std::vector<std::string> notes_;
 };
 

@@ -39,7 +39,7 @@ std::string device_name(const P& p, device_id d) {
       return std::string{name};
     }
   }
-  return to_string(p.kind(d)) + " " + std::to_string(d);
+  return to_string(hardware_kind(p, d)) + " " + std::to_string(d);
 }
 
 } // namespace weft::report

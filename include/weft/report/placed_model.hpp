@@ -271,7 +271,7 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
   const auto loads = device_loads(m.run);
   for (const device_id d : ids(p.num_devices())) {
     m.devices.push_back({.name = m.run.device_names[d],
-                         .kind = weft::to_string(p.platform().kind(d)),
+                         .kind = weft::to_string(hardware_kind(p.platform(), d)),
                          .load = loads[d],
                          .capacity = static_cast<byte_count>(p.platform().memory_capacity(d))});
   }

@@ -4,7 +4,9 @@
 
 #include "weft/partition/first_device.hpp"
 #include "weft/partition/layers.hpp"
+#include "weft/plan/infeasibility.hpp"
 #include "weft/plan/memory_rule.hpp"
+#include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -12,12 +14,14 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/throughput/charges.hpp"
+#include "weft/throughput/in_flight.hpp"
 #include "weft/throughput/loads.hpp"
-#include "weft/validate/memory_shortage.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,8 +31,8 @@ namespace weft::solve {
 struct by_layers_options {
   bool period = false;                ///< make the time between steps small that follow each other, not that of one
   bool ends_with_layers = false;      ///< what is before the layers goes with the first, what follows with the last
-  std::vector<device_id> devices = {}; ///< to be used in this order, each for one run of layers or none; if empty, see
-                                       ///< `by_layers`
+  std::vector<device_id> devices = {}; ///< to be used in this order, each for one run of layers, or none where that
+                                       ///< makes it smaller; if empty, see `by_layers`
   double capacity_share = 1;          ///< of the memory of each device
 };
 
@@ -39,6 +43,8 @@ struct by_layers_result {
   double value = 0;                    ///< seconds: the period or the makespan
   byte_count resident = 0;             ///< parameters and state of all layers
   byte_count capacity = 0;             ///< of the devices that might be used
+  std::optional<infeasibility> reason = {};     ///< not found: an op that no device may have
+  std::optional<memory_shortage> shortage = {}; ///< not found: what the last split that was run lacked
 };
 
 namespace detail {
@@ -49,16 +55,19 @@ class layer_splitter {
 public:
   layer_splitter(const Problem& p, const partition::model_layers& layers, const by_layers_options& o)
       : p_{p}, layers_{layers}, options_{o}, parts_{layers.num_parts()}, time_(p.num_devices()),
-        resident_(p.num_devices()), made_(p.num_devices()), crossing_(parts_), density_(p.num_devices(), 0.0) {
+        resident_(p.num_devices()), made_(p.num_devices()), runs_(p.num_devices()), crossing_(parts_),
+        density_(p.num_devices(), 0.0) {
     for (const device_id d : ids(p.num_devices())) {
       time_[d].assign(parts_ + 1, 0.0);
       resident_[d].assign(parts_ + 1, 0);
       made_[d].assign(parts_ + 1, 0.0);
+      runs_[d].assign(parts_ + 1, 0);
       for (component_id c = 0; c < p.num_components(); ++c) {
         if (goes_to(c, d)) {
           const auto i = layers.part[c] + 1;
           time_[d][i] += p.component_time(c, d) / std::max<double>(1, options_.period ? p.platform().slots(d) : 1);
           resident_[d][i] += p.resident_bytes(c);
+          runs_[d][i] = i > 1 && i < parts_ ? 1 : 0;
           for (const op_id v : p.members(c)) {
             for (const tensor_id t : p.workload().outputs(v)) {
               made_[d][i] += static_cast<double>(p.workload().bytes(t));
@@ -70,6 +79,7 @@ public:
         time_[d][i] += time_[d][i - 1];
         resident_[d][i] += resident_[d][i - 1];
         made_[d][i] += made_[d][i - 1];
+        runs_[d][i] += runs_[d][i - 1];
       }
     }
     collect_crossing();
@@ -77,7 +87,7 @@ public:
 
   by_layers_result operator()() {
     device_id host = 0;
-    while (host < p_.num_devices() && p_.platform().kind(host) != device_kind::cpu) {
+    while (host < p_.num_devices() && hardware_kind(p_.platform(), host) != device_kind::cpu) {
       ++host;
     }
     auto devices = options_.devices.empty() ? partition::accelerators(p_) : options_.devices;
@@ -86,8 +96,8 @@ public:
       orders = orders_of(devices, host);
     }
     auto r = best_of(orders);
-    const bool host_is_left = options_.devices.empty() && host < p_.num_devices() &&
-                              p_.platform().kind(devices.front()) != device_kind::cpu;
+    const bool host_is_left = !r.reason && options_.devices.empty() && host < p_.num_devices() &&
+                              hardware_kind(p_.platform(), devices.front()) != device_kind::cpu;
     if (!r.found && host_is_left) {
       const auto without = std::move(orders);
       orders.clear();
@@ -108,8 +118,20 @@ public:
   }
 
 private:
-  using value = std::pair<double, double>; ///< what is to be small, and what decides among equals
   static constexpr double never = std::numeric_limits<double>::infinity();
+
+  /// What is to be small, and what decides among equals.
+  struct value {
+    double seconds = never; ///< the period or the makespan
+    double unused = 0;      ///< devices without a layer, less a constant; 0 where it does not matter how many there are
+    double balance = 0;     ///< seconds: of all together for a period, of the busiest one for a makespan
+    friend constexpr auto operator<=>(const value&, const value&) = default;
+  };
+  /// How splits of an order are compared.
+  struct comparison {
+    double enough = 0;      ///< seconds: a shorter period is no better
+    bool use_many = false;  ///< of devices, where that costs nothing
+  };
 
   /// Seconds that a border between two devices takes of the one before it, of the one after it, and of neither.
   struct handover {
@@ -122,7 +144,7 @@ private:
   /// The best split of the first parts whose last ones are on a certain device, with what this then sends.
   struct state {
     double sending = 0; ///< seconds of the device, `handover::before`
-    value cost{never, never};
+    value cost{};
     std::uint32_t begin = 0; ///< of those last ones
     std::size_t before = 0;  ///< the device of the parts before them
     std::size_t at = 0;      ///< the state there
@@ -131,7 +153,7 @@ private:
   /// A split of the first parts, with what it takes to bring a certain device what it needs of them.
   struct arrival {
     double receiving = 0; ///< seconds of that device, `handover::after`
-    value cost{0, 0};
+    value cost{.seconds = 0};
     std::size_t before = 0; ///< the device of the last of those parts
     std::size_t at = 0;     ///< the state there
   };
@@ -251,14 +273,19 @@ private:
     return row;
   }
 
-  bool fits(device_id d, std::uint32_t begin, std::uint32_t end) const {
+  /// Where `density_` has what the j-th device of an order is to reserve. How many steps a stage has in flight depends
+  /// on how many stages follow it.
+  std::size_t density_of(const std::vector<device_id>& order, std::size_t j) const {
+    return options_.period ? order.size() - 1 - j : order[j];
+  }
+  bool fits(device_id d, double density, std::uint32_t begin, std::uint32_t end) const {
     const auto resident = static_cast<double>(resident_[d][end] - resident_[d][begin]);
-    return resident + density_[d] * (made_[d][end] - made_[d][begin]) <= static_cast<double>(limit(d));
+    return resident + density * (made_[d][end] - made_[d][begin]) <= static_cast<double>(limit(d));
   }
 
   /// The best split for devices in this order, by dynamic programming over the parts that are placed, the device that
   /// has the last of them, and what it then does for the next device; empty if none fits.
-  std::pair<value, std::vector<device_id>> split(const std::vector<device_id>& order) {
+  std::pair<value, std::vector<device_id>> split(const std::vector<device_id>& order, comparison by) {
     const std::size_t k = order.size();
     std::vector<std::vector<state>> best(k * (parts_ + 1));
     const auto cell = [&](std::size_t j, std::uint32_t end) -> auto& { return best[j * (parts_ + 1) + end]; };
@@ -268,10 +295,11 @@ private:
     std::vector<std::vector<arrival>> arrivals(parts_);
     for (std::size_t j = 0; j < k; ++j) {
       const device_id d = order[j];
+      const double density = density_[density_of(order, j)];
       for (auto& a : arrivals) {
         a.clear();
       }
-      arrivals[0].push_back({0, {0, 0}, j, 0});
+      arrivals[0].push_back({0, {.seconds = 0}, j, 0});
       for (std::size_t i = 0; i < j; ++i) {
         const auto& row = handovers(order[i], d);
         for (std::uint32_t begin = 1; begin < parts_; ++begin) {
@@ -288,12 +316,14 @@ private:
         }
       }
       for (std::uint32_t end = 1; end <= parts_; ++end) {
-        for (std::uint32_t begin = end; !cell(j, end).empty() && begin-- > 0 && fits(d, begin, end);) {
+        for (std::uint32_t begin = end; !cell(j, end).empty() && begin-- > 0 && fits(d, density, begin, end);) {
           for (const auto& a : arrivals[begin]) {
             for (auto& s : cell(j, end)) {
               const double busy = a.receiving + (time_[d][end] - time_[d][begin]) + s.sending;
-              const value cost = options_.period ? value{std::max(a.cost.first, busy), a.cost.second + busy}
-                                                 : value{a.cost.first + busy, std::max(a.cost.second, busy)};
+              const double unused = a.cost.unused - (by.use_many && runs_[d][end] > runs_[d][begin] ? 1 : 0);
+              const value cost =
+                options_.period ? value{std::max({a.cost.seconds, busy, by.enough}), unused, a.cost.balance + busy}
+                                : value{a.cost.seconds + busy, unused, std::max(a.cost.balance, busy)};
               if (busy < never && cost < s.cost) {
                 s = {s.sending, cost, begin, a.before, a.at};
               }
@@ -307,7 +337,7 @@ private:
       j = cell(i, parts_).front().cost < cell(j, parts_).front().cost ? i : j;
     }
     std::pair<value, std::vector<device_id>> found{cell(j, parts_).front().cost, {}};
-    if (found.first.first < never) {
+    if (found.first.seconds < never) {
       found.second.resize(parts_);
       std::size_t at = 0;
       for (std::uint32_t end = parts_; end > 0;) {
@@ -329,13 +359,13 @@ private:
   /// Adds the way from the i-th device over a border to those that are not worse than another in all respects.
   void arrive(std::vector<arrival>& ways, const std::vector<state>& states, const handover& h, std::size_t i) const {
     const auto at = find(states, h.before);
-    if (at == states.size() || !(states[at].cost.first < never)) {
+    if (at == states.size() || !(states[at].cost.seconds < never)) {
       return;
     }
-    const auto [first, second] = states[at].cost;
+    const auto [seconds, unused, balance] = states[at].cost;
     const arrival way{h.after,
-                      options_.period ? value{std::max(first, h.moving), second + h.moving}
-                                      : value{first + h.moving, second},
+                      options_.period ? value{std::max(seconds, h.moving), unused, balance + h.moving}
+                                      : value{seconds + h.moving, unused, balance},
                       i, at};
     const auto covers = [](const arrival& a, const arrival& b) {
       return a.receiving <= b.receiving && a.cost <= b.cost;
@@ -346,39 +376,68 @@ private:
     }
   }
 
-  /// Splits until one keeps to the memory when it runs: what a run holds besides parameters, in proportion to what the
-  /// layers of a device make, is what the next split reserves.
+  /// The first of these orders that has the best split, null if none fits, and that split. Where devices were named, no
+  /// more of them than have to be are left without layers: of the splits with that period, rounding aside, it is one
+  /// that uses most.
+  std::pair<const std::vector<device_id>*, std::vector<device_id>>
+  best_split(const std::vector<std::vector<device_id>>& orders) {
+    const bool named = !options_.devices.empty();
+    std::pair<value, std::vector<device_id>> best;
+    const std::vector<device_id>* of = nullptr;
+    for (const auto& order : orders) {
+      auto s = split(order, {.use_many = named && !options_.period});
+      if (!s.second.empty() && (of == nullptr || s.first < best.first)) {
+        best = std::move(s);
+        of = &order;
+      }
+    }
+    if (of != nullptr && named && options_.period) {
+      best = split(*of, {.enough = best.first.seconds * (1 + 1e-9), .use_many = true});
+    }
+    return {of, std::move(best.second)};
+  }
+
+  /// Splits until one keeps to the memory when it runs, one step alone or, for a period, steps that follow each other:
+  /// what devices hold then besides parameters, in proportion to what their layers make, is what the next split
+  /// reserves.
   by_layers_result best_of(const std::vector<std::vector<device_id>>& orders) {
     by_layers_result r;
     std::fill(density_.begin(), density_.end(), 0.0);
     for (int round = 0; round < 40; ++round) {
-      std::pair<value, std::vector<device_id>> best;
-      for (const auto& order : orders) {
-        auto s = split(order);
-        if (!s.second.empty() && (best.second.empty() || s.first < best.first)) {
-          best = std::move(s);
-        }
-      }
-      if (best.second.empty()) {
+      auto [order, devices] = best_split(orders);
+      if (order == nullptr) {
         return r;
       }
+      const auto& chosen = devices;
       auto where = partition::first_device::place(p_, ids_of_devices(), [&](component_id c) {
-        return best.second[layers_.part[c]];
+        return chosen[layers_.part[c]];
       });
       if (!where) {
+        r.reason = where.error();
         return r;
       }
       trace run;
       simulator{p_, schedule::path_completion_time{}}.run(plan{*where}, simulate::recorder{run});
+      const double period = options_.period ? throughput::period(p_, *where) : never;
+      const auto peaks = throughput::peaks_in_flight(p_, *where, run, period);
       bool short_of_memory = false;
-      for (const auto& s : memory_shortages(p_, *where, run, options_.capacity_share)) {
+      for (const device_id d : ids(p_.num_devices())) {
+        if (peaks[d] <= limit(d)) {
+          continue;
+        }
         double made = 0;
         for (std::uint32_t i = 0; i < parts_; ++i) {
-          made += best.second[i] == s.device ? made_[s.device][i + 1] - made_[s.device][i] : 0;
+          made += devices[i] == d ? made_[d][i + 1] - made_[d][i] : 0;
         }
-        const double density = made > 0 ? static_cast<double>(s.peak - s.resident) / made : 0;
-        if (made > 0 && density > density_[s.device]) {
-          density_[s.device] = density;
+        byte_count resident = 0;
+        for (const op_id v : ids(p_.num_ops())) {
+          resident += (*where)[v] == d ? p_.workload().resident_bytes(v) : 0;
+        }
+        r.shortage = {.device = d, .peak = peaks[d], .capacity = limit(d), .resident = resident};
+        const double density = made > 0 ? static_cast<double>(peaks[d] - resident) / made : 0;
+        const auto j = static_cast<std::size_t>(std::find(order->begin(), order->end(), d) - order->begin());
+        if (made > 0 && density > density_[density_of(*order, j)]) {
+          density_[density_of(*order, j)] = density;
           short_of_memory = true;
         } else {
           return r; // ops that may run nowhere else
@@ -386,8 +445,9 @@ private:
       }
       if (!short_of_memory) {
         r.found = true;
-        r.devices = std::move(best.second);
-        r.value = options_.period ? throughput::period(p_, *where) : run.makespan;
+        r.shortage.reset();
+        r.devices = std::move(devices);
+        r.value = options_.period ? period : run.makespan;
         r.placement = std::move(*where);
         return r;
       }
@@ -415,16 +475,18 @@ private:
   std::vector<std::vector<double>> time_;         // per device: of the parts before each
   std::vector<std::vector<byte_count>> resident_; // the same
   std::vector<std::vector<double>> made_;         // the same: bytes of all tensors
+  std::vector<std::vector<std::uint32_t>> runs_;  // the same: layers that are not empty
   std::vector<crossing> crossing_;                // after each part
-  std::vector<double> density_;                   // per device: bytes to reserve per byte that is made
+  std::vector<double> density_;                   // bytes to reserve per byte that is made, see `density_of`
   std::map<std::pair<device_id, device_id>, std::vector<handover>> handovers_; // of the pairs that were asked for
 };
 
 } // namespace detail
 
 /// Cuts a model between its layers into runs of consecutive ones, each on a device of its own, so that the makespan of
-/// one step or the period of a pipelined run is small and a step keeps to the memory of the devices. Ops that a device
-/// cannot run go to the first one that can.
+/// one step or the period of a pipelined run is small and keeps to the memory of the devices: that of one step, or for
+/// a period that of the steps in flight at once (`throughput::peaks_in_flight`). Ops that a device cannot run go to the
+/// first one that can. Of devices that are named, as many as possible are used where that makes nothing longer.
 ///
 /// Without devices in the options, accelerators are tried in all orders that matter, and with the first CPU before or
 /// after them if they do not suffice. Devices that take as long for all layers and whose links and sends to and from all
