@@ -4,6 +4,8 @@
 #include "weft/platform/identical.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -178,6 +180,36 @@ TEST_CASE("find_layers: names of great depth and length are read in little time"
   const auto q = machine();
   const auto w = chain({deep + "x", deep + "y", "a1/x", "////", "...", "1/", "/1/x"});
   check_order(problem{w, q}, find_layers(problem{w, q}));
+}
+
+TEST_CASE("find_layers: what is computed again for the backward pass is in the layer that it is of") {
+  const auto forward = zoo::make_inference("gpt2_small@1x64");
+  const auto q = machine();
+  const auto layers = find_layers(problem{forward, q});
+  step_options how{.rule = optimizer::adam};
+  how.recompute = recomputed_ops(forward, recomputation::blocks, [&](op_id v) {
+    for (std::uint32_t i = 0; i < layers.num_layers; ++i) {
+      if (forward.name(v).starts_with(layers.scopes[i] + "/")) {
+        return op_id{i};
+      }
+    }
+    return none;
+  });
+  REQUIRE(!how.recompute.empty());
+  const auto step = training_step(forward, how);
+  const problem p{step, q};
+  const auto l = find_layers(p);
+  CHECK(l.scopes == layers.scopes);
+  std::size_t copies = 0;
+  for (const op_id v : ids(step.num_ops())) {
+    for (std::uint32_t i = 0; i < l.num_layers; ++i) {
+      if (step.name(v).starts_with("recompute/" + l.scopes[i] + "/")) {
+        ++copies;
+        CHECK(l.part[p.component(v)] == i + 1);
+      }
+    }
+  }
+  CHECK(copies > how.recompute.size() / 2); // what no gradient reads is not made again
 }
 
 } // namespace partition_layers_test

@@ -11,8 +11,8 @@ namespace weft::partition::detail {
 
 /// What the name of an op says, without copying it.
 struct op_name {
-  std::string_view scope = {}; ///< the name without a leading `gradients/` or `gradients_1/`
-  bool is_gradient = false;
+  std::string_view scope = {}; ///< the name without a leading `gradients/`, `gradients_1/` or `recompute/`
+  bool is_gradient = false;    ///< or made again for gradients: it is of the backward pass
 
   op_name() = default;
   explicit op_name(std::string_view name) : scope{name} {
@@ -23,6 +23,9 @@ struct op_name {
         scope = name.substr(slash + 1);
         is_gradient = true;
       }
+    } else if (constexpr std::string_view again = "recompute/"; name.starts_with(again)) {
+      scope = name.substr(again.size());
+      is_gradient = true;
     }
   }
 
