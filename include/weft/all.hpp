@@ -166,6 +166,7 @@
 #include "weft/partition/pair_scheduler.hpp"
 #include "weft/partition/peft.hpp"
 #include "weft/partition/pets.hpp"
+#include "weft/partition/pin.hpp"
 #include "weft/partition/reverse_heft.hpp"
 #include "weft/partition/sct/favourite_children.hpp"
 #include "weft/partition/sufferage.hpp"
