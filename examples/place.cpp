@@ -3,7 +3,9 @@
 // faster.
 #include "place/batch.hpp"
 #include "place/by_layer.hpp"
+#include "place/in_flight.hpp"
 #include "place/options.hpp"
+#include "place/pinned_problem.hpp"
 #include "place/replay.hpp"
 #include "place/search.hpp"
 #include "tool/costs.hpp"
@@ -162,7 +164,12 @@ int run(int argc, char** argv) {
   auto notes = in.model.notes;
   const auto table = weft::cost::typical_efficiencies();
   const auto base = tool::make_estimate(o.modelling, in, target, table);
-  const tool::problem problem{in.model.ops, devices, tool::make_costs(o.modelling, in, target, base, notes)};
+  const place::pinned_problem pinned{o, in.model.ops, devices,
+                                     tool::make_costs(o.modelling, in, target, base, notes)};
+  const auto& problem = pinned.problem();
+  for (auto& note : pinned.notes()) {
+    notes.push_back(std::move(note));
+  }
 
   line.show(o.from_plan.empty() ? "searching" : "running the plan again");
   const place::listeners listeners{
@@ -173,9 +180,10 @@ int run(int argc, char** argv) {
                                        joules ? "J" : "ms", x.seconds));
       },
     .on_stage = on_stage};
-  const auto found = !o.from_plan.empty() ? place::replay(o, in, problem)
+  auto found = !o.from_plan.empty() ? place::replay(o, in, problem)
                      : o.by_layers        ? place::by_layer(o, problem)
                                           : place::search(o, problem, base, listeners);
+  found.why = pinned.named(std::move(found.why));
   if (!found.found) {
     line.clear();
     const auto what = found.proven ? fmt::format("{} does not fit on {}", in.name, o.platform)
@@ -188,6 +196,11 @@ int run(int argc, char** argv) {
   line.show("analysing the run");
   const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, in, problem, found, notes);
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
+  if (o.objective == place::objective::period) {
+    if (auto note = place::about_steps_in_flight(o, problem, found); !note.empty()) {
+      notes.push_back(std::move(note));
+    }
+  }
   if (auto note = place::about_network(o, devices); !note.empty()) {
     notes.push_back(std::move(note));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "batch.hpp"
 
+#include "pinned_problem.hpp"
 #include "search.hpp"
 #include "tool/costs.hpp"
 #include "tool/model_file.hpp"
@@ -23,13 +24,16 @@ bool fits(const options& o, const tool::target& target, std::uint64_t batch) {
   const auto table = weft::cost::typical_efficiencies();
   const auto base = tool::make_estimate(modelling, in, target, table);
   std::vector<std::string> notes;
-  const problem p{in.model.ops, target.devices, tool::make_costs(modelling, in, target, base, notes)};
+  const pinned_problem pinned{o, in.model.ops, target.devices,
+                              tool::make_costs(modelling, in, target, base, notes)};
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
-  const auto found = weft::solve::best(p, {.seconds = std::min(o.budget.seconds, timed ? 1.0 : o.budget.seconds),
-                                           .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
-                                           .seed = o.seed,
-                                           .threads = o.jobs,
-                                           .memory = {weft::memory_rule::over_time, o.memory_share}});
+  const auto found =
+    weft::solve::best(pinned.problem(),
+                      {.seconds = std::min(o.budget.seconds, timed ? 1.0 : o.budget.seconds),
+                       .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
+                       .seed = o.seed,
+                       .threads = o.jobs,
+                       .memory = {weft::memory_rule::over_time, o.memory_share}});
   return found.status == weft::status::solved || found.status == weft::status::optimal;
 }
 

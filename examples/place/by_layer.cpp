@@ -53,7 +53,7 @@ io::layer_placement placement_of(const partition::model_layers& layers, const st
     where.outside.push_back({s.scope, device[s.part]});
   }
   for (const device_id d : ids(p.num_devices())) {
-    where.devices.push_back({std::string{p.platform().name(d)}, p.platform().kind(d)});
+    where.devices.push_back({std::string{p.platform().name(d)}, hardware_kind(p.platform(), d)});
   }
   return where;
 }
@@ -85,6 +85,28 @@ std::vector<std::string> about(const partition::model_layers& layers, const std:
   return lines;
 }
 
+/// Why there is no split.
+std::string explain_no_split(const options& o, const problem& p, const partition::model_layers& layers,
+                             const solve::by_layers_result& found) {
+  if (found.reason) {
+    return to_string(*found.reason, p.workload().name(found.reason->op));
+  }
+  auto why = fmt::format("no split of its {} layers in their order was found that keeps to the memory; parameters and "
+                         "state take {}, and the devices have {}",
+                         layers.num_layers, readable_bytes(found.resident), readable_bytes(found.capacity));
+  const bool period = o.objective == objective::period;
+  if (found.shortage) {
+    why += fmt::format("; the last one that was tried needs {} of {} on {}{}", readable_bytes(found.shortage->peak),
+                       readable_bytes(found.shortage->capacity), p.platform().name(found.shortage->device),
+                       period ? " for the steps that are in flight at once" : "");
+  }
+  const solve::by_layers_options alone{.devices = devices_of(o, p), .capacity_share = o.memory_share};
+  if (period && solve::by_layers(p, layers, alone).found) {
+    why += "\n  with one step at a time: it fits with --objective makespan";
+  }
+  return why;
+}
+
 } // namespace
 
 answer by_layer(const options& o, const problem& p) {
@@ -98,9 +120,7 @@ answer by_layer(const options& o, const problem& p) {
                                        .devices = devices_of(o, p),
                                        .capacity_share = o.memory_share});
   if (!found.found) {
-    answer none{.why = fmt::format("no split of its {} layers in their order was found that keeps to the memory; "
-                                   "parameters and state take {}, and the devices have {}",
-                                   layers.num_layers, readable_bytes(found.resident), readable_bytes(found.capacity))};
+    answer none{.why = explain_no_split(o, p, layers, found)};
     return none;
   }
   answer a{.found = true, .bound = bound::best(p), .strategy = "best split between layers"};
@@ -133,6 +153,9 @@ answer by_layer(const options& o, const problem& p) {
       }
     }
     a.exports.push_back(std::move(written.text));
+  }
+  for (const auto& option : o.without_effect) {
+    a.notes.push_back(fmt::format("{} has no effect: --by-layer tries all cuts, and does not search", option));
   }
   a.baselines = baselines(o, p);
   return a;

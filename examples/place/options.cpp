@@ -48,6 +48,7 @@ std::string footer() {
           "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json --split stages\n"
           "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
           "  place llama.onnx --platform pcie_4gpu --by-layer --objective period --export vllm=serve.sh\n"
+          "  place detector.onnx --platform pcie_4gpu --pin 'NonMaxSuppression=cpu,/decoder/*=gpu1'\n"
           "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files.\n";
   return text;
 }
@@ -77,15 +78,30 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
 
 using option_list = std::vector<CLI::Option*>;
 
-/// Throws for options of searches that nothing would read: cuts between layers are not searched for at random.
-void refuse_unread(const CLI::App& app, const options& o) {
-  if (!o.by_layers) {
-    return;
-  }
+/// Options of searches that nothing reads: cuts between layers are not searched for at random.
+std::vector<std::string> unread(const CLI::App& app, const options& o) {
+  std::vector<std::string> names;
   for (const char* name : {"--budget", "--jobs", "--seed"}) {
     const bool of_samples = name == std::string_view{"--seed"} && o.uncertainty > 0;
-    if (app.count(name) != 0 && !of_samples) {
-      throw weft::error(fmt::format("{} is for searches, and --by-layer tries all cuts; leave one of them out", name));
+    if (o.by_layers && app.count(name) != 0 && !of_samples) {
+      names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+/// `NonMaxSuppression=cpu,/decoder/*=gpu1|gpu2`: ops and their devices.
+void add_pins(const std::string& text, options& o) {
+  for (const auto part : weft::io::split(text, ',')) {
+    const auto equals = part.rfind('=');
+    if (equals == part.npos || equals == 0 || equals + 1 == part.size()) {
+      throw weft::error(fmt::format("--pin {}: write OPS=DEVICE, as in NonMaxSuppression=cpu or '/decoder/*=gpu1'; a "
+                                    "comma in a name is a ?",
+                                    weft::io::in_quotes(part)));
+    }
+    auto& pin = o.pins.emplace_back(weft::partition::pin{.ops = std::string{part.substr(0, equals)}, .devices = {}});
+    for (const auto device : weft::io::split(part.substr(equals + 1), '|')) {
+      pin.devices.emplace_back(device);
     }
   }
 }
@@ -170,6 +186,19 @@ options parse(int argc, char** argv) {
       "What the framework takes of each accelerator's memory for its context, workspaces and fragments: a\n"
       "share, as in 0.1, or bytes, as in 1.5GiB; nothing, if not given")
     ->type_name("SHARE|BYTES");
+  app
+    .add_option_function<std::vector<std::string>>(
+      "--pin",
+      [&o](const std::vector<std::string>& lists) {
+        for (const auto& list : lists) {
+          add_pins(list, o);
+        }
+      },
+      "Keep ops on devices: those of a type, of a name, or whose names a pattern with * and ? matches, on a\n"
+      "kind of device or a device, or on several of them, as in /decoder/*=gpu1|gpu2; may be given several times")
+    ->type_name("OPS=DEVICE,…")
+    ->expected(1)
+    ->take_all();
   const auto assumed = options_from(before);
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")
@@ -268,7 +297,7 @@ options parse(int argc, char** argv) {
     throw weft::error("--max-batch looks for plans op by op, and --by-layer cuts between layers: leave one of them out, or "
                       "try batches with --batch");
   }
-  refuse_unread(app, o);
+  o.without_effect = unread(app, o);
   if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
     throw weft::error("--contention goes with --objective makespan, without --pareto");
   }

@@ -6,6 +6,7 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/io/plan_record.hpp"
+#include "weft/partition/pin.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/platform/platform.hpp"
 
@@ -45,6 +46,8 @@ struct options {
   std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
   bool by_layers = false; ///< each layer on one device
   std::string by_layer;   ///< … of these, separated by commas; empty: of all
+  std::vector<std::string> without_effect = {}; ///< options that were given, but say how to search
+  std::vector<weft::partition::pin> pins = {};
   struct runtime_export {
     std::size_t format; ///< of `weft::io::runtime_formats`
     std::string file;

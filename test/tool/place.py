@@ -184,6 +184,32 @@ def main(folder):
             because='does not say what power its devices draw')
     refused(*on_two, '--deadline', '5', because='--deadline goes with --objective energy')
 
+    # Ops where they are pinned to: by type, name and pattern, also when a plan is run again
+    def where(*arguments):
+        out = placed(*net, *arguments, '--plan', path('pinned.json'))
+        with open(path('pinned.json')) as f:
+            plan = json.load(f)
+        return flat(out), {op: plan['devices'][d] for op, d in zip(plan['ops'], plan['placement'])}
+
+    said, on = where('--pin', 'Conv2D=gpu1,fc2/*=cpu', '--pin', 'fc1/MatMul=gpu0|gpu1')
+    check(on['conv1/Conv2D'] == on['conv2/Conv2D'] == 'gpu1' and on['fc2/MatMul'] == 'cpu' and
+          on['fc1/MatMul'] in ('gpu0', 'gpu1') and all(d == 'cpu' for op, d in on.items() if 'fc2/' in op),
+          f'pinned: { {op: d for op, d in on.items() if "Conv2D" in op or "fc" in op} }')
+    check("2 ops are pinned to gpu1 by 'Conv2D'" in said and 'Not valid' not in said, f'notes of pins: {said[-600:]}')
+    again = placed('zoo:mnist_conv', '--platform', 'workstation_2gpu', '--from-plan', path('pinned.json'))
+    check("2 ops are pinned to gpu1 by 'Conv2D'" in flat(again), 'a plan knows its pins')
+    for objective in ('period', 'memory'):
+        said, on = where('--pin', 'Conv2D=gpu1', '--objective', objective)
+        check(on['conv1/Conv2D'] == on['conv2/Conv2D'] == 'gpu1', f'pinned, objective {objective}')
+    refused(*net, '--pin', 'Conv2=gpu1', because="pin 'Conv2=gpu1': matches no op")
+    refused(*net, '--pin', 'Conv2D=gpu2', because="'gpu2' is no device of the platform")
+    refused(*net, '--pin', 'Conv2D', because='write OPS=DEVICE')
+    refused(*net, '--pin', 'Conv2D=gpu1,conv1/*=gpu0', because="is pinned to gpu0, and to gpu1 by 'Conv2D'")
+    refused(*net, '--pin', 'input=gpu1', because='runs on cpu only')
+    small = ('zoo:gpt2_medium@16', '--platform', pair_with('small.json', memory=2e9), '--budget', '10moves')
+    found = run(*small, '--pin', 'layer_0/*=gpu')
+    check(found.returncode == 1 and 'kind8' not in found.stderr, f'no names of kinds: {found.stderr}')
+
     # Shared links: a tensor goes to two devices that can take nothing else, over the one way out of the first
     shared = write('shared.json', json.dumps({
         'format': 'weft.platform', 'version': 1,

@@ -66,6 +66,45 @@ def main(folder):
     check('no more are used than memory asks for' in placed('zoo:resnet50:inference', '--platform', 'pcie_4gpu', '--by-layer'),
           'one step alone')
 
+    # All devices that are named, where that makes the period no longer
+    sixteen = [f'node{i // 4}/gpu{i % 4}' for i in range(16)]
+    with open(path('sixteen.json'), 'w') as f:
+        json.dump({'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e11}},
+                   'devices': [{'name': n, 'kind': 'gpu', 'speed': 1e12, 'memory': 1e12, 'memory_bandwidth': 1e15}
+                               for n in sixteen]}, f)
+    with open(path('forty.json'), 'w') as f:
+        json.dump({'format': 'weft.workload', 'version': 1,
+                   'ops': [{'name': f'layer_{i}/MatMul', 'type': 'MatMul', 'work': 1e11, 'outputs': [1000],
+                            'inputs': [i - 1] if i else []} for i in range(40)]}, f)
+    forty = (path('forty.json'), '--platform', path('sixteen.json'), '--peak-rates', '--objective', 'period')
+    text = placed(*forty, '--by-layer=' + ','.join(sixteen), '--plan', path('all.json'))
+    check(len(set(json.loads(read('all.json'))['placement'])) == 16 and 'period of 300 ms' in text,
+          f'all of 16: {text[:300]}')
+
+    # Pinned ops are where they are pinned to, whatever the layer
+    placed(*forty, '--by-layer', '--pin', 'layer_0/*=node3/gpu3', '--plan', path('pinned.json'))
+    plan = json.loads(read('pinned.json'))
+    check(plan['devices'][plan['placement'][0]] == 'node3/gpu3', 'a layer on a device')
+
+    # Without a CPU, the op that needs one is the reason, not memory
+    r = run('zoo:gpt2_small', '--platform', path('sixteen.json'), '--by-layer')
+    check(r.returncode == 1 and 'allows only cpu and the platform has no such device' in r.stderr and
+          'memory' not in r.stderr, f'no CPU: {r.stderr[:300]}')
+
+    # A period counts the memory of the steps in flight
+    train = ('zoo:gpt2_medium@2x1024', '--platform', 'p3_8xlarge', '--by-layer', '--objective', 'period')
+    text = placed(*train)
+    check('steps that are in flight at once' in text and 'does not suffice' not in text,
+          f'steps in flight: {text[-600:]}')
+    r = run(*train[:3], '--by-layer=gpu0,gpu1,gpu2,gpu3', *train[4:], '--memory-share', '0.5')
+    check(r.returncode == 1 and 'for the steps that are in flight at once' in r.stderr and
+          'it fits with --objective makespan' in r.stderr, f'not enough: {r.stderr[:400]}')
+
+    # Ops that are computed again belong to their layer
+    placed('zoo:gpt2_small@4x256:inference', '--train', 'adam', '--recompute', 'blocks', '--by-layer',
+           '--platform', 'dgx_a100', '--export', f'megatron={path("again")}')
+    check('--num-layers 12' in read('again'), read('again'))
+
     # What cannot be
     refused(*GPT2[:3], '--export', 'vllm=x', because='goes with --by-layer')
     refused(*GPT2, '--export', 'triton=x', because='formats are device_map, vllm, llama.cpp')
@@ -73,8 +112,9 @@ def main(folder):
     refused(*GPT2[:3], '--by-layer=gpu9', because="'gpu9' is no device")
     refused(*GPT2[:4], '--objective', 'memory', because='makespan or period')
     for option in (('--budget', '3'), ('--jobs', '2'), ('--seed', '1')):
-        refused(*GPT2, *option, because=f'{option[0]} is for searches, and --by-layer')
-    placed(*GPT2, '--seed', '1', '--uncertainty', '0.1')
+        check(f'{option[0]} has no effect: --by-layer tries all cuts' in placed(*GPT2, *option),
+              f'{option[0]} is ignored')
+    check('no effect' not in placed(*GPT2, '--seed', '1', '--uncertainty', '0.1'), 'a seed is for samples, too')
     two_nodes = ('zoo:gpt2_small:inference', '--platform', 'p3_8xlarge_x2', '--by-layer=node0/gpu0,node1/gpu0', '--objective',
                  'period', '--export')
     refused(*two_nodes, f'device_map={path("nodes")}', because='devices of one node')
