@@ -137,6 +137,24 @@ TEST_CASE("platform: links that make no sense are refused and named") {
                        value_error);
 }
 
+TEST_CASE("platform: devices stay what they are when they get other kinds") {
+  platform<uniform_links> q{{{}, {.kind = device_kind::gpu, .speed = 2}}, {}};
+  q.set_names({"host", "card"});
+  constexpr auto own = static_cast<device_kind>(9);
+  const auto p = q.with_kinds({own, own}).changed([](device& d) { d.speed *= 2; });
+  CHECK(p.kind(0) == own);
+  CHECK(p.kind(1) == own);
+  CHECK(p.hardware(0) == device_kind::cpu);
+  CHECK(p.hardware(1) == device_kind::gpu);
+  CHECK(hardware_kind(p, 1) == device_kind::gpu);
+  CHECK(p.with_kinds({device_kind::cpu, own}).hardware(1) == device_kind::gpu);
+  CHECK(p.name(1) == "card");
+  CHECK(p.speed(1) == 4);
+  CHECK(q.hardware(1) == device_kind::gpu);
+  CHECK(hardware_kind(platform_archetype{}, 0) == device_kind::cpu); // it tells kinds only
+  CHECK_THROWS_WITH_AS(q.with_kinds({own}), "kinds: 1 kinds for 2 devices", value_error);
+}
+
 TEST_CASE("platform: what a device is to itself does not matter") {
   link_matrix links{2};
   links.set(0, 0, {-1, -1});

@@ -383,4 +383,27 @@ TEST_CASE("builder: a group without a common kind is refused, and those who disa
   }
 }
 
+TEST_CASE("workload: other kinds for its ops") {
+  workload_builder b;
+  for (int v = 0; v < 3; ++v) {
+    b.add_op({.work = 1, .bytes = 4, .name = "op" + std::to_string(v), .type = "T"});
+  }
+  b.add_edge(0, 1);
+  b.colocate(1, 2);
+  const auto w = std::move(b).build();
+  const kind_set cpu = device_kind::cpu, gpu = device_kind::gpu;
+  const std::vector<kind_set> kinds{gpu, cpu | gpu, cpu};
+  const auto made = w.with_kinds(kinds);
+  for (const op_id v : ids(3u)) {
+    CHECK(made.kinds(v) == kinds[v]);
+    CHECK(w.kinds(v).is_all());
+    CHECK(made.name(v) == w.name(v));
+    CHECK(made.group(v) == w.group(v));
+  }
+  CHECK(made.num_edges() == 1);
+  CHECK_THROWS_AS(w.with_kinds(std::vector<kind_set>{gpu}), value_error);
+  CHECK_THROWS_AS(w.with_kinds(std::vector<kind_set>{gpu, gpu, cpu}), constraint_error);
+  CHECK_THROWS_AS(w.with_kinds(std::vector<kind_set>{{}, gpu, gpu}), constraint_error);
+}
+
 } // namespace workload_builder_test

@@ -5,7 +5,6 @@
 #include "weft/core/error.hpp"
 #include "weft/partition/detail/op_name.hpp"
 #include "weft/platform/platform.hpp"
-#include "weft/workload/detail/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/workload.hpp"
 
@@ -107,17 +106,11 @@ public:
     for (std::uint32_t i = 0; i < pins_.size(); ++i) {
       notes.push_back(apply(i, of_ops));
     }
-    struct constrained : workload {
-      constrained(const workload& w, const pinner& p, const std::vector<constraint>& o) : workload{w}, p_{p}, o_{o} {}
-      kind_set kinds(op_id v) const { return group(v) != none ? p_.of_groups_[group(v)].kinds : o_[v].kinds; }
-      const pinner& p_;
-      const std::vector<constraint>& o_;
-    };
-    workload_builder b;
-    weft::detail::copy_ops(
-      b, constrained{w_, *this, of_ops}, [&](op_id v) { return w_.resident_bytes(v); },
-      [&](tensor_id t) { return w_.bytes(t); });
-    return {std::move(b).build(), q_.with_kinds(kinds_), std::move(notes)};
+    std::vector<kind_set> kinds;
+    for (const op_id v : ids(w_.num_ops())) {
+      kinds.push_back(w_.group(v) != none ? of_groups_[w_.group(v)].kinds : of_ops[v].kinds);
+    }
+    return {w_.with_kinds(kinds), q_.with_kinds(kinds_), std::move(notes)};
   }
 
 private:

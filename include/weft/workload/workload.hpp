@@ -50,6 +50,28 @@ public:
   constexpr std::string_view name(op_id v) const { return names_.empty() ? std::string_view{} : names_[v]; }
   constexpr std::string_view type(op_id v) const { return types_.empty() ? std::string_view{} : type_names_[types_[v]]; }
 
+  /// The same with other kinds of devices for its ops, one set per op. Throws `value_error` for another number of them,
+  /// `constraint_error` for an op or a colocation group that would be left without any. Complexity: a copy.
+  constexpr workload with_kinds(std::span<const kind_set> kinds) const {
+    if (kinds.size() != num_ops()) {
+      throw value_error("kinds", std::to_string(kinds.size()) + " sets for " + std::to_string(num_ops()) + " ops");
+    }
+    workload made = *this;
+    std::vector<kind_set> of_groups(num_groups_, kind_set::all());
+    for (const op_id v : ids(num_ops())) {
+      made.kinds_[v] = kinds[v];
+      auto left = kinds[v];
+      if (group_[v] != none) {
+        left = of_groups[group_[v]] = of_groups[group_[v]] & left;
+      }
+      if (left.empty()) {
+        throw constraint_error({v}, "kinds: op " + std::to_string(v) + ", or its colocation group, allows no device "
+                                    "kind at all");
+      }
+    }
+    return made;
+  }
+
   /// Edges in both directions, for graph algorithms.
   class out_edge_range {
   public:
