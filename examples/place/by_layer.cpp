@@ -120,7 +120,7 @@ answer by_layer(const options& o, const problem& p) {
                                        .devices = devices_of(o, p),
                                        .capacity_share = o.memory_share});
   if (!found.found) {
-    answer none{.why = explain_no_split(o, p, layers, found)};
+    answer none{.why = explain_no_split(o, p, layers, found), .proven = found.reason.has_value()};
     return none;
   }
   answer a{.found = true, .bound = bound::best(p), .strategy = "best split between layers"};

@@ -88,7 +88,8 @@ def main(folder):
 
     # Without a CPU, the op that needs one is the reason, not memory
     r = run('zoo:gpt2_small', '--platform', path('sixteen.json'), '--by-layer')
-    check(r.returncode == 1 and 'allows only cpu and the platform has no such device' in r.stderr and
+    check(r.returncode == 1 and 'does not fit' in r.stderr and
+          'allows only cpu and the platform has no such device' in r.stderr and
           'memory' not in r.stderr, f'no CPU: {r.stderr[:300]}')
 
     # A period counts the memory of the steps in flight
