@@ -181,8 +181,8 @@ int run(int argc, char** argv) {
       },
     .on_stage = on_stage};
   auto found = !o.from_plan.empty() ? place::replay(o, in, problem)
-                     : o.by_layers        ? place::by_layer(o, problem)
-                                          : place::search(o, problem, base, listeners);
+               : o.by_layers        ? place::by_layer(o, problem)
+                                    : place::search(o, problem, base, listeners);
   found.why = pinned.named(std::move(found.why));
   if (!found.found) {
     line.clear();
