@@ -217,6 +217,12 @@ options parse(int argc, char** argv) {
                  "not depend on the machine's speed")
     ->type_name("SECONDS|Nmoves")
     ->capture_default_str();
+  app.add_option("--least-gain", o.least_gain,
+                 "By how much a plan on several devices has to be faster than all ops on one of them; else they\n"
+                 "stay there, as estimates are not that exact")
+    ->check(CLI::Range(0.0, 1000.0))
+    ->type_name("PERCENT")
+    ->capture_default_str();
   app.add_option("--jobs", o.jobs, "Threads of the search")
     ->check(CLI::Range(1u, 1024u))
     ->type_name("N")

@@ -32,6 +32,7 @@ struct options {
   bool contention_given = false; ///< else `choose_network` says which
   weft::budget budget = {.seconds = 5};
   double memory_share = 1;
+  double least_gain = 5; ///< percent by which several devices have to be faster than one
   double overhead = 0; ///< of each accelerator, for the framework: a share below 1, or bytes
   bool max_batch = false;
   double uncertainty = 0; ///< of times: the standard deviation of their logarithm; 0: they are as estimated

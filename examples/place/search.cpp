@@ -308,6 +308,22 @@ std::vector<report::alternative> baselines(const options& o, const problem& p) {
   return found;
 }
 
+/// All ops on one device, if several are hardly faster.
+void prefer_one_device(const options& o, const problem& p, answer& a) {
+  const auto one = on_one_device(p);
+  if (!one || *one == a.plan.placement) {
+    return;
+  }
+  const double gain = 100 * (run_of(o, p, *one).makespan / a.run.makespan - 1);
+  if (gain > o.least_gain || !assess(o, p, "", *one).status.empty()) {
+    return;
+  }
+  a.notes.push_back(fmt::format("a plan on several devices would be {:.1f} % faster, which estimates are not exact enough "
+                                "to tell; --least-gain 0 takes it", std::max(gain, 0.0)));
+  a.plan = {*one, {}};
+  follow(o, p, a);
+}
+
 answer search(const options& o, const problem& p, const estimate& base, const listeners& tell) {
   const stopwatch clock;
   answer a;
@@ -324,6 +340,9 @@ answer search(const options& o, const problem& p, const estimate& base, const li
       return no_plan(o, p, base, r, clock.seconds(), tell);
     }
     a = from(o, p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");
+    if (o.objective == objective::makespan) {
+      prefer_one_device(o, p, a);
+    }
   }
   if (a.found) {
     a.baselines = baselines(o, p);
