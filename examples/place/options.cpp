@@ -71,6 +71,9 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
   if (!o.exports.empty() && !o.by_layers) {
     throw weft::error("--export writes where layers are: it goes with --by-layer");
   }
+  if (!o.exports.empty() && !o.pins.empty()) {
+    throw weft::error("--export writes whole layers, and --pin may take ops out of theirs: leave one of them out");
+  }
   if (o.by_layers && ((o.objective != objective::makespan && o.objective != objective::period) || o.pareto)) {
     throw weft::error("--by-layer goes with --objective makespan or period, without --pareto");
   }

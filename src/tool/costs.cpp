@@ -185,7 +185,7 @@ void fit_slots(weft::model& m, std::span<target> platforms) {
   m.ops = std::move(m.ops).with_one_slot_each();
   m.notes.emplace_back(
     changed ? "ops take several slots at once; a device runs as many of them as its slots are enough for"
-            : "ops that took several cores are taken to have used the whole device");
+            : "ops of several slots take the whole device, as each device runs one op at a time");
 }
 
 estimate make_estimate(const model_options& o, const input& in, const target& on,

@@ -12,6 +12,8 @@
 
 #include <limits>
 #include <stop_token>
+#include <tuple>
+#include <vector>
 
 namespace refine_branch_and_bound_test {
 
@@ -256,6 +258,29 @@ TEST_CASE("branch_and_bound: proves that there is no room, or says that it does 
   const auto unknown = test::decide(branch_and_bound{.budget = {.moves = 10}}, s.p);
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().why == infeasibility::reason::not_found);
+}
+
+TEST_CASE("branch_and_bound: memory over time, whatever reservations refuse") {
+  workload_builder b;
+  const op_id first = b.add_op({.work = 1, .bytes = 30});
+  const op_id second = b.add_op({.work = 1, .bytes = 30});
+  const op_id third = b.add_op({.work = 1, .bytes = 30});
+  b.add_edge(first, second);
+  b.add_edge(second, third);
+  const workload w = std::move(b).build();
+  for (const auto& [bytes, share, fits] : {std::tuple{byte_count{60}, 1.0, true}, {byte_count{59}, 1.0, false},
+                                           {byte_count{120}, 0.5, true}, {byte_count{119}, 0.5, false}}) {
+    CAPTURE(bytes);
+    const platform<> q{std::vector<device>(1, {.memory_capacity = bytes}), link_matrix{1}};
+    const problem p{w, q};
+    const auto found = test::decide(branch_and_bound{.memory = {memory_rule::over_time, share}}, p);
+    REQUIRE(found.has_value() == fits);
+    if (fits) {
+      CHECK(found->bound == 3);
+    } else {
+      CHECK(found.error().why == infeasibility::reason::every_plan_fails);
+    }
+  }
 }
 
 } // namespace refine_branch_and_bound_test

@@ -120,6 +120,9 @@ def main(folder):
         return float(number.replace(',', '')) * {'KiB': 1, 'MiB': 1024, 'GiB': 1048576}[unit]
     single = placed(*gpt)
     half = placed(*gpt, '--dtype', 'bf16')
+    check('--least-gain 0 takes it' in flat(half), f'a small gain is told: {half[-800:]}')
+    gains = placed(*gpt, '--dtype', 'bf16', '--least-gain', '0')
+    check('--least-gain' not in gains and peak(gains) != peak(half), 'a small gain is taken')
     check(0.45 < peak(half) / peak(single) < 0.55, f'half of the memory: {peak(half)} of {peak(single)}')
     check(peak(placed(*gpt, '--dtype', 'int4-weights')) < 0.35 * peak(single), 'weights of 4 bits')
     check('numbers are taken to be bf16' in flat(half), 'the format is said')

@@ -59,6 +59,19 @@ constexpr std::optional<infeasibility> why_never_fits(const Problem& p, componen
   return best;
 }
 
+/// What components hold all the time, scaled up where only a share of the capacities may be used.
+template <class Problem>
+std::vector<byte_count> resident_demands(const Problem& p, double capacity_share) {
+  std::vector<byte_count> demand;
+  demand.reserve(p.num_components());
+  for (component_id c = 0; c < p.num_components(); ++c) {
+    const byte_count bytes = p.resident_bytes(c);
+    demand.push_back(capacity_share == 1 ? bytes
+                                         : static_cast<byte_count>(static_cast<double>(bytes) / capacity_share));
+  }
+  return demand;
+}
+
 /// Whether `why`, with which a search ended, proves that there is no plan. That reservations left no room does not,
 /// unless the component would fit nowhere by itself: where they fail, a plan may keep to the memory over time.
 template <class Problem>

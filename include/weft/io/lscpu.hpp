@@ -136,7 +136,7 @@ private:
       std::uint64_t cores = 0;
       for (const auto& f : kinds_) {
         p.kinds.push_back(kind_of(f));
-        p.sockets = std::max({p.sockets, count(f, "Socket(s)"), 1u});
+        p.sockets = std::max({p.sockets, is_x86() || kinds_.size() == 1 ? count(f, "Socket(s)") : 1, 1u});
         cores += p.kinds.back().cores;
         threads += std::uint64_t{p.kinds.back().cores} * std::max(count(f, "Thread(s) per core"), 1u);
       }

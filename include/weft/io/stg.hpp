@@ -70,7 +70,8 @@ public:
       return false;
     }
     const bool by_sight = count_words(lines_[0].text) == 2 && count_words(lines_[1].text) == 3 && word(1, 2) == "0";
-    return by_sight || layout().has_value();
+    const auto how = layout(); // the first task waits for none; a job may begin with any machine
+    return by_sight || (how && count_words(lines_[1].text) == how->words(0));
   }
 
   model read() && {

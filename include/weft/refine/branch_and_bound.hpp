@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/best.hpp"
+#include "weft/bound/component_memory.hpp"
 #include "weft/bound/exact/conflict_search.hpp"
 #include "weft/bound/exact/twin_devices.hpp"
 #include "weft/core/budget.hpp"
@@ -37,10 +38,9 @@ namespace weft::refine {
 ///    searched.
 /// Starts from HEFT's plan and from everything on one device.
 ///
-/// With `.memory = {memory_rule::over_time}` no device holds more than its capacity at any moment of the run: the search finds
-/// placements that may do, and for each the best order of those that keep to the memory is searched. The problem must
-/// then have demands that every plan keeps to, such as resident bytes. If the search ends without a plan, there is none:
-/// `infeasibility::reason::every_plan_fails`.
+/// With `.memory = {memory_rule::over_time}` no device holds more than its capacity, or the share of it, at any moment of
+/// the run: the search finds placements that may do, and for each the best order of those that keep to the memory is
+/// searched. If it ends without a plan, there is none: `infeasibility::reason::every_plan_fails`.
 ///
 /// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
 /// returned bound says so; else the plan is the best that was met, and the bound the best that was proven. Without
@@ -56,6 +56,15 @@ struct branch_and_bound {
 
   template <class Problem>
   outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {
+    if (memory.rule == memory_rule::over_time) { // reservations would refuse what runs in less
+      return solve(p.with_demands(bound::resident_demands(p, memory.capacity_share)), random, scratch);
+    }
+    return solve(p, random, scratch);
+  }
+
+private:
+  template <class Problem>
+  outcome<partition::decided> solve(const Problem& p, rng& random, workspace& scratch) const {
     if (p.num_ops() > 0 && memory.rule == memory_rule::reserved && identical_devices::applies(p)) {
       weft::budget nodes = budget;
       nodes.moves /= p.num_ops();
@@ -85,7 +94,6 @@ struct branch_and_bound {
     return ended && !start ? start.error() : infeasibility{.why = infeasibility::reason::not_found};
   }
 
-private:
   template <class Problem>
   class search {
   public:
@@ -259,7 +267,12 @@ private:
           }
         } else {
           const auto pay = [this](std::uint64_t visits) {
-            left_ -= std::min(left_, visits);
+            if (left_ <= visits) {
+              left_ = 0;
+              out_of_budget_ = true;
+              return false;
+            }
+            left_ -= visits;
             return spend(within_ ? 0 : 1);
           };
           const double known = found() ? least_ : infinity;

@@ -177,9 +177,9 @@ private:
     }
 
     bool takes(device_id d, component_id c, const placement& where) const {
-      const device_kind k = p_.platform().kind(d);
-      return p_.kinds(c).contains(k) &&
-             (!options_.keep_kinds || k == p_.platform().kind(where[p_.members(c).front()]));
+      const auto kind = [&](device_id e) { return hardware_kind(p_.platform(), e); };
+      return p_.kinds(c).contains(p_.platform().kind(d)) &&
+             (!options_.keep_kinds || kind(d) == kind(where[p_.members(c).front()]));
     }
 
     /// The other device for c with the most bytes never used; ties: the smaller id.

@@ -24,12 +24,14 @@ namespace weft::refine {
 /// // orders.best_order() if it is finite; if not, and orders.ended(), there is none
 /// ```
 /// Without contention of transfers. Source: detail/memory_sequencing.hpp. Complexity: O((n + m) devices) per run that a
-/// rule makes, and as much again for each of its choices that keeps memory, to see whether all can end; then exponential.
+/// rule makes, and for each of its choices that keeps memory O(n r + m) to see whether all can end, for r ready ops; then
+/// exponential.
 /// Memory: O(n + m).
 template <class Problem>
 class orders_within_memory {
 public:
   orders_within_memory(const Problem& p, memory_limit memory) : memory_{memory}, flow_{p}, tracker_{p} {}
+  orders_within_memory(const Problem&&, memory_limit) = delete; // refers to it
 
   /// Whether no device ever held more than its limit in a run.
   bool admits(const placement& where, const trace& run) {

@@ -34,9 +34,9 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 /// Devices that are alike and transfers that cost nothing: exact search by windows. Else several heuristics, each
 /// judged in its own order and in that of its run by path completion time; up to 60 ops, branch and bound, for more a
 /// better bound by refutation, if that can raise the objective's; then tabu search and annealing from the best, of
-/// which the better one gets most of the time. Ends early when a plan meets the bound. The same problem, options and
-/// seed give the same result at any number of threads if the budget is in moves. Without a plan, the status is
-/// `infeasible` if it is proven that there is none, else `not_found`; `reason` says more. Plans that miss a demand of
+/// which the better one gets most of the time. Last, what moves bytes for no gain goes back to its neighbours. Ends early
+/// when a plan meets the bound. The same problem, options and seed give the same result at any number of threads if the
+/// budget is in moves. Without a plan, the status is `infeasible` if it is proven that there is none, else `not_found`; `reason` says more. Plans that miss a demand of
 /// the objective are `late`, and only returned if none was found that does not. Where the objective is not the
 /// makespan, annealing follows it change by change if it is a sum (`objective_parts::is_sum`); else annealing proposes,
 /// and runs decide.
@@ -51,7 +51,8 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 ///
 /// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, on a
 /// network as well; `peaks` says how much it holds. Plans that reservations would refuse are found. Where memory binds,
-/// heuristics run again under reservations learned from plans that needed too much, plans are repaired, and annealing
+/// heuristics run again under reservations learned from plans that needed too much, orders are searched that keep to it,
+/// for up to 60 ops exactly, plans are repaired, and annealing
 /// accepts no change that needs too much; where a run on a network needs too much, plans are proposed again for less
 /// memory. Where memory does not bind, plans are those of unlimited memory. See docs/memory.md. Throws `value_error` for a
 /// ready policy other than `schedule::static_order` that is on no network.
@@ -75,7 +76,7 @@ best_result best(const Problem& p, const E& how, const best_options& options = {
   const auto& run = weft::detail::policy_in(how);
   const auto& objective = weft::detail::objective_in(how);
   if (options.memory.rule == memory_rule::over_time) {
-    const Problem relaxed = p.with_demands(detail::resident_demands(p, options.memory.capacity_share));
+    const Problem relaxed = p.with_demands(bound::resident_demands(p, options.memory.capacity_share));
     if constexpr (detail::is_on_network<policy>) {
       const evaluation within{run, objective::within_memory{objective, options.memory.capacity_share}};
       return detail::best_by_lessons(relaxed, p, within, objective, options);

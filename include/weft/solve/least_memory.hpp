@@ -52,7 +52,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   const auto fastest = least.plan.placement;
   const auto same_kinds = [&](const placement& where) {
     return std::equal(where.begin(), where.end(), fastest.begin(), [&](device_id a, device_id b) {
-      return p.platform().kind(a) == p.platform().kind(b);
+      return hardware_kind(p.platform(), a) == hardware_kind(p.platform(), b);
     });
   };
   double share = largest_share(p, least.peaks);
@@ -71,7 +71,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
     }
   }
 
-  const auto relaxed = p.with_demands(detail::resident_demands(p, 1));
+  const auto relaxed = p.with_demands(bound::resident_demands(p, 1));
   rng random{rng::mix(options.seed)};
   const refine::memory_descent lower{
     .budget = {.moves = options.timed() ? unlimited : std::clamp<std::uint64_t>(most_run_ops / p.num_ops(), 50, 20'000),

@@ -86,7 +86,7 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   }
   searches = std::max<std::size_t>(1, searches);
   const Problem searched =
-    over_time ? p.with_demands(detail::resident_demands(p, options.memory.capacity_share)) : p;
+    over_time ? p.with_demands(bound::resident_demands(p, options.memory.capacity_share)) : p;
   evaluator judge{searched, how};
   pareto_front front{.makespan_bound = judge.makespan_bound()};
   front.value_bound = judge.bound(front.makespan_bound).value;

@@ -176,7 +176,10 @@ private:
       }
     }
     if (const auto& t = value(n, key::slots); t.kind != 0) {
-      o.slots = std::max(number<std::uint32_t>(t, lexer.value(t), "slots"), 1u);
+      o.slots = number<std::uint32_t>(t, lexer.value(t), "slots");
+      if (o.slots == 0) {
+        lexer.fail(t.begin, "slots must be a whole number from 1");
+      }
     }
     const op_id v = builder_.add_op(std::move(o));
     if (const auto& t = value(n, key::colocation); t.kind != 0) {

@@ -364,12 +364,20 @@ private:
 
   /// Whether all items can end if one runs at a time from now on, those that free memory first: a sign that this moment
   /// does not lead to one where every item takes more than there is.
-  bool can_end() {
+  bool can_end(const std::function<bool(std::uint64_t)>& spend) {
     const std::size_t num_undo = undo_.size();
     const std::size_t num_steps = steps_.size();
     looks_ahead_ = true;
     bool possible = true;
     while (possible && (num_flying_ > 0 || steps_.size() < total_)) {
+      std::uint64_t visits = 1;
+      for (const std::uint32_t n : num_ready_) {
+        visits += n;
+      }
+      if (!spend(visits)) {
+        paid_ = false;
+        break;
+      }
       if (num_flying_ > 0) {
         possible = advance();
         continue;
@@ -391,7 +399,7 @@ private:
         start(next);
       }
     }
-    possible = possible && num_over_ == 0;
+    possible = possible && paid_ && num_over_ == 0;
     looks_ahead_ = false;
     take_back(num_undo);
     steps_.resize(num_steps);
@@ -495,7 +503,10 @@ private:
       } else {
         const bool keeps = left_behind(taken) > 0;
         start(taken);
-        fails = careful_ && keeps && !can_end();
+        fails = careful_ && keeps && !can_end(spend);
+        if (!paid_) {
+          return answer::unknown;
+        }
       }
     }
   }

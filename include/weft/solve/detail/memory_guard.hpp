@@ -21,19 +21,6 @@
 
 namespace weft::solve::detail {
 
-/// What components hold all the time, scaled up where only a share of the capacities may be used.
-template <class Problem>
-std::vector<byte_count> resident_demands(const Problem& p, double capacity_share) {
-  std::vector<byte_count> demand;
-  demand.reserve(p.num_components());
-  for (component_id c = 0; c < p.num_components(); ++c) {
-    const byte_count bytes = p.resident_bytes(c);
-    demand.push_back(capacity_share == 1 ? bytes
-                                         : static_cast<byte_count>(static_cast<double>(bytes) / capacity_share));
-  }
-  return demand;
-}
-
 /// Why no plan keeps to the memory, if that is easy to see: a component never fits, or all devices together have too
 /// little. Nothing if neither is so. Complexity: O((n + m) devices), and that of `bound::live_memory`.
 template <class Problem>
@@ -63,7 +50,7 @@ template <class Problem>
 class memory_guard {
 public:
   memory_guard(const Problem& p, memory_limit limit)
-      : p_{&p}, limit_{limit}, resident_{resident_demands(p, limit.capacity_share)}, charge_(p.num_components(), 0) {}
+      : p_{&p}, limit_{limit}, resident_{bound::resident_demands(p, limit.capacity_share)}, charge_(p.num_components(), 0) {}
 
   /// Whether the run of the plan keeps to the memory. If not, `learn` can learn from it.
   bool admits(const plan& x, const trace& run) {
@@ -112,7 +99,7 @@ public:
     const auto& q = p_->platform();
     for (const auto& s : pending_) {
       for (const device_id d : ids(devices.size())) {
-        const bool alike = q.kind(d) == q.kind(s.device) && q.memory_capacity(d) <= q.memory_capacity(s.device);
+        const bool alike = hardware_kind(q, d) == hardware_kind(q, s.device) && q.memory_capacity(d) <= q.memory_capacity(s.device);
         devices[d] = alike ? 1 : devices[d];
       }
     }

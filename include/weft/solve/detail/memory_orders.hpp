@@ -17,15 +17,24 @@
 
 namespace weft::solve::detail {
 
-/// Offers the best plans that are found with these placements, and with one that spreads the work. Without a plan, until
+/// Offers the best plans that are found with the placements `near`, and with one that spreads the work. Without a plan, until
 /// `offer(plan)` says that one can be used, more orders are tried, and other ways to spread the work, as `random` has them.
 /// `known()`: seconds that a plan has to be below.
 template <class Problem, class Known, class Offer>
-void try_orders(const Problem& p, memory_limit memory, const budget& spend, buffer<placement> places, bool has_plan,
+void try_orders(const Problem& p, memory_limit memory, const budget& spend, const buffer<placement>& near, bool has_plan,
                 rng& random, Known known, Offer offer) {
   budget_meter meter{spend};
-  const std::function<bool(std::uint64_t)> pay = [&](std::uint64_t) { return meter.spend(); };
+  std::uint64_t visits = 0; // of items; as many as there are ops are a move
+  const std::function<bool(std::uint64_t)> pay = [&](std::uint64_t n) {
+    for (visits += n; visits >= p.num_ops(); visits -= p.num_ops()) {
+      if (!meter.spend()) {
+        return false;
+      }
+    }
+    return true;
+  };
   refine::orders_within_memory<Problem> orders{p, memory};
+  buffer<placement> places;
   const auto add = [&](const outcome<placement>& where) {
     const bool is_new = where && std::find(places.begin(), places.end(), *where) == places.end();
     if (is_new) {
@@ -34,6 +43,9 @@ void try_orders(const Problem& p, memory_limit memory, const budget& spend, buff
     return is_new;
   };
   add(balanced{}(p));
+  for (const auto& where : near) {
+    add(where);
+  }
   std::vector<std::uint8_t> ended; // per placement: all orders were tried
   for (std::uint64_t most_choices = 1'000; !meter.exhausted(); most_choices *= 2) {
     ended.resize(places.size(), 0);

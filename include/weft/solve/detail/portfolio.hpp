@@ -74,7 +74,8 @@ public:
   /// `resident_demands`. `on_network`: plans are to run on a network, where memory is in use at other times, so that what
   /// is proven of the memory of runs without contention does not hold.
   portfolio(const Problem& p, const E& how, const best_options& o, bool on_network = false)
-      : p_{p}, options_{o}, on_network_{on_network}, judge_{p, how}, by_path_{p}, listener_{o.on_progress} {
+      : p_{p}, options_{o}, on_network_{on_network}, judge_{p, how}, by_path_{p}, listener_{o.on_progress},
+        spreads_{rng::mix(o.seed)} {
     options_.moves = o.all_moves();
     options_.threads = std::max(1u, o.threads);
     if (o.memory.rule == memory_rule::over_time) {
@@ -108,6 +109,9 @@ public:
       if (p_.num_ops() <= most_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
         const refine::branch_and_bound exact{exact_share(0.3), binds ? options_.memory : memory_limit{}};
         attempt("branch_and_bound", exact, !binds || !on_network_);
+        if (guard_ && !binds && !(found_.tried.back().value < infinity) && !done()) { // the best plan needs too much
+          attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3), options_.memory}, !on_network_);
+        }
         if (found_.reason && found_.reason->why == infeasibility::reason::every_plan_fails) {
           return std::move(*this).finish();
         }
@@ -435,14 +439,14 @@ private:
   void attempt_orders(double share_of_seconds) {
     const stopwatch watch;
     auto share = left(share_of_seconds);
-    share.moves = std::max<std::uint64_t>(options_.moves / 8, 100);
+    share.moves = std::max<std::uint64_t>(options_.moves / 4, 100);
     buffer<placement> places;
     for (const auto& near : near_) {
       places.push_back(near.decided.placement);
     }
     double value = infinity;
     try_orders(
-      p_, options_.memory, share, std::move(places), has_plan_, spreads_,
+      p_, options_.memory, share, places, has_plan_, spreads_,
       [&] { return is_makespan && has_plan_ ? best_.run.makespan : infinity; },
       [&](plan x) {
         value = std::min(value, offer(evaluate(std::move(x))));
