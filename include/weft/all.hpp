@@ -51,7 +51,6 @@
 #include "weft/platform/number_format.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/platform/presets.hpp"
-#include "weft/platform/processor_sheets.hpp"
 #include "weft/platform/topology.hpp"
 
 #include "weft/cost/alternatives.hpp"
@@ -166,7 +165,6 @@
 #include "weft/partition/pair_scheduler.hpp"
 #include "weft/partition/peft.hpp"
 #include "weft/partition/pets.hpp"
-#include "weft/partition/pin.hpp"
 #include "weft/partition/reverse_heft.hpp"
 #include "weft/partition/sct/favourite_children.hpp"
 #include "weft/partition/sufferage.hpp"

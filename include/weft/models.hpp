@@ -5,6 +5,7 @@
 
 #include "weft/platform/described_machine.hpp"
 #include "weft/platform/inventory.hpp"
+#include "weft/platform/processor_sheets.hpp"
 
 #include "weft/cost/efficiency.hpp"
 #include "weft/cost/roofline.hpp"
@@ -20,3 +21,5 @@
 #include "weft/workload/op_facts.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/stored_as.hpp"
+
+#include "weft/partition/pin.hpp"

@@ -6,7 +6,6 @@
 #include "weft/cost/linear.hpp"
 
 #include <cstddef>
-#include <ranges>
 #include <span>
 #include <string>
 
