@@ -196,7 +196,8 @@ TEST_CASE("presets: paper_like platforms are always the same") {
   CHECK(p.speed(9) == 84e9);
   CHECK(p.name(9) == "gpu9");
   for (const auto& e : presets::entries) {
-    for (const device& d : e.make().devices()) {
+    const auto made = e.make();
+    for (const device& d : made.devices()) {
       CHECK(d.reached_rates == e.name.starts_with("paper_like"));
     }
   }
