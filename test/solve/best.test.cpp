@@ -269,7 +269,7 @@ TEST_CASE("solve::best: the last bits of an objective make no plan better, and w
   const auto first = solve::best(p, evaluation{schedule::static_order{}, last_bits{}}, few);
   REQUIRE(first.has_plan());
   CHECK(told.size() == 1);
-  CHECK(first.score.value == told.front());
+  CHECK(first.score.value == doctest::Approx(told.front()).epsilon(1e-11)); // it may move less
   const auto tied = solve::best(p, evaluation{schedule::static_order{}, last_bits{true}}, {.moves = 20'000});
   CHECK(tied.score.value == doctest::Approx(first.score.value).epsilon(1e-11));
   CHECK(tied.makespan <= 1.1 * solve::best(p, {.moves = 20'000}).makespan);
