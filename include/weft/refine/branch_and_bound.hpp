@@ -97,10 +97,10 @@ private:
   template <class Problem>
   class search {
   public:
-    search(const Problem& p, const weft::budget& b, memory_limit memory)
+    search(const Problem& p, const weft::budget& b, memory_limit rule)
         : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p} {
-      if (memory.rule == memory_rule::over_time) {
-        within_.emplace(p, memory);
+      if (rule.rule == memory_rule::over_time) {
+        within_.emplace(p, rule);
       }
     }
 
