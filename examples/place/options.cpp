@@ -221,8 +221,8 @@ options parse(int argc, char** argv) {
     ->type_name("SECONDS|Nmoves")
     ->capture_default_str();
   app.add_option("--least-gain", o.least_gain,
-                 "By how much a plan on several devices has to be faster than all ops on one of them; else they\n"
-                 "stay there, as estimates are not that exact")
+                 "By how much a plan on several devices has to be faster than all ops on one of them, where times are\n"
+                 "estimates; else they stay there, as estimates are not that exact. For --objective makespan")
     ->check(CLI::Range(0.0, 1000.0))
     ->type_name("PERCENT")
     ->capture_default_str();

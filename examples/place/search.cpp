@@ -84,6 +84,26 @@ std::optional<placement> on_one_device(const problem& p) {
   return placement(p.num_ops(), static_cast<device_id>(least - load.begin()));
 }
 
+using named_placements = std::vector<std::pair<std::string, placement>>;
+
+/// Adds a placement, if there is one, that is none of the others.
+template <class Placement> // an optional one, or an outcome
+void add_new(named_placements& all, std::string name, const Placement& where) {
+  if (where && std::none_of(all.begin(), all.end(), [&](const auto& x) { return x.second == *where; })) {
+    all.emplace_back(std::move(name), *where);
+  }
+}
+
+/// Everything on one device, and the same but for ops that may not run there.
+named_placements on_one_of_the_devices(const problem& p) {
+  named_placements all;
+  add_new(all, "framework default (first accelerator)", partition::first_device{}(p));
+  if (const auto one = on_one_device(p)) {
+    add_new(all, fmt::format("everything on {}", p.platform().name(one->front())), one);
+  }
+  return all;
+}
+
 std::string op_name(const problem& p, op_id v) { return std::string{p.workload().name(v)}; }
 
 /// The device of which there should be more: the first accelerator, or else the first device.
@@ -97,7 +117,7 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
     why = to_string(*r.reason, r.reason->op == none ? "" : op_name(p, r.reason->op));
   }
   if (r.shortage) {
-    why += (why.empty() ? "in the plan that came nearest, " : "\n  in the plan that came nearest, ") +
+    why += (why.empty() ? "" : "\n  ") + std::string{"in the plan that came nearest, "} +
            to_string(*r.shortage, [&](op_id v) { return p.workload().name(v); },
                      [&](device_id d) { return p.platform().name(d); });
   } else if (why.empty()) {
@@ -283,20 +303,12 @@ void follow(const options& o, const problem& p, answer& a) {
 }
 
 std::vector<report::alternative> baselines(const options& o, const problem& p) {
-  std::vector<std::pair<std::string, placement>> plans;
-  const auto add = [&](std::string name, const auto& where) {
-    if (where && std::none_of(plans.begin(), plans.end(), [&](const auto& x) { return x.second == *where; })) {
-      plans.emplace_back(std::move(name), *where);
-    }
-  };
-  add("framework default (first accelerator)", partition::first_device{}(p));
-  if (const auto one = on_one_device(p)) {
-    add(fmt::format("everything on {}", p.platform().name((*one)[0])), one);
-  }
-  const auto is_cpu = [&](device_id d) { return p.platform().kind(d) == device_kind::cpu; };
+  auto plans = on_one_of_the_devices(p);
+  const auto is_cpu = [&](device_id d) { return hardware_kind(p.platform(), d) == device_kind::cpu; };
   if (const auto some = partition::accelerators(p); some.size() > 1 && !is_cpu(some.front())) {
-    add(partition::layer_split::finds_layers(p) ? "equal blocks of layers" : "blocks of equal work, for want of layers",
-        partition::layer_split{}(p));
+    const bool layers = partition::layer_split::finds_layers(p);
+    add_new(plans, layers ? "equal blocks of layers" : "blocks of equal work, for want of layers",
+            partition::layer_split{}(p));
   }
   std::vector<report::alternative> found;
   for (const auto& [name, where] : plans) {
@@ -319,9 +331,9 @@ void prefer_one_device(const options& o, const problem& p, answer& a) {
   }
   const double found = a.run.makespan;
   double least = found * (1 + o.least_gain / 100);
-  for (const auto& one : {partition::first_device{}(p), outcome{on_one_device(p).value_or(placement{})}}) {
-    if (one && !one->empty() && *one != a.plan.placement && assess(o, p, "", *one).status.empty()) {
-      answer simple{.found = true, .plan = {*one, {}}};
+  for (const auto& [name, where] : on_one_of_the_devices(p)) {
+    if (where != a.plan.placement && assess(o, p, name, where).status.empty()) {
+      answer simple{.found = true, .plan = {where, {}}};
       follow(o, p, simple);
       if (simple.run.makespan <= least) {
         least = simple.run.makespan;
@@ -331,8 +343,8 @@ void prefer_one_device(const options& o, const problem& p, answer& a) {
     }
   }
   if (const double gain = 100 * (a.run.makespan / found - 1); gain > 0.05) {
-    a.notes.push_back(fmt::format("a plan that uses other devices more is {:.1f} % faster, which estimates are not exact "
-                                  "enough to tell; --least-gain 0 takes it", gain));
+    a.notes.push_back(fmt::format("a plan that uses other devices more is {:.1f} % faster, which estimates are not "
+                                  "exact enough to tell; --least-gain 0 takes it", gain));
   }
 }
 

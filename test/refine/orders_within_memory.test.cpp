@@ -118,7 +118,8 @@ TEST_CASE("orders_within_memory: the best order of a placement, as running every
   int none_fits = 0;
   for (int round = 0; round < test::rounds(3000); ++round) {
     CAPTURE(round);
-    const drawn s{random, {.max_ops = 6, .max_devices = 3, .groups = false, .kinds = false, .capacity = 4 + random.below(40)}};
+    const drawn s{random, {.max_ops = 6, .max_devices = 3, .groups = false, .kinds = false,
+                           .capacity = 4 + random.below(40)}};
     const placement where = test::random_placement(random, s.p);
     placed_flow<drawn_problem> flow{s.p};
     flow.assign(where);

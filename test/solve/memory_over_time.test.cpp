@@ -133,8 +133,8 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
   CHECK(proven == infeasible);
 }
 
-/// A training step of micro-batches through stages, of which each device holds as many as one forward pass, one backward
-/// pass has in flight at the first stage. Forward passes take 1 s, backward passes 2 s.
+/// A training step of micro-batches through stages, of which each device holds as many as one forward pass, one
+/// backward pass has in flight at the first stage. Forward passes take 1 s, backward passes 2 s.
 workload micro_batches(std::uint32_t stages, std::uint32_t batches, byte_count kept) {
   workload_builder b;
   std::vector<op_id> first(stages, none);

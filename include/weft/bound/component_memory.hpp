@@ -59,7 +59,8 @@ constexpr std::optional<infeasibility> why_never_fits(const Problem& p, componen
   return best;
 }
 
-/// What components hold all the time, scaled up where only a share of the capacities may be used.
+/// Demands of components that every run keeps to: the bytes that they hold all the time, scaled up where only a share
+/// of the capacities may be used. Complexity: O(n).
 template <class Problem>
 std::vector<byte_count> resident_demands(const Problem& p, double capacity_share) {
   std::vector<byte_count> demand;

@@ -25,8 +25,8 @@ struct lower_bound {
   friend constexpr bool operator==(const lower_bound&, const lower_bound&) = default;
 };
 
-/// How far a makespan, a period or a size is above a bound, relative to the bound, and never negative: 0.25 means at
-/// most 25 % above the optimum, 0 that it is the optimum. Infinite above a bound of 0, which promises nothing.
+/// The gap between a bound and a makespan, a period or a size above it, relative to the bound and never negative: 0.25
+/// means at most 25 % above the optimum, 0 that it is the optimum. Infinite above a bound of 0, which promises nothing.
 constexpr double gap_above(double bound, double value) {
   return value <= bound ? 0 : bound > 0 ? value / bound - 1 : std::numeric_limits<double>::infinity();
 }

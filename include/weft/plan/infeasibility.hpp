@@ -58,7 +58,8 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
     return who + " fits nowhere: it would take for ever on every allowed device (" + to_string(i.kinds) +
            ") that has room for it; its time must be finite somewhere";
   case infeasibility::reason::every_plan_fails:
-    return "every plan needs more memory on some device than it has at some moment, or has no end, as an exact search found";
+    return "every plan needs more memory on some device than it has at some moment, or has no end, as an exact search "
+           "found";
   case infeasibility::reason::not_found: break;
   }
   return "no plan was found within the budget, and none was proven impossible";

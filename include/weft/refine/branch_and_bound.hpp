@@ -38,8 +38,8 @@ namespace weft::refine {
 ///    searched.
 /// Starts from HEFT's plan and from everything on one device.
 ///
-/// With `.memory = {memory_rule::over_time}` no device holds more than its capacity, or the share of it, at any moment of
-/// the run: the search finds placements that may do, and for each the best order of those that keep to the memory is
+/// With `.memory = {memory_rule::over_time}` no device holds more than its capacity, or the share of it, at any moment
+/// of the run: the search finds placements that may do, and for each the best order of those that keep to the memory is
 /// searched. If it ends without a plan, there is none: `infeasibility::reason::every_plan_fails`.
 ///
 /// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
@@ -203,8 +203,8 @@ private:
       return std::max(sum, std::numeric_limits<double>::min());
     }
 
-    /// Asks until the answer is known; true if it is to be asked again: a plan was found that is much better than `scale`,
-    /// or more orders have to be searched.
+    /// Asks until the answer is known; true if it is to be asked again: a plan was found that is much better than
+    /// `scale`, or more orders have to be searched.
     bool improve(const whole_times& q, const std::vector<std::size_t>& twin, double scale) {
       const auto limit = [&] { return q.limit(found() ? least_ * below : scale); };
       if (!spend(conflict_search::nodes_to_begin)) {
@@ -241,8 +241,8 @@ private:
       return false;
     }
 
-    /// Better and better plans, while there are some and nodes are left. `skipped`: not all orders were searched for some
-    /// placement, so that the answer "no" proves nothing.
+    /// Better and better plans, while there are some and nodes are left. `skipped`: not all orders were searched for
+    /// some placement, so that the answer "no" proves nothing.
     template <class Limit>
     answer ask(conflict_search& which, const whole_times& q, Limit limit, std::uint64_t nodes, bool& skipped) {
       const auto spend_node = [&] { return nodes > 0 && (--nodes, spend()); };

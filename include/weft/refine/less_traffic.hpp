@@ -18,11 +18,11 @@
 
 namespace weft::refine {
 
-/// Takes components to devices of their neighbours where that moves fewer bytes and the score is not worse: of plans that
-/// are equally good, links and energy prefer the one that moves less. The moves that promise most go first, until none
-/// helps. Each is a run. Kinds, groups and the memory rule are kept: reservations, or, `over_time`, what is in use at each
-/// moment. Uses no seed. Complexity: O(m + c P + c log c) per sweep for c components and P
-/// devices, and a run per move.
+/// Takes components to devices of their neighbours where that moves fewer bytes and the score is not worse: of plans
+/// that are equally good, links and energy prefer the one that moves less. The moves that promise most go first, until
+/// none helps. Each is a run. Kinds, groups and the memory rule are kept: reservations, or, `over_time`, what is in use
+/// at each moment. Uses no seed. Complexity: O(m + c P log(c P)) per sweep for c components and P devices, and a run
+/// per move.
 /// Choose it last, after searches that look at the score alone.
 struct less_traffic {
   weft::budget budget = {.moves = 2000}; ///< of runs

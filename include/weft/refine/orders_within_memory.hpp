@@ -24,14 +24,13 @@ namespace weft::refine {
 /// // orders.best_order() if it is finite; if not, and orders.ended(), there is none
 /// ```
 /// Without contention of transfers. Source: detail/memory_sequencing.hpp. Complexity: O((n + m) devices) per run that a
-/// rule makes, and for each of its choices that keeps memory O(n r + m) to see whether all can end, for r ready ops; then
-/// exponential.
-/// Memory: O(n + m).
+/// rule makes, and for each of its choices that keeps memory O(n r + m) to see whether all can end, for r ready ops;
+/// then exponential. Memory: O(n + m).
 template <class Problem>
 class orders_within_memory {
 public:
   orders_within_memory(const Problem& p, memory_limit memory) : memory_{memory}, flow_{p}, tracker_{p} {}
-  orders_within_memory(const Problem&&, memory_limit) = delete; // refers to it
+  orders_within_memory(const Problem&&, memory_limit, weft::detail::problem_must_outlive_it = {}) = delete;
 
   /// Whether no device ever held more than its limit in a run.
   bool admits(const placement& where, const trace& run) {

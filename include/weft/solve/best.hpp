@@ -34,10 +34,11 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 /// Devices that are alike and transfers that cost nothing: exact search by windows. Else several heuristics, each
 /// judged in its own order and in that of its run by path completion time; up to 60 ops, branch and bound, for more a
 /// better bound by refutation, if that can raise the objective's; then tabu search and annealing from the best, of
-/// which the better one gets most of the time. Last, what moves bytes for no gain goes back to its neighbours. Ends early
-/// when a plan meets the bound. The same problem, options and seed give the same result at any number of threads if the
-/// budget is in moves. Without a plan, the status is `infeasible` if it is proven that there is none, else `not_found`; `reason` says more. Plans that miss a demand of
-/// the objective are `late`, and only returned if none was found that does not. Where the objective is not the
+/// which the better one gets most of the time. Last, what moves bytes for no gain goes back to its neighbours. Ends
+/// early when a plan meets the bound. The same problem, options and seed give the same result at any number of threads
+/// if the budget is in moves. Without a plan, the status is `infeasible` if it is proven that there is none, else
+/// `not_found`; `reason` says more. Plans that miss a demand of the objective are `late`, and only returned if none was
+/// found that does not. Where the objective is not the
 /// makespan, annealing follows it change by change if it is a sum (`objective_parts::is_sum`); else annealing proposes,
 /// and runs decide.
 ///
@@ -51,11 +52,11 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 ///
 /// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, on a
 /// network as well; `peaks` says how much it holds. Plans that reservations would refuse are found. Where memory binds,
-/// heuristics run again under reservations learned from plans that needed too much, orders are searched that keep to it,
-/// for up to 60 ops exactly, plans are repaired, and annealing
-/// accepts no change that needs too much; where a run on a network needs too much, plans are proposed again for less
-/// memory. Where memory does not bind, plans are those of unlimited memory. See docs/memory.md. Throws `value_error` for a
-/// ready policy other than `schedule::static_order` that is on no network.
+/// heuristics run again under reservations learned from plans that needed too much, orders are searched that keep to
+/// it, for up to 60 ops exactly, plans are repaired, and annealing accepts no change that needs too much; where a run
+/// on a network needs too much, plans are proposed again for less memory. Where memory does not bind, plans are those
+/// of unlimited memory. See docs/memory.md. Throws `value_error` for a ready policy other than `schedule::static_order`
+/// that is on no network.
 /// Source: a composition of what this library has; each part names its own. Complexity: that of its parts, within the
 /// budget.
 /// Choose it when the plan matters more than the time to find it, or when you do not know what to choose.

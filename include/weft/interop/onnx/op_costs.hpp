@@ -31,7 +31,7 @@ inline std::optional<double> flop_of(const op_call& o) {
   return facts == nullptr || facts->flop == nullptr ? std::nullopt : std::optional{facts->flop(o)};
 }
 
-/// Whether ops of a type are on texts by its name, whatever is known of their tensors: string ops of ONNX, tokenisers
+/// True for types that are on texts by their name, whatever is known of the tensors: string ops of ONNX, tokenisers
 /// and the like of onnxruntime-extensions and of one's own. Complexity: O(length).
 inline bool is_on_text(std::string_view type) {
   type = type.substr(type.rfind('.') + 1); // `npos` + 1 is 0

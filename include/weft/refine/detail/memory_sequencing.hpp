@@ -18,11 +18,11 @@
 
 namespace weft::refine::detail {
 
-/// Searches the runs of a placed workload from their beginning, moment by moment: a device that is free takes one of the
-/// items that are ready, or waits for one that is not. Every plan's run under `schedule::static_order` is among them, as
-/// an item starts as soon as it can in its place in the order; so what waited for nothing but memory is not among them,
-/// and is taken back as soon as more than a limit is in use. First descents by several rules, which choose only what
-/// leaves a way to the end; then all runs, the longest way to the end first.
+/// Searches the runs of a placed workload from their beginning, moment by moment: a device that is free takes one of
+/// the items that are ready, or waits for one that is not. Every plan's run under `schedule::static_order` is among
+/// them, as an item starts as soon as it can in its place in the order; so what waited for nothing but memory is not,
+/// and a run is given up as soon as more than a limit is in use. First descents by several rules, which choose only
+/// what leaves a way to the end; then all runs, the longest way to the end first.
 /// Source: the enumeration of semi-active schedules (Baker, *Introduction to Sequencing and Scheduling*, 1974) with
 /// memory as a resource that ops take and give back.
 class memory_sequencing {
@@ -64,7 +64,7 @@ public:
     return descend(most_choices, spend);
   }
 
-  /// Infinite, or what was given, if no run was found.
+  /// Of the best run; what was given if none was found.
   double makespan() const { return least_; }
   /// The order of the best run, which is of a placement with this flow.
   template <class Problem>
@@ -316,8 +316,8 @@ private:
     return true;
   }
 
-  /// How much room there is now for what i takes: `none` on its own device, `here` only there, or `everywhere` it sends to.
-  /// What would keep memory leaves a share of it to what frees some.
+  /// Room for what i takes, now: `none` on its own device, `here` only there, or `everywhere` it sends to. What would
+  /// keep memory leaves a share of it to what frees some.
   room room_for(item_id i) const {
     const placed_stays& x = *flow_;
     if (is_send(i)) {

@@ -50,7 +50,8 @@ template <class Problem>
 class memory_guard {
 public:
   memory_guard(const Problem& p, memory_limit limit)
-      : p_{&p}, limit_{limit}, resident_{bound::resident_demands(p, limit.capacity_share)}, charge_(p.num_components(), 0) {}
+      : p_{&p}, limit_{limit}, resident_{bound::resident_demands(p, limit.capacity_share)},
+        charge_(p.num_components(), 0) {}
 
   /// Whether the run of the plan keeps to the memory. If not, `learn` can learn from it.
   bool admits(const plan& x, const trace& run) {
@@ -99,7 +100,8 @@ public:
     const auto& q = p_->platform();
     for (const auto& s : pending_) {
       for (const device_id d : ids(devices.size())) {
-        const bool alike = hardware_kind(q, d) == hardware_kind(q, s.device) && q.memory_capacity(d) <= q.memory_capacity(s.device);
+        const bool alike = hardware_kind(q, d) == hardware_kind(q, s.device) &&
+                           q.memory_capacity(d) <= q.memory_capacity(s.device);
         devices[d] = alike ? 1 : devices[d];
       }
     }

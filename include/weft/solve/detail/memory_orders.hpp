@@ -17,12 +17,12 @@
 
 namespace weft::solve::detail {
 
-/// Offers the best plans that are found with the placements `near`, and with one that spreads the work. Without a plan, until
-/// `offer(plan)` says that one can be used, more orders are tried, and other ways to spread the work, as `random` has them.
-/// `known()`: seconds that a plan has to be below.
+/// Offers the best plans that are found with the placements `near`, and with one that spreads the work. Without a plan,
+/// until `offer(plan)` says that one can be used, more orders are tried, and other ways to spread the work, as `random`
+/// has them. `known()`: seconds that a plan has to be below.
 template <class Problem, class Known, class Offer>
-void try_orders(const Problem& p, memory_limit memory, const budget& spend, const buffer<placement>& near, bool has_plan,
-                rng& random, Known known, Offer offer) {
+void try_orders(const Problem& p, memory_limit memory, const budget& spend, const buffer<placement>& near,
+                bool has_plan, rng& random, Known known, Offer offer) {
   budget_meter meter{spend};
   std::uint64_t visits = 0; // of items; as many as there are ops are a move
   const std::function<bool(std::uint64_t)> pay = [&](std::uint64_t n) {

@@ -71,8 +71,8 @@ template <class Problem, class E>
 class portfolio {
 public:
   /// Under `memory_rule::over_time` the demands of the problem must be those that every plan keeps to; see
-  /// `resident_demands`. `on_network`: plans are to run on a network, where memory is in use at other times, so that what
-  /// is proven of the memory of runs without contention does not hold.
+  /// `bound::resident_demands`. `on_network`: plans are to run on a network, where memory is in use at other times, so
+  /// that what is proven of the memory of runs without contention does not hold.
   portfolio(const Problem& p, const E& how, const best_options& o, bool on_network = false)
       : p_{p}, options_{o}, on_network_{on_network}, judge_{p, how}, by_path_{p}, listener_{o.on_progress},
         spreads_{rng::mix(o.seed)} {
