@@ -106,7 +106,7 @@ void check_outputs(const options& o, const tool::input& in) {
 }
 
 /// Larger batches are no batches, but mistakes.
-constexpr std::uint64_t most_examples = 1'000'000;
+constexpr std::uint64_t max_examples = 1'000'000;
 
 /// The platform with the numbers that the model is to have, and without the memory that the framework takes.
 tool::target target_of(const options& o) {
@@ -132,7 +132,7 @@ std::string smaller_batch(const options& o, const tool::target& target,
     return {};
   }
   try {
-    const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : most_examples, on_stage);
+    const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : max_examples, on_stage);
     return batch != 0 ? fmt::format("  with a smaller batch: it fits with --batch {}\n", batch)
                       : "  with a smaller batch: no plan was found for a batch of 1 either\n";
   } catch (const weft::error&) { // it takes none, or its name has one
@@ -148,7 +148,7 @@ int run(int argc, char** argv) {
   place::choose_network(o, devices);
   const auto on_stage = [&](const std::string& text) { line.show(text); };
   if (o.max_batch) {
-    o.modelling.batch = place::largest_batch(o, target, most_examples, on_stage);
+    o.modelling.batch = place::largest_batch(o, target, max_examples, on_stage);
     if (o.modelling.batch == 0) {
       line.clear();
       fmt::print(stderr, "place: no plan was found for {} on {} with a batch of 1\n", o.model, o.platform);

@@ -106,8 +106,8 @@ public:
 
   /// Profiles until whole steps take about as long as their ops together; a profile taken while something else kept a
   /// core busy does not pass.
-  void profile(unsigned most_profiles) {
-    for (unsigned tries = 0; tries < most_profiles; ++tries) {
+  void profile(unsigned max_profiles) {
+    for (unsigned tries = 0; tries < max_profiles; ++tries) {
       profile_once();
       if (agrees(1) && agrees(machine_.cores())) {
         return;

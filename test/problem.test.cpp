@@ -171,7 +171,7 @@ TEST_CASE("problem: says why a component fits nowhere") {
   const std::vector<byte_count> left{1000, 60, 70};
 
   const infeasibility full = problem.why_unplaced(0, left);
-  CHECK(full.why == infeasibility::reason::out_of_memory);
+  CHECK(full.cause == infeasibility::kind::out_of_memory);
   CHECK(full.op == 0);
   CHECK(full.num_members == 2);
   CHECK(full.demand == 120);
@@ -183,12 +183,12 @@ TEST_CASE("problem: says why a component fits nowhere") {
   const auto never = [](op_id, device_id d) { return d == 2 ? std::numeric_limits<double>::infinity() : 1.0; };
   const infeasibility endless = weft::problem{w, p, cost::from_function{never}}.why_unplaced(
     0, std::vector<byte_count>{1000, 60, 120});
-  CHECK(endless.why == infeasibility::reason::never_ends);
+  CHECK(endless.cause == infeasibility::kind::never_ends);
   CHECK(to_string(endless) == "the colocation group of op 0 (2 ops) fits nowhere: it would take for ever on every allowed "
                               "device (gpu) that has room for it; its time must be finite somewhere");
 
   const infeasibility alien = problem.why_unplaced(1, left);
-  CHECK(alien.why == infeasibility::reason::no_device_of_kind);
+  CHECK(alien.cause == infeasibility::kind::no_device_of_kind);
   CHECK(alien.op == 2);
   CHECK(to_string(alien, w.name(alien.op)) ==
         "op 2 't' fits nowhere: it allows only tpu and the platform has no such device");
@@ -205,7 +205,7 @@ TEST_CASE("outcome: a value or the reason why there is none") {
   CHECK(good.has_value());
   good->push_back(3);
   CHECK((*good).size() == 3);
-  const outcome<std::vector<int>> bad{infeasibility{.why = infeasibility::reason::out_of_memory, .op = 5}};
+  const outcome<std::vector<int>> bad{infeasibility{.cause = infeasibility::kind::out_of_memory, .op = 5}};
   CHECK_FALSE(bad);
   CHECK_FALSE(bad.has_value());
   CHECK(bad.error().op == 5);

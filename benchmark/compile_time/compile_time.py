@@ -162,9 +162,9 @@ def check(commands, compiler):
     if heavier:
         print(*heavier, "looking for the headers that grew, which takes some minutes", sep="\n", flush=True)
         for grew, added in grown_headers(compiler, budget["headers of weft/all.hpp, MB up to each"]):
-            most_first = sorted(added.items(), key=lambda item: -item[1])
+            max_first = sorted(added.items(), key=lambda item: -item[1])
             failed.append(f"  {grew} MB more of what g++ allocates lie in: " +
-                          ", ".join(f"{name} ({mb} MB now)" for name, mb in most_first))
+                          ", ".join(f"{name} ({mb} MB now)" for name, mb in max_first))
         failed.append("Make it cheaper (docs/performance.md says how), or, where it is worth that, run --write; where no "
                       "header of weft/all.hpp is named, what grew is in that file only.")
     return failed

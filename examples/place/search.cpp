@@ -123,7 +123,7 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   } else if (why.empty()) {
     why = "the search ended without one, and without a proof that there is none";
   }
-  if (r.reason && r.reason->why == infeasibility::reason::no_device_of_kind) {
+  if (r.reason && r.reason->cause == infeasibility::kind::no_device_of_kind) {
     return why;
   }
   const device_id like = scarce_device(p);

@@ -36,12 +36,12 @@ concept checks_amounts = std::same_as<typename T::checked_type, T>;
 /// The class that computes C's times checks amounts.
 template <class C, class W, class P>
 concept computes_checked_amounts = requires {
-  requires checks_amounts<typename decltype(cost_parts::author_of(&C::template compute_time<W, P>))::type>;
+  requires checks_amounts<typename decltype(cost_parts::declaring_class(&C::template compute_time<W, P>))::type>;
 };
 template <class C, class W, class P>
 concept transfers_checked_amounts = requires {
-  requires checks_amounts<typename decltype(cost_parts::author_of(&C::template transfer_time<W, P>))::type>;
-  requires checks_amounts<typename decltype(cost_parts::author_of(&C::template send_time<W, P>))::type>;
+  requires checks_amounts<typename decltype(cost_parts::declaring_class(&C::template transfer_time<W, P>))::type>;
+  requires checks_amounts<typename decltype(cost_parts::declaring_class(&C::template send_time<W, P>))::type>;
 };
 
 struct workload_must_outlive_the_problem {};
@@ -415,7 +415,7 @@ public:
   /// Describes why c fits nowhere, given the memory that is left on each device.
   constexpr infeasibility why_unplaced(component_id c, std::span<const byte_count> free) const {
     check_runs_somewhere(members(c).front());
-    infeasibility i{.why = infeasibility::reason::no_device_of_kind,
+    infeasibility i{.cause = infeasibility::kind::no_device_of_kind,
                     .op = members(c).front(),
                     .num_members = members(c).size(),
                     .kinds = kinds(c),
@@ -424,7 +424,7 @@ public:
     bool ends = false;
     for (const device_id d : ids(num_devices())) {
       if (kinds(c).contains(platform_->kind(d))) {
-        i.why = infeasibility::reason::out_of_memory;
+        i.cause = infeasibility::kind::out_of_memory;
         const bool finite = component_time(c, d) < std::numeric_limits<double>::infinity();
         if (finite) {
           i.largest_free = std::max(i.largest_free, free[d]);
@@ -436,7 +436,7 @@ public:
       }
     }
     if (has_room && !ends) {
-      i.why = infeasibility::reason::never_ends;
+      i.cause = infeasibility::kind::never_ends;
     }
     return i;
   }

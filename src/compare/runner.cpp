@@ -55,7 +55,7 @@ private:
 
   static void explain(const setting& s, const weft::infeasibility& why, weft::report::run_record& r) {
     const bool proven = s.task ? weft::bound::proves_infeasible(*s.task, why)
-                               : why.why == weft::infeasibility::reason::no_device_of_kind;
+                               : why.cause == weft::infeasibility::kind::no_device_of_kind;
     r.status = to_string(proven ? weft::status::infeasible : weft::status::not_found);
     r.reason = to_string(why, why.op < s.workload().num_ops() ? weft::report::op_name(s.workload(), why.op) : "");
   }

@@ -10,7 +10,7 @@
 namespace bound_component_memory_test {
 
 using namespace weft;
-using reason = infeasibility::reason;
+using reason = infeasibility::kind;
 
 /// a makes 10 bytes for b, which makes 20; both keep 5, and are a group.
 workload pair_of_ops() {
@@ -50,10 +50,10 @@ TEST_CASE("proves_infeasible: not that reservations left no room") {
   const auto q = one_device(49);
   const problem p{w, q};
   CHECK_FALSE(bound::proves_infeasible(p, {reason::out_of_memory, 0, 2, kind_set::all(), 50, 49}));
-  CHECK_FALSE(bound::proves_infeasible(p, {.why = reason::not_found}));
-  CHECK_FALSE(bound::proves_infeasible(p, {.why = reason::out_of_memory, .op = none}));
-  CHECK_FALSE(bound::proves_infeasible(p, {.why = reason::no_device_of_kind, .op = 0})); // there is one
-  CHECK(bound::proves_infeasible(p, {.why = reason::out_of_all_memory}));
+  CHECK_FALSE(bound::proves_infeasible(p, {.cause = reason::not_found}));
+  CHECK_FALSE(bound::proves_infeasible(p, {.cause = reason::out_of_memory, .op = none}));
+  CHECK_FALSE(bound::proves_infeasible(p, {.cause = reason::no_device_of_kind, .op = 0})); // there is one
+  CHECK(bound::proves_infeasible(p, {.cause = reason::out_of_all_memory}));
   const auto small = one_device(39);
   CHECK(bound::proves_infeasible(problem{w, small}, {reason::out_of_memory, 0, 2, kind_set::all(), 50, 39}));
 }

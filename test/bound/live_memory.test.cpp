@@ -20,7 +20,7 @@ using namespace weft;
 
 /// The most that all devices together hold at an instant.
 template <class Problem>
-byte_count most_in_all(const Problem& p, const placement& where, const trace& run) {
+byte_count max_in_all(const Problem& p, const placement& where, const trace& run) {
   simulate::memory_tracker memory{p};
   memory.follow(where, run);
   std::map<double, std::vector<std::pair<device_id, byte_count>>> by_time;
@@ -53,7 +53,7 @@ TEST_CASE("bound::live_memory: no run holds less") {
       const auto where = test::random_placement(random, s.p);
       trace run;
       simulator<test::drawn_problem, schedule::fifo>{s.p}.run({where, {}}, simulate::recorder{run});
-      const auto held = most_in_all(s.p, where, run);
+      const auto held = max_in_all(s.p, where, run);
       CHECK(bound.bytes <= held);
       tight += bound.bytes == held;
     }

@@ -4,7 +4,7 @@
 # prints: a user reads the library's sentence before anything else, whatever follows.
 # cmake -D CASE=… -D COMPILER=… -D "FLAGS=…" -D WITH_TWIN=<0|1> -P check.cmake
 
-set(most_lines 12)
+set(max_lines 12)
 
 file(STRINGS "${CASE}" first_lines LIMIT_COUNT 2)
 if(NOT first_lines MATCHES "// expect: ([^;]+)")
@@ -25,9 +25,9 @@ execute_process(COMMAND "${COMPILER}" ${flags} -DWEFT_COMPILE_FAIL -fsyntax-only
 if(NOT result)
   message(FATAL_ERROR "${CASE} must not compile")
 endif()
-string(REPEAT "[^\n]*\n?" ${most_lines} head)
+string(REPEAT "[^\n]*\n?" ${max_lines} head)
 string(REGEX MATCH "^${head}" head "${message}")
 if(NOT head MATCHES "${expected}")
   message(FATAL_ERROR
-    "${CASE} fails, but without '${expected}' in the first ${most_lines} lines of the message:\n${message}")
+    "${CASE} fails, but without '${expected}' in the first ${max_lines} lines of the message:\n${message}")
 endif()

@@ -322,7 +322,7 @@ TEST_CASE("docs: devices of your own") {
 
 // [key_struct]
 /// Ops with the most local consumers first. Sends are as urgent as an op with three.
-struct most_consumers {
+struct max_consumers {
   template <class Problem>
   void assign_keys(const weft::schedule::context<Problem>& c, std::span<double> keys) const {
     for (const weft::item_id i : weft::ids(c.flow.num_items())) {
@@ -382,9 +382,9 @@ struct reference {
 
 TEST_CASE("docs: ready policies of your own") {
   const reference r;
-  static_assert(weft::ready_policy_for<most_consumers, decltype(r.problem)>);
+  static_assert(weft::ready_policy_for<max_consumers, decltype(r.problem)>);
   static_assert(weft::ready_policy_for<stack, decltype(r.problem)>);
-  CHECK(r.checked_makespan(weft::pipeline(weft::partition::critical_path{}, most_consumers{})) > 0);
+  CHECK(r.checked_makespan(weft::pipeline(weft::partition::critical_path{}, max_consumers{})) > 0);
   CHECK(r.checked_makespan(weft::pipeline(weft::partition::critical_path{}, stack{})) > 0);
 }
 

@@ -133,12 +133,12 @@ TEST_CASE("price_of_time: what a makespan costs, and the longest one that costs 
   CHECK(p.of(4) == 8);
   CHECK(p.of(12) == 34);
   for (const double makespan : {0.0, 3.0, 10.0, 10.5, 40.0}) {
-    CHECK(p.most_seconds(p.of(makespan)) == doctest::Approx(makespan));
+    CHECK(p.max_seconds(p.of(makespan)) == doctest::Approx(makespan));
   }
-  CHECK(p.most_seconds(-1) < 0);
+  CHECK(p.max_seconds(-1) < 0);
   const objective_parts::price_of_time only_late{0, 10, 5};
-  CHECK(only_late.most_seconds(-1) < 0);
-  CHECK(only_late.most_seconds(0) >= 10);
+  CHECK(only_late.max_seconds(-1) < 0);
+  CHECK(only_late.max_seconds(0) >= 10);
   CHECK(only_late.of(12) == 10);
 }
 

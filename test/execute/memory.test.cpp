@@ -23,7 +23,7 @@ const workload diamond = test::diamond();
 /// Counts what it gives and gets back.
 class counting_resource : public std::pmr::memory_resource {
 public:
-  std::size_t blocks = 0, bytes = 0, most_alignment = 0;
+  std::size_t blocks = 0, bytes = 0, max_alignment = 0;
 
 private:
   void* do_allocate(std::size_t n, std::size_t alignment) override {
@@ -32,7 +32,7 @@ private:
     }
     ++blocks;
     bytes += n;
-    most_alignment = std::max(most_alignment, alignment);
+    max_alignment = std::max(max_alignment, alignment);
     return std::pmr::new_delete_resource()->allocate(n, alignment);
   }
   void do_deallocate(void* p, std::size_t n, std::size_t alignment) override {
@@ -49,7 +49,7 @@ TEST_CASE("memory: one block per device, from whom the user likes") {
   {
     const execute::memory memory{p, {.alignment = 256, .resource = &resource}};
     CHECK(resource.blocks == 2);
-    CHECK(resource.most_alignment == 256);
+    CHECK(resource.max_alignment == 256);
     CHECK(resource.bytes == memory.arena_bytes(0) + memory.arena_bytes(1));
     CHECK(memory.arena_bytes(0) == 256 + 512 + 1024 + 3072); // a's and c's tensors, what a and c keep
     CHECK(memory.live_bytes(0) == memory.arena_bytes(0));

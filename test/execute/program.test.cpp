@@ -50,7 +50,7 @@ TEST_CASE("program: what each device of a small plan does") {
   CHECK(text(p, 1) == "receive 0, wait 0, run 1, free 4, receive 1, wait 1, run 3, free 1, free 2, free 5");
   CHECK(p.peak_bytes(0) == 100 + 300 + 1000 + 3000);
   CHECK(p.peak_bytes(1) == 200 + 50 + 300 + 4000);
-  CHECK(p.buffers()[4] == execute::buffer{.device = 1, .tensor = 0, .bytes = 100, .begin = 0, .end = 3});
+  CHECK(p.buffers()[4] == execute::tensor_buffer{.device = 1, .tensor = 0, .bytes = 100, .begin = 0, .end = 3});
   CHECK(std::vector(p.inputs(3).begin(), p.inputs(3).end()) == std::vector<std::uint32_t>{1, 2, 5});
   CHECK(std::vector(p.outputs(1).begin(), p.outputs(1).end()) == std::vector<std::uint32_t>{1, 2});
   CHECK(validate(diamond, {0, 1, 0, 1}, p).empty());

@@ -12,7 +12,7 @@ namespace graph_polyhedral_test {
 using namespace weft;
 
 struct counts {
-  std::size_t ops, edges, sources, sinks, most_out;
+  std::size_t ops, edges, sources, sinks, max_out;
   friend bool operator==(const counts&, const counts&) = default;
 };
 
@@ -22,7 +22,7 @@ counts count(const csr_graph& g) {
   for (const op_id v : ids(g.num_ops())) {
     c.sources += g.predecessors(v).empty();
     c.sinks += g.successors(v).empty();
-    c.most_out = std::max(c.most_out, g.successors(v).size());
+    c.max_out = std::max(c.max_out, g.successors(v).size());
     for (const op_id w : g.successors(v)) {
       forward = forward && v < w;
     }

@@ -361,9 +361,9 @@ TEST_CASE("StableHLO: types have the sizes that devices keep them in") {
   CHECK(bytes("tensor<0x5xf32>") == 0);
   CHECK(bytes("tensor<9000000000000000000x9000000000000000000x0xf32>") == 0);
   CHECK(bytes("tensor<4611686018427387896xi8>") == 4611686018427387896u); // under 2^62
-  CHECK(bytes("tensor<4611686018427387904xi8>") == stablehlo::value_type::most_bytes);
-  CHECK(bytes("tensor<4294967296x4294967296xi8>") == stablehlo::value_type::most_bytes); // 2^64
-  CHECK(bytes("tensor<4294967296x4294967296xi2>") == stablehlo::value_type::most_bytes); // 2^62
+  CHECK(bytes("tensor<4611686018427387904xi8>") == stablehlo::value_type::max_bytes);
+  CHECK(bytes("tensor<4294967296x4294967296xi8>") == stablehlo::value_type::max_bytes); // 2^64
+  CHECK(bytes("tensor<4294967296x4294967296xi2>") == stablehlo::value_type::max_bytes); // 2^62
 }
 
 TEST_CASE("StableHLO: types are read wherever there may be blanks, and of any elements") {

@@ -46,9 +46,9 @@ struct drawn {
   }
 };
 
-drawn draw(rng& random, std::size_t most_ops, bool weights) {
+drawn draw(rng& random, std::size_t max_ops, bool weights) {
   drawn d;
-  d.ops = 1 + random.below(most_ops);
+  d.ops = 1 + random.below(max_ops);
   std::vector<op_id> id(d.ops); // so that ids are in no topological order
   for (op_id v = 0; v < d.ops; ++v) {
     id[v] = v;

@@ -20,7 +20,7 @@ struct fixture {
 };
 
 const placement both{0, 0};
-const infeasibility nothing_fits{.why = infeasibility::reason::out_of_memory, .op = 1, .demand = 7};
+const infeasibility nothing_fits{.cause = infeasibility::kind::out_of_memory, .op = 1, .demand = 7};
 
 /// Calls s with each list of parameters that a partitioner may take, and checks what comes back.
 template <class Value, class Check>

@@ -64,7 +64,7 @@ TEST_CASE("partitioners: kinds, colocation and memory, always; the same seed, th
         ++failed;
         const auto& why = got.error();
         CHECK(why == again.error());
-        if (why.why == infeasibility::reason::not_found) {
+        if (why.cause == infeasibility::kind::not_found) {
           CHECK(name == "branch_and_bound");
           continue;
         }
@@ -74,7 +74,7 @@ TEST_CASE("partitioners: kinds, colocation and memory, always; the same seed, th
         CHECK(s.p.members(c).size() == why.num_members);
         CHECK(s.p.kinds(c) == why.kinds);
         CHECK(s.p.demand(c) == why.demand);
-        CHECK(why.why == infeasibility::reason::out_of_memory); // random problems have a device of every kind
+        CHECK(why.cause == infeasibility::kind::out_of_memory); // random problems have a device of every kind
         CHECK(why.demand > why.largest_free);
       }
     }
@@ -110,8 +110,8 @@ TEST_CASE("partitioners: a component that fits no device is named") {
       workspace scratch;
       const auto got = (*all.find_partitioner(name))(p, random, scratch);
       REQUIRE_FALSE(got);
-      CHECK(got.error().why ==
-            (of_kind ? infeasibility::reason::out_of_memory : infeasibility::reason::no_device_of_kind));
+      CHECK(got.error().cause ==
+            (of_kind ? infeasibility::kind::out_of_memory : infeasibility::kind::no_device_of_kind));
       CHECK(got.error().op == 1);
       CHECK(got.error().num_members == 2);
       CHECK(got.error().kinds == kind_set{device_kind::cpu});

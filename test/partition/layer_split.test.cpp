@@ -243,8 +243,8 @@ TEST_CASE("layer_split, first_device: kinds and groups, whatever memory there is
   const auto w = std::move(b).build();
   const platform<uniform_links> q{std::vector<device>(2), {}};
   const problem p{w, q};
-  CHECK(partition::layer_split{}(p).error().why == infeasibility::reason::no_device_of_kind);
-  CHECK(partition::first_device{}(p).error().why == infeasibility::reason::no_device_of_kind);
+  CHECK(partition::layer_split{}(p).error().cause == infeasibility::kind::no_device_of_kind);
+  CHECK(partition::first_device{}(p).error().cause == infeasibility::kind::no_device_of_kind);
 }
 
 } // namespace partition_layer_split_test

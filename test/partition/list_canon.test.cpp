@@ -248,7 +248,7 @@ void check_edges() {
   const auto tight = test::equal_devices(2, {.memory_capacity = 100});
   const auto full = test::decide(S{}, problem{three, tight});
   REQUIRE_FALSE(full);
-  CHECK(full.error().why == infeasibility::reason::out_of_memory);
+  CHECK(full.error().cause == infeasibility::kind::out_of_memory);
   CHECK(full.error().largest_free == 40);
 
   workload_builder strange;
@@ -256,7 +256,7 @@ void check_edges() {
   const workload tpu = std::move(strange).build();
   const auto nowhere = test::decide(S{}, problem{tpu, two});
   REQUIRE_FALSE(nowhere);
-  CHECK(nowhere.error().why == infeasibility::reason::no_device_of_kind);
+  CHECK(nowhere.error().cause == infeasibility::kind::no_device_of_kind);
 }
 
 template <class... S>

@@ -167,14 +167,14 @@ TEST_CASE("list_scheduler: what fits nowhere is named") {
   const auto tight = test::equal_devices(2, {.memory_capacity = 100});
   const auto full = test::decide(partition::heft{}, problem{w, tight});
   REQUIRE_FALSE(full);
-  CHECK(full.error() == infeasibility{infeasibility::reason::out_of_memory, 0, 1, kind_set::all(), 60, 40});
+  CHECK(full.error() == infeasibility{infeasibility::kind::out_of_memory, 0, 1, kind_set::all(), 60, 40});
 
   workload_builder c;
   c.add_op({.work = 1, .kinds = device_kind::gpu});
   const workload g = std::move(c).build();
   const auto none_of_kind = test::decide(partition::heft{}, problem{g, tight});
   REQUIRE_FALSE(none_of_kind);
-  CHECK(none_of_kind.error().why == infeasibility::reason::no_device_of_kind);
+  CHECK(none_of_kind.error().cause == infeasibility::kind::no_device_of_kind);
 }
 
 TEST_CASE("sort_by_key: sorts by the key, then by what tells equal keys apart, and is stable") {

@@ -217,7 +217,7 @@ TEST_CASE("m_sct: kinds, colocation, memory, slots and sends; the same each time
     } else {
       ++failed;
       CHECK(decided.error() == again.error());
-      CHECK(decided.error().why == infeasibility::reason::out_of_memory);
+      CHECK(decided.error().cause == infeasibility::kind::out_of_memory);
       CHECK(decided.error().demand > decided.error().largest_free);
     }
   }
@@ -243,7 +243,7 @@ TEST_CASE("m_sct: no op, one op, one device, slots, no device of a kind") {
   const workload refused = std::move(b).build();
   const auto decided = test::decide(partition::m_sct<>{}, problem{refused, q});
   REQUIRE_FALSE(decided);
-  CHECK(decided.error().why == infeasibility::reason::no_device_of_kind);
+  CHECK(decided.error().cause == infeasibility::kind::no_device_of_kind);
 }
 
 TEST_CASE("m_sct: on unequal devices a slow one is not taken because it is idle") {

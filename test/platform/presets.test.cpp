@@ -127,7 +127,7 @@ TEST_CASE("presets: the routes of each add up to its links, are as long in both 
 }
 
 /// How many of these transfers pass the link that most of them pass.
-std::size_t most_on_a_link(const platform<>& p, const std::vector<std::pair<device_id, device_id>>& transfers) {
+std::size_t max_on_a_link(const platform<>& p, const std::vector<std::pair<device_id, device_id>>& transfers) {
   std::vector<std::size_t> passing(p.num_links(), 0);
   for (const auto& [from, to] : transfers) {
     p.visit_route(from, to, [&](link_id l) { ++passing[l]; });
@@ -137,10 +137,10 @@ std::size_t most_on_a_link(const platform<>& p, const std::vector<std::pair<devi
 
 TEST_CASE("presets: transfers share what they share in the machine") {
   const auto a100 = presets::dgx_a100();
-  CHECK(most_on_a_link(a100, {{1, 2}, {2, 1}, {3, 4}}) == 1); // the NVSwitch
-  CHECK(most_on_a_link(a100, {{1, 2}, {1, 3}, {5, 3}}) == 2); // a port up, a port down
-  CHECK(most_on_a_link(a100, {{0, 1}, {0, 2}, {0, 3}, {4, 0}}) == 2); // GPUs 0 and 1 on one PCIe switch
-  CHECK(most_on_a_link(presets::dgx_h100(), {{0, 1}, {0, 2}, {0, 3}}) == 1);
+  CHECK(max_on_a_link(a100, {{1, 2}, {2, 1}, {3, 4}}) == 1); // the NVSwitch
+  CHECK(max_on_a_link(a100, {{1, 2}, {1, 3}, {5, 3}}) == 2); // a port up, a port down
+  CHECK(max_on_a_link(a100, {{0, 1}, {0, 2}, {0, 3}, {4, 0}}) == 2); // GPUs 0 and 1 on one PCIe switch
+  CHECK(max_on_a_link(presets::dgx_h100(), {{0, 1}, {0, 2}, {0, 3}}) == 1);
 
   const auto two = presets::dgx_a100_x2();
   std::vector<std::pair<device_id, device_id>> across;
@@ -148,30 +148,30 @@ TEST_CASE("presets: transfers share what they share in the machine") {
     across.emplace_back(d, 9 + d);
     across.emplace_back(9 + d, d);
   }
-  CHECK(most_on_a_link(two, across) == 1); // a network card per GPU
-  CHECK(most_on_a_link(two, {{1, 10}, {1, 11}}) == 2);
-  CHECK(most_on_a_link(two, {{0, 10}, {0, 11}, {0, 12}, {0, 13}}) == 1); // the CPU's by any card
-  CHECK(most_on_a_link(two, {{1, 10}, {0, 1}, {9, 10}}) == 2); // and the GPU's lanes
+  CHECK(max_on_a_link(two, across) == 1); // a network card per GPU
+  CHECK(max_on_a_link(two, {{1, 10}, {1, 11}}) == 2);
+  CHECK(max_on_a_link(two, {{0, 10}, {0, 11}, {0, 12}, {0, 13}}) == 1); // the CPU's by any card
+  CHECK(max_on_a_link(two, {{1, 10}, {0, 1}, {9, 10}}) == 2); // and the GPU's lanes
 
   const auto one_uplink = presets::hgx_a100_x2();
   CHECK(one_uplink.bandwidth(1, 6) == 25e9);
   CHECK(one_uplink.bandwidth(1, 2) == 100e9);
-  CHECK(most_on_a_link(one_uplink, {{1, 6}, {2, 7}, {3, 8}, {0, 5}, {9, 4}}) == 4);
+  CHECK(max_on_a_link(one_uplink, {{1, 6}, {2, 7}, {3, 8}, {0, 5}, {9, 4}}) == 4);
   const auto cloud = presets::p3_8xlarge_x2();
   CHECK(cloud.bandwidth(0, 5) == 1.25e9);
   CHECK(cloud.bandwidth(6, 9) == 50e9);
-  CHECK(most_on_a_link(cloud, {{1, 6}, {2, 7}, {3, 4}}) == 2);
-  CHECK(most_on_a_link(cloud, {{0, 1}, {0, 2}, {0, 3}}) == 3); // the host's memory, on the way to two PCIe switches
-  CHECK(most_on_a_link(presets::hgx_a100_4gpu(), {{1, 2}, {1, 3}, {1, 4}, {2, 3}}) == 1);
+  CHECK(max_on_a_link(cloud, {{1, 6}, {2, 7}, {3, 4}}) == 2);
+  CHECK(max_on_a_link(cloud, {{0, 1}, {0, 2}, {0, 3}}) == 3); // the host's memory, on the way to two PCIe switches
+  CHECK(max_on_a_link(presets::hgx_a100_4gpu(), {{1, 2}, {1, 3}, {1, 4}, {2, 3}}) == 1);
 
   const auto pcie = presets::make("pcie_8gpu");
-  CHECK(most_on_a_link(pcie, {{1, 2}, {3, 4}, {5, 6}}) == 1);
-  CHECK(most_on_a_link(pcie, {{1, 5}, {2, 6}, {3, 7}}) == 3); // across the sockets
-  CHECK(most_on_a_link(pcie, {{0, 1}, {5, 2}, {0, 5}}) == 2);
+  CHECK(max_on_a_link(pcie, {{1, 2}, {3, 4}, {5, 6}}) == 1);
+  CHECK(max_on_a_link(pcie, {{1, 5}, {2, 6}, {3, 7}}) == 3); // across the sockets
+  CHECK(max_on_a_link(pcie, {{0, 1}, {5, 2}, {0, 5}}) == 2);
 
-  CHECK(most_on_a_link(presets::jetson_agx_orin(), {{0, 1}, {1, 0}}) == 2);
-  CHECK(most_on_a_link(presets::cpu_cluster_16(), {{0, 1}, {1, 2}, {2, 0}}) == 1);
-  CHECK(most_on_a_link(presets::cpu_cluster_16(), {{0, 1}, {2, 1}}) == 2);
+  CHECK(max_on_a_link(presets::jetson_agx_orin(), {{0, 1}, {1, 0}}) == 2);
+  CHECK(max_on_a_link(presets::cpu_cluster_16(), {{0, 1}, {1, 2}, {2, 0}}) == 1);
+  CHECK(max_on_a_link(presets::cpu_cluster_16(), {{0, 1}, {2, 1}}) == 2);
 }
 
 TEST_CASE("presets: to start a transfer takes time, as long as a kernel where it is a copy to or from a GPU") {

@@ -147,7 +147,7 @@ TEST_CASE("property: clustering schedulers make valid plans that run to the end"
       if (!decided) {
         RC_ASSERT(decided.error() == again.error());
         RC_ASSERT(decided.error().op < p.num_ops());
-        RC_ASSERT(decided.error().why != infeasibility::reason::not_found);
+        RC_ASSERT(decided.error().cause != infeasibility::kind::not_found);
         return;
       }
       RC_ASSERT(*decided == *again);

@@ -228,7 +228,7 @@ void with_some_strategy(std::uint64_t seed, Use use) {
 }
 
 /// The threads of the ops on a device that run at the same moment, at most.
-std::int64_t most_threads(const moldable_instance& i, const outcome_of_run& r, device_id d, bool with_second) {
+std::int64_t max_threads(const moldable_instance& i, const outcome_of_run& r, device_id d, bool with_second) {
   std::vector<std::pair<double, std::int64_t>> changes;
   for (const op_id v : ids(i.ops.num_ops())) {
     const auto& x = r.run.ops[v];
@@ -267,8 +267,8 @@ void check_rules(const moldable_instance& i, const outcome_of_run& r) {
   RC_ASSERT(r.run.makespan == last);
   for (const device_id d : ids(i.devices.num_devices())) {
     const machine& m = i.devices.machine(d);
-    RC_ASSERT(most_threads(i, r, d, false) <= std::int64_t{m.cores()});
-    RC_ASSERT(most_threads(i, r, d, true) <= std::int64_t{m.cores()} * m.threads_per_core);
+    RC_ASSERT(max_threads(i, r, d, false) <= std::int64_t{m.cores()});
+    RC_ASSERT(max_threads(i, r, d, true) <= std::int64_t{m.cores()} * m.threads_per_core);
   }
 }
 

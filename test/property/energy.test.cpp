@@ -109,7 +109,7 @@ TEST_CASE("energy: scores, bounds and trade-offs are those of trying everything,
   int with_plans = 0;
   int tight = 0;
   int larger_fronts = 0;
-  std::size_t most_points = 0;
+  std::size_t max_points = 0;
   for (int round = 0; round < problems; ++round) {
     CAPTURE(round);
     const sample s = random_sample(round);
@@ -163,12 +163,12 @@ TEST_CASE("energy: scores, bounds and trade-offs are those of trying everything,
       CHECK(reached(found, x)); // nothing is missing
     }
     larger_fronts += found.size() > 1;
-    most_points = std::max(most_points, found.size());
+    max_points = std::max(max_points, found.size());
   }
   CHECK(with_plans > problems * 3 / 4);
   CHECK(tight > problems / 10);
   CHECK(larger_fronts > problems / 10);
-  CHECK(most_points > 3);
+  CHECK(max_points > 3);
 }
 
 } // namespace property_energy_test

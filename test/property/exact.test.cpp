@@ -117,7 +117,7 @@ TEST_CASE("branch and bound: a component that is allowed nowhere is named") {
   const instance made{s};
   const auto exact = solve_exactly(made.task);
   REQUIRE(!exact);
-  CHECK(exact.error().why == infeasibility::reason::out_of_memory);
+  CHECK(exact.error().cause == infeasibility::kind::out_of_memory);
   CHECK(exact.error().op == 1);
   CHECK(exact.error().largest_free == 7);
 }

@@ -74,7 +74,7 @@ void check(const std::string& name, const problem_type& p, bool sends, std::uint
   planned_end = 0;
   const auto decided = typename watch<S>::type{}(p, random, scratch);
   if (!decided) {
-    RC_ASSERT(decided.error().why != infeasibility::reason::not_found);
+    RC_ASSERT(decided.error().cause != infeasibility::kind::not_found);
     return;
   }
   const auto unwatched = S{}(p, random, scratch);

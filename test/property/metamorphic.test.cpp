@@ -265,7 +265,7 @@ TEST_CASE("property: a device that no op may run on does not change bounds") {
       RC_ASSERT(at_least(also_reached, exact->bound));
       RC_ASSERT(at_least(also_reached, also->bound));
     } else if (exact.has_value() != also.has_value()) {
-      RC_ASSERT((exact ? also : exact).error().why == infeasibility::reason::not_found);
+      RC_ASSERT((exact ? also : exact).error().cause == infeasibility::kind::not_found);
     }
   });
 }

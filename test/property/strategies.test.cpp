@@ -22,7 +22,7 @@ void check_reason(const std::string& who, const problem_type& p, const infeasibi
       RC_FAIL(who + " gives a wrong reason (" + what + "): " + to_string(i));
     }
   };
-  if (i.why == infeasibility::reason::not_found) {
+  if (i.cause == infeasibility::kind::not_found) {
     expect(who == "quick branch_and_bound", "only a search that ran out of budget does not know");
     return;
   }
@@ -43,7 +43,7 @@ void check_reason(const std::string& who, const problem_type& p, const infeasibi
   for (component_id each = 0; each < p.num_components(); ++each) {
     total += p.demand(each);
   }
-  if (i.why == infeasibility::reason::no_device_of_kind) {
+  if (i.cause == infeasibility::kind::no_device_of_kind) {
     expect(!largest, "there is a device of that kind");
     return;
   }
@@ -115,7 +115,7 @@ TEST_CASE("property: every strategy under every policy makes a valid run, or say
       if (!decided) {
         check_reason(name, p, decided.error());
         const bool is_proof = name.ends_with("branch_and_bound");
-        impossible = impossible || (is_proof && decided.error().why != infeasibility::reason::not_found);
+        impossible = impossible || (is_proof && decided.error().cause != infeasibility::kind::not_found);
         continue;
       }
       expect_none(name, validate(p, decided->plan));

@@ -253,11 +253,11 @@ TEST_CASE("branch_and_bound: proves that there is no room, or says that it does 
   const packing s{8};
   const auto proven = test::decide(branch_and_bound{}, s.p);
   REQUIRE_FALSE(proven);
-  CHECK(proven.error().why == infeasibility::reason::out_of_memory);
+  CHECK(proven.error().cause == infeasibility::kind::out_of_memory);
   CHECK(proven.error().demand > proven.error().largest_free);
   const auto unknown = test::decide(branch_and_bound{.budget = {.moves = 10}}, s.p);
   REQUIRE_FALSE(unknown);
-  CHECK(unknown.error().why == infeasibility::reason::not_found);
+  CHECK(unknown.error().cause == infeasibility::kind::not_found);
 }
 
 TEST_CASE("branch_and_bound: memory over time, whatever reservations refuse") {
@@ -278,7 +278,7 @@ TEST_CASE("branch_and_bound: memory over time, whatever reservations refuse") {
     if (fits) {
       CHECK(found->bound == 3);
     } else {
-      CHECK(found.error().why == infeasibility::reason::every_plan_fails);
+      CHECK(found.error().cause == infeasibility::kind::every_plan_fails);
     }
   }
 }

@@ -147,7 +147,7 @@ TEST_CASE("solve::best: nothing to do, nowhere to go, no time") {
   const auto nowhere = solve::best(problem{tpu, q});
   CHECK(nowhere.status == status::infeasible);
   REQUIRE(nowhere.reason);
-  CHECK(nowhere.reason->why == infeasibility::reason::no_device_of_kind);
+  CHECK(nowhere.reason->cause == infeasibility::kind::no_device_of_kind);
 
   const auto w = generate::layered_sized(200, 10, 2, 5);
   const problem p{w, q};

@@ -288,7 +288,7 @@ TEST_CASE("by_layers: what no device may run is the reason, not memory") {
     const auto r = solve::by_layers(p, partition::find_layers(p), {.period = period});
     CHECK_FALSE(r.found);
     REQUIRE(r.reason);
-    CHECK(r.reason->why == infeasibility::reason::no_device_of_kind);
+    CHECK(r.reason->cause == infeasibility::kind::no_device_of_kind);
     CHECK(r.reason->op == 0);
     CHECK_FALSE(r.shortage);
   }

@@ -80,7 +80,7 @@ TEST_CASE("least_memory: nothing to place, and nowhere") {
   const auto r = solve::least_memory(problem{large, q});
   CHECK(r.status == status::infeasible);
   REQUIRE(r.reason);
-  CHECK(r.reason->why == infeasibility::reason::out_of_memory);
+  CHECK(r.reason->cause == infeasibility::kind::out_of_memory);
 }
 
 } // namespace solve_least_memory_test

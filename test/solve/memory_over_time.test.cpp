@@ -109,7 +109,7 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
       ++infeasible;
       CHECK_FALSE(r.has_plan());
       REQUIRE(r.reason);
-      proven += r.reason->why != infeasibility::reason::not_found;
+      proven += r.reason->cause != infeasibility::kind::not_found;
       continue;
     }
     ++feasible;
@@ -119,7 +119,7 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
       CHECK(r.bound.value <= all.best() * (1 + 1e-9));
       test::check_memory(s.p, r);
     } else {
-      CHECK(r.reason->why == infeasibility::reason::not_found);
+      CHECK(r.reason->cause == infeasibility::kind::not_found);
     }
     refused += !solve::best(s.p, {.moves = 2000}).has_plan();
   }
@@ -388,19 +388,19 @@ TEST_CASE("memory over time: what is short, and what cannot be") {
   };
   const auto all = with(2, 700);
   REQUIRE(all.reason);
-  CHECK(all.reason->why == infeasibility::reason::out_of_all_memory);
+  CHECK(all.reason->cause == infeasibility::kind::out_of_all_memory);
   CHECK(to_string(*all.reason, w.name(all.reason->op)) ==
         "in every plan at least 1.41 KiB are needed at once, while op 12 'op12' runs, and all devices together have 1.37 KiB");
   const auto one = with(100, 209); // an op, its input and its output need 210
   REQUIRE(one.reason);
-  CHECK(one.reason->why == infeasibility::reason::out_of_memory);
+  CHECK(one.reason->cause == infeasibility::kind::out_of_memory);
   CHECK(one.reason->demand >= 210);
   CHECK(one.reason->largest_free == 209);
   CHECK_FALSE(one.shortage);
   const auto barely = with(6, 241); // 1,446 in all, and copies are needed
   CHECK(barely.status == status::not_found);
   REQUIRE(barely.reason);
-  CHECK(barely.reason->why == infeasibility::reason::not_found);
+  CHECK(barely.reason->cause == infeasibility::kind::not_found);
   REQUIRE(barely.shortage);
   CHECK(barely.shortage->capacity == 241);
   CHECK(barely.shortage->peak > 241);
@@ -416,7 +416,7 @@ TEST_CASE("memory over time: what is short, and what cannot be") {
   const auto q = presets::make("paper_like_10");
   const auto nowhere = solve::best(problem{tpu, q}, {.memory = over_time});
   REQUIRE(nowhere.reason);
-  CHECK(nowhere.reason->why == infeasibility::reason::no_device_of_kind);
+  CHECK(nowhere.reason->cause == infeasibility::kind::no_device_of_kind);
   workload_builder empty;
   const auto nothing = std::move(empty).build();
   CHECK(solve::best(problem{nothing, q}, {.memory = over_time}).status == status::optimal);

@@ -65,7 +65,7 @@ TEST_CASE("pipeline: infeasible, with the reason") {
   CHECK(r.status == status::infeasible);
   CHECK_FALSE(r.has_plan());
   REQUIRE(r.reason);
-  CHECK(r.reason->why == infeasibility::reason::out_of_memory);
+  CHECK(r.reason->cause == infeasibility::kind::out_of_memory);
   CHECK(r.reason->op == 1);
   CHECK(r.plan.placement.empty());
   CHECK(r.makespan == std::numeric_limits<double>::infinity());
@@ -80,7 +80,7 @@ TEST_CASE("pipeline: that reservations fail proves nothing") {
   const auto reserved = pipeline(partition::hash{}, schedule::fifo{})(p);
   CHECK(reserved.status == status::not_found);
   REQUIRE(reserved.reason);
-  CHECK(reserved.reason->why == infeasibility::reason::out_of_memory);
+  CHECK(reserved.reason->cause == infeasibility::kind::out_of_memory);
   CHECK(reserved.gap() == std::numeric_limits<double>::infinity());
   CHECK(solve::best(p, {.moves = 10}).status == status::not_found);
   const auto over_time = solve::best(p, {.moves = 10, .memory = {memory_rule::over_time}});

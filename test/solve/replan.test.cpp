@@ -108,7 +108,7 @@ TEST_CASE("replan: says why nothing can go on") {
     CHECK_FALSE(r.has_plan());
     CHECK(r.status == status::infeasible);
     REQUIRE(r.reason);
-    CHECK(r.reason->why == infeasibility::reason::no_device_of_kind);
+    CHECK(r.reason->cause == infeasibility::kind::no_device_of_kind);
   }
 }
 

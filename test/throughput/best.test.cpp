@@ -22,8 +22,8 @@ bool check_small(const Problem& p, std::uint64_t seed) {
   const auto r = throughput::best{.rounds = 2, .moves_per_round = 1500}(p, random);
   if (optimum.any > 1e300) {
     REQUIRE(!r);
-    REQUIRE((r.error().why == infeasibility::reason::out_of_memory ||
-             r.error().why == infeasibility::reason::no_device_of_kind));
+    REQUIRE((r.error().cause == infeasibility::kind::out_of_memory ||
+             r.error().cause == infeasibility::kind::no_device_of_kind));
     return true;
   }
   REQUIRE(r);
@@ -155,7 +155,7 @@ TEST_CASE("throughput: best on nothing, on one device, and on what fits nowhere"
   const auto too_much = std::move(more).build();
   const auto none_fits = throughput::best{}(problem{too_much, one}, random);
   REQUIRE(!none_fits);
-  CHECK(none_fits.error().why == infeasibility::reason::out_of_memory);
+  CHECK(none_fits.error().cause == infeasibility::kind::out_of_memory);
   CHECK(none_fits.error().largest_free == 4);
 
   workload_builder host;
@@ -163,7 +163,7 @@ TEST_CASE("throughput: best on nothing, on one device, and on what fits nowhere"
   const auto needs_host = std::move(host).build();
   const auto no_kind = throughput::best{}(problem{needs_host, one}, random);
   REQUIRE(!no_kind);
-  CHECK(no_kind.error().why == infeasibility::reason::no_device_of_kind);
+  CHECK(no_kind.error().cause == infeasibility::kind::no_device_of_kind);
 }
 
 TEST_CASE("throughput: packing takes choices back where memory is tight") {

@@ -150,7 +150,7 @@ TEST_CASE("throughput: chains are cut evenly, in one pass or two") {
 TEST_CASE("throughput: downset_split refuses graphs with too many downsets") {
   const chain c{40, 2, false};
   const auto p = c.task();
-  const auto r = throughput::downset_split{.most_downsets = 5000}(p);
+  const auto r = throughput::downset_split{.max_downsets = 5000}(p);
   CHECK(r.status == split_status::too_many_downsets);
   CHECK(!r.has_split());
   CHECK(to_string(r.status) == "too_many_downsets");

@@ -184,7 +184,7 @@ void place_on_skyline(std::span<const lifetime> all, First&& first, allocation& 
 /// device, and some 4 % on several. `least` in allocate/offsets.hpp goes on from here.
 /// Throws `value_error` as `require_valid` does. Complexity: O(n²) and, above 32,768, O(n g) for g gaps.
 inline allocation lay_out(std::span<const lifetime> all) {
-  constexpr std::size_t most_lifetimes = 32768, large = 512, repetitions = 100;
+  constexpr std::size_t max_lifetimes = 32768, large = 512, repetitions = 100;
   require_valid(all);
   std::vector<std::uint32_t> by_size(all.size());
   std::iota(by_size.begin(), by_size.end(), 0u);
@@ -198,7 +198,7 @@ inline allocation lay_out(std::span<const lifetime> all) {
       best = made;
     }
   };
-  const auto is_done = [&] { return best.bytes == best.bound || all.size() > most_lifetimes; };
+  const auto is_done = [&] { return best.bytes == best.bound || all.size() > max_lifetimes; };
   const auto larger = [&](auto a, auto b) { return all[a].bytes > all[b].bytes; };
   std::stable_sort(by_size.begin(), by_size.end(), larger);
   const auto try_order = [&](auto&& before) {

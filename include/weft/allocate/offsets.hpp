@@ -23,8 +23,8 @@ namespace detail {
 
 /// The search for n buffers keeps up to n records per section; with more than so many the first descent would take too
 /// much time and memory.
-inline constexpr std::size_t most_records = std::size_t{1} << 21;
-inline constexpr std::size_t most_pairs = std::size_t{1} << 23; // of lifetimes that live at the same time
+inline constexpr std::size_t max_records = std::size_t{1} << 21;
+inline constexpr std::size_t max_pairs = std::size_t{1} << 23; // of lifetimes that live at the same time
 
 /// Searches for a capacity in turns that grow: restarts help, since a wrong choice near the bottom can cost any time.
 class restarts {
@@ -65,7 +65,7 @@ inline std::optional<restarts> restarts_for(std::span<const lifetime> all) {
       open = 0;
       --alive;
     });
-  if (sections * all.size() <= most_records && pairs <= most_pairs) {
+  if (sections * all.size() <= max_records && pairs <= max_pairs) {
     made.emplace(all);
   }
   return made;

@@ -167,7 +167,7 @@ private:
 
   /// When v can start if it shares its device with the first k ancestors.
   constexpr double locals(op_id v, std::size_t k) {
-    const double slots = r_.choice(v).most_slots;
+    const double slots = r_.choice(v).max_slots;
     jobs_.clear();
     for (const std::uint32_t i : by_head_) {
       if (i < k) {

@@ -19,7 +19,7 @@ template <class Problem>
 constexpr std::optional<infeasibility> why_never_fits(const Problem& p, component_id c, memory_limit limit = {}) {
   const auto& w = p.workload();
   const byte_count resident = p.resident_bytes(c);
-  infeasibility best{.why = infeasibility::reason::no_device_of_kind,
+  infeasibility best{.cause = infeasibility::kind::no_device_of_kind,
                      .op = p.members(c).front(),
                      .num_members = p.members(c).size(),
                      .kinds = p.kinds(c)};
@@ -28,7 +28,7 @@ constexpr std::optional<infeasibility> why_never_fits(const Problem& p, componen
       continue;
     }
     if (!(p.component_time(c, d) < std::numeric_limits<double>::infinity())) {
-      best.why = best.why == infeasibility::reason::no_device_of_kind ? infeasibility::reason::never_ends : best.why;
+      best.cause = best.cause == infeasibility::kind::no_device_of_kind ? infeasibility::kind::never_ends : best.cause;
       continue;
     }
     const byte_count capacity = limit.of(static_cast<byte_count>(p.platform().memory_capacity(d)));
@@ -52,8 +52,8 @@ constexpr std::optional<infeasibility> why_never_fits(const Problem& p, componen
     if (most <= capacity) {
       return std::nullopt;
     }
-    if (best.why != infeasibility::reason::out_of_memory || capacity > best.largest_free) {
-      best = {infeasibility::reason::out_of_memory, largest, p.members(c).size(), p.kinds(c), most, capacity};
+    if (best.cause != infeasibility::kind::out_of_memory || capacity > best.largest_free) {
+      best = {infeasibility::kind::out_of_memory, largest, p.members(c).size(), p.kinds(c), most, capacity};
     }
   }
   return best;
@@ -77,13 +77,13 @@ std::vector<byte_count> resident_demands(const Problem& p, double capacity_share
 /// unless the component would fit nowhere by itself: where they fail, a plan may keep to the memory over time.
 template <class Problem>
 constexpr bool proves_infeasible(const Problem& p, const infeasibility& why) {
-  switch (why.why) {
-  case infeasibility::reason::no_device_of_kind:
-  case infeasibility::reason::never_ends:
-  case infeasibility::reason::out_of_memory: return why.op < p.num_ops() && why_never_fits(p, p.component(why.op));
-  case infeasibility::reason::out_of_all_memory:
-  case infeasibility::reason::every_plan_fails: return true;
-  case infeasibility::reason::not_found: break;
+  switch (why.cause) {
+  case infeasibility::kind::no_device_of_kind:
+  case infeasibility::kind::never_ends:
+  case infeasibility::kind::out_of_memory: return why.op < p.num_ops() && why_never_fits(p, p.component(why.op));
+  case infeasibility::kind::out_of_all_memory:
+  case infeasibility::kind::every_plan_fails: return true;
+  case infeasibility::kind::not_found: break;
   }
   return false;
 }

@@ -44,7 +44,7 @@ void mark_reachable(const Problem& p, op_id v, bool forward, std::vector<std::ui
 
 /// The ops of a path with the most ops.
 template <class Problem>
-std::vector<op_id> most_ops_path(const Problem& p) {
+std::vector<op_id> max_ops_path(const Problem& p) {
   const auto& w = p.workload();
   std::vector<std::uint32_t> depth(p.num_ops(), 0);
   std::vector<op_id> before(p.num_ops(), none);
@@ -70,10 +70,10 @@ std::vector<op_id> most_ops_path(const Problem& p) {
 /// A number of bytes that every plan holds at some moment, on all devices together: what is resident, and, while an op
 /// runs that takes time wherever it is, its outputs and every tensor that is made before it, or by it, and is consumed
 /// after it, or by it. For a training step that is, at the loss, all that the backward pass needs of the forward pass.
-/// Looks at up to `most_ops` ops, evenly along a path with the most ops, and takes the largest number.
-/// Complexity: O(most_ops (n + m)).
+/// Looks at up to `max_ops` ops, evenly along a path with the most ops, and takes the largest number.
+/// Complexity: O(max_ops (n + m)).
 template <class Problem>
-live_memory_result live_memory(const Problem& p, std::size_t most_ops = 64) {
+live_memory_result live_memory(const Problem& p, std::size_t max_ops = 64) {
   const auto& w = p.workload();
   byte_count resident = 0;
   for (const op_id v : ids(p.num_ops())) {
@@ -83,11 +83,11 @@ live_memory_result live_memory(const Problem& p, std::size_t most_ops = 64) {
   if (p.num_ops() == 0) {
     return most;
   }
-  const auto path = detail::most_ops_path(p);
+  const auto path = detail::max_ops_path(p);
   std::vector<std::uint8_t> before(p.num_ops());
   std::vector<std::uint8_t> after(p.num_ops());
   std::vector<op_id> stack;
-  const std::size_t count = std::min(most_ops, path.size());
+  const std::size_t count = std::min(max_ops, path.size());
   for (std::size_t k = 0; k < count; ++k) {
     const op_id x = path[count < 2 ? 0 : k * (path.size() - 1) / (count - 1)];
     if (std::ranges::any_of(ids(p.num_devices()), [&](device_id d) { return !(p.compute_time(x, d) > 0); })) {

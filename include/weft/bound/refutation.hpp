@@ -21,7 +21,7 @@ namespace weft::bound {
 /// The largest makespan, at least `known`, of which a search that learns from its dead ends (docs/exact.md) finds
 /// within the budget that no plan keeps to it; seconds. First, for up to 20,000 ops, it looks at pieces of a longest
 /// path, all that lies on the ways from one op to another: of few ops, which are searched to the end, then of more. What
-/// it refutes of them makes the path longer. Then it looks at the whole, if that has up to `most_ops` ops and a few dozen
+/// it refutes of them makes the path longer. Then it looks at the whole, if that has up to `max_ops` ops and a few dozen
 /// devices. `known`: a lower bound above 0, such as that of the other rules. `makespan`: of a plan, if one is known:
 /// nothing above it is asked for.
 ///
@@ -30,7 +30,7 @@ namespace weft::bound {
 /// Complexity: what the budget allows, and that of bound/communication_path.hpp. Memory: O(n² + n · devices²) for the
 /// whole, O(n + tensors) for pieces. Precondition: each component is allowed somewhere.
 struct refutation {
-  static constexpr std::size_t most_ops = 600;
+  static constexpr std::size_t max_ops = 600;
   weft::budget budget = {.moves = 20'000'000}; ///< some seconds at most
 
   template <class Problem>
@@ -38,15 +38,15 @@ struct refutation {
     if (!(known > 0) || !(known < makespan) || known == detail::infinity) {
       return known;
     }
-    const bool by_pieces = p.num_ops() >= 2 * first_size && p.num_ops() <= most_ops_for_paths &&
+    const bool by_pieces = p.num_ops() >= 2 * first_size && p.num_ops() <= max_ops_for_paths &&
                            budget.moves >= moves_for_paths * p.num_ops();
-    if (!by_pieces && p.num_ops() > most_ops) {
+    if (!by_pieces && p.num_ops() > max_ops) {
       return known;
     }
     const stopwatch clock;
     const detail::relaxation<Problem> r{p};
     const auto& devices = r.usable_devices();
-    const bool as_a_whole = p.num_ops() <= most_ops && exact::conflict_search::is_affordable(
+    const bool as_a_whole = p.num_ops() <= max_ops && exact::conflict_search::is_affordable(
                                                          std::max(p.num_ops(), p.num_tensors()), devices.size());
     auto left = budget;
     if (by_pieces) {
@@ -76,7 +76,7 @@ struct refutation {
 private:
   static constexpr std::size_t first_size = 20; ///< ops of a piece
   static constexpr unsigned num_cuts = 3;
-  static constexpr std::size_t most_ops_for_paths = 20'000; ///< of more, longest paths take too long
+  static constexpr std::size_t max_ops_for_paths = 20'000; ///< of more, longest paths take too long
   static constexpr std::uint64_t moves_for_paths = 50; ///< to find longest paths, per op
 };
 

@@ -27,10 +27,10 @@ public:
     chunk* const c = chunks_.size() == 1 ? chunks_.begin() : std::min(chunk_of(x), chunks_.end() - 1);
     c->changes.insert(std::lower_bound(c->changes.begin(), c->changes.end(), x), x);
     c->is_known = false;
-    if (c->changes.size() == most_in_chunk) {
-      const change* half = c->changes.begin() + most_in_chunk / 2;
+    if (c->changes.size() == max_in_chunk) {
+      const change* half = c->changes.begin() + max_in_chunk / 2;
       chunk second;
-      second.changes.reserve(most_in_chunk);
+      second.changes.reserve(max_in_chunk);
       second.changes.append(half, c->changes.end());
       c->changes.erase(half, c->changes.end());
       chunks_.insert(c + 1, std::move(second));
@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_in_chunk = 64;
+  static constexpr std::size_t max_in_chunk = 64;
 
   struct change {
     double time;

@@ -42,13 +42,13 @@ concept has_staging_times = requires(const C& c, const W& w, const P& p, tensor_
 
 /// The class in which a member function was written, which a pointer to it tells even where another class inherits it.
 template <class R, class Author, class... A>
-std::type_identity<Author> author_of(R (Author::*)(A...) const);
+std::type_identity<Author> declaring_class(R (Author::*)(A...) const);
 
 /// Fact is stated by the class that has Function, or by one that inherits it. So a class that writes another Function
 /// does not inherit what was said of the old one: it has to say it anew.
 template <auto Fact, auto Function>
-concept still_said_of = std::is_base_of_v<typename decltype(author_of(Function))::type,
-                                          typename decltype(author_of(Fact))::type>;
+concept declared_with = std::is_base_of_v<typename decltype(declaring_class(Function))::type,
+                                          typename decltype(declaring_class(Fact))::type>;
 
 /// C says which devices cost the same, so that what is computed per class is not computed per device:
 /// `device_class(w, p, d)`, a device with the same compute times as d, not larger than d. Optional; not inherited where
@@ -57,8 +57,8 @@ template <class C, class W, class P>
 concept has_device_classes = requires(const C& c, const W& w, const P& p, device_id d) {
   { c.device_class(w, p, d) } -> std::convertible_to<device_id>;
 } && (requires {
-  requires still_said_of<&C::template device_class<W, P>, &C::template compute_time<W, P>>;
-} || requires { requires still_said_of<&C::device_class, &C::compute_time>; });
+  requires declared_with<&C::template device_class<W, P>, &C::template compute_time<W, P>>;
+} || requires { requires declared_with<&C::device_class, &C::compute_time>; });
 
 /// C's compute times are amounts over rates: `compute_time(w, v, p, d)` is `amount(w, v) / rate(w, p, d)`, but for
 /// rounding. Optional; not inherited where compute times are others.
@@ -67,11 +67,11 @@ concept has_rates = requires(const C& c, const W& w, const P& p, op_id v, device
   { c.amount(w, v) } -> std::convertible_to<double>;
   { c.rate(w, p, d) } -> std::convertible_to<double>;
 } && (requires {
-  requires still_said_of<&C::template amount<W>, &C::template compute_time<W, P>>;
-  requires still_said_of<&C::template rate<W, P>, &C::template compute_time<W, P>>;
+  requires declared_with<&C::template amount<W>, &C::template compute_time<W, P>>;
+  requires declared_with<&C::template rate<W, P>, &C::template compute_time<W, P>>;
 } || requires {
-  requires still_said_of<&C::amount, &C::compute_time>;
-  requires still_said_of<&C::rate, &C::compute_time>;
+  requires declared_with<&C::amount, &C::compute_time>;
+  requires declared_with<&C::rate, &C::compute_time>;
 });
 
 /// C has the times of an op side by side in memory, one for each class of devices: `class_times(w, v, p)` points to them,
@@ -82,11 +82,11 @@ concept has_class_times = requires(const C& c, const W& w, const P& p, op_id v, 
   { c.class_times(w, v, p) } -> std::convertible_to<const double*>;
   { c.class_number(w, p, d) } -> std::convertible_to<std::uint32_t>;
 } && (requires {
-  requires still_said_of<&C::template class_times<W, P>, &C::template compute_time<W, P>>;
-  requires still_said_of<&C::template class_number<W, P>, &C::template compute_time<W, P>>;
+  requires declared_with<&C::template class_times<W, P>, &C::template compute_time<W, P>>;
+  requires declared_with<&C::template class_number<W, P>, &C::template compute_time<W, P>>;
 } || requires {
-  requires still_said_of<&C::class_times, &C::compute_time>;
-  requires still_said_of<&C::class_number, &C::compute_time>;
+  requires declared_with<&C::class_times, &C::compute_time>;
+  requires declared_with<&C::class_number, &C::compute_time>;
 });
 
 /// Seconds by bytes between two devices: `l(bytes)`, which is `l.latency() + bytes / l.bandwidth()` but for rounding.
@@ -103,8 +103,8 @@ template <class C, class W, class P>
 concept has_transfer_lines = requires(const C& c, const W& w, const P& p, device_id d) {
   { c.transfer_line(w, p, d, d) } -> transfer_line;
 } && (requires {
-  requires still_said_of<&C::template transfer_line<W, P>, &C::template transfer_time<W, P>>;
-} || requires { requires still_said_of<&C::transfer_line, &C::transfer_time>; });
+  requires declared_with<&C::template transfer_line<W, P>, &C::template transfer_time<W, P>>;
+} || requires { requires declared_with<&C::transfer_line, &C::transfer_time>; });
 
 /// C's sends depend on the sender alone: `send_time(w, t, p, from, to)` is exactly `send_overhead(w, p, from)`. Optional;
 /// not inherited where send times are others.
@@ -112,8 +112,8 @@ template <class C, class W, class P>
 concept has_send_overheads = requires(const C& c, const W& w, const P& p, device_id d) {
   { c.send_overhead(w, p, d) } -> std::convertible_to<double>;
 } && (requires {
-  requires still_said_of<&C::template send_overhead<W, P>, &C::template send_time<W, P>>;
-} || requires { requires still_said_of<&C::send_overhead, &C::send_time>; });
+  requires declared_with<&C::template send_overhead<W, P>, &C::template send_time<W, P>>;
+} || requires { requires declared_with<&C::send_overhead, &C::send_time>; });
 
 /// What a tensor costs on its way follows from its bytes and the two devices: transfers are lines, and sends, if there
 /// are any, depend on the sender alone.

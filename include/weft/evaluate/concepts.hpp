@@ -54,7 +54,7 @@ struct price_of_time {
     return makespan > deadline ? due + per_late_second * (makespan - deadline) : due;
   }
   /// The largest makespan that costs no more; negative if there is none.
-  constexpr double most_seconds(double cost) const {
+  constexpr double max_seconds(double cost) const {
     const double in_time = per_second > 0 ? cost / per_second : cost < 0 ? -1 : std::numeric_limits<double>::infinity();
     if (!(in_time > deadline) || per_late_second == 0) {
       return in_time;

@@ -107,7 +107,7 @@ private:
     std::vector<allocate::lifetime> lifetimes;
     std::vector<std::uint32_t> mine;
     for (const auto b : ids(program_->buffers().size())) {
-      if (const buffer& x = program_->buffers()[b]; x.device == d) {
+      if (const tensor_buffer& x = program_->buffers()[b]; x.device == d) {
         lifetimes.push_back({x.begin, x.end, rounded(x.bytes), alignment_});
         mine.push_back(b);
       }

@@ -28,13 +28,13 @@ struct program_options {
 
 /// Memory for a tensor on a device: where it is made, and on every device that receives it. A tensor of the device that
 /// makes it is the buffer of the same number; the one that message m is received in is `num_tensors + m`.
-struct buffer {
+struct tensor_buffer {
   device_id device = none;
   tensor_id tensor = none;
   byte_count bytes = 0;
   std::uint32_t begin = 0; ///< the instruction of the device's program that takes the memory
   std::uint32_t end = 0;   ///< the one that frees it, or the program's length
-  friend constexpr bool operator==(const buffer&, const buffer&) = default;
+  friend constexpr bool operator==(const tensor_buffer&, const tensor_buffer&) = default;
 };
 
 /// A plan as one program per device, made once and run many times: by threads (`static_executor`), by the processes of a
@@ -98,7 +98,7 @@ public:
   /// The program of a device; empty if it has no ops.
   std::span<const instruction> of(device_id d) const { return code_[d]; }
   std::span<const message> messages() const { return messages_; }
-  std::span<const buffer> buffers() const { return buffers_; }
+  std::span<const tensor_buffer> buffers() const { return buffers_; }
   /// All ops in an order in which one device alone could run them; every device's ops are in its program's order.
   std::span<const op_id> sequence() const { return sequence_; }
 
@@ -326,7 +326,7 @@ private:
     for (auto& all : arriving) {
       stable_sort(all, [&](auto a, auto b) { return times.messages[a].begin < times.messages[b].begin; });
     }
-    const auto limit = most_at_once(times, options);
+    const auto limit = max_at_once(times, options);
     std::vector<byte_count> in_use(num_devices(), 0);
     std::vector<std::uint8_t> is_posted(messages_.size(), 0), is_read(messages_.size(), 0);
     const auto add = [&](device_id d, const instruction& i) {
@@ -391,7 +391,7 @@ private:
 
   /// The most that each device's buffers take at once by these times, if what is sent is held until it has arrived: a
   /// tensor from when its op starts, or its transfer begins, until its last use there is over.
-  std::vector<byte_count> most_at_once(const run_times& times, const program_options& options) const {
+  std::vector<byte_count> max_at_once(const run_times& times, const program_options& options) const {
     std::vector<double> begin(buffers_.size()), end(buffers_.size(), 0);
     for (const auto t : ids(num_tensors_)) {
       begin[t] = times.start[producer_[t]];
@@ -549,7 +549,7 @@ private:
       add(m.tensor);
       add(m.bytes);
     }
-    for (const buffer& b : buffers_) {
+    for (const tensor_buffer& b : buffers_) {
       add(b.bytes);
     }
     for (const auto* all : {&inputs_, &first_input_, &outputs_, &first_output_, &placement_}) {
@@ -571,7 +571,7 @@ private:
   std::vector<std::uint32_t> next_message_;
   std::vector<op_id> first_reader_; // by message
   std::vector<op_id> producer_;     // by tensor
-  std::vector<buffer> buffers_;     // of the tensors, then of the messages
+  std::vector<tensor_buffer> buffers_;     // of the tensors, then of the messages
   std::vector<std::uint32_t> inputs_, first_input_;
   std::vector<std::uint32_t> outputs_, first_output_;
   std::vector<byte_count> resident_; // by op

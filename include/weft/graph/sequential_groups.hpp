@@ -45,7 +45,7 @@ public:
   }
 
   groups best() {
-    const bool few = count_ <= most_starts;
+    const bool few = count_ <= max_starts;
     for (const bool deepest : {true, false}) {
       for (std::size_t first = 0; first < (few ? count_ : 1); ++first) {
         if (best_.empty() || best_.size() > least_) {
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_starts = 8;
+  static constexpr std::size_t max_starts = 8;
   static constexpr std::size_t none_chosen = std::numeric_limits<std::size_t>::max();
 
   /// What is ready of one label.

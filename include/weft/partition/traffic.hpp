@@ -95,20 +95,20 @@ public:
   /// Looks at one component; `product` and `own_seconds` are then about it, for the devices that fit.
   constexpr void look_at(component_id c, const assignment<Problem>& a) {
     const auto traffic = traffic_.of(c, a);
-    double most_traffic = 0;
-    double most_execution = 0;
+    double max_traffic = 0;
+    double max_execution = 0;
     for (const device_id d : ids(own_.size())) {
       if (a.fits(c, d)) {
         own_[d] = problem_->component_time(c, d);
-        most_traffic = std::max(most_traffic, traffic[d]);
+        max_traffic = std::max(max_traffic, traffic[d]);
         const double all = a.load(d) + own_[d];
-        most_execution = std::max(most_execution, all < std::numeric_limits<double>::infinity() ? all : 0);
+        max_execution = std::max(max_execution, all < std::numeric_limits<double>::infinity() ? all : 0);
       }
     }
     for (const device_id d : ids(own_.size())) {
       if (a.fits(c, d)) {
-        const double t = most_traffic > 0 ? term(traffic[d] / most_traffic) : 1;
-        const double e = most_execution > 0 ? term((a.load(d) + own_[d]) / most_execution) : 1;
+        const double t = max_traffic > 0 ? term(traffic[d] / max_traffic) : 1;
+        const double e = max_execution > 0 ? term((a.load(d) + own_[d]) / max_execution) : 1;
         product_[d] = t * e;
       }
     }

@@ -16,7 +16,7 @@ namespace weft {
 
 /// Which component (a colocation group, or a single op) fits nowhere, and why.
 struct infeasibility {
-  enum class reason : std::uint8_t {
+  enum class kind : std::uint8_t {
     no_device_of_kind, ///< the platform has no device that the component allows
     out_of_memory,     ///< no allowed device had enough memory left when the component's turn came
     out_of_all_memory, ///< while the op runs, more is alive in every plan than all devices together can hold
@@ -25,7 +25,7 @@ struct infeasibility {
     not_found,         ///< a search ended without a plan and without a proof that there is none
   };
 
-  reason why = reason::not_found;
+  kind cause = kind::not_found;
   op_id op = none;             ///< the component's smallest op
   std::size_t num_members = 1; ///< how many ops the component has
   kind_set kinds = {};         ///< what it allows
@@ -44,23 +44,23 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
   if (i.num_members > 1) {
     who = "the colocation group of " + who + " (" + std::to_string(i.num_members) + " ops)";
   }
-  switch (i.why) {
-  case infeasibility::reason::no_device_of_kind:
+  switch (i.cause) {
+  case infeasibility::kind::no_device_of_kind:
     return who + " fits nowhere: it allows only " + to_string(i.kinds) + " and the platform has no such device";
-  case infeasibility::reason::out_of_memory:
+  case infeasibility::kind::out_of_memory:
     return who + " fits nowhere: it needs " + readable_bytes(i.demand) + " and the most that is left on an allowed " +
            "device (" + to_string(i.kinds) + ") is " + readable_bytes(i.largest_free);
-  case infeasibility::reason::out_of_all_memory:
+  case infeasibility::kind::out_of_all_memory:
     return "in every plan at least " + readable_bytes(i.demand) + " are needed at once" +
            (i.op == none ? "" : ", while " + who + " runs,") + " and all devices together have " +
            readable_bytes(i.largest_free);
-  case infeasibility::reason::never_ends:
+  case infeasibility::kind::never_ends:
     return who + " fits nowhere: it would take for ever on every allowed device (" + to_string(i.kinds) +
            ") that has room for it; its time must be finite somewhere";
-  case infeasibility::reason::every_plan_fails:
+  case infeasibility::kind::every_plan_fails:
     return "every plan needs more memory on some device than it has at some moment, or has no end, as an exact search "
            "found";
-  case infeasibility::reason::not_found: break;
+  case infeasibility::kind::not_found: break;
   }
   return "no plan was found within the budget, and none was proven impossible";
 }

@@ -76,11 +76,11 @@ class stays_of_runs {
 public:
   stays_of_runs(const W& w, std::size_t num_devices)
       : find_{w, num_devices}, num_tensors_{static_cast<std::size_t>(w.num_tensors())} {
-    std::size_t most_transfers = 0;
+    std::size_t max_transfers = 0;
     for (const tensor_id t : ids(num_tensors_)) {
-      most_transfers += static_cast<std::size_t>(std::ranges::size(w.consumers(t)));
+      max_transfers += static_cast<std::size_t>(std::ranges::size(w.consumers(t)));
     }
-    sent_.reserve(most_transfers);
+    sent_.reserve(max_transfers);
   }
 
   /// Calls f(tensor_stay) for each; those of a tensor together, by tensor. Preconditions: as for `peak_memory_of`.

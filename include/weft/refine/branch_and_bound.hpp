@@ -31,7 +31,7 @@ namespace weft::refine {
 
 /// Finds a plan of the smallest makespan, by the search that suits the problem:
 ///  - refine/identical_devices.hpp where devices are alike and nothing takes time to move;
-///  - otherwise, for up to `most_ops` ops, a search that learns from its dead ends (bound/exact/conflict_search.hpp). It
+///  - otherwise, for up to `max_ops` ops, a search that learns from its dead ends (bound/exact/conflict_search.hpp). It
 ///    asks for makespans below the best plan so far, and, with a part of the budget that grows, for makespans between the
 ///    bound and that plan: a "no" raises the bound, a "yes" is a better plan. Where sends occupy the sender, or devices
 ///    have more slots than the search tells apart, it finds placements that may do, and for each the best order is
@@ -40,7 +40,7 @@ namespace weft::refine {
 ///
 /// With `.memory = {memory_rule::over_time}` no device holds more than its capacity, or the share of it, at any moment
 /// of the run: the search finds placements that may do, and for each the best order of those that keep to the memory is
-/// searched. If it ends without a plan, there is none: `infeasibility::reason::every_plan_fails`.
+/// searched. If it ends without a plan, there is none: `infeasibility::kind::every_plan_fails`.
 ///
 /// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
 /// returned bound says so; else the plan is the best that was met, and the bound the best that was proven. Without
@@ -50,7 +50,7 @@ namespace weft::refine {
 /// Source: docs/exact.md names those of its parts. Complexity: exponential.
 /// Choose it for small problems, to know the optimum.
 struct branch_and_bound {
-  static constexpr std::size_t most_ops = 64;
+  static constexpr std::size_t max_ops = 64;
   weft::budget budget = {.moves = 50'000'000}; ///< a few seconds at most
   memory_limit memory = {}; ///< reserved, or what is in use at each moment
 
@@ -89,9 +89,9 @@ private:
       return s.result();
     }
     if (memory.rule == memory_rule::over_time) {
-      return infeasibility{.why = ended ? infeasibility::reason::every_plan_fails : infeasibility::reason::not_found};
+      return infeasibility{.cause = ended ? infeasibility::kind::every_plan_fails : infeasibility::kind::not_found};
     }
-    return ended && !start ? start.error() : infeasibility{.why = infeasibility::reason::not_found};
+    return ended && !start ? start.error() : infeasibility{.cause = infeasibility::kind::not_found};
   }
 
   template <class Problem>
@@ -142,7 +142,7 @@ private:
     /// Whether it came to its end.
     bool run() {
       low_ = std::min(least_, bound::best(p_).value);
-      if (p_.num_ops() > most_ops ||
+      if (p_.num_ops() > max_ops ||
           !conflict_search::is_affordable(std::max(p_.num_ops(), p_.num_tensors()), usable_.size())) {
         return closed();
       }
@@ -228,7 +228,7 @@ private:
         }
         if (const answer a = ask(descent, q, limit, nodes, skipped); a == answer::no) {
           if (skipped) {
-            most_choices_ *= 8;
+            max_choices_ *= 8;
             return true;
           }
           low_ = std::max(low_, least_);
@@ -276,7 +276,7 @@ private:
             return spend(within_ ? 0 : 1);
           };
           const double known = found() ? least_ : infinity;
-          const double makespan = within_ ? within_->minimise(made.placement, known, most_choices_, pay)
+          const double makespan = within_ ? within_->minimise(made.placement, known, max_choices_, pay)
                                           : sequencing_.minimise(made.placement, known, pay);
           if (makespan < known) {
             least_ = makespan;
@@ -298,7 +298,7 @@ private:
     bool out_of_budget_ = false;
     detail::sequencing<Problem> sequencing_;
     std::optional<orders_within_memory<Problem>> within_; // memory over time only
-    std::uint64_t most_choices_ = 10'000; // in the orders of a placement
+    std::uint64_t max_choices_ = 10'000; // in the orders of a placement
     plan best_;
     double least_ = infinity;
     double low_ = 0; // no plan has a smaller makespan

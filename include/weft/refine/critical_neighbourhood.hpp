@@ -38,7 +38,7 @@ struct critical_change {
 /// Mastrolilli, Gambardella, Effective Neighbourhood Functions for the Flexible Job Shop Problem, J. Scheduling 3, 2000;
 /// the estimates in blocks: Balas, Vazacopoulos, Guided Local Search with Shifting Bottleneck for Job Shop Scheduling,
 /// Management Science 44(2), 1998. Complexity of `collect`: O(path · devices · (fan-in + fan-out)), of which at most
-/// `most_moves` pairs of an op and a device are looked at, and O(32 · 32 · (fan-in + fan-out)) for each block.
+/// `max_moves` pairs of an op and a device are looked at, and O(32 · 32 · (fan-in + fan-out)) for each block.
 template <class Problem>
 class critical_neighbourhood {
 public:
@@ -60,10 +60,10 @@ public:
 
   /// The changes around a longest path that is drawn, best estimate first; until the next call.
   template <class Schedule>
-  const buffer<critical_change>& collect(const Schedule& s, rng& random, std::size_t most_moves) {
+  const buffer<critical_change>& collect(const Schedule& s, rng& random, std::size_t max_moves) {
     changes_.clear();
     draw_path(s, random);
-    collect_moves(s, random, most_moves);
+    collect_moves(s, random, max_moves);
     for (std::size_t from = 0, to = 0; from < path_.size(); from = to) {
       for (to = from + 1; to < path_.size() && s.after(path_[to - 1]) == path_[to]; ++to) {
       }
@@ -92,7 +92,7 @@ public:
   std::span<const item_id> path() const { return path_; }
 
 private:
-  static constexpr std::size_t most_passed = 32; ///< items of a block that one goes past, and itself
+  static constexpr std::size_t max_passed = 32; ///< items of a block that one goes past, and itself
 
   template <class Schedule>
   void draw_path(const Schedule& s, rng& random) {
@@ -137,7 +137,7 @@ private:
   template <class Schedule>
   void collect_in_block(const Schedule& s, std::span<const item_id> block) {
     const std::size_t n = block.size();
-    const std::size_t near = std::min(n, most_passed);
+    const std::size_t near = std::min(n, max_passed);
     for (std::size_t i = n - near; i + 1 < n; ++i) {
       add_behind(s, block.subspan(i));
     }

@@ -187,7 +187,7 @@ private:
       exact::parallel_search front{forward_, forward_tail_};
       exact::parallel_search back{backward_, backward_tail_};
       std::uint64_t nodes = 8 * forward_.size();
-      for (int round = 0; !closed() && !meter_.exhausted(); ++round, nodes = std::min(2 * nodes, most_nodes)) {
+      for (int round = 0; !closed() && !meter_.exhausted(); ++round, nodes = std::min(2 * nodes, max_nodes)) {
         while (!closed() && low_ > refuted_ && ask(front, back, low_, nodes, round) == answer::no) {
           refute(low_); // without a grid the next value to ask for is not known
         }
@@ -206,7 +206,7 @@ private:
   private:
     using answer = exact::parallel_search::answer;
 
-    static constexpr std::uint64_t most_nodes = std::uint64_t{1} << 40; ///< per question
+    static constexpr std::uint64_t max_nodes = std::uint64_t{1} << 40; ///< per question
 
     bool closed() const { return high_ - low_ <= 2e-9 * high_; }
 

@@ -162,7 +162,7 @@ public:
     if constexpr (!charges_type::is_sum) {
       return items_.evaluate(limit);
     } else {
-      const double seconds = charges_.most_seconds(limit);
+      const double seconds = charges_.max_seconds(limit);
       const double makespan = seconds >= 0 ? items_.evaluate(seconds) : infinity;
       const double value = makespan < infinity ? value_of(makespan, charges_.pending()) : infinity;
       return value > limit ? infinity : value;

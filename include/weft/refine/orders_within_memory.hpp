@@ -39,12 +39,12 @@ public:
   }
 
   /// The smallest makespan below `below` that was found, or `below` if there is none, in seconds. `spend(n)` pays for n
-  /// visits of items and returns false to end the search; `most_choices` are made when all orders are tried.
-  double minimise(const placement& where, double below, std::uint64_t most_choices,
+  /// visits of items and returns false to end the search; `max_choices` are made when all orders are tried.
+  double minimise(const placement& where, double below, std::uint64_t max_choices,
                   const std::function<bool(std::uint64_t)>& spend) {
     flow_.assign(where);
     stays_.assign(flow_, memory_);
-    ended_ = search_.search(stays_, below, most_choices, spend) == detail::memory_sequencing::answer::ended;
+    ended_ = search_.search(stays_, below, max_choices, spend) == detail::memory_sequencing::answer::ended;
     return search_.makespan();
   }
   /// Whether it came to its end, so that there is nothing better.

@@ -62,7 +62,7 @@ struct tabu_search {
   }
 
 private:
-  static constexpr std::size_t most_moves = 128; ///< pairs of an op and a device, on a longest path, that are estimated
+  static constexpr std::size_t max_moves = 128; ///< pairs of an op and a device, on a longest path, that are estimated
 
   /// For how many pairs of an item and a device it is known until when they may not meet; if there are more, some share.
   template <class Schedule>
@@ -134,7 +134,7 @@ private:
       for (const auto& x : reassign_any()) {
         consider(x);
       }
-      for (const auto& x : critical.collect(s, random, most_moves)) {
+      for (const auto& x : critical.collect(s, random, max_moves)) {
         if (!consider(x)) {
           break;
         }
@@ -188,7 +188,7 @@ private:
     void shake_best() {
       found.restore(s);
       for (std::uint32_t k = 0; k < options.shake && meter.spend(); ++k) {
-        if (const auto& all = critical.collect(s, random, most_moves); !all.empty()) {
+        if (const auto& all = critical.collect(s, random, max_moves); !all.empty()) {
           commit(all[random.below(static_cast<std::uint32_t>(all.size()))]);
         }
       }

@@ -188,8 +188,8 @@ inline std::string memory_sentence(const placed_model& m) {
 } // namespace detail
 
 /// Writes what a person wants to know first: step time, distance to the bound, speed-ups, devices, critical path, what
-/// is wrong. At most `most_devices` devices have a line each. Complexity: O(path + devices log devices).
-inline void write_summary(std::ostream& out, const placed_model& m, std::size_t most_devices = 16) {
+/// is wrong. At most `max_devices` devices have a line each. Complexity: O(path + devices log devices).
+inline void write_summary(std::ostream& out, const placed_model& m, std::size_t max_devices = 16) {
   using namespace detail;
   const auto heading = [&](std::string_view text) { out << '\n' << text << '\n'; };
   write_wrapped(out, "", m.about.model + " on " + m.about.platform);
@@ -227,7 +227,7 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
 
   if (!m.devices.empty()) {
     out << '\n' << in_columns("  Device", 18) << in_columns("busy", 24, true) << "     ops  resident      peak   of all\n";
-    for (std::size_t d = 0; d < std::min(m.devices.size(), most_devices); ++d) {
+    for (std::size_t d = 0; d < std::min(m.devices.size(), max_devices); ++d) {
       const placed_device& x = m.devices[d];
       const double part = x.capacity > 0 ? static_cast<double>(x.peak_bytes) / static_cast<double>(x.capacity) : 0;
       out << "  " << in_columns(x.name, 15) << ' ' << bar(x.load.utilisation, 16)
@@ -238,8 +238,8 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
           << in_columns(x.limited() && x.capacity > 0 ? percentage(part) : "–", 9, true)
           << (x.peak_bytes > x.capacity ? "!" : "") << '\n';
     }
-    if (m.devices.size() > most_devices) {
-      out << "  … and " << m.devices.size() - most_devices << " more\n";
+    if (m.devices.size() > max_devices) {
+      out << "  … and " << m.devices.size() - max_devices << " more\n";
     }
   }
   if (!m.largest_ops.empty()) {

@@ -187,9 +187,9 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
 
 /// The best strategies over all sections: problems solved, problems won, distance to the best and to the bound.
 inline void write_quality(std::ostream& out, const std::vector<section>& sections, table_options options) {
-  constexpr std::size_t most_strategies = 12, most_families = 8;
+  constexpr std::size_t max_strategies = 12, max_families = 8;
   const quality q = quality_of(sections);
-  const bool by_family = q.families.size() > 1 && q.families.size() <= most_families;
+  const bool by_family = q.families.size() > 1 && q.families.size() <= max_families;
   std::vector<table_row> rows{{"strategy", "solved", "best", "to best", "gap"}};
   if (by_family) {
     for (const auto& family : q.families) {
@@ -197,7 +197,7 @@ inline void write_quality(std::ostream& out, const std::vector<section>& section
     }
   }
   for (const auto& s : q.strategies) {
-    if (rows.size() > most_strategies) {
+    if (rows.size() > max_strategies) {
       break;
     }
     rows.push_back({printable(s.name), std::to_string(s.solved), std::to_string(s.best),
@@ -215,8 +215,8 @@ inline void write_quality(std::ostream& out, const std::vector<section>& section
   out << "\n\n"
       << (options.colour ? "\x1b[1m" : "") << "All " << sections.size() << " problems"
       << (options.colour ? "\x1b[0m" : "");
-  if (q.strategies.size() > most_strategies) {
-    out << ", the best " << most_strategies << " of " << q.strategies.size() << " strategies";
+  if (q.strategies.size() > max_strategies) {
+    out << ", the best " << max_strategies << " of " << q.strategies.size() << " strategies";
   }
   out << (by_family ? "; gap to the lower bound, also by family\n\n" : "; gap to the lower bound\n\n");
   for (const auto& row : rows) {

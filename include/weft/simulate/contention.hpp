@@ -43,13 +43,13 @@ struct port_contention {
   /// routes at the port whose other end is busy, and one more. Does not allocate after the constructor.
   class state {
   public:
-    constexpr explicit state(std::size_t num_devices, std::size_t most_transfers)
+    constexpr explicit state(std::size_t num_devices, std::size_t max_transfers)
         : num_devices_{static_cast<device_id>(num_devices)}, holder_(2 * num_devices, none),
           first_kept_(2 * num_devices + 1, 0), num_kept_(2 * num_devices, 0), is_touched_(2 * num_devices, 0),
-          offers_(2 * num_devices, entry{}), grouped_{num_devices, most_transfers},
-          kept_(2 * most_transfers, entry{}), waiting_(most_transfers, request_of{}) {
+          offers_(2 * num_devices, entry{}), grouped_{num_devices, max_transfers},
+          kept_(2 * max_transfers, entry{}), waiting_(max_transfers, request_of{}) {
       touched_.reserve(2 * num_devices);
-      routes_.reserve(most_transfers);
+      routes_.reserve(max_transfers);
     }
 
     /// Nothing waits, all ports are free, and the transfers are these.

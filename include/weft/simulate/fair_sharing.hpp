@@ -43,11 +43,11 @@ struct fair_sharing {
   template <class Platform>
   class state {
   public:
-    state(flow_weights rule, const Platform& p, std::size_t num_devices, std::size_t most_transfers)
-        : rule_{rule}, platform_{&p}, grouped_{num_devices, most_transfers}, flows_(most_transfers, flow{}),
-          queued_(most_transfers, keyed_number{}), timed_(most_transfers, keyed_number{}) {
-      requested_.reserve(most_transfers);
-      arrived_.reserve(most_transfers);
+    state(flow_weights rule, const Platform& p, std::size_t num_devices, std::size_t max_transfers)
+        : rule_{rule}, platform_{&p}, grouped_{num_devices, max_transfers}, flows_(max_transfers, flow{}),
+          queued_(max_transfers, keyed_number{}), timed_(max_transfers, keyed_number{}) {
+      requested_.reserve(max_transfers);
+      arrived_.reserve(max_transfers);
       number_of_link_.assign(num_links(p), none);
     }
 

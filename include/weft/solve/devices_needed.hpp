@@ -203,7 +203,7 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
       r.devices = count;
       r.best = std::move(found);
       r.on = std::move(on);
-    } else if (found.reason && found.reason->why != infeasibility::reason::not_found) {
+    } else if (found.reason && found.reason->cause != infeasibility::kind::not_found) {
       r.at_least = std::max(r.at_least, count + 1); // what does not fit on these does not fit on fewer
     }
     return has_plan;
@@ -212,7 +212,7 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
     const platform<> on = with_devices_like(q, like, 1, between);
     const problem p{w, on, detail::costs_on(cost, on)};
     r.reason = detail::why_impossible(p, options.memory);
-    if (r.reason && r.reason->why != infeasibility::reason::out_of_all_memory) {
+    if (r.reason && r.reason->cause != infeasibility::kind::out_of_all_memory) {
       return r;
     }
     r.reason.reset();

@@ -36,8 +36,8 @@ double largest_share(const Problem& p, const std::vector<byte_count>& peaks) {
 template <must_be::problem Problem>
 best_result least_memory(const Problem& p, const best_options& options = {}) {
   constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
-  constexpr int most_shrinks = 16;
-  constexpr std::uint64_t most_run_ops = 10'000'000; // that the search may spend on runs
+  constexpr int max_shrinks = 16;
+  constexpr std::uint64_t max_run_ops = 10'000'000; // that the search may spend on runs
   const stopwatch clock;
   auto first = options;
   first.moves = 0;
@@ -57,7 +57,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   };
   double share = largest_share(p, least.peaks);
   double factor = 0.7;
-  for (int k = 0; k < most_shrinks && factor < 0.99 && share > 0 && share <= 1 && left(1) > 0; ++k) {
+  for (int k = 0; k < max_shrinks && factor < 0.99 && share > 0 && share <= 1 && left(1) > 0; ++k) {
     auto smaller = first;
     smaller.seconds = left(0.5);
     smaller.memory.capacity_share = share * factor;
@@ -74,7 +74,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   const auto relaxed = p.with_demands(bound::resident_demands(p, 1));
   rng random{rng::mix(options.seed)};
   const refine::memory_descent lower{
-    .budget = {.moves = options.timed() ? unlimited : std::clamp<std::uint64_t>(most_run_ops / p.num_ops(), 50, 20'000),
+    .budget = {.moves = options.timed() ? unlimited : std::clamp<std::uint64_t>(max_run_ops / p.num_ops(), 50, 20'000),
                .seconds = left(0.5),
                .stop = options.stop},
     .keep_kinds = true};

@@ -16,7 +16,7 @@
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/solve/best.hpp"
-#include "weft/solve/detail/chains.hpp"
+#include "weft/solve/detail/progress_listener.hpp"
 #include "weft/solve/detail/memory_guard.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ template <must_be::problem Problem, class Run, class Objective>
   requires evaluation_for<evaluation<Run, Objective>, Problem>
 pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, best_options options = {},
                     std::size_t searches = 12) {
-  constexpr std::uint64_t most_visits = 50'000'000; // about a second
+  constexpr std::uint64_t max_visits = 50'000'000; // about a second
   const stopwatch clock;
   options.on_progress = nullptr; // a single number would not say what is better
   const bool over_time = options.memory.rule == memory_rule::over_time;
@@ -92,8 +92,8 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   front.value_bound = judge.bound(front.makespan_bound).value;
   if constexpr (refine::follows<decltype(judge)> && objective_parts::is_sum<Objective, Problem>) {
     if (p.num_ops() <= 12 && options.memory.rule == memory_rule::reserved) {
-      const auto visits = static_cast<double>(most_visits) * std::min(1.0, options.seconds);
-      const std::uint64_t affordable = std::min(options.moves, most_visits / 10) * 10; // a visit is less than a move
+      const auto visits = static_cast<double>(max_visits) * std::min(1.0, options.seconds);
+      const std::uint64_t affordable = std::min(options.moves, max_visits / 10) * 10; // a visit is less than a move
       front.exact = refine::exact::trade_off{p, how.objective, std::min(static_cast<std::uint64_t>(visits), affordable),
                                              front}.run();
       const auto forbidden = std::erase_if(front.points, [&](pareto_point& x) {

@@ -48,7 +48,7 @@ struct best {
   std::uint32_t rounds = 12;                 ///< of annealing, at most
   std::uint32_t patience = 3;                ///< rounds
   std::uint64_t moves_per_round = 300'000;   ///< and at most 2500 per component
-  std::size_t most_downsets = 20'000;
+  std::size_t max_downsets = 20'000;
 
   template <class Problem>
   outcome<best_result> operator()(const Problem& p, rng& random) const;
@@ -138,7 +138,7 @@ outcome<best_result> best::operator()(const Problem& p, rng& random) const {
     if constexpr (staged_problem<Problem>) {
       if (i == 0 && !r.optimal() && !good()) {
         const double annealed = r.result.period;
-        r.split(downset_split{.most_downsets = most_downsets, .below = r.result.period, .budget = left()});
+        r.split(downset_split{.max_downsets = max_downsets, .below = r.result.period, .budget = left()});
         told(annealed);
       }
     }

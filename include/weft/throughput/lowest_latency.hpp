@@ -92,7 +92,7 @@ struct lowest_latency {
       }
     }
     if (!(best < std::numeric_limits<double>::infinity())) {
-      return infeasibility{.why = infeasibility::reason::not_found};
+      return infeasibility{.cause = infeasibility::kind::not_found};
     }
     s.restart(best_where);
     return latency_result{std::move(s.by_op), best, bound};

@@ -15,11 +15,11 @@ namespace weft::throughput {
 
 /// A device for every component, or why there is none. Components are placed by falling demand, those with fewer
 /// devices to choose from first, each where it takes least time, ties to the device with most memory left; when one
-/// fits nowhere, earlier choices are taken back, up to `most_steps` times. Devices of one kind with as much memory left
+/// fits nowhere, earlier choices are taken back, up to `max_steps` times. Devices of one kind with as much memory left
 /// and the same time are tried once. If the search ends without a placement, there is none.
 /// Complexity: O(components · devices · log devices) if nothing is taken back.
 template <class Problem>
-outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t most_steps = 100'000) {
+outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t max_steps = 100'000) {
   const auto& p = f.problem();
   std::vector<byte_count> free(f.num_devices());
   for (const device_id d : ids(f.num_devices())) {
@@ -74,8 +74,8 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t most_
         first_failure = p.why_unplaced(c, free);
       }
       left.pop_back();
-      if (++steps > most_steps) {
-        first_failure.why = infeasibility::reason::not_found;
+      if (++steps > max_steps) {
+        first_failure.cause = infeasibility::kind::not_found;
         return first_failure;
       }
       continue;

@@ -67,7 +67,7 @@ struct split_result {
 /// Complexity: O(D² · (degree + device counts)) for D downsets of the blocks, of which there can be exponentially many;
 /// memory O(D · (blocks / 64 + device counts)). Source: Tarnawski et al., NeurIPS 2020, section 5.1.
 struct downset_split {
-  std::size_t most_downsets = 20'000; ///< with more, the status is `too_many_downsets`
+  std::size_t max_downsets = 20'000; ///< with more, the status is `too_many_downsets`
   double below = std::numeric_limits<double>::infinity(); ///< only smaller periods are of interest; saves much time
   weft::budget budget = {};
 
@@ -80,7 +80,7 @@ struct downset_split {
   split_result operator()(const flow<Problem>& f) const {
     const stopwatch clock;
     const detail::blocks<Problem> b{f};
-    const auto family = detail::all_downsets(b, most_downsets);
+    const auto family = detail::all_downsets(b, max_downsets);
     if (!family) {
       return {.status = split_status::too_many_downsets};
     }

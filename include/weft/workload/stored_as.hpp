@@ -40,8 +40,8 @@ struct attention {
 /// softmaxes. Complexity: O(n + m).
 template <named_workload Workload>
 std::vector<attention> attentions(const Workload& w) {
-  constexpr std::size_t most_between = 8; // scale, mask, cast, dropout
-  constexpr std::size_t most_seen = 64;   // neighbours of those: what has more is read by all layers
+  constexpr std::size_t max_between = 8; // scale, mask, cast, dropout
+  constexpr std::size_t max_seen = 64;   // neighbours of those: what has more is read by all layers
   std::vector<std::size_t> reads;
   for (const op_id v : ids(w.num_ops())) {
     const auto inputs = w.inputs(v);
@@ -57,7 +57,7 @@ std::vector<attention> attentions(const Workload& w) {
   const auto walk = [&](std::vector<op_id>& list, const auto& each_neighbour) {
     bool found = false;
     std::size_t seen = 0;
-    for (std::size_t i = 0; i < list.size() && list.size() <= most_between && seen < most_seen; ++i) {
+    for (std::size_t i = 0; i < list.size() && list.size() <= max_between && seen < max_seen; ++i) {
       if (i > 0 && is_product(list[i])) {
         continue;
       }
@@ -67,7 +67,7 @@ std::vector<attention> attentions(const Workload& w) {
           list.push_back(v);
           found = found || is_product(v);
         }
-        return ++seen < most_seen;
+        return ++seen < max_seen;
       });
     }
     return found;

@@ -93,7 +93,7 @@ TEST_CASE("mappers: a cluster that fits nowhere as a whole is parted, one that i
     const problem infeasible{w, tighter};
     const auto none_left = mapper(cluster::mean_costs{infeasible}, all);
     REQUIRE_FALSE(none_left);
-    CHECK(none_left.error().why == infeasibility::reason::out_of_memory);
+    CHECK(none_left.error().cause == infeasibility::kind::out_of_memory);
     CHECK(none_left.error().op == 3);
     CHECK(none_left.error().largest_free == 5);
   };
@@ -156,7 +156,7 @@ TEST_CASE("clustering schedulers: no op, and no device of a kind") {
     const problem p{w, q};
     const auto decided = test::decide(scheduler, p);
     REQUIRE_FALSE(decided);
-    CHECK(decided.error().why == infeasibility::reason::no_device_of_kind);
+    CHECK(decided.error().cause == infeasibility::kind::no_device_of_kind);
     CHECK(decided.error().op == 1);
   };
   check(partition::edge_zeroing{});

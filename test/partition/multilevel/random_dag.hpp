@@ -14,8 +14,8 @@
 namespace multilevel_test {
 
 /// Weights 1 if not `weighted`, else 0 to 3 for edges and 0 to 4 for vertices.
-inline weft::partition::multilevel::weighted_dag random_dag(weft::rng& random, std::size_t most_ops, bool weighted) {
-  const std::size_t n = 1 + random.below(most_ops);
+inline weft::partition::multilevel::weighted_dag random_dag(weft::rng& random, std::size_t max_ops, bool weighted) {
+  const std::size_t n = 1 + random.below(max_ops);
   const std::size_t reach = 1 + random.below(n);
   const double p = random.uniform(0, 5.0 / static_cast<double>(reach));
   std::vector<weft::graph::arc> arcs;

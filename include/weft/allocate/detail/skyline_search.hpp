@@ -33,7 +33,7 @@ public:
 
   bool contains(const key& k) const { return states_[k.low & (states_.size() - 1)] == k; }
   void add(const key& k) {
-    if (++added_ > states_.size() / 2 && states_.size() < most_states) {
+    if (++added_ > states_.size() / 2 && states_.size() < max_states) {
       std::vector<key> old(4 * states_.size());
       std::swap(old, states_);
       for (const key& x : old) {
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_states = std::size_t{1} << 20; // 16 MiB
+  static constexpr std::size_t max_states = std::size_t{1} << 20; // 16 MiB
   std::vector<key> states_ = std::vector<key>(std::size_t{1} << 10);
   std::size_t added_ = 0;
 };

@@ -40,7 +40,7 @@ struct device_choice {
   }
 
   std::vector<std::uint32_t> types;  ///< ascending
-  std::uint32_t most_slots = 1;      ///< of one of these devices
+  std::uint32_t max_slots = 1;      ///< of one of these devices
   /// Per entry of `types`: Σ compute times of the ops with this choice; best times where those are infinite.
   std::vector<double> total;
   double total_best = 0;             ///< Σ best times of the ops with this choice
@@ -205,7 +205,7 @@ private:
     for (std::uint32_t i = 0; i < types_.size(); ++i) {
       if (const device_id d = types_[i].representative; problem_->allows(c, d)) {
         allowed.types.push_back(i);
-        allowed.most_slots = std::max<std::uint32_t>(allowed.most_slots, problem_->platform().slots(d));
+        allowed.max_slots = std::max<std::uint32_t>(allowed.max_slots, problem_->platform().slots(d));
       }
     }
     if (const device_choice* const same = choice_of(allowed.types)) {

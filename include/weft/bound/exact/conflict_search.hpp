@@ -58,9 +58,9 @@ public:
       if (dead_ends_ >= next_restart_) {
         rules_.take_back(0);
         next_restart_ = dead_ends_ + 64 * luby(++restarts_);
-        if (facts_.known.num_learned() > most_learned_) {
+        if (facts_.known.num_learned() > max_learned_) {
           facts_.known.forget();
-          most_learned_ += most_learned_ / 20;
+          max_learned_ += max_learned_ / 20;
         }
         continue;
       }
@@ -196,7 +196,7 @@ private:
   std::uint64_t dead_ends_ = 0;
   std::uint64_t next_restart_ = 64;
   std::uint64_t restarts_ = 1;
-  std::size_t most_learned_ = 4000;
+  std::size_t max_learned_ = 4000;
 };
 
 } // namespace weft::bound::exact

@@ -46,7 +46,7 @@ public:
           }
         };
         meet(v);
-        while (chosen.size() < most_joined && !open.empty()) {
+        while (chosen.size() < max_joined && !open.empty()) {
           const auto last =
             std::max_element(open.begin(), open.end(), [&](op_id a, op_id b) { return position[a] < position[b]; });
           chosen.push_back(*last);
@@ -183,7 +183,7 @@ private:
     std::vector<op_id> ops;
     std::vector<amount> after; // per op, machine of the op, op before it and machine of that
   };
-  static constexpr std::size_t most_joined = 8;
+  static constexpr std::size_t max_joined = 8;
 
   device_facts& f_;
   joins joins_[2];

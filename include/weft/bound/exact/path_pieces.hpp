@@ -77,7 +77,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_devices = 12; ///< that count one by one
+  static constexpr std::size_t max_devices = 12; ///< that count one by one
 
   struct distance {
     op_id from;
@@ -100,7 +100,7 @@ private:
   excerpt<Problem> all_devices() {
     const Problem& p = r_.problem();
     std::vector<device_id> devices = r_.usable_devices();
-    if (devices.size() <= most_devices + 1) {
+    if (devices.size() <= max_devices + 1) {
       twin_ = twin_devices(p, devices);
       return {p, devices, {}};
     }
@@ -112,10 +112,10 @@ private:
       }
     }
     weft::stable_sort(devices, [&](device_id a, device_id b) { return speed[a] > speed[b]; });
-    const std::vector<device_id> crowd(devices.begin() + most_devices, devices.end());
-    devices.resize(most_devices);
+    const std::vector<device_id> crowd(devices.begin() + max_devices, devices.end());
+    devices.resize(max_devices);
     twin_ = twin_devices(p, devices, r_.usable_devices());
-    twin_.push_back(most_devices); // the crowd has none
+    twin_.push_back(max_devices); // the crowd has none
     return {p, devices, crowd};
   }
 

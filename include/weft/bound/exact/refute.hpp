@@ -26,7 +26,7 @@ double refute(const excerpt<Problem>& part, const std::vector<std::size_t>& twin
   constexpr double first_spread = 0.6;
   constexpr double least_spread = 0.002;
   constexpr std::uint64_t first_nodes = 16;
-  constexpr std::uint64_t most_nodes = std::uint64_t{1} << 40;
+  constexpr std::uint64_t max_nodes = std::uint64_t{1} << 40;
   budget_meter meter{budget};
   const std::uint64_t visits = part.num_ops() * part.num_ops() / 2 + 1;
   bool is_over = false;
@@ -60,7 +60,7 @@ double refute(const excerpt<Problem>& part, const std::vector<std::size_t>& twin
     if (!is_open && known == before) {
       return known; // all that was asked has an answer
     }
-    nodes = std::min(4 * nodes, most_nodes);
+    nodes = std::min(4 * nodes, max_nodes);
     spread = std::max(spread / 2, 2 * least_spread);
   }
   return known;

@@ -28,7 +28,7 @@ struct whole_times {
   static constexpr amount nowhere = -1;
   static constexpr amount most = amount{1} << 43;  ///< the makespan that sets the unit
   static constexpr amount never = amount{1} << 48; ///< more than any makespan
-  static constexpr std::size_t most_machines = 16;
+  static constexpr std::size_t max_machines = 16;
 
   struct machine {
     std::uint32_t device;    ///< its place among `devices`
@@ -139,7 +139,7 @@ private:
     for (std::size_t d = 0; d < devices.size(); ++d) {
       all += slots(d) < num_ops ? slots(d) : 1;
     }
-    const bool split = !sends && all > devices.size() && all <= most_machines;
+    const bool split = !sends && all > devices.size() && all <= max_machines;
     for (std::uint32_t d = 0; d < devices.size(); ++d) {
       const auto count = static_cast<std::uint32_t>(slots(d));
       if (split && count < num_ops) {

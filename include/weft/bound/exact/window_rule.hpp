@@ -74,7 +74,7 @@ private:
 
   static constexpr std::size_t num_edges = 5;
   static constexpr int num_steps = 60;
-  static constexpr int most_in_vain = 15;
+  static constexpr int max_in_vain = 15;
 
   /// Weights by subgradients: a device whose ops would take longer than the others' counts more.
   void add_window(amount from, amount to) {
@@ -96,7 +96,7 @@ private:
     std::vector<double> best(f_.k, 1.0);
     double most = -1;
     std::vector<double> load(f_.k, 0.0);
-    for (int step = 0, best_step = 0; step < num_steps && step - best_step <= most_in_vain; ++step) {
+    for (int step = 0, best_step = 0; step < num_steps && step - best_step <= max_in_vain; ++step) {
       std::fill(load.begin(), load.end(), 0.0);
       double value = 0;
       for (std::size_t i = 0; const std::size_t end : ends) {

@@ -18,10 +18,10 @@ namespace weft::mpi {
 /// sent. May end before its messages do, which MPI allows.
 class message_type {
 public:
-  static constexpr std::size_t most_of_int = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  static constexpr std::size_t max_of_int = static_cast<std::size_t>(std::numeric_limits<int>::max());
 
   /// `largest`: of how many bytes a block is, at most 2^31 - 1.
-  explicit message_type(std::size_t bytes, std::size_t largest = most_of_int) {
+  explicit message_type(std::size_t bytes, std::size_t largest = max_of_int) {
     if (bytes <= largest) {
       count_ = static_cast<int>(bytes);
       return;

@@ -127,7 +127,7 @@ private:
 
   void check_axes(const ::onnx::TypeProto& type, std::string_view name) const {
     if (has_too_many_axes(type)) {
-      fail("tensor " + io::in_quotes(name) + " has more than " + std::to_string(most_axes) +
+      fail("tensor " + io::in_quotes(name) + " has more than " + std::to_string(max_axes) +
            " axes: its shape must be damaged");
     }
   }

@@ -99,7 +99,7 @@ public:
   /// Says what an output is. An element of 0 means that of the first input.
   void set(std::size_t output, const numbers& extents, std::int32_t element = 0) {
     constexpr std::int64_t largest = std::int64_t{1} << 60;
-    if (output >= outputs_.size() || extents.size() > std::size_t{most_axes} ||
+    if (output >= outputs_.size() || extents.size() > std::size_t{max_axes} ||
         std::any_of(extents.begin(), extents.end(), [](std::int64_t d) { return d < 0 || d > largest; })) {
       return;
     }

@@ -21,7 +21,7 @@ using numbers = std::vector<std::int64_t>;
 
 /// No tensor has more axes in earnest. Ops such as Gather add up the axes of what they read, so that without a limit a
 /// chain of them would double the axes at each step.
-inline constexpr int most_axes = 64;
+inline constexpr int max_axes = 64;
 
 /// Whether a type is one of tensors with more axes than that, in sequences too.
 inline bool has_too_many_axes(const ::onnx::TypeProto& type) {
@@ -29,7 +29,7 @@ inline bool has_too_many_axes(const ::onnx::TypeProto& type) {
   for (int depth = 0; depth < 100 && (inner->has_sequence_type() || inner->has_optional_type()); ++depth) {
     inner = inner->has_sequence_type() ? &inner->sequence_type().elem_type() : &inner->optional_type().elem_type();
   }
-  return inner->has_tensor_type() && inner->tensor_type().shape().dim_size() > most_axes;
+  return inner->has_tensor_type() && inner->tensor_type().shape().dim_size() > max_axes;
 }
 
 /// Whether there are texts in what a type is of: in a tensor, in sequences, optionals and maps, or as their keys.

@@ -25,7 +25,7 @@ namespace detail {
 class parser {
 public:
   parser(std::string_view text, const std::string& file, open_extents open)
-      : in_{text, file}, types_{in_, p_.types, open}, most_ops_{200'000 + text.size() / 10} {
+      : in_{text, file}, types_{in_, p_.types, open}, max_ops_{200'000 + text.size() / 10} {
     if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
       in_.fail("larger than 4 GiB");
     }
@@ -343,7 +343,7 @@ private:
   }
 
   std::uint32_t read_op() {
-    if (p_.ops.size() >= most_ops_) {
+    if (p_.ops.size() >= max_ops_) {
       in_.fail("the text has more operations than its size allows for");
     }
     in_.peek();
@@ -575,7 +575,7 @@ private:
   program p_;
   type_reader types_;
   value_names names_;
-  std::size_t most_ops_;
+  std::size_t max_ops_;
   int depth_ = 0;
 };
 

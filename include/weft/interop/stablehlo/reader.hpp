@@ -58,8 +58,8 @@ class workload_of_program {
 public:
   workload_of_program(const program& p, const reader& options, std::size_t text_size)
       : p_{p}, options_{options}, costs_{p, options.unknown_trips, options.unknown_flop_per_element},
-        made_(p.values.size()), known_(p.values.size(), 0), most_ops_{200'000 + text_size / 16},
-        most_reads_{1'000'000 + text_size} {}
+        made_(p.values.size()), known_(p.values.size(), 0), max_ops_{200'000 + text_size / 16},
+        max_reads_{1'000'000 + text_size} {}
 
   model operator()() && {
     const auto main = main_function();
@@ -249,7 +249,7 @@ private:
     for (const auto number : p_.ops_in(r)) {
       const auto& o = p_.ops[number];
       const auto name = plain_name(o.name);
-      if (++visited_ > most_ops_) {
+      if (++visited_ > max_ops_) {
         throw error("calls multiply to more operations than such a text can mean");
       }
       if (name == "return" || name == "yield") {
@@ -333,7 +333,7 @@ private:
       reads.push_back(made_[id]);
     }
     num_reads_ += reads.size();
-    if (num_reads_ > most_reads_) {
+    if (num_reads_ > max_reads_) {
       throw error("calls multiply to more operations than such a text can mean");
     }
     const auto v = ops_.add_op(std::move(made), reads);
@@ -391,9 +391,9 @@ private:
   std::vector<bool> constants_;      // by parameter, as far as there are any: constants of the text
   std::vector<region_id> open_;      // functions that are being inlined
   std::size_t visited_ = 0;
-  std::size_t most_ops_;
+  std::size_t max_ops_;
   std::size_t num_reads_ = 0;
-  std::size_t most_reads_;
+  std::size_t max_reads_;
   std::unordered_map<std::uint32_t, std::vector<value_id>> captures_; // by operation
   io::tally assumed_;
   std::vector<std::string> notes_;

@@ -21,7 +21,7 @@ namespace weft::stablehlo {
 /// A tensor, or something else, which has no extents.
 struct value_type {
   static constexpr std::int64_t dynamic = -1; ///< an extent that the program leaves open, written `?`
-  static constexpr byte_count most_bytes = byte_count{1} << 62;
+  static constexpr byte_count max_bytes = byte_count{1} << 62;
 
   std::vector<std::int64_t> dims = {};
   std::uint32_t bits = 0; ///< of an element; 0 for what is no number, such as a token
@@ -35,17 +35,17 @@ struct value_type {
     return count;
   }
   /// Whether the size is far beyond what any machine has.
-  bool is_absurd() const { return bytes() >= most_bytes; }
-  /// Elements of less than a byte are packed. `most_bytes` for that or more.
+  bool is_absurd() const { return bytes() >= max_bytes; }
+  /// Elements of less than a byte are packed. `max_bytes` for that or more.
   byte_count bytes() const {
     if (bits == 0 || std::ranges::find(dims, 0) != dims.end()) {
       return 0;
     }
-    const byte_count most = (most_bytes - 1) / bits * 8; // elements
+    const byte_count most = (max_bytes - 1) / bits * 8; // elements
     byte_count count = 1;
     for (const auto d : dims) {
       if (static_cast<byte_count>(d) > most / count) {
-        return most_bytes;
+        return max_bytes;
       }
       count *= static_cast<byte_count>(d);
     }
@@ -56,7 +56,7 @@ struct value_type {
 namespace detail {
 
 inline constexpr std::string_view digits = "0123456789";
-inline constexpr std::int64_t most_bits = 16'777'215; ///< that MLIR lets a number have
+inline constexpr std::int64_t max_bits = 16'777'215; ///< that MLIR lets a number have
 
 /// The number that a text is, of digits alone and below 2^63; nothing for any other text.
 inline std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -91,7 +91,7 @@ inline std::optional<std::uint32_t> bits_of(std::string_view element) {
     return std::pair{whole_number(text.substr(0, end)).value_or(0), text.substr(end)};
   };
   if (name.starts_with("!quant.")) { // of what is stored
-    return static_cast<std::uint32_t>(std::min(number(inside).first, most_bits));
+    return static_cast<std::uint32_t>(std::min(number(inside).first, max_bits));
   }
   if (name.starts_with('!') || has_brackets || name == "none") {
     return 0;
@@ -103,7 +103,7 @@ inline std::optional<std::uint32_t> bits_of(std::string_view element) {
   if (name == "index") {
     return 64;
   }
-  if (bits == 0 || bits > most_bits || !(is_integer || is_float)) {
+  if (bits == 0 || bits > max_bits || !(is_integer || is_float)) {
     return std::nullopt;
   }
   return bits == 1 ? 8 : static_cast<std::uint32_t>(bits);

@@ -89,13 +89,13 @@ class cost_rows {
   static constexpr bool by_lines = Path == row_path::automatic && Problem::sends_by_bytes;
   static constexpr bool by_rates = Path == row_path::automatic && Problem::has_rates;
   static constexpr bool by_classes = Path == row_path::automatic && Problem::has_class_times && !Problem::has_rates;
-  static constexpr std::size_t most_devices = 1024; // for which pairs are stored
+  static constexpr std::size_t max_devices = 1024; // for which pairs are stored
 
 public:
   constexpr cost_rows(const Problem& p, const reservation<Problem>& placed)
       : p_{&p}, placed_{&placed}, stride_{padded(p.num_devices())}, times_(p.num_ops(), schedule::interval{-1, -1}) {
     if constexpr (by_lines) {
-      knows_lines_ = p.num_tensors() > 0 && p.num_devices() <= most_devices && prepare_lines();
+      knows_lines_ = p.num_tensors() > 0 && p.num_devices() <= max_devices && prepare_lines();
     }
     if constexpr (by_rates) {
       knows_rates_ = prepare_rates();
@@ -152,8 +152,8 @@ public:
         num_inputs_ = 0;
         for (const tensor_id t : tensors) {
           const made_tensor made = tensors_[t];
-          const auto from = static_cast<device_id>(made.bytes_and_device % most_devices);
-          inputs_[num_inputs_++] = {made.finish, static_cast<double>(made.bytes_and_device / most_devices), from};
+          const auto from = static_cast<device_id>(made.bytes_and_device % max_devices);
+          inputs_[num_inputs_++] = {made.finish, static_cast<double>(made.bytes_and_device / max_devices), from};
         }
       }
     }
@@ -321,7 +321,7 @@ public:
 private:
   struct made_tensor { // small, since inputs are all over memory
     double finish = 0; // of its producer
-    std::uint64_t bytes_and_device = 0; // bytes · most_devices + device
+    std::uint64_t bytes_and_device = 0; // bytes · max_devices + device
   };
   struct input {
     double finish = 0;
@@ -360,7 +360,7 @@ private:
     }
     tensors_.resize(p_->num_tensors());
     for (const tensor_id t : ids(p_->num_tensors())) {
-      tensors_[t].bytes_and_device = static_cast<byte_count>(w.bytes(t)) * most_devices;
+      tensors_[t].bytes_and_device = static_cast<byte_count>(w.bytes(t)) * max_devices;
     }
     return true;
   }

@@ -50,7 +50,7 @@ public:
   double pending() const { return pending_.value(); }
   /// The largest makespan with which, given the charges, the value can be within `limit`; some more, as sums are
   /// rounded. Negative if none can.
-  double most_seconds(double limit) const { return price_.most_seconds(limit + std::abs(limit) * 1e-9 - pending()); }
+  double max_seconds(double limit) const { return price_.max_seconds(limit + std::abs(limit) * 1e-9 - pending()); }
 
   /// Charges for i where it is now.
   void set(const Problem& p, const changing_flow& flow, item_id i) {

@@ -33,8 +33,8 @@ public:
   };
 
   /// Looks for a run with a makespan below `below`, and for better and better ones. `spend(n)` pays for n visits of
-  /// items and returns false to end the search; at most `most_choices` are made when all runs are searched.
-  answer search(const placed_stays& x, double below, std::uint64_t most_choices,
+  /// items and returns false to end the search; at most `max_choices` are made when all runs are searched.
+  answer search(const placed_stays& x, double below, std::uint64_t max_choices,
                 const std::function<bool(std::uint64_t)>& spend) {
     least_ = below;
     best_.clear();
@@ -61,7 +61,7 @@ public:
     careful_ = false;
     share_ = 1;
     begin(rule::longest_way);
-    return descend(most_choices, spend);
+    return descend(max_choices, spend);
   }
 
   /// Of the best run; what was given if none was found.
@@ -470,7 +470,7 @@ private:
   }
 
   /// From the beginning by the rule at hand, through at most so many choices. "ended" proves nothing if it is careful.
-  answer descend(std::uint64_t most_choices, const std::function<bool(std::uint64_t)>& spend) {
+  answer descend(std::uint64_t max_choices, const std::function<bool(std::uint64_t)>& spend) {
     paid_ = true;
     bool fails = false; // what was chosen last
     for (position at = go_on();; at = fails ? position::dead_end : go_on()) {
@@ -489,7 +489,7 @@ private:
         take_back(choices_.back().num_undo);
         steps_.resize(choices_.back().num_steps);
       }
-      if (most_choices-- == 0) {
+      if (max_choices-- == 0) {
         return answer::unknown;
       }
       if (!spend(1 + num_flying_)) {

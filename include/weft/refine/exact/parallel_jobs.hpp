@@ -102,8 +102,8 @@ inline job_sets descendants(const parallel_jobs& g) {
 /// the grid. Complexity: O(jobs) per job.
 class packing_bound {
 public:
-  /// In a `g` of more than `most_ranked` jobs only work counts.
-  explicit packing_bound(const parallel_jobs& g) : g_{g}, is_ranked_{g.size() <= most_ranked} {}
+  /// In a `g` of more than `max_ranked` jobs only work counts.
+  explicit packing_bound(const parallel_jobs& g) : g_{g}, is_ranked_{g.size() <= max_ranked} {}
 
   /// Whether more than work counts.
   bool is_ranked() const { return is_ranked_; }
@@ -128,7 +128,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_ranked = 400;
+  static constexpr std::size_t max_ranked = 400;
 
   const parallel_jobs& g_;
   bool is_ranked_;

@@ -90,7 +90,7 @@ private:
     }
     double limit = std::numeric_limits<double>::infinity(); // from there on the front is reached
     for (const pareto_point& x : front_.points) {
-      const double as_dear = charges >= x.value ? 0 : price_.most_seconds(x.value - charges);
+      const double as_dear = charges >= x.value ? 0 : price_.max_seconds(x.value - charges);
       limit = std::min(limit, std::max(x.makespan, as_dear));
     }
     const double makespan = sequencing_.minimise(where, limit, [this](std::uint64_t n) { return spend(n); });

@@ -274,7 +274,7 @@ inline void write_devices(std::ostream& out, const placed_model& m) {
   out << "</section>\n";
 }
 
-inline constexpr std::size_t most_devices_in_matrix = 16;
+inline constexpr std::size_t max_devices_in_matrix = 16;
 
 /// Device to device: a table with coloured cells, or, for many devices, the frame of a heat map; the largest transfers.
 inline void write_traffic(std::ostream& out, const placed_model& m) {
@@ -288,7 +288,7 @@ inline void write_traffic(std::ostream& out, const placed_model& m) {
     out << "<p class=\"facts\">Nothing moves between devices.</p>\n</section>\n";
     return;
   }
-  if (n > most_devices_in_matrix) {
+  if (n > max_devices_in_matrix) {
     out << "<div class=\"chart plot traffic-map\" role=\"img\" aria-label=\"Heat map of bytes between devices\"></div>\n";
   } else {
     out << "<div class=\"scroll matrix\" role=\"region\" tabindex=\"0\" aria-labelledby=\"traffic\"><table>\n<thead><tr><th scope=\"col\">from ↓ "
@@ -331,8 +331,8 @@ inline void write_traffic(std::ostream& out, const placed_model& m) {
 }
 
 /// More ops than that are drawn as groups.
-inline constexpr std::size_t most_ops_drawn = 500;
-inline bool is_grouped(const placed_model& m) { return m.run.trace.ops.size() > most_ops_drawn; }
+inline constexpr std::size_t max_ops_drawn = 500;
+inline bool is_grouped(const placed_model& m) { return m.run.trace.ops.size() > max_ops_drawn; }
 
 /// `layers`, how many; by op `layer`. Of a small graph also `place` by op, and `from` and `to` by edge. Of a large one
 /// `groups` (names) with the `parent` of each, the innermost `group` by op, by tensor `producer`, `bytes` and how many
@@ -399,7 +399,7 @@ inline void write_placement_data(std::ostream& out, const placed_model& m) {
     write_column_as<double>(out, "bytes", curve.bytes.size(), [&](std::size_t i) { return curve.bytes[i]; });
     out << '}';
   });
-  write_column_as<double>(out, "traffic", m.devices.size() > most_devices_in_matrix ? m.traffic.size() : 0,
+  write_column_as<double>(out, "traffic", m.devices.size() > max_devices_in_matrix ? m.traffic.size() : 0,
                           [&](std::size_t i) { return m.traffic[i].bytes; });
   out << ",\"graph\":";
   write_graph_data(out, m);

@@ -21,10 +21,10 @@ public:
     std::uint32_t num_transfers = 0;
   };
 
-  constexpr transfer_routes(std::size_t num_devices, std::size_t most_transfers)
-      : first_of_sender_(num_devices + 1, 0), route_to_(num_devices, none), by_sender_(most_transfers, 0),
-        route_of_(most_transfers, 0) {
-    routes_.reserve(std::min(most_transfers, num_devices * num_devices));
+  constexpr transfer_routes(std::size_t num_devices, std::size_t max_transfers)
+      : first_of_sender_(num_devices + 1, 0), route_to_(num_devices, none), by_sender_(max_transfers, 0),
+        route_of_(max_transfers, 0) {
+    routes_.reserve(std::min(max_transfers, num_devices * num_devices));
   }
 
   /// Complexity: O(transfers + devices).

@@ -19,7 +19,7 @@
 #include "weft/simulate/simulator.hpp"
 #include "weft/simulate/under.hpp"
 #include "weft/solve/best_result.hpp"
-#include "weft/solve/detail/chains.hpp"
+#include "weft/solve/detail/progress_listener.hpp"
 #include "weft/solve/detail/fallbacks.hpp"
 #include "weft/solve/detail/portfolio.hpp"
 #include "weft/validate/memory_shortage.hpp"
@@ -125,7 +125,7 @@ std::optional<memory_shortage> worst_shortage(const Problem& p, const placement&
 template <class Problem, class E, class Objective>
 best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, const E& how, const Objective& objective,
                             const best_options& options) {
-  constexpr int most_lessons = 12;
+  constexpr int max_lessons = 12;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const stopwatch watch;
   const bool over_time = options.memory.rule == memory_rule::over_time;
@@ -213,7 +213,7 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
   auto best_known = known;
   bool is_proven = false; // they led to a plan
   bool learned = goes_on;
-  for (int lesson = 0; lesson < most_lessons && learned && !stopped(); ++lesson) {
+  for (int lesson = 0; lesson < max_lessons && learned && !stopped(); ++lesson) {
     const auto tried = known;
     const bool better = propose(tried, 0.05, false, ", heuristics where links are congested");
     if (better || (has_proposed && !is_proven)) {

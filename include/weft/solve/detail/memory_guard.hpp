@@ -36,7 +36,7 @@ std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit
     all = capacity > std::numeric_limits<byte_count>::max() - all ? std::numeric_limits<byte_count>::max() : all + capacity;
   }
   if (const auto least = bound::live_memory(p); least.bytes > all) {
-    return infeasibility{infeasibility::reason::out_of_all_memory, least.op, 1, {}, least.bytes, all};
+    return infeasibility{infeasibility::kind::out_of_all_memory, least.op, 1, {}, least.bytes, all};
   }
   return std::nullopt;
 }

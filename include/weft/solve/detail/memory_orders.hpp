@@ -47,12 +47,12 @@ void try_orders(const Problem& p, memory_limit memory, const budget& spend, cons
     add(where);
   }
   std::vector<std::uint8_t> ended; // per placement: all orders were tried
-  for (std::uint64_t most_choices = 1'000; !meter.exhausted(); most_choices *= 2) {
+  for (std::uint64_t max_choices = 1'000; !meter.exhausted(); max_choices *= 2) {
     ended.resize(places.size(), 0);
     for (std::size_t k = 0; k < places.size() && !meter.exhausted(); ++k) {
       if (ended[k] == 0) {
         const double below = known();
-        if (orders.minimise(places[k], below, most_choices, pay) < below) {
+        if (orders.minimise(places[k], below, max_choices, pay) < below) {
           has_plan = offer({places[k], orders.best_order()}) || has_plan;
         }
         ended[k] = orders.ended() ? 1 : 0;

@@ -32,7 +32,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/solve/best_result.hpp"
-#include "weft/solve/detail/chains.hpp"
+#include "weft/solve/detail/progress_listener.hpp"
 #include "weft/solve/detail/fallbacks.hpp"
 #include "weft/solve/detail/memory_guard.hpp"
 #include "weft/solve/detail/memory_orders.hpp"
@@ -106,18 +106,18 @@ public:
       if (binds && !done() && least_.value < infinity) {
         attempt_orders(0.2);
       }
-      if (p_.num_ops() <= most_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
+      if (p_.num_ops() <= max_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
         const refine::branch_and_bound exact{exact_share(0.3), binds ? options_.memory : memory_limit{}};
         attempt("branch_and_bound", exact, !binds || !on_network_);
         if (guard_ && !binds && !(found_.tried.back().value < infinity) && !done()) { // the best plan needs too much
           attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3), options_.memory}, !on_network_);
         }
-        if (found_.reason && found_.reason->why == infeasibility::reason::every_plan_fails) {
+        if (found_.reason && found_.reason->cause == infeasibility::kind::every_plan_fails) {
           return std::move(*this).finish();
         }
       }
     }
-    if (p_.num_ops() > most_ops_for_exact && has_plan_ && !done() && options_.effort == effort::full &&
+    if (p_.num_ops() > max_ops_for_exact && has_plan_ && !done() && options_.effort == effort::full &&
         judge_.bound({best_.run.makespan}).value > found_.bound.value) { // else nothing refuted would raise it
       raise_bound(bound::refutation{exact_share(0.1)}(p_, least_.value, best_.run.makespan));
     }
@@ -150,13 +150,13 @@ private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr bool is_makespan = std::same_as<objective_type, objective::makespan>;
   static constexpr bool is_followed = refine::follows<evaluator<Problem, E>>;
-  static constexpr std::size_t most_ops_for_exact = 60;
+  static constexpr std::size_t max_ops_for_exact = 60;
   /// Estimates of an op on a device that heuristics beside HEFT may take when the budget is in moves.
-  static constexpr std::size_t most_pairs = 20'000'000;
+  static constexpr std::size_t max_pairs = 20'000'000;
   /// How often a heuristic tries again with what was learned from its last plan, which needed too much memory.
-  static constexpr int most_lessons = 12;
-  static constexpr int most_bisections = 5;
-  static constexpr std::size_t most_relieved = 3;
+  static constexpr int max_lessons = 12;
+  static constexpr int max_bisections = 5;
+  static constexpr std::size_t max_relieved = 3;
 
   weft::budget left(double share) const {
     return {.moves = options_.moves,
@@ -243,7 +243,7 @@ private:
     };
     const auto is_asked = [&](const candidate& x) {
       const bool too_large = options_.timed() ? clock_.seconds() > options_.seconds / 4
-                                              : p_.num_ops() * p_.num_devices() > most_pairs;
+                                              : p_.num_ops() * p_.num_devices() > max_pairs;
       switch (x.asked) {
       case when::always: break;
       case when::with_time:
@@ -288,7 +288,7 @@ private:
     solve::attempt a{.name = std::move(name)};
     double enough = 0;     // the least knob with which there was a plan; 0: none so far
     double too_little = 0; // the largest, below it, with which the plan needed too much
-    for (int lesson = 0, bisection = 0; bisection <= most_bisections; ++lesson) {
+    for (int lesson = 0, bisection = 0; bisection <= max_bisections; ++lesson) {
       rng random{options_.seed};
       auto decided = propose(knob, random);
       double value = infinity;
@@ -310,7 +310,7 @@ private:
         enough = knob;
       } else if (enough > 0) {
         too_little = knob;
-      } else if (lesson == most_lessons || !raise(knob, too_little, where)) {
+      } else if (lesson == max_lessons || !raise(knob, too_little, where)) {
         break;
       }
       if (enough > 0) {
@@ -462,7 +462,7 @@ private:
     weft::stable_sort(near_, [](const near_miss& a, const near_miss& b) { return a.excess < b.excess; });
     std::size_t relieved = 0;
     for (const auto& near : near_) {
-      if (relieved == most_relieved || done()) {
+      if (relieved == max_relieved || done()) {
         break;
       }
       if (has_plan_ && is_makespan && near.makespan > best_.run.makespan * 0.97) {
@@ -549,7 +549,7 @@ private:
         explain();
       }
       // Over time, all that is left of reservations is what is always held.
-      const bool proven = found_.reason && (guard_ ? found_.reason->why != infeasibility::reason::not_found
+      const bool proven = found_.reason && (guard_ ? found_.reason->cause != infeasibility::kind::not_found
                                                    : bound::proves_infeasible(p_, *found_.reason));
       found_.status = proven ? status::infeasible : status::not_found;
       return std::move(found_);
@@ -574,7 +574,7 @@ private:
                           return a.excess < b.excess;
                         })->shortage;
     }
-    if (!found_.reason || found_.reason->why != infeasibility::reason::every_plan_fails) {
+    if (!found_.reason || found_.reason->cause != infeasibility::kind::every_plan_fails) {
       const auto packed = packing{}(p_);
       found_.reason = packed ? infeasibility{} : packed.error();
     }

@@ -126,7 +126,7 @@ private:
         x.moved.push_back(y);
       }
     };
-    for (std::size_t i = 0; i < x.moved.size() && x.moved.size() <= most_members; ++i) {
+    for (std::size_t i = 0; i < x.moved.size() && x.moved.size() <= max_members; ++i) {
       const component_id y = x.moved[i];
       for (const std::uint32_t q : flow_->inputs(y)) {
         visit(flow_->producer(q), q);
@@ -139,7 +139,7 @@ private:
     }
   }
 
-  static constexpr std::size_t most_members = 200; // at about that, a cluster ends, so that a move stays cheap
+  static constexpr std::size_t max_members = 200; // at about that, a cluster ends, so that a move stays cheap
 
   const flow<Problem>* flow_;
   std::vector<double> bond_; // per parcel: seconds that it costs to part its ends

@@ -100,9 +100,9 @@ public:
     classes_ = device_classes(f.problem());
     std::size_t states = 1;
     for (const auto& c : classes_) {
-      states = std::min(most_states + 1, states * (countable(c) + 1));
+      states = std::min(max_states + 1, states * (countable(c) + 1));
     }
-    if (states <= most_states) {
+    if (states <= max_states) {
       count_devices(states);
     } else {
       line_up_devices();
@@ -171,7 +171,7 @@ public:
   bool exact() const { return !in_line_; }
 
 private:
-  static constexpr std::size_t most_states = 1024;
+  static constexpr std::size_t max_states = 1024;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
   struct reached {
