@@ -41,8 +41,8 @@ UMBRELLAS = {
                         r"concurrency/|bound/moldable|platform/machine|simulate/manycore|validate/teams"),
     "execute.hpp": ("""/// Running what was decided: a plan as a program for each device, executors, and where tensors lie in memory.""",
                     r"execute/|allocate/"),
-    "all.hpp": ("""/// All that plans, and what judges plans: graphs, platforms, costs, workloads, every partitioner, policy, refiner,
-/// bound, simulator and solver; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp,
+    "all.hpp": ("""/// The main umbrella: graphs, platforms, costs, workloads, and every partitioner, policy, refiner, bound, simulator and
+/// solver; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp,
 /// concurrency.hpp and execute.hpp; graphs cut at many levels are in partition/acyclic.hpp.""", r""),
 }
 BY_NAME = re.compile(r"partition/(acyclic|multilevel/)") # too dear for an umbrella, whose users rarely need them

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What variables, constants and inputs hold before the first step.
+/// The values of variables, constants and inputs before the first step.
 #pragma once
 
 #include "kernels/op_call.hpp"

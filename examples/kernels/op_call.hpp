@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a kernel is made from: an op of a network with the buffers of its operands.
+/// The input of a kernel factory: an op of a network with the buffers of its operands.
 #pragma once
 
 #include "weft/workload/nn/network.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How a kernel's work is shared among the threads of its OpenMP team.
+/// Work sharing among the threads of a kernel's OpenMP team.
 #pragma once
 
 #include "kernels/op_call.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What `machine` is given: files that tools wrote, recognised by content, and figures on the command line.
+/// The inputs of `machine`: files that tools wrote, recognised by content, and figures on the command line.
 #pragma once
 
 #include "weft/platform/described_machine.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// All that plans, and what judges plans: graphs, platforms, costs, workloads, every partitioner, policy, refiner,
-/// bound, simulator and solver; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp,
+/// The main umbrella: graphs, platforms, costs, workloads, and every partitioner, policy, refiner, bound, simulator and
+/// solver; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp,
 /// concurrency.hpp and execute.hpp; graphs cut at many levels are in partition/acyclic.hpp.
 #pragma once
 

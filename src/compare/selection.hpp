@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Which strategies `compare` runs, after everything that does not go together was refused.
+/// The strategies that `compare` runs, once incompatible choices are refused.
 #pragma once
 
 #include "options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What `compare` runs on: a workload on a platform with costs, and what is computed once for it.
+/// A setting of `compare`: a workload on a platform with costs, and what is computed once for it.
 #pragma once
 
 #include "options.hpp"

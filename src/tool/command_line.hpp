@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What reading the command lines of tools has in common.
+/// Command-line parsing that all tools share.
 #pragma once
 
 #include "weft/core/budget.hpp"

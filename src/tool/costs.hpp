@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What ops and transfers cost, the same for all tools.
+/// Costs of ops and transfers, the same for all tools.
 #pragma once
 
 #include "model_file.hpp"

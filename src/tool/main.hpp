@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What `main` of a tool is, and the command line that it was given.
+/// The frame of a tool's `main`, and the command line that it was given.
 #pragma once
 
 #include <algorithm>

@@ -184,7 +184,7 @@ class Checker:
         i = 0
         while i < len(lines):
             match = DIRECTIVE.match(lines[i])
-            if not match or match[1].startswith("Made by "):  # which check_made_pages looks after
+            if not match or match[1].startswith("Generated from "):  # which check_made_pages looks after
                 if lines[i].startswith("```"):
                     if lines[i] in ("```cpp", "```console"):
                         self.problem(path, i + 1, "a block of code that is neither compiled nor run")

@@ -257,14 +257,15 @@ def result_of(strategy):
 
 
 def made(what):
-    return f"<!-- Made by `test/docs/check.py --update` from {what}. -->"
+    """The first line of a page that is made as a whole."""
+    return f"<!-- Generated from {what} by test/docs/check.py --update; edit there, not here. -->"
 
 
 def strategy_page(s):
     page = f"docs/strategies/{s.name}.md"
     header = f"include/weft/{s.declared.header}"
     link = lambda target: relative(target, page)  # noqa: E731
-    lines = [made(f"the docstring in {header}: mend it there"), "", f"# `{s.name}`", "",
+    lines = [made(f"the docstring in {header}"), "", f"# `{s.name}`", "",
              f"*{KINDS[s.kind]}* `{s.type_name}`, in [`{s.declared.header}`]({link(header)}); "
              f"[`compare {OPTIONS[s.kind]} {s.name}`]({link('docs/compare.md')}).", "",
              linked(s.text, page), ""]
@@ -304,7 +305,7 @@ def strategy_rows(kind, page):
 
 def strategy_index():
     page = "docs/strategies/README.md"
-    lines = [made("the headers"), "", "# Strategies", "",
+    lines = [made("the headers of the strategies"), "", "# Strategies", "",
              "What `weft::registry::standard()` knows by name, a page each. The last column is makespan / lower bound, "
              "the geometric mean over the [suite](../generators.md#the-suite): that of partitioners under the ready "
              "policy that suits them, of refiners after `heft`, of ready policies under placements of three partitioners. "
@@ -327,7 +328,7 @@ def header_index():
     for header in public_headers():
         folders.setdefault(header.split("/")[0] if "/" in header else "", []).append(header)
     lines = [made("the first lines of the headers"), "", "# Headers", "",
-             "What every public header has, in its own words. [Architecture](architecture.md) says how folders depend "
+             "Every public header, by its first sentence. [Architecture](architecture.md) says how folders depend "
              "on each other.", ""]
     for folder, members in folders.items():
         rows = [[f"[`{h}`]({relative('include/weft/' + h, page)})", linked(sentence_of(headers()[h]), page)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What tests of readers ask of a model that was read.
+/// Questions that tests of readers ask of a model that was read.
 #pragma once
 
 #include "workload/summary.hpp"

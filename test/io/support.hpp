@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the tests of io/ share: comparing workloads, random ones, and catching parse errors.
+/// Helpers for the tests of io/: comparing workloads, random ones, and catching parse errors.
 #pragma once
 
 #include "weft/core/error.hpp"

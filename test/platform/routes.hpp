@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What tests of topologies share: routes as lists, and whether they keep what `has_routes` promises.
+/// Helpers for tests of topologies: routes as lists, and checks of what `has_routes` promises.
 #pragma once
 
 #include "weft/platform/concepts.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What every refiner that searches placements and orders has to do.
+/// Checks for every refiner that searches placements and orders.
 #pragma once
 
 #include "partition/place.hpp"

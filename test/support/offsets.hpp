@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is wrong with offsets, found pair by pair, and the least memory, by trying all orders.
+// A pairwise check of offsets, and the least memory, by trying all orders.
 #pragma once
 
 #include "weft/allocate/lifetime.hpp"

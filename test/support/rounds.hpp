@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How many random problems a test tries.
+/// The number of random problems that a test tries.
 #pragma once
 
 namespace weft::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What tests ask about a whole workload: totals, a fingerprint, ops by name and type.
+/// Summaries of a whole workload for tests: totals, a fingerprint, ops by name and type.
 #pragma once
 
 #include "weft/core/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Where buffers lie in one memory, and how good that is.
+/// An allocation: offsets of buffers in one memory, its height and a lower bound.
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Places for buffers in one memory that are found fast: first fit, best fit and skylines, repeated.
+/// Fast heuristics for the offsets of buffers in one memory: first fit, best fit and skylines, repeated.
 #pragma once
 
 #include "weft/allocate/allocation.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What has to lie in a memory, from when to when.
+/// Lifetimes of buffers, and the live bytes over time that follow from them.
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Where everything lies in the memory of each device during a recorded run.
+/// Memory layouts of devices: offsets for all resident data and tensors of a recorded run.
 #pragma once
 
 #include "weft/allocate/offsets.hpp"

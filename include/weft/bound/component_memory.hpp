@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Whether a component could run anywhere if it had a device for itself.
+/// Proof of infeasibility by capacity: components that fit into no device, even alone.
 #pragma once
 
 #include "weft/plan/infeasibility.hpp"

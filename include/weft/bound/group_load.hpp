@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a colocation group costs the one device that gets it.
+/// A lower bound from colocation groups: the load of the one device that gets a whole group.
 #pragma once
 
 #include "weft/bound/communication_path.hpp"

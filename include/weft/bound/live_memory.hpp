@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much memory every plan needs at some moment, on all devices together.
+/// A lower bound on memory: the bytes that every plan holds at some moment, on all devices together.
 #pragma once
 
 #include "weft/problem.hpp"

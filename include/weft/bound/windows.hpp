@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What must run within windows of time, against what the devices can do there.
+/// A lower bound by energetic reasoning: the work that must run within time windows, against the capacity there.
 #pragma once
 
 #include "weft/bound/communication_path.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Settings found by trying: what a user with endless patience would set by hand.
+/// Baselines found by trying settings: the best that a user could set by hand.
 #pragma once
 
 #include "weft/concurrency/strategy.hpp"

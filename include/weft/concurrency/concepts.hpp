@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What time as a function of threads is: of one op (a curve), and of all ops of a workload (a moldable cost model).
+/// Times as functions of threads: of one op (a curve), and of all ops of a workload (a moldable cost model).
 #pragma once
 
 #include "weft/core/error.hpp"

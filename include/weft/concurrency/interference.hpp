@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Remembers which op types slow each other down.
+/// A memory of interference: the op types that slow each other down when they run at once.
 #pragma once
 
 #include "weft/concurrency/time_table.hpp"

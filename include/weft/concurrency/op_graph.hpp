@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Who waits for whom, without tensors: what executors and critical-path order need of a workload.
+/// The dependences between ops, without tensors, for executors and critical-path order.
 #pragma once
 
 #include "weft/graph/topological_order.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a concurrency strategy knows of its ops: the predicted time of every class with every team.
+/// A table of predicted times for a concurrency strategy: every class of ops with every team.
 #pragma once
 
 #include "weft/concurrency/concepts.hpp"

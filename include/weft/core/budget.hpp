@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// When long-running work stops: a number of moves, a number of seconds, a good enough result, or a request from
-/// outside; and how it tells how far it is.
+/// Budgets of long-running work (a number of moves, of seconds, a good enough result, a request from outside to stop)
+/// and its progress.
 #pragma once
 
 #include <algorithm>

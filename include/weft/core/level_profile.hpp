@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How high a level gets that changes at given moments, while these changes come and go.
+/// The maximum of a level that changes at given moments, while changes are added and removed.
 #pragma once
 
 #include "weft/core/buffer.hpp"

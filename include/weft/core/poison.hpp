@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Memory that nobody may touch, as far as the address sanitizer is told; without it, these do nothing.
+/// Poisoned memory: bytes that the address sanitizer reports when touched; without it, these do nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a cost model is: seconds to compute an op on a device, and to move a tensor between devices.
+/// The concept of a cost model: seconds to compute an op on a device, and to move a tensor between devices.
 #pragma once
 
 #include "weft/platform/concepts.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What share of a device's peak rates ops of a type reach, and what they cost beside.
+/// Efficiencies of op types: the shares of a device's peak rates that they reach, and their overheads.
 #pragma once
 
 #include "weft/core/error.hpp"

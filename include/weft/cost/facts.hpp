@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Whether what a cost model states of its times is so, looked at for a few of them.
+/// Spot checks of the facts that a cost model states about its times.
 #pragma once
 
 #include "weft/cost/concepts.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How far times may be from their estimates: distributions of the factor between the two, by op type.
+/// Uncertainty of times: distributions of the factor between a time and its estimate, by op type.
 #pragma once
 
 #include "weft/core/elementary.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What an objective is: it says how good a run of a plan is.
+/// The concept of an objective, which says how good a run of a plan is.
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"

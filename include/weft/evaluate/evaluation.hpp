@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How plans are judged: how they are run, and what is minimised.
+/// The evaluation of plans: the policy, network and devices that they run under, and the objective to minimise.
 #pragma once
 
 #include "weft/bound/best.hpp"

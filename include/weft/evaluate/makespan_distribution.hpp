@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What may become of a plan: its makespans when times are uncertain, and the ops that they depend on.
+/// The distribution of a plan's makespan when times are uncertain, and the criticality of its ops.
 #pragma once
 
 #include "weft/objective/risk_measure.hpp"

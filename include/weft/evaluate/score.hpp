@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How good a plan is.
+/// The score of a plan: constraint violation first, then the objective's value, then a tie-break.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the threads of one run share: whether it goes on, and what becomes its report.
+/// The state that the threads of one run share: whether it goes on, and the records for its report.
 #pragma once
 
 #include "weft/execute/run_report.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a plan means for each device: a short program of ops to run, tensors to send and receive, and memory to free.
+/// A plan compiled to a program per device: ops to run, tensors to send and receive, and memory to free.
 #pragma once
 
 #include "weft/core/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What executors are told about a run, and what they tell of it.
+/// Options and reports of runs, the same for all executors.
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What makes a kernel run with its team: the seam to OpenMP, oneTBB and pinning.
+/// Thread teams for kernels: the seam to OpenMP, oneTBB and pinning.
 #pragma once
 
 #include "weft/platform/machine.hpp"

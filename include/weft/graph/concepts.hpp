@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a dataflow graph is: the five access points, and the concepts built from them.
+/// The concept of a dataflow graph: the five access points, and the concepts built from them.
 #pragma once
 
 #include "weft/core/error.hpp"

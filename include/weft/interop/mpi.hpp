@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Everything of the component `weft::mpi`: ranks of MPI as devices, and how they are connected.
+/// The component `weft::mpi`, all of it: ranks of MPI as devices, and measurements of how they are connected.
 #pragma once
 
 #include "weft/interop/mpi/calibrate.hpp"

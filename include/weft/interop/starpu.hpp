@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Everything of the component `weft::starpu`: plans as tasks of StarPU, and its performance models as costs.
+/// The component `weft::starpu`, all of it: plans as tasks of StarPU, and its performance models as costs.
 #pragma once
 
 #include "weft/interop/starpu/executor.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a reader of model files is, and one of platform files.
+/// The concepts of a reader of model files, and of one of platform files.
 #pragma once
 
 #include "weft/platform/platform.hpp"

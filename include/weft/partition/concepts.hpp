@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a partitioner is: it decides where every op runs.
+/// The concept of a partitioner, which decides where every op runs.
 #pragma once
 
 #include "weft/core/random.hpp"

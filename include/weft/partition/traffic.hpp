@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What placing a component adds to the traffic between devices and to the load of each.
+/// The increase in traffic between devices, and in the load of each, from placing a component.
 #pragma once
 
 #include "weft/partition/assignment.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Whether a plan is one of the problem at all: looked at once, where a stage hands it over.
+/// Preconditions of plans: checks that a plan belongs to a problem, made once, where a stage hands it over.
 #pragma once
 
 #include "weft/core/error.hpp"

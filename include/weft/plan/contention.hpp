@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What transfers that are under way at the same time do to each other.
+/// Contention models: how concurrent transfers share links.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Why there is no plan, as a value, and the result type that carries it.
+/// Infeasibility as a value, with its cause, and the result type that carries it.
 #pragma once
 
 #include "weft/core/config.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a device does, one thing after another, when a plan runs: ops, and messages to and from other devices.
+/// Instructions of a device that runs a plan: ops, and messages to and from other devices, one after another.
 #pragma once
 
 #include "weft/core/ids.hpp"

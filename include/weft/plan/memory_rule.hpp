@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What it means that a plan keeps to the memory of its devices.
+/// Memory rules: the senses in which a plan keeps to the memory of its devices.
 #pragma once
 
 #include "weft/core/ids.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Where a run needs more memory than there is, and what fills it.
+/// A memory shortage: the device and moment at which a run needs more memory than there is, and what fills it.
 #pragma once
 
 #include "weft/core/ids.hpp"

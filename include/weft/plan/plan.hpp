@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a solver decides: on which device each op runs, and, if it cares, in which order.
+/// A plan, the decision of a solver: a device for each op, and optionally an order on each device.
 #pragma once
 
 #include "weft/core/explained.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How far a run has come: what had begun by some time, and which devices are gone.
+/// The state of a run at some time: what had begun, and which devices are gone.
 #pragma once
 
 #include "weft/core/error.hpp"

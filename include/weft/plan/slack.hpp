@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Which ops of a run could have been later without a later end, and which not.
+/// Slack in a run: how much later each op could have ended without delaying the end.
 #pragma once
 
 #include "weft/core/sort.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Where each tensor lies in memory, and from when to when, in a run.
+/// Live ranges of tensors in a run: where each lies in memory, and from when to when.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What happened when, in a simulated or a real run.
+/// A trace: the recorded times of ops and transfers in a simulated or a real run.
 #pragma once
 
 #include "weft/core/ids.hpp"

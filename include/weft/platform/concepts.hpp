@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a platform is: devices with kinds, speeds, capacities and slots, and links between them.
+/// The concept of a platform: devices with kinds, speeds, capacities and slots, and links between them.
 #pragma once
 
 #include "weft/core/ids.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What data sheets say of GPUs, by the names that nvidia-smi prints; of processors, see processor_sheets.hpp.
+/// Data sheets of GPUs, by the names that nvidia-smi prints; for processors, see processor_sheets.hpp.
 ///
 /// Rates are peak rates without sparsity. `tflops` is for single precision: TF32 matrix units where a GPU has them, else
 /// FP32. Where GeForce cards are faster when they add up in half precision, what they reach when they add up in single

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What tools list of a machine: GPUs, how they are joined, processors, memory, nodes. Readers are in io/ and interop/;
-/// platform/described_machine.hpp makes a platform of it.
+/// The parts of a machine as tools list them: GPUs, how they are joined, processors, memory, nodes. Readers are in io/
+/// and interop/; platform/described_machine.hpp makes a platform of it.
 #pragma once
 
 #include "weft/core/ids.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a link is, and what it takes to say how devices are connected: link by link, or by routes over shared links.
+/// Links, and the concepts of what connects devices: link by link, or by routes over shared links.
 #pragma once
 
 #include "weft/core/ids.hpp"

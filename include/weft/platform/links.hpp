@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How devices are connected: the same link everywhere, a full matrix, or a hierarchy.
+/// Link models: the same link everywhere, a full matrix, or a hierarchy.
 #pragma once
 
 #include "weft/core/config.hpp"

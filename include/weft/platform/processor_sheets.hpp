@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What makers' documents say of processors: how fast their memory is, and how many FLOP a core does per cycle.
+/// Data sheets of processors: memory bandwidth, and FLOP per cycle and core.
 ///
 /// Channels and transfers are those of the fastest memory that the maker specifies for the line, each channel of 64
 /// bits. Sources: the data sheets of AMD's Ryzen, Threadripper and EPYC and the specifications of Intel's Core and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a refiner is: it makes a plan better, or leaves it as it is.
+/// The concept of a refiner, which makes a plan better or leaves it as it is.
 #pragma once
 
 #include "weft/core/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What to call ops and devices in a report, whether or not their workload or platform names them.
+/// Display names of ops and devices, also for workloads or platforms without names.
 #pragma once
 
 #include "weft/platform/concepts.hpp"

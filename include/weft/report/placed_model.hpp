@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// All that there is to say about one placed model: how fast it runs, why not faster, and what fits where.
+/// The facts about one placed model for reports: its speed, its bottlenecks, and its memory.
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"

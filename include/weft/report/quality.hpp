@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How good strategies are over several problems: distance to the bound per family, and performance profiles.
+/// The quality of strategies over several problems: distance to the bound per family, and performance profiles.
 #pragma once
 
 #include "weft/core/sort.hpp"

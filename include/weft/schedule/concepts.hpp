@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a ready policy is: it says what a free device runs next.
+/// The concept of a ready policy, which says what a free device runs next.
 #pragma once
 
 #include "weft/plan/plan.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a device is: it says which of the items that are ready runs when, and for how long.
+/// The concept of a device model, which says which of the ready items run when, and for how long.
 #pragma once
 
 #include "weft/core/explained.hpp"

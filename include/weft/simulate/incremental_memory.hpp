@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much memory each device needs at its worst moment in a schedule that changes.
+/// Incremental peak memory of each device in a schedule that changes.
 #pragma once
 
 #include "weft/core/buffer.hpp"

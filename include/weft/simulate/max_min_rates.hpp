@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much of the links that they share each of many flows gets, as flows come and go.
+/// Max-min fair rates of flows over shared links, kept up to date as flows come and go.
 #pragma once
 
 #include "weft/core/buffer.hpp"

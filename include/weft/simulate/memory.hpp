@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much memory each device needs when, and whether it has that much.
+/// Memory use of each device over time, and out-of-memory errors.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a network is: it says when transfers begin and when they arrive.
+/// The concept of a network model, which says when transfers begin and when they arrive.
 #pragma once
 
 #include "weft/core/ids.hpp"

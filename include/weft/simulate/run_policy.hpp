@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What runs plans: for each kind of policy the simulator that understands it.
+/// The concept of a run policy, and the simulator for each kind of policy.
 #pragma once
 
 #include "weft/schedule/concepts.hpp"

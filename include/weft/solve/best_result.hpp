@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What `solve::best` may spend, and what it returns.
+/// Options and result of `solve::best`.
 #pragma once
 
 #include "weft/core/budget.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What is left of a run as a problem of its own, for every strategy as it is; and its plans as plans of the whole.
+/// The rest of an interrupted run as a problem of its own, for any strategy, and its plans as plans of the whole.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How many devices of one class a workload needs to fit into memory.
+/// The least number of devices of one class on which a workload fits into memory.
 #pragma once
 
 #include "weft/bound/live_memory.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a solver returns.
+/// The result of a solver.
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What each iteration of a pipelined run costs which resource, for every cost model.
+/// The load that each op and tensor puts on each resource per iteration of a pipelined run, for every cost model.
 #pragma once
 
 #include "weft/core/rounding.hpp"

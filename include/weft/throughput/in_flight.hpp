@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What devices hold of the steps of a pipelined run that are in flight at once.
+/// Peak memory of devices in a pipelined run, with the tensors of all steps that are in flight at once.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How long one sample takes on a host-staged platform, when accelerators run their ops in blocks.
+/// The latency of one sample on a host-staged platform, when accelerators run their ops in blocks.
 #pragma once
 
 #include "weft/plan/check_plan.hpp"

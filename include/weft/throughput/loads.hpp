@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How busy a placement keeps devices and links per iteration, and the period that follows.
+/// Loads of devices and links per iteration under a placement, and the period that follows.
 #pragma once
 
 #include "weft/plan/check_plan.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// When transfers that share links arrive, found the long way.
+/// Arrival times of transfers that share links, by an independent, naive computation.
 #pragma once
 
 #include "weft/plan/contention.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much memory each device needed in a run, computed from the trace alone.
+/// Peak memory of each device in a run, computed from the trace alone.
 #pragma once
 
 #include "weft/plan/plan.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Whether what takes time on a device or a port finds room there.
+/// Checks that ops on devices, and transfers at ports, do not overlap.
 #pragma once
 
 #include "weft/core/ids.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What can be wrong with a placement, a plan or a trace, as a value.
+/// Violations found in a placement, a plan or a trace, as values.
 #pragma once
 
 #include "weft/core/ids.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a plan says about one device, and about edges between devices.
+/// Views of a placement: ops of a device, steps of an order, and edges between devices.
 #pragma once
 
 #include "weft/plan/plan.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What happened in a run, device by device and link by link, and what lay in memory meanwhile.
+/// Views of a run: timelines of devices and links, gaps, the critical path, and tensors in memory.
 #pragma once
 
 #include "weft/core/sort.hpp"

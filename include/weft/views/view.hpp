@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the views are made of: views of range-v3 that are the standard library's as well.
+/// The base of all views: views of range-v3 that are views of the standard library as well.
 #pragma once
 
 #include "weft/core/ids.hpp"

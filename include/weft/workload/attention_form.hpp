@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What attends to what in the attention ops of ONNX and of com.microsoft, however their tensors are laid out.
+/// The form of attention ops of ONNX and of com.microsoft: queries, keys, heads and widths, in any layout.
 #pragma once
 
 #include "weft/workload/op_call.hpp"

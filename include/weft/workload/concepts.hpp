@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a workload is: ops that consume and produce tensors, with the numbers that decide where they should go.
+/// The concept of a workload: ops that consume and produce tensors, with the numbers that decide where they should go.
 #pragma once
 
 #include "weft/core/explained.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much ops compute: rules from shapes and attributes to FLOP, to which op_catalogue.hpp maps types of ops.
+/// FLOP rules: from an op's shapes and attributes to its FLOP; op_catalogue.hpp maps types of ops to them.
 ///
 /// A multiply-add counts as 2 FLOP; each other arithmetic operation, transcendental functions among them, as 1, as in
 /// nn/ops.hpp. Moving data costs none. Rules follow the definitions of the ops in the ONNX operator reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much attention and other layers of language models compute.
+/// FLOP rules of attention and other layers of language models.
 ///
 /// Scores and their use take 4 · queries · keys · width of a head, each head of the queries, and a softmax 5 per score.
 /// All keys count, those in a cache too; masks take nothing off. Definitions: the ONNX operator reference, and for the

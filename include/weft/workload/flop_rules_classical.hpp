@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much transforms of signals, classical models, boxes and optimisers compute.
+/// FLOP rules of signal transforms, classical models, boxes and optimisers.
 #pragma once
 
 #include "weft/workload/op_call.hpp"

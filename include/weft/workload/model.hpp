@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a model file says: the graph, measured times if it has any, and what had to be assumed.
+/// A model read from a file: the graph, measured times if it has any, and the assumptions made.
 #pragma once
 
 #include "weft/workload/workload.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What there is to know of a type of op: how much it computes, how it uses a device, what its gradient is like.
+/// Facts about a type of op: how much it computes, how it uses a device, the form of its gradient.
 #pragma once
 
 #include "weft/workload/op_call.hpp"

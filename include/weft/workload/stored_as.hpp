@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a model takes in memory with numbers of another format, with a cache of keys and values, and when results are
-/// made again instead of kept.
+/// Memory of a model with other number formats, with a cache of keys and values, and with recomputation.
 #pragma once
 
 #include "weft/core/error.hpp"

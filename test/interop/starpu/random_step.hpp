@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the tests run by StarPU.
+/// Random training steps that the tests run by StarPU.
 #pragma once
 
 #include "support/random_plans.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Jobs with heads and tails on one machine, with preemption: a bound that is solved exactly in no time.
+/// The one-machine relaxation: Jackson's preemptive schedule of jobs with heads and tails, as a lower bound.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What every bound starts from: which devices are alike, where each component may go, and each op's best time.
+/// The relaxation that all bounds start from: classes of identical devices, allowed devices and best times of ops.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Whether ops can meet a makespan: places and orders are tried, and what leads nowhere is learned.
+/// A search for a schedule that meets a makespan, over placements and orders, which learns from conflicts.
 #pragma once
 
 #include "weft/bound/exact/conflict_learning.hpp"

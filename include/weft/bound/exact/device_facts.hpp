@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a search for a makespan knows: where ops are, which of two is first, what passes before and after each.
+/// The facts of a search for a makespan: where ops are, which of two comes first, distances to each op's ends.
 #pragma once
 
 #include "weft/bound/exact/conflict_learning.hpp"

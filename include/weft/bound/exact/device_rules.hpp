@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What follows from where ops are and in what order: when they can start, what must follow them, and what cannot be.
+/// Propagation rules for placements and orders: earliest starts, implied precedences and contradictions.
 #pragma once
 
 #include "weft/bound/exact/conflict_learning.hpp"

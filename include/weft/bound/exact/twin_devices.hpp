@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Devices that nothing tells from each other.
+/// Interchangeable devices: those with equal times and links, which a search need not tell apart.
 #pragma once
 
 #include "weft/problem.hpp"

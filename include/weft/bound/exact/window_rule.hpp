@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// All ops against all devices: what must run within windows of time, weighted so that it is hardest.
+/// Energetic reasoning over all ops and devices: the work that must run within time windows, weighted so that the rule
+/// is tightest.
 #pragma once
 
 #include "weft/bound/exact/device_facts.hpp"

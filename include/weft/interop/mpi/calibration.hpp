@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a calibration measures, and what comes out of it.
+/// Options and result of a calibration.
 #pragma once
 
 #include "weft/platform/platform.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What is thrown when a call of MPI fails.
+/// The exception for a failed call of MPI.
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How far the clocks of ranks are apart, so that their traces go onto one time axis.
+/// Clock offsets between ranks, so that their traces share one time axis.
 #pragma once
 
 #include "weft/interop/mpi/communicator.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How MPI is told of messages of any size.
+/// MPI datatypes for messages of any size.
 #pragma once
 
 #include "weft/interop/mpi/call_error.hpp"

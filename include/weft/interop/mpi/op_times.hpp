@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What ops take on each rank, from times that were measured there.
+/// A cost table of ops on ranks, from times measured there.
 #pragma once
 
 #include "weft/concurrency/profile.hpp"

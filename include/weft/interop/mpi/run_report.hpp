@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a run on several ranks tells, and what it throws.
+/// The report of a run on several ranks, and its exceptions.
 #pragma once
 
 #include "weft/core/error.hpp"

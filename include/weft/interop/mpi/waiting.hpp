@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How ranks wait for each other.
+/// Waiting strategies of ranks: polling, or blocking inside MPI.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much ONNX ops compute, by the catalogue of ops (workload/op_catalogue.hpp).
+/// FLOP of ONNX ops, by the catalogue of ops (workload/op_catalogue.hpp).
 #pragma once
 
 #include "weft/workload/op_catalogue.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a shape rule sees of a node and what it says: the frame of weft's own rules for shapes.
+/// The interface of shape rules: a node as a rule sees it, and the rows of the tables of rules.
 #pragma once
 
 #include "weft/interop/onnx/values.hpp"

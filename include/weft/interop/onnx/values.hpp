@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What is known of a model's tensors, and the small whole numbers that some of them hold: extents that a model
-/// computes with Shape, Gather, Concat and the like, on which the shapes of other tensors depend.
+/// Facts about a model's tensors, and constant folding of small integer tensors: extents that a model computes with
+/// Shape, Gather, Concat and the like, on which the shapes of other tensors depend.
 #pragma once
 
 #include "weft/interop/onnx/proto.hpp"

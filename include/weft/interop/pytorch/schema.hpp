@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the JSON of exported programs has where. Source: torch/_export/serde/schema.py, versions 1 to 8.
+/// Accessors for the JSON schema of exported programs. Source: torch/_export/serde/schema.py, versions 1 to 8.
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much each operation of a StableHLO program computes: by the catalogue of ops (workload/op_catalogue.hpp), and by
-/// formulas here where attributes and regions count. Source: the StableHLO specification (openxla.org/stablehlo/spec).
+/// FLOP of the operations of a StableHLO program: by the catalogue of ops (workload/op_catalogue.hpp), and by formulas
+/// here where attributes and regions count. Source: the StableHLO specification (openxla.org/stablehlo/spec).
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How often a `while` of a StableHLO program goes round, where that follows from constants.
+/// Trip counts of the `while` loops of a StableHLO program, where they follow from constants.
 #pragma once
 
 #include "weft/interop/stablehlo/program.hpp"

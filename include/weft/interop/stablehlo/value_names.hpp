@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Which values the names in the text of a StableHLO program mean, region by region.
+/// Scoped symbol tables: from the names in the text of a StableHLO program to its values, region by region.
 #pragma once
 
 #include "weft/interop/stablehlo/program.hpp"

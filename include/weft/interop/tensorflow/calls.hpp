@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What calls cost that stay one op: loops, conditionals, and calls that are to stay.
+/// Costs of calls that stay one op: loops, conditionals, and calls that are to stay.
 #pragma once
 
 #include "weft/interop/tensorflow/inference.hpp"

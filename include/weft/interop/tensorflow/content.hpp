@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Which of TensorFlow's files some bytes are, and their binary encoding.
+/// Recognition of TensorFlow's files by content, and their binary encoding.
 #pragma once
 
 #include "weft/interop/tensorflow/graph.hpp"

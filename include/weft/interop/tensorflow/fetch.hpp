@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Which nodes of a graph a step runs: TensorFlow runs what is fetched and what that needs, not the whole file.
+/// The nodes of a graph that a step runs: TensorFlow runs what is fetched and what that needs, not the whole file.
 #pragma once
 
 #include "weft/core/sort.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What is particular to TensorFlow's ops: where they run, and which of them the catalogue of ops has under other names.
-/// Source of names, inputs and shape rules: tensorflow/core/ops/{array, math, nn, training, state, data_flow}_ops.cc.
+/// Facts about TensorFlow's ops: where they run, and which of them the catalogue of ops has under other names. Source
+/// of names, inputs and shape rules: tensorflow/core/ops/{array, math, nn, training, state, data_flow}_ops.cc.
 #pragma once
 
 #include "weft/workload/op_catalogue.hpp"

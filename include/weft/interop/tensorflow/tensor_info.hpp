@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What is known of a tensor without running the graph: type, shape, and the values of small integer tensors, such as
-/// shapes and axes.
+/// Static facts about a tensor: type, shape, and the values of small integer tensors, such as shapes and axes.
 #pragma once
 
 #include "weft/interop/tensorflow/graph.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How much an op computes, and the types of its outputs.
+/// The FLOP of an op, and the types of its outputs.
 #pragma once
 
 #include "weft/interop/tensorflow/ops.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How networks of switches and cables, and hierarchies of enclosures, are read from and written to JSON.
+/// Networks of switches and cables, and hierarchies of enclosures, in JSON.
 #pragma once
 
 #include "weft/io/detail/json_document.hpp"

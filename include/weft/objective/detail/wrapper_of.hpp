@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What objectives made from other objectives have in common.
+/// The common base of objectives that are made from other objectives.
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the names of ops say about the layers of a model.
+/// The layer that an op belongs to, read from its name.
 #pragma once
 
 #include "weft/core/numbering.hpp"

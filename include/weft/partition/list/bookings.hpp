@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What list schedulers know of the network on which their plans will run.
+/// The interface between list schedulers and networks: transfers that are booked while a plan is made.
 #pragma once
 
 #include "weft/core/ids.hpp"

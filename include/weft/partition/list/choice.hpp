@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Where a list scheduler puts the op whose turn it is.
+/// Device selection of list schedulers: finish, start, compute or available time, whichever is least.
 #pragma once
 
 #include "weft/partition/list/ranking.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// When the inputs of an op arrive and how long it computes, on all devices at once.
+/// Arrival times of an op's inputs and its compute times, a row over all devices at once.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Who has which link when, while a schedule is being built.
+/// Bookings of links while a schedule is being built: the busy times of each link.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What an op and a tensor cost on average, before anything is placed.
+/// Mean compute times of ops and mean transfer times of tensors, before anything is placed.
 #pragma once
 
 #include "weft/core/rounding.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a list scheduler's priority returns, and the ranks that most of them use.
+/// Rankings for list schedulers: the result of a priority, and the ranks that most of them use.
 #pragma once
 
 #include "weft/core/reversed.hpp"

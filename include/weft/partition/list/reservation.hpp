@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What is where and what still fits, for schedulers that ask a million times.
+/// Memory reservations of a placement in the making, for schedulers that ask a million times.
 #pragma once
 
 #include "weft/plan/infeasibility.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What an objective charges for the items of an incremental schedule.
+/// The charges of an objective for the items of an incremental schedule.
 #pragma once
 
 #include "weft/core/exact_sum.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What all searches on an incremental schedule have in common: how they begin and end.
+/// The common frame of all searches on an incremental schedule: how they begin and end.
 #pragma once
 
 #include "weft/core/budget.hpp"

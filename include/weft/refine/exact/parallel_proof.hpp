@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Why no schedule of jobs on identical machines is shorter, for others to check.
+/// A certificate that no schedule of jobs on identical machines is shorter, for others to check.
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Whether jobs on identical machines can meet a makespan: a depth-first search that remembers where it was.
+/// Depth-first search, with a memory of states, for a schedule of jobs on identical machines that meets a makespan.
 #pragma once
 
 #include "weft/core/buffer.hpp"

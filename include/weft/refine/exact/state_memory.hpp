@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Which states a search has been in, so that it does not search one again that is no better.
+/// A dominance table: the states of a search, to prune those that are no better than one seen before.
 #pragma once
 
 #include "weft/core/buffer.hpp"

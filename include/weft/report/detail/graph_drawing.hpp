@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Where the ops of a placed model are drawn as a graph: in layers from left to right.
+/// Layered graph drawing: positions for the ops of a placed model, from left to right.
 #pragma once
 
 #include "weft/core/reversed.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the scripts of all HTML reports share: data, units, themes, tool tips, tables to sort.
+/// The script that all HTML reports share: data, units, themes, tool tips, sortable tables.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What the charts of the HTML reports share that show a run over time: canvas, window of time, axis, controls.
+/// The script that all charts over time share: canvas, time window, axis, controls.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What `solve::best` does on a network: plans are proposed without contention, and it learns where there was some.
+/// Congestion-aware search of `solve::best`: plans made without contention, and lessons from where they met it.
 #pragma once
 
 #include "weft/core/budget.hpp"

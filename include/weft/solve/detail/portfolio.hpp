@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What `solve::best` does where transfers do not affect each other: candidates, exact search, refinement.
+/// The portfolio of `solve::best` where transfers do not affect each other: candidates, exact search, refinement.
 #pragma once
 
 #include "weft/bound/component_memory.hpp"

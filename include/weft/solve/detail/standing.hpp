@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How a run stands: which ops have to run from now on, which tensors are where, and when devices are free.
+/// A snapshot of a run: the ops still to run, the copies of tensors, and the times at which devices become free.
 #pragma once
 
 #include "weft/core/buffer.hpp"

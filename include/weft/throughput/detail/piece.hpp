@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a set of blocks would cost on one device of each class, while blocks are added and removed again.
+/// The cost of a set of blocks on one device of each class, while blocks are added and removed again.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What tables of ops are written with.
+/// The vocabulary of the tables of ops.
 #pragma once
 
 #include "weft/workload/flop_rules.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How devices differ: platforms of related speeds, and tables of unrelated compute times.
+/// Generators of heterogeneity: platforms of related speeds, and tables of unrelated compute times.
 #pragma once
 
 #include "weft/core/elementary.hpp"

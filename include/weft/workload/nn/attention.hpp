@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What transformers are made of: batched matrix products, softmax, GELU, normalisation of rows, attention.
+/// The layers of transformers: batched matrix products, softmax, GELU, normalisation of rows, attention.
 ///
 /// FLOP: batched products 2 m n k per matrix; GELU and its gradient 1 per element; softmax 5 per element (maximum,
 /// difference, exponential, sum, quotient), its gradient 4; layer normalisation 8 and 11 as batch normalisation; RMS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What ranks tell each other before they run anything together.
+/// The handshake of ranks before they run anything together.
 #pragma once
 
 #include "weft/core/error.hpp"

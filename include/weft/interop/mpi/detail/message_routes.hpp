@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Between which ranks a program's messages go, and by which tags.
+/// Source, destination and tag of each of a program's messages.
 #pragma once
 
 #include "weft/execute/program.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How ranks tell each other that a run has to end, and agree on how it has ended.
+/// Termination of a run on all ranks: who stops it, and the agreement on how it ended.
 #pragma once
 
 #include "weft/interop/mpi/communicator.hpp"

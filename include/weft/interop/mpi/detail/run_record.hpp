@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What happened when on each rank, brought together.
+/// The traces of all ranks, gathered into one.
 #pragma once
 
 #include "weft/execute/program.hpp"

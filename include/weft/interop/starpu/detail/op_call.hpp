@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What a task of StarPU knows of the op that it computes.
+/// The arguments of a task of StarPU: the op that it computes, and its codelet.
 #pragma once
 
 #include "weft/core/ids.hpp"

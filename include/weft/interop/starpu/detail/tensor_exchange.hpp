@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// How tensors get from device to device by way of StarPU's handles.
+/// Transfers of tensors between devices by way of StarPU's data handles.
 #pragma once
 
 #include "weft/core/config.hpp"
