@@ -15,7 +15,7 @@
 
 namespace kernels {
 
-/// What a step's values start from.
+/// The initial values of a step.
 struct starting_point {
   std::uint64_t seed = 1;
   float learning_rate = 0.01f;
@@ -65,7 +65,7 @@ inline void fill_integers(std::span<float> values, std::size_t bound, weft::rng 
   }
 }
 
-/// How a tensor that is fed is used: as labels or indices by some op (perhaps reshaped first), else as data.
+/// The use of a tensor that is fed: as labels or indices by some op (perhaps reshaped first), else as data.
 struct use_of_input {
   enum { data, distributions, integers } kind = data;
   std::size_t bound = 0; ///< of the integers
@@ -95,7 +95,7 @@ struct known_constant {
   float value;
 };
 
-/// What the constants of nn/ are, which know their shapes only. The first ending that fits counts.
+/// The values of the constants of nn/, which know their shapes only. The first ending that fits counts.
 inline constexpr known_constant known_constants[] = {
   {"RMSProp/decay", 0.9f},
   {"decay", 0.1f}, // of the moving averages of batch normalisation

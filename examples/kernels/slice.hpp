@@ -28,7 +28,7 @@ inline std::vector<weft::nn::tensor> joined_tensors(const op_call& call) {
   return forward.type == "LSTMBlockCell" ? std::vector{forward.inputs[0], forward.inputs[2]} : forward.inputs;
 }
 
-/// Which of all slices of the same tensor this is, and how many there are.
+/// The number of this slice among all slices of the same tensor, and how many there are.
 struct slice_rank {
   std::size_t index = 0, count = 0;
 };

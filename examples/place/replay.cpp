@@ -21,7 +21,7 @@ namespace {
 
 using namespace weft;
 
-/// How small what was to be small is.
+/// The figure that was to be small, with its unit.
 struct measure {
   double value;
   const char* unit;

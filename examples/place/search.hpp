@@ -41,7 +41,7 @@ struct answer {
   bool proven = false;                 ///< no plan: that there is none
 };
 
-/// Who hears how far a search is.
+/// The callbacks that are told of a search's progress.
 struct listeners {
   std::function<void(const weft::progress&)> on_progress; ///< of better plans
   std::function<void(const std::string&)> on_stage;       ///< of what is done next

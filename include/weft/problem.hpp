@@ -86,7 +86,7 @@ constexpr void check_slots(const W& w, const P& p) {
   }
 }
 
-/// What follows from a workload alone: an order and its components. Copies of a problem share it.
+/// The structure of a workload alone: an order and its components. Copies of a problem share it.
 template <class Workload>
 class problem_structure {
 public:
@@ -186,10 +186,11 @@ public:
   constexpr problem(const Workload&, const Platform&, Cost = {}) {}
 };
 
-/// What to place on what, and what it costs. Refers to the workload and the platform, which must outlive it; keeps
-/// the cost model by value. Derives, once: a topological order, and the **components**, the units of placement: each
-/// colocation group, then each op without a group, ordered by smallest op. Copies share what was derived.
-/// Construction: O(n + m). Memory: about 20 bytes per op and 40 per component. Copy: O(1), and the cost model's.
+/// A workload to place, a platform to place it on, and the costs. Refers to the workload and the platform, which must
+/// outlive it; keeps the cost model by value. Derives, once: a topological order, and the **components**, the units of
+/// placement: each colocation group, then each op without a group, ordered by smallest op. Copies share what was
+/// derived. Construction: O(n + m). Memory: about 20 bytes per op and 40 per component. Copy: O(1), and the cost
+/// model's.
 template <dataflow_workload Workload, device_platform Platform, class Cost>
   requires cost_model_for<Cost, Workload, Platform>
 class problem<Workload, Platform, Cost> {

@@ -17,7 +17,7 @@
 
 namespace tool {
 
-/// What is thought of ops that were not measured: a roofline over FLOP and bytes, or work over speed, where work is in
+/// The estimate for ops that were not measured: a roofline over FLOP and bytes, or work over speed, where work is in
 /// another unit.
 struct estimate : weft::cost::link_transfers {
   weft::cost::roofline by_shape = {};

@@ -11,7 +11,7 @@
 
 namespace weft::allocate {
 
-/// How a search for offsets ended.
+/// The outcome of a search for offsets.
 enum class fit : std::uint8_t {
   found,      ///< the offsets are a solution
   impossible, ///< it is proven that there is none

@@ -16,7 +16,7 @@
 
 namespace weft::allocate {
 
-/// What a search may spend if nothing is said: nodes, some seconds for a few hundred buffers.
+/// The default budget of a search, in nodes: some seconds for a few hundred buffers.
 inline constexpr budget default_budget{.moves = 1'000'000};
 
 namespace detail {

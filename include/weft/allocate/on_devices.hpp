@@ -18,7 +18,7 @@
 
 namespace weft::allocate {
 
-/// What an op keeps on its device all the time, and where.
+/// The resident data of an op on its device, and its offset.
 struct resident_block {
   op_id op = none;
   byte_count bytes = 0;
@@ -39,7 +39,7 @@ struct device_layout {
   bool is_least() const { return bytes == bound; }
 };
 
-/// How to look for offsets on devices.
+/// Options of the search for offsets on devices.
 struct device_options {
   byte_count alignment = 1;      ///< of every resident block and tensor, in bytes
   budget spend{.moves = 10'000}; ///< per device; `target` is not used

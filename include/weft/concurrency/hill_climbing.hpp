@@ -13,7 +13,7 @@
 
 namespace weft::concurrency {
 
-/// How a hill is climbed and what else is looked at.
+/// Options of hill climbing over numbers of threads.
 struct hill_climbing {
   std::uint32_t step = 4;      ///< x: threads are 1, 1 + x, 1 + 2x, … and the machine's cores
   std::uint32_t patience = 2;  ///< points in a row that are no improvement and end the climb

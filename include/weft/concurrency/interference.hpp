@@ -11,7 +11,7 @@
 
 namespace weft::concurrency {
 
-/// How co-running ops that harm each other are kept apart.
+/// Options for keeping apart ops that harm each other when they run at once.
 struct interference_options {
   double slowdown = 1.5;          ///< an op that took longer than this times its prediction was harmed …
   std::uint32_t strikes = 3;      ///< … and so often a pair of types must have been seen before it is parted

@@ -20,7 +20,7 @@
 
 namespace weft::concurrency {
 
-/// What several measurements of one thing say.
+/// An estimate from several measurements of one thing.
 struct estimate {
   double seconds = 0;   ///< the median
   double spread = 0;    ///< 1.4826 × the median distance from it: the standard deviation, if errors are normal

@@ -19,7 +19,7 @@
 
 namespace weft::concurrency {
 
-/// What is known of an op without running it, and the team that it runs with.
+/// The features of an op: facts that are known without running it, and the team that it runs with.
 struct op_features {
   double work = 0;           ///< FLOP
   double input_bytes = 0;    ///< bytes

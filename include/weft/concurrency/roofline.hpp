@@ -12,7 +12,7 @@
 
 namespace weft::concurrency {
 
-/// How ops of one type use a processor.
+/// The use that ops of one type make of a processor.
 struct op_traits {
   std::string_view type = {};
   double efficiency = 1;   ///< of the machine's core speed, as long as there is enough work per thread

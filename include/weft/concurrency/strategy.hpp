@@ -16,7 +16,7 @@ struct shared_cores;
 
 namespace concurrency {
 
-/// Which of the ready ops is the most urgent.
+/// The order of ready ops: the most urgent first.
 enum class urgency : std::uint8_t {
   critical_path, ///< the longest way to the end of the graph, by predicted times
   fifo,          ///< the one that became ready first
@@ -49,8 +49,9 @@ inline constexpr strategy s1_s2{one_team_per_type<>{}, one_at_a_time{}};
 inline constexpr strategy s1_s2_s3{one_team_per_type<>{}, fill_idle{}};
 inline constexpr strategy s1_s2_s3_s4{one_team_per_type<>{}, with_hyper_threads<>{}};
 
-/// What frameworks recommend: one op at a time on all physical cores. Source: TensorFlow's performance guide, *Tuning
-/// MKL* (intra-op: the number of physical cores, inter-op: the number of sockets); with more sockets see `per_socket`.
+/// The setting that frameworks recommend: one op at a time on all physical cores. Source: TensorFlow's performance
+/// guide, *Tuning MKL* (intra-op: the number of physical cores, inter-op: the number of sockets); with more sockets see
+/// `per_socket`.
 inline constexpr strategy recommended{uniform_threads{}, one_at_a_time{}, urgency::fifo};
 
 /// As many ops at a time as there are sockets, each on the cores of one.

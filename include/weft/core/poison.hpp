@@ -19,7 +19,7 @@ extern "C" void __asan_unpoison_memory_region(const volatile void* address, std:
 
 namespace weft {
 
-/// From now on, whoever reads or writes these bytes is reported. Their address is best a multiple of 8.
+/// From now on, reads and writes of these bytes are reported. Their address is best a multiple of 8.
 inline void poison([[maybe_unused]] const void* address, [[maybe_unused]] std::size_t size) {
 #ifdef WEFT_DETAIL_ASAN
   __asan_poison_memory_region(address, size);

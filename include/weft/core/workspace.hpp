@@ -12,7 +12,7 @@
 
 namespace weft {
 
-/// What buffers are made of.
+/// An element type of scratch buffers.
 template <class T>
 concept scratch_element = std::same_as<T, double> || std::same_as<T, std::uint8_t> || std::same_as<T, std::uint32_t> ||
                           std::same_as<T, std::uint64_t>;

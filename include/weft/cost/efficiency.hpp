@@ -16,14 +16,14 @@
 
 namespace weft::cost {
 
-/// Which bytes of an op pass through its device's memory.
+/// The bytes of an op that pass through its device's memory.
 enum class traffic : std::uint8_t {
   all,     ///< inputs, outputs and resident bytes, each once
   outputs, ///< twice the outputs: what is copied out of something larger, such as rows of an embedding
   none,    ///< the result is another view of the input
 };
 
-/// How ops of one type use a device.
+/// The efficiency of ops of one type on a device.
 struct efficiency {
   double compute = 1;      ///< reached share of the device's speed, above 0, at most 1
   double memory = 1;       ///< … of its memory bandwidth

@@ -14,8 +14,8 @@ constexpr bool agree(double stated, double said, double tolerance) {
 } // namespace detail
 
 /// Compares what the model states (`amount`, `rate`, `transfer_line`, …) with the times that it says, for the first op
-/// and the first tensor, on the first and the last device. Times that are not numbers agree with all: who asks for them
-/// hears of that. O(1) times. A `problem` asserts it.
+/// and the first tensor, on the first and the last device. Times that are not numbers agree with all: their use reports
+/// them. O(1) times. A `problem` asserts it.
 template <class C, class W, class P>
   requires cost_model_for<C, W, P>
 constexpr bool facts_agree(const C& c, const W& w, const P& p) {

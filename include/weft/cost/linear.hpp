@@ -6,7 +6,7 @@
 
 namespace weft::cost {
 
-/// What a link takes for a tensor, in seconds.
+/// The time of a tensor on a link, in seconds.
 class link_line {
 public:
   constexpr link_line(double latency, double bandwidth) : latency_{latency}, bandwidth_{bandwidth} {}

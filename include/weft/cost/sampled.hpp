@@ -16,13 +16,13 @@
 
 namespace weft::cost {
 
-/// How often to draw, and from where.
+/// The number of samples, and the seed.
 struct sampling {
   std::uint32_t samples = 200; ///< at least 1
   std::uint64_t seed = 0;
 };
 
-/// What uncertain times come to in each of many samples: a factor per op, the same on all devices, and one per tensor,
+/// Samples of uncertain times: a factor per op, the same on all devices, and one per tensor,
 /// the same on all ways. They follow from the seed, the sample, and the id of the op or tensor alone. So all plans meet
 /// the same luck (common random numbers), and what differs between them is not chance; and the first samples of many
 /// are those of few.

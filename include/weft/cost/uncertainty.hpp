@@ -98,7 +98,7 @@ private:
   std::vector<double> factors_;
 };
 
-/// How uncertain the times of a workload are: the compute times of ops, by their type, and what it takes to move
+/// The uncertainty of the times of a workload: the compute times of ops, by their type, and what it takes to move
 /// tensors. A spread alone is that of all compute times.
 /// ```
 /// cost::uncertainty times{cost::lognormal{0.1}};

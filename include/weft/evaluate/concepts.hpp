@@ -43,7 +43,7 @@ concept has_bound = requires(const O& o, const Problem& p, const lower_bound& ma
   { o.bound(p, makespan) } -> std::convertible_to<double>;
 };
 
-/// What time costs, and what is due on what a plan chooses; both ≥ 0.
+/// The price of time, and the charge on a plan's choices; both ≥ 0.
 struct price_of_time {
   double per_second = 1;
   double deadline = std::numeric_limits<double>::infinity(); ///< seconds

@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/// What may become of a plan.
+/// The distribution of a plan's makespan.
 struct makespan_distribution {
   double estimate = 0;                  ///< the makespan if all times are as estimated
   std::vector<double> makespans = {};   ///< seconds, by sample

@@ -114,7 +114,7 @@ private:
     bool waits = false; ///< nobody has given it an op yet; under the lock
   };
 
-  /// What the threads of one run share, under the lock.
+  /// The state that the threads of one run share, under the lock.
   struct run_state {
     const execute::run_options& options;
     clock::time_point begin = clock::now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Messages between devices of one process: whoever of sender and receiver comes second copies.
+/// Messages between devices of one process: the later of sender and receiver copies.
 #pragma once
 
 #include "weft/execute/memory.hpp"
@@ -11,7 +11,7 @@
 
 namespace weft::execute {
 
-/// How far each message of a program is. Reused from run to run.
+/// The state of each message of a program. Reused from run to run.
 class copies {
 public:
   explicit copies(std::size_t num_messages)

@@ -12,9 +12,9 @@
 namespace weft {
 namespace execute {
 
-/// What an op reads and writes, on its device: a span of `bytes(tensor)` bytes for each of the workload's `inputs(op)`
-/// and `outputs(op)`, in that order (empty for tensors of zero bytes), and its resident bytes, which nobody else uses
-/// and which stay as they are from run to run. Addresses are the same in every run.
+/// The memory that an op reads and writes on its device: a span of `bytes(tensor)` bytes for each of the workload's
+/// `inputs(op)` and `outputs(op)`, in that order (empty for tensors of zero bytes), and its resident bytes, which
+/// nobody else uses and which stay as they are from run to run. Addresses are the same in every run.
 struct op_buffers {
   std::span<const std::span<const std::byte>> inputs = {};
   std::span<const std::span<std::byte>> outputs = {};

@@ -10,7 +10,7 @@
 
 namespace weft::execute {
 
-/// What messages go through: `post` and `send` begin and return at once; `wait` returns when the message has come, or
+/// A channel for messages: `post` and `send` begin and return at once; `wait` returns when the message has come, or
 /// has been sent, and is false if the run has ended before.
 template <class C>
 concept message_channel = requires(C& c, std::uint32_t m, std::span<std::byte> in, std::span<const std::byte> out) {

@@ -15,7 +15,7 @@
 
 namespace weft::execute {
 
-/// Where memory comes from, and how it is laid out.
+/// Options of the memory of a run: its source and its layout.
 struct memory_options {
   /// Of every buffer, in bytes; a power of two. The default is a cache line and what vector instructions like best.
   std::size_t alignment = 64;

@@ -14,7 +14,7 @@
 
 namespace weft::execute {
 
-/// For who writes an executor: keeps to the options of a run and makes its report. All but `conclude` may be called by
+/// For authors of executors: keeps to the options of a run and makes its report. All but `conclude` may be called by
 /// several threads at the same time.
 class ongoing_run {
 public:

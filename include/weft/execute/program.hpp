@@ -20,7 +20,7 @@
 
 namespace weft::execute {
 
-/// What else a program is to do.
+/// Options of a program.
 struct program_options {
   /// Tensors whose memory on the device that makes them is not freed, so that they can be read after a run.
   std::vector<tensor_id> keep = {};
@@ -116,7 +116,7 @@ public:
   std::uint64_t fingerprint() const { return fingerprint_; }
 
 private:
-  /// When a message is sent, when its transfer begins and when it has arrived.
+  /// The times at which a message is sent, its transfer begins and it has arrived.
   struct message_times {
     double send = 0;
     double begin = 0;

@@ -40,7 +40,7 @@ concept op_kernel = weft::op_kernel<K> || explained<why_not::op_kernel<K>>;
 
 namespace execute {
 
-/// How a run is to end early, and what it records.
+/// Options of a run: conditions for ending it early, and its records.
 struct run_options {
   std::stop_token stop = {};                                  ///< cancels: no further op starts
   double seconds = std::numeric_limits<double>::infinity();   ///< deadline, from the start; no op starts after it
@@ -64,7 +64,7 @@ constexpr std::string_view to_string(run_status s) {
   return "";
 }
 
-/// What happened in a run. An op that had started when the run was ended early was waited for: nothing runs any more.
+/// The report of a run. An op that had started when the run was ended early was waited for: nothing runs any more.
 struct run_report {
   run_status status = run_status::finished;
   std::size_t num_finished = 0;       ///< ops that ran to their end

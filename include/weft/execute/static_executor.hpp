@@ -280,7 +280,7 @@ private:
     }
   };
 
-  /// What the messages of one device go through. `wait` is how to wait for one.
+  /// The channel for the messages of one device. `wait` waits for one.
   template <class Wait>
   struct channel {
     const execute::memory& memory;

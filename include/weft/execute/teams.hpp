@@ -12,7 +12,7 @@
 namespace weft {
 namespace execute {
 
-/// Where and with what an op is about to run.
+/// The thread, team and cores with which an op is about to run.
 struct seat {
   /// Which of the executor's threads calls the kernel; 0 is the thread that started the run, and one more than the last
   /// stands for all threads that run the ops by themselves because the executor is taken.

@@ -39,11 +39,12 @@ concept has_tensors = has_ops<G> && requires(const G& g, op_id v, tensor_id t) {
   { g.producer(t) } -> std::convertible_to<op_id>;
 };
 
-/// What the algorithms walk: a graph, or a workload, whose edges are a `flow_edge` for each consumer of each output.
+/// A graph that algorithms can walk: a dataflow graph, or a workload, whose edges are a `flow_edge` for each consumer
+/// of each output.
 template <class G>
 concept walkable = has_tensors<G> || dataflow_graph<G>;
 
-/// What they walk against the edges, too.
+/// A graph that algorithms can walk against the edges, too.
 template <class G>
 concept walkable_backwards = has_tensors<G> || bidirectional_dataflow_graph<G>;
 

@@ -28,7 +28,7 @@ struct one_product {
 
 namespace detail {
 
-/// What the statements of a loop nest compute, number by number: an op per element that is read before it is written
+/// The statements of a loop nest as scalar ops: an op per element that is read before it is written
 /// and per arithmetic operation; constants and the scalars alpha and beta are no ops; adding to 0 is an op with one
 /// input.
 class scalar_ops {

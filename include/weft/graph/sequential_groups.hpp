@@ -60,7 +60,7 @@ private:
   static constexpr std::size_t max_starts = 8;
   static constexpr std::size_t none_chosen = std::numeric_limits<std::size_t>::max();
 
-  /// What is ready of one label.
+  /// The ready ops of one label.
   struct ready_ops {
     std::vector<op_id> ops = {};
     std::uint32_t depth = 0; ///< of the deepest

@@ -70,7 +70,7 @@ private:
   std::int64_t tag_ = 1;
 };
 
-/// How a plan's devices become ranks, and workers of them.
+/// The mapping of a plan's devices to ranks and their workers.
 struct distributed_options {
   /// The rank of each device. Empty: as many devices on each rank, the first ones on rank 0.
   std::vector<int> ranks = {};
@@ -154,7 +154,7 @@ private:
     execute::ongoing_run& state;
     std::atomic<bool> lacks_input;
   };
-  /// How a run ended on a rank, as it is sent.
+  /// The outcome of a run on a rank, as it is sent.
   struct rank_end {
     execute::run_status status = execute::run_status::finished;
     op_id failed = none;

@@ -72,7 +72,7 @@ inline workload workload_from_csv(std::string_view text, const std::string& file
   }
 }
 
-/// What a text is meant to be, told by its header.
+/// The kind of a text, told by its header.
 enum class csv_kind { graph, devices, other };
 
 inline csv_kind csv_kind_of(std::string_view text) {
@@ -217,8 +217,8 @@ struct critical_path_csv_platform_reader {
   }
 };
 
-/// What a CSV writer does when the format cannot hold something that changes the problem. Labels that it cannot hold
-/// (op types, device names) are always dropped, and its rates are what ops reach.
+/// The policy of a CSV writer when the format cannot hold something that changes the problem. Labels that it cannot
+/// hold (op types, device names) are always dropped, and its rates are what ops reach.
 enum class csv_losses {
   refuse, ///< throw `value_error` that names it
   accept, ///< write the closest problem that the format can hold; see docs/formats.md

@@ -66,7 +66,7 @@ private:
     byte_count memory = 0;
   };
 
-  /// What the text says.
+  /// A topology as the text has it.
   struct topology {
     std::vector<object> objects = {};
     std::vector<system_device> devices = {};

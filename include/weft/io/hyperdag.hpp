@@ -112,7 +112,7 @@ inline bool is_matrix(std::string_view text, const numbered_header& h) {
          !h.comment.starts_with("%%matrixmarket weighted");
 }
 
-/// What is in a file; hyperedges in the order of their numbers.
+/// The content of a file; hyperedges in the order of their numbers.
 class hyperdag_file {
 public:
   hyperdag_file(std::string_view text, const std::string& file) : file_{file}, lines_{text, file} {

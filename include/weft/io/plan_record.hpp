@@ -20,7 +20,7 @@
 
 namespace weft::io {
 
-/// Where a plan comes from. Texts are empty where nothing is told.
+/// The origin of a plan. Texts are empty where it is unknown.
 struct plan_origin {
   std::string weft = {};           ///< the version that made it
   std::string model = {};          ///< name of the file without its folder, or of the bundled network

@@ -41,7 +41,7 @@ struct layer_placement {
   std::vector<target> devices = {};       ///< of the platform
 };
 
-/// What a runtime reads, and what has to be known about it, a line each.
+/// A configuration that a runtime reads, and notes on it, a line each.
 struct runtime_placement {
   std::string text;
   std::vector<std::string> notes = {};

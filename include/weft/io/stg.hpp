@@ -27,7 +27,7 @@ namespace weft::io {
 
 namespace detail {
 
-/// What stands beside the id of a task, its time, the number of its predecessors, and these.
+/// The columns of a file beside the id of a task, its time, the number of its predecessors, and these.
 struct stg_layout {
   enum class deadline : std::uint8_t { none, before_predecessors, last };
   enum class costs : std::uint8_t { none, beside, below }; ///< of communication: after each predecessor, perhaps on a

@@ -27,7 +27,7 @@ concept power_model_for = std::copy_constructible<M> && requires(const M& m, con
   { m.joules_per_byte(p, a, b) } -> std::convertible_to<double>;
 };
 
-/// What the platform says of itself.
+/// The power that the platform states.
 struct platform_power {
   template <platform_parts::has_power P>
   constexpr double idle_watts(const P& p, device_id d) const {
@@ -73,7 +73,7 @@ struct power_model_for {
 };
 } // namespace why_not
 
-/// What a run took, in joules.
+/// The energy of a run, in joules.
 struct energy_use {
   struct of_device {
     double idle = 0;   ///< its idle power, as long as the run lasted

@@ -13,7 +13,7 @@
 
 namespace weft::objective {
 
-/// What `first` says, and of values that are equal but for rounding (`score::better_than`) the smaller one by `second`.
+/// The objective `first`; of plans equal but for rounding by it (`score::better_than`), the smaller one by `second`.
 /// What either forbids is forbidden. Both have to judge single runs. Searches that follow sums follow the first.
 ///
 /// Value, bound and gap of a result are those of the first, and so is what `status::optimal` says: no plan has a

@@ -17,7 +17,7 @@
 
 namespace weft::objective {
 
-/// What is made of the values that were drawn, each as likely as the others. Made by `mean`, `quantile` and
+/// A statistic of the values that were drawn, each as likely as the others. Made by `mean`, `quantile` and
 /// `conditional_value_at_risk`. None of them falls where a value rises.
 struct risk_measure {
   enum class kind : std::uint8_t { mean, quantile, conditional_value_at_risk };

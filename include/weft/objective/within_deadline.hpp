@@ -16,8 +16,8 @@
 
 namespace weft::objective {
 
-/// What `of` says, of plans whose makespan is at most `seconds`; a plan that ends later violates that by as many seconds
-/// as it is late, so that less late is better.
+/// The objective `of` among the plans whose makespan is at most `seconds`; a plan that ends later violates that by as
+/// many seconds as it is late, so that less late is better.
 ///
 /// Searches that follow sums pay for every late second as much as they would for all ops where they take most, ten times
 /// over, spread over the time to the deadline: so they may pass by plans that are late, and keep the best one in time.

@@ -16,11 +16,11 @@
 
 namespace weft::objective {
 
-/// What `of` says, of plans in whose run, under the evaluation's policy, network and devices, no device ever holds more
-/// than `share` of its capacity. A run violates that by Σ over devices of what they lack at their worst moments, in
-/// units of what they may hold. Only that run is looked at: not the samples of `risk`, nor the overlapping runs of
-/// `period`. Partitioners and refiners keep to the reservations as well; to be free of these, give the problem smaller
-/// demands (`problem::with_demands`). See docs/memory.md.
+/// The objective `of` among the plans in whose run, under the evaluation's policy, network and devices, no device ever
+/// holds more than `share` of its capacity. A run violates that by Σ over devices of what they lack at their worst
+/// moments, in units of what they may hold. Only that run is looked at: not the samples of `risk`, nor the overlapping
+/// runs of `period`. Partitioners and refiners keep to the reservations as well; to be free of these, give the problem
+/// smaller demands (`problem::with_demands`). See docs/memory.md.
 ///
 /// Complexity: that of `of`, a record of each run, and O((n + m) log(n + m)) per run.
 template <class Objective = makespan>

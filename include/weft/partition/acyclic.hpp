@@ -18,13 +18,13 @@
 
 namespace weft::partition {
 
-/// What an acyclic partition should have little of.
+/// The quantity that an acyclic partition minimises.
 enum class cut {
   edges,  ///< edges between parts
   volume, ///< per tensor, other parts that take it; of a graph without tensors, what an op puts out is one
 };
 
-/// What is asked of an acyclic partition, and what may be spent on it.
+/// Requirements on an acyclic partition, and the effort to spend on it.
 struct acyclic_options {
   std::uint32_t parts = 2;
   double imbalance = 0.03;    ///< a part may weigh this much more than the mean, as a share of it
@@ -43,7 +43,7 @@ struct acyclic_partition {
   double imbalance = 0;            ///< the heaviest part over the mean, less 1
 };
 
-/// Weights and costs of a partition of g into so many parts, whoever made it. O(n + m).
+/// Weights and costs of any partition of g into so many parts. O(n + m).
 template <must_be::walkable G, class OpWeight = multilevel::unit_weight, class EdgeWeight = multilevel::unit_weight>
 acyclic_partition measured(const G& g, std::vector<std::uint32_t> part, std::uint32_t parts, OpWeight op_weight = {},
                            EdgeWeight edge_weight = {}) {

@@ -66,7 +66,7 @@ private:
 /// Departs: starts from components, and unites only what some device could take as a whole.
 /// Source: Sarkar, *Partitioning and Scheduling Parallel Programs for Multiprocessors*, MIT Press, 1989. Complexity:
 /// O(m (n + m)) and that of the mapping, O(devices · (n + m)) plus the gaps passed.
-/// Choose it for small graphs with few dear transfers.
+/// Choose it for small graphs with few expensive transfers.
 using edge_zeroing = clustered<cluster::edge_zeroing, cluster::earliest_finish>;
 /// Linear clustering of Kim and Browne. The longest path with its transfers becomes a cluster, again and again; see
 /// partition/cluster/linear.hpp. Clusters then go to devices by `cluster::earliest_finish`.
@@ -82,7 +82,7 @@ using linear_clustering = clustered<cluster::linear, cluster::earliest_finish>;
 /// take as a whole.
 /// Source: Yang, Gerasoulis, IEEE TPDS 5(9), 1994. Complexity: O((n + m) log(n + m)) and that of the mapping, O(devices
 /// · (n + m)) plus the gaps passed.
-/// Choose it of the clusterings: the best on most graphs and the quickest. Beside HEFT where transfers are dear.
+/// Choose it of the clusterings: the best on most graphs and the quickest. Beside HEFT where transfers are expensive.
 using dsc = clustered<cluster::dominant_sequence, cluster::earliest_finish>;
 
 } // namespace weft::partition

@@ -24,7 +24,7 @@ struct decided {
   double bound = 0; ///< proven by the partitioner: no plan has a smaller makespan, in seconds; 0 if it proved nothing
 };
 
-/// What a partitioner may return: a placement, a plan if it also decides an order, or a plan with a bound; each
+/// The result of a partitioner: a placement, a plan if it also decides an order, or a plan with a bound; each
 /// possibly as an `outcome`.
 template <class R>
 concept decision = std::constructible_from<outcome<decided>, R> || std::constructible_from<outcome<plan>, R> ||

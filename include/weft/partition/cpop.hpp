@@ -72,7 +72,7 @@ private:
   }
 };
 
-/// What is pinned goes where it is pinned if it fits; else as `Otherwise`.
+/// A pinned op goes where it is pinned if it fits; others as `Otherwise` says.
 template <class Otherwise>
 struct pinned_or {
   [[no_unique_address]] Otherwise otherwise{};

@@ -18,7 +18,7 @@ namespace weft::partition {
 /// Departs: the published code keeps adding to one list and deals it again for each op; here each op's successors are
 /// dealt once.
 /// Source: [CP] §3. Complexity: O((n + m) log n + components·devices) at worst.
-/// Choose it to compare with [CP]: it spreads successors however dear their transfers are.
+/// Choose it to compare with [CP]: it spreads successors however expensive their transfers are.
 struct divide_successors {
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {

@@ -18,7 +18,7 @@ namespace weft::partition {
 /// Departs: the published code compares loads without the piece, which makes slow idle devices attractive, and in
 /// integers.
 /// Source: [CP] §3. Complexity: O(paths · (n + m)), with at most m + n paths. Uses no randomness.
-/// Choose it for graphs of few long paths and dear transfers. Not for large ones: it is quadratic.
+/// Choose it for graphs of few long paths and expensive transfers. Not for large ones: it is quadratic.
 struct iterated_critical_path {
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng&, workspace& scratch) const {

@@ -315,7 +315,7 @@ public:
   }
 
 private:
-  /// What there is of a kind of scopes.
+  /// The scopes of one kind.
   struct kind_use {
     numbering<std::string_view> scopes = {};
     buffer<std::uint32_t> inside = {}; ///< per scope: how many numbered ones are next inside

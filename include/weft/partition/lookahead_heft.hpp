@@ -110,7 +110,7 @@ private:
 /// Departs: each consumer is looked at by itself, as if the others were not there.
 /// Source: Bittencourt, Sakellariou, Madeira, PDP 2010. Complexity: O(devices² · m + devices · Σ of the consumers'
 /// inputs) plus the gaps passed.
-/// Choose it where a better plan is worth some times HEFT's time, above all where transfers are dear.
+/// Choose it where a better plan is worth some times HEFT's time, above all where transfers are expensive.
 using lookahead_heft = list_scheduler<list::by_upward_rank, list::earliest_consumers>;
 
 } // namespace weft::partition

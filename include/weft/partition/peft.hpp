@@ -36,7 +36,7 @@ struct by_optimistic_cost {
 /// the least finish time + optimistic cost, with insertion (ties: the earlier finish, then the smaller device id).
 /// Source: Arabnejad, Barbosa, IEEE TPDS 25(3), 2014. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Memory: 8 bytes per op and device, by definition.
-/// Choose it beside HEFT where transfers are dear: it looks beyond the next op, at HEFT's complexity.
+/// Choose it beside HEFT where transfers are expensive: it looks beyond the next op, at HEFT's complexity.
 using peft = list_scheduler<list::by_optimistic_cost, list::least<list::finish_time>>;
 
 } // namespace weft::partition

@@ -19,7 +19,7 @@
 
 namespace weft::partition {
 
-/// Which ops may run on which devices only.
+/// A constraint that some ops run on some devices only.
 struct pin {
   /// A type of ops, with or without domain and version; the name of an op; or a pattern of names, in which `*` stands
   /// for any characters, `/` too, and `?` for one. Names of gradients and of what is computed again match without
@@ -114,7 +114,7 @@ public:
   }
 
 private:
-  /// Where an op or a group may run, and the pin and the op that it is for.
+  /// The devices that an op or a group may run on, and the pin and the op that this comes from.
   struct constraint {
     kind_set kinds = kind_set::all();
     std::uint32_t by = none;

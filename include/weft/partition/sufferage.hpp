@@ -7,7 +7,7 @@
 namespace weft::partition {
 
 namespace list {
-/// What an op loses if it does not get its best device.
+/// The loss of an op that does not get its best device.
 struct completion_lost {
   constexpr double operator()(double best, double second) const { return second - best; }
 };

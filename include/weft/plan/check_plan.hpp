@@ -14,7 +14,7 @@ namespace weft {
 
 namespace detail {
 
-/// What is wrong with the plan of a stage, such as `partitioner`; made only when something is.
+/// The error messages for the plan of a stage, such as `partitioner`; made only when something is wrong.
 template <class Problem>
 struct plan_errors {
   const Problem& p;

@@ -13,7 +13,8 @@ namespace weft {
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
-/// How links are shared. The same plan has different makespans under different models, so name it with every result.
+/// The way in which links are shared. The same plan has different makespans under different models, so name it with
+/// every result.
 enum class contention_model : std::uint8_t {
   none, ///< every transfer runs at full rate, however many there are
   port, ///< each device sends at most one tensor and receives at most one tensor at a time
@@ -24,7 +25,7 @@ enum class contention_model : std::uint8_t {
 #pragma GCC diagnostic pop
 #endif
 
-/// What transfers weigh where links are shared.
+/// The weights of transfers where links are shared.
 enum class flow_weights : std::uint8_t {
   equal,           ///< all alike
   inverse_latency, ///< 1 / latency of the route, as TCP's rates do; 1 for routes without latency

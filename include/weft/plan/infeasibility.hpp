@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/// Which component (a colocation group, or a single op) fits nowhere, and why.
+/// The component (a colocation group, or a single op) that fits nowhere, and the cause.
 struct infeasibility {
   enum class kind : std::uint8_t {
     no_device_of_kind, ///< the platform has no device that the component allows

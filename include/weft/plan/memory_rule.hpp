@@ -8,13 +8,13 @@
 
 namespace weft {
 
-/// Which plans have enough memory; docs/memory.md compares the two.
+/// The rule by which a plan fits into memory; docs/memory.md compares the two.
 enum class memory_rule : std::uint8_t {
   reserved,  ///< what components demand (`problem::demand`) fits on their device; holds for every order and policy
   over_time, ///< what is alive on a device fits at each moment of the plan's run
 };
 
-/// How much memory a plan may use.
+/// The memory that a plan may use.
 struct memory_limit {
   memory_rule rule = memory_rule::reserved;
   double capacity_share = 1; ///< over time: of the capacity of each device; above 0, at most 1

@@ -62,12 +62,13 @@ concept has_power = requires(const P& p, device_id a, device_id b) {
 
 } // namespace platform_parts
 
-/// What solvers need to know of a platform. How long things take on it is a cost model's business; the models
+/// A platform as solvers need it. Times on it are a cost model's business; the models
 /// in cost/ say which of `has_speeds` and `has_links` they need on top. See platform/archetype.hpp.
 template <class P>
 concept device_platform = platform_parts::has_devices<P> && platform_parts::has_limits<P>;
 
-/// What a device is. That is its kind, unless the platform tells it apart from kinds of one's own, with `hardware(d)`.
+/// The kind of hardware of a device. That is its kind, unless the platform tells it apart from kinds of one's own, with
+/// `hardware(d)`.
 template <device_platform P>
 constexpr device_kind hardware_kind(const P& p, device_id d) {
   if constexpr (requires { { p.hardware(d) } -> std::same_as<device_kind>; }) {

@@ -32,7 +32,7 @@ constexpr double pcie_x16(std::uint32_t generation) {
 inline constexpr double copy_launch = 5e-6;
 inline constexpr double message_post = 1e-6;
 
-/// What idle devices draw is not on data sheets: these shares of their thermal design power are assumed.
+/// Assumed power of idle devices, as shares of their thermal design power: it is not on data sheets.
 inline constexpr double idle_share_of_accelerators = 0.15;
 inline constexpr double idle_share_of_processors = 0.3;
 

@@ -22,7 +22,7 @@
 
 namespace weft {
 
-/// What no tool lists.
+/// Assumptions about what no tool lists.
 struct machine_assumptions {
   /// Figures of GPUs by the name or the type that lists have. They win over lists and data sheets, which say what is 0.
   std::map<std::string, data_sheets::gpu> gpus = {};

@@ -12,7 +12,7 @@
 
 namespace weft::generate {
 
-/// What a random platform looks like. The defaults are those of the critical-path paper's generator ([CP], class
+/// Options of random platforms. The defaults are those of the critical-path paper's generator ([CP], class
 /// DeviceConfig of its published code): fast devices have little memory.
 struct heterogeneous_options {
   std::uint32_t devices = 50;

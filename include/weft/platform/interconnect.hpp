@@ -18,14 +18,14 @@
 
 namespace weft {
 
-/// Where a link begins and ends: a device, or a switch, which are numbered after the devices.
+/// The two ends of a link: devices, or switches, which are numbered after the devices.
 struct link_ends {
   std::uint32_t from = none; ///< `none` if only routes that are given take it
   std::uint32_t to = none;
   friend constexpr bool operator==(const link_ends&, const link_ends&) = default;
 };
 
-/// Which of the routes that take the fewest links, and of those the least latency, is taken.
+/// The choice among the routes that take the fewest links and, of those, the least latency.
 struct routing {
   /// Whether routes may pass devices; else only switches hand on what they receive.
   bool through_devices = false;

@@ -24,7 +24,7 @@ struct gpu {
   friend bool operator==(const gpu&, const gpu&) = default;
 };
 
-/// How far apart two parts of a machine are: what the shortest way over PCIe passes, the nearest first.
+/// The distance between two parts of a machine: what the shortest way over PCIe passes, the nearest first.
 enum class distance : std::uint8_t {
   same,        ///< the same part
   bridge,      ///< PIX: at most one PCIe switch
@@ -58,7 +58,7 @@ struct matrix {
   friend bool operator==(const matrix&, const matrix&) = default;
 };
 
-/// Which clock of a core is known.
+/// The meaning of a listed clock rate.
 enum class clock_kind : std::uint8_t {
   highest, ///< of one core; not all cores keep it
   base,    ///< that all cores keep

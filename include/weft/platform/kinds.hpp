@@ -13,7 +13,7 @@
 
 namespace weft {
 
-/// What a device is. Values from 8 to 63 are free for kinds of your own; they are called `kind8` … `kind63`.
+/// The kind of a device. Values from 8 to 63 are free for kinds of your own; they are called `kind8` … `kind63`.
 enum class device_kind : std::uint8_t { cpu, gpu, tpu, npu, fpga, dsp };
 
 /// A set of device kinds, as a bit set of 64.

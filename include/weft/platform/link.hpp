@@ -38,7 +38,7 @@ concept network_topology =
   };
 
 namespace why_not {
-/// For link models that tell routes: whoever lacks one part of a topology would be taken for one that has none.
+/// For link models that tell routes: a model that lacks one part of a topology would be taken for one without any.
 template <class L>
 struct network_topology {
   static_assert(weft::network_topology<L> || !requires(const L& links, device_id d, void (&f)(link_id)) {

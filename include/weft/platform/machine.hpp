@@ -13,7 +13,7 @@
 
 namespace weft {
 
-/// How the threads of an op are laid out over cores.
+/// The layout of an op's threads over cores.
 enum class affinity : std::uint8_t {
   packed, ///< neighbouring cores, so that threads share caches
   spread, ///< one core per cache tile as long as there are tiles, so that each thread has a cache of its own
@@ -30,7 +30,7 @@ struct team {
   friend constexpr bool operator==(const team&, const team&) = default;
 };
 
-/// What thread-aware cost models and the manycore simulator know of a processor. Cores are numbered tile by tile and
+/// A processor as thread-aware cost models and the manycore simulator see it. Cores are numbered tile by tile and
 /// socket by socket. Speeds are what code reaches at best, not what the data sheet multiplies out to, where both are
 /// known. Presets are in platform/machines.hpp; interop/hwloc.hpp describes the machine that a program runs on.
 struct machine {

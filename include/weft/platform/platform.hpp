@@ -147,7 +147,7 @@ public:
     names_ = std::move(names);
   }
 
-  /// What of the figures is a guess, a line each, for whoever shows what was planned on them.
+  /// The figures that are guesses, a line each, for reports of plans made with them.
   constexpr const std::vector<std::string>& notes() const { return notes_; }
   void set_notes(std::vector<std::string> notes) { notes_ = std::move(notes); }
 

@@ -298,7 +298,7 @@ inline constexpr named_memory processor_memories[]{
   {"Hygon C86 3", {2, 2667}},
 };
 
-/// What is assumed of a processor that no data sheet is known of, by what it seems to be. The first pattern counts.
+/// The assumed memory of a processor without a known data sheet, by what it seems to be. The first pattern counts.
 struct assumed_memory {
   std::string_view pattern;
   std::string_view kind;
@@ -327,7 +327,7 @@ inline constexpr assumed_memory assumed_memory_of_others{"", "some machine", {1,
 inline constexpr double bandwidth_of_core = 30e9;
 inline constexpr double bandwidth_of_virtual_core = 12e9;
 
-/// What is assumed where no list has a clock, and no vector units: 2 GHz, and one unit of 128 bits that multiplies and
+/// Assumptions where no list has a clock or vector units: 2 GHz, and one unit of 128 bits that multiplies and
 /// adds.
 inline constexpr double assumed_clock = 2e9;
 inline constexpr double assumed_flop_per_cycle = 8;
@@ -430,7 +430,7 @@ inline constexpr x86_core x86_cores[]{
   {intel, 6, 156, 156, 8, {2, 2933}},
 };
 
-/// What names say of the units of x86 cores, which counts before families: those of one family may have one unit of 512
+/// The units of x86 cores by name, which counts before families: those of one family may have one unit of 512
 /// bits or two, and some lists leave the family out. The first pattern counts.
 inline constexpr named_core x86_names[]{
   {"Gold 5122", 64},         {"Gold 5222", 64},         {"Gold 51##", 32},          {"Gold 52##", 32},

@@ -124,7 +124,7 @@ private:
       return true;
     }
 
-    /// Everything on one device is good where moving is dear.
+    /// Everything on one device is good where moving is expensive.
     void try_single_devices() {
       for (const device_id d : ids(p_.num_devices())) {
         auto left = static_cast<byte_count>(p_.platform().memory_capacity(d));

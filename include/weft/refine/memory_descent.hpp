@@ -49,7 +49,7 @@ struct memory_descent {
   }
 
 private:
-  /// What a plan needs.
+  /// The memory that a plan needs, and its makespan.
   struct need {
     double share = 0;    ///< largest of all devices
     double pressure = 0; ///< Σ share^16: falls also while only some of several full devices get emptier

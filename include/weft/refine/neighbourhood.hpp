@@ -66,7 +66,7 @@ item_id near_critical(const Schedule& s, rng& random, std::uint32_t rounds) {
 template <class Problem>
 class neighbourhood {
 public:
-  /// How large changes are.
+  /// The size of changes.
   struct options {
     double stretches = 0.3;       ///< share of changes that move stretches of a device's time
     std::uint32_t largest_cluster = 12;  ///< components

@@ -20,7 +20,7 @@
 
 namespace weft::report {
 
-/// How `write_chrome_trace` writes.
+/// Options of `write_chrome_trace`.
 struct chrome_trace_options {
   bool transfers = true; ///< a second group of tracks with what arrives at each device
   bool flows = true;     ///< arrows from where a tensor is made to its transfer and to where it is first used

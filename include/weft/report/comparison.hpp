@@ -29,7 +29,7 @@ inline double relative_gap(double makespan, double lower_bound) {
                                                                                    : absent;
 }
 
-/// What stands in place of a refiner or a ready policy where there is none.
+/// The name that stands for a refiner or a ready policy where there is none.
 inline constexpr std::string_view no_strategy = "none";
 
 /// One run of one partitioner, perhaps a refiner, and a ready policy: one row of the CSV file.
@@ -107,7 +107,7 @@ struct section {
   }
 };
 
-/// What the costs of a workload on a platform rest on, one line each.
+/// The assumptions behind the costs of a workload on a platform, one line each.
 struct cost_notes {
   std::string workload;
   std::string platform;

@@ -55,7 +55,7 @@ struct gantt_run {
   }
 };
 
-/// How busy one device was.
+/// The load of one device.
 struct device_load {
   std::size_t ops = 0;
   std::size_t sends = 0;    ///< transfers that left

@@ -29,7 +29,7 @@ struct text_table {
   std::vector<std::vector<std::string>> rows = {};
 };
 
-/// What the page shows.
+/// The content of the page.
 struct html_report {
   std::string title = "Comparison of strategies";
   comparison results = {};

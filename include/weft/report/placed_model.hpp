@@ -39,13 +39,13 @@ struct alternative {
   std::string status = {};          ///< what is wrong with it, such as why it does not fit; empty if nothing is
 };
 
-/// What another plan takes.
+/// The step time and the energy of another plan.
 struct trade_off {
   double step_seconds = 0;
   double joules = 0;
 };
 
-/// What the caller knows beside the run.
+/// Facts that the caller knows beside the run.
 struct placed_model_options {
   std::string model = "model";              ///< its name
   std::string platform = "platform";        ///< its name
@@ -83,13 +83,13 @@ struct placed_device {
   static constexpr byte_count unlimited = byte_count{1} << 62;
 };
 
-/// How much memory a device holds: from `time[i]` on, `bytes[i]`.
+/// The memory that a device holds over time: from `time[i]` on, `bytes[i]`.
 struct memory_curve {
   std::vector<double> time = {};
   std::vector<byte_count> bytes = {};
 };
 
-/// What goes from one device to another.
+/// The traffic from one device to another.
 struct traffic_cell {
   std::size_t transfers = 0;
   byte_count bytes = 0;

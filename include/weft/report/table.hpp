@@ -17,7 +17,7 @@
 
 namespace weft::report {
 
-/// How `write_table` writes.
+/// Options of `write_table`.
 struct table_options {
   bool colour = false; ///< ANSI colours and bold for a terminal; without them a `*` marks the best row
   std::size_t top = std::numeric_limits<std::size_t>::max(); ///< rows of each table; a line says how many more there are

@@ -12,7 +12,7 @@
 
 namespace weft {
 
-/// What `placed_flow` is for one placement, for one that is changed op by op and changed back. Item v is op v; item
+/// A `placed_flow` for a placement that is changed op by op and changed back. Item v is op v; item
 /// `num_ops() + k` is a transfer, which happens while it has a destination. An **edge** is an input of an op. Who
 /// changes it keeps to this: what an op takes from another device comes by the transfer there, which knows its users.
 ///

@@ -33,10 +33,10 @@ concept key_function = std::copy_constructible<S> && requires(const S& s, const 
   { s(f, i) } -> std::convertible_to<double>;
 };
 
-/// What serves the devices during a run. `push` hands over an item that became ready; `pop` takes the one that
-/// device d should run now, or `nothing` to leave it idle until something changes on it. A queue may also have any of
-/// `on_start(item, now, finish)`, `on_finish(item, now)` to watch the run, and `push(item, device, now)`, which is
-/// then called instead and saves it from looking the device up.
+/// A queue of ready items that serves the devices during a run. `push` hands over an item that became ready; `pop`
+/// takes the one that device d should run now, or `nothing` to leave it idle until something changes on it. A queue may
+/// also have any of `on_start(item, now, finish)`, `on_finish(item, now)` to watch the run, and `push(item, device,
+/// now)`, which is then called instead and saves it from looking the device up.
 template <class Q, class S, class Problem>
 concept ready_queue = std::constructible_from<Q, const Problem&> &&
                       requires(Q& q, const S& s, const context<Problem>& c, item_id i, device_id d, double now) {
@@ -51,7 +51,7 @@ concept selection_policy = std::copy_constructible<S> && ready_queue<typename S:
 
 } // namespace schedule
 
-/// What a free device runs next.
+/// A policy for what a free device runs next.
 template <class S, class Problem>
 concept ready_policy_for =
   schedule::key_policy<S, Problem> || schedule::key_function<S, Problem> || schedule::selection_policy<S, Problem>;

@@ -16,7 +16,7 @@
 
 namespace weft {
 
-/// What a compute queue can run: item `v < num_ops()` is op v, item `num_ops() + k` is the send of transfer k.
+/// An item that a compute queue can run: item `v < num_ops()` is op v, item `num_ops() + k` is the send of transfer k.
 using item_id = std::uint32_t;
 
 /// Throws `value_error` where ops and the sends of all edges could not be told apart by an `item_id`.

@@ -6,7 +6,7 @@
 
 namespace weft::schedule {
 
-/// What `timeline` is, for schedulers without insertion: ops follow one another, gaps between them are lost. O(1).
+/// A `timeline` for schedulers without insertion: ops follow one another, gaps between them are lost. O(1).
 class queue_end {
 public:
   /// The earliest start, not before `ready`, behind everything that was reserved.

@@ -12,7 +12,7 @@
 
 namespace weft::schedule {
 
-/// What `timeline` is, but of the gaps only the last `Most` are remembered; those before are lost. So what it takes to
+/// A `timeline` that remembers only the last `Most` gaps; those before are lost. So what it takes to
 /// find one does not grow. O(Most), in 16 bytes for each.
 template <std::size_t Most>
 class recent_gaps {

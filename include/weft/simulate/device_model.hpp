@@ -13,7 +13,7 @@ namespace weft {
 namespace simulate {
 
 namespace detail {
-/// What `serve` and `advance` are asked with.
+/// An archetype of the arguments of `serve` and `advance`.
 struct any_call {
   template <class... More>
   constexpr void operator()(std::uint32_t, const More&...) const {}
@@ -40,7 +40,7 @@ template <class S>
 concept ends_items =
   has_instants<S> && requires(S& s, double now, detail::any_call call) { s.advance(now, call, call); };
 
-/// What devices are: how many items run on one at a time and how long they take. A copyable value that holds options;
+/// A model of devices: how many items run on one at a time and how long they take. A copyable value that holds options;
 /// `d.state_for(problem, policy)` makes what runs under a policy need. A model under which ops have several threads, so
 /// that devices may be faster than with an op per slot, says so: `static constexpr bool runs_teams = true`.
 template <class D, class Problem, class Policy>

@@ -43,7 +43,7 @@ concept resembles_network = requires(S& s, std::span<const transfer> transfers) 
                             requires(S& s, double now, bool (*begin)(std::uint32_t, double)) { s.settle(now, begin); } ||
                             requires(S& s, double now, void (*arrive)(std::uint32_t)) { s.advance(now, arrive); };
 
-/// How transfers that are under way at the same time affect each other. A copyable value that holds options;
+/// A model of how transfers that are under way at the same time affect each other. A copyable value that holds options;
 /// `n.state_for(problem)` makes what runs need. A state that has none of the members above lets transfers begin as soon
 /// as they may and arrive `transfer_time` later. A transfer that is alone on the network takes that long under every
 /// network.

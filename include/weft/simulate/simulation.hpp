@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/// What came out of a run.
+/// The result of a simulated run.
 struct simulation {
   double makespan = 0;           ///< seconds until the last op or transfer ended; infinite if ops never ran
   byte_count transfer_bytes = 0; ///< Σ over transfers of the tensor's size

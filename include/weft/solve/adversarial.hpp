@@ -70,7 +70,7 @@ concept makespan_function = requires(S& s, const adversarial_problem& p) {
   { s(p) } -> std::convertible_to<double>;
 };
 
-/// What a search found. Without evaluations, or if the strategies found no plans, the ratio is 0.
+/// The result of a search. Without evaluations, or if the strategies found no plans, the ratio is 0.
 struct adversarial_result {
   adversarial_instance instance = {};
   double ratio = 0; ///< makespan of the first strategy over that of the second

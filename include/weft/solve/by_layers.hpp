@@ -27,7 +27,7 @@
 
 namespace weft::solve {
 
-/// What a split into consecutive layers is to be like.
+/// Options of a split into consecutive layers.
 struct by_layers_options {
   bool period = false;                ///< make the time between steps small that follow each other, not that of one
   bool ends_with_layers = false;      ///< what is before the layers goes with the first, what follows with the last
@@ -120,14 +120,14 @@ public:
 private:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  /// What is to be small, and what decides among equals.
+  /// The value to minimise, and the tie-break among equals.
   struct value {
     double seconds = never; ///< the period or the makespan
     double unused = 0;      ///< devices without a layer, less a constant; 0 where it does not matter how many there are
     double balance = 0;     ///< seconds: of all together for a period, of the busiest one for a makespan
     friend constexpr auto operator<=>(const value&, const value&) = default;
   };
-  /// How splits of an order are compared.
+  /// The comparison of splits of an order.
   struct comparison {
     double enough = 0;      ///< seconds: a shorter period is no better
     bool use_many = false;  ///< of devices, where that costs nothing

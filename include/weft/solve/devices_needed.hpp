@@ -135,7 +135,7 @@ constexpr auto costs_on(const Cost& cost, const platform<>& q) {
 
 } // namespace detail
 
-/// How many devices it takes.
+/// The number of devices needed.
 struct devices_result {
   std::size_t devices = 0;  ///< the smallest number for which a plan was found; 0: for none
   std::size_t at_least = 1; ///< proven: fewer would not do

@@ -32,8 +32,8 @@ namespace weft::solve {
 
 namespace detail {
 
-/// Where to look next: between the two neighbours that are farthest apart, by the product of their ratios, of those
-/// between which nobody has looked.
+/// The next interval to search: between the two neighbours that are farthest apart, by the product of their ratios, of
+/// those between which nobody has looked.
 class widest_gap {
 public:
   std::optional<std::size_t> next(const pareto_front& front) {

@@ -16,7 +16,7 @@
 
 namespace weft {
 
-/// How a solve ended.
+/// The outcome of a solve.
 enum class status : std::uint8_t {
   solved,     ///< there is a plan and its makespan
   optimal,    ///< the same, and no plan has a smaller value
@@ -53,7 +53,7 @@ constexpr status judge(const simulation& run, const score& s, const lower_bound&
 /// The same for the makespan.
 constexpr status judge(const simulation& run, const lower_bound& bound) { return judge(run, run.makespan, bound); }
 
-/// What a solve cost and what its run did.
+/// Statistics of a solve and of its plan's run.
 struct statistics {
   double partition_seconds = 0;  ///< wall-clock time of deciding where
   double simulate_seconds = 0;   ///< wall-clock time of running the plan in the simulator

@@ -11,7 +11,7 @@
 
 namespace weft::throughput {
 
-/// Whether the costs are those of devices that meet in host memory (cost/staged.hpp).
+/// A problem with the costs of devices that meet in host memory (cost/staged.hpp).
 template <class Problem>
 concept staged_problem = cost_parts::has_staging_times<typename Problem::cost_type, typename Problem::workload_type,
                                                        typename Problem::platform_type>;

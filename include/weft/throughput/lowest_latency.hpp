@@ -99,7 +99,7 @@ struct lowest_latency {
   }
 
 private:
-  /// What the proposals look at, and how good it is.
+  /// A placement that proposals change, and its latency.
   template <class Problem>
   struct state {
     const flow<Problem>& f;

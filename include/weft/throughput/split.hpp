@@ -17,7 +17,7 @@
 
 namespace weft::throughput {
 
-/// How a split ended.
+/// The outcome of a split.
 enum class split_status : std::uint8_t {
   optimal,           ///< no contiguous split has a smaller largest load
   feasible,          ///< a split, and there may be a better one

@@ -10,7 +10,7 @@
 
 namespace weft::tool {
 
-/// What `compare` runs, by name: `add_partitioner`, `add_policy` and `add_refiner` take more.
+/// The strategies that `compare` runs, by name: `add_partitioner`, `add_policy` and `add_refiner` take more.
 using strategies = registry<compiled::tabulated>;
 
 /// The whole of a program's `main`: the tool `compare` (docs/compare.md). `add` is handed the library's strategies, to

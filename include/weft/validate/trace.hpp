@@ -17,7 +17,7 @@
 
 namespace weft {
 
-/// How strictly a trace is checked.
+/// Options of the check of a trace.
 struct validate_options {
   contention_model contention = contention_model::none; ///< what the run was made with
   flow_weights weights = flow_weights::equal;           ///< under `fair`: the same

@@ -16,7 +16,7 @@ namespace weft::views {
 
 namespace detail {
 
-/// How a graph lists its edges: op by op.
+/// The edges of a graph, op by op.
 template <class G>
 struct edge_rows {
   static std::size_t count(const G& g) { return weft::num_ops(g); }
@@ -25,7 +25,7 @@ struct edge_rows {
   static edge_of<G> edge(const G&, std::size_t, const Edge& e) { return e; }
 };
 
-/// How a workload does: tensor by tensor.
+/// The edges of a workload, tensor by tensor.
 template <dataflow_workload W>
 struct edge_rows<W> {
   static std::size_t count(const W& w) { return static_cast<std::size_t>(w.num_tensors()); }

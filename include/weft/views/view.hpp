@@ -25,7 +25,7 @@ namespace weft::views {
 template <class Derived, ranges::cardinality Size = ranges::finite>
 struct view : ranges::view_facade<Derived, Size>, std::ranges::view_base {};
 
-/// What was computed once, for as long as a copy of the view lives. Random access; copies are cheap.
+/// A value computed once, kept for as long as a copy of the view lives. Random access; copies are cheap.
 template <class T>
 class kept : public view<kept<T>> {
 public:

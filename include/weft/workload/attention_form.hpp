@@ -29,7 +29,7 @@ struct attention_form {
 
 namespace detail {
 
-/// Where the inputs of an attention op are; `absent` for those that it does not have.
+/// The positions of the inputs of an attention op; `absent` for those that it does not have.
 struct attention_inputs {
   static constexpr std::size_t absent = 99;
   std::size_t past_key = absent;

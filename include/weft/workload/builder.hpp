@@ -18,7 +18,7 @@
 
 namespace weft {
 
-/// What an op is, in the order in which most people know it.
+/// The description of an op, in the order in which most people know it.
 struct op {
   double work = 0;                           ///< work units (FLOP), finite, not negative
   std::optional<byte_count> bytes = {};      ///< size of its first output tensor; without it the op has no output yet

@@ -16,7 +16,7 @@
 
 namespace weft {
 
-/// How a forward workload becomes a training step.
+/// Options of making a training step of a forward workload.
 struct step_options {
   optimizer rule = optimizer::adam;
   bool colocate_gradients = false;    ///< gradient ops run where their forward op runs
@@ -433,7 +433,7 @@ private:
     }
   }
 
-  /// What becomes of an op's parameters.
+  /// The gradients of an op's parameters, and the ops that read these.
   struct change {
     values gradients = {};
     std::vector<op_id> readers = {}; ///< gradient ops that read the parameters

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/// What the work of a model's ops counts.
+/// The unit of the work of a model's ops.
 enum class work_unit : unsigned char {
   flop,    ///< floating-point operations
   seconds, ///< the time that an op takes on devices of the kind that `model::measured_on` says

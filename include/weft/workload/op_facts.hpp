@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/// What of a device an op uses. cost/efficiency.hpp says how well.
+/// The units of a device that an op uses. cost/efficiency.hpp says how well.
 enum class op_use : std::uint8_t {
   other,       ///< arithmetic that the memory bounds
   product,     ///< dense products of matrices
@@ -18,7 +18,8 @@ enum class op_use : std::uint8_t {
   view         ///< a description of what is there already
 };
 
-/// What a gradient reads of its forward op besides the gradients of the outputs, and so keeps in memory until then.
+/// The tensors of its forward op that a gradient reads besides the gradients of the outputs, and so keeps in memory
+/// until then.
 enum class gradient_reads : std::uint8_t {
   nothing,   ///< an addition, a reshape
   selectors, ///< the inputs that have no gradient themselves, such as the indices of a gather
@@ -27,7 +28,7 @@ enum class gradient_reads : std::uint8_t {
   both       ///< a max pool
 };
 
-/// How an op is differentiated.
+/// The rule by which an op is differentiated.
 struct gradient_rule {
   bool differentiable = true;
   /// A sum of products of two operands, such as a matrix product: the gradient of each costs as much as the op, and
@@ -37,7 +38,8 @@ struct gradient_rule {
   gradient_reads reads = gradient_reads::both;
 };
 
-/// How the shapes of an op's outputs follow from its inputs and attributes, where the file does not say them.
+/// The rule by which the shapes of an op's outputs follow from its inputs and attributes, where the file does not say
+/// them.
 enum class shape_rule : std::uint8_t {
   unknown, arg_reduce, argument, batch_matmul, batch_norm, batch_norm_grad, broadcast, broadcast_args, call,
   channels, concat_first, concat_last, concat_offset, constant, conv, conv_filter_grad, conv_input_grad,
@@ -51,7 +53,7 @@ enum class shape_rule : std::uint8_t {
   sparse_segments, svd, unique, where
 };
 
-/// What an op is to an attention, the keys and values of which may be kept in a cache. What weighs keys without a
+/// The part of an op in an attention, the keys and values of which may be kept in a cache. What weighs keys without a
 /// softmax, or takes but a window of them, is nothing of it.
 enum class attention_part : std::uint8_t {
   nothing,
@@ -59,7 +61,7 @@ enum class attention_part : std::uint8_t {
   whole ///< products and softmax in one op
 };
 
-/// What is known of ops of one type.
+/// The facts about ops of one type.
 struct op_facts {
   double (*flop)(const op_call&) = nullptr; ///< FLOP from shapes and attributes; null if nobody knows
   op_use use = op_use::other;

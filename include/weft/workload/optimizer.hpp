@@ -8,11 +8,11 @@
 
 namespace weft {
 
-/// How parameters are updated. Per parameter: `sgd` costs 2 FLOP and no state; `momentum` 4 FLOP and one slot
+/// The update rule of parameters. Per parameter: `sgd` costs 2 FLOP and no state; `momentum` 4 FLOP and one slot
 /// variable; `rmsprop` 11 FLOP (mean square 4, momentum 6, step 1) and two slot variables; `adam` 12 FLOP and two.
 enum class optimizer { sgd, momentum, rmsprop, adam };
 
-/// What an update op is called, and what it takes per parameter.
+/// The name of an update op, and its cost per parameter.
 struct optimizer_cost {
   const char* name;
   const char* update_type;

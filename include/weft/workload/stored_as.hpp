@@ -20,7 +20,7 @@
 
 namespace weft {
 
-/// How many bits a number takes.
+/// A storage format: the bits that a number takes.
 struct storage_format {
   double tensor_bits = 32; ///< in tensors: activations and gradients
   double weight_bits = 32; ///< in what ops hold, and in what variables hand on: parameters
@@ -203,7 +203,7 @@ workload with_kv_cache(const Workload& w, const kv_cache& cache) {
   return std::move(b).build();
 }
 
-/// Which results of a forward pass are made again for the backward pass, instead of being kept.
+/// The results of a forward pass that are recomputed for the backward pass instead of being kept.
 enum class recomputation : std::uint8_t {
   attention, ///< those inside attentions, which grow with the square of the sequence
   blocks     ///< all inside a block of the network, of which only what leaves it is kept

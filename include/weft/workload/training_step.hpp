@@ -27,14 +27,14 @@ struct training_objective {
 /// Gets the gradients of one objective and returns as many of the same shapes, e.g. `nn::clip_by_global_norm`.
 using gradient_transform = std::function<std::vector<nn::tensor>(std::vector<nn::tensor>)>;
 
-/// How a network becomes a training step.
+/// Options of making a training step of a network.
 struct training_options {
   optimizer rule = optimizer::adam;
   bool colocate_gradients = false;   ///< gradient ops run where their forward op runs (`colocate_gradients_with_ops`)
   gradient_transform transform = {}; ///< what happens to gradients before the updates; empty: nothing
 };
 
-/// What a network is trained for, and how.
+/// The objectives that a network is trained for, and options.
 struct training_task {
   std::vector<training_objective> objectives;
   training_options options = {};

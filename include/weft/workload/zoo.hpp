@@ -21,7 +21,7 @@
 
 namespace weft::zoo {
 
-/// How large the input of a network is.
+/// The size of a network's input.
 struct input_size {
   std::uint64_t batch = 0;  ///< examples
   std::uint64_t length = 0; ///< steps, words or tokens of an example; 0 for networks that have no such thing
@@ -104,7 +104,7 @@ inline const entry& find(std::string_view name) {
                              ", with a batch size if you like, such as lstm@32");
 }
 
-/// What a text asks for.
+/// A request for a bundled network, parsed from a text.
 struct request {
   const entry* network = nullptr;
   input_size size = {};

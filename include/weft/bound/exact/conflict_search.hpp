@@ -30,7 +30,8 @@ public:
     return count * num_devices * num_devices <= 200'000;
   }
 
-  /// Keeps a reference to q. `twin[d]`: a device before d that nothing tells from it, or something not less than d.
+  /// Keeps a reference to q. `twin[d]`: a device before d that is interchangeable with it, or something not less than
+  /// d.
   conflict_search(const whole_times& q, amount limit, const std::vector<std::size_t>& twin)
       : q_{q}, facts_{q}, rules_{facts_}, preferred_(q.num_units, q.num_machines()) {
     possible_ = rules_.begin(limit, twin);

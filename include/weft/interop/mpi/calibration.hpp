@@ -10,7 +10,7 @@
 
 namespace weft::mpi {
 
-/// How much is measured.
+/// Options of a calibration.
 struct calibration_options {
   std::vector<std::size_t> sizes{1, 1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20, 1 << 22}; ///< of messages, in bytes
   int trips = 21;                 ///< round trips per size, of which the median counts
@@ -22,7 +22,7 @@ struct calibration_options {
   std::uint64_t seed = 1;         ///< decides which pairs and groups
 };
 
-/// What two ranks of a level are to each other.
+/// The connection between two ranks of a level.
 struct calibrated_level {
   std::size_t groups = 0;    ///< there are
   link alone;                ///< the medians of the pairs that were measured

@@ -12,7 +12,7 @@
 
 namespace weft::mpi {
 
-/// What a rank's clock is to rank 0's, at some moment.
+/// The offset of a rank's clock from rank 0's, at some moment.
 struct clock_offset {
   double seconds = 0; ///< to be added to the rank's time to have rank 0's
   double bound = 0;   ///< the truth is not farther than this from `seconds`

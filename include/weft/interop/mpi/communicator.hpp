@@ -20,7 +20,7 @@
 
 namespace weft::mpi {
 
-/// What may be sent as the bytes that it is.
+/// A type whose values may be sent as their bytes.
 template <class T>
 concept sendable = std::is_trivially_copyable_v<T>;
 

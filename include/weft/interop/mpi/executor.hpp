@@ -119,7 +119,7 @@ public:
   }
 
 private:
-  /// What the threads of this rank share in a run.
+  /// The state that the threads of this rank share in a run.
   struct run_state {
     run_state(const execute::run_options& o, const execute::memory& m, detail::run_control& c)
         : options{o}, memory{m}, control{c}, can_stop{o.stop.stop_possible()},
@@ -169,7 +169,7 @@ private:
     }
   };
 
-  /// What the messages of one device go through in a run.
+  /// The channel for the messages of one device in a run.
   class channel {
   public:
     channel(executor& x, run_state& s) : x_{x}, s_{s}, reads_clock_{s.options.record || s.can_end()} {}

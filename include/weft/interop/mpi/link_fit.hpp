@@ -11,7 +11,7 @@
 
 namespace weft::mpi {
 
-/// How long messages of a size take on their way.
+/// The transfer time of messages of one size.
 struct message_time {
   double bytes = 0;
   double seconds = 0;

@@ -9,7 +9,7 @@
 
 namespace weft::mpi {
 
-/// What happened in a run, on all ranks: status, `num_finished`, `failed`, `rank` and `message` are the same
+/// The report of a run on all ranks: status, `num_finished`, `failed`, `rank` and `message` are the same
 /// everywhere. `exception` is, on the rank where an op threw, what it threw, and a `remote_error` elsewhere.
 ///
 /// With `record`, times are seconds from when the first rank began, by the clock of rank 0. Rank 0's trace has

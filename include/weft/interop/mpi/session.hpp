@@ -12,7 +12,7 @@
 
 namespace weft::mpi {
 
-/// Which threads of a process may call MPI.
+/// The threads of a process that may call MPI.
 enum class threads : int {
   single = MPI_THREAD_SINGLE,         ///< there is one thread
   funneled = MPI_THREAD_FUNNELED,     ///< the one that made the session

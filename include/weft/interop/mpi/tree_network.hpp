@@ -16,7 +16,7 @@
 
 namespace weft::mpi {
 
-/// What was measured of the groups of a `rank_tree`. Bandwidths are infinite where nothing showed a limit.
+/// Measurements of the groups of a `rank_tree`. Bandwidths are infinite where nothing showed a limit.
 struct tree_measurements {
   std::vector<link> alone;                 ///< by level: between two ranks whose smallest group is of it; none for 0
   std::vector<std::vector<double>> out;    ///< by level and group: of all that leaves the group at once

@@ -6,7 +6,7 @@
 
 namespace weft::mpi {
 
-/// How a rank waits for a message.
+/// The way in which a rank waits for a message.
 enum class waiting : std::uint8_t {
   /// It asks again and again: a deadline, a stop token or the end of another rank's process is noticed while it waits.
   polling,

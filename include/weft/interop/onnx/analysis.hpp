@@ -16,7 +16,7 @@ namespace weft::onnx {
 
 namespace detail {
 
-/// What a node costs.
+/// The cost of a node.
 struct node_cost {
   double flop = 0;
   byte_count resident_bytes = 0; ///< of the parameters inside its bodies

@@ -18,7 +18,7 @@
 
 namespace weft::onnx {
 
-/// What a manifest says beside how the model was cut.
+/// Options of a manifest: its content beside the cut itself.
 struct manifest_options {
   std::string model = "model.onnx";          ///< name of the file
   std::string sha256 = {};                   ///< of its bytes, if they were digested

@@ -10,7 +10,7 @@
 
 namespace weft::onnx::wire {
 
-/// How a field is encoded.
+/// The encoding of a field.
 enum class kind : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, group_begin = 3, group_end = 4, fixed32 = 5 };
 
 /// One field of a message.

@@ -17,7 +17,8 @@ namespace weft::onnx {
 
 namespace detail {
 
-/// Decodes a model. Throws `parse_error` for what is none, and for what would take far more memory than it has bytes.
+/// Decodes a model. Throws `parse_error` for bytes that are no model, and for a model that would take far more memory
+/// than it has bytes.
 inline ::onnx::ModelProto decode(std::string_view bytes, const std::string& file) {
   if (!wire::is_model(bytes)) {
     throw parse_error(file, 0,
@@ -130,7 +131,7 @@ private:
     return text + where(cycle.front());
   }
 
-  /// Who makes which tensor, and what each node reads, once each.
+  /// The producer of each tensor, and the inputs of each node, once each.
   void resolve_names() {
     std::uint32_t v = 0;
     for (const auto& n : g_.node()) {

@@ -76,7 +76,7 @@ private:
     std::string path; // before the names of its ops
     std::unordered_map<std::string, std::vector<op_id>> numbers = {}; // what sizes and other numbers wait for
   };
-  /// Who has written into a tensor, and who has read it since.
+  /// The last writer of a tensor, and its readers since then.
   struct history {
     op_id last = none;
     std::vector<op_id> readers = {};

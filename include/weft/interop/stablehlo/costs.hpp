@@ -62,7 +62,8 @@ inline double extent(const value_type& t, std::size_t axis) {
 
 } // namespace detail
 
-/// What a program's operations cost. Costs of regions and functions are part of the operation that has or calls them.
+/// The costs of a program's operations. Costs of regions and functions are part of the operation that has or calls
+/// them.
 class costs {
 public:
   /// `unknown_trips`: how often loops run of which the text does not tell it; `unknown_flop`: per element of the results

@@ -37,7 +37,7 @@ inline bool is_splat(std::string_view constant) {
 
 namespace detail {
 
-/// What a scalar is: an argument of a loop and a number, or the number alone.
+/// A symbolic scalar: an argument of a loop and a number, or the number alone.
 struct scalar {
   std::uint32_t argument = none;
   std::int64_t number = 0;

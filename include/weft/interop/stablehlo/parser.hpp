@@ -57,7 +57,7 @@ public:
 private:
   static constexpr int max_depth = 200;
 
-  /// What is collected while an operation is read; regions inside it have theirs.
+  /// The parts of an operation that is being read; regions inside it have theirs.
   struct parts {
     operation op;
     std::vector<value_id> operands = {}, initial = {};

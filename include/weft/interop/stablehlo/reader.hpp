@@ -351,7 +351,8 @@ private:
     }
     return static_cast<byte_count>(bytes);
   }
-  /// What an operation's regions read of what is around them, each once. It is the same whoever calls its function.
+  /// The values that an operation's regions read from outside of them, each once; the same for every caller of its
+  /// function.
   std::span<const value_id> captures_of(std::uint32_t number) {
     const auto regions = p_.regions_of(p_.ops[number]);
     if (regions.empty()) {

@@ -29,7 +29,7 @@
 
 namespace weft::starpu {
 
-/// How a plan's devices become StarPU's workers.
+/// The mapping of a plan's devices to StarPU's workers.
 struct executor_options {
   /// The worker of each device, by StarPU's numbers; devices may share one. Empty: the first CPU workers.
   std::vector<int> workers = {};

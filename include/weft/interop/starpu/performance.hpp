@@ -23,7 +23,7 @@
 
 namespace weft::starpu {
 
-/// Which models of StarPU are used.
+/// The choice of StarPU's performance models.
 struct performance_options {
   /// A model is called by the prefix and the op's type; StarPU keeps it in a file of that name in STARPU_HOME.
   std::string prefix = "weft_";
@@ -140,7 +140,7 @@ private:
   std::vector<modelled_op> ops_;
 };
 
-/// What StarPU expects, as a cost model: ops by its performance models, transfers by what it measured of the buses.
+/// StarPU's expectations as a cost model: ops by its performance models, transfers by what it measured of the buses.
 /// Where it knows nothing of an op, `fallback` is asked. Made for one workload and one platform.
 /// ```
 /// const weft::problem p{w, q, weft::starpu::performance_cost{models, w, q, run.workers()}};

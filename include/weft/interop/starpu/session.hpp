@@ -20,7 +20,8 @@
 
 namespace weft::starpu {
 
-/// How StarPU is initialised. Variables of the environment, such as STARPU_NCPU and STARPU_CALIBRATE, come first.
+/// Options of StarPU's initialisation. Variables of the environment, such as STARPU_NCPU and STARPU_CALIBRATE, come
+/// first.
 struct session_options {
   int cpus = -1;          ///< workers that are cores of the processor; -1: as many as there are
   bool calibrate = false; ///< performance models go on learning when they know enough

@@ -20,7 +20,7 @@
 
 namespace weft::tensorflow {
 
-/// How often loops run, by the names of their nodes; `*` is for all others.
+/// Trip counts of loops by the names of their nodes; `*` is for all others.
 using loop_trips = std::map<std::string, std::uint64_t, std::less<>>;
 
 namespace detail {

@@ -35,7 +35,7 @@ struct node {
   std::string_view body = {}; ///< the encoded NodeDef
 };
 
-/// Where an input comes from: output `port` of `from`; a control input has no port.
+/// The source of an input: output `port` of `from`; a control input has no port.
 struct source {
   op_id from = none;
   std::uint32_t port = none;

@@ -22,7 +22,7 @@
 
 namespace weft::tensorflow {
 
-/// What a file leaves open.
+/// Values for the extents that a file leaves open.
 struct shape_options {
   std::uint64_t batch = 1;                                ///< for unknown outermost extents
   std::uint64_t extent = 1;                               ///< for all other unknown extents
@@ -31,7 +31,7 @@ struct shape_options {
 
 namespace detail {
 
-/// What had to be assumed, for notes.
+/// The assumptions made, for notes.
 struct assumptions {
   bool uses_batch = false;                                   ///< whether any shape depends on the batch size
   std::size_t batches = 0;                                   ///< unknown outermost extents
@@ -63,7 +63,7 @@ inline void require_inputs(const graph& g, const shape_options& options) {
   }
 }
 
-/// What a call of a function gives and costs.
+/// The outputs and the cost of a call of a function.
 struct called {
   std::vector<tensor_info> outputs = {};
   double work = 0;

@@ -18,7 +18,7 @@
 
 namespace weft::tensorflow {
 
-/// How a network is written.
+/// Options of writing a network.
 struct network_format {
   bool text = false;                        ///< Protocol Buffers' text format instead of binary
   std::span<const device_id> placement = {}; ///< per op of the workload that is written; empty: no devices

@@ -102,7 +102,7 @@ std::string with_devices_text(std::string_view text, const encoded_file& in, con
   return result;
 }
 
-/// Where the nodes of a graph and of its functions are to run, found from a placement of ops that were made of them.
+/// The devices of the nodes of a graph and of its functions, found from a placement of ops that were made of them.
 class node_places {
 public:
   explicit node_places(function_library& functions) : functions_{functions} {}

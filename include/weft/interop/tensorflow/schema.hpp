@@ -14,7 +14,8 @@
 
 namespace weft::tensorflow::schema {
 
-/// What a field holds. What is `unread` may be anything: it is accepted and not kept, since nothing depends on it.
+/// The type of a field. A field that is `unread` may hold anything: it is accepted and not kept, since nothing depends
+/// on it.
 enum class type : std::uint8_t {
   int32,
   int64,

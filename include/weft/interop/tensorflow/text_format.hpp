@@ -19,8 +19,8 @@
 
 namespace weft::tensorflow {
 
-/// Where in a text the device of a node is, or would be: bytes [first, last) hold its value; both are where it could
-/// be inserted if it has none.
+/// The place of a node's device in a text, or where it would be: bytes [first, last) hold its value; both are where it
+/// could be inserted if it has none.
 struct device_place {
   std::size_t first = 0;
   std::size_t last = 0;

@@ -71,7 +71,7 @@ constexpr bool holds_times(std::span<const double> row) {
   return signs >> 63 == 0;
 }
 
-/// How rows are filled. The plans are the same; a test compares them.
+/// The code path that fills rows. The plans are the same; a test compares them.
 enum class row_path : std::uint8_t {
   automatic, ///< from reciprocals where the cost model allows it
   plain,     ///< by asking the cost model about each device

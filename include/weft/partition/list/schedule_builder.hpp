@@ -21,7 +21,7 @@
 
 namespace weft::partition::list {
 
-/// How an op could run; times in seconds.
+/// A candidate slot for an op; times in seconds.
 struct option {
   device_id device = none; ///< `none`: nowhere
   std::size_t slot = 0;    ///< of the device

@@ -28,7 +28,7 @@
 
 namespace weft::partition::multilevel {
 
-/// Which cluster each vertex is in.
+/// The cluster of each vertex.
 struct clusters {
   std::vector<op_id> of;  ///< per vertex, its cluster; numbered from 0 in a topological order of the quotient
   std::size_t count = 0;
@@ -51,7 +51,7 @@ struct clusters {
   }
 };
 
-/// What a cluster may be.
+/// Limits on clusters.
 struct cluster_limits {
   double weight = 0;                       ///< none gets heavier, unless a single vertex is
   std::span<const std::uint32_t> part{};   ///< if not empty: per vertex, and a cluster is within one part
@@ -386,7 +386,7 @@ inline weighted_dag induced(const weighted_dag& g, std::span<const std::uint32_t
   return s;
 }
 
-/// How far and how finely a graph is coarsened.
+/// Options of coarsening: how far and how finely.
 struct coarsening {
   std::size_t vertices = 1000; ///< stop at so few
   double heaviest = 0;         ///< what a vertex of the coarsest graph may weigh

@@ -64,7 +64,7 @@ private:
   std::vector<op_id> vertex_;
 };
 
-/// What moves gain in cut edges. Only the parts at the two ends of where a vertex may go have neighbours of it, so four
+/// Gains of moves in cut edges. Only the parts at the two ends of where a vertex may go have neighbours of it, so four
 /// numbers per vertex tell what each of its moves gains: these parts, and the weight of the edges to them.
 class edge_gains {
 public:
@@ -163,7 +163,7 @@ private:
   std::vector<sides> sides_; // per number of a vertex at the boundary
 };
 
-/// How long to look for moves.
+/// The effort to spend on moves.
 struct refinement {
   std::uint32_t passes = 4;   ///< each moves a vertex at most once
   std::size_t patience = 500; ///< a pass ends after so many moves without a new best, and goes back to that

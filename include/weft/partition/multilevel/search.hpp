@@ -21,7 +21,7 @@
 
 namespace weft::partition::multilevel {
 
-/// How a search goes about it.
+/// Options of the search.
 struct search_options {
   std::size_t coarsest = 10'000; ///< vertices at which coarsening stops, and many ways to cut are tried
   double growth = 3;             ///< per step of coarsening, as in `coarsening`

@@ -40,7 +40,7 @@ inline weighted_dag with_shared_outputs(const weighted_dag& g) {
   return s;
 }
 
-/// What moves gain in communication volume, for `refiner`. Memory: 8 bytes per edge.
+/// Gains of moves in communication volume, for `refiner`. Memory: 8 bytes per edge.
 class volume_gains {
 public:
   volume_gains(const weighted_dag& g, std::span<std::uint32_t> part)

@@ -97,7 +97,7 @@ inline job_sets descendants(const parallel_jobs& g) {
   return below;
 }
 
-/// How long machines that are alike need for jobs without precedences, at least, as jobs are added: the work over the
+/// A lower bound for identical machines and jobs without precedences, as jobs are added: the work over the
 /// number of machines; and of the largest k · machines + 1 some machine has k + 1, for each k. Both are a multiple of
 /// the grid. Complexity: O(jobs) per job.
 class packing_bound {

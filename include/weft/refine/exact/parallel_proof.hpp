@@ -13,10 +13,10 @@
 
 namespace weft::refine::exact {
 
-/// What refine::identical_devices found, and why nothing less is possible: a schedule, and either that windows of time
-/// are too narrow for what must run in them, or the walk of a search that found no schedule by `refuted`. It is written
-/// as text, from which a program that knows the rules, but none of this code, can check both; docs/exact.md tells the
-/// rules and the format, test/identical_devices_proof.py is such a program.
+/// A schedule that refine::identical_devices found, and the reason why nothing less is possible: a schedule, and either
+/// that windows of time are too narrow for what must run in them, or the walk of a search that found no schedule by
+/// `refuted`. It is written as text, from which a program that knows the rules, but none of this code, can check both;
+/// docs/exact.md tells the rules and the format, test/identical_devices_proof.py is such a program.
 ///
 /// Only where all times are multiples of a unit, so that sums are exact; elsewhere, and where no op takes time, `unit`
 /// is 0.

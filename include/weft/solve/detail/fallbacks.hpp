@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Partitioners for what good heuristics miss: dear communication, and tight memory.
+/// Partitioners for what good heuristics miss: expensive communication, and tight memory.
 #pragma once
 
 #include "weft/core/random.hpp"
@@ -16,7 +16,7 @@
 
 namespace weft::solve::detail {
 
-/// Everything on the device where it takes least in all, as far as it fits; where communication is dear, nothing
+/// Everything on the device where it takes least in all, as far as it fits; where communication is expensive, nothing
 /// better may exist. Ties: the smaller id.
 struct one_device {
   template <class Problem>

@@ -98,7 +98,7 @@ std::vector<double> range_based_costs(const W& w, std::size_t num_devices, doubl
   return seconds;
 }
 
-/// How `cvb_costs` draws.
+/// Options of `cvb_costs`.
 struct cvb_options {
   double op_variation = 0;       ///< coefficient of variation of an op's mean around its work, from 0 to 1
   double device_variation = 0.5; ///< coefficient of variation of an op's times on different devices, from 0 to 1

@@ -11,7 +11,7 @@
 
 namespace weft::generate {
 
-/// What a random workload looks like. The defaults are those of the critical-path paper's generator ([CP], classes
+/// Options of random layered workloads. The defaults are those of the critical-path paper's generator ([CP], classes
 /// GraphConfig and Connected_DAG_Generator of its published code). Amounts are drawn uniformly from closed intervals;
 /// their units are those of the platform they are meant for.
 struct layered_dag_options {

@@ -24,7 +24,7 @@
 
 namespace weft::generate {
 
-/// How the devices of a suite differ.
+/// The heterogeneity of the devices of a suite.
 enum class heterogeneity : std::uint8_t {
   identical, ///< speed 1
   related,   ///< speeds from 1 to 4

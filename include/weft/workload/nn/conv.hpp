@@ -13,7 +13,7 @@ namespace weft::nn {
 /// `same` pads so that only the stride shrinks an image, `valid` does not pad.
 enum class padding { same, valid };
 
-/// How a window moves over an image.
+/// The stride and padding of a window that slides over an image.
 struct sliding {
   std::uint64_t stride = 1;
   padding pad = padding::same;

@@ -51,7 +51,7 @@ inline std::uint64_t expert_capacity(std::uint64_t rows, const expert_options& o
   return static_cast<std::uint64_t>(std::ceil(all / static_cast<double>(o.experts)));
 }
 
-/// What a mixture of experts makes.
+/// The outputs of a mixture of experts.
 struct expert_result {
   tensor y;       ///< of the extents of the rows that came in
   tensor balance; ///< a scalar that is small when experts are chosen equally often; a part of the loss

@@ -19,7 +19,7 @@ inline tensor dense(const std::string& name, const tensor& x, std::uint64_t unit
   return matmul(x, weights) + biases;
 }
 
-/// What a convolution layer looks like.
+/// Options of a convolution layer.
 struct conv_options {
   std::uint64_t filters = 0;
   std::uint64_t kernel_height = 3;

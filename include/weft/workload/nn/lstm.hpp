@@ -10,7 +10,7 @@
 
 namespace weft::nn {
 
-/// What an LSTM cell carries from step to step; both are batch × hidden.
+/// The state of an LSTM cell from step to step; both are batch × hidden.
 struct lstm_state {
   tensor c;
   tensor h;
@@ -34,7 +34,7 @@ inline lstm_state basic_lstm_step(const tensor& x, const lstm_state& state, cons
   return {c, shown * output};
 }
 
-/// What LSTMBlockCell gives, in the order of its outputs; all are batch × hidden.
+/// The outputs of LSTMBlockCell, in their order; all are batch × hidden.
 struct lstm_block {
   tensor i;  ///< input gate σ(i)
   tensor cs; ///< new cell state
@@ -121,7 +121,7 @@ inline lstm_state fused_lstm_step(const tensor& x, const lstm_state& state, cons
   return {block.cs, block.h};
 }
 
-/// How one step of an LSTM cell is made: `basic_lstm_step`, `fused_lstm_step`, or a function of yours.
+/// The function that makes one step of an LSTM cell: `basic_lstm_step`, `fused_lstm_step`, or a function of yours.
 using lstm_arithmetic = lstm_state (*)(const tensor& x, const lstm_state& state, const tensor& kernel,
                                        const tensor& bias);
 

@@ -45,7 +45,7 @@ private:
   std::uint32_t output_ = 0;
 };
 
-/// What the gradient of an op is made from.
+/// The arguments of the function that makes the gradient of an op.
 struct gradient_call {
   network& net;
   op_id op;                        ///< the forward op
@@ -79,7 +79,7 @@ struct variable {
   bool trainable = true;
 };
 
-/// What of TensorFlow's habits a network follows.
+/// The habits of TensorFlow that a network follows.
 struct network_options {
   /// Add also the small ops that TensorFlow puts around the arithmetic (constants for axes and shapes,
   /// BroadcastGradientArgs, Sum and Reshape of every broadcast, tuple barriers around gradients). Without them an op

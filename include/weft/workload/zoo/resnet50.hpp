@@ -10,7 +10,7 @@
 
 namespace weft::zoo {
 
-/// Which convolution of a block halves the image: the first 1×1 as in the paper (v1), or the 3×3 (v1.5), which costs
+/// The convolution of a block that halves the image: the first 1×1 as in the paper (v1), or the 3×3 (v1.5), which costs
 /// 6 % more and is what frameworks ship today.
 enum class resnet_stride { in_1x1, in_3x3 };
 
