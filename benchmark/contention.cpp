@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What transfers on shared links cost, and how much of that a plan that knows of them saves: the networks of the zoo up
-// to 6,000 ops on platforms with shared links, planned by solve::best, which knows of none, and by solve::best under fair sharing.
-// Deterministic.
+// to 6,000 ops on platforms with shared links, planned by solve::best, which knows of none, and by solve::best under
+// fair sharing. Deterministic.
 //
 // contention [--moves N] [--port]     --moves: of each search (20000); --port: one tensor per port instead of fair
 // sharing

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // How well op times with any number of threads are predicted from few measurements: hill climbing in steps of x, and
 // regression on op features that sees the same measurements. Ops: those of four training steps on a 68-core manycore;
-// measurements with a standard error of 5 %, one in fifty ten times too long. Accuracy is 1 − |predicted − true| / true,
-// not below 0, averaged over all thread counts and affinities that were not measured; runs are compared with measuring
-// every thread count and affinity once. Everything printed is deterministic.
+// measurements with a standard error of 5 %, one in fifty ten times too long. Accuracy is 1 − |predicted − true| /
+// true, not below 0, averaged over all thread counts and affinities that were not measured; runs are compared with
+// measuring every thread count and affinity once. Everything printed is deterministic.
 #include "weft/concurrency/hill_climbing.hpp"
 #include "weft/concurrency/regression.hpp"
 #include "weft/concurrency/roofline.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Heuristics on large graphs: the makespan of partition::reverse_heft under static_order over HEFT's, both over the best
-// lower bound, and how long each took. Layered graphs and stencils on 8 devices, CCR 1: devices that differ in speed, the
-// same with sends, and unrelated times (range-based, beta 1). `peak_GB` is the memory of the process so far, graph and
-// problem included. Deterministic but for the seconds.
+// Heuristics on large graphs: the makespan of partition::reverse_heft under static_order over HEFT's, both over the
+// best lower bound, and how long each took. Layered graphs and stencils on 8 devices, CCR 1: devices that differ in
+// speed, the same with sends, and unrelated times (range-based, beta 1). `peak_GB` is the memory of the process so far,
+// graph and problem included. Deterministic but for the seconds.
 //
 // large_graphs [--ops N] [--seed N] [--ccr RATIO] [--only BEGINNING_OF_A_NAME]
 #include "support/cases.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Training steps of transformers on 8 GPUs, each with a fraction of the memory that one GPU would need for all of it:
 // the step time of plans that keep to the memory over time, against layer-wise equal splitting run as frameworks do
-// (what is ready first runs first, memory unlimited), and the memory at the worst moment, as the simulator tracks it and
-// as the validator counts it. Deterministic but for the seconds.
+// (what is ready first runs first, memory unlimited), and the memory at the worst moment, as the simulator tracks it
+// and as the validator counts it. Deterministic but for the seconds.
 //
 // memory [--moves N] [--only NAME]
 #include "weft/bound/live_memory.hpp"

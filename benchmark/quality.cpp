@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // How good the strategies are on the suite of generated problems: the geometric mean of makespan / lower bound, by
-// communication, heterogeneity and family. The bound is raised by search. Deterministic: searches have budgets in moves,
-// unless --seconds gives all of them the same time. A strategy that decides no order runs under path_completion_time.
+// communication, heterogeneity and family. The bound is raised by search. Deterministic: searches have budgets in
+// moves, unless --seconds gives all of them the same time. A strategy that decides no order runs under
+// path_completion_time.
 //
 // quality [--seeds N] [--families] [--moves N | --seconds S] [--csv]
 //   --moves: that refiners and `best` may evaluate, 0: leave out; --seconds: that each of them has for each problem

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// How near `solve::best` comes to the best that anyone has published: its plan and its bound on flexible job shops and on
-// the graphs of the critical-path paper, beside HEFT; and what `refine::identical_devices` makes of standard task graphs.
-// records --help tells the rest.
+// How near `solve::best` comes to the best that anyone has published: its plan and its bound on flexible job shops and
+// on the graphs of the critical-path paper, beside HEFT; and what `refine::identical_devices` makes of standard task
+// graphs. records --help tells the rest.
 #include "support/cases.hpp"
 #include "tool/command_line.hpp"
 #include "tool/main.hpp"
@@ -76,8 +76,8 @@ std::map<std::string, published> read_known(const std::string& file) {
   return all;
 }
 
-/// Flexible job shops of three kinds: the same time on one to three machines, other times on one to five, other times on
-/// most of many machines.
+/// Flexible job shops of three kinds: the same time on one to three machines, other times on one to five, other times
+/// on most of many machines.
 std::string generated_shop(const std::string& family, std::uint32_t jobs, std::uint32_t machines, std::uint64_t seed) {
   rng random{seed};
   std::string text = std::to_string(jobs) + " " + std::to_string(machines) + "\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What weft sees of the machine that it runs on, what a short measurement says that it reaches, and what its concurrency
-// strategies would do with a training step here.
+// What weft sees of the machine that it runs on, what a short measurement says that it reaches, and what its
+// concurrency strategies would do with a training step here.
 #include "weft/concurrency/moldable.hpp"
 #include "weft/execute/calibrate.hpp"
 #include "weft/interop/hwloc.hpp"

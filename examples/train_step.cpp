@@ -118,8 +118,8 @@ public:
   }
 
 private:
-  /// Runs training steps with one op at a time until hill climbing knows how all classes of ops scale. All ops of a step
-  /// have the same team, the smallest that some class asks for: mixed teams would measure how threads are woken.
+  /// Runs training steps with one op at a time until hill climbing knows how all classes of ops scale. All ops of a
+  /// step have the same team, the smallest that some class asks for: mixed teams would measure how threads are woken.
   void profile_once() {
     concurrency::profiler learn{
       classes_, machine_.cores(), {.step = machine_.cores() > 8 ? 4u : 1u, .runs = 9, .spread = false}};
@@ -295,9 +295,9 @@ std::vector<setting> make_settings(const task& t) {
   return all;
 }
 
-/// The setting that was the fastest so far, to be used from then on: it begins as the winner of a short trial among those
-/// that predictions say are within a third of the best, and goes on learning from every round that is measured. The
-/// recommended one takes part, so that nobody is worse off for long.
+/// The setting that was the fastest so far, to be used from then on: it begins as the winner of a short trial among
+/// those that predictions say are within a third of the best, and goes on learning from every round that is measured.
+/// The recommended one takes part, so that nobody is worse off for long.
 class decision {
 public:
   explicit decision(std::vector<setting>& all) : all_{&all} {
@@ -590,8 +590,9 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-  // Idle threads of libgomp's pools spin for long by default, on cores that ops beside them want. A shorter count may cost
-  // the recommended setting something: docs/performance.md has both. The variable is read when the library is loaded.
+  // Idle threads of libgomp's pools spin for long by default, on cores that ops beside them want. A shorter count may
+  // cost the recommended setting something: docs/performance.md has both. The variable is read when the library is
+  // loaded.
   if (std::getenv("GOMP_SPINCOUNT") == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
     setenv("GOMP_SPINCOUNT", "5000", 1);
     execv("/proc/self/exe", argv);

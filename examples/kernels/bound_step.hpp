@@ -54,8 +54,8 @@ public:
       : bound_step{net, built, nullptr, std::move(start), worth_sharing} {}
 
   /// In the memory of a program made from `built` and a plan, which must outlive it, too. Of devices that are not
-  /// there, no op is bound. Throws `weft::error` also if the plan tears a variable from an op that updates it, and if a tensor
-  /// takes other memory than its kernels need.
+  /// there, no op is bound. Throws `weft::error` also if the plan tears a variable from an op that updates it, and if a
+  /// tensor takes other memory than its kernels need.
   bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, const weft::execute::memory& memory,
              starting_point start = {}, double worth_sharing = default_worth_sharing)
       : bound_step{net, built, &memory, std::move(start), worth_sharing} {}

@@ -17,7 +17,8 @@ weft::inventory::listing read_lists(const std::vector<std::string>& files);
 /// Keeps only those nodes; or, if no nodes are listed, makes the machine of so many that are alike.
 void choose_nodes(weft::inventory::listing& all, const std::string& expression);
 
-/// `NAME=fp32:60,bandwidth:900,…` gives the figures of a GPU, `NAME=OTHER` says which GPU a name or a type of Slurm's means.
+/// `NAME=fp32:60,bandwidth:900,…` gives the figures of a GPU, `NAME=OTHER` says which GPU a name or a type of Slurm's
+/// means.
 void add_gpu(weft::machine_assumptions& assumed, const std::string& text);
 
 /// `fp32:2.5,bandwidth:200,memory:512,watts:400`.

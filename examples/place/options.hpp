@@ -65,8 +65,8 @@ options parse(int argc, char** argv);
 /// than the step time are not made for a network.
 void choose_network(options& o, const weft::platform<>& devices);
 
-/// What transfers do to each other in the figures; empty if they do nothing, unless links are shared and --contention was
-/// not given.
+/// What transfers do to each other in the figures; empty if they do nothing, unless links are shared and --contention
+/// was not given.
 std::string about_network(const options& o, const weft::platform<>& devices);
 
 } // namespace place

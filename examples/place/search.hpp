@@ -54,8 +54,8 @@ inline on_network network_of(const options& o) { return {{}, {o.contention}}; }
 /// Searches within the budget. `base` is what the costs of `p` rest on.
 answer search(const options& o, const problem& p, const estimate& base, const listeners& tell);
 
-/// Runs `a.plan` on the network that was asked for. Without an order ops run as a framework would run them, and the plan
-/// gets the order that this gave.
+/// Runs `a.plan` on the network that was asked for. Without an order ops run as a framework would run them, and the
+/// plan gets the order that this gave.
 void follow(const options& o, const problem& p, answer& a);
 
 /// What one would do without a search; each placement once, those that fit and take least first.

@@ -41,8 +41,8 @@ struct model_options {
   std::optional<weft::kv_cache> cache = {};
 };
 
-/// Adds --batch, --dim, --shape, --parameters, --fetch, --signature, --tags, --trips, --keep-functions, --train, --work,
-/// --peak-rates, --times and --profile, which fill `o` when `app` parses.
+/// Adds --batch, --dim, --shape, --parameters, --fetch, --signature, --tags, --trips, --keep-functions, --train,
+/// --work, --peak-rates, --times and --profile, which fill `o` when `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 
 /// Adds --dtype, --kv-cache and --recompute: what a model takes in memory.

@@ -128,7 +128,8 @@ TEST_CASE("fill_idle: the most urgent op that ends in time joins") {
 }
 
 TEST_CASE("fill_idle: otherwise the most time-consuming op that ends sooner than by waiting") {
-  // Op 0 runs until 4 on two of four cores. 1: 5 s on two or more; 2: 6 s on two, 5.5 on four; 3: 30 on two, 15 on four.
+  // Op 0 runs until 4 on two of four cores. 1: 5 s on two or more; 2: 6 s on two, 5.5 on four; 3: 30 on two, 15 on
+  // four.
   scene s{{ideal(1), {10, 5, 5, 5}, {9, 6, 6, 5.5}, {60, 30, 20, 15}}, {{2}, {4}, {4}, {4}}, {1, 2, 3}, 4};
   s.run(0, 2, 4);
   CHECK(s.ask(fill_idle{}) == launch{2, {2}});

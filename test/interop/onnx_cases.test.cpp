@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What shapes and costs are where a file declares them, where they depend on conditions, calls and operator sets, and of
-// ops that the library at hand does not know. Figures are worked out by hand from the definitions of the ops.
+// What shapes and costs are where a file declares them, where they depend on conditions, calls and operator sets, and
+// of ops that the library at hand does not know. Figures are worked out by hand from the definitions of the ops.
 #include "interop/onnx_models.hpp"
 #include "weft/interop/onnx.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The models that ONNX publishes to test its operators (Debian: libonnx-testdata). What they declare of their outputs is
-// taken, and found out where they are made not to declare it.
+// The models that ONNX publishes to test its operators (Debian: libonnx-testdata). What they declare of their outputs
+// is taken, and found out where they are made not to declare it.
 #include "weft/interop/onnx.hpp"
 
 #include "weft/io/files.hpp"

@@ -144,8 +144,8 @@ TEST_CASE("favourites: at most one child and one parent, even where rounding wou
 }
 
 TEST_CASE("m_sct: a device waits for the favourite of what it ran") {
-  // 0 [0, 2) on device 0, 1 [0, 4) on device 1. Then 2 could start on device 0 at 5, when 1's tensor is there, and 3 at 2.
-  // 2 is 0's favourite, and nowhere starts sooner, so device 0 waits for it: 3 would be urgent only at 12.
+  // 0 [0, 2) on device 0, 1 [0, 4) on device 1. Then 2 could start on device 0 at 5, when 1's tensor is there, and 3 at
+  // 2. 2 is 0's favourite, and nowhere starts sooner, so device 0 waits for it: 3 would be urgent only at 12.
   const auto w = test::timed_graph({2, 4, 3, 6}, {{0, 2, 20}, {1, 2, 1}, {0, 3, 10}});
   const auto q = test::unit_devices(2);
   const problem p{w, q};

@@ -49,8 +49,8 @@ TEST_CASE("reverse HEFT: sees the sends that a choice causes") {
 }
 
 TEST_CASE("reverse HEFT: with a price, ops keep to devices that are good at them") {
-  // Each op takes 1 second on one of two devices and 3 on the other, half of them each way, but the first six in reversed
-  // order are all good on the same one.
+  // Each op takes 1 second on one of two devices and 3 on the other, half of them each way, but the first six in
+  // reversed order are all good on the same one.
   std::vector<double> seconds;
   for (int v = 0; v < 12; ++v) {
     seconds.insert(seconds.end(), {v < 6 ? 1.0 : 3.0, v < 6 ? 3.0 : 1.0});

@@ -255,8 +255,9 @@ TEST_CASE("property: a device that no op may run on does not change bounds") {
     RC_ASSERT(about(before.value, after.value));
     const auto exact = decide("quick branch_and_bound", made.task, 0);
     const auto also = decide("quick branch_and_bound", extended.task, 0);
-    // A search that ran out of budget may have come to different bounds, as it begins with different plans of HEFT, whose
-    // mean costs count all devices. But what one has proven holds for the other's plan; equal bounds follow if both ended.
+    // A search that ran out of budget may have come to different bounds, as it begins with different plans of HEFT,
+    // whose mean costs count all devices. But what one has proven holds for the other's plan; equal bounds follow if
+    // both ended.
     if (exact && also) {
       const double reached = run_in_order(made.task, exact->plan);
       const double also_reached = run_in_order(extended.task, also->plan);

@@ -97,7 +97,8 @@ struct lists {
   }
 };
 
-/// What a finder says must be so: devices that wait, each for something that the next does later than what it waits for.
+/// What a finder says must be so: devices that wait, each for something that the next does later than what it waits
+/// for.
 void check_circle(const lists& p, const std::vector<violation>& found) {
   REQUIRE(!found.empty());
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -40,8 +40,8 @@ auto on_plans(Refiner refiner) {
   };
 }
 
-/// Never worse, valid, the given plan unless something is better, and the same again for the same seed. `refiner(moves)`
-/// has a budget of that many moves.
+/// Never worse, valid, the given plan unless something is better, and the same again for the same seed.
+/// `refiner(moves)` has a budget of that many moves.
 template <class Policy, class Refiner>
 void never_worse(Refiner refiner, std::uint64_t moves, std::uint64_t seed, int rounds) {
   rng random{seed};
@@ -141,7 +141,8 @@ void manages_small_problems(Refiner refiner) {
   CHECK(search(ordered, stuck, policy, random) == stuck);
 }
 
-/// With infinite moves: ends at the target, or when it is asked to, and tells of every better schedule. `refiner(budget)`.
+/// With infinite moves: ends at the target, or when it is asked to, and tells of every better schedule.
+/// `refiner(budget)`.
 template <class Refiner>
 void heeds_its_budget(Refiner refiner) {
   const schedule::static_order policy;

@@ -44,8 +44,8 @@ link_matrix draw_links(rng& random, shape s, std::size_t devices) {
     }
     return links;
   }
-  // Devices on switches, these on a higher switch or the root. Only the cables of devices have latencies where all routes
-  // are to have the same.
+  // Devices on switches, these on a higher switch or the root. Only the cables of devices have latencies where all
+  // routes are to have the same.
   interconnect_builder b{devices};
   const double same = random.uniform(0.01, 0.5);
   const auto cable = [&](bool of_device) {

@@ -71,8 +71,8 @@ simgrid_run run_here(const Problem& p, const plan& decided, contention_model con
       if (from != to) {
         std::vector<sg::LinkInRoute> route;
         q.visit_route(from, to, [&](link_id l) {
-          // On a fat pipe of SimGrid's, a flow of smaller weight gets less when one of larger weight is there: each route
-          // has its own.
+          // On a fat pipe of SimGrid's, a flow of smaller weight gets less when one of larger weight is there: each
+          // route has its own.
           const auto own = [&] { return std::to_string(from) + "-" + std::to_string(to) + "/" + std::to_string(l); };
           route.emplace_back(shared ? links[l] : create(own(), q.link_at(l), sg::Link::SharingPolicy::FATPIPE));
         });
@@ -175,9 +175,10 @@ bool receive(std::FILE* from, std::vector<T>& all) {
 } // namespace simgrid_detail
 
 /// Runs a plan with an order, on devices of one slot, in a process of its own. Ops and sends are executions chained per
-/// device, transfers are communications over the platform's routes, whose links are fat pipes under `none` and shared under
-/// `fair`. `lazy` is what SimGrid does by default, and faster; but where several latencies end at one instant, version 3.32
-/// then loses constraints, so that flows get more than there is. Throws std::runtime_error if SimGrid ends without a result.
+/// device, transfers are communications over the platform's routes, whose links are fat pipes under `none` and shared
+/// under `fair`. `lazy` is what SimGrid does by default, and faster; but where several latencies end at one instant,
+/// version 3.32 then loses constraints, so that flows get more than there is. Throws std::runtime_error if SimGrid ends
+/// without a result.
 template <class Problem>
 simgrid_run run_in_simgrid(const Problem& p, const plan& decided, contention_model contention, bool lazy = false) {
   int ends[2];

@@ -130,8 +130,8 @@ platform<> with_free_sends(const platform<>& q) {
 
 // A branch of n ops of 5 µs that goes to another GPU and comes back is away for n·5 µs, two launches of 5 µs and two
 // latencies L, while the first GPU runs the other branch of n·5 µs. So a stage cannot end after less than
-// (n + 1)·5 + 2·(5 + L) µs, or, where it ends on the other GPU, (n + 1)·5 + 2·5 + L µs, as the first GPU sends twice. One
-// GPU takes (2n + 1)·5 µs. Over NVLink, L is 5 µs: branches of up to 3 ops gain nothing.
+// (n + 1)·5 + 2·(5 + L) µs, or, where it ends on the other GPU, (n + 1)·5 + 2·5 + L µs, as the first GPU sends twice.
+// One GPU takes (2n + 1)·5 µs. Over NVLink, L is 5 µs: branches of up to 3 ops gain nothing.
 TEST_CASE("solve::best on presets: small ops are not promised a speed-up that launches and latencies eat") {
   const auto chain = forks(29, 3); // 1.02 ms on one GPU
   for (const char* name : {"dgx_a100", "hgx_a100_4gpu", "p3_8xlarge", "pcie_4gpu"}) {

@@ -68,8 +68,8 @@ inline std::vector<op_id> random_topological_order(const workload& w, rng& rando
   return ops;
 }
 
-/// A plan for up to some number of devices whose orders agree with the graph: no order, a topological one, or any merge of the
-/// workers' own; with a send here and there.
+/// A plan for up to some number of devices whose orders agree with the graph: no order, a topological one, or any merge
+/// of the workers' own; with a send here and there.
 inline plan random_plan(const workload& w, rng& random, std::uint32_t max_devices = 4) {
   plan p;
   const auto num_workers = 1 + random.below(max_devices);

@@ -34,8 +34,8 @@ static_assert(ranges::random_access_range<views::gaps_view> && ranges::sized_ran
 static_assert(std::ranges::random_access_range<views::gaps_view> && std::ranges::view<views::gaps_view>);
 static_assert(!std::is_constructible_v<views::timeline, trace>);
 
-/// Device 0: ops 2 (0 to 1), 0 (1 to 3), a send from 4 to 5, op 3 (8 to 9). Device 2: op 1 from 5 to 7, op 4 from 6 to 8,
-/// as a team runs beside another. Device 1 only receives. The run ends with a transfer at 10.
+/// Device 0: ops 2 (0 to 1), 0 (1 to 3), a send from 4 to 5, op 3 (8 to 9). Device 2: op 1 from 5 to 7, op 4 from 6 to
+/// 8, as a team runs beside another. Device 1 only receives. The run ends with a transfer at 10.
 trace small_run() {
   return {.ops = {{0, 1, 3}, {2, 5, 7}, {0, 0, 1}, {0, 8, 9}, {2, 6, 8}},
           .transfers = {{0, 0, 2, 4, 5, 5, 5.5}, {2, 0, 1, 9, 9, 9, 10}, {2, 0, 2, 3, 3, 3, 3.5}},

@@ -58,8 +58,8 @@ double kept(const zoo::gpt2_options& o, const Step& step_of) {
 }
 
 // Korthikanti et al., *Reducing Activation Recomputation in Large Transformer Models*, MLSys 2023, equation 1: a layer
-// keeps s b h (34 + 5 a s / h) bytes in 16 bits. The dropout masks are 2 of the 34 and 3 of the 5 (a mask of a byte, and
-// the result of that dropout): without dropout 32 + 2 a s / h are left.
+// keeps s b h (34 + 5 a s / h) bytes in 16 bits. The dropout masks are 2 of the 34 and 3 of the 5 (a mask of a byte,
+// and the result of that dropout): without dropout 32 + 2 a s / h are left.
 TEST_CASE("published memory: activations of a GPT layer, all kept") {
   const double scores = 12.0 * 1024 / 768; // a s / h
   const auto all = [](const workload& f) { return training_step(f); };
@@ -69,8 +69,8 @@ TEST_CASE("published memory: activations of a GPT layer, all kept") {
   longer.length = 512;
   CHECK(kept(longer, all) == doctest::Approx(32 + 4 * scores / 2).epsilon(1e-3));
   // With dropout as TensorFlow's graphs write it, as x / keep · floor(random + keep): each of the three dropouts keeps
-  // both factors in 16 bits, where a mask of a byte would do. Kept besides: the result of the one of the scores, and what
-  // goes into the two others.
+  // both factors in 16 bits, where a mask of a byte would do. Kept besides: the result of the one of the scores, and
+  // what goes into the two others.
   auto dropped = small;
   dropped.dropout = true;
   CHECK(kept(dropped, all) == doctest::Approx(32 + 4 * scores + (2 + 2) * (scores + 2) + 2 * scores + 4).epsilon(0.02));

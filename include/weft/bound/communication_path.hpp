@@ -221,8 +221,8 @@ constexpr double communication_path(const Problem& p) {
   return r.feasible() ? detail::longest(r, detail::communication_paths(r)) : detail::infinity;
 }
 
-/// For each op, seconds that pass from its end to the end of all in every plan, by the same argument. Precondition: each
-/// component is allowed on some device.
+/// For each op, seconds that pass from its end to the end of all in every plan, by the same argument. Precondition:
+/// each component is allowed on some device.
 template <class Problem>
 constexpr std::vector<double> communication_tails(const Problem& p) {
   return detail::communication_paths(detail::relaxation<Problem>{p}).tail;

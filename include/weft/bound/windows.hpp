@@ -51,8 +51,8 @@ private:
     double weight;
   };
 
-  /// Of the choices of fewer types than that, those whose ops have most to do per slot: an order in which the numbers of
-  /// the ops do not count.
+  /// Of the choices of fewer types than that, those whose ops have most to do per slot: an order in which the numbers
+  /// of the ops do not count.
   constexpr buffer<const device_choice*> busiest(std::size_t num_types) const {
     buffer<const device_choice*> some;
     for (const device_choice& c : r_.choices()) {
@@ -172,14 +172,14 @@ private:
 
 /// The least makespan T that all windows of time allow; seconds. In a plan of makespan T, an op runs between its head
 /// (what must pass before it can start) and T minus its tail. Within a window [a, T - b] it spends at least its time
-/// minus what fits before a, or minus what fits after T - b, whichever is more, or the whole window if it covers it. All
-/// devices and slots together can spend no more than the window is long.
+/// minus what fits before a, or minus what fits after T - b, whichever is more, or the whole window if it covers it.
+/// All devices and slots together can spend no more than the window is long.
 ///
-/// For devices that differ, the time on device d counts y_d: any y_d >= 0 are right, since the weighted load of an op is
-/// at least that on the device where it is least, and the devices can spend Σ slots(d) · y_d per second. Heads and tails
-/// are those of bound/communication_path.hpp. All devices are tried, and of the sets of devices that some components allow
-/// the four with most to do per slot, with the ops that are confined to them. A window that is overloaded at T raises T
-/// to where it no longer is.
+/// For devices that differ, the time on device d counts y_d: any y_d >= 0 are right, since the weighted load of an op
+/// is at least that on the device where it is least, and the devices can spend Σ slots(d) · y_d per second. Heads and
+/// tails are those of bound/communication_path.hpp. All devices are tried, and of the sets of devices that some
+/// components allow the four with most to do per slot, with the ops that are confined to them. A window that is
+/// overloaded at T raises T to where it no longer is.
 ///
 /// Complexity: O(n · device types · windows): all pairs of a head and a tail for up to some 80 ops, fewer for more, so
 /// that the product stays below about 600,000 per set of devices; none beyond 20,000 ops.

@@ -111,8 +111,8 @@ struct active_op {
 
 /// Drives one machine: tell it what becomes ready and what ends, ask it what to start. Times are seconds on any clock
 /// that does not go back. Serves the simulator in virtual time and the executor in real time (under the executor's
-/// lock: it is not thread-safe by itself). The workload's predictions come from a time table, which must outlive it; the
-/// graph need not.
+/// lock: it is not thread-safe by itself). The workload's predictions come from a time table, which must outlive it;
+/// the graph need not.
 /// After the first run nothing is allocated, as long as no more ops are ready or run at once than before.
 /// Complexity per event: O(ready) for a start plus what the co-run policy takes.
 template <concurrency_strategy Strategy>

@@ -120,9 +120,10 @@ struct equal_split {
 };
 
 /// Strategy 3: when cores are idle beside running ops, starts a ready op whose predicted time, with one of its
-/// `candidates` fastest thread counts that fit, ends no later than the ops that run; the most urgent such op goes first.
-/// If there is none, the most time-consuming ready op runs on what is idle, provided that this ends it sooner than
-/// waiting for the running ops and then giving it its own team would. When nothing runs, the most urgent op starts.
+/// `candidates` fastest thread counts that fit, ends no later than the ops that run; the most urgent such op goes
+/// first. If there is none, the most time-consuming ready op runs on what is idle, provided that this ends it sooner
+/// than waiting for the running ops and then giving it its own team would. When nothing runs, the most urgent op
+/// starts.
 ///
 /// The proviso is ours: without it an op that needs many cores could be started on the two that are left and hold up
 /// the step. Complexity: O(min(ready, window) · candidates) per call. Source: [CC] strategy 3.

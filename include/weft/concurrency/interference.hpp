@@ -19,9 +19,10 @@ struct interference_options {
   double bandwidth_excess = 1.25; ///< ops that together draw more than this times the machine's bandwidth do not join
 };
 
-/// Pairs of op types whose co-run slowed either beyond a threshold, learned from what ops took. One spike does not part a
-/// pair, and a pair that bad luck or a guilty bystander parted gets further chances: after a term it may run together
-/// again; one more harm parts it for twice as long, a few runs without harm forgive everything. Survives the steps of a training run.
+/// Pairs of op types whose co-run slowed either beyond a threshold, learned from what ops took. One spike does not part
+/// a pair, and a pair that bad luck or a guilty bystander parted gets further chances: after a term it may run together
+/// again; one more harm parts it for twice as long, a few runs without harm forgive everything. Survives the steps of a
+/// training run.
 /// Memory: 16 bytes per pair of types. Source: [CC].
 class interference_memory {
 public:

@@ -10,8 +10,8 @@
 
 namespace weft::concurrency {
 
-/// The consumers of every op, how many inputs it waits for, and a topological order; models `dataflow_graph`. Memory: 12
-/// bytes per op, 4 per edge.
+/// The consumers of every op, how many inputs it waits for, and a topological order; models `dataflow_graph`. Memory:
+/// 12 bytes per op, 4 per edge.
 class op_graph {
 public:
   op_graph() = default;

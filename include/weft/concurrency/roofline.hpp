@@ -19,19 +19,20 @@ struct op_traits {
   bool reduces = false;    ///< threads that share a block of the output make private copies, added up in the end
 };
 
-/// T(p) = dispatch + fork + join · p + max(work / (cores' speed · efficiency · parallel cores), traffic / bandwidth(p)).
+/// T(p) = dispatch + fork + join · p + max(work / (cores' speed · efficiency · parallel cores), traffic /
+/// bandwidth(p)).
 ///
-/// - Work is split into grains that are not divided further; p threads do ⌈grains / p⌉ rounds, so that threads beyond the
-///   number of grains add nothing but their barrier.
+/// - Work is split into grains that are not divided further; p threads do ⌈grains / p⌉ rounds, so that threads beyond
+///   the number of grains add nothing but their barrier.
 /// - Bandwidth grows with cores until the tiles', then the fullest socket's limits are reached; packed threads fill
 ///   tiles and sockets one by one, spread ones draw from all tiles.
 /// - Ops that reduce (gradients of convolution kernels and biases) divide blocks of their output among threads; threads
 ///   beyond the number of blocks share one, and write and read one more copy of it.
 /// - With one thread there is no team: no fork, no join.
 ///
-/// Sources: Williams, Waterman, Patterson, *Roofline*, CACM 52(4), 2009; for the saturation of bandwidth Treibig, Hager,
-/// *Introducing a Performance Model for Bandwidth-Limited Loop Kernels*, 2009. docs/concurrency.md says where each
-/// number comes from and what the curves were checked against.
+/// Sources: Williams, Waterman, Patterson, *Roofline*, CACM 52(4), 2009; for the saturation of bandwidth Treibig,
+/// Hager, *Introducing a Performance Model for Bandwidth-Limited Loop Kernels*, 2009. docs/concurrency.md says where
+/// each number comes from and what the curves were checked against.
 struct thread_roofline {
   double grain_flop = 65536;  ///< the least arithmetic that is worth a thread
   double grain_bytes = 16384; ///< the least memory traffic that is worth a thread

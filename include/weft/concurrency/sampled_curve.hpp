@@ -26,8 +26,8 @@ struct sample {
 /// Where time falls from one point to the next, what is interpolated linearly is p · T(p), the core-seconds: under
 /// Amdahl's law that is a straight line, while T itself bends so strongly at few threads that a chord between 1 and 9
 /// threads is off by a factor of two or three. Where time rises, T is interpolated: there the cost of the team, which
-/// grows with its size, outweighs the rest. Beyond the last point the last segment goes on, but never below what perfect
-/// scaling from there would give; below the first, core-seconds are constant.
+/// grows with its size, outweighs the rest. Beyond the last point the last segment goes on, but never below what
+/// perfect scaling from there would give; below the first, core-seconds are constant.
 /// An affinity without points of its own has the other's times. Complexity: O(log points) per call.
 class sampled_curve {
 public:

@@ -86,8 +86,8 @@ private:
 
 /// Strategy 2: all ops of one type have one team, the one that `base` gives the type's most time-consuming class, so
 /// that the number of threads does not change from op to op. Changes are bounded by what they cost: a class keeps its
-/// own team where that saves more seconds or more core-seconds than two changes take (`resize_seconds`, there and back),
-/// or where it is one thread, which needs no team and leaves the type's as it is.
+/// own team where that saves more seconds or more core-seconds than two changes take (`resize_seconds`, there and
+/// back), or where it is one thread, which needs no team and leaves the type's as it is.
 /// Source: [CC] strategy 2; the exceptions are ours, see docs/concurrency.md.
 template <thread_policy Base = best_threads>
 struct one_team_per_type {

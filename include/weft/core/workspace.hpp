@@ -95,7 +95,8 @@ public:
     typename detail::scratch_pool<T>::entry* entry_;
   };
 
-  /// Borrows `n` elements of type T, all equal to `value`. T is `double`, `std::uint8_t`, `std::uint32_t` or `std::uint64_t`.
+  /// Borrows `n` elements of type T, all equal to `value`. T is `double`, `std::uint8_t`, `std::uint32_t` or
+  /// `std::uint64_t`.
   template <must_be::scratch_element T>
   constexpr scratch<T> take(std::size_t n = 0, T value = {}) {
     return {static_cast<detail::scratch_pool<T>&>(*this), n, value};

@@ -16,8 +16,9 @@
 
 namespace weft::cost {
 
-/// An op takes the time that its list has for a device, and cannot run on devices that its list does not have; transfers
-/// over the platform's links. As machines are eligible in a flexible job shop, or kernels exist for some accelerators.
+/// An op takes the time that its list has for a device, and cannot run on devices that its list does not have;
+/// transfers over the platform's links. As machines are eligible in a flexible job shop, or kernels exist for some
+/// accelerators.
 /// Memory: 16 bytes per entry of a list, which copies share.
 class alternatives : public link_transfers {
 public:

@@ -14,8 +14,8 @@ namespace weft::cost {
 namespace detail {
 
 /// A cost model inside another, which derives from this and says what it changes: every other part that `base` has
-/// (compute times apart, and what follows from them) is passed on here, once for all wrappers, and what `base` states of
-/// these parts with them.
+/// (compute times apart, and what follows from them) is passed on here, once for all wrappers, and what `base` states
+/// of these parts with them.
 template <class Base>
 struct wrapper_of {
   Base base{};

@@ -74,9 +74,9 @@ concept has_rates = requires(const C& c, const W& w, const P& p, op_id v, device
   requires declared_with<&C::rate, &C::compute_time>;
 });
 
-/// C has the times of an op side by side in memory, one for each class of devices: `class_times(w, v, p)` points to them,
-/// `class_number(w, p, d)` is the place of d's among them, and what stands there is exactly `compute_time(w, v, p, d)`.
-/// Optional; not inherited where compute times are others.
+/// C has the times of an op side by side in memory, one for each class of devices: `class_times(w, v, p)` points to
+/// them, `class_number(w, p, d)` is the place of d's among them, and what stands there is exactly
+/// `compute_time(w, v, p, d)`. Optional; not inherited where compute times are others.
 template <class C, class W, class P>
 concept has_class_times = requires(const C& c, const W& w, const P& p, op_id v, device_id d) {
   { c.class_times(w, v, p) } -> std::convertible_to<const double*>;
@@ -106,8 +106,8 @@ concept has_transfer_lines = requires(const C& c, const W& w, const P& p, device
   requires declared_with<&C::template transfer_line<W, P>, &C::template transfer_time<W, P>>;
 } || requires { requires declared_with<&C::transfer_line, &C::transfer_time>; });
 
-/// C's sends depend on the sender alone: `send_time(w, t, p, from, to)` is exactly `send_overhead(w, p, from)`. Optional;
-/// not inherited where send times are others.
+/// C's sends depend on the sender alone: `send_time(w, t, p, from, to)` is exactly `send_overhead(w, p, from)`.
+/// Optional; not inherited where send times are others.
 template <class C, class W, class P>
 concept has_send_overheads = requires(const C& c, const W& w, const P& p, device_id d) {
   { c.send_overhead(w, p, d) } -> std::convertible_to<double>;

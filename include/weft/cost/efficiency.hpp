@@ -32,8 +32,8 @@ struct efficiency {
   friend constexpr bool operator==(const efficiency&, const efficiency&) = default;
 };
 
-/// Efficiencies by op type and device kind. What was set last wins; a type that was never set has that of its use in the
-/// catalogue of ops, and one that has none there, or is not known there, its kind's default.
+/// Efficiencies by op type and device kind. What was set last wins; a type that was never set has that of its use in
+/// the catalogue of ops, and one that has none there, or is not known there, its kind's default.
 /// ```
 /// auto table = cost::typical_efficiencies();
 /// table.set("Conv", {.compute = 0.6, .overhead = 4e-6}, device_kind::gpu);
@@ -46,7 +46,8 @@ public:
     check(e, "efficiency of op type '" + type + "'");
     by_type_[std::move(type)].emplace_back(kinds, e);
   }
-  /// Sets what ops of all types that the catalogue says to use a device in that way reach on some kinds. Throws as above.
+  /// Sets what ops of all types that the catalogue says to use a device in that way reach on some kinds. Throws as
+  /// above.
   void set(op_use use, efficiency e, kind_set kinds = kind_set::all()) {
     check(e, "efficiency of a use");
     by_use_[use].emplace_back(kinds, e);

@@ -18,7 +18,8 @@ namespace weft::cost {
 /// the model. Devices whose times are all the same become one class, also where the model has no classes.
 ///
 /// A program that chooses between tables, rooflines and measured times at run time has one type of problem with it, so
-/// that every strategy is compiled once. Complexity: O(ops × classes) time and 8 bytes for each of these, which copies share.
+/// that every strategy is compiled once. Complexity: O(ops × classes) time and 8 bytes for each of these, which copies
+/// share.
 /// ```
 /// const problem p{w, q, cost::tabulated{cost::table{seconds, w.num_ops(), q.num_devices()}, w, q}};
 /// ```

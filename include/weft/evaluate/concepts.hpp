@@ -63,8 +63,8 @@ struct price_of_time {
   }
 };
 
-/// The value is `o.price(p).of(makespan)` + Σ `o.op_charge(p, v, d)` over ops on their devices + Σ `o.transfer_charge(p,
-/// t, from, to)` over transfers, so that a search can follow it change by change.
+/// The value is `o.price(p).of(makespan)` + Σ `o.op_charge(p, v, d)` over ops on their devices + Σ
+/// `o.transfer_charge(p, t, from, to)` over transfers, so that a search can follow it change by change.
 template <class O, class Problem>
 concept is_sum = requires(const O& o, const Problem& p, op_id v, tensor_id t, device_id d) {
   { o.price(p) } -> std::convertible_to<price_of_time>;

@@ -88,8 +88,8 @@ concept evaluation_for = weft::evaluation_for<E, Problem> || (must_be::run_polic
                                                               explained<why_not::evaluation_for<E, Problem>>);
 } // namespace must_be
 
-/// Runs plans of one problem and judges them, again and again without allocating where the simulator does not. Refers to
-/// the problem. Not for several threads at a time; each makes its own from `problem()` and `how()`.
+/// Runs plans of one problem and judges them, again and again without allocating where the simulator does not. Refers
+/// to the problem. Not for several threads at a time; each makes its own from `problem()` and `how()`.
 template <class Problem, class E>
   requires evaluation_for<E, Problem>
 class evaluator {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Measures what a machine reaches: arithmetic of a core, memory bandwidth of one core and of all, and the cost of a team.
+/// Measures what a machine reaches: arithmetic of a core, memory bandwidth of one core and of all, and the cost of a
+/// team.
 #pragma once
 
 #include "weft/core/budget.hpp"
@@ -73,10 +74,11 @@ inline double measure_bandwidth(std::uint32_t threads, std::size_t bytes_per_thr
 
 } // namespace detail
 
-/// Fills in the speeds and bandwidths of a machine that is this one; takes about half a second and two hundred megabytes.
-/// `region(p)` runs an empty parallel region of p threads in the runtime that the kernels use, for the cost of a team
-/// (make sure that the compiler does not drop it). Speeds are those of code compiled like this header. Measurements vary with what else runs: do it on an idle machine, and keep the
-/// smallest times. The number of threads that share the bandwidth is at most 16, which saturates a socket or nearly so.
+/// Fills in the speeds and bandwidths of a machine that is this one; takes about half a second and two hundred
+/// megabytes. `region(p)` runs an empty parallel region of p threads in the runtime that the kernels use, for the cost
+/// of a team (make sure that the compiler does not drop it). Speeds are those of code compiled like this header.
+/// Measurements vary with what else runs: do it on an idle machine, and keep the smallest times. The number of threads
+/// that share the bandwidth is at most 16, which saturates a socket or nearly so.
 template <class Region>
 machine calibrate(machine m, Region region) {
   m.core_speed = detail::measure_core_speed();

@@ -33,8 +33,8 @@ namespace weft {
 ///
 /// The calling thread is a runner. Runs of one executor from several threads, or from inside one of its own kernels, do
 /// not wait for each other: the one that finds the executor taken runs all ops by itself, one after the other, each
-/// with a team of one thread. Kernels of a team with several threads get these from `Teams`. A runner that gets no op in
-/// a run is not woken. If the strategy throws, the run ends as failed, with no op to blame.
+/// with a team of one thread. Kernels of a team with several threads get these from `Teams`. A runner that gets no op
+/// in a run is not woken. If the strategy throws, the run ends as failed, with no op to blame.
 /// ```
 /// weft::concurrent_executor run{workload, times, machine, weft::concurrency::s1_s2_s3, weft::execute::openmp_teams{}};
 /// auto report = run([&](weft::op_id v, weft::team) { kernels[v](); }, {.record = true});

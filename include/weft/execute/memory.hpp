@@ -28,8 +28,8 @@ struct memory_options {
 /// adds and what is lost between buffers (`allocate::lay_out`). All bytes are zero at first; those of buffers are what
 /// was there before when an op starts, and tensors that a program keeps can be read after a run.
 ///
-/// Under the address sanitizer, memory that belongs to no live buffer is poisoned: a kernel that reads a tensor too late
-/// or writes past its end is found at once.
+/// Under the address sanitizer, memory that belongs to no live buffer is poisoned: a kernel that reads a tensor too
+/// late or writes past its end is found at once.
 /// ```
 /// weft::execute::memory memory{program};
 /// std::ranges::copy(weights, memory.resident(v).begin());
@@ -73,8 +73,8 @@ public:
   byte_count arena_bytes(device_id d) const { return arenas_[d].bytes; }
   byte_count live_bytes(device_id d) const { return arenas_[d].live_bytes; }
 
-  /// A tensor where it is made; empty if that device is not here. It holds something from when its op begins to its last
-  /// use, or for good if the program keeps it.
+  /// A tensor where it is made; empty if that device is not here. It holds something from when its op begins to its
+  /// last use, or for good if the program keeps it.
   std::span<std::byte> tensor(tensor_id t) const { return bytes(t); }
   /// What an op keeps from run to run.
   std::span<std::byte> resident(op_id v) const {

@@ -37,8 +37,9 @@ struct tensor_buffer {
   friend constexpr bool operator==(const tensor_buffer&, const tensor_buffer&) = default;
 };
 
-/// A plan as one program per device, made once and run many times: by threads (`static_executor`), by the processes of a
-/// cluster (`mpi::executor`), by other runtimes. A program needs neither the workload nor the plan that it is made of.
+/// A plan as one program per device, made once and run many times: by threads (`static_executor`), by the processes of
+/// a cluster (`mpi::executor`), by other runtimes. A program needs neither the workload nor the plan that it is made
+/// of.
 /// ```
 /// const weft::execute::program program{workload, result.plan};
 /// for (const weft::instruction& i : program.of(0)) { … }
@@ -301,8 +302,8 @@ private:
   }
 
   /// Makes the instructions in one sequence: the runs of ops, the sends, and, where a message has come over, the
-  /// sender's `free` of what has no other use. Receives come before the op during which their transfers begin, or, where
-  /// that would take more memory than `times` ever do, after it.
+  /// sender's `free` of what has no other use. Receives come before the op during which their transfers begin, or,
+  /// where that would take more memory than `times` ever do, after it.
   void lay_out_instructions(const run_times& times, const program_options& options) {
     std::vector<std::uint32_t> uses(buffers_.size(), 0); // by buffer: reads on its device and messages still to come
     for (const auto b : inputs_) {

@@ -13,7 +13,8 @@
 namespace weft::graph {
 
 /// The ops that are on no cycle and behind none, each after all of its predecessors (Kahn 1962); among those that may
-/// come next, the one that became free first, sources in ascending id. Throws `dangling_id_error`. Complexity: O(n + m).
+/// come next, the one that became free first, sources in ascending id. Throws `dangling_id_error`. Complexity: O(n +
+/// m).
 template <must_be::walkable G>
 constexpr std::vector<op_id> acyclic_part(const G& g) {
   release_counter waiting{g};
@@ -64,8 +65,8 @@ template <class G>
 
 } // namespace detail
 
-/// The ops, each after all of its predecessors, in the order of `acyclic_part`. Throws `cycle_error` naming a cycle from
-/// its smallest op on, `dangling_id_error`, and `value_error` for a workload whose lists contradict each other.
+/// The ops, each after all of its predecessors, in the order of `acyclic_part`. Throws `cycle_error` naming a cycle
+/// from its smallest op on, `dangling_id_error`, and `value_error` for a workload whose lists contradict each other.
 /// Complexity: O(n + m).
 template <must_be::walkable G>
 constexpr std::vector<op_id> topological_order(const G& g) {

@@ -83,7 +83,8 @@ public:
     return set && hwloc_set_cpubind(topology_.get(), set.get(), HWLOC_CPUBIND_THREAD) == 0;
   }
 
-  /// Binds the calling thread to some cores (all of them if `cores` is empty). False where the system does not allow it.
+  /// Binds the calling thread to some cores (all of them if `cores` is empty). False where the system does not allow
+  /// it.
   bool bind(std::span<const std::uint32_t> cores) const {
     const std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_t)> set{hwloc_bitmap_alloc(), hwloc_bitmap_free};
     for (const auto core : cores) {

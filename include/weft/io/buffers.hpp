@@ -144,8 +144,8 @@ inline buffer_list read_buffers(const std::filesystem::path& path) {
   return read_buffers(read_file(path), path.string());
 }
 
-/// Writes them so that `read_buffers` reads the same, if names are not empty and have no blanks or commas; with offsets, if there are some, one per buffer. There is a
-/// column for alignments if one is not 1. Complexity: linear.
+/// Writes them so that `read_buffers` reads the same, if names are not empty and have no blanks or commas; with
+/// offsets, if there are some, one per buffer. There is a column for alignments if one is not 1. Complexity: linear.
 inline void write_buffers(std::ostream& out, const buffer_list& buffers, std::span<const byte_count> offsets = {}) {
   const bool aligned = std::any_of(buffers.lifetimes.begin(), buffers.lifetimes.end(),
                                    [](const allocate::lifetime& x) { return x.alignment != 1; });

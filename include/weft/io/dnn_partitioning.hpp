@@ -229,8 +229,8 @@ inline dnn_partitioning read_dnn_partitioning(const std::filesystem::path& path)
 }
 
 /// Reads the ops of such a file for `read_model`: work is seconds on the accelerators, which are the devices that
-/// `model::seconds` are of, and on CPU cores for ops that run on these only. Where a transfer goes and how long it takes
-/// is in the file, but not in a workload.
+/// `model::seconds` are of, and on CPU cores for ops that run on these only. Where a transfer goes and how long it
+/// takes is in the file, but not in a workload.
 struct dnn_partitioning_reader {
   static constexpr std::string_view format() { return "dnn-partitioning JSON"; }
   static bool recognises(std::string_view bytes) { return is_dnn_partitioning(bytes); }

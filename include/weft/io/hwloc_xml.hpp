@@ -23,10 +23,10 @@
 
 namespace weft::io {
 
-/// Reads `lstopo --of xml` (hwloc 1 and 2). Taken are sockets, cores, the processors' model and all memory; the clock if
-/// the model or the kinds of cores name it; NVIDIA's GPUs with the model that hwloc's CUDA, NVML or OpenCL backend gave
-/// them, their memory if the backend told it, NVLinks, and how far apart they and InfiniBand cards are. hwloc lists no
-/// vector units. Throws `parse_error`. Complexity: O(size of the text) and for each two GPUs and cards.
+/// Reads `lstopo --of xml` (hwloc 1 and 2). Taken are sockets, cores, the processors' model and all memory; the clock
+/// if the model or the kinds of cores name it; NVIDIA's GPUs with the model that hwloc's CUDA, NVML or OpenCL backend
+/// gave them, their memory if the backend told it, NVLinks, and how far apart they and InfiniBand cards are. hwloc
+/// lists no vector units. Throws `parse_error`. Complexity: O(size of the text) and for each two GPUs and cards.
 struct hwloc_xml_reader {
   static constexpr std::string_view format() { return "hwloc XML"; }
   static bool recognises(std::string_view bytes) {

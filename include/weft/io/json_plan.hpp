@@ -164,9 +164,9 @@ void write_list(std::ostream& out, const Range& range, std::size_t per_line, con
 
 } // namespace detail
 
-/// Reads a plan with what its file says of it. Ops, tensors and devices are numbers; `plan_for` fits them to a model and
-/// a platform by their names. `file` is what errors call the input. Throws `parse_error` with file, line and the path of
-/// the value.
+/// Reads a plan with what its file says of it. Ops, tensors and devices are numbers; `plan_for` fits them to a model
+/// and a platform by their names. `file` is what errors call the input. Throws `parse_error` with file, line and the
+/// path of the value.
 inline plan_record read_plan_record_json(std::istream& in, const std::string& file = "<stream>") {
   const std::string text = read_all(in, file);
   return detail::plan_from_json({text, file});

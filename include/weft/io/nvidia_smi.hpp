@@ -153,9 +153,10 @@ private:
   static std::string_view without_unit(std::string_view header) { return trim(header.substr(0, header.find('['))); }
 };
 
-/// Reads `nvidia-smi topo -m`: GPUs, network cards and the way between each two. The matrix may stand among other lines;
-/// colours are skipped. Rows of network cards may be missing, since those of the GPUs say the same; then cards count as
-/// far from each other. Matrices of other tools (`rocm-smi --showtopo`) are not taken for it. Throws `parse_error`.
+/// Reads `nvidia-smi topo -m`: GPUs, network cards and the way between each two. The matrix may stand among other
+/// lines; colours are skipped. Rows of network cards may be missing, since those of the GPUs say the same; then cards
+/// count as far from each other. Matrices of other tools (`rocm-smi --showtopo`) are not taken for it. Throws
+/// `parse_error`.
 struct gpu_matrix_reader {
   static constexpr std::string_view format() { return "nvidia-smi topo -m"; }
 

@@ -255,9 +255,11 @@ private:
 
 } // namespace detail
 
-/// `device_map` of Hugging Face's transformers and accelerate, as JSON: a module's path and the number of its GPU, "cpu",
-/// or "disk" for a device of that name. Throws `error` if the model's names tell no layers or it is on several nodes.
-/// Source: accelerate 1.14, `dispatch_model`: a module's submodules go with it, and all parameters must be in some module.
+/// `device_map` of Hugging Face's transformers and accelerate, as JSON: a module's path and the number of its GPU,
+/// "cpu", or "disk" for a device of that name. Throws `error` if the model's names tell no layers or it is on several
+/// nodes.
+/// Source: accelerate 1.14, `dispatch_model`: a module's submodules go with it, and all parameters must be in some
+/// module.
 inline runtime_placement device_map(const layer_placement& where) {
   const detail::layer_pipeline pipeline{where, "a device_map"};
   pipeline.require_one_node();
@@ -427,8 +429,8 @@ inline runtime_placement deepspeed_module(const layer_placement& where) {
 
 /// Options of Megatron-LM that say which layers each pipeline stage has. Throws `error` unless there is one stack of
 /// layers and each stage is an accelerator.
-/// Source: Megatron-LM, megatron/core/transformer/pipeline_parallel_layer_layout.py: stages are separated by `|`; `E` is
-/// the embedding, `t` a layer, `L` the loss, `t*3` three layers.
+/// Source: Megatron-LM, megatron/core/transformer/pipeline_parallel_layer_layout.py: stages are separated by `|`; `E`
+/// is the embedding, `t` a layer, `L` the loss, `t*3` three layers.
 inline runtime_placement megatron_options(const layer_placement& where) {
   const detail::layer_pipeline pipeline{where, "Megatron"};
   pipeline.require_one_stack();

@@ -71,8 +71,8 @@ void expand_nodes(const std::string& prefix, std::string_view rest, std::vector<
 
 } // namespace detail
 
-/// The names that a node-list expression stands for, in order: `node[01-04,07],login1`. Calls `fail(problem)`, which must
-/// throw, for brackets and ranges that are not right, and for more than `max_listed_nodes` names.
+/// The names that a node-list expression stands for, in order: `node[01-04,07],login1`. Calls `fail(problem)`, which
+/// must throw, for brackets and ranges that are not right, and for more than `max_listed_nodes` names.
 template <class Fail>
 std::vector<std::string> node_names(std::string_view expression, const Fail& fail) {
   std::vector<std::string> names;
@@ -185,7 +185,8 @@ byte_count slurm_memory(std::string_view mebibytes, const Fail& fail) {
   return x <= 1 ? 0 : x << 20; // 1 is what Slurm takes where slurm.conf says nothing
 }
 
-/// The cores of a node; 0 if nobody says. CPUs are hardware threads, so they tell cores only with the threads of a core.
+/// The cores of a node; 0 if nobody says. CPUs are hardware threads, so they tell cores only with the threads of a
+/// core.
 template <class Fail>
 std::uint32_t slurm_cores(std::uint64_t sockets, std::uint32_t per_socket, std::uint32_t cpus, std::uint32_t threads,
                           const Fail& fail) {
@@ -303,10 +304,10 @@ private:
   }
 };
 
-/// Reads `sinfo -N -o …` and `sinfo -N -O …` with a line of headers, of which NODELIST or HOSTNAMES must be one. Used are
-/// besides S:C:T (or SOCKETS, CORES, THREADS), MEMORY in MiB and GRES; CPUS, which are hardware threads, only with the
-/// threads of a core. A node may be listed several times, as for each of its partitions, and a date may stand before all.
-/// Only REASON, as the last column, may hold blanks. Throws `parse_error`.
+/// Reads `sinfo -N -o …` and `sinfo -N -O …` with a line of headers, of which NODELIST or HOSTNAMES must be one. Used
+/// are besides S:C:T (or SOCKETS, CORES, THREADS), MEMORY in MiB and GRES; CPUS, which are hardware threads, only with
+/// the threads of a core. A node may be listed several times, as for each of its partitions, and a date may stand
+/// before all. Only REASON, as the last column, may hold blanks. Throws `parse_error`.
 struct sinfo_reader {
   static constexpr std::string_view format() { return "sinfo -N"; }
   static bool recognises(std::string_view bytes) {

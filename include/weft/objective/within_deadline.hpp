@@ -19,8 +19,9 @@ namespace weft::objective {
 /// The objective `of` among the plans whose makespan is at most `seconds`; a plan that ends later violates that by as
 /// many seconds as it is late, so that less late is better.
 ///
-/// Searches that follow sums pay for every late second as much as they would for all ops where they take most, ten times
-/// over, spread over the time to the deadline: so they may pass by plans that are late, and keep the best one in time.
+/// Searches that follow sums pay for every late second as much as they would for all ops where they take most, ten
+/// times over, spread over the time to the deadline: so they may pass by plans that are late, and keep the best one in
+/// time.
 template <class Objective>
 struct within_deadline : detail::wrapper_of<Objective> {
   double seconds; ///< from the start of the run

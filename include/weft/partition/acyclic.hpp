@@ -190,14 +190,15 @@ private:
 /// const auto cut = partition::acyclic(g, {.parts = 8, .imbalance = 0.03});
 /// device_of = cut.part[v];
 /// ```
-/// No part weighs more than `(1 + imbalance)` times the mean if the ops, in the order that is found, can be cut so; else
-/// none weighs more than the mean and the heaviest op. Parts may be empty. Same options, same result, whatever
-/// `threads`. Throws `value_error` for 0 parts, an imbalance or weight that is negative or not finite, and 2^32 edges or
-/// more; `cycle_error`; `dangling_id_error`. Complexity: O(n + m) for the graph and O((n + m) log parts) for its cut of at
-/// most 160,000 vertices; further searches take O((n + m) log parts) each, and as much for each round in which they gain.
-/// Memory: 40 to 60 bytes per edge beside the graph for two edges per op (docs/acyclic_partitioning.md); parallel searches
-/// take that each. Source: the multilevel scheme of Herrmann, Özkaya, Uçar, Kaya, Çatalyürek, SIAM J. Sci. Comput. 41(4),
-/// 2019, with other clusters, cuts, and moves; see partition/multilevel/.
+/// No part weighs more than `(1 + imbalance)` times the mean if the ops, in the order that is found, can be cut so;
+/// else none weighs more than the mean and the heaviest op. Parts may be empty. Same options, same result, whatever
+/// `threads`. Throws `value_error` for 0 parts, an imbalance or weight that is negative or not finite, and 2^32 edges
+/// or more; `cycle_error`; `dangling_id_error`. Complexity: O(n + m) for the graph and O((n + m) log parts) for its cut
+/// of at most 160,000 vertices; further searches take O((n + m) log parts) each, and as much for each round in which
+/// they gain.
+/// Memory: 40 to 60 bytes per edge beside the graph for two edges per op (docs/acyclic_partitioning.md); parallel
+/// searches take that each. Source: the multilevel scheme of Herrmann, Özkaya, Uçar, Kaya, Çatalyürek, SIAM J. Sci.
+/// Comput. 41(4), 2019, with other clusters, cuts, and moves; see partition/multilevel/.
 template <must_be::walkable G, class OpWeight = multilevel::unit_weight, class EdgeWeight = multilevel::unit_weight>
 acyclic_partition acyclic(const G& g, const acyclic_options& o = {}, OpWeight op_weight = {},
                           EdgeWeight edge_weight = {}) {

@@ -18,11 +18,11 @@
 
 namespace weft::partition {
 
-/// BIL: the best imaginary level of an op on a device is its compute time there plus the longest way to the end if every
-/// consumer went where that is shortest. Its imaginary makespan (BIM) there is its start plus that level. With r ready
-/// ops, the one whose min(r, devices)-th smallest BIM is largest comes next (ties: the next smaller BIM, and so on, then
-/// topologically first); an op that fewer devices take counts with its largest one. It goes to the device with the
-/// least BIM + compute time · max(r / devices − 1, 0), without insertion (ties: the smaller device id).
+/// BIL: the best imaginary level of an op on a device is its compute time there plus the longest way to the end if
+/// every consumer went where that is shortest. Its imaginary makespan (BIM) there is its start plus that level. With r
+/// ready ops, the one whose min(r, devices)-th smallest BIM is largest comes next (ties: the next smaller BIM, and so
+/// on, then topologically first); an op that fewer devices take counts with its largest one. It goes to the device with
+/// the least BIM + compute time · max(r / devices − 1, 0), without insertion (ties: the smaller device id).
 ///
 /// Kinds, memory, colocation, slots and sends as in `list_scheduler`; a device that does not take an op has no BIM.
 /// Departs: mean transfer times in levels, since links differ; devices with the same revised BIM are not told apart by

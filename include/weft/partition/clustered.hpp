@@ -17,8 +17,8 @@
 
 namespace weft::partition {
 
-/// Clusters the ops, maps the clusters to devices, and orders each device's ops: by descending path to the end under that
-/// placement (ties: topologically first), each in the first gap that is long enough. Returns that order, too, for
+/// Clusters the ops, maps the clusters to devices, and orders each device's ops: by descending path to the end under
+/// that placement (ties: topologically first), each in the first gap that is long enough. Returns that order, too, for
 /// `schedule::static_order`; like HEFT's, it delays inputs by sends but does not book them.
 /// Complexity: that of clusterer and mapper, and O(n log n + m) plus the gaps passed. Uses no randomness.
 template <class Clusterer, class Mapper>

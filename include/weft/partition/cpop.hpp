@@ -13,7 +13,8 @@ namespace weft::partition {
 namespace list {
 
 /// Priority: upward + downward rank. Pins a critical path, from the source with the largest priority from consumer to
-/// consumer with the largest (ties: topologically first), to the device that computes it fastest (ties: the smaller id).
+/// consumer with the largest (ties: topologically first), to the device that computes it fastest (ties: the smaller
+/// id).
 struct by_way_through {
   static constexpr bool falls_along_edges = false;
 
@@ -86,8 +87,8 @@ struct pinned_or {
 } // namespace list
 
 /// CPOP: of the ready ops the one with the largest upward + downward rank (ties: topologically first); a critical path
-/// goes to the one device that computes it fastest, every other op where it finishes earliest, with insertion (ties: the
-/// smaller device id). An op of the path that the device does not take goes where it finishes earliest, too.
+/// goes to the one device that computes it fastest, every other op where it finishes earliest, with insertion (ties:
+/// the smaller device id). An op of the path that the device does not take goes where it finishes earliest, too.
 /// Source: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002.
 /// Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Choose it where one path is most of the work and one device is best at it.

@@ -31,9 +31,9 @@ struct by_topology_with_levels {
 
 } // namespace list
 
-/// DLS, the generalised form for devices that differ: the pair of a ready op and a device with the largest dynamic level
-/// DL = static level − start + (mean compute time − compute time there), without insertion. Ties: topologically first,
-/// the smaller device id.
+/// DLS, the generalised form for devices that differ: the pair of a ready op and a device with the largest dynamic
+/// level DL = static level − start + (mean compute time − compute time there), without insertion. Ties: topologically
+/// first, the smaller device id.
 ///
 /// Departs: the static level counts mean compute times (the paper: medians, which are the same on its example), and a
 /// device that may not run an op counts in neither.

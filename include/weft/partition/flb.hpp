@@ -20,13 +20,13 @@ namespace weft::partition {
 /// FLB: the earliest start of any ready op, of two candidates only. An op's **enabling device** makes the input that
 /// would be the last to arrive elsewhere. While that device is busy for longer than the message takes, the op could as
 /// well go anywhere: the candidate among such ops is the one whose last message arrives first, on the device that is
-/// free first. The candidate among the others is the one that starts first on its own enabling device. The earlier start
-/// goes next, without insertion; ties: the op that goes anywhere. Ties within: the larger upward rank, then
+/// free first. The candidate among the others is the one that starts first on its own enabling device. The earlier
+/// start goes next, without insertion; ties: the op that goes anywhere. Ties within: the larger upward rank, then
 /// topologically first; devices: the smaller id.
 ///
-/// Kinds, memory, colocation, slots and sends as in `list_scheduler`; an op that its candidate device does not take goes
-/// where it starts first of those that take it. When a message "arrives elsewhere" is told by mean transfer times; when
-/// an op starts is exact.
+/// Kinds, memory, colocation, slots and sends as in `list_scheduler`; an op that its candidate device does not take
+/// goes where it starts first of those that take it. When a message "arrives elsewhere" is told by mean transfer times;
+/// when an op starts is exact.
 /// Departs: devices are scanned instead of kept in heaps: O(devices) instead of O(log devices) per op.
 /// Source: Radulescu, van Gemund, ICPP 1999. Complexity: O(n · (devices + log n) + m). Uses no randomness.
 /// Choose it where there are many alike devices and little time: it looks at two pairs per step.

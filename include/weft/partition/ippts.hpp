@@ -12,9 +12,9 @@ namespace weft::partition {
 
 namespace list {
 
-/// The predict cost matrix PCM, ops × devices in seconds: PCM(v, d) = max over the consumers c of min over the devices e
-/// of (PCM(c, e) + compute time of v and of c on e + mean transfer unless e = d); that of an op without consumers is its
-/// compute time. Priority: mean PCM · number of consumers. Beyond: PCM − compute time.
+/// The predict cost matrix PCM, ops × devices in seconds: PCM(v, d) = max over the consumers c of min over the devices
+/// e of (PCM(c, e) + compute time of v and of c on e + mean transfer unless e = d); that of an op without consumers is
+/// its compute time. Priority: mean PCM · number of consumers. Beyond: PCM − compute time.
 struct by_predicted_cost {
   static constexpr bool falls_along_edges = false;
 
@@ -41,12 +41,13 @@ struct by_predicted_cost {
 } // namespace list
 
 /// IPPTS: of the ready ops the one with the largest mean predicted cost times its number of consumers (ties:
-/// topologically first), on the device with the least finish time + predicted cost − compute time, with insertion (ties:
-/// the earlier finish, then the smaller device id).
+/// topologically first), on the device with the least finish time + predicted cost − compute time, with insertion
+/// (ties: the earlier finish, then the smaller device id).
 ///
 /// Departs: a consumer counts once per tensor that it takes, where the paper's graphs have one edge between two ops. As
 /// the number of consumers can give an op a higher priority than its inputs have, only ready ops compete.
-/// Source: Djigal, Feng, Lu, Ge, IEEE TPDS 32(5), 2021. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
+/// Source: Djigal, Feng, Lu, Ge, IEEE TPDS 32(5), 2021. Complexity: O(devices · (n + m) + n log n) plus the gaps
+/// passed.
 /// Memory: 8 bytes per op and device, by definition.
 /// Choose it beside PEFT, on whose idea it builds; which is better depends on the graph.
 using ippts = list_scheduler<list::by_predicted_cost, list::least<list::finish_time>>;

@@ -17,9 +17,9 @@ namespace weft::partition {
 /// Cuts a network into blocks of consecutive layers, equally many per accelerator (the first ones get one more if they
 /// do not divide evenly): the usual model parallelism. Layers come from the names of ops, see `detail::op_name::layer`:
 /// the outermost scopes of which there are several of a kind, if there are as many as accelerators, else the innermost
-/// ones; ordered by their ops with the longest path to the end, so that parameters are where they are read. A colocation
-/// group has one block: of the layer that its op with the longest path to the end names, or the op by which it reads from
-/// outside. Then
+/// ones; ordered by their ops with the longest path to the end, so that parameters are where they are read. A
+/// colocation group has one block: of the layer that its op with the longest path to the end names, or the op by which
+/// it reads from outside. Then
 /// - gradient ops go with the op of which they are a gradient;
 /// - other ops go where their inputs come from: to the last of these blocks, gradients to the first; what is made from
 ///   nothing, such as parameters with their updates, to the first block that needs it. So embeddings come first, the

@@ -94,11 +94,12 @@ public:
 
   /// Layers are the outermost scopes of which there are several of a kind, but for
   /// - stages of layers: those of which there are few and of which nearly all is in scopes of another kind, in not
-  ///   equally many of them or in one. So a layer is a block of a residual network, not a stage of it, and not an expert,
-  ///   nor a step of a recurrence inside a layer;
-  /// - kinds with less than 1 / 200 of the work and of the parameters, such as `Reshape_1` around the shape that it reads.
-  /// There are none if they have less than a fifth of the work or a twentieth of the parameters, as steps of a recurrence
-  /// that read the same parameters.
+  ///   equally many of them or in one. So a layer is a block of a residual network, not a stage of it, and not an
+  ///   expert, nor a step of a recurrence inside a layer;
+  /// - kinds with less than 1 / 200 of the work and of the parameters, such as `Reshape_1` around the shape that it
+  ///   reads.
+  /// There are none if they have less than a fifth of the work or a twentieth of the parameters, as steps of a
+  /// recurrence that read the same parameters.
   void by_blocks() {
     const auto& w = p_.workload();
     double work = 0;
@@ -459,11 +460,11 @@ private:
 
 } // namespace detail
 
-/// The layers of a model. Names tell them (`detail::layer_finder::by_blocks`): scopes with a number, separated by `/` or
-/// `.`, such as `encoder/layer_3`, `/model/layers.7` or `blk.0`, as frameworks and exporters write them; ordered by their
-/// ops with the longest path to the end. A colocation group is in one layer. Where fewer than two are named, the model is
-/// cut into up to 64 parts where a single tensor leads from one to the next, and if there is no such place into 32 of
-/// equal work on the first accelerator. Complexity: O(n log n + m), plus reading the names a few times.
+/// The layers of a model. Names tell them (`detail::layer_finder::by_blocks`): scopes with a number, separated by `/`
+/// or `.`, such as `encoder/layer_3`, `/model/layers.7` or `blk.0`, as frameworks and exporters write them; ordered by
+/// their ops with the longest path to the end. A colocation group is in one layer. Where fewer than two are named, the
+/// model is cut into up to 64 parts where a single tensor leads from one to the next, and if there is no such place
+/// into 32 of equal work on the first accelerator. Complexity: O(n log n + m), plus reading the names a few times.
 template <class Problem>
 model_layers find_layers(const Problem& p) {
   detail::layer_finder<Problem> finder{p};

@@ -18,20 +18,20 @@
 namespace weft::partition {
 
 /// m-SCT: earliest task first, with devices kept for favourite children. A linear program says which consumer each op
-/// should be followed by. Of all ready ops and fitting devices the pair that starts earliest is next (ties: the favourite
-/// of what ran last, then the larger bottom level, then the smaller op, then the smaller device). But a device whose
-/// last op's favourite is ready, and nowhere starts sooner, is kept for that one: another op starts there only once it is
-/// urgent, that is, its inputs could be on any device that it may use.
+/// should be followed by. Of all ready ops and fitting devices the pair that starts earliest is next (ties: the
+/// favourite of what ran last, then the larger bottom level, then the smaller op, then the smaller device). But a
+/// device whose last op's favourite is ready, and nowhere starts sooner, is kept for that one: another op starts there
+/// only once it is urgent, that is, its inputs could be on any device that it may use.
 ///
-/// Beyond the paper: on devices of unequal speed a start counts as later by what the op loses against its fastest fitting
-/// device, so that on equal ones it is the paper's; a colocation group goes where its first member goes; an op whose
-/// component fits nowhere ends the search. A device's memory is reserved, not freed. Returns the order that it planned
-/// for `schedule::static_order`; sends delay inputs, but are not booked.
+/// Beyond the paper: on devices of unequal speed a start counts as later by what the op loses against its fastest
+/// fitting device, so that on equal ones it is the paper's; a colocation group goes where its first member goes; an op
+/// whose component fits nowhere ends the search. A device's memory is reserved, not freed. Returns the order that it
+/// planned for `schedule::static_order`; sends delay inputs, but are not booked.
 ///
 /// `Solver` solves the program: `sct::averaged_matchings`, a library behind interop/clp.hpp, or a function of yours.
-/// Source: Jeon, Cai, Srivastava, Jiang, Ke, Meng, Xie, Gupta, *Baechi: Fast Device Placement of Machine Learning Graphs*,
-/// SoCC 2020, §3; the program and the rule of urgent ops are those of Hanen, Munier, *An Approximation Algorithm for
-/// Scheduling Dependent Tasks on m Processors with Small Communication Delays*, ETFA 1995.
+/// Source: Jeon, Cai, Srivastava, Jiang, Ke, Meng, Xie, Gupta, *Baechi: Fast Device Placement of Machine Learning
+/// Graphs*, SoCC 2020, §3; the program and the rule of urgent ops are those of Hanen, Munier, *An Approximation
+/// Algorithm for Scheduling Dependent Tasks on m Processors with Small Communication Delays*, ETFA 1995.
 /// Complexity: that of the solver and O(n · devices · (ready ops + devices) + m · devices). Uses no randomness.
 /// Choose it to compare with Baechi, or where transfers take about as long as ops.
 template <sct::program_solver Solver = sct::averaged_matchings>

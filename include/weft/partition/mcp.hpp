@@ -39,8 +39,8 @@ struct by_latest_start {
 
 } // namespace list
 
-/// MCP: ops by the latest possible start, each on the device where it starts earliest, with insertion (ties: the earlier
-/// finish, then the smaller device id).
+/// MCP: ops by the latest possible start, each on the device where it starts earliest, with insertion (ties: the
+/// earlier finish, then the smaller device id).
 ///
 /// Departs: times are means, since devices differ; equal ALAPs are told apart by the consumers' ALAPs only, not by the
 /// sorted lists of all descendants', which take O(n²).

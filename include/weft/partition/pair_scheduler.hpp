@@ -28,8 +28,8 @@ namespace weft::partition {
 /// - `Offset`: `offset(problem, ranking, op, device, compute_time)` in seconds; `list::no_offset` for 0.
 /// - `Slot`: where ops are appended, without insertion.
 ///
-/// Kinds, memory, colocation, slots and sends as in `list_scheduler`; the first member of a colocation group to be taken
-/// decides for the group, by its own score.
+/// Kinds, memory, colocation, slots and sends as in `list_scheduler`; the first member of a colocation group to be
+/// taken decides for the group, by its own score.
 ///
 /// How it is fast: a pair's arrival time is fixed once its op is ready, and a device only gets busier. So each device
 /// keeps two heaps, of the ops whose inputs are there, by offset, and of the others, by arrival + offset. A pair moves

@@ -31,10 +31,11 @@ namespace weft::partition {
 namespace detail {
 
 /// A list scheduler on the reversed problem: all consumers of an op have their place when the op gets one, so that the
-/// sends that a device would have to make are known, and are booked in one stretch with the op. An op goes where it ends
-/// earliest in reversed time, plus `price` times what the stretch takes of the device, in seconds of an average device:
-/// with a price, ops keep to devices that are good at them, and tensors to where they need not be sent, also when others
-/// would be free a little earlier. Inserts into gaps. What is asked of a group's first member counts for all.
+/// sends that a device would have to make are known, and are booked in one stretch with the op. An op goes where it
+/// ends earliest in reversed time, plus `price` times what the stretch takes of the device, in seconds of an average
+/// device: with a price, ops keep to devices that are good at them, and tensors to where they need not be sent, also
+/// when others would be free a little earlier. Inserts into gaps. What is asked of a group's first member counts for
+/// all.
 ///
 /// Complexity: O(devices · (n + m) + n log n) for a pass, plus the gaps passed. Memory: 40 bytes per op.
 template <class Problem>
@@ -178,8 +179,8 @@ private:
     return chosen;
   }
 
-  /// The stretch is, in reversed time, the sends and then the op. A send ends no sooner than its tensor may be under way,
-  /// and the op begins no sooner than its consumers on the same device have ended.
+  /// The stretch is, in reversed time, the sends and then the op. A send ends no sooner than its tensor may be under
+  /// way, and the op begins no sooner than its consumers on the same device have ended.
   option at(op_id v, device_id d, state& s) const {
     option o{.device = d, .compute = p_->compute_time(v, d)};
     double ready = 0;
@@ -238,11 +239,11 @@ private:
 
 } // namespace detail
 
-/// HEFT on the reversed problem, from the end to the beginning: by downward rank to where an op ends first in reversed time,
-/// in a gap if there is one, sends booked with it. What this gains over HEFT is what a list scheduler loses that goes
-/// forwards: it does not know the sends that its choice will cause, and takes a device that is bad at an op because that one
-/// is free now. Against the second a device's time has a price: 1, 8, and others around the better one are tried, and the
-/// shortest plan is returned, with its order.
+/// HEFT on the reversed problem, from the end to the beginning: by downward rank to where an op ends first in reversed
+/// time, in a gap if there is one, sends booked with it. What this gains over HEFT is what a list scheduler loses that
+/// goes forwards: it does not know the sends that its choice will cause, and takes a device that is bad at an op
+/// because that one is free now. Against the second a device's time has a price: 1, 8, and others around the better one
+/// are tried, and the shortest plan is returned, with its order.
 ///
 /// Source: HEFT, Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002; backward scheduling is folklore.
 /// Complexity: five times O(devices · (n + m) + n log n), plus the gaps passed. Uses no randomness.

@@ -51,8 +51,8 @@ concept has_routes =
     p.visit_route(from, to, f);
   };
 
-/// Devices draw power, in watts: `idle_watts(d)` as long as a run lasts, and up to `active_watts(d)`, which is not less,
-/// while their slots are busy. Moving data takes `joules_per_byte(a, b)`, not negative.
+/// Devices draw power, in watts: `idle_watts(d)` as long as a run lasts, and up to `active_watts(d)`, which is not
+/// less, while their slots are busy. Moving data takes `joules_per_byte(a, b)`, not negative.
 template <class P>
 concept has_power = requires(const P& p, device_id a, device_id b) {
   { p.idle_watts(a) } -> std::convertible_to<double>;

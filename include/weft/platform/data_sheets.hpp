@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// Data sheets of GPUs, by the names that nvidia-smi prints; for processors, see processor_sheets.hpp.
 ///
-/// Rates are peak rates without sparsity. `tflops` is for single precision: TF32 matrix units where a GPU has them, else
-/// FP32. Where GeForce cards are faster when they add up in half precision, what they reach when they add up in single
-/// precision is meant. NVLink bandwidths are those of one link in one direction. Sources are NVIDIA's data sheets of
-/// that name, if nothing else is said; those of GeForce and TITAN cards are the white papers on their architectures
-/// (*Turing*, 2018, reference boards; *Ampere GA102*, 2020; *Ada*, 2022; *RTX Blackwell*, 2025). Of A10G, H20 and L20
-/// there is no sheet in public: those figures are what clouds and makers of servers state, less sure than the others.
+/// Rates are peak rates without sparsity. `tflops` is for single precision: TF32 matrix units where a GPU has them,
+/// else FP32. Where GeForce cards are faster when they add up in half precision, what they reach when they add up in
+/// single precision is meant. NVLink bandwidths are those of one link in one direction. Sources are NVIDIA's data
+/// sheets of that name, if nothing else is said; those of GeForce and TITAN cards are the white papers on their
+/// architectures (*Turing*, 2018, reference boards; *Ampere GA102*, 2020; *Ada*, 2022; *RTX Blackwell*, 2025). Of A10G,
+/// H20 and L20 there is no sheet in public: those figures are what clouds and makers of servers state, less sure than
+/// the others.
 #pragma once
 
 #include "weft/platform/number_format.hpp"
@@ -20,8 +21,9 @@
 
 namespace weft::data_sheets {
 
-/// PCI Express Base Specification: a lane at 2.5, 5 GT/s with 8b/10b coding, at 8, 16, 32 GT/s with 128b/130b coding and
-/// at 64 GT/s in flits, rounded as bytes per second of 16 lanes in one direction; 0 for a generation that is not known.
+/// PCI Express Base Specification: a lane at 2.5, 5 GT/s with 8b/10b coding, at 8, 16, 32 GT/s with 128b/130b coding
+/// and at 64 GT/s in flits, rounded as bytes per second of 16 lanes in one direction; 0 for a generation that is not
+/// known.
 constexpr double pcie_x16(std::uint32_t generation) {
   constexpr std::array<double, 7> gigabytes{0, 4, 8, 15.75, 31.5, 63, 121};
   return generation < gigabytes.size() ? gigabytes[generation] * 1e9 : 0;
@@ -69,10 +71,10 @@ struct named_gpu {
   gpu figures;
 };
 
-// Columns: TFLOP/s single, half, fp8, int8; GiB; GB/s; W; NVLinks and GB/s of each; PCIe generation and lanes; on a board.
-// H100, H200, B200 and GB200, L4, L40 and L40S: half of what the data sheets say with sparsity. B200 is an eighth of an
-// *DGX B200*, B300 of a *DGX B300*, GB200 a 72nd of a *GB200 NVL72*. A800 and H800 are an A100 and an H100 with fewer
-// NVLinks. P100 and V100 compute in FP32, Turing cards have no TF32.
+// Columns: TFLOP/s single, half, fp8, int8; GiB; GB/s; W; NVLinks and GB/s of each; PCIe generation and lanes; on a
+// board. H100, H200, B200 and GB200, L4, L40 and L40S: half of what the data sheets say with sparsity. B200 is an
+// eighth of an *DGX B200*, B300 of a *DGX B300*, GB200 a 72nd of a *GB200 NVL72*. A800 and H800 are an A100 and an H100
+// with fewer NVLinks. P100 and V100 compute in FP32, Turing cards have no TF32.
 inline constexpr std::array<named_gpu, 47> gpus{{
   {"Tesla P100-PCIE-16GB", {9.3, 18.7, 0, 0, 16, 732, 250, 0, 0, 3, 16, false}},
   {"Tesla P100-SXM2-16GB", {10.6, 21.2, 0, 0, 16, 732, 300, 4, 20, 3, 16, true}},

@@ -218,7 +218,8 @@ private:
                 "=fp32:60,half:120,bandwidth:900,memory:24'");
   }
 
-  /// Whether a word with a digit that is no amount of memory is in both names: H100 and 80GB of H100-SXM5-80GB, the first.
+  /// Whether a word with a digit that is no amount of memory is in both names: H100 and 80GB of H100-SXM5-80GB, the
+  /// first.
   static bool shares_number(std::string_view known, std::string_view name) {
     while (!name.empty()) {
       const auto end = std::min(name.find_first_of(" -_"), name.size());
@@ -566,12 +567,12 @@ private:
 /// taken to be like the one that was listed; other nodes get theirs by the type that the batch system has. Lists and
 /// figures that are of no GPU of the machine are refused.
 ///
-/// Speeds are peak rates of data sheets, and cores × clock × FLOP per cycle of processors. GPUs whose parts have NVLinks
-/// of all together more than they have themselves reach each other through switches that give each its full rate; else
-/// each two have links of their own. GPUs and network cards that are behind one PCIe switch share its uplink; what
-/// crosses NUMA nodes shares the links between them. A clock, units or the bandwidth of a memory that neither lists nor
-/// data sheets have are guessed, and the platform's `notes` say so. Throws `error` of one line for what else is
-/// missing.
+/// Speeds are peak rates of data sheets, and cores × clock × FLOP per cycle of processors. GPUs whose parts have
+/// NVLinks of all together more than they have themselves reach each other through switches that give each its full
+/// rate; else each two have links of their own. GPUs and network cards that are behind one PCIe switch share its
+/// uplink; what crosses NUMA nodes shares the links between them. A clock, units or the bandwidth of a memory that
+/// neither lists nor data sheets have are guessed, and the platform's `notes` say so. Throws `error` of one line for
+/// what else is missing.
 /// Complexity: O(devices × links).
 inline described_machine describe_machine(const inventory::listing& all, const machine_assumptions& assumed = {}) {
   return detail::machine_maker{all, assumed}.make();

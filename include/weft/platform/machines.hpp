@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// Named processors, with numbers from public data sheets and measurements.
 ///
-/// What is on data sheets (cores, tiles, sockets, clocks, FLOP per cycle, memory channels) is taken from there; what one
-/// core draws from memory, what a socket reaches of its nominal bandwidth and what waking threads costs are measured
-/// figures that others published. Where nothing measured was found, the number is an estimate and says so.
+/// What is on data sheets (cores, tiles, sockets, clocks, FLOP per cycle, memory channels) is taken from there; what
+/// one core draws from memory, what a socket reaches of its nominal bandwidth and what waking threads costs are
+/// measured figures that others published. Where nothing measured was found, the number is an estimate and says so.
 /// docs/concurrency.md lists every number with its source.
 #pragma once
 
@@ -16,8 +16,8 @@
 namespace weft::machines {
 
 /// Intel Xeon Phi 7250, "Knights Landing": 68 cores on 34 tiles of two with 1 MB of cache, 4 hardware threads each.
-/// 64 FLOP (float32) per cycle at an AVX base clock of 1.2 GHz (estimate). MCDRAM as cache: 410 GB/s with all cores, 13 GB/s for
-/// one core, hardly more for the second of its tile. A cache line takes 80 to 100 ns from tile to tile, so a
+/// 64 FLOP (float32) per cycle at an AVX base clock of 1.2 GHz (estimate). MCDRAM as cache: 410 GB/s with all cores, 13
+/// GB/s for one core, hardly more for the second of its tile. A cache line takes 80 to 100 ns from tile to tile, so a
 /// barrier of 68 threads takes about 5 µs (estimate: six serial transfers of 90 ns, ten for fork and join).
 inline machine xeon_phi_7250() {
   return {.name = "xeon_phi_7250",
@@ -36,8 +36,8 @@ inline machine xeon_phi_7250() {
           .resize_seconds = 10e-6};
 }
 
-/// Two AMD EPYC 9654 ("Genoa"): 96 cores each at 2.4 GHz, 32 FLOP per cycle (estimate), eight cores per chiplet with 32 MB of
-/// cache, 12 channels of DDR5-4800 (460.8 GB/s, of which 80 % are assumed to be reached).
+/// Two AMD EPYC 9654 ("Genoa"): 96 cores each at 2.4 GHz, 32 FLOP per cycle (estimate), eight cores per chiplet with 32
+/// MB of cache, 12 channels of DDR5-4800 (460.8 GB/s, of which 80 % are assumed to be reached).
 inline machine epyc_9654_2s() {
   return {.name = "epyc_9654_2s",
           .sockets = 2,

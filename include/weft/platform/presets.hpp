@@ -3,11 +3,11 @@
 ///
 /// Speeds are peak FLOP/s for float32 training: TF32 matrix units without sparsity where a GPU has them, else FP32;
 /// CPUs: cores × base clock × FLOP per cycle. Bandwidths are per direction. All devices reach their peak here; scale
-/// with a cost model (cost/compose.hpp, cost/roofline.hpp) to be closer to what is achieved. Latencies and what it takes
-/// to start a transfer are not on data sheets; they are round figures of published measurements, which docs/costs.md
-/// lists. Devices are joined as they are in the machine, so that transfers share cables (`visit_route`): NVSwitches, PCIe
-/// switches and their uplinks, network cards. Where no source says how a machine is joined, its description says what is
-/// assumed.
+/// with a cost model (cost/compose.hpp, cost/roofline.hpp) to be closer to what is achieved. Latencies and what it
+/// takes to start a transfer are not on data sheets; they are round figures of published measurements, which
+/// docs/costs.md lists. Devices are joined as they are in the machine, so that transfers share cables (`visit_route`):
+/// NVSwitches, PCIe switches and their uplinks, network cards. Where no source says how a machine is joined, its
+/// description says what is assumed.
 ///
 /// Power while busy is what the data sheet calls thermal design power, or board power of graphics cards, which ops
 /// seldom draw all of. What idle devices draw is not on data sheets: 15 % of that for accelerators and 30 % for

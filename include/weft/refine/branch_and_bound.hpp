@@ -32,10 +32,10 @@ namespace weft::refine {
 /// Finds a plan of the smallest makespan, by the search that suits the problem:
 ///  - refine/identical_devices.hpp where devices are alike and nothing takes time to move;
 ///  - otherwise, for up to `max_ops` ops, a search that learns from its dead ends (bound/exact/conflict_search.hpp). It
-///    asks for makespans below the best plan so far, and, with a part of the budget that grows, for makespans between the
-///    bound and that plan: a "no" raises the bound, a "yes" is a better plan. Where sends occupy the sender, or devices
-///    have more slots than the search tells apart, it finds placements that may do, and for each the best order is
-///    searched.
+///    asks for makespans below the best plan so far, and, with a part of the budget that grows, for makespans between
+///    the bound and that plan: a "no" raises the bound, a "yes" is a better plan. Where sends occupy the sender, or
+///    devices have more slots than the search tells apart, it finds placements that may do, and for each the best order
+///    is searched.
 /// Starts from HEFT's plan and from everything on one device.
 ///
 /// With `.memory = {memory_rule::over_time}` no device holds more than its capacity, or the share of it, at any moment

@@ -14,8 +14,8 @@
 
 namespace weft {
 
-/// `s(judge, start, random)` returns a plan that `judge`, an `evaluator<Problem, E>&`, has judged, and whose score is not
-/// worse than that of `start`, which it has judged, too. A value that holds options, and no state of a run.
+/// `s(judge, start, random)` returns a plan that `judge`, an `evaluator<Problem, E>&`, has judged, and whose score is
+/// not worse than that of `start`, which it has judged, too. A value that holds options, and no state of a run.
 template <class S, class Problem, class E>
 concept refiner_for = std::copy_constructible<S> && evaluation_for<E, Problem> &&
                       requires(const S& s, evaluator<Problem, E>& judge, evaluated_plan start, rng& random) {

@@ -17,9 +17,9 @@
 
 namespace weft::refine {
 
-/// Lets each refiner improve the given plan with a share of the budget, and the one whose plan was best go on from there
-/// with all that is left. No refiner is best everywhere: tabu search is where devices are the bottleneck, annealing
-/// where communication is, and a short trial tells.
+/// Lets each refiner improve the given plan with a share of the budget, and the one whose plan was best go on from
+/// there with all that is left. No refiner is best everywhere: tabu search is where devices are the bottleneck,
+/// annealing where communication is, and a short trial tells.
 /// ```
 /// weft::refine::contest search{weft::refine::tabu_search{}, weft::refine::simulated_annealing{}};
 /// search.budget = {.seconds = 10};

@@ -27,7 +27,8 @@ struct critical_change {
   std::uint32_t tie = 0;   ///< drawn: of equal estimates the least comes first
 };
 
-/// Collects the changes that may shorten a longest path, and estimates each without making it. A schedule only gets shorter if every longest path is broken, and a path is only broken if
+/// Collects the changes that may shorten a longest path, and estimates each without making it. A schedule only gets
+/// shorter if every longest path is broken, and a path is only broken if
 /// - an op of it runs elsewhere: each goes to each device that can run it, to the place where the path through it is
 ///   shortest,
 /// - or, of a **block**, items of the path that follow each other in a lane, one goes before the first or behind the
@@ -35,10 +36,11 @@ struct critical_change {
 /// Items are what `incremental_schedule` calls so: sends, which occupy devices, are in blocks like ops.
 ///
 /// Source: Nowicki, Smutnicki, A Fast Taboo Search Algorithm for the Job Shop Problem, Management Science 42(6), 1996;
-/// Mastrolilli, Gambardella, Effective Neighbourhood Functions for the Flexible Job Shop Problem, J. Scheduling 3, 2000;
-/// the estimates in blocks: Balas, Vazacopoulos, Guided Local Search with Shifting Bottleneck for Job Shop Scheduling,
-/// Management Science 44(2), 1998. Complexity of `collect`: O(path · devices · (fan-in + fan-out)), of which at most
-/// `max_moves` pairs of an op and a device are looked at, and O(32 · 32 · (fan-in + fan-out)) for each block.
+/// Mastrolilli, Gambardella, Effective Neighbourhood Functions for the Flexible Job Shop Problem, J. Scheduling 3,
+/// 2000; the estimates in blocks: Balas, Vazacopoulos, Guided Local Search with Shifting Bottleneck for Job Shop
+/// Scheduling, Management Science 44(2), 1998. Complexity of `collect`: O(path · devices · (fan-in + fan-out)), of
+/// which at most `max_moves` pairs of an op and a device are looked at, and O(32 · 32 · (fan-in + fan-out)) for each
+/// block.
 template <class Problem>
 class critical_neighbourhood {
 public:

@@ -23,8 +23,8 @@ namespace weft::refine {
 ///
 /// Under `schedule::static_order` the order is searched, too, and comes with the plan: what is moved goes to its best
 /// place on the device, and half of the moves exchange an item of a longest path with the one before it, or put it
-/// elsewhere. Changes are then evaluated by `incremental_schedule`, so a move of the budget, and of the patience, stands
-/// for `changes_per_move` changes, and a change is kept if the makespan does not grow.
+/// elsewhere. Changes are then evaluated by `incremental_schedule`, so a move of the budget, and of the patience,
+/// stands for `changes_per_move` changes, and a change is kept if the makespan does not grow.
 ///
 /// Where runs follow the plan's order, but their score cannot be followed change by change (on a network, or for an
 /// objective that is no sum), order and placement are searched by single changes, each of which is run.

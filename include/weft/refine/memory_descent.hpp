@@ -24,15 +24,15 @@
 
 namespace weft::refine {
 
-/// Lowers the largest share of its capacity that any device needs at any time in the run under `schedule::static_order`,
-/// and among plans that need the same shortens the makespan. A move takes a component that something alive at the peak
-/// of a full device belongs to elsewhere, half of the time to where there is most room, or puts an op elsewhere into
-/// the order, between what it waits for and what waits for it. Each move is a full run. Worse plans are accepted while
-/// they are worse by less than a threshold, which falls to 0.
+/// Lowers the largest share of its capacity that any device needs at any time in the run under
+/// `schedule::static_order`, and among plans that need the same shortens the makespan. A move takes a component that
+/// something alive at the peak of a full device belongs to elsewhere, half of the time to where there is most room, or
+/// puts an op elsewhere into the order, between what it waits for and what waits for it. Each move is a full run. Worse
+/// plans are accepted while they are worse by less than a threshold, which falls to 0.
 ///
-/// Ends when the share is at most `enough`; returns the best plan met, with its order, never one that needs more than the
-/// given one. Kinds and groups are respected; reservations are not looked at. Deterministic for a seed when the budget
-/// is in moves. Source of the threshold: Dueck, Scheuer, *Threshold Accepting*, J. Comp. Physics 90, 1990.
+/// Ends when the share is at most `enough`; returns the best plan met, with its order, never one that needs more than
+/// the given one. Kinds and groups are respected; reservations are not looked at. Deterministic for a seed when the
+/// budget is in moves. Source of the threshold: Dueck, Scheuer, *Threshold Accepting*, J. Comp. Physics 90, 1990.
 /// Complexity: O((n + m) log(n + m)) per move.
 struct memory_descent {
   weft::budget budget = {.moves = 2000};

@@ -111,7 +111,8 @@ public:
   }
 
   /// A device for v's component: half of the time that of a producer or consumer of a member, half of the time that
-  /// of eight random ones on which v takes least time or, where anything is charged and just as often, is charged least.
+  /// of eight random ones on which v takes least time or, where anything is charged and just as often, is charged
+  /// least.
   template <class Schedule>
   device_id draw_device(const Schedule& s, op_id v, rng& random) const {
     if (random.below(2) == 0) {

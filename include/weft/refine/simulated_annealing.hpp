@@ -17,10 +17,10 @@ namespace weft::refine {
 
 /// Changes placement and order at once, and keeps changes that make the value greater by x with probability
 /// exp(−x / temperature), while the temperature falls geometrically. The value is the makespan, or what an objective
-/// that is a sum makes of it (`incremental_schedule`). The threshold is drawn before a change is evaluated, so that most
-/// bad changes are given up after a few items. Changes are drawn near the longest paths: around the best of `focus`
-/// random items; while memory lacks, at ops of devices that are short of it. After `changes_per_round` changes per
-/// op the schedule is heated up again, from the best one met.
+/// that is a sum makes of it (`incremental_schedule`). The threshold is drawn before a change is evaluated, so that
+/// most bad changes are given up after a few items. Changes are drawn near the longest paths: around the best of
+/// `focus` random items; while memory lacks, at ops of devices that are short of it. After `changes_per_round` changes
+/// per op the schedule is heated up again, from the best one met.
 ///
 /// Returns the best plan met, with its order: run it under `schedule::static_order`. Under another policy the plan is
 /// only returned if it is better there, too. Temperatures are in units of what an op contributes to the value in the
@@ -37,8 +37,8 @@ struct simulated_annealing {
   double final_temperature = 0;   ///< in mean op times; 0: a bit less than a third of the initial one
   double changes_per_round = 1000; ///< per op
   std::uint32_t focus = 8;        ///< items from which the one on the longest path is taken
-  /// Reserved: no change breaks the reservations. Over time: no change makes any device lack memory, or, where the given
-  /// plan lacks some, more of it (on devices of several slots: in the run that was planned).
+  /// Reserved: no change breaks the reservations. Over time: no change makes any device lack memory, or, where the
+  /// given plan lacks some, more of it (on devices of several slots: in the run that was planned).
   memory_limit memory = {};
 
   template <class Judge>

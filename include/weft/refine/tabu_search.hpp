@@ -21,19 +21,19 @@ namespace weft::refine {
 
 /// Each step draws a longest path and takes the changes that may shorten it (`critical_neighbourhood`), evaluates the
 /// `candidates` with the best estimates, and makes the one that gives the least value, even if that is greater than the
-/// present one. What has moved is not put on the device that it left, or elsewhere on the one where it stays, for a number
-/// of steps, unless that gives the best schedule so far: `tenure`, up to twice as many at random, and a share of the
-/// length of the path. After `patience` steps without a better schedule it returns to the best one, shakes it by a few
-/// changes of longest paths, and goes on. Where anything is charged for ops and transfers, half of the candidates are
-/// reassignments of any op, since what is on no longest path has its charge, too.
+/// present one. What has moved is not put on the device that it left, or elsewhere on the one where it stays, for a
+/// number of steps, unless that gives the best schedule so far: `tenure`, up to twice as many at random, and a share of
+/// the length of the path. After `patience` steps without a better schedule it returns to the best one, shakes it by a
+/// few changes of longest paths, and goes on. Where anything is charged for ops and transfers, half of the candidates
+/// are reassignments of any op, since what is on no longest path has its charge, too.
 ///
 /// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is a change that was
 /// evaluated. Deterministic for a seed when the budget is in moves.
 /// Source: Glover, *Tabu Search, Part I*, ORSA J. Computing 1(3), 1989; for shops: Nowicki, Smutnicki, *A Fast Taboo
 /// Search Algorithm for the Job Shop Problem*, Management Science 42(6), 1996; Mastrolilli, Gambardella, *Effective
 /// Neighbourhood Functions for the Flexible Job Shop Problem*, J. Scheduling 3, 2000.
-/// Complexity: per step a longest path with an estimate for each op on it and each device, and `candidates` evaluations by
-/// `incremental_schedule`, of which each takes time in what it changes.
+/// Complexity: per step a longest path with an estimate for each op on it and each device, and `candidates` evaluations
+/// by `incremental_schedule`, of which each takes time in what it changes.
 /// Choose it where devices are the bottleneck, as in shops; where communication is, annealing is better.
 struct tabu_search {
   weft::budget budget = {.moves = 200'000}; ///< of changes
@@ -64,7 +64,8 @@ struct tabu_search {
 private:
   static constexpr std::size_t max_moves = 128; ///< pairs of an op and a device, on a longest path, that are estimated
 
-  /// For how many pairs of an item and a device it is known until when they may not meet; if there are more, some share.
+  /// For how many pairs of an item and a device it is known until when they may not meet; if there are more, some
+  /// share.
   template <class Schedule>
   static std::size_t remembered(const Schedule& s) {
     return std::min<std::size_t>(s.num_items() * s.problem().num_devices(), std::size_t{1} << 22);

@@ -122,8 +122,8 @@ gantt_run make_gantt_run(std::string title, weft::trace t, const W& w, const P& 
   return run;
 }
 
-/// Puts runs below each other in one chart with one time axis, such as a predicted and a measured run: device d of a run
-/// becomes a device of its own, called after the run's title and itself. Complexity: O(ops + tensors) of all runs.
+/// Puts runs below each other in one chart with one time axis, such as a predicted and a measured run: device d of a
+/// run becomes a device of its own, called after the run's title and itself. Complexity: O(ops + tensors) of all runs.
 inline gantt_run overlay(std::string title, const std::vector<gantt_run>& runs) {
   gantt_run all{.title = std::move(title)};
   for (const auto& run : runs) {

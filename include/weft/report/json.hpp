@@ -44,9 +44,9 @@ inline void write_json_combination(std::ostream& out, const combination& c) {
 } // namespace detail
 
 /// Writes `{"runs": […], "sections": […], "strategies": […]}`. A run has the columns of the CSV file and a `reason`; a
-/// section has `workload`, `platform`, `lower_bound`, `lower_bound_name`, `notes` and its `combinations`, best first, as
-/// `comparison::sections` gives them; `strategies` are those of `quality_of`. Seconds (of makespan and bound: multiples
-/// of the section's `unit_seconds`), bytes, and shares of one; `null` for what does not exist.
+/// section has `workload`, `platform`, `lower_bound`, `lower_bound_name`, `notes` and its `combinations`, best first,
+/// as `comparison::sections` gives them; `strategies` are those of `quality_of`. Seconds (of makespan and bound:
+/// multiples of the section's `unit_seconds`), bytes, and shares of one; `null` for what does not exist.
 /// Complexity: O(r log r) for r runs.
 inline void write_json(std::ostream& out, const comparison& c) {
   out << "{\"runs\":[";

@@ -22,8 +22,8 @@
 namespace weft::report {
 
 /// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, uncertain times,
-/// devices, energy, traffic, the graph coloured by device, notes. Tables need no script; charts do, and the page carries
-/// it. Names may contain anything. Graphs of more than 500 ops are drawn as groups that open on a click.
+/// devices, energy, traffic, the graph coloured by device, notes. Tables need no script; charts do, and the page
+/// carries it. Names may contain anything. Graphs of more than 500 ops are drawn as groups that open on a click.
 /// Size: 80 kB, the names, and about 55 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
 /// Complexity: O(k log k) for k ops, transfers and edges.
 inline void write_placement_html(std::ostream& out, const placed_model& m) {

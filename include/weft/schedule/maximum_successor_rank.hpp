@@ -259,8 +259,8 @@ struct maximum_successor_rank {
     std::vector<std::uint32_t> by_sender_; // the transfers, sorted
     std::vector<std::uint32_t> lane_to_;   // per device: the last lane that led there
     std::vector<std::uint32_t> missing_;      // per op: inputs that are not foreseeable yet
-    // Per device: items that it will be able to run. Negative when it has begun what an arrival made ready that `starves`
-    // has not counted yet.
+    // Per device: items that it will be able to run. Negative when it has begun what an arrival made ready that
+    // `starves` has not counted yet.
     std::vector<std::int32_t> ready_ahead_;
     std::vector<std::uint32_t> busy_;         // per device: how many items it runs
     std::vector<std::uint32_t> first_finish_; // per device: the heap of when they finish

@@ -119,9 +119,9 @@ public:
     return is_send(i) ? transfers_[transfer_of(i)].send_time : compute_time_[i];
   }
 
-  /// Fills in a number per item, the last items first: `of_op(v, rest)` and `of_send(k, rest)` return that of an op and of
-  /// the send of transfer k, where the rest is the largest number of an item that it leads to, 0 if there is none. Sends
-  /// that take no time count, too. Complexity: O(n + m).
+  /// Fills in a number per item, the last items first: `of_op(v, rest)` and `of_send(k, rest)` return that of an op and
+  /// of the send of transfer k, where the rest is the largest number of an item that it leads to, 0 if there is none.
+  /// Sends that take no time count, too. Complexity: O(n + m).
   template <class OfOp, class OfSend>
   constexpr void from_the_end(std::span<double> number, OfOp of_op, OfSend of_send) const {
     const auto largest = [number](std::span<const op_id> consumers, double least) {

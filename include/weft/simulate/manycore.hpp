@@ -58,11 +58,12 @@ private:
 };
 
 /// Devices whose ops share cores under a concurrency strategy, which decides when an op starts and with how many
-/// threads; a plan's order is not used. What the strategy knows of times is a table per device; what happens is the cost model
-/// plus interference:
+/// threads; a plan's order is not used. What the strategy knows of times is a table per device; what happens is the
+/// cost model plus interference:
 /// - ops that run side by side share their sockets' memory bandwidth max–min fairly; an op that asks for B bytes/s
 ///   when alone and is granted g < B runs at g / B of its speed,
-/// - an op whose threads share a core with another op's runs at `smt_gain / 2` of its speed (its slowest thread counts),
+/// - an op whose threads share a core with another op's runs at `smt_gain / 2` of its speed (its slowest thread
+///   counts),
 /// - an op with several threads whose type's last team had another number takes `resize_seconds` longer.
 /// A send has a core for itself, with all its hardware threads, for its send time. Sends go in the order in which they
 /// became ready, before ops, as soon as a core is idle; to the strategy they are something that runs.

@@ -17,7 +17,8 @@ namespace weft::simulate {
 /// - `on_begin(const placed_flow<Problem>&)`: the placement is known, nothing has run
 /// - `on_op_start(op_id, device_id, double now)`, `on_op_finish(op_id, device_id, double now)`
 /// - `on_send_start(k, const transfer&, double now)`, `on_send_finish(k, const transfer&, double now)`
-/// - `on_transfer(k, const transfer&, double possible, double now)`: a transfer that could begin from `possible` on begins
+/// - `on_transfer(k, const transfer&, double possible, double now)`: a transfer that could begin from `possible` on
+///   begins
 /// - `on_arrival(k, const transfer&, double now)`: it ends
 /// - `on_team(op_id, const concurrency::launch&, double now)`: after `on_op_start`, where ops have teams (manycore.hpp)
 struct no_observer {};

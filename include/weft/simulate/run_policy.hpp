@@ -8,9 +8,9 @@
 namespace weft {
 namespace simulate {
 
-/// `type` is the simulator of plans of `Problem` under `Policy`; without it, Policy is none. `runs_teams`: ops have several
-/// threads and share devices, so that what holds for slots does not. simulate/under.hpp adds policies on networks and
-/// on other devices than those that they are for.
+/// `type` is the simulator of plans of `Problem` under `Policy`; without it, Policy is none. `runs_teams`: ops have
+/// several threads and share devices, so that what holds for slots does not. simulate/under.hpp adds policies on
+/// networks and on other devices than those that they are for.
 template <class Policy, class Problem>
 struct engine {};
 

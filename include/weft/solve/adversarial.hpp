@@ -81,8 +81,8 @@ struct adversarial_result {
 
 /// Looks for the problem on which the first strategy loses to the second by the largest factor, by simulated annealing
 /// over problems: a step changes the work of an op, the bytes of an edge, the speed of a device or the bandwidth of a
-/// link, or adds or removes an edge; amounts change by up to a tenth of their range, or are drawn anew. A step down from
-/// ratio r to r' is taken with probability (r' / r)^k, that is exp(−k · (ln r − ln r')), where k, the inverse
+/// link, or adds or removes an edge; amounts change by up to a tenth of their range, or are drawn anew. A step down
+/// from ratio r to r' is taken with probability (r' / r)^k, that is exp(−k · (ln r − ln r')), where k, the inverse
 /// temperature, is a whole number that rises from `first_exponent` to `last_exponent` in each round; so only products
 /// decide, and the search goes the same way everywhere. Rounds start from random problems of random sizes. Without
 /// `max_ccr` the worst is mostly a transfer that takes a hundred times as long as all ops, and one strategy avoids it.

@@ -23,8 +23,8 @@ template <class Policy, class Network, class Devices>
 inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> = true;
 } // namespace detail
 
-/// The best plan that a budget allows, as the evaluation judges it: a run policy, for the makespan, or an `evaluation` of
-/// one and an objective. Run it under that policy.
+/// The best plan that a budget allows, as the evaluation judges it: a run policy, for the makespan, or an `evaluation`
+/// of one and an objective. Run it under that policy.
 /// ```
 /// const auto r = weft::solve::best(problem, {.seconds = 10}); // the makespan in the plan's order, without contention
 /// // r.plan, r.makespan, r.bound, r.gap(), r.tried
@@ -43,12 +43,12 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 /// and runs decide.
 ///
 /// On a network: plans are proposed without contention and judged by their run. Where that shows transfers slower than
-/// alone, their pairs of devices are made as much slower, and plans are proposed again; last, single changes are run. The
-/// result is never worse than the plan made without contention with the same moves, nor, if there is time to try it, than
-/// everything on one device. A budget in moves holds for each
-/// search, of which there are two, and a run counts as a move per five ops; one in seconds is for all of them together, the
-/// first having half. Under `effort::heuristics` there are no further searches, under `first_plan` the first plan that may
-/// be used is the only one. Memory: O(devices²).
+/// alone, their pairs of devices are made as much slower, and plans are proposed again; last, single changes are run.
+/// The result is never worse than the plan made without contention with the same moves, nor, if there is time to try
+/// it, than everything on one device. A budget in moves holds for each
+/// search, of which there are two, and a run counts as a move per five ops; one in seconds is for all of them together,
+/// the first having half. Under `effort::heuristics` there are no further searches, under `first_plan` the first plan
+/// that may be used is the only one. Memory: O(devices²).
 ///
 /// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, on a
 /// network as well; `peaks` says how much it holds. Plans that reservations would refuse are found. Where memory binds,

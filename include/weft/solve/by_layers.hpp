@@ -489,12 +489,12 @@ private:
 /// first one that can. Of devices that are named, as many as possible are used where that makes nothing longer.
 ///
 /// Without devices in the options, accelerators are tried in all orders that matter, and with the first CPU before or
-/// after them if they do not suffice. Devices that take as long for all layers and whose links and sends to and from all
-/// others cost the same come in the order of their ids. If more than 512 orders are left, the first 512 are tried, by
-/// ids. Which cut is best for an order is found by dynamic programming, for a chain of layers exactly, with sends and
-/// transfers: a tensor that skips layers is transferred at each border that it crosses, and sent at the first. Memory is
-/// that of a run; what it holds besides parameters is estimated from run to run, so that a split that just fits may be
-/// missed. Without a split, `found` is false.
+/// after them if they do not suffice. Devices that take as long for all layers and whose links and sends to and from
+/// all others cost the same come in the order of their ids. If more than 512 orders are left, the first 512 are tried,
+/// by ids. Which cut is best for an order is found by dynamic programming, for a chain of layers exactly, with sends
+/// and transfers: a tensor that skips layers is transferred at each border that it crosses, and sent at the first.
+/// Memory is that of a run; what it holds besides parameters is estimated from run to run, so that a split that just
+/// fits may be missed. Without a split, `found` is false.
 /// Complexity: O(orders · (devices · layers² + devices² · layers) + n + m · layers) per run, at most 40 runs, where
 /// sends cost the same to all devices; and O(devices³ · tensors between layers) for finding devices alike.
 template <must_be::problem Problem>

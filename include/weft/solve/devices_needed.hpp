@@ -171,10 +171,10 @@ inline std::string to_string(const devices_result& r, std::string_view op_name =
 /// is a proof that no number would do.
 ///
 /// The cost model must not depend on which devices there are, as cost::table does; or give a function that makes one
-/// for a `platform<>`. `options.moves` counts for each number tried; with 0, the default, the first plan that heuristics
-/// find is enough, as plans are to be found, not improved. `options.seconds` counts for all numbers together: no other
-/// one is tried when they are over. `on_number`, if it is there, hears of each number before it is tried. Complexity:
-/// that of O(log most) runs of `best`.
+/// for a `platform<>`. `options.moves` counts for each number tried; with 0, the default, the first plan that
+/// heuristics find is enough, as plans are to be found, not improved. `options.seconds` counts for all numbers
+/// together: no other one is tried when they are over. `on_number`, if it is there, hears of each number before it is
+/// tried. Complexity: that of O(log most) runs of `best`.
 template <class Workload, link_model Links, class Cost>
 devices_result devices_needed(const Workload& w, const platform<Links>& q, const Cost& cost, device_id like,
                               std::optional<link> between = std::nullopt, std::size_t most = 256,

@@ -37,8 +37,8 @@ class pipeline {
 public:
   constexpr explicit pipeline(Stages... stages) : stages_{std::move(stages)...} {}
 
-  /// Decides where, runs and judges the plan, refines it, and bounds it. The same problem and seed give the same result.
-  /// Pass a workspace to reuse scratch memory between solves.
+  /// Decides where, runs and judges the plan, refines it, and bounds it. The same problem and seed give the same
+  /// result. Pass a workspace to reuse scratch memory between solves.
   template <class Problem>
   constexpr result operator()(const Problem& p, std::uint64_t seed = 0) const {
     workspace scratch;

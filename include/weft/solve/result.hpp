@@ -38,8 +38,9 @@ constexpr std::string_view to_string(status s) {
   return "";
 }
 
-/// What a run and its score say about the plan. Sums in different orders may differ in the last digits, so a value within
-/// 1e-9 of the bound counts as met. One below it does not: the bound is that of plans that keep to the reservations.
+/// What a run and its score say about the plan. Sums in different orders may differ in the last digits, so a value
+/// within 1e-9 of the bound counts as met. One below it does not: the bound is that of plans that keep to the
+/// reservations.
 constexpr status judge(const simulation& run, const score& s, const lower_bound& bound) {
   if (!run.complete) {
     return status::incomplete;

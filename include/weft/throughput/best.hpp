@@ -39,8 +39,8 @@ struct best_result {
 /// `annealing`, `downset_split` for what is better still (staged costs), and further rounds of `annealing`, all from
 /// the best placement so far and by turns hot, warm and cool: hot ones find other regions, cool ones what is left to
 /// gain where large problems are already good. Ends when the period meets the bound, when `patience` rounds in a row
-/// found nothing better, or with the budget or its target. Only annealing's moves are counted as moves. Deterministic for a seed,
-/// unless the budget is in seconds.
+/// found nothing better, or with the budget or its target. Only annealing's moves are counted as moves. Deterministic
+/// for a seed, unless the budget is in seconds.
 ///
 /// Returns why there is no placement if memory or kinds allow none.
 struct best {

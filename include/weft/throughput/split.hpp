@@ -58,10 +58,10 @@ struct split_result {
   }
 };
 
-/// The contiguous split of smallest period, for staged costs: exact, unless Π (min(devices, blocks) + 1) over classes of
-/// devices that cost the same is above 1024. Then the pieces take devices in ascending order of ids only, and the status
-/// is `feasible` or `not_found`, never `optimal` or `none_below`. Devices of a class are interchangeable; a device may
-/// stay empty. Ops of type "backward" go with their colocation group, and the loads of both passes add up
+/// The contiguous split of smallest period, for staged costs: exact, unless Π (min(devices, blocks) + 1) over classes
+/// of devices that cost the same is above 1024. Then the pieces take devices in ascending order of ids only, and the
+/// status is `feasible` or `not_found`, never `optimal` or `none_below`. Devices of a class are interchangeable; a
+/// device may stay empty. Ops of type "backward" go with their colocation group, and the loads of both passes add up
 /// (throughput/detail/blocks.hpp says what contiguous means then).
 ///
 /// Complexity: O(D² · (degree + device counts)) for D downsets of the blocks, of which there can be exponentially many;

@@ -21,8 +21,8 @@ using strategies = registry<compiled::tabulated>;
 ///   return weft::tool::compare(argc, argv, [](auto& all) { all.add_partitioner("mine", my_heuristic{}); });
 /// }
 /// ```
-/// Returns 0, or 2 after one line on the standard error stream that says what is wrong. `--help` and `--version` end the
-/// program.
+/// Returns 0, or 2 after one line on the standard error stream that says what is wrong. `--help` and `--version` end
+/// the program.
 int compare(int argc, char** argv, const std::function<void(strategies&)>& add = {});
 
 } // namespace weft::tool

@@ -26,10 +26,10 @@ concept device_programs = requires(const P& p, device_id d) {
   { p.messages().size() } -> std::convertible_to<std::size_t>;
 };
 
-/// Runs the programs as a network without any memory of its own would, where a sender waits until the receiver is ready:
-/// if they come to their ends, they do so on every network and with any times, since what has become possible stays
-/// possible. Otherwise the violations (`program_deadlock`) are of devices that wait for each other in a circle, in its
-/// order, or of one that waits for a message that its other side never begins. Precondition: the messages exist.
+/// Runs the programs as a network without any memory of its own would, where a sender waits until the receiver is
+/// ready: if they come to their ends, they do so on every network and with any times, since what has become possible
+/// stays possible. Otherwise the violations (`program_deadlock`) are of devices that wait for each other in a circle,
+/// in its order, or of one that waits for a message that its other side never begins. Precondition: the messages exist.
 /// Complexity: O(instructions + messages).
 template <device_programs P>
 std::vector<violation> find_deadlock(const P& p) {

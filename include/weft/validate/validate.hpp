@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// The independent checker: `validate(problem, placement)`, `validate(problem, plan)` and
-/// `validate(problem, placement, trace, options)`, and `validate(problem, state, trace)` of a run that went on by another
-/// plan, each returning the list of broken rules.
+/// `validate(problem, placement, trace, options)`, and `validate(problem, state, trace)` of a run that went on by
+/// another plan, each returning the list of broken rules.
 ///
 /// It shares no code with partitioners, schedulers and the simulator, so that it can contradict them.
 #pragma once

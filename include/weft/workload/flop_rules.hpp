@@ -112,8 +112,8 @@ double recurrent(const op_call& o) {
   return states * (2 * Gates * (o.extent(0, 2) + hidden) + PerElement + peepholes);
 }
 
-/// PyTorch's recurrent ops: what is read (steps × batch × features in any order), states, and of each layer and direction
-/// the matrices for input and state, and biases, which are vectors. Per element of a state as in `recurrent`.
+/// PyTorch's recurrent ops: what is read (steps × batch × features in any order), states, and of each layer and
+/// direction the matrices for input and state, and biases, which are vectors. Per element of a state as in `recurrent`.
 template <int PerElement>
 double recurrent_layers(const op_call& o) {
   const double examples = o.in(0) / std::max(o.extent(0, -1), 1.0);
@@ -244,8 +244,8 @@ inline double affine_grid(const op_call& o) {
   return 2 * o.out() * o.extent(0, -1);
 }
 
-// Convolutions of TensorFlow: filters are kernel, channels of a group, output channels; a gradient's inputs are an image
-// or filters, which have more than two extents, and vectors with sizes.
+// Convolutions of TensorFlow: filters are kernel, channels of a group, output channels; a gradient's inputs are an
+// image or filters, which have more than two extents, and vectors with sizes.
 
 /// The first input that is no vector or matrix, or the second, and so on; `inputs.size()` if there is none.
 inline std::size_t image(const op_call& o, std::size_t which) {

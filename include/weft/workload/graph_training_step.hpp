@@ -463,7 +463,8 @@ private:
 /// first and keep their ids, names and groups.
 ///
 /// Parameters are the resident bytes of differentiable ops; op_catalogue.hpp knows those that are not differentiable or
-/// hold something else, by type, and up to 8 bytes are a constant. A loss (`loss/…`) is added to each output, and from there, backward, per op on a way to parameters:
+/// hold something else, by type, and up to 8 bytes are a constant. A loss (`loss/…`) is added to each output, and from
+/// there, backward, per op on a way to parameters:
 /// - a gradient op `gradients/<name>` of type `<Type>Grad`, or of none if the op has none, with the work of the op.
 ///   Products and ops with parameters have two, `…/input` and `…/weights`, so that the backward pass of a product costs
 ///   twice its forward pass.

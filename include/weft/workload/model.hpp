@@ -31,8 +31,8 @@ struct model {
   std::map<std::uint32_t, double> float_bytes = {};
 };
 
-/// The bits that a model's floating-point numbers have: 32 if the file does not say, 0 if more than a hundredth of their
-/// bytes belongs to numbers of another width than most.
+/// The bits that a model's floating-point numbers have: 32 if the file does not say, 0 if more than a hundredth of
+/// their bytes belongs to numbers of another width than most.
 inline std::uint32_t number_bits(const model& m) {
   double all = 0;
   double most = 0;

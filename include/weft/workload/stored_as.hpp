@@ -123,8 +123,8 @@ inline bool makes_numbers(std::string_view type) {
 /// The same model with numbers of other sizes; what is given is taken to be in single precision. Indices, shapes,
 /// comparisons and what is fed stay as large as they are; `number_bits` says whether a file had others. In a training
 /// step, parameters are there twice, in single precision and in their format, unless that is single precision too, and
-/// the state of the optimiser stays in single precision: with Adam and 16 bits, 2 + 4 + 8 bytes per parameter, and 2 more
-/// for its gradient. Sizes are rounded up to bytes.
+/// the state of the optimiser stays in single precision: with Adam and 16 bits, 2 + 4 + 8 bytes per parameter, and 2
+/// more for its gradient. Sizes are rounded up to bytes.
 /// Source: Micikevicius et al., *Mixed Precision Training*, ICLR 2018; Rajbhandari, Rasley, Ruwase, He, *ZeRO: Memory
 /// Optimizations Toward Training Trillion Parameter Models*, SC 2020, section 3.1 (16 bytes per parameter).
 /// Throws `value_error` for a number of bits that is not from 1 to 64. Complexity: O(n + m).

@@ -156,8 +156,8 @@ inline request parse(std::string_view spec) {
 }
 
 /// Adds the forward ops of the network that a text describes (see `parse`), and returns what its training step
-/// minimises. For `training_step`, `training_step_with_origins` and `inference`. Throws as `parse` does, and if the text
-/// asks for inference and the network was made for training.
+/// minimises. For `training_step`, `training_step_with_origins` and `inference`. Throws as `parse` does, and if the
+/// text asks for inference and the network was made for training.
 inline training_task define(nn::network& net, std::string_view spec) {
   const auto r = parse(spec);
   nn::detail::require(r.training || !net.training(), "zoo",

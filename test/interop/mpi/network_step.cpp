@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A training step of a network on as many simulated machines as SMPI has ranks, run by the MPI executor: the same source
-// and the same messages as on a real cluster, but kernels and transfers only take simulated time. Prints how long weft's
-// simulator says that it takes, and how long it took.
+// A training step of a network on as many simulated machines as SMPI has ranks, run by the MPI executor: the same
+// source and the same messages as on a real cluster, but kernels and transfers only take simulated time. Prints how
+// long weft's simulator says that it takes, and how long it took.
 //
 //   smpirun -np N ... network_step NETWORK heft|spread LATENCY BANDWIDTH
 //

@@ -80,9 +80,9 @@ TEST_CASE("mean_costs: means over devices and pairs, nothing within a component"
 }
 
 TEST_CASE("edge_zeroing: the survey's graph step by step") {
-  // Parallel times: 23 without clusters; then, edge by edge, the most expensive first: 0-6 (10 seconds): 21; 6-8 (6): 20;
-  // 5-8 (5): 19; 7-8 (5): 23, not united; 0-1 (4): 18, the order is 0 1 6 5 8 and 7's tensor comes at 17; of those of a
-  // second 0-2: 19, no; 0-3: 20, no; 0-4: 19, no; 2-7: 18; 3-7: 20, no.
+  // Parallel times: 23 without clusters; then, edge by edge, the most expensive first: 0-6 (10 seconds): 21; 6-8 (6):
+  // 20; 5-8 (5): 19; 7-8 (5): 23, not united; 0-1 (4): 18, the order is 0 1 6 5 8 and 7's tensor comes at 17; of those
+  // of a second 0-2: 19, no; 0-3: 20, no; 0-4: 19, no; 2-7: 18; 3-7: 20, no.
   const auto found = on_units(edge_zeroing{}, test::survey_graph());
   CHECK(found.parallel_time == 18);
   CHECK(found.cluster == ids_of{0, 0, 1, 2, 3, 0, 0, 1, 0});
@@ -107,8 +107,8 @@ TEST_CASE("dominant_sequence: the survey's graph op by op") {
 }
 
 TEST_CASE("dominant_sequence: a cluster is left to an op on a longer path that lacks a producer") {
-  // 2 lacks 1; from 0 comes 2 + 10. But for 2's claim 1 would join 0 at 2. So it stays alone, until 2 takes 0's cluster;
-  // 1 cannot come along, since it feeds 3, too. 1 [6, 9), 2 [10, 19).
+  // 2 lacks 1; from 0 comes 2 + 10. But for 2's claim 1 would join 0 at 2. So it stays alone, until 2 takes 0's
+  // cluster; 1 cannot come along, since it feeds 3, too. 1 [6, 9), 2 [10, 19).
   const auto claimed = test::timed_graph({2, 3, 9, 0}, {{0, 1, 4}, {0, 2, 10}, {1, 2, 1}, {1, 3, 0}});
   CHECK(on_units(dominant_sequence{}, claimed).parallel_time == 19);
   // Without 3 it comes along: 1 [2, 5), 2 [5, 14).

@@ -17,8 +17,8 @@ namespace weft::bound::exact {
 
 /// The subproblem between some ops of a problem: their times, their tensors and their colocation groups. They have
 /// numbers of their own, 0, 1, 2, …, as have their tensors and components, and devices are numbered as they were given.
-/// The last of these may be a crowd: many devices that count as one which does everything as well as the best of them, at
-/// once, and within which nothing travels.
+/// The last of these may be a crowd: many devices that count as one which does everything as well as the best of them,
+/// at once, and within which nothing travels.
 template <class Problem>
 class excerpt {
 public:

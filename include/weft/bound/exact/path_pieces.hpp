@@ -42,8 +42,8 @@ public:
   }
 
   /// Cuts into pieces of up to `size` ops, and shares the budget among them, but not into shares that are too small to
-  /// refute anything: rather the last pieces get none. The longest path then; seconds. `budget`: then has the moves that
-  /// are left.
+  /// refute anything: rather the last pieces get none. The longest path then; seconds. `budget`: then has the moves
+  /// that are left.
   double raise(std::size_t size, weft::budget& budget) {
     const stopwatch clock;
     auto pieces = cut(size, budget);

@@ -16,10 +16,10 @@
 namespace weft::bound::exact {
 
 /// Raises `known`, a lower bound above 0, until it comes to `makespan`, everything that is asked has an answer, or the
-/// budget is spent, whose moves are visits of pairs of ops. Asks for a makespan far above what is known, and for smaller
-/// and smaller ones, after some nodes each, until the answer is "no": what was learned of one holds for smaller ones.
-/// Then again, from less far above and with more nodes. `twin`: see `twin_devices`. `budget`: then has the moves that are
-/// left.
+/// budget is spent, whose moves are visits of pairs of ops. Asks for a makespan far above what is known, and for
+/// smaller and smaller ones, after some nodes each, until the answer is "no": what was learned of one holds for smaller
+/// ones. Then again, from less far above and with more nodes. `twin`: see `twin_devices`. `budget`: then has the moves
+/// that are left.
 template <class Problem>
 double refute(const excerpt<Problem>& part, const std::vector<std::size_t>& twin, double known, double makespan,
               weft::budget& budget) {

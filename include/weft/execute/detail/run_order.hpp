@@ -69,8 +69,8 @@ inline bool is_topological(const concurrency::op_graph& g, const std::vector<op_
   return true;
 }
 
-/// Turns `ops` into an order that is topological, too, and the same on every device. Follows all devices as if they ran,
-/// one op at a time: who is never reached waits for itself. Throws `constraint_error`.
+/// Turns `ops` into an order that is topological, too, and the same on every device. Follows all devices as if they
+/// ran, one op at a time: who is never reached waits for itself. Throws `constraint_error`.
 template <class W>
 void make_topological(const W& w, const concurrency::op_graph& g, const placement& where, std::vector<op_id>& ops) {
   if (is_topological(g, ops)) {

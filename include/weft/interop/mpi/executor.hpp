@@ -56,8 +56,8 @@ namespace weft::mpi {
 /// between two ops notice within 0.1 s and tell the others, and every run throws `lost_rank_error`; with
 /// `waiting::in_mpi` only those between two ops do, and deadlines and stop tokens are looked at only there.
 ///
-/// Memory: a request of MPI and 9 bytes per message of the program, 16 more in a run that records. One run at a time. After the first run, running again allocates nothing
-/// here; what MPI does is its own affair.
+/// Memory: a request of MPI and 9 bytes per message of the program, 16 more in a run that records. One run at a time.
+/// After the first run, running again allocates nothing here; what MPI does is its own affair.
 class executor {
 public:
   /// Collective. Makes a copy of the communicator. The program must outlive the executor, and be the same on all

@@ -177,8 +177,8 @@ inline std::vector<::onnx::TypeProto> infer_by_schema(const ::onnx::NodeProto& n
   return context.take();
 }
 
-/// The types of a node's outputs: of weft's rule and of the op's schema that which is to count (see `shape_row`), and the
-/// other where that has no answer; unset where neither has one. Why a schema refused the node is in `refused` then.
+/// The types of a node's outputs: of weft's rule and of the op's schema that which is to count (see `shape_row`), and
+/// the other where that has no answer; unset where neither has one. Why a schema refused the node is in `refused` then.
 inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
                                             std::int64_t version, const std::optional<numbers>& shape,
                                             const body_inference& infer_body, std::string& refused) {

@@ -15,8 +15,8 @@ namespace weft::onnx {
 /// Reads ONNX models (a `io::model_reader`). One op per node of the main graph, in the order of the file, with the
 /// node's name (that of its first output if it has none) and its op type, with the domain in front if it is not ONNX's.
 /// Work is FLOP by the catalogue of ops, from shapes: those that the file declares, and those that follow from them and
-/// from options. Initialisers and constants are resident bytes of the ops that read them and are not transferred: one of
-/// up to 4 KiB is kept by each of its readers, a larger one by the first, with all of them in one colocation group.
+/// from options. Initialisers and constants are resident bytes of the ops that read them and are not transferred: one
+/// of up to 4 KiB is kept by each of its readers, a larger one by the first, with all of them in one colocation group.
 /// Ops that read or make texts are for CPUs. Weights need not be in the file; external data is not opened. What was
 /// assumed is in the notes. docs/onnx.md has the details.
 ///

@@ -51,8 +51,8 @@ struct shared_parameter {
 
 namespace detail {
 
-/// A message again, with `prefix` before each relative path to external data in it. Finds out whether there is any; with
-/// an empty prefix that is all, and nothing is copied. What is nested deeper than 100 messages no decoder takes.
+/// A message again, with `prefix` before each relative path to external data in it. Finds out whether there is any;
+/// with an empty prefix that is all, and nothing is copied. What is nested deeper than 100 messages no decoder takes.
 inline std::string with_moved_data(std::string_view bytes, wire::detail::message m, std::string_view prefix,
                                    bool& has_external_data, unsigned depth = 0) {
   using wire::detail::message;
@@ -122,9 +122,9 @@ inline bool has_external_data(std::string_view bytes) {
 class split_model {
 public:
   /// `bytes` is the model as read, which must outlive this; `p` has a device per op of its workload; `options` only say
-  /// how large tensors are. Errors call the model `file`. Throws `value_error` for a placement of another model, or with
-  /// ops that are not placed, else as `reader::read`. Complexity: that of reading the model up to five times, and of
-  /// `sequential_groups`. Memory: as for reading; no piece is kept.
+  /// how large tensors are. Errors call the model `file`. Throws `value_error` for a placement of another model, or
+  /// with ops that are not placed, else as `reader::read`. Complexity: that of reading the model up to five times, and
+  /// of `sequential_groups`. Memory: as for reading; no piece is kept.
   split_model(std::string_view bytes, const placement& p, const reader& options = {},
               const std::string& file = "<model>") {
     const auto decoded = detail::decode(bytes, file);

@@ -15,8 +15,9 @@ namespace weft::pytorch {
 
 namespace detail {
 
-/// Evaluates what sympy prints: `2*s0 + 1`, `(s0//2)`, or `Add(Mul(Integer(2), Symbol('s0', integer=True)), Integer(1))`.
-/// Nested more than 60 deep, or with a function that is not among those of sizes, it has no value.
+/// Evaluates what sympy prints: `2*s0 + 1`, `(s0//2)`, or
+/// `Add(Mul(Integer(2), Symbol('s0', integer=True)), Integer(1))`. Nested more than 60 deep, or with a function that is
+/// not among those of sizes, it has no value.
 /// Source: torch/utils/_sympy/functions.py.
 template <class ValueOf>
 class size_expression {

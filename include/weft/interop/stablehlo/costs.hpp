@@ -66,8 +66,8 @@ inline double extent(const value_type& t, std::size_t axis) {
 /// them.
 class costs {
 public:
-  /// `unknown_trips`: how often loops run of which the text does not tell it; `unknown_flop`: per element of the results
-  /// of operations that have no rule here.
+  /// `unknown_trips`: how often loops run of which the text does not tell it; `unknown_flop`: per element of the
+  /// results of operations that have no rule here.
   costs(const program& p, double unknown_trips, double unknown_flop)
       : p_{p}, unknown_trips_{unknown_trips}, unknown_flop_{unknown_flop},
         known_(p.ops.size(), std::numeric_limits<double>::quiet_NaN()),

@@ -78,8 +78,8 @@ using call_rule = std::function<std::optional<called>(const node&, std::span<con
 /// Infers shapes front to back. Edges that close a loop are left out: what a loop does is counted once.
 class inference {
 public:
-  /// The first nodes of a function are its `arguments`, of these shapes, as far as they are known; what it `returns` are
-  /// outputs, too, though no node reads them.
+  /// The first nodes of a function are its `arguments`, of these shapes, as far as they are known; what it `returns`
+  /// are outputs, too, though no node reads them.
   inference(const graph& g, const shape_options& options, assumptions& assumed, const call_rule& calls,
             std::span<const tensor_info> arguments = {}, std::span<const source> returns = {})
       : g_{g}, options_{options}, assumed_{assumed}, calls_{calls}, arguments_{arguments} {

@@ -18,9 +18,10 @@
 namespace weft::tensorflow {
 
 /// Reads a GraphDef, a SavedModel or a CostGraphDef, as text or binary, into a workload: an op per node that a step
-/// needs, in the order of the file and with its name. Calls of functions are replaced by the nodes of these, whose names begin
-/// with that of the call. See docs/tensorflow.md for what becomes of devices, colocations, variables, constants,
-/// conditionals and loops, and `model::notes` for what had to be assumed or was left out. Models `io::model_reader`.
+/// needs, in the order of the file and with its name. Calls of functions are replaced by the nodes of these, whose
+/// names begin with that of the call. See docs/tensorflow.md for what becomes of devices, colocations, variables,
+/// constants, conditionals and loops, and `model::notes` for what had to be assumed or was left out. Models
+/// `io::model_reader`.
 /// ```
 /// const auto m = tensorflow::reader{.batch = 64}.read(bytes, "model.pb");
 /// ```

@@ -408,8 +408,8 @@ private:
 } // namespace detail
 
 /// The binary encoding of a message given as text. For each node of its graphs and their functions, in the order of the
-/// text, `places` gets where its device is. Throws `parse_error` with the line for what is no such text, for fields that
-/// TensorFlow does not have, numbers out of range, and nesting deeper than 100. Complexity: O(size · depth).
+/// text, `places` gets where its device is. Throws `parse_error` with the line for what is no such text, for fields
+/// that TensorFlow does not have, numbers out of range, and nesting deeper than 100. Complexity: O(size · depth).
 inline std::string from_text(std::string_view text, schema::message_id root, const std::string& file,
                              std::vector<device_place>* places = nullptr) {
   return detail::text_parser{text, file, places}.parse(root);

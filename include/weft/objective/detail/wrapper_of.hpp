@@ -15,8 +15,8 @@
 
 namespace weft::objective::detail {
 
-/// An objective whose values are those of another one: its unit, its bound and, if it is a sum, its prices are passed on
-/// here; who derives from this says what it changes.
+/// An objective whose values are those of another one: its unit, its bound and, if it is a sum, its prices are passed
+/// on here; who derives from this says what it changes.
 template <class Objective>
 struct wrapper_of {
   Objective of;

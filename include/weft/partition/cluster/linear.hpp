@@ -11,9 +11,9 @@
 
 namespace weft::partition::cluster {
 
-/// Takes the longest path with its transfers (ties: topologically first op), makes a cluster of it, removes its ops with
-/// all their edges, and goes on with the rest, until no edge is left; ops that are left alone stay alone. So no two ops
-/// of a cluster could have run in parallel.
+/// Takes the longest path with its transfers (ties: topologically first op), makes a cluster of it, removes its ops
+/// with all their edges, and goes on with the rest, until no edge is left; ops that are left alone stay alone. So no
+/// two ops of a cluster could have run in parallel.
 ///
 /// Beyond the paper: the members of a component are removed together, which makes clusters with groups less linear, and
 /// a path is cut where no device could take the whole.

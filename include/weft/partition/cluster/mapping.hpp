@@ -79,10 +79,10 @@ private:
 
 } // namespace detail
 
-/// Equal loads: clusters by descending mean compute time (ties: smaller number), each to the fitting device that is done
-/// with all its clusters first (ties: smaller id). A cluster that fits nowhere as a whole is dealt out component by
-/// component by the same rule. Source: the work profiling of Yang, Gerasoulis, *PYRROS*, ICS 1992; on unequal devices it
-/// is the longest-processing-time rule. Complexity: O(n · devices + clusters log clusters).
+/// Equal loads: clusters by descending mean compute time (ties: smaller number), each to the fitting device that is
+/// done with all its clusters first (ties: smaller id). A cluster that fits nowhere as a whole is dealt out component
+/// by component by the same rule. Source: the work profiling of Yang, Gerasoulis, *PYRROS*, ICS 1992; on unequal
+/// devices it is the longest-processing-time rule. Complexity: O(n · devices + clusters log clusters).
 struct load_balancing {
   template <class Problem>
   constexpr outcome<placement> operator()(const mean_costs<Problem>& costs, const clustering& clusters) const {

@@ -36,8 +36,8 @@ struct op_name {
   }
 
   /// The scope up to and including the outermost (or the innermost) one that is one of several of its kind: that bears
-  /// a number, such as `encoder/layer_3`, `h12` or `model.layers.7`, or is among `firsts`, as `conv2d` is where there is
-  /// a `conv2d_1`. Empty if none is. The last part, the op's own name, does not count.
+  /// a number, such as `encoder/layer_3`, `h12` or `model.layers.7`, or is among `firsts`, as `conv2d` is where there
+  /// is a `conv2d_1`. Empty if none is. The last part, the op's own name, does not count.
   std::string_view layer(bool outermost, const numbering<std::string_view>& firsts = {}) const {
     std::string_view found;
     each_scope([&](std::string_view s) {
@@ -48,8 +48,8 @@ struct op_name {
     return found;
   }
 
-  /// The scope up to and including the outermost numbered one, also with a letter after the number as in `mixed_5b`, for
-  /// whose kind `accepts(kind)` holds: the scope with `#` for the numbers of its last part.
+  /// The scope up to and including the outermost numbered one, also with a letter after the number as in `mixed_5b`,
+  /// for whose kind `accepts(kind)` holds: the scope with `#` for the numbers of its last part.
   template <class Accepts>
   std::string_view layer_of_kind(const numbering<std::string_view>& firsts, const Accepts& accepts) const {
     std::string_view found;

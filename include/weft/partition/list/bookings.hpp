@@ -20,10 +20,11 @@ struct made_input {
 /// Every transfer has the network to itself: there is nothing to book.
 struct no_bookings {};
 
-/// B keeps the books of one schedule in the making. `begin(v, made)` turns to the inputs of op v, all of which have been
-/// made: `made(tensor)` is a `made_input`. Then `arrival(device, hopeless)` is when the last of them would be there; it
-/// may stop at an earlier time of which `hopeless(time)` says that it is too late already. `book(device)` has them sent.
-/// What is sent to a device once stays there. No arrival is earlier than a send and a transfer after the finish.
+/// B keeps the books of one schedule in the making. `begin(v, made)` turns to the inputs of op v, all of which have
+/// been made: `made(tensor)` is a `made_input`. Then `arrival(device, hopeless)` is when the last of them would be
+/// there; it may stop at an earlier time of which `hopeless(time)` says that it is too late already. `book(device)` has
+/// them sent. What is sent to a device once stays there. No arrival is earlier than a send and a transfer after the
+/// finish.
 template <class B>
 concept transfer_bookings = requires(B& b, op_id v, device_id d, made_input (*made)(tensor_id), bool (*hopeless)(double)) {
   b.begin(v, made);

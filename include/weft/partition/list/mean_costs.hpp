@@ -18,8 +18,8 @@ namespace weft::partition::list {
 /// Mean times in seconds: to compute an op, over the devices that its component allows; to send and transfer a tensor,
 /// over all ordered pairs of up to 9 devices, over 8 partners of each for more.
 ///
-/// Where the cost model has rates and transfer lines, their means are computed once, and each mean is a product: O(1) then,
-/// else O(devices) per op and O(pairs) per tensor. The two differ by rounding only.
+/// Where the cost model has rates and transfer lines, their means are computed once, and each mean is a product: O(1)
+/// then, else O(devices) per op and O(pairs) per tensor. The two differ by rounding only.
 template <class Problem>
 class mean_costs {
   static constexpr bool by_classes = Problem::has_class_times && !Problem::has_rates;
@@ -99,8 +99,8 @@ public:
   }
 
 private:
-  /// Sums of each op's times on all devices, device by device as `compute` does it, but several ops at a time, so that no
-  /// addition waits for the one before.
+  /// Sums of each op's times on all devices, device by device as `compute` does it, but several ops at a time, so that
+  /// no addition waits for the one before.
   constexpr void sum_up() {
     constexpr std::size_t together = 4;
     const std::size_t n = p_->num_ops();

@@ -14,8 +14,8 @@ namespace weft::partition::list {
 /// No offset: the start alone is the score.
 struct no_offset {};
 
-/// A set of ranks below `n` that tells its smallest. Bits in words, and bits that tell which words are not 0, and so on.
-/// O(log n / 6) each, without branches that depend on the data. Memory: n / 7.9 bytes, when it is first used.
+/// A set of ranks below `n` that tells its smallest. Bits in words, and bits that tell which words are not 0, and so
+/// on. O(log n / 6) each, without branches that depend on the data. Memory: n / 7.9 bytes, when it is first used.
 class rank_set {
 public:
   constexpr explicit rank_set(std::size_t n = 0) : n_{n} {}

@@ -52,8 +52,8 @@ constexpr double longest_way_out(const Problem& p, op_id v, bool alone, std::spa
 }
 
 /// The upward rank of every op, in seconds: the longest way to the end through mean compute times and mean sends and
-/// transfers, nothing between colocated ops. O(n + m) for linear costs over links, else O(n · devices + m · pairs), with
-/// at most 8 · devices pairs. Topcuoglu, Hariri, Wu 2002, §4.
+/// transfers, nothing between colocated ops. O(n + m) for linear costs over links, else O(n · devices + m · pairs),
+/// with at most 8 · devices pairs. Topcuoglu, Hariri, Wu 2002, §4.
 template <class Problem>
 constexpr std::vector<double> upward_ranks(const Problem& p) {
   const mean_costs mean{p};

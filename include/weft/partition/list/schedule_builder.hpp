@@ -42,8 +42,8 @@ struct earlier_finish {
 };
 
 /// Keeps the times at which ops run, on `Slot`s: `schedule::timeline` to insert into gaps, `schedule::queue_end` to
-/// append. Places whole components, where `reservation::fits`; a tensor arrives a send and a transfer after its producer
-/// finished, or when `Bookings` say on a network that they know, and sends are not booked on the sender.
+/// append. Places whole components, where `reservation::fits`; a tensor arrives a send and a transfer after its
+/// producer finished, or when `Bookings` say on a network that they know, and sends are not booked on the sender.
 /// Memory: cost_rows' and 48 bytes per op, and the slots'.
 template <class Problem, class Slot, row_path Path = row_path::automatic, class Bookings = no_bookings>
 class schedule_builder {
@@ -279,8 +279,8 @@ private:
     return std::min(least + (least < 0 ? -least : least) * 0x1p-43 + 1e-299, std::numeric_limits<double>::max());
   }
 
-  /// Estimates the objective on each device, off by roundings: behind the last gap an op starts when the device is free,
-  /// before it at best when its inputs are there. Returns the smallest.
+  /// Estimates the objective on each device, off by roundings: behind the last gap an op starts when the device is
+  /// free, before it at best when its inputs are there. Returns the smallest.
   template <class Objective>
   constexpr double fill_bounds(Objective objective) {
     rows_.arrivals(arrival_);

@@ -17,8 +17,8 @@
 
 namespace weft::partition::sct {
 
-/// The linear program of favourite children, on any number of devices that are all alike. Choose a share from 0 to 1 for
-/// each arc, such that the arcs that leave an op share at most 1, as do those that enter it, and the makespan is
+/// The linear program of favourite children, on any number of devices that are all alike. Choose a share from 0 to 1
+/// for each arc, such that the arcs that leave an op share at most 1, as do those that enter it, and the makespan is
 /// smallest: the longest path where op v takes `compute[v]` and arc a takes `(1 − share) · transfer`.
 /// Published with x = 1 − share, start times s, `s_u + p_u + c_uv x_uv <= s_v`, and the makespan as variables.
 struct program {
@@ -131,9 +131,9 @@ constexpr double power(double x, std::uint32_t exponent) {
 
 /// Solves the program approximately and without a library, by the Frank-Wolfe method. Starts with the favourites that a
 /// greedy choice by transfer time gives. Step k goes 2 / (k + 4) of the way towards the favourites that a greedy choice
-/// gives by transfer · (longest path through the arc / makespan)^(8 + 2 k): where a smooth stand-in for the longest path
-/// falls most, and the smoother the stand-in the earlier the step. Keeps the best shares met. Means of such choices obey
-/// the constraints, since each of them does.
+/// gives by transfer · (longest path through the arc / makespan)^(8 + 2 k): where a smooth stand-in for the longest
+/// path falls most, and the smoother the stand-in the earlier the step. Keeps the best shares met. Means of such
+/// choices obey the constraints, since each of them does.
 ///
 /// There is no guarantee; on generate::suite the makespan is 0.7 % above the optimum of the program in the geometric
 /// mean and 7 % at worst (docs/clustering.md). Complexity: O(iterations · (n + m log m)).
@@ -172,8 +172,8 @@ struct averaged_matchings {
 };
 
 /// The favourite child of each op, or `none`: arcs in descending order of their share, as long as it is at least
-/// `threshold`, whose ends have no favourite yet (ties: larger transfer, then smaller ids). So the constraints still hold
-/// where plain rounding, as published, breaks them. Complexity: O(m log m).
+/// `threshold`, whose ends have no favourite yet (ties: larger transfer, then smaller ids). So the constraints still
+/// hold where plain rounding, as published, breaks them. Complexity: O(m log m).
 constexpr std::vector<op_id> favourites(const program& lp, const std::vector<double>& share, double threshold) {
   std::vector<std::size_t> chosen;
   for (std::size_t a = 0; a < lp.arcs.size(); ++a) {

@@ -36,8 +36,8 @@ public:
   /// The value to evaluate a change to that has to come to at most `limit`: where there is too little memory, less of
   /// that is worth any value.
   double limit_for(double limit) const { return excess_ > 0 ? Schedule::infinity : limit; }
-  /// Where a change begins: while memory lacks, at an op of a device that is short of it, if `rounds` draws meet one; else
-  /// near the longest paths.
+  /// Where a change begins: while memory lacks, at an op of a device that is short of it, if `rounds` draws meet one;
+  /// else near the longest paths.
   item_id draw(const Schedule& s, rng& random, std::uint32_t rounds) const {
     for (std::uint32_t k = 0; excess_ > 0 && k < rounds; ++k) {
       const op_id v = random.below(static_cast<std::uint32_t>(s.num_ops()));
@@ -119,10 +119,10 @@ auto schedule_for(const Judge& judge) {
   }
 }
 
-/// Takes the run of `start` over, calls `improve(schedule, incumbent, meter)`, and returns the best plan met, or `start`
-/// if that is not worse, or if no move was made. Where the evaluator's score is not what the incremental schedule
-/// follows, the latter proposes, and the score of each schedule that becomes the search's best decides, also about the
-/// budget's target.
+/// Takes the run of `start` over, calls `improve(schedule, incumbent, meter)`, and returns the best plan met, or
+/// `start` if that is not worse, or if no move was made. Where the evaluator's score is not what the incremental
+/// schedule follows, the latter proposes, and the score of each schedule that becomes the search's best decides, also
+/// about the budget's target.
 template <class Judge, class Improve>
 evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, Improve improve, memory_limit limit = {}) {
   using problem_type = typename Judge::problem_type;

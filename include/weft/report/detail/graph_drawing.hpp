@@ -31,8 +31,8 @@ inline op_edges edges_of(const placed_model& m) {
 }
 
 /// The layer of each op, after those of all its inputs: right before the first op that needs it, so that parameters and
-/// constants are beside their use; as early as possible if nothing does, or only what gathers the ends of many ops, such
-/// as the op that stands for the whole training step. Complexity: O(ops + edges).
+/// constants are beside their use; as early as possible if nothing does, or only what gathers the ends of many ops,
+/// such as the op that stands for the whole training step. Complexity: O(ops + edges).
 inline std::vector<std::uint32_t> layers_of(const csr_graph& g) {
   constexpr std::size_t many = 16;
   const auto order = graph::topological_order(g);

@@ -42,9 +42,9 @@ std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit
 }
 
 /// Demands that start with what components hold all the time. When a run needs too much, each tensor that was there at
-/// the worst moment of an overfull device is charged to a component there: a tensor made there to its producer's, a copy
-/// to that of the op that keeps it. So a placement that keeps to the new reservation does not fill a device with the
-/// same things again. Charges are a part of [CP]'s demand: when all of these are charged the reservation cannot be
+/// the worst moment of an overfull device is charged to a component there: a tensor made there to its producer's, a
+/// copy to that of the op that keeps it. So a placement that keeps to the new reservation does not fill a device with
+/// the same things again. Charges are a part of [CP]'s demand: when all of these are charged the reservation cannot be
 /// exceeded, so learning ends.
 template <class Problem>
 class memory_guard {
@@ -115,8 +115,8 @@ public:
     }
   }
 
-  /// The problem with the reservations that were learned so far, of which only a share is charged if it is below 1: what
-  /// was there at different moments need not fit at once.
+  /// The problem with the reservations that were learned so far, of which only a share is charged if it is below 1:
+  /// what was there at different moments need not fit at once.
   const Problem& reserved(double share = 1) {
     const double factor = share / limit_.capacity_share;
     auto demand = resident_;

@@ -279,9 +279,9 @@ private:
     }
   }
 
-  /// Judges one plan after the other, `propose(knob)`, while they need too much memory. `raise(knob, lesson, plan)` says
-  /// which knob may bring one that does not, or nothing; once there is a plan, the least knob that leaves one is bisected
-  /// by `between(too little, enough)`: smaller ones leave more freedom.
+  /// Judges one plan after the other, `propose(knob)`, while they need too much memory. `raise(knob, lesson, plan)`
+  /// says which knob may bring one that does not, or nothing; once there is a plan, the least knob that leaves one is
+  /// bisected by `between(too little, enough)`: smaller ones leave more freedom.
   template <class Propose, class Raise, class Between>
   void learn(std::string name, double knob, double share_of_seconds, Propose propose, Raise raise, Between between) {
     const stopwatch watch;
@@ -352,9 +352,9 @@ private:
       [](double too_little, double enough) { return (enough + too_little) / 2; });
   }
 
-  /// What HEFT has at the worst moments gets a price instead of a reservation. It doubles until there is a plan. What only
-  /// plans with a price have at their worst moments has none: it is there for reasons of order, and would distort what is
-  /// charged.
+  /// What HEFT has at the worst moments gets a price instead of a reservation. It doubles until there is a plan. What
+  /// only plans with a price have at their worst moments has none: it is there for reasons of order, and would distort
+  /// what is charged.
   void attempt_priced() {
     std::vector<std::uint8_t> scarce(p_.num_tensors(), 0);
     std::vector<std::uint8_t> short_of(p_.num_devices(), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// HEFT where memory has a price, so that what needs much of it for little work leaves the devices that are short of it.
+/// HEFT where memory has a price, so that what needs much of it for little work leaves the devices that are short of
+/// it.
 #pragma once
 
 #include "weft/core/numbering.hpp"

@@ -96,8 +96,8 @@ workload resized(const W& w, Bytes bytes) {
 
 } // namespace detail
 
-/// The communication-to-computation ratio: the mean time to transfer an edge's tensor between two devices, over the mean
-/// time to compute an op. The first is the mean over all edges that carry bytes and all ordered pairs of different
+/// The communication-to-computation ratio: the mean time to transfer an edge's tensor between two devices, over the
+/// mean time to compute an op. The first is the mean over all edges that carry bytes and all ordered pairs of different
 /// devices, the second the mean over all ops of the mean over the devices whose kind they allow. 0 if nothing
 /// communicates. Complexity: O(n · devices + m + tensors · devices²).
 /// Source: Topcuoglu, Hariri, Wu 2002, §5.1, where edges carry times.

@@ -79,9 +79,10 @@ inline double gamma(double mean, double variation, rng& random) {
 
 } // namespace detail
 
-/// Unrelated compute times for `cost::table`, shape ops × devices, row-major, in seconds, by the range-based method: op v
-/// takes from `work(v) (1 − beta/2)` to `work(v) (1 + beta/2)` on each device, drawn uniformly; work units are taken for
-/// mean seconds. `beta` is from 0 (identical devices) to 2. Throws `value_error` otherwise. Complexity: O(ops · devices).
+/// Unrelated compute times for `cost::table`, shape ops × devices, row-major, in seconds, by the range-based method: op
+/// v takes from `work(v) (1 − beta/2)` to `work(v) (1 + beta/2)` on each device, drawn uniformly; work units are taken
+/// for mean seconds. `beta` is from 0 (identical devices) to 2. Throws `value_error` otherwise. Complexity: O(ops ·
+/// devices).
 /// Source: Topcuoglu, Hariri, Wu 2002, §5.1.
 template <workload_parts::has_work W>
 std::vector<double> range_based_costs(const W& w, std::size_t num_devices, double beta, std::uint64_t seed = 0) {

@@ -28,8 +28,8 @@ struct stencil_2d_options {
 
 namespace detail {
 
-/// Ops of a step per block; each reads its own block and the halos of the neighbours that exist. An op has an output for
-/// its own next step, and one for the edge that each neighbour reads.
+/// Ops of a step per block; each reads its own block and the halos of the neighbours that exist. An op has an output
+/// for its own next step, and one for the edge that each neighbour reads.
 inline workload stencil(std::uint32_t width, std::uint32_t height, std::uint32_t steps, double work,
                         byte_count block_bytes, byte_count halo_bytes) {
   require(width > 0 && height > 0 && steps > 0, "width, height, steps", "must be at least 1");

@@ -131,8 +131,8 @@ inline workload suite_workload(std::string_view family, std::uint64_t seed) {
   throw error("there is no family '" + std::string{family} + "' of generated workloads");
 }
 
-/// A problem of the suite's kind on another graph and another number of devices, half of them, rounded down and the last
-/// ones, GPUs. Of the entry, the family does not count.
+/// A problem of the suite's kind on another graph and another number of devices, half of them, rounded down and the
+/// last ones, GPUs. Of the entry, the family does not count.
 inline suite_instance make_suite_instance(const suite_entry& e, const workload& raw, std::uint32_t num_devices) {
   double work = 0;
   for (const op_id v : ids(raw.num_ops())) {

@@ -88,8 +88,8 @@ inline workload cholesky(const tile_options& o = {}) {
 }
 
 /// The tiled LU factorisation without pivoting, right-looking: T GETRF (2 b³/3 FLOP), T (T − 1) TRSM (b³),
-/// (T − 1) T (2 T − 1) / 6 GEMM (2 b³); T (T + 1) (2 T + 1) / 6 ops in all, T (T − 1) (2 T + 1) / 2 edges, 3 T − 2 ops on
-/// the longest path. Each op writes a tile of 8 b² bytes; types are the names of the kernels.
+/// (T − 1) T (2 T − 1) / 6 GEMM (2 b³); T (T + 1) (2 T + 1) / 6 ops in all, T (T − 1) (2 T + 1) / 2 edges, 3 T − 2 ops
+/// on the longest path. Each op writes a tile of 8 b² bytes; types are the names of the kernels.
 /// Throws `value_error` for options that are out of range. Complexity: O(T³). Source: as for `cholesky`.
 inline workload lu(const tile_options& o = {}) {
   detail::check(o);
