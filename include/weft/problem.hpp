@@ -143,7 +143,8 @@ private:
       kinds_[c] = kinds_[c] & workload_->kinds(v);
       const auto add = [&](byte_count bytes) {
         if (bytes > max_total_bytes - total) [[unlikely]] {
-          throw value_error(describe(*workload_, "op ", v), "with its bytes, those of all ops and tensors together overflow 2^62");
+          throw value_error(describe(*workload_, "op ", v),
+                            "with its bytes, those of all ops and tensors together overflow 2^62");
         }
         total += bytes;
         demand_[c] += bytes;

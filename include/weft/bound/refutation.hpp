@@ -56,7 +56,8 @@ struct refutation {
       left.moves -= kept;
       exact::path_pieces pieces{r};
       std::size_t size = first_size;
-      for (unsigned cuts = num_cuts; cuts > 0 && known < makespan && clock.seconds() < until; --cuts, size += size / 2) {
+      for (unsigned cuts = num_cuts; cuts > 0 && known < makespan && clock.seconds() < until;
+           --cuts, size += size / 2) {
         const unsigned share = cuts == num_cuts ? 1 : cuts; // of the first, most are searched to the end
         auto mine = left;
         mine.moves /= share;
@@ -69,7 +70,8 @@ struct refutation {
     }
     if (as_a_whole && known < makespan) {
       left.seconds = budget.seconds - clock.seconds();
-      known = exact::refute(exact::excerpt<Problem>{p, devices}, exact::twin_devices(p, devices), known, makespan, left);
+      known =
+        exact::refute(exact::excerpt<Problem>{p, devices}, exact::twin_devices(p, devices), known, makespan, left);
     }
     return known;
   }

@@ -45,7 +45,8 @@ public:
     std::uint32_t left = t.threads;
     for (std::uint32_t round = 0; t.affinity == affinity::spread && round < per_tile_ && left > 0; ++round) {
       for (std::uint32_t i = 0; i < num_tiles_ && left > 0; ++i) { // the first tile of every socket, then the second, …
-        const std::uint32_t tile = num_tiles_ % sockets_ == 0 ? i % sockets_ * (num_tiles_ / sockets_) + i / sockets_ : i;
+        const std::uint32_t tile =
+          num_tiles_ % sockets_ == 0 ? i % sockets_ * (num_tiles_ / sockets_) + i / sockets_ : i;
         const std::uint32_t core = tile * per_tile_ + round;
         left -= core < users_.size() && users_[core] == 0 ? use(core, into) : 0;
       }

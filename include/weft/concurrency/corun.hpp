@@ -115,7 +115,8 @@ struct equal_split {
       return {};
     }
     const auto waiting = static_cast<std::uint32_t>(std::min<std::size_t>(view.ready.size(), view.idle_cores));
-    return launch{view.ready.front(), {std::min(view.idle_cores / waiting, view.times->max_threads()), affinity::packed}};
+    return launch{view.ready.front(),
+                  {std::min(view.idle_cores / waiting, view.times->max_threads()), affinity::packed}};
   }
 };
 

@@ -19,9 +19,9 @@ struct hill_climbing {
   std::uint32_t patience = 2;  ///< points in a row that are no improvement and end the climb
   double improvement = 0.01;   ///< the least relative gain that counts as one
   std::uint32_t runs = 2;      ///< measurements per point …
-  double agreement = 1.25;     ///< … and more, up to twice as many, while the middle one is above the lowest by this factor
+  double agreement = 1.25; ///< … and more, up to twice as many, while the middle one is above the lowest by this factor
   bool spread = true;          ///< climb with spread threads, too; without it both affinities count as alike
-  std::uint32_t survey = 2;    ///< after the climb threads are multiplied by this up to all cores, to know what lies there
+  std::uint32_t survey = 2; ///< after the climb threads are multiplied by this up to all cores, to know what lies there
 };
 
 /// The climb of one class of ops. Ask `next` what to measure, tell `record` what came out, until `next` is empty; the

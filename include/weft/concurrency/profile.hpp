@@ -131,8 +131,8 @@ public:
       }
     }
     return others.empty() ? std::string{}
-                          : "the profile was measured on " + others + ", not on this machine ('" + std::string{machine} +
-                              "'): its times are not used; profile again here";
+                          : "the profile was measured on " + others + ", not on this machine ('" +
+                              std::string{machine} + "'): its times are not used; profile again here";
   }
 
   std::size_t num_entries() const { return entries_.size(); }

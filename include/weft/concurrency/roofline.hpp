@@ -108,7 +108,8 @@ private:
   op_traits traits_of(const W& w, op_id v) const {
     if constexpr (requires { std::string_view{w.type(v)}; }) {
       const std::string_view type = w.type(v);
-      const auto found = std::find_if(known.begin(), known.end(), [type](const op_traits& k) { return k.type == type; });
+      const auto found =
+        std::find_if(known.begin(), known.end(), [type](const op_traits& k) { return k.type == type; });
       if (found != known.end()) {
         return *found;
       }

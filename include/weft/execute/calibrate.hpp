@@ -85,7 +85,8 @@ machine calibrate(machine m, Region region) {
   constexpr std::size_t buffer = std::size_t{1} << 26;
   m.core_bandwidth = detail::measure_bandwidth(1, buffer);
   const std::uint32_t threads = std::min(m.cores_per_socket, 16u);
-  m.socket_bandwidth = std::max(m.core_bandwidth, detail::measure_bandwidth(threads, std::max(buffer / threads, buffer / 8)));
+  m.socket_bandwidth =
+    std::max(m.core_bandwidth, detail::measure_bandwidth(threads, std::max(buffer / threads, buffer / 8)));
   m.tile_bandwidth = std::numeric_limits<double>::infinity();
   const auto time_of = [&](std::uint32_t p) {
     region(p); // the pool grows

@@ -55,8 +55,8 @@ public:
     }
     m.check();
     control_ = std::make_unique<concurrency::controller<Strategy>>(*times_, m, s, graph_);
-    num_runners_ = static_cast<std::uint32_t>(
-      std::min<std::size_t>(std::size_t{m.cores()} * std::min(m.threads_per_core, 2u), std::max<std::size_t>(num_ops(), 1)));
+    num_runners_ = static_cast<std::uint32_t>(std::min<std::size_t>(
+      std::size_t{m.cores()} * std::min(m.threads_per_core, 2u), std::max<std::size_t>(num_ops(), 1)));
     mailbox_ = std::make_unique<mailbox[]>(num_runners_);
     for (std::uint32_t i = 0; i < num_runners_; ++i) {
       mailbox_[i].cores.reserve(m.cores());

@@ -167,7 +167,8 @@ private:
     for (const op_id v : ids(n)) {
       resident_[v] = static_cast<byte_count>(w.resident_bytes(v));
       for (const auto t : w.outputs(v)) {
-        buffers_[t] = {.device = where[v], .tensor = static_cast<tensor_id>(t), .bytes = static_cast<byte_count>(w.bytes(t))};
+        buffers_[t] = {
+          .device = where[v], .tensor = static_cast<tensor_id>(t), .bytes = static_cast<byte_count>(w.bytes(t))};
         outputs_.push_back(static_cast<std::uint32_t>(t));
       }
       for (const auto t : w.inputs(v)) {

@@ -68,7 +68,7 @@ constexpr std::string_view to_string(run_status s) {
 struct run_report {
   run_status status = run_status::finished;
   std::size_t num_finished = 0;       ///< ops that ran to their end
-  op_id failed = none;                ///< the op that threw, also in a run that was cancelled before; of several the first
+  op_id failed = none; ///< the op that threw, also in a run that was cancelled before; of several the first
   std::exception_ptr exception = {};  ///< what it threw, or a strategy
   double seconds = 0;                 ///< from the start of the run to its end
   /// By op, if it was asked for: times from the start of the run, and as device the worker of a static_executor, 0 in a

@@ -126,7 +126,8 @@ public:
       const local_topology& topology;
       local_topology::processors before;
       ~restore() { topology.bind(before); }
-    } const at_end{*topology_, s.runner == 0 ? topology_->binding() : local_topology::processors{nullptr, hwloc_bitmap_free}};
+    } const at_end{*topology_,
+                   s.runner == 0 ? topology_->binding() : local_topology::processors{nullptr, hwloc_bitmap_free}};
     topology_->bind(s.cores);
     base_(s, std::forward<Call>(call));
   }

@@ -105,9 +105,9 @@ std::string dot_weights(const W& w, op_id v, const std::string& label) {
 ///
 /// | attribute of a node | becomes |
 /// |---|---|
-/// | `work`, `work_weight`, `weight`, `comp`, `computation`, `cost` or `size`, the first that is there | work; without any it is 1 |
-/// | `bytes`, `comm_weight` or `comm` | size of one tensor for all its edges that have no size |
-/// | `outputs`, sizes with blanks between them | its tensors; an edge's `tensor` says which it carries, 0 unless stated |
+/// | `work`, `work_weight`, `weight`, `comp`, `computation`, `cost` or `size`, the first that is there | work; without
+/// any it is 1 | | `bytes`, `comm_weight` or `comm` | size of one tensor for all its edges that have no size | |
+/// `outputs`, sizes with blanks between them | its tensors; an edge's `tensor` says which it carries, 0 unless stated |
 /// | `resident_bytes`, `kinds`, `colocation`, `slots`, `type` | the columns of these names |
 ///
 /// An edge with `bytes`, `comm_weight`, `comm`, `size` or `weight`, the first that is there, carries a tensor of its

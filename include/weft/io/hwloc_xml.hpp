@@ -313,7 +313,8 @@ private:
       std::vector<std::size_t> part(n, none); // of each end
       for (std::size_t i = 0; i < n; ++i) {
         const auto place = place_of.find(ends[i]);
-        const auto found = place == place_of.end() ? places.end() : std::find(places.begin(), places.end(), place->second);
+        const auto found =
+          place == place_of.end() ? places.end() : std::find(places.begin(), places.end(), place->second);
         const auto k = static_cast<std::size_t>(found - places.begin());
         part[i] = k < all.gpus.size() ? k : part[i];
       }

@@ -208,8 +208,8 @@ private:
   std::uint32_t id(std::string_view& rest, std::size_t limit, const char* what) const {
     const auto x = lines_.number<std::uint32_t>(rest, what);
     if (x >= limit) {
-      lines_.fail(std::string{what} + " " + std::to_string(x) + " does not exist; they are numbered from 0 and there are " +
-                  std::to_string(limit));
+      lines_.fail(std::string{what} + " " + std::to_string(x) +
+                  " does not exist; they are numbered from 0 and there are " + std::to_string(limit));
     }
     return x;
   }

@@ -92,8 +92,9 @@ struct job_shop_reader {
     m.ops = std::move(shop.ops);
     m.format = format();
     m.unit = work_unit::own;
-    m.notes.push_back("work is the shortest time of an operation, in the file's unit; which machines can do it, and how "
-                      "long that takes each, is left out");
+    m.notes.push_back(
+      "work is the shortest time of an operation, in the file's unit; which machines can do it, and how "
+      "long that takes each, is left out");
     m.notes.insert(m.notes.end(), shop.notes.begin(), shop.notes.end());
     return m;
   }

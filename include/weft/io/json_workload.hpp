@@ -41,7 +41,8 @@ public:
     if (reference.is_number()) {
       const auto v = reference.integer();
       if (v < 0 || static_cast<std::size_t>(v) >= num_ops_) {
-        reference.fail("there is no op " + std::to_string(v) + ": the workload has " + weft::detail::only_ops(num_ops_));
+        reference.fail("there is no op " + std::to_string(v) + ": the workload has " +
+                       weft::detail::only_ops(num_ops_));
       }
       return static_cast<op_id>(v);
     }

@@ -78,7 +78,8 @@ struct gpu_list_reader {
           return std::nullopt;
         }
         field = trim(field.substr(0, field.size() - (field.ends_with(unit) ? std::string_view{unit}.size() : 0)));
-        const auto x = parse_number<double>(field, std::string{what}.c_str(), [&](const std::string& p) { lines.fail(p); });
+        const auto x =
+          parse_number<double>(field, std::string{what}.c_str(), [&](const std::string& p) { lines.fail(p); });
         if (!(x >= 0 && x <= most)) {
           lines.fail(std::string{what} + " " + in_quotes(field) + " is out of range");
         }
@@ -279,7 +280,8 @@ private:
       }
       const auto way = way_of(word);
       if (!way) {
-        lines.fail(at() + ": " + in_quotes(word) + " is not understood; use X, NV1 to NV255, PIX, PXB, PHB, NODE or SYS");
+        lines.fail(at() + ": " + in_quotes(word) +
+                   " is not understood; use X, NV1 to NV255, PIX, PXB, PHB, NODE or SYS");
       }
       if (way->nvlinks > 0 && !(m.parts[row].is_gpu && m.parts[i].is_gpu)) {
         lines.fail(at() + " is " + in_quotes(word) + ", but only GPUs have NVLinks");

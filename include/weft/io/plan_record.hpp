@@ -150,7 +150,8 @@ plan plan_for(const plan_record& r, const Workload& w, const Platform& q) {
       op_at.push_back(v);
     }
   }
-  const auto device_at = r.devices.empty() ? std::vector<std::uint32_t>{} : detail::places_of(r.devices, device_names(q));
+  const auto device_at =
+    r.devices.empty() ? std::vector<std::uint32_t>{} : detail::places_of(r.devices, device_names(q));
   const auto device = [&](device_id d) {
     if (r.devices.empty() ? d < q.num_devices() : d < device_at.size() && device_at[d] != none) {
       return r.devices.empty() ? d : device_at[d];

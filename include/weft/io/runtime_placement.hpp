@@ -143,7 +143,8 @@ public:
     for (const auto& s : stages_) {
       if (s.layers == 0) {
         fail("what is " + std::string{s.embedding ? "before" : "after"} +
-             " the layers is on a device of its own; it has to go with the " + (s.embedding ? "first" : "last") + " one");
+             " the layers is on a device of its own; it has to go with the " + (s.embedding ? "first" : "last") +
+             " one");
       }
     }
   }
@@ -283,8 +284,9 @@ inline runtime_placement device_map(const layer_placement& where) {
     r.notes.emplace_back("the keys are the scopes of the model's ops; compare them with model.named_modules(), which "
                          "they are in exports of torch.onnx");
   }
-  r.notes.emplace_back("modules without an op in the graph, such as one whose weights are tied to another's, are not in "
-                       "the map: accelerate names what lacks");
+  r.notes.emplace_back(
+    "modules without an op in the graph, such as one whose weights are tied to another's, are not in "
+    "the map: accelerate names what lacks");
   return r;
 }
 
@@ -302,7 +304,8 @@ inline runtime_placement vllm_partition(const layer_placement& where) {
   }
   runtime_placement r{
     pipeline.visible_devices() + "VLLM_PP_LAYER_PARTITION=" + detail::joined(counts, ",") +
-      " vllm serve \"$MODEL\" --tensor-parallel-size 1 --pipeline-parallel-size " + std::to_string(counts.size()) + "\n",
+      " vllm serve \"$MODEL\" --tensor-parallel-size 1 --pipeline-parallel-size " + std::to_string(counts.size()) +
+      "\n",
     {"vLLM has the embedding on the first stage and the head on the last",
      "vLLM reserves memory for its key-value cache on all stages alike; the placement does not know that cache"}};
   std::ranges::copy(pipeline.about_devices(), std::back_inserter(r.notes));
@@ -371,8 +374,9 @@ inline runtime_placement llama_cpp_options(const layer_placement& where) {
     }
     if (!overrides.empty()) {
       r.text += " --override-tensor '" + detail::joined(overrides, ",") + "'";
-      r.notes.emplace_back("weights that are on the CPU after layers on a GPU are there by their names; their key-value "
-                           "cache stays on that GPU");
+      r.notes.emplace_back(
+        "weights that are on the CPU after layers on a GPU are there by their names; their key-value "
+        "cache stays on that GPU");
     }
     if (!on_cpu(where.embedding)) {
       r.notes.emplace_back("llama.cpp keeps the embedding on the CPU, wherever it is placed");
@@ -404,22 +408,23 @@ inline runtime_placement deepspeed_module(const layer_placement& where) {
   }
   names += "    # " + std::to_string(where.layers.size() + 1) + ": what follows the layers\n";
   const auto visible = pipeline.visible_devices();
-  runtime_placement r{"from deepspeed.pipe import PipelineModule\n\n\n"
-                      "class PlacedPipelineModule(PipelineModule):\n"
-                      "    \"\"\"A pipeline with num_stages=" +
-                        std::to_string(pipeline.stages().size()) + " of " + std::to_string(end) + " layers.\"\"\"\n\n" + names +
-                        "    PARTS = [" + detail::joined(parts, ", ") +
-                        "]\n\n"
-                        "    def _partition_layers(self, method=\"uniform\"):\n"
-                        "        stages = self._topo.get_dim(\"pipe\")\n"
-                        "        if len(self._layer_specs) != self.PARTS[-1] or stages != len(self.PARTS) - 1:\n"
-                        "            raise ValueError(f\"{len(self._layer_specs)} layers in {stages} stages; the placement has \"\n"
-                        "                             f\"{self.PARTS[-1]} in {len(self.PARTS) - 1}\")\n"
-                        "        self.parts = list(self.PARTS)\n"
-                        "        stage = self._topo.get_coord(self.global_rank).pipe\n"
-                        "        self._set_bounds(start=self.parts[stage], stop=self.parts[stage + 1])\n",
-                      {"DeepSpeed takes no list of stages: the class in the file overrides a function of PipelineModule "
-                       "that is not part of its interface"}};
+  runtime_placement r{
+    "from deepspeed.pipe import PipelineModule\n\n\n"
+    "class PlacedPipelineModule(PipelineModule):\n"
+    "    \"\"\"A pipeline with num_stages=" +
+      std::to_string(pipeline.stages().size()) + " of " + std::to_string(end) + " layers.\"\"\"\n\n" + names +
+      "    PARTS = [" + detail::joined(parts, ", ") +
+      "]\n\n"
+      "    def _partition_layers(self, method=\"uniform\"):\n"
+      "        stages = self._topo.get_dim(\"pipe\")\n"
+      "        if len(self._layer_specs) != self.PARTS[-1] or stages != len(self.PARTS) - 1:\n"
+      "            raise ValueError(f\"{len(self._layer_specs)} layers in {stages} stages; the placement has \"\n"
+      "                             f\"{self.PARTS[-1]} in {len(self.PARTS) - 1}\")\n"
+      "        self.parts = list(self.PARTS)\n"
+      "        stage = self._topo.get_coord(self.global_rank).pipe\n"
+      "        self._set_bounds(start=self.parts[stage], stop=self.parts[stage + 1])\n",
+    {"DeepSpeed takes no list of stages: the class in the file overrides a function of PipelineModule "
+     "that is not part of its interface"}};
   std::ranges::copy(pipeline.about_devices(), std::back_inserter(r.notes));
   if (!visible.empty()) {
     r.notes.push_back("stages are not on GPUs of their numbers: start with " + visible);
@@ -439,7 +444,8 @@ inline runtime_placement megatron_options(const layer_placement& where) {
   std::vector<std::string> layout;
   for (const auto& s : stages) {
     layout.push_back((s.embedding ? "E" : "") +
-                     (s.layers > 1 ? "t*" + std::to_string(s.layers) : std::string(s.layers, 't')) + (s.head ? "L" : ""));
+                     (s.layers > 1 ? "t*" + std::to_string(s.layers) : std::string(s.layers, 't')) +
+                     (s.head ? "L" : ""));
   }
   runtime_placement r{"--num-layers " + std::to_string(where.layers.size()) + " --pipeline-model-parallel-size " +
                         std::to_string(stages.size()),
@@ -453,8 +459,9 @@ inline runtime_placement megatron_options(const layer_placement& where) {
                         std::to_string(stages.front().layers) + " --decoder-last-pipeline-num-layers " +
                         std::to_string(stages.back().layers) + " instead");
     } else {
-      r.notes.emplace_back("versions without --pipeline-model-parallel-layout cannot have this placement: all stages but "
-                           "the first and the last have equally many layers there");
+      r.notes.emplace_back(
+        "versions without --pipeline-model-parallel-layout cannot have this placement: all stages but "
+        "the first and the last have equally many layers there");
     }
   }
   r.text += "\n";

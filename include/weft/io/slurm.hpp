@@ -327,14 +327,16 @@ struct sinfo_reader {
     };
     const auto name = column({"NODELIST", "HOSTNAMES"});
     if (!is_header(header)) {
-      fail("the first line must name the columns, with NODELIST among them; leave -h out, as in sinfo -N -o '%N %z %m %G'");
+      fail("the first line must name the columns, with NODELIST among them; leave -h out, as in sinfo -N -o '%N %z %m "
+           "%G'");
     }
     detail::node_list all;
     while (const auto line = lines.next()) {
       const auto fields = words(*line);
       if (fields.size() < headers.size() || (fields.size() > headers.size() && headers.back() != "REASON")) {
         fail(std::to_string(fields.size()) + " fields for " + std::to_string(headers.size()) +
-             " columns; have columns written that hold no blanks, and blanks between them, as in sinfo -N -o '%N %z %m %G'");
+             " columns; have columns written that hold no blanks, and blanks between them, as in sinfo -N -o '%N %z %m "
+             "%G'");
       }
       const auto count = [&](std::initializer_list<std::string_view> names, const char* what) {
         const auto at = column(names);

@@ -321,7 +321,8 @@ void write_workload_stg(std::ostream& out, const W& w) {
   // Dummies take no time; the first is before everything, the last after everything.
   const auto sources = std::count_if(before.begin(), before.end(), [](const auto& list) { return list.empty(); });
   const auto sinks = std::count(has_successor.begin(), has_successor.end(), std::uint8_t{0});
-  const bool complete = n >= 2 && sources == 1 && sinks == 1 && w.work(0) == 0 && w.work(static_cast<op_id>(n - 1)) == 0;
+  const bool complete =
+    n >= 2 && sources == 1 && sinks == 1 && w.work(0) == 0 && w.work(static_cast<op_id>(n - 1)) == 0;
   const std::size_t shift = complete ? 0 : 1;
   const auto write_line = [&](std::size_t id, double time, const std::vector<op_id>& list) {
     std::string line = std::to_string(id) + ' ' + number_text(time) + ' ' + std::to_string(list.size());

@@ -320,7 +320,8 @@ void write_wfformat(std::ostream& out, const W& w, std::span<const double> secon
   using json = nlohmann::ordered_json;
   const auto n = static_cast<std::size_t>(w.num_ops());
   if (!seconds.empty() && seconds.size() != n) {
-    throw value_error("seconds", "has " + std::to_string(seconds.size()) + " entries for " + std::to_string(n) + " ops");
+    throw value_error("seconds",
+                      "has " + std::to_string(seconds.size()) + " entries for " + std::to_string(n) + " ops");
   }
   const auto names = detail::task_ids(w);
   const auto file = [](tensor_id t) { return "t" + std::to_string(t); };

@@ -66,10 +66,11 @@ struct uniform_power {
 namespace why_not {
 template <class M, class P>
 struct power_model_for {
-  static_assert(weft::power_model_for<M, P>,
-                "weft: nothing says what power these devices draw: give the platform idle_watts(device_id) const, "
-                "active_watts(device_id) const and joules_per_byte(device_id, device_id) const, or the objective a power "
-                "model, as in objective::energy{weft::uniform_power{.idle = 50, .active = 300}}; see docs/energy.md");
+  static_assert(
+    weft::power_model_for<M, P>,
+    "weft: nothing says what power these devices draw: give the platform idle_watts(device_id) const, "
+    "active_watts(device_id) const and joules_per_byte(device_id, device_id) const, or the objective a power "
+    "model, as in objective::energy{weft::uniform_power{.idle = 50, .active = 300}}; see docs/energy.md");
 };
 } // namespace why_not
 

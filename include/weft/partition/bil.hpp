@@ -56,7 +56,8 @@ struct bil {
         imaginary_makespans(b, ready[i], level, makespans);
         weft::sort(makespans);
         repeat_largest(makespans);
-        if (chosen == ready.size() || precedes(makespans, largest, last, position[ready[i]] < position[ready[chosen]])) {
+        if (chosen == ready.size() ||
+            precedes(makespans, largest, last, position[ready[i]] < position[ready[chosen]])) {
           chosen = i;
           largest = makespans;
         }

@@ -261,7 +261,8 @@ public:
         bytes += static_cast<double>(w.resident_bytes(v));
       }
     }
-    std::pair<std::vector<std::uint32_t>, std::uint32_t> found{std::vector<std::uint32_t>(p_.num_components(), none), 1};
+    std::pair<std::vector<std::uint32_t>, std::uint32_t> found{std::vector<std::uint32_t>(p_.num_components(), none),
+                                                               1};
     std::uint32_t reach = 0;
     double share = 0;
     for (std::uint32_t i = 0; i < chain.size(); ++i) {

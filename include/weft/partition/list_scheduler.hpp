@@ -36,8 +36,8 @@ namespace weft::partition {
 ///
 /// Complexity: the priority's, plus O(n log n) to order (O(n) for keys that spread evenly), plus the choice's for each
 /// op, plus the gaps passed. Uses no randomness.
-template <class Priority, class Choice, class Slot = schedule::timeline, list::row_path Path = list::row_path::automatic,
-          class Network = list::no_network>
+template <class Priority, class Choice, class Slot = schedule::timeline,
+          list::row_path Path = list::row_path::automatic, class Network = list::no_network>
 struct list_scheduler {
   [[no_unique_address]] Priority priority{};
   [[no_unique_address]] Choice choice{};

@@ -171,7 +171,8 @@ private:
       }
       const option o = at(v, d, s);
       const double others = s.placed.alone(v) ? 0 : p_->others_time(v, d);
-      if (const double value = o.finish + rounded(price * rounded(worth_[d] * (o.duration + others))) + others; value < least) {
+      if (const double value = o.finish + rounded(price * rounded(worth_[d] * (o.duration + others))) + others;
+          value < least) {
         least = value;
         chosen = o;
       }

@@ -76,8 +76,9 @@ public:
       }
     }
     if (devices_.empty()) {
-      throw error("the lists name neither a GPU nor a processor whose speed is known; add the output of lscpu -J, or of "
-                  "nvidia-smi --query-gpu=name,memory.total --format=csv");
+      throw error(
+        "the lists name neither a GPU nor a processor whose speed is known; add the output of lscpu -J, or of "
+        "nvidia-smi --query-gpu=name,memory.total --format=csv");
     }
     if (std::any_of(parts.begin(), parts.end(), [](const node_parts& p) { return !p.gpus.empty(); })) {
       note("transfers: a copy takes " + number(assumed_.pcie_latency * 1e6) + " us over PCIe and " +
@@ -158,8 +159,8 @@ private:
         has += (has.empty() ? "" : ", ") + std::to_string(count) + (type.empty() ? "" : " of type '" + type + "'");
       }
       throw error("the lists have " + std::to_string(num_listed()) + " GPUs" +
-                  (all_.gpus.empty() ? "" : " (" + all_.gpus.front().name + ")") + ", but no node has those: '" + n.name +
-                  "' has " + (has.empty() ? "none" : has) +
+                  (all_.gpus.empty() ? "" : " (" + all_.gpus.front().name + ")") + ", but no node has those: '" +
+                  n.name + "' has " + (has.empty() ? "none" : has) +
                   "; give lists of a node of the machine and nodes with their GPUs (Gres), or leave the lists out");
     }
     const auto refuse_unused = [&](const auto& given) {
@@ -169,8 +170,8 @@ private:
           for (const auto& name : seen_) {
             names += (names.empty() ? "'" : ", '") + name + "'";
           }
-          throw error("something is said of the GPU '" + g.first + "', but the machine has none that is called so; it has " +
-                      (names.empty() ? "no GPUs" : names));
+          throw error("something is said of the GPU '" + g.first +
+                      "', but the machine has none that is called so; it has " + (names.empty() ? "no GPUs" : names));
         }
       }
     };
@@ -360,7 +361,8 @@ private:
         }
       }
       note(std::string{"no list says how the GPUs of a node are joined: taken to be "} +
-           (board ? "by all their NVLinks" : "over PCIe only") + ", with PCIe lanes of their own; add nvidia-smi topo -m");
+           (board ? "by all their NVLinks" : "over PCIe only") +
+           ", with PCIe lanes of their own; add nvidia-smi topo -m");
     } else if (joined) {
       note_unknown_nvlinks(w);
       note("PCIe: " + giga(pcie_of(w)) + " GB/s for the lanes of a GPU and for the uplink of each switch, which those "
@@ -374,8 +376,10 @@ private:
                                  [](const auto& x) { return x.nvlinks > 0; });
     for (const auto& g : w.gpus) {
       if (any && g.nvlinks == 0) {
-        note(g.name + ": nothing says how many NVLinks it has, so each pair of GPUs has those of the topology for itself; "
-             "give them, as in --gpu '" + g.name + "=nvlinks:12'");
+        note(g.name +
+             ": nothing says how many NVLinks it has, so each pair of GPUs has those of the topology for itself; "
+             "give them, as in --gpu '" +
+             g.name + "=nvlinks:12'");
       }
     }
   }

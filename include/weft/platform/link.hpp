@@ -41,10 +41,11 @@ namespace why_not {
 /// For link models that tell routes: a model that lacks one part of a topology would be taken for one without any.
 template <class L>
 struct network_topology {
-  static_assert(weft::network_topology<L> || !requires(const L& links, device_id d, void (&f)(link_id)) {
-                  links.visit_route(d, d, f);
-                }, "weft: these links have a visit_route, but lack num_devices() const or num_links() const, numbers, or "
-                   "link_at(link_id) const, a weft::link; see docs/concepts/network_topology.md");
+  static_assert(
+    weft::network_topology<L> ||
+      !requires(const L& links, device_id d, void (&f)(link_id)) { links.visit_route(d, d, f); },
+    "weft: these links have a visit_route, but lack num_devices() const or num_links() const, numbers, or "
+    "link_at(link_id) const, a weft::link; see docs/concepts/network_topology.md");
 };
 } // namespace why_not
 

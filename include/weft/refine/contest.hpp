@@ -66,7 +66,8 @@ struct contest {
     };
     evaluated_plan best = start;
     std::size_t winner = 0;
-    const auto try_one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>, const evaluated_plan& from, double of_all) {
+    const auto try_one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>, const evaluated_plan& from,
+                                            double of_all) {
       auto refiner = std::get<I>(refiners);
       refiner.budget = part(of_all);
       refiner.budget.on_progress = budget.on_progress == nullptr ? nullptr : &tell;

@@ -128,7 +128,8 @@ private:
       }
       const component_id c = p_->component(i);
       for (const device_id d : devices(i)) {
-        if (d != s.device(i) && s.fits(c, d) && (pairs <= most || random.below(static_cast<std::uint32_t>(pairs)) < most)) {
+        if (d != s.device(i) && s.fits(c, d) &&
+            (pairs <= most || random.below(static_cast<std::uint32_t>(pairs)) < most)) {
           changes_.push_back({i, d, none, false, s.path_if_moved(i, d)});
         }
       }

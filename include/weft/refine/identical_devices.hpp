@@ -174,7 +174,8 @@ private:
     void finish_proof(const Order& order) {
       exact::parallel_proof& x = *proof_;
       x.start.assign(forward_.size(), 0.0);
-      x.makespan = replay(forward_, best_, [&](std::uint32_t v, std::size_t, double start) { x.start[order[v]] = start; });
+      x.makespan =
+        replay(forward_, best_, [&](std::uint32_t v, std::size_t, double start) { x.start[order[v]] = start; });
       x.bound = bound();
       for (op_id& v : x.walk) {
         if (v != none) {

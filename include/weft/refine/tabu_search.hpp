@@ -140,7 +140,8 @@ private:
           break;
         }
       }
-      if (meter.used() == before && !meter.spend()) { // a step without an evaluation counts, too, so that there is an end
+      // A step without an evaluation counts, too, so that there is an end.
+      if (meter.used() == before && !meter.spend()) {
         return {};
       }
       return chosen.item != none ? chosen : forbidden;
@@ -151,7 +152,8 @@ private:
       reassignments.clear();
       for (std::uint32_t k = 0; s.charges() > 0 && k < options.candidates / 2; ++k) {
         const op_id v = random.below(static_cast<std::uint32_t>(s.num_ops()));
-        if (const device_id d = any.draw_device(s, v, random); d != s.device(v) && s.fits(s.problem().component(v), d)) {
+        if (const device_id d = any.draw_device(s, v, random);
+            d != s.device(v) && s.fits(s.problem().component(v), d)) {
           reassignments.push_back({.item = v, .to = d});
         }
       }

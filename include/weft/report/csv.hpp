@@ -44,8 +44,8 @@ inline void write_csv_row(std::ostream& out, const run_record& r) {
       << quote_csv(r.schedule) << ',' << std::to_string(r.repeat) << ',' << std::to_string(r.seed) << ','
       << quote_csv(r.status) << ',' << shortest(r.makespan) << ',' << shortest(r.lower_bound) << ',' << shortest(r.gap)
       << ',' << (r.solved() && r.transfer_bytes ? std::to_string(*r.transfer_bytes) : "") << ','
-      << (r.solved() && r.peak_memory ? std::to_string(*r.peak_memory) : "") << ',' << shortest(r.partition_seconds) << ','
-      << shortest(r.schedule_seconds) << ',' << shortest(r.simulate_seconds) << ',' << quote_csv(r.refine) << ','
+      << (r.solved() && r.peak_memory ? std::to_string(*r.peak_memory) : "") << ',' << shortest(r.partition_seconds)
+      << ',' << shortest(r.schedule_seconds) << ',' << shortest(r.simulate_seconds) << ',' << quote_csv(r.refine) << ','
       << quote_csv(r.objective) << ',' << quote_csv(r.lower_bound_name) << ',' << shortest(r.refine_seconds) << '\n';
 }
 

@@ -262,11 +262,14 @@ template <class Problem>
 placed_model make_placed_model(const Problem& p, const placement& where, trace run, placed_model_options about = {}) {
   placed_model m{.about = std::move(about)};
   const auto& w = p.workload();
-  for (const violation& v : validate(p, where, run, {.contention = m.about.contention, .check_memory = true, .memory = m.about.memory})) {
-    m.violations.push_back(to_string(v) + (v.op < p.num_ops() ? "; op " + std::to_string(v.op) + " is " + op_name(w, v.op) : ""));
+  for (const violation& v :
+       validate(p, where, run, {.contention = m.about.contention, .check_memory = true, .memory = m.about.memory})) {
+    m.violations.push_back(to_string(v) +
+                           (v.op < p.num_ops() ? "; op " + std::to_string(v.op) + " is " + op_name(w, v.op) : ""));
   }
   const bool whole = detail::drop_what_does_not_exist(p, where, run);
-  m.run = make_gantt_run(m.about.model, std::move(run), w, p.platform(), m.about.bound.value > 0 ? m.about.bound.value : absent,
+  m.run = make_gantt_run(m.about.model, std::move(run), w, p.platform(),
+                         m.about.bound.value > 0 ? m.about.bound.value : absent,
                          m.about.bound.value > 0 ? std::string{weft::to_string(m.about.bound.which)} : "");
   const auto loads = device_loads(m.run);
   for (const device_id d : ids(p.num_devices())) {
@@ -312,8 +315,8 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
   }
   std::vector<std::uint32_t> all(t.transfers.size());
   std::iota(all.begin(), all.end(), 0u);
-  m.largest_transfers =
-    detail::largest_of(std::move(all), m.about.largest, [&](std::uint32_t k) { return w.bytes(t.transfers[k].tensor); });
+  m.largest_transfers = detail::largest_of(std::move(all), m.about.largest,
+                                           [&](std::uint32_t k) { return w.bytes(t.transfers[k].tensor); });
   return m;
 }
 

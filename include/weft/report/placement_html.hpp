@@ -29,8 +29,8 @@ namespace weft::report {
 inline void write_placement_html(std::ostream& out, const placed_model& m) {
   using namespace detail;
   write_page_begin(out, m.about.model + " on " + m.about.platform);
-  out << "<p class=\"facts\">" << plural(m.run.trace.ops.size(), "op") << ", " << plural(m.devices.size(), "device") << ", "
-      << plural(m.run.trace.transfers.size(), "transfer")
+  out << "<p class=\"facts\">" << plural(m.run.trace.ops.size(), "op") << ", " << plural(m.devices.size(), "device")
+      << ", " << plural(m.run.trace.transfers.size(), "transfer")
       << (m.about.strategy.empty() ? "" : "; placed by " + escape_html(m.about.strategy)) << "</p>\n";
   if (!m.about.result.empty()) {
     out << "<p class=\"facts\">" << escape_html(m.about.result) << "</p>\n";
@@ -61,19 +61,19 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   if (m.run.trace.ops.empty()) {
     out << "<p class=\"facts\">There are no ops.</p>\n";
   } else {
-    out << "<p class=\"facts\">Each row is a device, each bar an op; the thin strip below the bars shows tensors that arrive. "
-           "At the right, the share of time that the device is busy.</p>\n";
+    out << "<p class=\"facts\">Each row is a device, each bar an op; the thin strip below the bars shows tensors that "
+           "arrive. At the right, the share of time that the device is busy.</p>\n";
   }
   write_timeline(out, "run-0", "Ops of each device over time", 0);
   out << "</section>\n";
 
   if (!m.memory.empty()) {
     begin_section(out, "memory", "Memory over time");
-    out << "<p class=\"facts\">What each device holds: parameters and state of its ops, and the tensors alive there. The "
-           "dashed line is its capacity, if that is not far above; the number at the right, the peak as a part of it. The "
-           "window of time is that of the timeline.</p>\n<div class=\"tools\" hidden></div>\n"
-           "<div class=\"chart plot memory\" role=\"application\" aria-roledescription=\"chart\" tabindex=\"0\" aria-label=\"Memory of each "
-           "device over time; the table of devices has the peaks\"></div>\n";
+    out << "<p class=\"facts\">What each device holds: parameters and state of its ops, and the tensors alive there. "
+           "The dashed line is its capacity, if that is not far above; the number at the right, the peak as a part of "
+           "it. The window of time is that of the timeline.</p>\n<div class=\"tools\" hidden></div>\n"
+           "<div class=\"chart plot memory\" role=\"application\" aria-roledescription=\"chart\" tabindex=\"0\" "
+           "aria-label=\"Memory of each device over time; the table of devices has the peaks\"></div>\n";
     if (m.memory.size() > 64) {
       out << "<p class=\"help\">The first 64 devices; the table below has the peaks of all.</p>\n";
     }
@@ -91,19 +91,21 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
     out << "<p class=\"facts\">There is nothing to draw.</p>\n</section>\n";
   } else {
     out << "<p class=\"facts\">"
-        << (grouped ? "Groups of ops, by the scopes of their names, else by layers; each is below what it needs. Click a "
-                      "group to open or close it. The bar shows on which devices its ops spend their time; the wider a "
-                      "line, the more bytes go along it."
-                    : "Each box is an op, to the right of what it needs, in the colour of its device.")
+        << (grouped
+              ? "Groups of ops, by the scopes of their names, else by layers; each is below what it needs. Click a "
+                "group to open or close it. The bar shows on which devices its ops spend their time; the wider a "
+                "line, the more bytes go along it."
+              : "Each box is an op, to the right of what it needs, in the colour of its device.")
         << " Blue lines are tensors that move to another device.</p>\n<div class=\"tools\" hidden></div>\n"
            "<div class=\"legend\" hidden></div>\n<div aria-describedby=\"graph-help\" "
         << (grouped ? "class=\"graph groups\" role=\"tree\" aria-label=\"Groups of ops\""
                     : "class=\"chart plot graph\" role=\"application\" aria-roledescription=\"graph\" tabindex=\"0\" "
                       "aria-label=\"The graph, coloured by device\"")
         << "></div>\n<p class=\"help\" id=\"graph-help\">Drag to move, Ctrl + wheel to zoom"
-        << (grouped ? ". With the keyboard: ↑ and ↓ go from box to box, → opens a group and ← closes it, + and − zoom, 0 "
-                      "shows everything."
-                    : ", double-click to see everything; or focus the graph and use the arrow keys, + and −, and 0.")
+        << (grouped
+              ? ". With the keyboard: ↑ and ↓ go from box to box, → opens a group and ← closes it, + and − zoom, 0 "
+                "shows everything."
+              : ", double-click to see everything; or focus the graph and use the arrow keys, + and −, and 0.")
         << "</p>\n</section>\n";
   }
   if (has_notes) {

@@ -222,11 +222,13 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
   }
   if (!m.violations.empty()) {
     write_wrapped(out, "  Not valid    ",
-                  plural(m.violations.size(), "violation") + " of the execution model, the first: " + m.violations.front());
+                  plural(m.violations.size(), "violation") +
+                    " of the execution model, the first: " + m.violations.front());
   }
 
   if (!m.devices.empty()) {
-    out << '\n' << in_columns("  Device", 18) << in_columns("busy", 24, true) << "     ops  resident      peak   of all\n";
+    out << '\n'
+        << in_columns("  Device", 18) << in_columns("busy", 24, true) << "     ops  resident      peak   of all\n";
     for (std::size_t d = 0; d < std::min(m.devices.size(), max_devices); ++d) {
       const placed_device& x = m.devices[d];
       const double part = x.capacity > 0 ? static_cast<double>(x.peak_bytes) / static_cast<double>(x.capacity) : 0;
@@ -246,8 +248,8 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
     heading("Longest ops on the critical path");
     for (const op_id v : m.largest_ops) {
       const auto& r = m.run.trace.ops[v];
-      write_line(out, in_columns(duration(r.finish - r.start), 11, true) + "  " + in_columns(m.run.op_names[v], 34) + "  " +
-                        in_columns(v < m.run.op_types.size() ? m.run.op_types[v] : "", 16) + "  " +
+      write_line(out, in_columns(duration(r.finish - r.start), 11, true) + "  " + in_columns(m.run.op_names[v], 34) +
+                        "  " + in_columns(v < m.run.op_types.size() ? m.run.op_types[v] : "", 16) + "  " +
                         in_columns(m.devices[r.device].name, 13));
     }
   }
@@ -273,10 +275,11 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
   if (!m.about.strategies.empty()) {
     heading("Strategies");
     for (const auto& s : m.about.strategies) {
-      write_line(out, in_columns(std::isfinite(s.step_seconds) ? duration(s.step_seconds) : "no plan", 11, true) + "  " +
-                        in_columns(s.name, 28) +
-                        in_columns(std::isfinite(s.peak_memory) ? amount(s.peak_memory) + " peak" : "", 16, true) +
-                        in_columns(std::isfinite(s.planning_seconds) ? "in " + duration(s.planning_seconds) : "", 15, true));
+      write_line(out,
+                 in_columns(std::isfinite(s.step_seconds) ? duration(s.step_seconds) : "no plan", 11, true) + "  " +
+                   in_columns(s.name, 28) +
+                   in_columns(std::isfinite(s.peak_memory) ? amount(s.peak_memory) + " peak" : "", 16, true) +
+                   in_columns(std::isfinite(s.planning_seconds) ? "in " + duration(s.planning_seconds) : "", 15, true));
       if (!s.status.empty()) {
         write_wrapped(out, "             ", s.status);
       }

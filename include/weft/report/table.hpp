@@ -20,8 +20,9 @@ namespace weft::report {
 /// Options of `write_table`.
 struct table_options {
   bool colour = false; ///< ANSI colours and bold for a terminal; without them a `*` marks the best row
-  std::size_t top = std::numeric_limits<std::size_t>::max(); ///< rows of each table; a line says how many more there are
-  std::string_view way_to_all = {};                          ///< what that line says of seeing them
+  /// Rows of each table; a line says how many more there are.
+  std::size_t top = std::numeric_limits<std::size_t>::max();
+  std::string_view way_to_all = {}; ///< what that line says of seeing them
 };
 
 namespace detail {

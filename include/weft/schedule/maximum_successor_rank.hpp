@@ -32,9 +32,9 @@ struct maximum_successor_rank {
     constexpr explicit queue(const Problem& p)
         : p_{&p}, keys_(p.num_ops() + p.num_edges(), 0.0), count_(p.num_ops(), 0.0), first_op_(p.num_devices() + 1, 0),
           op_heap_size_(p.num_devices(), 0), op_heap_(p.num_ops(), ranked_item{}), first_lane_(p.num_devices() + 1, 0),
-          lane_of_(p.num_edges(), 0), send_heap_(p.num_edges(), waiting_item{}), by_sender_(p.num_edges(), 0), lane_to_(p.num_devices(), none),
-          missing_(p.num_ops(), 0), ready_ahead_(p.num_devices(), 0), busy_(p.num_devices(), 0),
-          first_finish_(p.num_devices() + 1, 0), first_inbound_(p.num_devices() + 1, 0),
+          lane_of_(p.num_edges(), 0), send_heap_(p.num_edges(), waiting_item{}), by_sender_(p.num_edges(), 0),
+          lane_to_(p.num_devices(), none), missing_(p.num_ops(), 0), ready_ahead_(p.num_devices(), 0),
+          busy_(p.num_devices(), 0), first_finish_(p.num_devices() + 1, 0), first_inbound_(p.num_devices() + 1, 0),
           inbound_size_(p.num_devices(), 0), inbound_(p.num_edges(), coming{}) {
       lanes_.reserve(std::min(p.num_edges(), p.num_devices() * (p.num_devices() - 1)));
       std::size_t slots = 0;

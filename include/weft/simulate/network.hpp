@@ -38,10 +38,11 @@ concept has_clock = holds_transfers<S> && has_instants<S> &&
 
 /// S has some part of a network's state; then it should have the whole.
 template <class S>
-concept resembles_network = requires(S& s, std::span<const transfer> transfers) { s.reset(transfers); } ||
-                            requires(S& s, std::uint32_t k, double now) { s.request(k, now); } ||
-                            requires(S& s, double now, bool (*begin)(std::uint32_t, double)) { s.settle(now, begin); } ||
-                            requires(S& s, double now, void (*arrive)(std::uint32_t)) { s.advance(now, arrive); };
+concept resembles_network =
+  requires(S& s, std::span<const transfer> transfers) { s.reset(transfers); } ||
+  requires(S& s, std::uint32_t k, double now) { s.request(k, now); } ||
+  requires(S& s, double now, bool (*begin)(std::uint32_t, double)) { s.settle(now, begin); } ||
+  requires(S& s, double now, void (*arrive)(std::uint32_t)) { s.advance(now, arrive); };
 
 /// A model of how transfers that are under way at the same time affect each other. A copyable value that holds options;
 /// `n.state_for(problem)` makes what runs need. A state that has none of the members above lets transfers begin as soon

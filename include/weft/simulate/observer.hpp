@@ -28,7 +28,7 @@ namespace detail {
 // For each event: does O see it, has O a member of that name which could never be called, and what calls it if it can.
 #define WEFT_DETAIL_EVENT(name, ...)                                                                                   \
   template <class O>                                                                                                   \
-  concept sees_##name = requires(O& o, const transfer& x, const concurrency::launch& l) { o.name(__VA_ARGS__); };                                    \
+  concept sees_##name = requires(O& o, const transfer& x, const concurrency::launch& l) { o.name(__VA_ARGS__); };      \
   template <class O>                                                                                                   \
   concept misuses_##name = requires { &O::name; } && !sees_##name<O>;                                                  \
   template <class O, class... Args>                                                                                    \

@@ -47,10 +47,11 @@ class simulator {
   static constexpr bool holds_transfers = simulate::holds_transfers<network_type>;
   static constexpr bool network_has_clock = simulate::has_clock<network_type>;
   static constexpr bool devices_have_clock = simulate::ends_items<devices_type>;
-  static_assert(holds_transfers || !simulate::resembles_network<network_type>,
-                "weft: this network's state has some of reset(std::span<const transfer>), request(std::uint32_t, double), "
-                "settle(double, begin), idle(), next() and advance(double, arrive), but not the first three, without which "
-                "transfers would not affect each other; see docs/concepts/network_for.md");
+  static_assert(
+    holds_transfers || !simulate::resembles_network<network_type>,
+    "weft: this network's state has some of reset(std::span<const transfer>), request(std::uint32_t, double), "
+    "settle(double, begin), idle(), next() and advance(double, arrive), but not the first three, without which "
+    "transfers would not affect each other; see docs/concepts/network_for.md");
 
 public:
   constexpr explicit simulator(const Problem& p, Policy policy = {}, Network network = {}, Devices devices = {})

@@ -90,12 +90,13 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
     }
   };
   consider(judge.recorded(lower(relaxed, least.plan, schedule::static_order{}, random)));
-  const refine::simulated_annealing shorten{
-    .budget = {.moves = options.moves == unlimited && !options.timed() ? best_options::default_moves / 4 : options.moves,
-               .seconds = left(1),
-               .stop = options.stop,
-               .target = least.bound.value},
-    .memory = {memory_rule::over_time, share}};
+  const refine::simulated_annealing shorten{.budget = {.moves = options.moves == unlimited && !options.timed()
+                                                                  ? best_options::default_moves / 4
+                                                                  : options.moves,
+                                                       .seconds = left(1),
+                                                       .stop = options.stop,
+                                                       .target = least.bound.value},
+                                            .memory = {memory_rule::over_time, share}};
   consider(shorten(judge, judge.recorded(least.plan), random));
   least.stats.partition_seconds = clock.seconds();
   return least;

@@ -102,7 +102,8 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
         return !s.admitted();
       });
       // What is late is in nobody's way who is not; what is forbidden for other reasons may have been.
-      front.exact = front.exact && (forbidden == 0 || how.objective.price(p).deadline < std::numeric_limits<double>::infinity());
+      front.exact =
+        front.exact && (forbidden == 0 || how.objective.price(p).deadline < std::numeric_limits<double>::infinity());
     }
   }
   if (front.exact || p.num_ops() == 0) {

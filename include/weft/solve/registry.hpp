@@ -155,7 +155,8 @@ public:
                                limited.budget.moves = own.moves;
                                limited.budget.seconds = own.seconds;
                              }
-                             auto refined = refine::improve(p, std::move(start), limited, schedule::static_order{}, random);
+                             auto refined =
+                               refine::improve(p, std::move(start), limited, schedule::static_order{}, random);
                              std::vector<std::uint8_t> marks(p.num_ops());
                              check_plan(p, refined.plan, marks, "refiner");
                              return refined;

@@ -19,7 +19,8 @@ namespace weft::detail {
 /// until a link is full, and then those of the others. Complexity: O(k² (k + links)) for k transfers under way at a
 /// time.
 template <class Problem>
-std::vector<double> fair_arrivals(const Problem& p, const std::vector<const transfer_record*>& sent, flow_weights weights) {
+std::vector<double> fair_arrivals(const Problem& p, const std::vector<const transfer_record*>& sent,
+                                  flow_weights weights) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto& q = p.platform();
   using platform_type = typename Problem::platform_type;

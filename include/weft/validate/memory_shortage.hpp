@@ -73,7 +73,9 @@ std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const p
   }
   for (auto& s : found) {
     weft::sort(s.alive, [](const memory_shortage::live_tensor& a, const memory_shortage::live_tensor& b) {
-      return a.bytes != b.bytes ? a.bytes > b.bytes : a.tensor != b.tensor ? a.tensor < b.tensor : a.received < b.received;
+      return a.bytes != b.bytes     ? a.bytes > b.bytes
+             : a.tensor != b.tensor ? a.tensor < b.tensor
+                                    : a.received < b.received;
     });
   }
   return found;

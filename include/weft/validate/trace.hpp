@@ -24,7 +24,8 @@ struct validate_options {
   double tolerance = 1e-9;   ///< relative: two instants a and b are the same if |a - b| <= tolerance * max(|a|, |b|)
   bool teams = false; ///< of a moldable problem: ops have teams and share cores, as under a concurrency strategy
   bool check_memory = false; ///< report `out_of_memory`; only for traces that are right in all other respects
-  memory_rule memory = memory_rule::reserved; ///< over time: reservations need not hold, and `out_of_memory` is reported
+  /// Over time: reservations need not hold, and `out_of_memory` is reported.
+  memory_rule memory = memory_rule::reserved;
 };
 
 namespace detail {

@@ -13,43 +13,43 @@ namespace weft {
 struct violation {
   enum class kind : std::uint8_t {
     // of a placement
-    wrong_size,          ///< one device per op is needed: `expected` entries, `actual` ones
-    unplaced,            ///< `op` has no device
-    bad_device,          ///< `op` is on `device`, which the platform does not have
-    kind_not_allowed,    ///< `op` may not run on a device of the kind of `device`
-    colocation_broken,   ///< `op` is on `device`, but `other` of the same group is elsewhere
-    capacity_exceeded,   ///< what is placed on `device` demands `actual` bytes of `expected`
+    wrong_size,        ///< one device per op is needed: `expected` entries, `actual` ones
+    unplaced,          ///< `op` has no device
+    bad_device,        ///< `op` is on `device`, which the platform does not have
+    kind_not_allowed,  ///< `op` may not run on a device of the kind of `device`
+    colocation_broken, ///< `op` is on `device`, but `other` of the same group is elsewhere
+    capacity_exceeded, ///< what is placed on `device` demands `actual` bytes of `expected`
     // of a plan's order
-    order_misses_op,     ///< `op` is not in the order
-    order_repeats_op,    ///< `op` is in the order more than once
-    order_repeats_send,  ///< the send of `tensor` to `device` is in the order more than once
-    order_bad_step,      ///< the step of `op` (and `tensor`, to `device`) names nothing that the placement makes happen
-    deadlock,            ///< `op` is next on `device` (the send of `tensor`, if any) and waits for `other`, which never starts
+    order_misses_op,    ///< `op` is not in the order
+    order_repeats_op,   ///< `op` is in the order more than once
+    order_repeats_send, ///< the send of `tensor` to `device` is in the order more than once
+    order_bad_step,     ///< the step of `op` (and `tensor`, to `device`) names nothing that the placement makes happen
+    deadlock, ///< `op` is next on `device` (or its send of `tensor`) and waits for `other`, which never starts
     // of a trace
-    op_missing,          ///< `op` has no record
-    op_spurious,         ///< there is a record for `op`, which the workload does not have
-    op_on_wrong_device,  ///< `op` ran on `device`, but is placed elsewhere
-    bad_time,            ///< a time of `op` (or of the transfer of `tensor`) is negative or not finite: `actual`
-    wrong_duration,      ///< `op` took `actual` seconds instead of `expected`
-    bad_team,            ///< `op` runs with `actual` threads on `device`, which has `expected` cores
-    input_not_ready,     ///< `op` starts at `actual`, its input `tensor` is on `device` only at `expected`
-    device_overlap,      ///< `op` (or its send of `tensor`) starts on `device` while all slots are busy, one with `other`
-    transfer_missing,    ///< `tensor` has a consumer on `device` and never goes there
-    transfer_repeated,   ///< `tensor` goes to `device` more than once
-    transfer_spurious,   ///< `tensor` goes to `device`, where nobody waits for it
+    op_missing,         ///< `op` has no record
+    op_spurious,        ///< there is a record for `op`, which the workload does not have
+    op_on_wrong_device, ///< `op` ran on `device`, but is placed elsewhere
+    bad_time,           ///< a time of `op` (or of the transfer of `tensor`) is negative or not finite: `actual`
+    wrong_duration,     ///< `op` took `actual` seconds instead of `expected`
+    bad_team,           ///< `op` runs with `actual` threads on `device`, which has `expected` cores
+    input_not_ready,    ///< `op` starts at `actual`, its input `tensor` is on `device` only at `expected`
+    device_overlap,     ///< `op` (or its send of `tensor`) starts while all slots of `device` are busy, one by `other`
+    transfer_missing,   ///< `tensor` has a consumer on `device` and never goes there
+    transfer_repeated,  ///< `tensor` goes to `device` more than once
+    transfer_spurious,  ///< `tensor` goes to `device`, where nobody waits for it
     transfer_from_wrong_device, ///< `tensor` comes from `device`, which is not where its producer runs
-    transfer_before_producer,   ///< the send or transfer of `tensor` begins at `actual`, its producer ends at `expected`
-    wrong_send_time,     ///< the send of `tensor` to `device` took `actual` seconds instead of `expected`
-    wrong_transfer_start,///< the transfer of `tensor` to `device` starts at `actual`, the model says `expected`
-    wrong_transfer_time, ///< the transfer of `tensor` to `device` took `actual` seconds instead of `expected`
-    out_port_overlap,    ///< two tensors leave `device` at once: `tensor` of `op` and one of `other`
-    in_port_overlap,     ///< two tensors enter `device` at once: `tensor` of `op` and one of `other`
-    wrong_makespan,      ///< the trace says `actual`, its last op or transfer ends at `expected`
-    out_of_memory,       ///< `device` needs `actual` bytes at its peak and has `expected`
+    transfer_before_producer, ///< the send or transfer of `tensor` begins at `actual`, its producer ends at `expected`
+    wrong_send_time,          ///< the send of `tensor` to `device` took `actual` seconds instead of `expected`
+    wrong_transfer_start,     ///< the transfer of `tensor` to `device` starts at `actual`, the model says `expected`
+    wrong_transfer_time,      ///< the transfer of `tensor` to `device` took `actual` seconds instead of `expected`
+    out_port_overlap,         ///< two tensors leave `device` at once: `tensor` of `op` and one of `other`
+    in_port_overlap,          ///< two tensors enter `device` at once: `tensor` of `op` and one of `other`
+    wrong_makespan,           ///< the trace says `actual`, its last op or transfer ends at `expected`
+    out_of_memory,            ///< `device` needs `actual` bytes at its peak and has `expected`
     // of a program
-    program_deadlock,    ///< `device` waits at instruction `actual` for `tensor` and device `other`, at its `expected`
-    program_input_missing, ///< `op` runs as instruction `actual` of `device`, where its input `tensor` is not
-    program_misuse,      ///< instruction `actual` of `device` sends, receives, awaits or frees `tensor` where it must not
+    program_deadlock, ///< `device` waits at instruction `actual` for `tensor` and device `other`, at its `expected`
+    program_input_missing,    ///< `op` runs as instruction `actual` of `device`, where its input `tensor` is not
+    program_misuse,           ///< instruction `actual` of `device` sends, receives, awaits or frees `tensor` wrongly
     program_message_unpaired, ///< `tensor` to `device` is sent `expected` times by `other` and received `actual` times
   };
 
@@ -121,7 +121,8 @@ inline std::string to_string(const violation& x) {
   case violation::kind::transfer_before_producer:
     return "the send or transfer of " + move + " begins at " + actual + " s, but " + op + " produces it at " +
            expected + " s";
-  case violation::kind::wrong_send_time: return "the send of " + move + " took " + actual + " s instead of " + expected + " s";
+  case violation::kind::wrong_send_time:
+    return "the send of " + move + " took " + actual + " s instead of " + expected + " s";
   case violation::kind::wrong_transfer_start:
     return "the transfer of " + move + " is ready to start at " + expected + " s, but the trace says " + actual + " s";
   case violation::kind::wrong_transfer_time:
@@ -135,16 +136,17 @@ inline std::string to_string(const violation& x) {
   case violation::kind::wrong_makespan:
     return "the makespan is given as " + actual + " s, but the last op or transfer ends at " + expected + " s";
   case violation::kind::program_deadlock:
-    return "deadlock: " + device + " waits at instruction " + actual + " for " + tensor + " and " + id("device ", x.other) +
-           ", which comes to it at its instruction " + expected + " or never";
+    return "deadlock: " + device + " waits at instruction " + actual + " for " + tensor + " and " +
+           id("device ", x.other) + ", which comes to it at its instruction " + expected + " or never";
   case violation::kind::program_input_missing:
     return op + " runs as instruction " + actual + " of " + device + ", where its input " + tensor + " is not there";
   case violation::kind::program_misuse:
     return "instruction " + actual + " of " + device + " must not use " + tensor + " as it does then";
   case violation::kind::program_message_unpaired:
-    return tensor + " to " + device + " is sent " + expected + " times by " + id("device ", x.other) + " and received " +
-           actual + " times";
-  case violation::kind::out_of_memory: return device + " has " + expected + " bytes and needs " + actual + " at its peak";
+    return tensor + " to " + device + " is sent " + expected + " times by " + id("device ", x.other) +
+           " and received " + actual + " times";
+  case violation::kind::out_of_memory:
+    return device + " has " + expected + " bytes and needs " + actual + " at its peak";
   }
   return "unknown violation";
 }

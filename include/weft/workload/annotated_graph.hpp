@@ -31,9 +31,10 @@ public:
   template <std::ranges::contiguous_range R>
     requires std::constructible_from<std::span<const T>, const R&>
   constexpr op_column(R&& values) : std::span<const T>{std::as_const(values)} {
-    static_assert(std::ranges::borrowed_range<R>,
-                  "weft: the columns of an annotated_graph are not copied, so that a temporary would be gone when they are "
-                  "read: give it a name, and keep it as long as the annotated_graph");
+    static_assert(
+      std::ranges::borrowed_range<R>,
+      "weft: the columns of an annotated_graph are not copied, so that a temporary would be gone when they are "
+      "read: give it a name, and keep it as long as the annotated_graph");
   }
 };
 

@@ -346,7 +346,8 @@ private:
     const auto rule = rules_[v];
     tensors list;
     for (const tensor_id t : data_inputs(v)) {
-      const bool own_operand = rule.product && of.size() == 1 && of.front() == t; // a factor's gradient needs the others
+      const bool own_operand =
+        rule.product && of.size() == 1 && of.front() == t; // a factor's gradient needs the others
       if (rule.reads == gradient_reads::both || (rule.reads == gradient_reads::inputs && !own_operand) ||
           (rule.reads == gradient_reads::selectors && !flows(t))) {
         list.push_back(t);

@@ -48,7 +48,9 @@ public:
   /// How many of its device's slots v takes at once. Problems want ops of one slot each; see workload/slots.hpp.
   constexpr std::uint32_t slots(op_id v) const { return slots_.empty() ? 1 : slots_[v]; }
   constexpr std::string_view name(op_id v) const { return names_.empty() ? std::string_view{} : names_[v]; }
-  constexpr std::string_view type(op_id v) const { return types_.empty() ? std::string_view{} : type_names_[types_[v]]; }
+  constexpr std::string_view type(op_id v) const {
+    return types_.empty() ? std::string_view{} : type_names_[types_[v]];
+  }
 
   /// The same with other kinds of devices for its ops, one set per op. Throws `value_error` for another number of them,
   /// `constraint_error` for an op or a colocation group that would be left without any. Complexity: a copy.

@@ -35,7 +35,8 @@ class path_pieces {
 public:
   explicit path_pieces(const detail::relaxation<Problem>& r)
       : r_{r}, cheapest_{cheapest_transfers(r.problem(), r.usable_devices())},
-        around_{detail::communication_paths(r, cheapest_)}, part_{all_devices()}, last_at_(num_ops(), none), position_(num_ops(), 0), below_(num_ops(), 0), above_(num_ops(), 0) {
+        around_{detail::communication_paths(r, cheapest_)}, part_{all_devices()}, last_at_(num_ops(), none),
+        position_(num_ops(), 0), below_(num_ops(), 0), above_(num_ops(), 0) {
     for (std::uint32_t i = 0; i < num_ops(); ++i) {
       position_[order()[i]] = i;
     }

@@ -50,7 +50,8 @@ private:
       return inputs_[i] != nullptr && inputs_[i]->type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET;
     };
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const bool optional = n_.input(static_cast<int>(i)).empty() && (i > 0 || n_.op_type() == "Loop" || n_.op_type() == "Scan");
+      const bool optional =
+        n_.input(static_cast<int>(i)).empty() && (i > 0 || n_.op_type() == "Loop" || n_.op_type() == "Scan");
       if (!optional && !known(i)) {
         return false;
       }

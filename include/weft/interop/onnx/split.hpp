@@ -406,7 +406,8 @@ private:
         stages_[tensors_[t].from].outputs.push_back(t);
       }
     }
-    for (const std::uint32_t k : ids(stages_.size())) { // what nobody reads is an output of its stage: a model needs one
+    // What nobody reads is an output of its stage: a model needs one.
+    for (const std::uint32_t k : ids(stages_.size())) {
       if (stages_[k].outputs.empty() && !stages_[k].ops.empty()) {
         for (const auto& x : m.graph().node(static_cast<int>(stages_[k].ops.back())).output()) {
           if (!x.empty()) {
@@ -455,7 +456,8 @@ private:
     for (const std::uint32_t i : ids(initializers_.size())) {
       if (stages_of[i].size() > 1) {
         const auto name = name_of_initializer(i);
-        shared_.push_back({.name = std::string{name}, .bytes = graph.bytes_of(name), .stages = std::move(stages_of[i])});
+        shared_.push_back(
+          {.name = std::string{name}, .bytes = graph.bytes_of(name), .stages = std::move(stages_of[i])});
       }
     }
   }

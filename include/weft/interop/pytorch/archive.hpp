@@ -30,9 +30,10 @@ inline std::string what_else(const std::vector<std::string>& names) {
   const auto has = [&](std::string_view part) {
     return std::ranges::any_of(names, [&](const std::string& n) { return n.find(part) != n.npos; });
   };
-  return has("aotinductor/")  ? "a compiled PyTorch model (AOTInductor); export it without compiling"
+  return has("aotinductor/")    ? "a compiled PyTorch model (AOTInductor); export it without compiling"
          : has("constants.pkl") ? "a TorchScript model; export the module with torch.export"
-         : has("data.pkl")      ? "weights that torch.save wrote, without the model; export the module with torch.export"
+         : has("data.pkl")
+           ? "weights that torch.save wrote, without the model; export the module with torch.export"
          : has("model.weights.h5") || has(".keras") ? "a Keras model; convert it to ONNX"
                                                     : "a zip archive without an exported program of PyTorch";
 }

@@ -132,7 +132,8 @@ private:
   }
   std::string_view word() {
     const auto start = (static_cast<void>(peek()), at_);
-    while (at_ < text_.size() && (is_letter(text_[at_]) || (at_ > start && (is_digit(text_[at_]) || text_[at_] == '.')))) {
+    while (at_ < text_.size() &&
+           (is_letter(text_[at_]) || (at_ > start && (is_digit(text_[at_]) || text_[at_] == '.')))) {
       ++at_;
     }
     return text_.substr(std::min(start, text_.size()), at_ - start);

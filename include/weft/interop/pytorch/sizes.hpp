@@ -161,7 +161,10 @@ public:
     for (const auto& [symbol, hint] : hints_) {
       const bool given = given_.contains(symbol);
       text += (text.empty() ? "symbolic sizes: " : ", ") + io::on_one_line(symbol) + " = " +
-              io::number_text(value_of_known(symbol, hint)) + (given ? "" : hint ? " (its hint)" : " (nothing tells it)");
+              io::number_text(value_of_known(symbol, hint)) +
+              (given  ? ""
+               : hint ? " (its hint)"
+                      : " (nothing tells it)");
     }
     return text;
   }

@@ -391,7 +391,9 @@ private:
       const auto n = static_cast<double>(extents[i]);
       const bool running = n > 1 && n == detail::extent(in, i) && n == detail::extent(out, i);
       const bool repeated = extents.size() == 1; // dense<2> stands for all axes
-      product *= running ? 1 : repeated ? std::pow(n, static_cast<double>(std::max<std::size_t>(in.dims.size(), 1))) : n;
+      product *= running    ? 1
+                 : repeated ? std::pow(n, static_cast<double>(std::max<std::size_t>(in.dims.size(), 1)))
+                            : n;
     }
     return product;
   }

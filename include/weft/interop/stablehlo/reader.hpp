@@ -68,7 +68,8 @@ public:
     emit(p_.functions[main].body, "");
     keep_aliased(p_.functions[main]);
     if (const auto unread = ops_.num_unread(); unread > 0) {
-      notes_.push_back(std::to_string(unread) + " parameters or constants that no operation reads are resident nowhere");
+      notes_.push_back(std::to_string(unread) +
+                       " parameters or constants that no operation reads are resident nowhere");
     }
     model m{.format = "StableHLO"};
     m.ops = std::move(ops_).build();

@@ -85,7 +85,8 @@ private:
       }
       num_parameters_ += weight_[v] == v ? 1u : 0u;
       const op_id by = weight_[v] == none ? none : reader[weight_[v]];
-      if (by != none && set_kinds_[sets_.find(by)].is_subset_of(set_kinds_[sets_.find(v)])) { // else it is kept elsewhere
+      // Else it is kept elsewhere.
+      if (by != none && set_kinds_[sets_.find(by)].is_subset_of(set_kinds_[sets_.find(v)])) {
         unite(by, v);
       }
     }

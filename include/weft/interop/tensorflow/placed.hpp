@@ -146,8 +146,9 @@ public:
       if (const auto& [other, count] = b.different; count > 0) {
         const auto name = [](std::string_view call) { return io::in_quotes(call.substr(0, call.size() - 1)); };
         sorted[of->name] = "function " + io::in_quotes(of->name) +
-                           " has one device per node, but its calls are placed differently: those of " + name(b.call) + " are written, and " + std::to_string(count) +
-                           " ops of others, such as " + name(other) + ", differ";
+                           " has one device per node, but its calls are placed differently: those of " + name(b.call) +
+                           " are written, and " + std::to_string(count) + " ops of others, such as " + name(other) +
+                           ", differ";
       }
     }
     for (auto& [name, text] : sorted) {

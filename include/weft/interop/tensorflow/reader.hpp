@@ -57,8 +57,9 @@ struct reader {
   /// in texts; edges are sorted per op.
   model read(std::string_view bytes, const std::string& file) const {
     if (!recognises(bytes)) {
-      throw parse_error(file, 0, "not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as "
-                                 "text or binary");
+      throw parse_error(file, 0,
+                        "not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as "
+                        "text or binary");
     }
     return detail::in_file(file, bytes, [&](const detail::encoded_file& in) {
       if (in.message == schema::message_id::cost_graph_def) {

@@ -36,8 +36,8 @@ enum class message_id : std::uint8_t {
   registered_gradient, op_def, arg_def, attr_def, op_deprecation, full_type, attr_entry, arg_attr_entry, arg_attrs,
   number_entry, text_entry, cost_graph_def, cost_node, input_info, output_info, aggregated_cost, step_stats, dev_stats,
   thread_entry, node_stats, memory_used, allocation_record, node_output, memory_stats, tensor_description,
-  allocation_description, run_metadata, function_graphs, session_metadata,
-  saved_model, meta_graph, meta_info, signature_entry, signature, tensor_entry, tensor_info, coo_sparse, composite_tensor,
+  allocation_description, run_metadata, function_graphs, session_metadata, saved_model, meta_graph, meta_info,
+  signature_entry, signature, tensor_entry, tensor_info, coo_sparse, composite_tensor,
   count
 };
 

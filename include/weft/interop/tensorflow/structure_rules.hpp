@@ -32,7 +32,9 @@ protected:
     const bool named = n_.op.ends_with("ND"); // the others have one block size, for height and width
     const auto size = integer_attribute(n_, "block_size", 1);
     const auto* const given = values(1);
-    const auto blocks = !named ? std::optional{list{size, size}} : given != nullptr ? std::optional{*given} : std::nullopt;
+    const auto blocks = !named             ? std::optional{list{size, size}}
+                        : given != nullptr ? std::optional{*given}
+                                           : std::nullopt;
     const auto* const edges = values(named ? 2 : 1);
     if (!d || !blocks || d->size() <= blocks->size()) {
       return;

@@ -439,7 +439,8 @@ private:
     }
   }
 
-  void connect(const std::vector<std::uint32_t>& left, const std::vector<std::uint32_t>& right, std::uint32_t position) {
+  void connect(const std::vector<std::uint32_t>& left, const std::vector<std::uint32_t>& right,
+               std::uint32_t position) {
     if (edges.size() + left.size() * right.size() > 10'000 + lexer.all().size() / 2) { // all pairs of two subgraphs
       lexer.fail(position, "edges between subgraphs are too many for a file of this size");
     }

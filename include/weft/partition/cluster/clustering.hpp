@@ -108,7 +108,8 @@ public:
   /// `sequence` is a topological order of the ops.
   constexpr unbounded_schedule(const mean_costs<Problem>& costs, std::vector<op_id> sequence)
       : costs_{&costs}, sequence_{std::move(sequence)},
-        level_{graph::longest_to_sink(costs.problem().workload(), sequence_, [&](op_id v) { return costs.compute(v); })},
+        level_{
+          graph::longest_to_sink(costs.problem().workload(), sequence_, [&](op_id v) { return costs.compute(v); })},
         finish_(sequence_.size(), 0.0), free_(sequence_.size(), 0.0) {}
 
   /// Seconds for `cluster_of(op)`, a number below the number of ops; infinite if they exceed `limit`. O(n + m).

@@ -69,8 +69,8 @@ struct linear {
       std::erase_if(left, [&](op_id v) { return !is_left[v]; });
     }
     clustering result = sets.take();
-    result.parallel_time =
-      unbounded_schedule<Problem>{costs, costs.by_bottom_level()}.parallel_time([&](op_id v) { return result.cluster[v]; });
+    result.parallel_time = unbounded_schedule<Problem>{costs, costs.by_bottom_level()}.parallel_time(
+      [&](op_id v) { return result.cluster[v]; });
     return result;
   }
 };

@@ -127,7 +127,8 @@ struct load_balancing {
 
 private:
   template <class Problem>
-  static constexpr double done(const Problem& p, const detail::cluster_assignment<Problem>& a, device_id d, double more) {
+  static constexpr double done(const Problem& p, const detail::cluster_assignment<Problem>& a, device_id d,
+                               double more) {
     return (a.single().load(d) + more) / p.platform().slots(d);
   }
 };

@@ -89,7 +89,8 @@ struct op_name {
   void each_scope(const Found& found) const {
     std::size_t begin = 0;
     int depth = 0;
-    for (auto end = scope.find_first_of("/."); end != scope.npos && depth < 64; end = scope.find_first_of("/.", begin)) {
+    for (auto end = scope.find_first_of("/."); end != scope.npos && depth < 64;
+         end = scope.find_first_of("/.", begin)) {
       if (end > begin) {
         ++depth;
         found(scope.substr(0, end));

@@ -26,11 +26,12 @@ struct no_bookings {};
 /// them sent. What is sent to a device once stays there. No arrival is earlier than a send and a transfer after the
 /// finish.
 template <class B>
-concept transfer_bookings = requires(B& b, op_id v, device_id d, made_input (*made)(tensor_id), bool (*hopeless)(double)) {
-  b.begin(v, made);
-  { b.arrival(d, hopeless) } -> std::convertible_to<double>;
-  b.book(d);
-};
+concept transfer_bookings =
+  requires(B& b, op_id v, device_id d, made_input (*made)(tensor_id), bool (*hopeless)(double)) {
+    b.begin(v, made);
+    { b.arrival(d, hopeless) } -> std::convertible_to<double>;
+    b.book(d);
+  };
 
 /// The network on which transfers do not affect each other.
 struct no_network {

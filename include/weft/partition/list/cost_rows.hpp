@@ -292,8 +292,8 @@ public:
         double ready = 0;
         for (std::size_t i = 0; i < num_inputs_; ++i) {
           const input& t = inputs_[i];
-          ready = std::max(ready, t.from == d ? t.finish
-                                              : t.finish + send_[t.from] + rounded(p_->transfer_line(t.from, d)(t.bytes)));
+          ready = std::max(
+            ready, t.from == d ? t.finish : t.finish + send_[t.from] + rounded(p_->transfer_line(t.from, d)(t.bytes)));
         }
         return ready;
       }

@@ -59,7 +59,8 @@ constexpr std::vector<double> upward_ranks(const Problem& p) {
   const mean_costs mean{p};
   std::vector<double> rank(p.num_ops(), 0.0);
   for (const op_id v : reversed(p.topological_order())) {
-    rank[v] = longest_way_out(p, v, mean.alone(v), rank, [&](tensor_id t) { return mean.transfer(t); }) + mean.compute(v);
+    rank[v] =
+      longest_way_out(p, v, mean.alone(v), rank, [&](tensor_id t) { return mean.transfer(t); }) + mean.compute(v);
   }
   return rank;
 }

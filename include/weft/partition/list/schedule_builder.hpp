@@ -48,9 +48,10 @@ struct earlier_finish {
 template <class Problem, class Slot, row_path Path = row_path::automatic, class Bookings = no_bookings>
 class schedule_builder {
   static constexpr bool books = transfer_bookings<Bookings>;
-  static_assert(books || std::same_as<Bookings, no_bookings>,
-                "weft: what this network's bookings_for(problem) returns lacks begin(op, made), arrival(device, hopeless) "
-                "or book(device); see docs/concepts/network_for.md");
+  static_assert(
+    books || std::same_as<Bookings, no_bookings>,
+    "weft: what this network's bookings_for(problem) returns lacks begin(op, made), arrival(device, hopeless) "
+    "or book(device); see docs/concepts/network_for.md");
 
 public:
   using problem_type = Problem;

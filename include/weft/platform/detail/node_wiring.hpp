@@ -255,8 +255,10 @@ private:
   double rate_of(std::size_t i) const {
     const auto& g = node_.gpus[gpu_of_[i]];
     if (!(g.nvlink > 0)) {
-      throw error("the topology lists NVLinks of '" + g.name + "', but nothing says how fast they are; give GB/s of one "
-                  "link in one direction, as in --gpu '" + g.name + "=fp32:60,bandwidth:900,nvlink:25,nvlinks:12'");
+      throw error("the topology lists NVLinks of '" + g.name +
+                  "', but nothing says how fast they are; give GB/s of one "
+                  "link in one direction, as in --gpu '" +
+                  g.name + "=fp32:60,bandwidth:900,nvlink:25,nvlinks:12'");
     }
     return g.nvlink;
   }

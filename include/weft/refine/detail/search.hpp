@@ -70,7 +70,8 @@ public:
       s.save(best_);
       least_excess_ = excess_;
       late_ = late;
-      done_ = excess_ == 0 && late_ == 0 && (judge_ == nullptr ? meter_->improved(best_.value) : judge_(context_, best_));
+      done_ =
+        excess_ == 0 && late_ == 0 && (judge_ == nullptr ? meter_->improved(best_.value) : judge_(context_, best_));
     }
   }
   /// Goes back to the best one.
@@ -124,11 +125,13 @@ auto schedule_for(const Judge& judge) {
 /// schedule follows, the latter proposes, and the score of each schedule that becomes the search's best decides, also
 /// about the budget's target.
 template <class Judge, class Improve>
-evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, Improve improve, memory_limit limit = {}) {
+evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, Improve improve,
+                      memory_limit limit = {}) {
   using problem_type = typename Judge::problem_type;
   if (!ready_policy_for<typename Judge::policy_type, problem_type> && limit.rule == memory_rule::over_time) {
-    throw value_error("refiner", "memory over time is followed in runs without contention; on a network, leave it out and "
-                                 "let the objective be within_memory");
+    throw value_error("refiner",
+                      "memory over time is followed in runs without contention; on a network, leave it out and "
+                      "let the objective be within_memory");
   }
   if (judge.problem().num_ops() == 0 || !start.run.complete) {
     return start;

@@ -106,14 +106,16 @@ private:
 
   std::uint32_t first_free_slot(device_id d) const {
     const auto first = slot_free_.begin() + first_slot_[d];
-    return static_cast<std::uint32_t>(std::min_element(first, slot_free_.begin() + first_slot_[d + 1]) - slot_free_.begin());
+    return static_cast<std::uint32_t>(std::min_element(first, slot_free_.begin() + first_slot_[d + 1]) -
+                                      slot_free_.begin());
   }
 
   /// Whether some device has more to do than it has time for, up to rounding.
   bool overloaded() const {
     for (const device_id d : ids(left_.size())) {
       const double slots = first_slot_[d + 1] - first_slot_[d];
-      const double free = std::accumulate(slot_free_.begin() + first_slot_[d], slot_free_.begin() + first_slot_[d + 1], 0.0);
+      const double free =
+        std::accumulate(slot_free_.begin() + first_slot_[d], slot_free_.begin() + first_slot_[d + 1], 0.0);
       if (left_[d] > 0 && (free + left_[d]) / slots >= least_ * (1 - 1e-13)) {
         return true;
       }

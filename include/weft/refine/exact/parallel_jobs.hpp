@@ -254,7 +254,8 @@ private:
     double least = 0;
     std::vector<std::uint32_t> by_tail(g.size());
     std::iota(by_tail.begin(), by_tail.end(), 0u);
-    weft::sort(by_tail, [&](std::uint32_t u, std::uint32_t v) { return tail[u] != tail[v] ? tail[u] > tail[v] : u < v; });
+    weft::sort(by_tail,
+               [&](std::uint32_t u, std::uint32_t v) { return tail[u] != tail[v] ? tail[u] > tail[v] : u < v; });
     std::vector<double> from(head.begin(), head.end());
     weft::sort(from);
     from.erase(std::unique(from.begin(), from.end()), from.end());

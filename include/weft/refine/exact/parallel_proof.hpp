@@ -26,7 +26,7 @@ struct parallel_proof {
   std::vector<double> start;  ///< per op, in a schedule of length `makespan`
   double makespan = std::numeric_limits<double>::infinity();
   double bound = 0;           ///< no schedule is shorter
-  double refuted = -1;        ///< the longest makespan that a search found impossible; below the bound - unit: windows do
+  double refuted = -1; ///< the longest makespan that a search found impossible; below the bound - unit: windows do
   bool is_backward = false;   ///< the search went from the last op to the first
   std::vector<op_id> walk;    ///< of the search: the op that is added next, or `none` where the last one is taken away
 

@@ -82,16 +82,24 @@ struct gantt_lanes {
 template <class Number>
 void append_column(std::string& out, const std::vector<Number>& numbers) {
   static_assert(std::is_same_v<Number, std::uint8_t> || std::is_same_v<Number, std::uint16_t> ||
-                std::is_same_v<Number, std::uint32_t> || std::is_same_v<Number, float> || std::is_same_v<Number, double>);
+                std::is_same_v<Number, std::uint32_t> || std::is_same_v<Number, float> ||
+                std::is_same_v<Number, double>);
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  using bits = std::conditional_t<sizeof(Number) == 1, std::uint8_t,
-                                  std::conditional_t<sizeof(Number) == 2, std::uint16_t,
-                                                     std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>>>;
+  using bits =
+    std::conditional_t<sizeof(Number) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(Number) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>>>;
   out += '"';
-  out += std::is_same_v<Number, float> ? 'f' : sizeof(Number) == 8 ? 'd' : sizeof(Number) == 4 ? 'i' : sizeof(Number) == 2 ? 'h' : 'b';
+  out += std::is_same_v<Number, float> ? 'f'
+         : sizeof(Number) == 8         ? 'd'
+         : sizeof(Number) == 4         ? 'i'
+         : sizeof(Number) == 2         ? 'h'
+                                       : 'b';
   const std::size_t size = numbers.size() * sizeof(Number);
   const auto byte = [&](std::size_t i) -> std::uint32_t {
-    return i < size ? static_cast<std::uint32_t>(std::bit_cast<bits>(numbers[i / sizeof(Number)]) >> (8 * (i % sizeof(Number)))) & 0xffu
+    return i < size ? static_cast<std::uint32_t>(std::bit_cast<bits>(numbers[i / sizeof(Number)]) >>
+                                                 (8 * (i % sizeof(Number)))) &
+                        0xffu
                     : 0u;
   };
   for (std::size_t i = 0; i < size; i += 3) {
@@ -172,20 +180,24 @@ inline void write_run_data(std::ostream& out, const gantt_run& run, std::size_t 
   write_column(out, "device", ops.size(), [&](std::size_t v) { return ran(v) ? ops[v].device : devices.size(); });
   write_column(out, "lane", ops.size(), [&](std::size_t v) { return lanes.op[v]; });
   write_column_as<double>(out, "start", ops.size(), [&](std::size_t v) { return ran(v) ? ops[v].start : 0; });
-  write_column_as<float>(out, "length", ops.size(), [&](std::size_t v) { return ran(v) ? ops[v].finish - ops[v].start : 0; });
+  write_column_as<float>(out, "length", ops.size(),
+                         [&](std::size_t v) { return ran(v) ? ops[v].finish - ops[v].start : 0; });
   const auto known = [&](std::size_t k) { return moves[k].tensor < run.producers.size(); };
-  write_column(out, "producer", moves.size(), [&](std::size_t k) { return known(k) ? run.producers[moves[k].tensor] : ops.size(); });
+  write_column(out, "producer", moves.size(),
+               [&](std::size_t k) { return known(k) ? run.producers[moves[k].tensor] : ops.size(); });
   write_column(out, "from", moves.size(), [&](std::size_t k) { return moves[k].from; });
   write_column(out, "to", moves.size(), [&](std::size_t k) { return moves[k].to; });
   write_column_as<float>(out, "bytes", moves.size(), [&](std::size_t k) {
     return moves[k].tensor < run.tensor_bytes.size() ? static_cast<double>(run.tensor_bytes[moves[k].tensor]) : -1.0;
   });
   write_column_as<double>(out, "moveStart", moves.size(), [&](std::size_t k) { return moves[k].start; });
-  write_column_as<float>(out, "moveLength", moves.size(), [&](std::size_t k) { return moves[k].arrival - moves[k].start; });
+  write_column_as<float>(out, "moveLength", moves.size(),
+                         [&](std::size_t k) { return moves[k].arrival - moves[k].start; });
   if (std::any_of(moves.begin(), moves.end(), [](const auto& x) { return x.send_finish > x.send_start; })) {
     write_column(out, "sendLane", moves.size(), [&](std::size_t k) { return lanes.send[k]; });
     write_column_as<double>(out, "sendStart", moves.size(), [&](std::size_t k) { return moves[k].send_start; });
-    write_column_as<float>(out, "sendLength", moves.size(), [&](std::size_t k) { return moves[k].send_finish - moves[k].send_start; });
+    write_column_as<float>(out, "sendLength", moves.size(),
+                           [&](std::size_t k) { return moves[k].send_finish - moves[k].send_start; });
   }
 }
 

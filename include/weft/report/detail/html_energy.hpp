@@ -58,15 +58,16 @@ inline void write_front_drawing(std::ostream& out, const placed_model& m) {
   const plot_axis y{joules_from, joules_to, 276, 12};
   const auto at = [](double pixels) { return fixed(pixels, 1); };
   const auto line = [&](std::string_view kind, double x1, double y1, double x2, double y2) {
-    out << "<line class=\"" << kind << "\" x1=\"" << at(x1) << "\" y1=\"" << at(y1) << "\" x2=\"" << at(x2) << "\" y2=\""
-        << at(y2) << "\"/>";
+    out << "<line class=\"" << kind << "\" x1=\"" << at(x1) << "\" y1=\"" << at(y1) << "\" x2=\"" << at(x2)
+        << "\" y2=\"" << at(y2) << "\"/>";
   };
   const auto text = [&](std::string_view anchor, double tx, double ty, const std::string& what) {
     out << "<text text-anchor=\"" << anchor << "\" x=\"" << at(tx) << "\" y=\"" << at(ty) << "\">" << escape_html(what)
         << "</text>";
   };
-  out << "<svg class=\"front\" viewBox=\"0 0 720 324\" role=\"img\" aria-label=\"Energy over step time of the plans that "
-         "no other beats in both; the table has the numbers\">\n";
+  out
+    << "<svg class=\"front\" viewBox=\"0 0 720 324\" role=\"img\" aria-label=\"Energy over step time of the plans that "
+       "no other beats in both; the table has the numbers\">\n";
   const unit time = time_unit(seconds_to);
   const unit energy = joule_unit(joules_to);
   for (const auto& [axis, u, is_x] : {std::tuple{x, time, true}, std::tuple{y, energy, false}}) {
@@ -95,16 +96,17 @@ inline void write_front_drawing(std::ostream& out, const placed_model& m) {
   out << 'H' << at(x.last) << "\"/>\n";
   for (const trade_off& f : front) {
     const bool own = f.step_seconds == m.step_seconds();
-    out << "<circle" << (own ? " class=\"own\"" : "") << " cx=\"" << at(x(f.step_seconds)) << "\" cy=\"" << at(y(f.joules))
-        << "\" r=\"" << (own ? 6 : 4) << "\"><title>" << duration(f.step_seconds) << ", " << joules_text(f.joules)
-        << (own ? ": this plan" : "") << "</title></circle>";
+    out << "<circle" << (own ? " class=\"own\"" : "") << " cx=\"" << at(x(f.step_seconds)) << "\" cy=\""
+        << at(y(f.joules)) << "\" r=\"" << (own ? 6 : 4) << "\"><title>" << duration(f.step_seconds) << ", "
+        << joules_text(f.joules) << (own ? ": this plan" : "") << "</title></circle>";
   }
   out << "\n</svg>\n";
 }
 
 inline void write_front_table(std::ostream& out, const placed_model& m) {
   const auto& front = m.about.front;
-  begin_table(out, "trade-offs", {"Plan", "Step time#", "Energy#", "× fastest#", "× least energy#", "Mean power#"}, true);
+  begin_table(out, "trade-offs", {"Plan", "Step time#", "Energy#", "× fastest#", "× least energy#", "Mean power#"},
+              true);
   for (std::size_t i = 0; i < front.size(); ++i) {
     const auto& [seconds, joules] = front[i];
     const bool own = seconds == m.step_seconds();

@@ -77,7 +77,8 @@ inline void write_cards(std::ostream& out, const placed_model& m) {
   write_card(out, "Step time", duration(m.step_seconds()), gap.empty() ? "no lower bound is known" : gap);
   for (const auto& other : m.about.baselines) {
     const double times = m.speed_up(other);
-    write_card(out, std::isfinite(times) ? "Speed-up" : "Baseline", std::isfinite(times) ? three_digits(times) + " ×" : "–",
+    write_card(out, std::isfinite(times) ? "Speed-up" : "Baseline",
+               std::isfinite(times) ? three_digits(times) + " ×" : "–",
                (std::isfinite(times) ? "over " + other.name + ", " + duration(other.step_seconds) : other.name) +
                  (other.status.empty() ? "" : ": " + other.status));
   }
@@ -105,7 +106,8 @@ inline void write_cards(std::ostream& out, const placed_model& m) {
     for (std::size_t i = 0; i < std::min(most, m.violations.size()); ++i) {
       out << "<li>" << escape_html(m.violations[i]) << "</li>";
     }
-    out << "</ul>" << (m.violations.size() > most ? "<p>… and " + std::to_string(m.violations.size() - most) + " more</p>" : "")
+    out << "</ul>"
+        << (m.violations.size() > most ? "<p>… and " + std::to_string(m.violations.size() - most) + " more</p>" : "")
         << "</div>\n";
   }
 }
@@ -139,7 +141,11 @@ inline void write_strategies(std::ostream& out, const placed_model& m) {
   begin_table(out, "strategies", {"Strategy", "", "Step time#", "× this plan#", "Peak memory#", "Planning#", "Remark"});
   for (const auto& [a, own] : rows) {
     const bool ran = std::isfinite(a->step_seconds);
-    out << "<tr" << (own ? " class=\"best\"" : ran ? "" : " class=\"failed\"") << "><th scope=\"row\">" << escape_html(a->name)
+    out << "<tr"
+        << (own   ? " class=\"best\""
+            : ran ? ""
+                  : " class=\"failed\"")
+        << "><th scope=\"row\">" << escape_html(a->name)
         << (own && made_it != tried.end() ? " <span class=\"badge\">this plan</span>" : "")
         << "</th><td class=\"bar\">";
     if (ran && longest > 0) {
@@ -171,11 +177,12 @@ inline void write_path(std::ostream& out, const placed_model& m) {
   const double all = m.shares.ops + m.shares.sends + m.shares.transfers + m.shares.idle;
   if (all > 0) {
     out << "<div class=\"shares\" aria-hidden=\"true\">";
-    const std::pair<double, const char*> parts[] = {{m.shares.ops, "ops"}, {m.shares.sends, "sends"}, {m.shares.transfers, "transfers"}, {m.shares.idle, "idle"}};
+    const std::pair<double, const char*> parts[] = {
+      {m.shares.ops, "ops"}, {m.shares.sends, "sends"}, {m.shares.transfers, "transfers"}, {m.shares.idle, "idle"}};
     for (const auto& [seconds, name] : parts) {
       if (seconds > 0) {
-        out << "<i class=\"" << name << "\" style=\"flex-grow:" << significant(seconds / all * 1000, 6) << "\"><span>" << name << ' '
-            << percentage(seconds / all) << "</span></i>";
+        out << "<i class=\"" << name << "\" style=\"flex-grow:" << significant(seconds / all * 1000, 6) << "\"><span>"
+            << name << ' ' << percentage(seconds / all) << "</span></i>";
       }
     }
     out << "</div>\n";
@@ -189,7 +196,8 @@ inline void write_path(std::ostream& out, const placed_model& m) {
     out << "</th><td>" << escape_html(v < m.run.op_types.size() ? m.run.op_types[v] : "") << "</td><td>"
         << escape_html(m.devices[r.device].name) << "</td>";
     write_number(out, seconds, duration(seconds));
-    write_number(out, m.step_seconds() > 0 ? seconds / m.step_seconds() : absent, percentage(seconds / m.step_seconds()));
+    write_number(out, m.step_seconds() > 0 ? seconds / m.step_seconds() : absent,
+                 percentage(seconds / m.step_seconds()));
     write_number(out, r.start, duration(r.start));
     out << "</tr>\n";
   }
@@ -254,12 +262,14 @@ inline void write_uncertainty(std::ostream& out, const placed_model& m) {
 
 inline void write_devices(std::ostream& out, const placed_model& m) {
   begin_section(out, "devices", "Devices");
-  begin_table(out, "devices", {"Device", "Kind", "Busy#", "Ops#", "Resident#", "Peak#", "Capacity#", "Of it#", "Sent#", "Received#"}, true);
+  begin_table(out, "devices",
+              {"Device", "Kind", "Busy#", "Ops#", "Resident#", "Peak#", "Capacity#", "Of it#", "Sent#", "Received#"},
+              true);
   for (const auto& d : m.devices) {
     const auto count = [&](std::size_t n) { write_number(out, static_cast<double>(n), std::to_string(n)); };
     const auto bytes = [&](byte_count n) { write_number(out, static_cast<double>(n), amount(static_cast<double>(n))); };
-    out << "<tr" << (d.peak_bytes > d.capacity ? " class=\"failed\"" : "") << "><th scope=\"row\">" << escape_html(d.name) << "</th><td>"
-        << escape_html(d.kind) << "</td>";
+    out << "<tr" << (d.peak_bytes > d.capacity ? " class=\"failed\"" : "") << "><th scope=\"row\">"
+        << escape_html(d.name) << "</th><td>" << escape_html(d.kind) << "</td>";
     write_number(out, d.load.utilisation, percentage(d.load.utilisation));
     count(d.load.ops);
     bytes(d.resident_bytes);
@@ -289,9 +299,11 @@ inline void write_traffic(std::ostream& out, const placed_model& m) {
     return;
   }
   if (n > max_devices_in_matrix) {
-    out << "<div class=\"chart plot traffic-map\" role=\"img\" aria-label=\"Heat map of bytes between devices\"></div>\n";
+    out
+      << "<div class=\"chart plot traffic-map\" role=\"img\" aria-label=\"Heat map of bytes between devices\"></div>\n";
   } else {
-    out << "<div class=\"scroll matrix\" role=\"region\" tabindex=\"0\" aria-labelledby=\"traffic\"><table>\n<thead><tr><th scope=\"col\">from ↓ "
+    out << "<div class=\"scroll matrix\" role=\"region\" tabindex=\"0\" "
+           "aria-labelledby=\"traffic\"><table>\n<thead><tr><th scope=\"col\">from ↓ "
            "to →</th>";
     for (const auto& d : m.devices) {
       out << "<th scope=\"col\" class=\"n\">" << escape_html(d.name) << "</th>";
@@ -306,8 +318,8 @@ inline void write_traffic(std::ostream& out, const placed_model& m) {
           continue;
         }
         const double share = most > 0 ? static_cast<double>(cell.bytes) / most : 0;
-        out << "<td class=\"n heat" << (share > .55 ? " hot" : "") << "\" style=\"--s:" << fixed(.06 + .84 * share, 3) << "\">"
-            << amount(static_cast<double>(cell.bytes)) << "<small>" << cell.transfers << " ×</small></td>";
+        out << "<td class=\"n heat" << (share > .55 ? " hot" : "") << "\" style=\"--s:" << fixed(.06 + .84 * share, 3)
+            << "\">" << amount(static_cast<double>(cell.bytes)) << "<small>" << cell.transfers << " ×</small></td>";
       }
       out << "</tr>\n";
     }
@@ -320,7 +332,8 @@ inline void write_traffic(std::ostream& out, const placed_model& m) {
     const auto bytes = static_cast<double>(m.run.tensor_bytes[x.tensor]);
     out << "<tr><th scope=\"row\" class=\"name\">";
     write_op_button(out, m, m.run.producers[x.tensor]);
-    out << "</th><td>" << escape_html(m.devices[x.from].name) << "</td><td>" << escape_html(m.devices[x.to].name) << "</td>";
+    out << "</th><td>" << escape_html(m.devices[x.from].name) << "</td><td>" << escape_html(m.devices[x.to].name)
+        << "</td>";
     write_number(out, bytes, amount(bytes));
     write_number(out, x.arrival - x.start, duration(x.arrival - x.start));
     write_number(out, x.start, duration(x.start));

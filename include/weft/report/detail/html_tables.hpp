@@ -50,7 +50,8 @@ inline std::string times(double speed_up) {
 /// What the sections make small, as a heading.
 inline std::string objective_name(const std::vector<section>& sections) {
   std::string name = sections.front().objective;
-  if (name.empty() || std::any_of(sections.begin(), sections.end(), [&](const section& s) { return s.objective != name; })) {
+  if (name.empty() ||
+      std::any_of(sections.begin(), sections.end(), [&](const section& s) { return s.objective != name; })) {
     return "Objective";
   }
   if (name.front() >= 'a' && name.front() <= 'z') {
@@ -70,7 +71,8 @@ inline void write_summary(std::ostream& out, const std::vector<section>& section
          "<th scope=\"col\">Schedule</th><th scope=\"col\" class=\"n\">"
       << escape_html(objective_name(sections))
       << "</th><th scope=\"col\" class=\"n\">Lower bound</th><th scope=\"col\" class=\"n\">Gap</th>"
-      << (speed_ups ? "<th scope=\"col\" class=\"n\">Speed-up over hash + fifo</th>" : "") << "</tr></thead>\n<tbody>\n";
+      << (speed_ups ? "<th scope=\"col\" class=\"n\">Speed-up over hash + fifo</th>" : "")
+      << "</tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const auto& s = sections[i];
     const auto& best = s.combinations.front();
@@ -78,7 +80,8 @@ inline void write_summary(std::ostream& out, const std::vector<section>& section
     out << "<tr><th scope=\"row\"><a href=\"#section-" << std::to_string(i) << "\">" << escape_html(s.workload)
         << "</a></th><td>" << escape_html(s.platform) << "</td>";
     if (best.solved == 0) {
-      out << "<td colspan=\"" << (speed_ups ? "6" : "5") << "\" class=\"failed\">" << escape_html(failure(best)) << "</td></tr>\n";
+      out << "<td colspan=\"" << (speed_ups ? "6" : "5") << "\" class=\"failed\">" << escape_html(failure(best))
+          << "</td></tr>\n";
       continue;
     }
     out << "<td>" << escape_html(best.planner()) << "</td><td>" << escape_html(best.schedule) << "</td>";

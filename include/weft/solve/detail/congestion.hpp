@@ -107,7 +107,8 @@ private:
 
 /// Of the devices that lack memory in a run the one that lacks most of its capacity.
 template <class Problem>
-std::optional<memory_shortage> worst_shortage(const Problem& p, const placement& where, const trace& run, double share) {
+std::optional<memory_shortage> worst_shortage(const Problem& p, const placement& where, const trace& run,
+                                              double share) {
   auto all = memory_shortages(p, where, run, share);
   const auto worst = std::max_element(all.begin(), all.end(), [](const memory_shortage& a, const memory_shortage& b) {
     return static_cast<double>(a.peak) * static_cast<double>(b.capacity) <

@@ -33,7 +33,8 @@ std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit
   byte_count all = 0;
   for (const device_id d : ids(p.num_devices())) {
     const byte_count capacity = limit.of(static_cast<byte_count>(p.platform().memory_capacity(d)));
-    all = capacity > std::numeric_limits<byte_count>::max() - all ? std::numeric_limits<byte_count>::max() : all + capacity;
+    all =
+      capacity > std::numeric_limits<byte_count>::max() - all ? std::numeric_limits<byte_count>::max() : all + capacity;
   }
   if (const auto least = bound::live_memory(p); least.bytes > all) {
     return infeasibility{infeasibility::kind::out_of_all_memory, least.op, 1, {}, least.bytes, all};
@@ -68,9 +69,9 @@ public:
       pending_ = shortages;
     }
     if (excess < nearest_.excess) {
-      nearest_ = {x, excess, run.makespan, *std::max_element(shortages.begin(), shortages.end(), [](const auto& l, const auto& r) {
-                    return l.excess() < r.excess();
-                  })};
+      nearest_ = {x, excess, run.makespan,
+                  *std::max_element(shortages.begin(), shortages.end(),
+                                    [](const auto& l, const auto& r) { return l.excess() < r.excess(); })};
     }
     return false;
   }

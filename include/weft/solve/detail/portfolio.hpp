@@ -173,8 +173,9 @@ private:
   }
   bool stopped() const { return options_.is_over(clock_); }
   bool done() const {
-    return has_plan_ && (options_.effort == effort::first_plan || stopped() ||
-                         (best_.score.admitted() && best_.score.tie == 0 && best_.score.value <= found_.bound.value * (1 + 1e-12)));
+    return has_plan_ &&
+           (options_.effort == effort::first_plan || stopped() ||
+            (best_.score.admitted() && best_.score.tie == 0 && best_.score.value <= found_.bound.value * (1 + 1e-12)));
   }
 
   /// A partitioner, for the time of a call. The portfolio is compiled once for all of them.
@@ -209,7 +210,9 @@ private:
   struct asked_objective {
     const evaluator<Problem, E>* judge;
     weft::budget spend;
-    outcome<plan> operator()(const Problem& p, rng& random) const { return judge->objective().propose(p, spend, random); }
+    outcome<plan> operator()(const Problem& p, rng& random) const {
+      return judge->objective().propose(p, spend, random);
+    }
   };
 
   /// When a candidate is asked.
@@ -507,8 +510,8 @@ private:
     for (auto& x : plans) { // with several slots, runs may need more memory than what was planned
       value = std::min(value, offer(std::move(x)));
     }
-    found_.tried.push_back({is_makespan && is_followed ? "tabu_search, simulated_annealing" : "simulated_annealing", value,
-                            watch.seconds()});
+    found_.tried.push_back({is_makespan && is_followed ? "tabu_search, simulated_annealing" : "simulated_annealing",
+                            value, watch.seconds()});
   }
 
   unsigned num_chains() const {

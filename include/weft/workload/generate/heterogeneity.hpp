@@ -33,7 +33,8 @@ struct related_options {
 /// Complexity: O(devices²), since each link is checked.
 inline platform<uniform_links> related_platform(const related_options& o = {}, std::uint64_t seed = 0) {
   detail::require(o.devices > 0, "devices", "must be at least 1");
-  detail::require(o.min_speed > 0 && o.min_speed <= o.max_speed, "min_speed, max_speed", "need 0 < smallest <= largest");
+  detail::require(o.min_speed > 0 && o.min_speed <= o.max_speed, "min_speed, max_speed",
+                  "need 0 < smallest <= largest");
   detail::require(detail::is_probability(o.gpu_share), "gpu_share", "must be from 0 to 1");
   rng random{seed};
   const auto gpus = static_cast<std::uint32_t>(o.gpu_share * o.devices);

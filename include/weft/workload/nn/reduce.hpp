@@ -16,11 +16,12 @@ inline tensor add_n(const std::vector<tensor>& terms) {
   const auto gradient = [n = terms.size()](const gradient_call& call) {
     return std::vector<tensor>(n, call.dy[0]);
   };
-  return terms.front().net().add_tensor({.type = "AddN",
-                                         .inputs = terms,
-                                         .outputs = {terms.front().type()},
-                                         .work = detail::flop(terms.size() - 1) * detail::flop(terms.front().elements()),
-                                         .gradient = gradient});
+  return terms.front().net().add_tensor(
+    {.type = "AddN",
+     .inputs = terms,
+     .outputs = {terms.front().type()},
+     .work = detail::flop(terms.size() - 1) * detail::flop(terms.front().elements()),
+     .gradient = gradient});
 }
 
 namespace detail {

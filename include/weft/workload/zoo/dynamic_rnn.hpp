@@ -55,7 +55,8 @@ inline training_task dynamic_rnn_task(nn::network& net, std::uint64_t batch, con
 }
 
 /// One training step of it on a batch of sequences.
-inline workload dynamic_rnn(std::uint64_t batch = 128, const dynamic_rnn_options& o = {}, const nn::network_options& n = {}) {
+inline workload dynamic_rnn(std::uint64_t batch = 128, const dynamic_rnn_options& o = {},
+                            const nn::network_options& n = {}) {
   nn::network net{n};
   const auto task = dynamic_rnn_task(net, batch, o);
   return training_step(net, task.objectives, task.options);

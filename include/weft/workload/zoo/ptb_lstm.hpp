@@ -32,7 +32,9 @@ inline constexpr ptb_lstm_options ptb_large{.steps = 35, .hidden = 1500, .dropou
 /// tutorial, `ptb_word_lm.py`.
 inline nn::tensor ptb_lstm_loss(nn::network& net, std::uint64_t batch, const ptb_lstm_options& o = {}) {
   const auto fed = net.input_pipeline({{{batch, o.steps}}, {{batch, o.steps}}});
-  const auto dropped = [&o](const std::string& name, const nn::tensor& x) { return o.dropout ? nn::dropout(name, x) : x; };
+  const auto dropped = [&o](const std::string& name, const nn::tensor& x) {
+    return o.dropout ? nn::dropout(name, x) : x;
+  };
   const auto embedding = net.make_variable("embedding", {o.vocabulary, o.hidden});
   auto sequence = unstack(dropped("dropout", gather(embedding, fed[0])), 1);
   for (std::uint64_t layer = 0; layer < o.layers; ++layer) {

@@ -30,10 +30,12 @@ inline nn::tensor bottleneck(const nn::tensor& x, std::uint64_t filters, std::ui
   const nn::sliding at_second{.stride = place == resnet_stride::in_3x3 ? stride : 1};
   const bool changes = stride != 1 || x.dims()[3] != 4 * filters;
   const auto shortcut =
-    changes ? nn::conv_norm("shortcut", x,
-                            {.filters = 4 * filters, .kernel_height = 1, .kernel_width = 1, .slide = {.stride = stride}})
-            : x;
-  auto y = relu(nn::conv_norm("conv1", x, {.filters = filters, .kernel_height = 1, .kernel_width = 1, .slide = at_first}));
+    changes
+      ? nn::conv_norm("shortcut", x,
+                      {.filters = 4 * filters, .kernel_height = 1, .kernel_width = 1, .slide = {.stride = stride}})
+      : x;
+  auto y =
+    relu(nn::conv_norm("conv1", x, {.filters = filters, .kernel_height = 1, .kernel_width = 1, .slide = at_first}));
   y = relu(nn::conv_norm("conv2", y, {.filters = filters, .slide = at_second}));
   y = nn::conv_norm("conv3", y, {.filters = 4 * filters, .kernel_height = 1, .kernel_width = 1});
   return relu(y + shortcut);
