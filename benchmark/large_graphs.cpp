@@ -54,8 +54,8 @@ void study(const std::string& name, const Problem& p) {
   const double heft = made_by(weft::partition::heft{}, forwards);
   const double reverse = made_by(weft::partition::reverse_heft{}, backwards);
   const double bound = weft::bound::best(p).value;
-  std::printf("%-26s %9zu %8.3f %8.3f %8.3f %8.2f %8.2f %8.2f\n", name.c_str(), p.num_ops(), heft / bound, reverse / heft,
-              reverse / bound, forwards, backwards, peak_gigabytes());
+  std::printf("%-26s %9zu %8.3f %8.3f %8.3f %8.2f %8.2f %8.2f\n", name.c_str(), p.num_ops(), heft / bound,
+              reverse / heft, reverse / bound, forwards, backwards, peak_gigabytes());
   std::fflush(stdout);
 }
 
@@ -86,7 +86,8 @@ void study_all(const std::string& name, Make make, const arguments& a) {
 void study_size(std::uint32_t n, const arguments& a) {
   for (const std::uint32_t width : {16u, 64u, 1000u}) {
     if (width <= n / 100) {
-      study_all("layered " + std::to_string(width), [&] { return weft::generate::layered_sized(n, width, 4, a.seed); }, a);
+      study_all(
+        "layered " + std::to_string(width), [&] { return weft::generate::layered_sized(n, width, 4, a.seed); }, a);
     }
   }
   for (const std::uint32_t width : {8u, 32u}) {
@@ -116,8 +117,8 @@ int main(int argc, char** argv) {
       a.ccr = std::strtod(argv[++i], nullptr);
     }
   }
-  std::printf("%-26s %9s %8s %8s %8s %8s %8s %8s\n", "problem", "ops", "HEFT", "reverse", "reverse", "seconds", "seconds",
-              "peak");
+  std::printf("%-26s %9s %8s %8s %8s %8s %8s %8s\n", "problem", "ops", "HEFT", "reverse", "reverse", "seconds",
+              "seconds", "peak");
   std::printf("%-26s %9s %8s %8s %8s %8s %8s %8s\n", "", "", "/ bound", "/ HEFT", "/ bound", "HEFT", "reverse", "GB");
   if (a.ops > 0) {
     study_size(a.ops, a);

@@ -52,7 +52,9 @@ trace run_of(const gpu_problem& p, const plan& x, Policy policy) {
   return run;
 }
 
-byte_count largest_on_gpus(const std::vector<byte_count>& peaks) { return *std::max_element(peaks.begin() + 1, peaks.end()); }
+byte_count largest_on_gpus(const std::vector<byte_count>& peaks) {
+  return *std::max_element(peaks.begin() + 1, peaks.end());
+}
 
 double gib(byte_count bytes) { return static_cast<double>(bytes) / (1 << 30); }
 

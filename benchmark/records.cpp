@@ -91,7 +91,8 @@ std::string generated_shop(const std::string& family, std::uint32_t jobs, std::u
     text += std::to_string(operations);
     for (std::uint32_t i = 0; i < operations; ++i) {
       random.shuffle(order);
-      const std::uint32_t most = family == "many" ? machines / 2 + random.below(machines / 2) : 1 + random.below(same ? 3 : 5);
+      const std::uint32_t most =
+        family == "many" ? machines / 2 + random.below(machines / 2) : 1 + random.below(same ? 3 : 5);
       const std::uint32_t count = std::min(machines, most);
       const std::uint32_t time = 1 + random.below(99);
       text += " " + std::to_string(count);
@@ -161,8 +162,8 @@ public:
   bool end() const {
     std::printf("%d problems, gap %.4f in the geometric mean\n", problems_, std::expm1(gaps_ / std::max(1, problems_)));
     if (count_ > 0) {
-      std::printf("%d with published values: mean ratio %.4f, worst %.4f, as good %d, better %d\n", count_, sum_ / count_,
-                  worst_, equal_, better_);
+      std::printf("%d with published values: mean ratio %.4f, worst %.4f, as good %d, better %d\n", count_,
+                  sum_ / count_, worst_, equal_, better_);
     }
     return !broken_;
   }
@@ -240,13 +241,15 @@ settings read_options(int argc, char** argv) {
   settings s;
   std::string known, time_of_benchmark;
   CLI::App app{"How near weft comes to the best that anyone has published."};
-  app.footer("With a budget in moves the table is the same everywhere; with one in seconds it depends on the machine, whose\n"
-             "speed is told by the time of HEFT on a fixed problem.\n\n"
-             "Example: records --seconds 10 --known fjsp.csv --write found brandimarte/*.fjs\n\n"
-             "Exit status: 0, or 1 if a plan is below a published bound, or 2 for wrong arguments or files.");
-  app.add_option("FILE", s.files,
-                 "Flexible job shops, or standard task graphs (*.stg); without one, generated shops and the graphs of the\n"
-                 "critical-path paper");
+  app.footer(
+    "With a budget in moves the table is the same everywhere; with one in seconds it depends on the machine, whose\n"
+    "speed is told by the time of HEFT on a fixed problem.\n\n"
+    "Example: records --seconds 10 --known fjsp.csv --write found brandimarte/*.fjs\n\n"
+    "Exit status: 0, or 1 if a plan is below a published bound, or 2 for wrong arguments or files.");
+  app.add_option(
+    "FILE", s.files,
+    "Flexible job shops, or standard task graphs (*.stg); without one, generated shops and the graphs of the\n"
+    "critical-path paper");
   auto* const seconds = app.add_option("--seconds", s.search.seconds, "The budget of each problem")
                           ->check(CLI::PositiveNumber.description(""))
                           ->type_name("S");
@@ -254,7 +257,9 @@ settings read_options(int argc, char** argv) {
                         ->check(CLI::PositiveNumber.description(""))
                         ->type_name("N")
                         ->capture_default_str();
-  app.add_option("--raise", s.raise, "Raises each bound afterwards by a search with so many visits of pairs of operations")
+  app
+    .add_option("--raise", s.raise,
+                "Raises each bound afterwards by a search with so many visits of pairs of operations")
     ->type_name("N");
   app.add_option("--seed", s.search.seed, "Of the search")->type_name("N")->capture_default_str();
   app.add_option("--jobs", s.search.threads, "Threads of the search")->type_name("N")->capture_default_str();
@@ -265,12 +270,15 @@ settings read_options(int argc, char** argv) {
     ->type_name("N,N…")
     ->default_str("2,4,8,16");
   app.add_option("--known", known, "Published values: columns instance, lower_bound and best_known")->type_name("CSV");
-  app.add_option("--write", s.folder,
-                 "Writes the schedule of each shop, NAME.csv, which test/job_shop_schedule.py checks, and the schedule of\n"
-                 "each graph and why there is none below the bound, NAME.proof, which test/identical_devices_proof.py\n"
-                 "checks")
+  app
+    .add_option(
+      "--write", s.folder,
+      "Writes the schedule of each shop, NAME.csv, which test/job_shop_schedule.py checks, and the schedule of\n"
+      "each graph and why there is none below the bound, NAME.proof, which test/identical_devices_proof.py\n"
+      "checks")
     ->type_name("FOLDER");
-  auto* const once = app.add_option("--benchmark_min_time", time_of_benchmark)->group(""); // by ctest, which wants it short
+  auto* const once =
+    app.add_option("--benchmark_min_time", time_of_benchmark)->group(""); // by ctest, which wants it short
   tool::parse(app, "records", argc, argv);
   if (once->count() > 0) {
     s.search.moves = 2'000;
@@ -300,8 +308,11 @@ int run(int argc, char** argv) {
     }
   }
   if (s.files.empty()) {
-    for (const auto& [family, jobs, machines] :
-         {std::tuple{"same", 15u, 10u}, {"same", 30u, 10u}, {"other", 20u, 10u}, {"other", 30u, 15u}, {"many", 50u, 20u}}) {
+    for (const auto& [family, jobs, machines] : {std::tuple{"same", 15u, 10u},
+                                                 {"same", 30u, 10u},
+                                                 {"other", 20u, 10u},
+                                                 {"other", 30u, 15u},
+                                                 {"many", 50u, 20u}}) {
       const auto name = std::string{family} + ", " + std::to_string(jobs) + " x " + std::to_string(machines);
       add_shop(all, s, name, io::read_job_shop(generated_shop(family, jobs, machines, 1), name));
     }

@@ -121,8 +121,9 @@ int measure(const weft::mpi::communicator& all, const options& o) {
 int run(int argc, char** argv) {
   const weft::mpi::communicator all;
   options o;
-  CLI::App app{"Measures latencies and bandwidths between the ranks of an MPI program, and what they share, and writes\n"
-               "them as a platform: a device for each rank."};
+  CLI::App app{
+    "Measures latencies and bandwidths between the ranks of an MPI program, and what they share, and writes\n"
+    "them as a platform: a device for each rank."};
   declare(app, o);
   try {
     app.parse(argc, argv);

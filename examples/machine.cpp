@@ -41,7 +41,8 @@ int run(int argc, char** argv) {
              "  machine gpus.csv --gpu 'NVIDIA Foo=fp32:60,half:120,bandwidth:900' -o new.json\n"
              "\nExit status: 0 with a platform, 2 for wrong arguments or files.\n");
   app.add_option("files", files, "What tools wrote")->required()->type_name("FILE");
-  app.add_option("-o,--output", out, "Where the platform goes, as JSON; without it, to standard output")->type_name("FILE");
+  app.add_option("-o,--output", out, "Where the platform goes, as JSON; without it, to standard output")
+    ->type_name("FILE");
   app.add_option("--nodes", nodes,
                  "Which of the listed nodes make the machine; without a list of nodes: that it has these, all alike")
     ->type_name("NODES");
@@ -51,9 +52,11 @@ int run(int argc, char** argv) {
     ->check(CLI::Range(0.0, 1.0))
     ->type_name("SECONDS")
     ->capture_default_str();
-  app.add_option("--gpu", gpus,
-                 "Figures of a GPU, in TFLOP/s (fp32, half, fp8, int8), GB/s (bandwidth, nvlink), GiB (memory),\n"
-                 "watts, nvlinks, generation of pcie; or which GPU a name or a type of Slurm's means, as in a100=A100-SXM4-80GB")
+  app
+    .add_option(
+      "--gpu", gpus,
+      "Figures of a GPU, in TFLOP/s (fp32, half, fp8, int8), GB/s (bandwidth, nvlink), GiB (memory),\n"
+      "watts, nvlinks, generation of pcie; or which GPU a name or a type of Slurm's means, as in a100=A100-SXM4-80GB")
     ->type_name("NAME=KEY:X,…")
     ->allow_extra_args(false);
   app.add_option("--cpu", cpu,
@@ -73,8 +76,9 @@ int run(int argc, char** argv) {
   }
   if (!network.empty()) {
     if (all.nodes.size() < 2) {
-      throw weft::error("--network is between nodes, and the machine has one; leave it out, or say which nodes there are, "
-                        "as in --nodes 'node[1-4]'");
+      throw weft::error(
+        "--network is between nodes, and the machine has one; leave it out, or say which nodes there are, "
+        "as in --nodes 'node[1-4]'");
     }
     assumed.network_bandwidth = machine_program::bandwidth(network, "--network");
   }

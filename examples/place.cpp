@@ -132,7 +132,8 @@ std::string smaller_batch(const options& o, const tool::target& target,
     return {};
   }
   try {
-    const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : max_examples, on_stage);
+    const auto batch =
+      place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : max_examples, on_stage);
     return batch != 0 ? fmt::format("  with a smaller batch: it fits with --batch {}\n", batch)
                       : "  with a smaller batch: no plan was found for a batch of 1 either\n";
   } catch (const weft::error&) { // it takes none, or its name has one

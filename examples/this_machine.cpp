@@ -22,7 +22,9 @@ int main() {
   const auto here = weft::single(machine);
   const weft::problem problem{workload, here, weft::concurrency::moldable<>{}};
   const weft::plan plan{weft::placement(workload.num_ops(), 0)};
-  const auto step = [&](const auto& strategy) { return weft::manycore_simulator{problem, strategy}.run(plan).makespan; };
+  const auto step = [&](const auto& strategy) {
+    return weft::manycore_simulator{problem, strategy}.run(plan).makespan;
+  };
   std::cout << "a training step of zoo:ptb_lstm would take " << step(weft::concurrency::recommended) * 1e3
             << " ms as frameworks recommend, " << step(weft::concurrency::s1_s2_s3) * 1e3 << " ms with S1 to S3, and "
             << step(weft::concurrency::symmetric(machine.cores(), 1)) * 1e3 << " ms with one thread per op\n";

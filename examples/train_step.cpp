@@ -370,7 +370,8 @@ double check_numbers(task& t, std::vector<setting>& settings) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       const double off = std::abs(found[i] - expected[i]) / std::max(std::abs(expected[i]), 1e-6);
       if (!(off < 1e-2)) {
-        throw weft::error(fmt::format("{} with {}: loss {} is {} instead of {}", t.name(), s.name, i, found[i], expected[i]));
+        throw weft::error(
+          fmt::format("{} with {}: loss {} is {} instead of {}", t.name(), s.name, i, found[i], expected[i]));
       }
       worst = std::max(worst, off);
     }
@@ -384,7 +385,8 @@ void measure(const task& t, std::vector<setting>& settings, unsigned steps) {
   decision decided{settings};
   decided.try_candidates(15, t.name());
   const std::size_t last = settings.size();
-  settings.push_back({"decided", "", [&](const execute::run_options& o) { return settings[decided.chosen()].step(o); }});
+  settings.push_back(
+    {"decided", "", [&](const execute::run_options& o) { return settings[decided.chosen()].step(o); }});
   std::vector<std::size_t> turn(settings.size());
   for (std::size_t i = 0; i < turn.size(); ++i) {
     turn[i] = i;

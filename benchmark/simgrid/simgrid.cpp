@@ -96,8 +96,8 @@ void compare(std::size_t ops, const char* network, double ccr) {
   const double without = seconds_of([&] { bare.run(ordered); });
   const auto there = test::run_in_simgrid(p, ordered, contention_model::fair, true);
   const auto activities = static_cast<double>(ops + run.transfers.size());
-  std::printf("%6zu ops, %6zu transfers, %-6s CCR %-3g %9.0f %12.0f %9.0f x %9.1f x\n", ops, run.transfers.size(), network, ccr,
-              activities / there.seconds, activities / ours, there.seconds / ours, ours / without);
+  std::printf("%6zu ops, %6zu transfers, %-6s CCR %-3g %9.0f %12.0f %9.0f x %9.1f x\n", ops, run.transfers.size(),
+              network, ccr, activities / there.seconds, activities / ours, there.seconds / ours, ours / without);
 }
 
 } // namespace

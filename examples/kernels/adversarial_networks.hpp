@@ -78,8 +78,9 @@ inline training_net dcgan(const dcgan_options& o = {}) {
   const auto real_loss = loss_of(of_real, real), made_loss = loss_of(of_made, made);
   const auto discriminator_loss = real_loss + made_loss;
   const auto generator_loss = loss_of(of_made, real);
-  const std::vector<weft::training_objective> objectives{{discriminator_loss, detail::variables_in(*net, "discriminator")},
-                                                {generator_loss, detail::variables_in(*net, "generator")}};
+  const std::vector<weft::training_objective> objectives{
+    {discriminator_loss, detail::variables_in(*net, "discriminator")},
+    {generator_loss, detail::variables_in(*net, "generator")}};
   starting_point start{.learning_rate = 0.0005f};
   start.given = {{"made", detail::equal_labels(o.batch, false)}, {"real", detail::equal_labels(o.batch, true)}};
   return make_training_net("dcgan", std::move(net), objectives, {.rule = weft::optimizer::adam}, std::move(start));

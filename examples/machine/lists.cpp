@@ -197,7 +197,8 @@ void add_gpu(machine_assumptions& assumed, const std::string& text) {
     {"watts", &figures::watts},      {"nvlink", &figures::nvlink}};
   constexpr std::tuple<std::string_view, std::uint32_t, std::uint32_t figures::*> counts[]{
     {"nvlinks", 100, &figures::nvlinks}, {"pcie", 6, &figures::pcie}};
-  read_figures(value, "--gpu", {"fp32", "half", "fp8", "int8", "memory", "bandwidth", "watts", "nvlink", "nvlinks", "pcie"},
+  read_figures(value, "--gpu",
+               {"fp32", "half", "fp8", "int8", "memory", "bandwidth", "watts", "nvlink", "nvlinks", "pcie"},
                [&](std::string_view given, double x) {
                  for (const auto& [key, member] : rates) {
                    g.*member = key == given ? x : g.*member;

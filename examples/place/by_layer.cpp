@@ -127,13 +127,15 @@ answer by_layer(const options& o, const problem& p) {
   a.plan.placement = found.placement;
   follow(o, p, a);
   if (o.objective == objective::period) {
-    a.result = fmt::format("period of {:.4g} ms when steps follow each other; below is one step alone", found.value * 1e3);
+    a.result =
+      fmt::format("period of {:.4g} ms when steps follow each other; below is one step alone", found.value * 1e3);
     if (auto note = tool::about_updates(p.workload()); !note.empty()) {
       a.notes.push_back(std::move(note));
     }
   } else {
-    a.notes.emplace_back("one step at a time is not faster on several devices, so that no more are used than memory asks "
-                         "for; --objective period splits for steps that follow each other");
+    a.notes.emplace_back(
+      "one step at a time is not faster on several devices, so that no more are used than memory asks "
+      "for; --objective period splits for steps that follow each other");
   }
   if (!layers.named) {
     a.notes.push_back(fmt::format("names of ops tell no layers; the model was cut into {} parts by its structure",

@@ -26,30 +26,32 @@ std::string footer() {
   text += "  The bundled networks are training steps, or forward ops, as in zoo:bert_base:inference. Batch size and\n"
           "  length of the sequences may follow the name, as in zoo:bert_base@32x128:inference.\n\nPlatforms\n";
   text += tool::list_platforms(20);
-  text += "  identical:P          P devices of speed 1 whose links take no time\n"
-          "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
-          "\nObjectives\n"
-          "  makespan  the time of one step\n"
-          "  period    the time between two steps of a pipelined run: the largest load of a device or link\n"
-          "  memory    the largest share of its memory that any device needs\n"
-          "  energy    the joules of one step, by the power that the platform's devices and links draw; with --deadline,\n"
-          "            of the plans that take at most so long\n"
-          "\nExamples\n"
-          "  place resnet50.onnx --platform workstation_2gpu --batch 32\n"
-          "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n"
-          "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
-          "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
-          "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
-          "  place zoo:bert_base --platform pcie_4gpu --contention none --budget 30\n"
-          "  place zoo:gpt2_xl:inference --platform workstation_1gpu --dtype bf16 --train adam --recompute blocks --max-batch\n"
-          "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
-          "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
-          "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
-          "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json --split stages\n"
-          "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
-          "  place llama.onnx --platform pcie_4gpu --by-layer --objective period --export vllm=serve.sh\n"
-          "  place detector.onnx --platform pcie_4gpu --pin 'NonMaxSuppression=cpu,/decoder/*=gpu1'\n"
-          "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files.\n";
+  text +=
+    "  identical:P          P devices of speed 1 whose links take no time\n"
+    "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
+    "\nObjectives\n"
+    "  makespan  the time of one step\n"
+    "  period    the time between two steps of a pipelined run: the largest load of a device or link\n"
+    "  memory    the largest share of its memory that any device needs\n"
+    "  energy    the joules of one step, by the power that the platform's devices and links draw; with --deadline,\n"
+    "            of the plans that take at most so long\n"
+    "\nExamples\n"
+    "  place resnet50.onnx --platform workstation_2gpu --batch 32\n"
+    "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n"
+    "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
+    "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
+    "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
+    "  place zoo:bert_base --platform pcie_4gpu --contention none --budget 30\n"
+    "  place zoo:gpt2_xl:inference --platform workstation_1gpu --dtype bf16 --train adam --recompute blocks "
+    "--max-batch\n"
+    "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
+    "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
+    "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
+    "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json --split stages\n"
+    "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
+    "  place llama.onnx --platform pcie_4gpu --by-layer --objective period --export vllm=serve.sh\n"
+    "  place detector.onnx --platform pcie_4gpu --pin 'NonMaxSuppression=cpu,/decoder/*=gpu1'\n"
+    "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files.\n";
   return text;
 }
 
@@ -58,7 +60,8 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
   for (const auto& e : exports) {
     const auto equals = e.find('=');
     const auto& known = weft::io::runtime_formats;
-    const auto format = std::find_if(known.begin(), known.end(), [&](const auto& f) { return f.name == e.substr(0, equals); });
+    const auto format =
+      std::find_if(known.begin(), known.end(), [&](const auto& f) { return f.name == e.substr(0, equals); });
     if (equals == e.npos || equals + 1 == e.size() || format == known.end()) {
       std::string names;
       for (const auto& f : known) {
@@ -110,7 +113,8 @@ void add_pins(const std::string& text, options& o) {
 }
 
 /// Takes the options that a plan was made with, where the command line has none of its own. What differs is told.
-void take_from(const std::map<std::string, std::vector<std::string>>& made_with, const option_list& assumed, options& o) {
+void take_from(const std::map<std::string, std::vector<std::string>>& made_with, const option_list& assumed,
+               options& o) {
   const auto words = [](const std::string& name, const std::vector<std::string>& values) {
     return fmt::format("--{}{}{}", name, values.empty() ? "" : " ", fmt::join(values, " "));
   };
@@ -150,7 +154,8 @@ double overhead(const std::string& text) {
       const auto fail = [](const std::string& problem) { throw weft::error(problem); };
       const double x = weft::io::parse_number<double>(number, "--overhead", fail) * bytes;
       if (unit.empty() && x >= 1) {
-        throw weft::error("--overhead: '" + text + "' has no unit; give one, as in " + text + "GiB, or a share below 1");
+        throw weft::error("--overhead: '" + text + "' has no unit; give one, as in " + text +
+                          "GiB, or a share below 1");
       }
       if (!(x >= 0 && x < 1e18) || (!unit.empty() && x < 1)) {
         break;
@@ -165,8 +170,9 @@ double overhead(const std::string& text) {
 
 options parse(int argc, char** argv) {
   options o;
-  CLI::App app{"Decides where each op of a model runs on a machine, when, and whether it fits: reads the model, searches for\n"
-               "a placement, simulates it, and says how long a step takes and what keeps it from being faster."};
+  CLI::App app{
+    "Decides where each op of a model runs on a machine, when, and whether it fits: reads the model, searches for\n"
+    "a placement, simulates it, and says how long a step takes and what keeps it from being faster."};
   app.get_formatter()->column_width(34);
   app.footer(footer());
   app.add_option("model", o.model, "What to place")->required()->type_name("FILE|zoo:NAME");
@@ -231,10 +237,12 @@ options parse(int argc, char** argv) {
     ->type_name("N")
     ->capture_default_str();
   std::string by_layer;
-  auto* const layers = app.add_flag("--by-layer{}", by_layer,
-                                    "Keep each layer of the model on one device: cut it between layers, for the devices of\n"
-                                    "--by-layer=DEVICE,DEVICE,… in this order, or for those that suit best")
-                         ->expected(0, 1);
+  auto* const layers =
+    app
+      .add_flag("--by-layer{}", by_layer,
+                "Keep each layer of the model on one device: cut it between layers, for the devices of\n"
+                "--by-layer=DEVICE,DEVICE,… in this order, or for those that suit best")
+      ->expected(0, 1);
   std::vector<std::string> exports;
   app.add_option("--export", exports,
                  "Write where the layers are, for a runtime: device_map (Hugging Face), vllm, llama.cpp, deepspeed,\n"
@@ -270,8 +278,9 @@ options parse(int argc, char** argv) {
   if (!o.from_plan.empty()) {
     for (const CLI::Option* option : of_searches) {
       if (option->count() != 0) {
-        throw weft::error(fmt::format("--{} is for searches, and --from-plan takes the plan as it is; leave one of them out",
-                                      option->get_single_name()));
+        throw weft::error(
+          fmt::format("--{} is for searches, and --from-plan takes the plan as it is; leave one of them out",
+                      option->get_single_name()));
       }
     }
     o.made = weft::io::read_plan_record_json(std::filesystem::path{o.from_plan});
@@ -303,8 +312,9 @@ options parse(int argc, char** argv) {
   o.by_layer = by_layer;
   take_exports(exports, o);
   if (o.by_layers && o.max_batch) {
-    throw weft::error("--max-batch looks for plans op by op, and --by-layer cuts between layers: leave one of them out, or "
-                      "try batches with --batch");
+    throw weft::error(
+      "--max-batch looks for plans op by op, and --by-layer cuts between layers: leave one of them out, or "
+      "try batches with --batch");
   }
   o.without_effect = unread(app, o);
   if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {

@@ -130,7 +130,10 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   const auto estimates = [&](const platform<>& on) { return tool::costs{base, p.workload(), on}; };
   const auto needed = solve::devices_needed(
     p.workload(), p.platform(), estimates, like, std::nullopt, 256,
-    {.seconds = std::max(o.budget.seconds - spent, o.budget.seconds / 2), .moves = 0, .memory = {.capacity_share = o.memory_share}}, [&](std::size_t count) {
+    {.seconds = std::max(o.budget.seconds - spent, o.budget.seconds / 2),
+     .moves = 0,
+     .memory = {.capacity_share = o.memory_share}},
+    [&](std::size_t count) {
       tell.on_stage(fmt::format("no plan was found; trying {} devices like {}", count, p.platform().name(like)));
     });
   if (needed.reason && needed.reason == r.reason) {
@@ -287,9 +290,9 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
   a.bound = bound::best(p);
   a.strategy = "search for the energy";
   take(std::move(r.plan), r.bound.value);
-  a.result = fmt::format("energy of {:.4g} J a step{}", value,
-                         r.bound.value > 0 ? fmt::format(", at most {:.1f} % above the smallest possible", r.gap() * 100)
-                                           : std::string{});
+  a.result = fmt::format(
+    "energy of {:.4g} J a step{}", value,
+    r.bound.value > 0 ? fmt::format(", at most {:.1f} % above the smallest possible", r.gap() * 100) : std::string{});
   return a;
 }
 
@@ -363,7 +366,8 @@ answer search(const options& o, const problem& p, const estimate& base, const li
     if (!r.has_plan()) {
       return no_plan(o, p, base, r, clock.seconds(), tell);
     }
-    a = from(o, p, std::move(r), o.objective == objective::memory ? "search for least memory" : "search for the step time");
+    a = from(o, p, std::move(r),
+             o.objective == objective::memory ? "search for least memory" : "search for the step time");
     if (o.objective == objective::makespan) {
       prefer_one_device(o, p, a);
     }

@@ -122,10 +122,10 @@ private:
       .seconds = given.seconds, .moves = given.moves, .seed = r.seed, .threads = threads, .on_progress = &tell};
     auto found = options_.contention == weft::contention_model::none
                    ? weft::solve::best(*s.task, how)
-                   : weft::solve::best(
-                       *s.task,
-                       weft::simulate::under{weft::schedule::static_order{}, weft::simulate::any_network{options_.contention}},
-                       how);
+                   : weft::solve::best(*s.task,
+                                       weft::simulate::under{weft::schedule::static_order{},
+                                                             weft::simulate::any_network{options_.contention}},
+                                       how);
     r.partition_seconds = found.stats.partition_seconds;
     row made{std::move(r)};
     if (!found.has_plan()) {

@@ -43,8 +43,8 @@ input make_suite_input(const weft::generate::suite_entry& e) {
 input make_job_shop_input(std::string name, weft::io::flexible_job_shop&& shop) {
   const auto num_times = static_cast<double>(shop.ops.num_ops()) * static_cast<double>(shop.devices.num_devices());
   if (num_times > 1e8) {
-    throw weft::error(fmt::format("'{}' has {} operations on {} machines; tables of more than 10^8 times are not made", name,
-                                  shop.ops.num_ops(), shop.devices.num_devices()));
+    throw weft::error(fmt::format("'{}' has {} operations on {} machines; tables of more than 10^8 times are not made",
+                                  name, shop.ops.num_ops(), shop.devices.num_devices()));
   }
   input i;
   i.name = std::move(name);

@@ -212,8 +212,8 @@ std::string about_updates(const weft::workload& w) {
     return {};
   }
   return std::string{trains ? "" : "if the model is a training step: "} +
-         "the period lets the next step begin before this one has updated the parameters, so gradients are of old ones, "
-         "as in PipeDream; steps that wait for the updates take the step time each";
+         "the period lets the next step begin before this one has updated the parameters, so gradients are of old "
+         "ones, as in PipeDream; steps that wait for the updates take the step time each";
 }
 
 costs make_costs(const model_options& o, const input& in, const target& on, const estimate& base,
@@ -246,9 +246,10 @@ costs make_costs(const model_options& o, const input& in, const target& on, cons
       }
     }
     if (found == 0) {
-      throw weft::error(fmt::format("{}: has no time for any op of this model; its machines must be called like kinds of "
-                                    "devices (they are: {}) and its ops like those of the model",
-                                    o.profile, fmt::join(machines, ", ")));
+      throw weft::error(
+        fmt::format("{}: has no time for any op of this model; its machines must be called like kinds of "
+                    "devices (they are: {}) and its ops like those of the model",
+                    o.profile, fmt::join(machines, ", ")));
     }
   }
   for (auto& [kinds, seconds] : times_by_kinds(m)) {

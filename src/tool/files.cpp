@@ -22,7 +22,8 @@ struct first_of {
   }
   std::string_view format() const { return formats; }
   const foreign_reader* find(std::string_view bytes) const {
-    const auto found = std::find_if(readers->begin(), readers->end(), [&](const auto& r) { return r.recognises(bytes); });
+    const auto found =
+      std::find_if(readers->begin(), readers->end(), [&](const auto& r) { return r.recognises(bytes); });
     return found == readers->end() ? nullptr : &*found;
   }
   bool recognises(std::string_view bytes) const { return find(bytes) != nullptr; }

@@ -177,8 +177,8 @@ void expand(optimizer rule, std::optional<recomputation> recompute, input& in) {
   m.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates", in.num_own_ops,
                                 m.ops.num_ops() - in.num_own_ops));
   if (recompute) {
-    m.notes.push_back(fmt::format("{} ops are run again for the backward pass, and their results are not kept until then",
-                                  how.recompute.size()));
+    m.notes.push_back(fmt::format(
+      "{} ops are run again for the backward pass, and their results are not kept until then", how.recompute.size()));
   }
 }
 
@@ -189,8 +189,9 @@ void set_memory(const model_options& o, input& in) {
   const double bits = o.numbers ? 8.0 * bytes_of(*o.numbers) : in_file != 0 ? in_file : 32;
   if (o.numbers && in_file != 32) {
     if (in_file != bits || o.four_bit_weights) {
-      throw error(fmt::format("--dtype is for models in single precision, and the numbers of '{}' have {}; leave it out",
-                              in.spec, in_file != 0 ? fmt::format("{} bits", in_file) : "several widths"));
+      throw error(
+        fmt::format("--dtype is for models in single precision, and the numbers of '{}' have {}; leave it out", in.spec,
+                    in_file != 0 ? fmt::format("{} bits", in_file) : "several widths"));
     }
     in.model.notes.push_back(
       fmt::format("numbers are taken to be {}, as wide as the file has them", to_string(*o.numbers)));
@@ -202,10 +203,10 @@ void set_memory(const model_options& o, input& in) {
       throw error("--dtype: a training step with weights of fewer than 16 bits is not known here; use bf16 or fp16");
     }
     w = stored_as(w, format);
-    in.model.notes.push_back(
-      fmt::format("numbers are taken to be {}{}{}", to_string(*o.numbers),
-                  o.four_bit_weights ? ", weights of 4 bits without their scales" : "",
-                  trains && bits < 32 ? ", with parameters and the optimiser's state in single precision besides" : ""));
+    in.model.notes.push_back(fmt::format(
+      "numbers are taken to be {}{}{}", to_string(*o.numbers),
+      o.four_bit_weights ? ", weights of 4 bits without their scales" : "",
+      trains && bits < 32 ? ", with parameters and the optimiser's state in single precision besides" : ""));
   }
   if (o.cache) {
     auto cache = *o.cache;
@@ -216,8 +217,8 @@ void set_memory(const model_options& o, input& in) {
     cache.batch = std::max({cache.batch, in.batch, std::uint64_t{1}});
     cache.bits = bits;
     w = with_kv_cache(w, cache);
-    in.model.notes.push_back(fmt::format("keys and values of {} tokens of {} sequence{}: {} in each attention", cache.context,
-                                         cache.batch, cache.batch == 1 ? "" : "s",
+    in.model.notes.push_back(fmt::format("keys and values of {} tokens of {} sequence{}: {} in each attention",
+                                         cache.context, cache.batch, cache.batch == 1 ? "" : "s",
                                          readable_bytes(static_cast<byte_count>(cache.bytes_per_layer()))));
   }
 }
@@ -230,8 +231,9 @@ input load(const std::string& spec, const model_options& o) {
   if (spec.starts_with(zoo_prefix)) {
     if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty() || !o.fetch.empty() || !o.parameters.empty() ||
         !o.signature.empty() || !o.tags.empty() || !o.trips.empty() || o.keep_functions) {
-      throw error("--times, --shape, --dim, --fetch, --parameters, --signature, --tags, --trips and --keep-functions are "
-                  "for model files; a bundled network has none");
+      throw error(
+        "--times, --shape, --dim, --fetch, --parameters, --signature, --tags, --trips and --keep-functions are "
+        "for model files; a bundled network has none");
     }
     in.from = input::source::network;
     auto made = make_network_with_origins(zoo_spec(spec, o));
@@ -247,8 +249,10 @@ input load(const std::string& spec, const model_options& o) {
     read(o, in);
     refuse_options_of_others(o, in);
     if (!o.times.empty() && in.model.seconds.empty()) {
-      throw error(fmt::format("--times: '{}' has no time for any op of '{}'; its nodes must be called like those of the "
-                              "graph", o.times, spec));
+      throw error(
+        fmt::format("--times: '{}' has no time for any op of '{}'; its nodes must be called like those of the "
+                    "graph",
+                    o.times, spec));
     }
   }
   in.num_own_ops = in.model.ops.num_ops();
@@ -274,8 +278,9 @@ void check_output(const std::string& file, const input& in) {
   const bool is_network = in.from == input::source::network;
   const bool is_onnx = in.from == input::source::onnx;
   if (!is_network && !is_onnx && !is_graph_def(in)) {
-    throw error(fmt::format("-o writes ONNX models and TensorFlow graphs, and '{}' is {}; use --plan for the plan as JSON",
-                            in.spec, in.model.format));
+    throw error(
+      fmt::format("-o writes ONNX models and TensorFlow graphs, and '{}' is {}; use --plan for the plan as JSON",
+                  in.spec, in.model.format));
   }
   const bool fits = extension == ".onnx"                           ? is_network || is_onnx
                     : extension == ".pb" || extension == ".pbtxt" ? !is_onnx

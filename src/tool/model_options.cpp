@@ -21,7 +21,8 @@ namespace {
 std::pair<std::string, std::string> assignment(const std::string& text, const char* option, const char* example) {
   const auto at = text.find('=');
   if (at == text.npos || at == 0 || at + 1 == text.size()) {
-    throw weft::error(fmt::format("{}: '{}' is not NAME=VALUE; write, for example, {} {}", option, text, option, example));
+    throw weft::error(
+      fmt::format("{}: '{}' is not NAME=VALUE; write, for example, {} {}", option, text, option, example));
   }
   return {text.substr(0, at), text.substr(at + 1)};
 }
@@ -68,8 +69,10 @@ void add_model_options(CLI::App& app, model_options& o) {
       o.dimensions[name] = extent(value, "--dim");
     }
   };
-  app.add_option_function<texts>("--dim", add_dimensions,
-                                 "Size of a symbolic dimension of an ONNX model or PyTorch program, as in\n--dim seq_len=128")
+  app
+    .add_option_function<texts>(
+      "--dim", add_dimensions,
+      "Size of a symbolic dimension of an ONNX model or PyTorch program, as in\n--dim seq_len=128")
     ->type_name("NAME=N");
   const auto add_shapes = [&o](const texts& given) {
     for (const auto& text : given) {
@@ -103,9 +106,11 @@ void add_model_options(CLI::App& app, model_options& o) {
       o.trips[name] = extent(value, "--trips");
     }
   };
-  app.add_option_function<texts>("--trips", add_trips,
-                                 "How often the loops (While) of a TensorFlow graph run, where that does not follow from\n"
-                                 "their counters; one of them as in --trips decoder/while=20")
+  app
+    .add_option_function<texts>(
+      "--trips", add_trips,
+      "How often the loops (While) of a TensorFlow graph run, where that does not follow from\n"
+      "their counters; one of them as in --trips decoder/while=20")
     ->type_name("N|NAME=N")
     ->allow_extra_args(false);
   app.add_flag("--keep-functions", o.keep_functions,
@@ -127,7 +132,8 @@ void add_model_options(CLI::App& app, model_options& o) {
     ->check(CLI::IsMember({"flop", "seconds"}).description(""))
     ->type_name("flop|seconds");
   app.add_flag("--peak-rates", o.peak_rates, "Costs from peak rates instead of what ops usually reach (docs/costs.md)");
-  app.add_option("--times", o.times, "Measured times: a CostGraphDef or step statistics of TensorFlow")->type_name("FILE");
+  app.add_option("--times", o.times, "Measured times: a CostGraphDef or step statistics of TensorFlow")
+    ->type_name("FILE");
   app
     .add_option("--profile", o.profile,
                 "Measured times as a profile (weft.profile); its machines are kinds of devices, such as gpu")

@@ -59,9 +59,10 @@ std::string way_to_data(const std::string& folder, const input& in) {
   const auto model = fs::absolute(in.spec).parent_path();
   const auto way = fs::weakly_canonical(model).lexically_relative(fs::weakly_canonical(folder));
   if (way.empty() || *way.begin() == "..") {
-    throw weft::error(fmt::format("--split {}: '{}' has weights in other files, and ONNX lets a model name files of its own "
-                                  "folder only: split into {} or a folder around it",
-                                  folder, in.spec, model.string()));
+    throw weft::error(
+      fmt::format("--split {}: '{}' has weights in other files, and ONNX lets a model name files of its own "
+                  "folder only: split into {} or a folder around it",
+                  folder, in.spec, model.string()));
   }
   return way == "." ? std::string{} : way.generic_string() + '/';
 }
