@@ -184,8 +184,9 @@ TEST_CASE("problem: says why a component fits nowhere") {
   const infeasibility endless = weft::problem{w, p, cost::from_function{never}}.why_unplaced(
     0, std::vector<byte_count>{1000, 60, 120});
   CHECK(endless.cause == infeasibility::kind::never_ends);
-  CHECK(to_string(endless) == "the colocation group of op 0 (2 ops) fits nowhere: it would take for ever on every allowed "
-                              "device (gpu) that has room for it; its time must be finite somewhere");
+  CHECK(to_string(endless) ==
+        "the colocation group of op 0 (2 ops) fits nowhere: it would take for ever on every allowed "
+        "device (gpu) that has room for it; its time must be finite somewhere");
 
   const infeasibility alien = problem.why_unplaced(1, left);
   CHECK(alien.cause == infeasibility::kind::no_device_of_kind);

@@ -53,8 +53,8 @@ TEST_CASE("bound::windows: never above the optimum") {
       const double best = least_makespan(p);
       CHECK(weft::bound::windows(p) <= best * (1 + 1e-12));
       CHECK(weft::bound::best(p).value <= best * (1 + 1e-12));
-      above_others += weft::bound::windows(p) >
-                      1e-9 + std::max({weft::bound::communication_path(p), weft::bound::area(p), weft::bound::group_load(p)});
+      above_others += weft::bound::windows(p) > 1e-9 + std::max({weft::bound::communication_path(p),
+                                                                 weft::bound::area(p), weft::bound::group_load(p)});
     });
   }
   CHECK(above_others > 10);

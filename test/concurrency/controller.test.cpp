@@ -115,8 +115,9 @@ TEST_CASE("controller: runs by lot hand out each core once and take all back") {
     machine m = tiles(num_cores, 1 + random.below(3));
     const workload w = ops_of(std::vector<std::string>(40, "t"));
     const time_table times{op_classes{w}, num_cores, [&](auto, team) { return random.uniform(); }};
-    const strategy s{uniform_threads{1 + random.below(num_cores), random.below(2) == 0 ? affinity::packed : affinity::spread},
-                     fill_idle{}, urgency::fifo};
+    const strategy s{
+      uniform_threads{1 + random.below(num_cores), random.below(2) == 0 ? affinity::packed : affinity::spread},
+      fill_idle{}, urgency::fifo};
     controller control{times, m, s, op_graph{w}};
     op_id next = 0;
     std::size_t finished = 0;

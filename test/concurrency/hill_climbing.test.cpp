@@ -120,7 +120,8 @@ TEST_CASE("hill_climber: machines with one and two cores") {
   CHECK(one.num_runs() == 1);
   CHECK(one.curve()({1, affinity::spread}) == 3);
   hill_climber two{{.runs = 1}, 2};
-  CHECK(climb(two, [](team t) { return t.affinity == affinity::packed ? 3.0 / t.threads : 2.0; }) == numbers_of_threads{1, 2});
+  CHECK(climb(two, [](team t) { return t.affinity == affinity::packed ? 3.0 / t.threads : 2.0; }) ==
+        numbers_of_threads{1, 2});
   CHECK(two.num_runs() == 3);
   CHECK(two.curve()({2}) == 1.5);
   CHECK(two.curve()({2, affinity::spread}) == 2);

@@ -80,9 +80,9 @@ TEST_CASE("moldable: times of a team that are none are refused") {
   const machine m{.name = "box", .sockets = 1, .cores_per_socket = 2};
   const auto q = single(m);
   const problem p{w, q, concurrency::moldable<broken>{}};
-  CHECK_THROWS_WITH_AS(p.compute_time(0, 0),
-                       "seconds of op 0 with 2 threads on 'box': -1 is no time: a cost model returns seconds, at least 0",
-                       value_error);
+  CHECK_THROWS_WITH_AS(
+    p.compute_time(0, 0),
+    "seconds of op 0 with 2 threads on 'box': -1 is no time: a cost model returns seconds, at least 0", value_error);
   CHECK_THROWS_AS(p.compute_time(1, 0), value_error);
 
   // The same where a model is used without `moldable`.
@@ -90,8 +90,8 @@ TEST_CASE("moldable: times of a team that are none are refused") {
     double compute_time(const workload&, op_id, const decltype(q)&, device_id) const { return 1; }
   };
   const problem unguarded{w, q, bare{}};
-  CHECK_THROWS_WITH_AS(bound::moldable(unguarded), doctest::Contains("seconds of op 0 with 2 threads on 'box': -1 is no"),
-                       value_error);
+  CHECK_THROWS_WITH_AS(bound::moldable(unguarded),
+                       doctest::Contains("seconds of op 0 with 2 threads on 'box': -1 is no"), value_error);
 }
 
 } // namespace concurrency_moldable_test

@@ -126,7 +126,8 @@ TEST_CASE("profile: warns if all that it knows is of other machines") {
 
 TEST_CASE("profile: bad measurements") {
   profile p;
-  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double bad :
+       {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     CHECK_THROWS_AS(p.record(of("a", 1), bad), value_error);
   }
   CHECK_THROWS_AS(p.record(of("a", 0), 1), value_error);

@@ -13,8 +13,9 @@ using namespace weft;
 using namespace weft::concurrency;
 
 /// The least that is a strategy.
-constexpr strategy smallest{[](const time_table& t, const machine&) { return std::vector<team>(t.classes().num_classes()); },
-                            [](const run_view& v) { return std::optional{launch{v.ready.front()}}; }};
+constexpr strategy smallest{
+  [](const time_table& t, const machine&) { return std::vector<team>(t.classes().num_classes()); },
+  [](const run_view& v) { return std::optional{launch{v.ready.front()}}; }};
 
 static_assert(concurrency_strategy<std::remove_const_t<decltype(smallest)>>);
 static_assert(concurrency_strategy<std::remove_const_t<decltype(s1_s2_s3_s4)>>);

@@ -24,7 +24,9 @@ workload three_ops() {
 TEST_CASE("time_table: every class and team is asked once and kept") {
   const op_classes classes{three_ops()};
   int asked = 0;
-  const auto seconds = [](class_id c, team t) { return 100.0 * c + 10.0 * t.threads + (t.affinity == affinity::spread); };
+  const auto seconds = [](class_id c, team t) {
+    return 100.0 * c + 10.0 * t.threads + (t.affinity == affinity::spread);
+  };
   time_table table{classes, 3, [&](class_id c, team t) {
                      ++asked;
                      return seconds(c, t);

@@ -242,8 +242,8 @@ TEST_CASE("docs: a network of your own") {
   // [heft_on_a_network]
   CHECK(plan_and_run(p).makespan <= 4);
   // [best_on_a_network]
-  const auto r = weft::solve::best(p, weft::simulate::under{weft::schedule::static_order{}, weft::simulate::fair_sharing{}},
-                                   {.moves = 2'000});
+  const auto r = weft::solve::best(
+    p, weft::simulate::under{weft::schedule::static_order{}, weft::simulate::fair_sharing{}}, {.moves = 2'000});
   // [best_on_a_network]
   CHECK(r.makespan == 1);
 }
@@ -520,7 +520,8 @@ template <class Problem>
 double worst_of_hundred(const Problem& p, const weft::plan& x) {
   double worst = 0;
   for (std::uint64_t sample = 0; sample < 100; ++sample) {
-    const auto actual = p.with_costs(weft::cost::perturbed{p.cost(), 0.2, sample}); // copies neither order nor components
+    // copies neither order nor components
+    const auto actual = p.with_costs(weft::cost::perturbed{p.cost(), 0.2, sample});
     worst = std::max(worst, weft::simulator{actual, weft::schedule::static_order{}}.run(x).makespan);
   }
   return worst;

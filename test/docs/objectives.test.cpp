@@ -137,7 +137,8 @@ TEST_CASE("docs: energy") {
   const double seconds = (fastest.makespan + r.makespan) / 2;
   // [deadline]
   const weft::objective::within_deadline in_time{weft::objective::energy{}, seconds};
-  const auto s = weft::solve::best(problem, weft::evaluation{weft::schedule::static_order{}, in_time}, {.moves = 3'000});
+  const auto s =
+    weft::solve::best(problem, weft::evaluation{weft::schedule::static_order{}, in_time}, {.moves = 3'000});
   // [deadline]
   CHECK(s.makespan <= seconds);
   CHECK(s.score.admitted());
@@ -166,7 +167,9 @@ struct with_cooling {
   template <class P>
   double active_watts(const P& p, weft::device_id d) const { return factor(d) * p.active_watts(d); }
   template <class P>
-  double joules_per_byte(const P& p, weft::device_id from, weft::device_id to) const { return p.joules_per_byte(from, to); }
+  double joules_per_byte(const P& p, weft::device_id from, weft::device_id to) const {
+    return p.joules_per_byte(from, to);
+  }
 
 private:
   double factor(weft::device_id d) const { return d < second_rack ? 1 : 2; }

@@ -26,7 +26,8 @@ TEST_CASE("docs: a StableHLO program is read") {
     %0 = stablehlo.dot_general %arg1, %arg0, contracting_dims = [1] x [0] : (tensor<8x64xf32>, tensor<64x10xf32>) -> tensor<8x10xf32>
     return %0 : tensor<8x10xf32>
   }
-})", 1) == 2 * 8 * 64 * 10);
+})",
+                1) == 2 * 8 * 64 * 10);
 }
 
 } // namespace docs_stablehlo_test

@@ -84,8 +84,9 @@ weft::model read_training(const std::string& bytes) {
 // [saved_model]
 
 TEST_CASE("docs: a SavedModel is read by a signature") {
-  const auto m = read_training("saved_model_schema_version: 1 meta_graphs { graph_def { node { name: 'a' op: 'NoOp' } } "
-                               "signature_def { key: 'train' value { outputs { key: 'o' value { name: 'a:0' } } } } }");
+  const auto m =
+    read_training("saved_model_schema_version: 1 meta_graphs { graph_def { node { name: 'a' op: 'NoOp' } } "
+                  "signature_def { key: 'train' value { outputs { key: 'o' value { name: 'a:0' } } } } }");
   CHECK(m.ops.num_ops() == 1);
 }
 

@@ -211,7 +211,8 @@ TEST_CASE("evaluation: all refiners lower the score of any objective, under any 
   CHECK(better > 100);
 }
 
-TEST_CASE("solve::best: for any objective not worse than what it tries, and a deadline is kept where that is possible") {
+TEST_CASE(
+  "solve::best: for any objective not worse than what it tries, and a deadline is kept where that is possible") {
   rng random{8};
   int dear = 0;
   for (int round = 0; round < test::rounds(60); ++round) {

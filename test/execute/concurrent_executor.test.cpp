@@ -346,7 +346,8 @@ TEST_CASE("concurrent_executor: a nested run ends early by itself") {
     CHECK(failed.num_finished == 1);
     CHECK_THROWS_AS(failed.rethrow(), int);
     CHECK(failed.trace.ops[2].device == none);
-    const auto cancelled = run([&](op_id u) { u == 1 ? (void)stop.request_stop() : (void)0; }, {.stop = stop.get_token()});
+    const auto cancelled =
+      run([&](op_id u) { u == 1 ? (void)stop.request_stop() : (void)0; }, {.stop = stop.get_token()});
     CHECK(cancelled.status == run_status::cancelled);
     CHECK(cancelled.num_finished == 2);
     const auto late = run([](op_id) {}, {.seconds = 0});

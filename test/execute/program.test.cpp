@@ -57,7 +57,8 @@ TEST_CASE("program: what each device of a small plan does") {
 }
 
 TEST_CASE("program: a plan's order says when tensors are sent") {
-  plan p{{0, 1, 0, 1}, {step::run(0), step::run(2), step::send(0, 0, 1), step::send(2, 3, 1), step::run(1), step::run(3)}};
+  plan p{{0, 1, 0, 1},
+         {step::run(0), step::run(2), step::send(0, 0, 1), step::send(2, 3, 1), step::run(1), step::run(3)}};
   CHECK(text(execute::program{diamond, p}, 0) == "run 0, run 2, send 0, send 1, wait 0, free 0, wait 1, free 3");
 }
 

@@ -42,7 +42,8 @@ void read_and_write(std::string_view bytes, const Read& read, const Write& write
     std::istringstream again{text};
     const auto copy = read(again);
     expect(same(value, copy), "what was written does not read back as the same");
-    expect(text == weft_test::text_of([&](std::ostream& out) { write(out, copy); }), "a second copy is written differently");
+    expect(text == weft_test::text_of([&](std::ostream& out) { write(out, copy); }),
+           "a second copy is written differently");
   } catch (const error& e) {
     const std::string_view what = e.what();
     expect(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
@@ -232,7 +233,8 @@ inline void job_shop(std::string_view bytes) {
     expect(weft_test::same(m.ops, shop.ops), "the model is another one than the problem");
     for (const op_id v : ids(shop.ops.num_ops())) {
       const auto can = shop.cost.of(v);
-      expect(!can.empty() && std::ranges::all_of(can, [&](const auto& e) { return e.device < shop.devices.num_devices(); }),
+      expect(!can.empty() &&
+               std::ranges::all_of(can, [&](const auto& e) { return e.device < shop.devices.num_devices(); }),
              "an operation has no machine, or one that is not there");
     }
   });
@@ -241,7 +243,8 @@ inline void job_shop(std::string_view bytes) {
 inline void buffers(std::string_view bytes) {
   read_and_write(
     bytes, [](std::istream& in) { return io::read_buffers(io::read_all(in, "input"), "input"); },
-    [](std::ostream& out, const io::buffer_list& all) { io::write_buffers(out, all); }, std::equal_to<io::buffer_list>{});
+    [](std::ostream& out, const io::buffer_list& all) { io::write_buffers(out, all); },
+    std::equal_to<io::buffer_list>{});
 }
 
 /// Finding out what bytes are, for models and platforms.

@@ -92,7 +92,8 @@ TEST_CASE("fuzz: nesting that would overflow the stack is refused") {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   const auto workload = [](std::istream& in) { weft::io::read_workload_json(in); };
   const std::string begin = "{\"format\": \"weft.workload\", \"version\": ";
-  CHECK(refusal(workload, begin + "1,\n\"ops\": [" + deep + "]}").starts_with("<stream>:2: lists and objects are nested"));
+  CHECK(
+    refusal(workload, begin + "1,\n\"ops\": [" + deep + "]}").starts_with("<stream>:2: lists and objects are nested"));
   CHECK(refusal(workload, begin + deep + ", \"ops\": []}").starts_with("<stream>:1: lists and objects are nested"));
   CHECK(refusal(workload, std::string(200'000, '[')).starts_with("<stream>:1: not valid JSON"));
 }

@@ -92,8 +92,8 @@ TEST_CASE("edges: the largest value over them, at least that of none") {
   for (const tensor_id t : w.inputs(3)) {
     most = std::max(most, w.bytes(t));
   }
-  CHECK(graph::max_over_predecessors(w, 3, byte_count{0}, [&](op_id, const flow_edge& e) { return w.bytes(e.tensor); }) ==
-        most);
+  CHECK(graph::max_over_predecessors(w, 3, byte_count{0},
+                                     [&](op_id, const flow_edge& e) { return w.bytes(e.tensor); }) == most);
 }
 
 } // namespace graph_edges_test

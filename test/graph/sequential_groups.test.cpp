@@ -53,7 +53,8 @@ std::size_t least_groups(const graph& g, const labels& of, std::uint32_t done, s
   std::size_t least = g.size() + 1;
   for (op_id v = 0; v < g.size(); ++v) {
     if (((done | blocked) >> v & 1) == 0) {
-      least = std::min(least, (of[v] == last ? 0 : 1) + least_groups(g, of, done | std::uint32_t{1} << v, of[v], known));
+      least =
+        std::min(least, (of[v] == last ? 0 : 1) + least_groups(g, of, done | std::uint32_t{1} << v, of[v], known));
     }
   }
   return known[{done, last}] = least;

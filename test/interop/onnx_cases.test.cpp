@@ -328,7 +328,11 @@ TEST_CASE("onnx: attention counts all keys, those in a cache too, and heads of v
 
 TEST_CASE("onnx: attention of packed sequences, of pages, and without scores") {
   one_op m{17};
-  m.input("tokens", {30, 64}).weights("w", {64, 192}).weights("b", {192}).input("offset", {3, 16}, 6).input("ends", {4}, 6);
+  m.input("tokens", {30, 64})
+    .weights("w", {64, 192})
+    .weights("b", {192})
+    .input("offset", {3, 16}, 6)
+    .input("ends", {4}, 6);
   onnx_model::set(m.node("PackedAttention", {"tokens", "w", "b", "offset", "ends"}, {"a"}, "com.microsoft"),
                   "num_heads", 4);
   onnx_model::set(m.node("PackedMultiHeadAttention", {"tokens", "tokens", "tokens", "", "offset", "ends"}, {"p"},
@@ -393,7 +397,8 @@ TEST_CASE("onnx: experts, and weights of four bits") {
   m.weights("down", {8, 64, 256}, half).weights("up4", {8, 256, 32}, 2).weights("down4", {8, 64, 128}, 2);
   m.weights("scales", {8, 256}, half).weights("b4", {8192}, 2);
   onnx_model::set(m.node("MoE", {"x", "route", "up", "", "down"}, {"y"}, "com.microsoft"), "k", 2);
-  onnx_model::set(m.node("QMoE", {"x", "route", "up4", "scales", "", "down4", "scales"}, {"z"}, "com.microsoft"), "k", 2);
+  onnx_model::set(m.node("QMoE", {"x", "route", "up4", "scales", "", "down4", "scales"}, {"z"}, "com.microsoft"), "k",
+                  2);
   auto& bnb = m.node("MatMulBnb4", {"x", "b4", "scales"}, {"p"}, "com.microsoft");
   onnx_model::set(bnb, "K", 64);
   onnx_model::set(bnb, "N", 256);
@@ -411,7 +416,8 @@ TEST_CASE("onnx: experts, and weights of four bits") {
   CHECK(r.notes.empty());
 }
 
-TEST_CASE("onnx: einsum, one-hot, transforms, sizes and types follow from attributes and inputs of newer operator sets") {
+TEST_CASE(
+  "onnx: einsum, one-hot, transforms, sizes and types follow from attributes and inputs of newer operator sets") {
   onnx_model m{21};
   m.input("q", {2, 12, 128, 64}).input("k", {2, 12, 384, 64}).input("i", {4, 512}, int64);
   m.integers("depth", {64}).weights("values", {2}).integers("axis", {2}).input("signal", {1, 8, 4096, 1});

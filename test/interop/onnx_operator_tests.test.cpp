@@ -123,7 +123,8 @@ TEST_CASE("onnx: outputs of the published operator tests have the bytes that the
   for (const auto& file : files) {
     count(file, c);
   }
-  MESSAGE(c.outputs << " outputs of " << files.size() << " models, " << c.wrong.size() << " wrong; where the file does not "
+  MESSAGE(c.outputs << " outputs of " << files.size() << " models, " << c.wrong.size()
+                    << " wrong; where the file does not "
                     << "say them, " << c.misjudged.size() << " of " << c.in_reach);
   for (const auto& line : c.misjudged) {
     MESSAGE(line);

@@ -176,7 +176,8 @@ inline split_sample functions() {
   auto& import = *m.m.add_opset_import();
   import.set_domain("local");
   import.set_version(1);
-  const auto define = [&](const std::string& name, std::initializer_list<std::string> inputs) -> ::onnx::FunctionProto& {
+  const auto define = [&](const std::string& name,
+                          std::initializer_list<std::string> inputs) -> ::onnx::FunctionProto& {
     auto& f = *m.m.add_functions();
     f.set_name(name);
     f.set_domain("local");
@@ -308,7 +309,8 @@ inline std::vector<std::pair<std::string, weft::placement>> split_placements(std
 /// k blocks of a model in the order of its file, with equally many nodes that are no weights in each.
 inline weft::placement blocks_of(const ::onnx::GraphProto& g, std::uint32_t k) {
   const auto is_weight = [](const auto& n) { return n.op_type() == "ConstantOfShape"; };
-  const auto count = static_cast<std::size_t>(g.node_size() - std::count_if(g.node().begin(), g.node().end(), is_weight));
+  const auto count =
+    static_cast<std::size_t>(g.node_size() - std::count_if(g.node().begin(), g.node().end(), is_weight));
   weft::placement p;
   std::size_t before = 0;
   for (const auto& n : g.node()) {

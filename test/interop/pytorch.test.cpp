@@ -49,8 +49,8 @@ exported_program mlp(const std::string& batch) {
   exported_program p;
   p.parameter("p_0_weight", {"128", "784"}).parameter("p_0_bias", {"128"});
   p.parameter("p_2_weight", {"10", "128"}).parameter("p_2_bias", {"10"}).input("x", {batch, "784"});
-  p.node("torch.ops.aten.permute.default", {{"self", "p_0_weight"}, {"dims", exported_program::ints({1, 0})}}, "permute",
-         {"784", "128"});
+  p.node("torch.ops.aten.permute.default", {{"self", "p_0_weight"}, {"dims", exported_program::ints({1, 0})}},
+         "permute", {"784", "128"});
   p.node("torch.ops.aten.addmm.default", {{"self", "p_0_bias"}, {"mat1", "x"}, {"mat2", "permute"}}, "addmm",
          {batch, "128"});
   p.node("torch.ops.aten.relu.default", {{"self", "addmm"}}, "relu", {batch, "128"});
@@ -88,8 +88,9 @@ TEST_CASE("PyTorch: two linear layers cost what they cost in nn") {
   q.parameter("p_0_weight", {"128", "784"}).parameter("p_0_bias", {"128"}).input("x", {"32", "784"});
   q.node("torch.ops.aten.linear.default", {{"input", "x"}, {"weight", "p_0_weight"}, {"bias", "p_0_bias"}}, "linear",
          {"32", "128"});
-  q.node("torch.ops.aten.linear.default", {{"input", "linear"}, {"weight", "p_0_weight"}, {"bias", exported_program::none()}},
-         "linear_1", {"32", "128"});
+  q.node("torch.ops.aten.linear.default",
+         {{"input", "linear"}, {"weight", "p_0_weight"}, {"bias", exported_program::none()}}, "linear_1",
+         {"32", "128"});
   const auto w = read(q.text()).ops;
   CHECK(w.work(0) == m.ops.work(1));
   CHECK(w.work(1) == 2.0 * 32 * 128 * 128);
@@ -132,9 +133,10 @@ TEST_CASE("PyTorch: a convolution block costs what it costs in nn") {
          {{"input", "x"}, {"weight", "p_weight"}, {"bias", "p_bias"}, {"stride", exported_program::ints({1, 1})},
           {"padding", exported_program::ints({1, 1})}}, "conv2d", {"8", "32", "28", "28"});
   p.node("torch.ops.aten.relu_.default", {{"self", "conv2d"}}, "relu_", {"8", "32", "28", "28"});
-  p.node("torch.ops.aten.max_pool2d.default",
-         {{"self", "relu_"}, {"kernel_size", exported_program::ints({2, 2})}, {"stride", exported_program::ints({2, 2})}},
-         "max_pool2d", {"8", "32", "14", "14"});
+  p.node(
+    "torch.ops.aten.max_pool2d.default",
+    {{"self", "relu_"}, {"kernel_size", exported_program::ints({2, 2})}, {"stride", exported_program::ints({2, 2})}},
+    "max_pool2d", {"8", "32", "14", "14"});
   p.node("torch.ops.aten.adaptive_avg_pool2d.default",
          {{"self", "max_pool2d"}, {"output_size", exported_program::ints({1, 1})}}, "adaptive_avg_pool2d",
          {"8", "32", "1", "1"});
@@ -151,8 +153,12 @@ TEST_CASE("PyTorch: a convolution block costs what it costs in nn") {
   q.input("x", {"2", "16", "10", "10"}).shape("y", {"2", "8", "19", "19"}).shape("norm", {"2", "8", "19", "19"});
   const auto convolution = [&](bool transposed, const std::string& result, const std::vector<std::string>& dims) {
     q.node("torch.ops.aten.convolution.default",
-           {{"input", "x"}, {"weight", "p_w"}, {"bias", exported_program::none()}, {"transposed", {{"as_bool", transposed}}},
-            {"groups", {{"as_int", 1}}}}, result, dims);
+           {{"input", "x"},
+            {"weight", "p_w"},
+            {"bias", exported_program::none()},
+            {"transposed", {{"as_bool", transposed}}},
+            {"groups", {{"as_int", 1}}}},
+           result, dims);
   };
   convolution(true, "y", {"2", "8", "19", "19"});
   q.shape("unused_1", {"0"}).shape("unused_2", {"0"}).shape("values", {"2", "8", "9", "9"});
@@ -161,7 +167,8 @@ TEST_CASE("PyTorch: a convolution block costs what it costs in nn") {
          {{"input", "y"}, {"weight", "p_g"}, {"bias", "p_g"}, {"running_mean", "b_mean"}, {"running_var", "b_mean"}},
          nlohmann::json::array({exported_program::tensor("norm"), exported_program::tensor("unused_1"),
                                 exported_program::tensor("unused_2")}));
-  q.node("torch.ops.aten.max_pool2d_with_indices.default", {{"self", "norm"}, {"kernel_size", exported_program::ints({3})}},
+  q.node("torch.ops.aten.max_pool2d_with_indices.default",
+         {{"self", "norm"}, {"kernel_size", exported_program::ints({3})}},
          nlohmann::json::array({exported_program::tensor("values"), exported_program::tensor("indices")}));
   const auto v = read(q.text()).ops;
   CHECK(v.work(0) == 2.0 * (2 * 16 * 10 * 10) * 8 * 9); // each input element with the filters of its channel
@@ -175,14 +182,16 @@ TEST_CASE("PyTorch: a convolution block costs what it costs in nn") {
 exported_program transformer(const std::string& b, const std::string& s) {
   exported_program p;
   for (const char* name : {"q", "k", "v", "o"}) {
-    p.parameter("p_" + std::string{name} + "_weight", {"512", "512"}).parameter("p_" + std::string{name} + "_bias", {"512"});
+    p.parameter("p_" + std::string{name} + "_weight", {"512", "512"})
+      .parameter("p_" + std::string{name} + "_bias", {"512"});
   }
   p.parameter("p_up_weight", {"2048", "512"}).parameter("p_up_bias", {"2048"});
   p.parameter("p_down_weight", {"512", "2048"}).parameter("p_down_bias", {"512"}).parameter("p_norm", {"512"});
   p.input("x", {b, s, "512"});
   const auto linear = [&](const std::string& name, const std::string& from, const std::string& width) {
     p.node("torch.ops.aten.linear.default",
-           {{"input", from}, {"weight", "p_" + name + "_weight"}, {"bias", "p_" + name + "_bias"}}, name, {b, s, width});
+           {{"input", from}, {"weight", "p_" + name + "_weight"}, {"bias", "p_" + name + "_bias"}}, name,
+           {b, s, width});
   };
   for (const std::string name : {"q", "k", "v"}) {
     linear(name, "x", "512");
@@ -196,9 +205,10 @@ exported_program transformer(const std::string& b, const std::string& s) {
   p.node("torch.ops.aten.reshape.default", {{"self", "back"}}, "merged", {b, s, "512"});
   linear("o", "merged", "512");
   p.node("torch.ops.aten.add.Tensor", {{"self", "x"}, {"other", "o"}}, "add", {b, s, "512"});
-  p.node("torch.ops.aten.layer_norm.default",
-         {{"input", "add"}, {"normalized_shape", exported_program::ints({512})}, {"weight", "p_norm"}, {"bias", "p_norm"}},
-         "norm", {b, s, "512"});
+  p.node(
+    "torch.ops.aten.layer_norm.default",
+    {{"input", "add"}, {"normalized_shape", exported_program::ints({512})}, {"weight", "p_norm"}, {"bias", "p_norm"}},
+    "norm", {b, s, "512"});
   linear("up", "norm", "2048");
   p.node("torch.ops.aten.gelu.default", {{"self", "up"}}, "gelu", {b, s, "2048"});
   linear("down", "gelu", "512");
@@ -311,10 +321,13 @@ TEST_CASE("PyTorch: who reads a number waits for the op that makes it, also thro
   p.node("torch.ops.aten._local_scalar_dense.default", {{"self", "sum"}}, nlohmann::json::array({number("item")}));
   p.node("_operator.add", {{"", number("item")}, {"", {{"as_int", 1}}}}, nlohmann::json::array({number("more")}));
   p.node("torch.ops.aten.tanh.default", {{"self", "x"}}, "tanh", {"8", "6"});
-  p.node("torch.ops.aten.sym_size.int", {{"self", "tanh"}, {"dim", {{"as_int", 0}}}}, nlohmann::json::array({number("size")}));
+  p.node("torch.ops.aten.sym_size.int", {{"self", "tanh"}, {"dim", {{"as_int", 0}}}},
+         nlohmann::json::array({number("size")}));
   p.node("torch.ops.aten.full.default",
-         {{"size", {{"as_sym_ints", nlohmann::json::array({{{"as_name", "more"}}, {{"as_int", 6}}, {{"as_name", "size"}}})}}},
-          {"fill_value", {{"as_int", 0}}}}, "full", {"2", "6"});
+         {{"size",
+           {{"as_sym_ints", nlohmann::json::array({{{"as_name", "more"}}, {{"as_int", 6}}, {{"as_name", "size"}}})}}},
+          {"fill_value", {{"as_int", 0}}}},
+         "full", {"2", "6"});
   p.node("torch.ops.aten.mul.Scalar", {{"self", "x"}, {"other", number("item", "as_sym_float")}}, "mul", {"8", "6"});
   p.node("torch.ops.aten.exp.default", {{"self", "x"}}, "exp", {"8", "6"});
   const auto w = read(p.text()).ops;
@@ -405,12 +418,14 @@ TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or al
   p.node("torch.ops.higher_order.wrap_with_set_grad_enabled",
          {{"", {{"as_bool", false}}}, {"", graph("submod_1", inner)}, {"", "cond"}},
          nlohmann::json::array({exported_program::tensors({"wrapped"})}));
-  p.node("torch.ops.higher_order.while_loop",
-         {{"", graph("cond_graph", cheap)}, {"", graph("body_graph", inner)}, {"", exported_program::tensors({"wrapped"})}},
-         nlohmann::json::array({exported_program::tensors({"loop"})}));
-  p.node("torch.ops.higher_order.map_impl",
-         {{"", graph("body_graph", inner)}, {"", exported_program::tensors({"loop"})}, {"", exported_program::tensors({})}},
-         nlohmann::json::array({exported_program::tensors({"map"})}));
+  p.node(
+    "torch.ops.higher_order.while_loop",
+    {{"", graph("cond_graph", cheap)}, {"", graph("body_graph", inner)}, {"", exported_program::tensors({"wrapped"})}},
+    nlohmann::json::array({exported_program::tensors({"loop"})}));
+  p.node(
+    "torch.ops.higher_order.map_impl",
+    {{"", graph("body_graph", inner)}, {"", exported_program::tensors({"loop"})}, {"", exported_program::tensors({})}},
+    nlohmann::json::array({exported_program::tensors({"map"})}));
   const auto m = read(p.text(), {.unknown_trips = 10});
   REQUIRE(m.ops.num_ops() == 5);
   CHECK(m.ops.type(0) == "higher_order.cond");
@@ -445,7 +460,8 @@ TEST_CASE("PyTorch: recurrent layers, embeddings and reductions by their formula
   exported_program p;
   p.parameter("p_ih", {"256", "32"}).parameter("p_hh", {"256", "64"}).parameter("p_b", {"256"});
   p.parameter("p_table", {"1000", "32"}).input("ids", {"4", "20"}, exported_program::i64).input("h", {"1", "4", "64"});
-  p.node("torch.ops.aten.embedding.default", {{"weight", "p_table"}, {"indices", "ids"}}, "embedding", {"4", "20", "32"});
+  p.node("torch.ops.aten.embedding.default", {{"weight", "p_table"}, {"indices", "ids"}}, "embedding",
+         {"4", "20", "32"});
   p.shape("out", {"4", "20", "64"}).shape("hn", {"1", "4", "64"}).shape("cn", {"1", "4", "64"});
   p.node("torch.ops.aten.lstm.input",
          {{"input", "embedding"}, {"hx", exported_program::tensors({"h", "h"})},
@@ -479,7 +495,8 @@ TEST_CASE("PyTorch: a model becomes a training step") {
     }
   }
   std::ranges::sort(gradients);
-  CHECK(gradients == std::vector<std::string>{"gradients/linear/weights", "gradients/mm/input", "gradients/mm/weights"});
+  CHECK(gradients ==
+        std::vector<std::string>{"gradients/linear/weights", "gradients/mm/input", "gradients/mm/weights"});
 }
 
 TEST_CASE("PyTorch: what is no program, or a damaged one, is refused in one line") {

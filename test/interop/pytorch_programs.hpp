@@ -81,7 +81,8 @@ public:
                          const json& outputs) {
     json list = json::array();
     for (const auto& [name, value] : arguments) {
-      list.push_back({{"name", name}, {"arg", value.is_string() ? tensor(value.get<std::string>()) : value}, {"kind", 1}});
+      list.push_back(
+        {{"name", name}, {"arg", value.is_string() ? tensor(value.get<std::string>()) : value}, {"kind", 1}});
     }
     nodes_.push_back({{"target", target},
                       {"inputs", list},

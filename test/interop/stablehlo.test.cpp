@@ -43,7 +43,8 @@ double flop_of(const std::string& op, const std::string& arguments) {
 }
 
 // What jax.jit(f).lower(params, x).as_text() gives for two dense layers, one with a ReLU that is jitted by itself.
-constexpr std::string_view mlp = R"(module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+constexpr std::string_view mlp =
+  R"(module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<128xf32> {mhlo.layout_mode = "default"}, %arg1: tensor<784x128xf32>, %arg2: tensor<10xf32>, %arg3: tensor<128x10xf32>, %arg4: tensor<32x784xf32>) -> (tensor<32x10xf32> {jax.result_info = "result", mhlo.layout_mode = "default"}) {
     %0 = stablehlo.dot_general %arg4, %arg1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<32x784xf32>, tensor<784x128xf32>) -> tensor<32x128xf32>
     %1 = stablehlo.broadcast_in_dim %arg0, dims = [1] : (tensor<128xf32>) -> tensor<1x128xf32>
@@ -263,9 +264,12 @@ TEST_CASE("StableHLO: loops count as often as constants say") {
     CHECK(read(text, {.unknown_trips = 50}).ops.work(0) == 50 * 34);
   }
   auto beyond = loop("0", "LT, %iterArg, %3", "1"); // a limit of 7 more than the largest integer
-  const auto put = [&](const std::string& old, const std::string& by) { beyond.replace(beyond.find(old), old.size(), by); };
+  const auto put = [&](const std::string& old, const std::string& by) {
+    beyond.replace(beyond.find(old), old.size(), by);
+  };
   put("dense<10>", "dense<9223372036854775807>");
-  put("    %1 = stablehlo.compare", "    %3 = stablehlo.add %iterArg_1, %c_2 : tensor<i32>\n    %1 = stablehlo.compare");
+  put("    %1 = stablehlo.compare",
+      "    %3 = stablehlo.add %iterArg_1, %c_2 : tensor<i32>\n    %1 = stablehlo.compare");
   CHECK(noted(read(beyond), "1 loops: how often they run is not constant"));
 }
 
@@ -340,8 +344,9 @@ TEST_CASE("StableHLO: products, transforms and solvers by their formulas") {
                 "-> (tensor<2xui64>, tensor<8x8xui32>)", "%a: tensor<2xui64>") >= 2);
   CHECK(flop_of("%0 = stablehlo.slice %a [1:3, 4:8:2] : (tensor<3x8xf32>) -> tensor<2x2xf32>",
                 "%a: tensor<3x8xf32>") == 0);
-  CHECK(flop_of("%0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 3.4e+01:16>>) -> tensor<4xf32>",
-                "%a: tensor<4x!quant.uniform<i8:f32, 3.4e+01:16>>") == 8);
+  CHECK(
+    flop_of("%0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 3.4e+01:16>>) -> tensor<4xf32>",
+            "%a: tensor<4x!quant.uniform<i8:f32, 3.4e+01:16>>") == 8);
 }
 
 TEST_CASE("StableHLO: types have the sizes that devices keep them in") {
@@ -477,7 +482,8 @@ TEST_CASE("StableHLO: constants are with what reads them, and those that repeat 
 TEST_CASE("StableHLO: a constant of a function is there once, however often the function is called") {
   std::string calls;
   for (int i = 0; i < 12; ++i) {
-    calls += "  %" + std::to_string(i + 1) + " = call @f(%" + std::to_string(i) + ") : (tensor<2048xf32>) -> tensor<2048xf32>\n";
+    calls += "  %" + std::to_string(i + 1) + " = call @f(%" + std::to_string(i) +
+             ") : (tensor<2048xf32>) -> tensor<2048xf32>\n";
   }
   const std::string f = "func.func private @f(%x: tensor<2048xf32>) -> tensor<2048xf32> {\n"
                         "  %c = stablehlo.constant dense<\"0x0000803F\"> : tensor<2048xf32>\n"
@@ -496,9 +502,13 @@ TEST_CASE("StableHLO: a constant of a function is there once, however often the 
   CHECK(w.group(0) == w.group(11));
 
   const auto in_region = read("func.func public @main(%0: tensor<2048xf32>, %p: tensor<i1>) -> tensor<2048xf32> {\n"
-                              "  %r = \"stablehlo.if\"(%p) ({\n" + calls + "  stablehlo.return %12 : tensor<2048xf32>\n  }, {\n"
+                              "  %r = \"stablehlo.if\"(%p) ({\n" +
+                              calls +
+                              "  stablehlo.return %12 : tensor<2048xf32>\n  }, {\n"
                               "  stablehlo.return %0 : tensor<2048xf32>\n  }) : (tensor<i1>) -> tensor<2048xf32>\n"
-                              "  return %r : tensor<2048xf32>\n}\n" + f).ops;
+                              "  return %r : tensor<2048xf32>\n}\n" +
+                              f)
+                           .ops;
   REQUIRE(in_region.num_ops() == 1);
   CHECK(resident(in_region) == 8192);
 }

@@ -45,8 +45,9 @@ const std::string placeholder = R"(node { name: "x" op: "Placeholder" attr { key
 )";
 
 std::string variable(const std::string& name, const std::string& shape) {
-  return "node { name: '" + name + "' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' " +
-         "value { shape { " + shape + " } } } }\nnode { name: '" + name + "/read' op: 'Identity' input: '" + name +
+  return "node { name: '" + name +
+         "' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' " + "value { shape { " +
+         shape + " } } } }\nnode { name: '" + name + "/read' op: 'Identity' input: '" + name +
          "' attr { key: 'T' value { type: DT_FLOAT } } attr { key: '_class' value { list { s: 'loc:@" + name +
          "' } } } }\n";
 }
@@ -141,7 +142,9 @@ std::string constant(const std::string& name, std::size_t count, bool stored, co
     content += "\\001";
   }
   return "node { name: '" + name + "' op: 'Const' device: '" + device +
-         "' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: " + std::to_string(count) + " } } " +
+         "' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { tensor { dtype: DT_FLOAT "
+         "tensor_shape { dim { size: " +
+         std::to_string(count) + " } } " +
          (stored ? "tensor_content: '" + content + "'" : std::string{"float_val: 0"}) + " } } } }\n";
 }
 
@@ -208,16 +211,18 @@ TEST_CASE("inputs without a shape get that of what reads them, or what the calle
                           "', which is no input of the graph; inputs are 'x'").c_str(), parse_error);
   }
   CHECK(outputs(given, 2) == std::vector<byte_count>{7 * 784 * 4});
-  const auto guessed = read("node { name: 'x' op: 'Placeholder' } node { name: 'y' op: 'Neg' input: 'x' }", {.batch = 5});
+  const auto guessed =
+    read("node { name: 'x' op: 'Placeholder' } node { name: 'y' op: 'Neg' input: 'x' }", {.batch = 5});
   CHECK(outputs(guessed, 1) == std::vector<byte_count>{20});
   CHECK(noted(guessed, "nothing tells it"));
 }
 
 TEST_CASE("loops count once, conditionals with both branches") {
-  const auto m = read("node { name: 'c' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_FLOAT } } } }"
-                      "node { name: 'e' op: 'Enter' input: 'c' } node { name: 'm' op: 'Merge' input: 'e' input: 'n' }"
-                      "node { name: 's' op: 'Switch' input: 'm' input: 'p' } node { name: 'p' op: 'LoopCond' input: 'm' }"
-                      "node { name: 'n' op: 'NextIteration' input: 's:1' } node { name: 'x' op: 'Exit' input: 's' }");
+  const auto m =
+    read("node { name: 'c' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_FLOAT } } } }"
+         "node { name: 'e' op: 'Enter' input: 'c' } node { name: 'm' op: 'Merge' input: 'e' input: 'n' }"
+         "node { name: 's' op: 'Switch' input: 'm' input: 'p' } node { name: 'p' op: 'LoopCond' input: 'm' }"
+         "node { name: 'n' op: 'NextIteration' input: 's:1' } node { name: 'x' op: 'Exit' input: 's' }");
   CHECK(m.ops.num_edges() == 7);
   CHECK(noted(m, "1 loops: what is inside counts once"));
   CHECK(noted(m, "1 conditionals"));
@@ -253,25 +258,28 @@ TEST_CASE("calls cost what the function's body costs") {
 }
 
 TEST_CASE("a batch that nothing depends on is told") {
-  const std::string fixed = "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' "
-                            "value { shape { dim { size: 4 } } } } } versions { producer: 27 }";
+  const std::string fixed =
+    "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' "
+    "value { shape { dim { size: 4 } } } } } versions { producer: 27 }";
   CHECK(noted(read(fixed, {.batch = 8}), "the batch has no effect"));
   CHECK(read(fixed).notes.empty());
   CHECK(!noted(read(placeholder, {.batch = 8}), "the batch has no effect"));
 }
 
 TEST_CASE("ops without a formula are told") {
-  const auto m = read(placeholder + "node { name: 'y' op: 'Frobnicate' input: 'x' } node { name: 'z' op: 'Neg' input: 'y' }",
-                      {.batch = 3});
+  const auto m =
+    read(placeholder + "node { name: 'y' op: 'Frobnicate' input: 'x' } node { name: 'z' op: 'Neg' input: 'y' }",
+         {.batch = 3});
   CHECK(m.ops.work(1) == 3 * 784);
   CHECK(outputs(m, 1) == std::vector<byte_count>{3 * 784 * 4});
   CHECK(noted(m, "1 ops of type 'Frobnicate' have no formula"));
 }
 
 TEST_CASE("what the file declares of shapes comes first, what the caller says of inputs before that") {
-  const auto m = read(placeholder + R"(node { name: "y" op: "Frobnicate" input: "x" attr { key: "T" value { type: DT_HALF } }
+  const auto m =
+    read(placeholder + R"(node { name: "y" op: "Frobnicate" input: "x" attr { key: "T" value { type: DT_HALF } }
     attr { key: "_output_shapes" value { list { shape { dim { size: -1 } dim { size: 7 } } shape { unknown_rank: true } } } } })",
-                      {.batch = 3});
+         {.batch = 3});
   CHECK(outputs(m, 1).size() == 2);
   CHECK(outputs(m, 1)[0] == 3 * 7 * 2);
 }
@@ -288,11 +296,14 @@ TEST_CASE("what is wrong is said in one line") {
   CHECK(refusal("node { name: 'a' op: 'Neg' input: 'a' }").find("the graph has a cycle: op 0 'a' -> op 0 'a'") !=
         std::string::npos);
   CHECK(refusal("node { name: 'a\\nb' op: 'Neg' input: 'a\\nb' }").find('\n') == std::string::npos);
-  CHECK(refusal("") == "net.pbtxt: not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as text or binary");
+  CHECK(
+    refusal("") ==
+    "net.pbtxt: not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as text or binary");
   CHECK(refusal("{}").find("not a graph") != std::string::npos);
-  const auto huge = placeholder + "node { name: 'y' op: 'Fill' input: 'n' input: 'x' } node { name: 'n' op: 'Const' attr { "
-                                  "key: 'value' value { tensor { dtype: DT_INT64 tensor_shape { dim { size: 3 } } int64_val: "
-                                  "9223372036854775807 } } } }";
+  const auto huge = placeholder +
+                    "node { name: 'y' op: 'Fill' input: 'n' input: 'x' } node { name: 'n' op: 'Const' attr { "
+                    "key: 'value' value { tensor { dtype: DT_INT64 tensor_shape { dim { size: 3 } } int64_val: "
+                    "9223372036854775807 } } } }";
   CHECK(refusal(huge).find("is too large") != std::string::npos);
   try {
     (void)tensorflow::reader{}.read("node { name: 'a' op: 'Neg' device: '/gpu:0' } node { name: 'b' op: 'Neg' device: "
@@ -312,10 +323,11 @@ TEST_CASE("graphs are recognised by their content") {
   CHECK(r.recognises(bytes.substr(0, bytes.size() / 2)));
   CHECK(r.recognises("# comment\n\n  node {"));
   CHECK(r.recognises("library {} versions { producer: 1 }"));
-  CHECK(r.recognises(tensorflow::from_text("library {} versions { producer: 1 }", tensorflow::schema::message_id::graph_def, "x")));
+  CHECK(r.recognises(
+    tensorflow::from_text("library {} versions { producer: 1 }", tensorflow::schema::message_id::graph_def, "x")));
   for (const std::string other : {"", "{\"format\": \"weft.workload\"}", "Id,(Outgoing) node", "50\n", "nodes", "node",
-                                  "node1 -- a -- b", "% hyperdag\n1 2 3", "\x08\x07\x12\x07pytorch:", "<html>", "layer { name: 'x' }",
-                                  "ir_version: 7 graph { node { } }"}) {
+                                  "node1 -- a -- b", "% hyperdag\n1 2 3", "\x08\x07\x12\x07pytorch:", "<html>",
+                                  "layer { name: 'x' }", "ir_version: 7 graph { node { } }"}) {
     CAPTURE(other);
     CHECK_FALSE(r.recognises(other));
   }

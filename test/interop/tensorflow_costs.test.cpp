@@ -54,7 +54,8 @@ TEST_CASE("a cost graph is a workload with times") {
 TEST_CASE("cost graphs that are wrong are refused in one line") {
   CHECK(refusal("node { name: 'a' compute_cost: 1 } node { name: 'b' compute_cost: 1 }") ==
         "c.pbtxt: node 1 'b' has id 0, which another node has already");
-  CHECK(refusal("node { name: 'a' id: 1 } node { name: 'a' id: 2 }").find("a name that another node has") != std::string::npos);
+  CHECK(refusal("node { name: 'a' id: 1 } node { name: 'a' id: 2 }").find("a name that another node has") !=
+        std::string::npos);
   CHECK(refusal("node { id: 1 }") == "c.pbtxt: node 0 '' has no name");
   CHECK(refusal("node { name: 'a' id: 1 control_input: 9 }").find("from node id 9, but there is no such node") !=
         std::string::npos);
@@ -159,9 +160,10 @@ TEST_CASE("an extent that depends on data is no other batch size") {
                             "dim { size: 3 } } } } } node { name: 'y' op: 'Relu' input: 'x' } "
                             "node { name: 'z' op: 'Relu' input: 'y' } node { name: 'w' op: 'Where' input: 'y' "
                             "attr { key: '_output_shapes' value { list { shape { dim { size: -1 } } } } } }";
-  const std::string of_run = "node { name: 'y' id: 1 compute_cost: 5 output_info { shape { dim { size: 8 } dim { size: 3 } } } } "
-                          "node { name: 'z' id: 2 compute_cost: 5 output_info { shape { dim { size: 8 } dim { size: 3 } } } } "
-                          "node { name: 'w' id: 3 compute_cost: 5 output_info { shape { dim { size: 17 } } } }";
+  const std::string of_run =
+    "node { name: 'y' id: 1 compute_cost: 5 output_info { shape { dim { size: 8 } dim { size: 3 } } } } "
+    "node { name: 'z' id: 2 compute_cost: 5 output_info { shape { dim { size: 8 } dim { size: 3 } } } } "
+    "node { name: 'w' id: 3 compute_cost: 5 output_info { shape { dim { size: 17 } } } }";
   const auto costs = tensorflow::read_costs(of_run, "c");
   CHECK(tensorflow::reader{.batch = 8, .costs = costs}.read(graph, "g").seconds.size() == 4);
   CHECK_THROWS_AS((tensorflow::reader{.batch = 17, .costs = costs}.read(graph, "g")), parse_error);

@@ -89,11 +89,12 @@ TEST_CASE("savers, restorers, summaries, tables and checks of variables are no p
 }
 
 TEST_CASE("what summarises behind a loop is no part of a step either") {
-  const std::string loop = node("zero", "Const") + node("in", "Enter", {"zero"}) + node("top", "Merge", {"in", "next"}) +
-                           node("next", "NextIteration", {"body"}) + node("body", "Add", {"top", "top"}) +
-                           node("out", "Exit", {"top"});
-  const auto m = read(loop + node("loss", "Identity", {"out"}) + node("train", "NoOp", {"^loss"}) + node("tag", "Const") +
-                      node("told", "ScalarSummary", {"tag", "loss"}) + node("all", "MergeSummary", {"told"}));
+  const std::string loop = node("zero", "Const") + node("in", "Enter", {"zero"}) +
+                           node("top", "Merge", {"in", "next"}) + node("next", "NextIteration", {"body"}) +
+                           node("body", "Add", {"top", "top"}) + node("out", "Exit", {"top"});
+  const auto m =
+    read(loop + node("loss", "Identity", {"out"}) + node("train", "NoOp", {"^loss"}) + node("tag", "Const") +
+         node("told", "ScalarSummary", {"tag", "loss"}) + node("all", "MergeSummary", {"told"}));
   CHECK(names(m) == names_of_ops{"zero", "in", "top", "next", "body", "out", "loss", "train"});
 }
 

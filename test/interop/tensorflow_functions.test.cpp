@@ -192,7 +192,8 @@ TEST_CASE("what waits for a call waits for its effects, and they run though nobo
                                                                  {"v", "call/add"},
                                                                  {"before", "call/add"},
                                                                  {"call/add", "after"}});
-  const auto empty = placeholder("x", {4}) + node("before", "NoOp") + node("c", "PartitionedCall", {"^before"}, calls("f", "f")) +
+  const auto empty = placeholder("x", {4}) + node("before", "NoOp") +
+                     node("c", "PartitionedCall", {"^before"}, calls("f", "f")) +
                      node("d", "PartitionedCall", {"^c"}, calls("f", "f")) + node("after", "NoOp", {"^d"}) +
                      library(function("f", {}, {}, ""));
   CHECK(summary_of(read(empty, {.fetch = {"after"}}).ops).edges.contains({"before", "after"}));
@@ -203,7 +204,8 @@ TEST_CASE("outputs of ops inside functions are told by their names") {
                           number("k", 3) + number("axis", 0) + inner("top", "TopKV2", {"x", "k:output:0"}, of_float) +
                             inner("parts", "Split", {"axis:output:0", "x"}, attr("num_split", "i: 2") + of_float));
   const auto text = placeholder("x", {8, 10}) + node("c", "PartitionedCall", {"x"}, calls("f", "f")) +
-                    node("a", "Identity", {"c"}, of_float) + node("b", "Identity", {"c:1"}, attr("T", "type: DT_INT32")) +
+                    node("a", "Identity", {"c"}, of_float) +
+                    node("b", "Identity", {"c:1"}, attr("T", "type: DT_INT32")) +
                     node("d", "Identity", {"c:2"}, of_float) + library(f);
   const auto w = read(text).ops;
   const auto from = [&](std::string_view name) { return w.inputs(op_called(w, name))[0]; };
@@ -226,15 +228,18 @@ TEST_CASE("outputs of ops inside functions are told by their names") {
 }
 
 TEST_CASE("attributes, colocations and devices of nodes are those of the call") {
-  const auto f = "function { signature { name: 'f' input_arg { name: 'x' type_attr: 'T' } output_arg { name: 'y' type_attr: "
-                 "'T' } attr { name: 'T' type: 'type' } } " +
-                 inner("v", "VariableV2", {}, attr("dtype", "placeholder: 'T'") + attr("shape", shape({100}))) +
-                 inner("near", "Identity", {"x"}, attr("T", "placeholder: 'T'") + attr("_class", "list { s: 'loc:@v' s: 'loc:@top' }")) +
-                 inner("y", "Add", {"near:output:0", "v:ref:0"}, " device: '/device:CPU:0'") + " ret { key: 'y' value: 'y:z:0' } }";
-  const auto text = placeholder("x", {100}) + node("top", "NoOp") +
-                    node("c", "f", {"x"}, " device: '/device:GPU:0'" + attr("T", "type: DT_HALF")) +
-                    node("e", "PartitionedCall", {"x"}, attr("f", "func { name: 'f' attr { key: 'T' value { type: DT_DOUBLE } } }")) +
-                    library(f);
+  const auto f =
+    "function { signature { name: 'f' input_arg { name: 'x' type_attr: 'T' } output_arg { name: 'y' type_attr: "
+    "'T' } attr { name: 'T' type: 'type' } } " +
+    inner("v", "VariableV2", {}, attr("dtype", "placeholder: 'T'") + attr("shape", shape({100}))) +
+    inner("near", "Identity", {"x"},
+          attr("T", "placeholder: 'T'") + attr("_class", "list { s: 'loc:@v' s: 'loc:@top' }")) +
+    inner("y", "Add", {"near:output:0", "v:ref:0"}, " device: '/device:CPU:0'") + " ret { key: 'y' value: 'y:z:0' } }";
+  const auto text =
+    placeholder("x", {100}) + node("top", "NoOp") +
+    node("c", "f", {"x"}, " device: '/device:GPU:0'" + attr("T", "type: DT_HALF")) +
+    node("e", "PartitionedCall", {"x"}, attr("f", "func { name: 'f' attr { key: 'T' value { type: DT_DOUBLE } } }")) +
+    library(f);
   const auto w = read(text, {.fetch = {"*"}}).ops;
   CHECK(w.resident_bytes(op_called(w, "c/v")) == 200);
   CHECK(w.resident_bytes(op_called(w, "e/v")) == 800);
@@ -249,10 +254,11 @@ TEST_CASE("attributes, colocations and devices of nodes are those of the call") 
 }
 
 TEST_CASE("names are unique, even if nodes are called like those inside a call") {
-  const auto f = function("f", {"x"}, {{"y", "b:y:0"}}, inner("b", "Neg", {"x"}, of_float)) +
-                 function("g", {"x"}, {{"y", "c:y:0"}},
-                          inner("a", "PartitionedCall", {"x"}, calls("f", "f")) + inner("a/b", "Neg", {"a:output:0"}, of_float) +
-                            inner("a_1", "Neg", {"a/b:y:0"}, of_float) + inner("c", "Neg", {"a_1:y:0"}, of_float));
+  const auto f =
+    function("f", {"x"}, {{"y", "b:y:0"}}, inner("b", "Neg", {"x"}, of_float)) +
+    function("g", {"x"}, {{"y", "c:y:0"}},
+             inner("a", "PartitionedCall", {"x"}, calls("f", "f")) + inner("a/b", "Neg", {"a:output:0"}, of_float) +
+               inner("a_1", "Neg", {"a/b:y:0"}, of_float) + inner("c", "Neg", {"a_1:y:0"}, of_float));
   const auto text = placeholder("x", {8}) + node("g", "PartitionedCall", {"x"}, calls("f", "g")) +
                     node("g/c", "Neg", {"g"}, of_float) + library(f);
   const auto s = summary_of(read(text).ops);
@@ -266,11 +272,14 @@ TEST_CASE("names are unique, even if nodes are called like those inside a call")
 const std::string branches =
   function("cheap", {"x"}, {{"y", "n:y:0"}}, inner("n", "Neg", {"x"}, of_float)) +
   function("dear", {"x"}, {{"y", "m:product:0"}}, inner("m", "MatMul", {"x", "x"}, of_float)) +
-  function("nested", {"x"}, {{"y", "inner:output:0"}},
-           inner("p", "Const", {}, attr("dtype", "type: DT_BOOL") + attr("value", "tensor { dtype: DT_BOOL tensor_shape { } bool_val: true }")) +
-             inner("inner", "If", {"p:output:0", "x"}, calls("then_branch", "cheap") + calls("else_branch", "dear")));
+  function(
+    "nested", {"x"}, {{"y", "inner:output:0"}},
+    inner("p", "Const", {},
+          attr("dtype", "type: DT_BOOL") + attr("value", "tensor { dtype: DT_BOOL tensor_shape { } bool_val: true }")) +
+      inner("inner", "If", {"p:output:0", "x"}, calls("then_branch", "cheap") + calls("else_branch", "dear")));
 std::string conditional(const std::string& yes, const std::string& no) {
-  return placeholder("x", {16, 16}) + node("p", "Placeholder", {}, attr("dtype", "type: DT_BOOL") + attr("shape", "shape { }")) +
+  return placeholder("x", {16, 16}) +
+         node("p", "Placeholder", {}, attr("dtype", "type: DT_BOOL") + attr("shape", "shape { }")) +
          node("if", "StatelessIf", {"p", "x"}, calls("then_branch", yes) + calls("else_branch", no)) +
          node("y", "Identity", {"if"}, of_float) + library(branches);
 }
@@ -278,7 +287,8 @@ std::string conditional(const std::string& yes, const std::string& no) {
 TEST_CASE("of conditionals the dearest branch is what runs, and it waits for its condition") {
   const auto m = read(conditional("cheap", "dear"));
   const auto s = summary_of(m.ops);
-  CHECK(s.edges == std::set<std::pair<std::string, std::string>>{{"x", "if/else_branch/m"}, {"p", "if/else_branch/m"}, {"if/else_branch/m", "y"}});
+  CHECK(s.edges == std::set<std::pair<std::string, std::string>>{
+                     {"x", "if/else_branch/m"}, {"p", "if/else_branch/m"}, {"if/else_branch/m", "y"}});
   CHECK(total_work(m.ops) == 2.0 * 16 * 16 * 16);
   CHECK(noted(m, "1 conditionals: of their branches only the dearest counts: 'if'"));
   const auto deep = read(conditional("nested", "cheap"));
@@ -287,22 +297,27 @@ TEST_CASE("of conditionals the dearest branch is what runs, and it waits for its
   const auto whole = read(conditional("cheap", "dear"), {.keep_functions = true});
   CHECK(whole.ops.num_ops() == 4);
   CHECK(whole.ops.work(op_called(whole.ops, "if")) == 2.0 * 16 * 16 * 16);
-  const auto one_of = placeholder("x", {16, 16}) + number("n", 1, false) +
-                      node("case", "Case", {"n", "x"}, attr("branches", "list { func { name: 'cheap' } func { name: 'dear' } }")) +
-                      library(branches);
+  const auto one_of =
+    placeholder("x", {16, 16}) + number("n", 1, false) +
+    node("case", "Case", {"n", "x"}, attr("branches", "list { func { name: 'cheap' } func { name: 'dear' } }")) +
+    library(branches);
   CHECK(summary_of(read(one_of).ops).ops.contains("case/branch_1/m"));
 }
 
 /// Counts from `first` while `compare`, and multiplies matrices.
 std::string loop(const std::string& compare, const std::string& step, int first, int limit, int by, bool swap = false) {
-  const auto cond = function("cond", {"i", "n", "x", "w"}, {{"c", "both:z:0"}},
-                             number("most", 1000) + inner("less", compare, swap ? std::vector<std::string>{"n", "i"} : std::vector<std::string>{"i", "n"}) +
-                               inner("max", "Less", {"i", "most:output:0"}) + inner("both", "LogicalAnd", {"less:z:0", "max:z:0"}));
-  const auto body = function("body", {"i", "n", "x", "w"}, {{"io", "next:output:0"}, {"no", "n"}, {"xo", "mm:product:0"}, {"wo", "w"}},
-                             number("by", by) + inner("inc", step, {"i", "by:output:0"}, attr("T", "type: DT_INT32")) +
-                               inner("next", "Identity", {"inc:z:0"}, attr("T", "type: DT_INT32")) +
-                               inner("mm", "MatMul", {"x", "w"}, of_float));
-  return placeholder("x", {32, 512}) + placeholder("w", {512, 512}) + number("zero", first, false) + number("ten", limit, false) +
+  const auto cond =
+    function("cond", {"i", "n", "x", "w"}, {{"c", "both:z:0"}},
+             number("most", 1000) +
+               inner("less", compare, swap ? std::vector<std::string>{"n", "i"} : std::vector<std::string>{"i", "n"}) +
+               inner("max", "Less", {"i", "most:output:0"}) + inner("both", "LogicalAnd", {"less:z:0", "max:z:0"}));
+  const auto body =
+    function("body", {"i", "n", "x", "w"}, {{"io", "next:output:0"}, {"no", "n"}, {"xo", "mm:product:0"}, {"wo", "w"}},
+             number("by", by) + inner("inc", step, {"i", "by:output:0"}, attr("T", "type: DT_INT32")) +
+               inner("next", "Identity", {"inc:z:0"}, attr("T", "type: DT_INT32")) +
+               inner("mm", "MatMul", {"x", "w"}, of_float));
+  return placeholder("x", {32, 512}) + placeholder("w", {512, 512}) + number("zero", first, false) +
+         number("ten", limit, false) +
          node("loop", "StatelessWhile", {"zero", "ten", "x", "w"}, calls("cond", "cond") + calls("body", "body")) +
          node("y", "Identity", {"loop:2"}, of_float) + library(cond + body);
 }
@@ -325,7 +340,8 @@ TEST_CASE("loops cost their bodies times their trips, which are counted or told"
   CHECK(trips(loop("Greater", "AddV2", 0, 7, 1, true)) == 7);
   CHECK(trips(loop("Less", "AddV2", 0, 5000, 1)) == 1000); // as the second comparison says
   CHECK(trips(loop("NotEqual", "Mul", 0, 10, 1)) == 1);
-  CHECK(noted(read(loop("NotEqual", "Mul", 0, 10, 1)), "1 loops: what is inside counts once; give the trips of 'loop'"));
+  CHECK(
+    noted(read(loop("NotEqual", "Mul", 0, 10, 1)), "1 loops: what is inside counts once; give the trips of 'loop'"));
   CHECK(trips(loop("NotEqual", "Mul", 0, 10, 1), {.trips = {{"loop", 6}}}) == 6);
   CHECK(trips(loop("NotEqual", "Mul", 0, 10, 1), {.trips = {{"*", 5}}}) == 5);
   CHECK(trips(loop("Less", "AddV2", 0, 10, 1), {.trips = {{"loop", 3}}}) == 3);
@@ -346,30 +362,37 @@ TEST_CASE("what a loop passes on through identities does not change, as TensorFl
 TEST_CASE("a loop inside functions and loops is named by the calls on the way") {
   const auto text = loop("Less", "AddV2", 0, 10, 1);
   auto outer = text.substr(0, text.find("library"));
-  outer = placeholder("x", {32, 512}) + placeholder("w", {512, 512}) + node("call", "PartitionedCall", {"x", "w"}, calls("f", "f")) + node("y", "Neg", {"call"}, of_float);
+  outer = placeholder("x", {32, 512}) + placeholder("w", {512, 512}) +
+          node("call", "PartitionedCall", {"x", "w"}, calls("f", "f")) + node("y", "Neg", {"call"}, of_float);
   const auto f = function("f", {"x", "w"}, {{"y", "loop:output:2"}},
                           number("zero", 0) + number("ten", 10) +
-                            inner("loop", "While", {"zero:output:0", "ten:output:0", "x", "w"}, calls("cond", "cond") + calls("body", "body")));
+                            inner("loop", "While", {"zero:output:0", "ten:output:0", "x", "w"},
+                                  calls("cond", "cond") + calls("body", "body")));
   auto functions = text.substr(text.find("library"));
   functions.insert(functions.find("function"), f);
   const auto w = read(outer + functions).ops;
   CHECK(w.work(op_called(w, "call/loop")) == 10 * (2.0 * 32 * 512 * 512 + 4));
-  CHECK(total_work(read(outer + functions, {.trips = {{"call/loop", 2}}}).ops) == 2 * (2.0 * 32 * 512 * 512 + 4) + 32 * 512);
-  const auto again = node("again", "PartitionedCall", {"call", "w"}, calls("f", "f")) + node("z", "Neg", {"again"}, of_float);
-  const auto kept = read(outer + again + functions, {.trips = {{"call/loop", 2}, {"again/loop", 3}}, .keep_functions = true}).ops;
+  CHECK(total_work(read(outer + functions, {.trips = {{"call/loop", 2}}}).ops) ==
+        2 * (2.0 * 32 * 512 * 512 + 4) + 32 * 512);
+  const auto again =
+    node("again", "PartitionedCall", {"call", "w"}, calls("f", "f")) + node("z", "Neg", {"again"}, of_float);
+  const auto kept =
+    read(outer + again + functions, {.trips = {{"call/loop", 2}, {"again/loop", 3}}, .keep_functions = true}).ops;
   CHECK(kept.work(op_called(kept, "call")) == 2 * (2.0 * 32 * 512 * 512 + 4));
   CHECK(kept.work(op_called(kept, "again")) == 3 * (2.0 * 32 * 512 * 512 + 4));
 }
 
 TEST_CASE("functions that call themselves, are broken, or multiply without end do no harm") {
-  const auto self = function("self", {"a"}, {{"r", "s:output:0"}}, inner("s", "PartitionedCall", {"a"}, calls("f", "self")));
+  const auto self =
+    function("self", {"a"}, {{"r", "s:output:0"}}, inner("s", "PartitionedCall", {"a"}, calls("f", "self")));
   const auto m = read(placeholder("x", {8}) + node("c", "PartitionedCall", {"x"}, calls("f", "self")) + library(self));
   CHECK(m.ops.work(op_called(m.ops, "c/s")) == 0);
   CHECK(noted(m, "function 'self' calls itself"));
   std::string twice = function("f0", {"a"}, {{"r", "s:y:0"}}, inner("s", "Neg", {"a"}, of_float));
   for (int i = 1; i < 40; ++i) {
     const auto before = "f" + std::to_string(i - 1);
-    twice += function("f" + std::to_string(i), {"a"}, {{"r", "t:r:0"}}, inner("s", before, {"a"}) + inner("t", before, {"s:r:0"}));
+    twice += function("f" + std::to_string(i), {"a"}, {{"r", "t:r:0"}},
+                      inner("s", before, {"a"}) + inner("t", before, {"s:r:0"}));
   }
   const auto hostile = placeholder("x", {8}) + node("c", "f39", {"x"}) + library(twice);
   CHECK(refusal(hostile).find("functions call each other so often") != std::string::npos);
@@ -381,8 +404,9 @@ TEST_CASE("functions that call themselves, are broken, or multiply without end d
 }
 
 TEST_CASE("inputs that calls multiply are bounded, and who waits for a call waits once for each op") {
-  const auto adds = function("adds", {"x"}, {{"y", "sum:sum:0"}},
-                             inner("sum", "AddN", std::vector<std::string>(1000, "x"), of_float + attr("N", "i: 1000")));
+  const auto adds =
+    function("adds", {"x"}, {{"y", "sum:sum:0"}},
+             inner("sum", "AddN", std::vector<std::string>(1000, "x"), of_float + attr("N", "i: 1000")));
   const auto shows = [&](std::size_t returns) {
     std::vector<std::pair<std::string, std::string>> all;
     for (std::size_t i = 0; i < returns; ++i) {
@@ -420,7 +444,8 @@ TEST_CASE("placements go back into functions") {
   const auto text = call_net + library(two_layers);
   const auto w = read(text).ops;
   std::vector<std::string> notes;
-  const auto result = placed(text, w, {{"x", 0}, {"w1", 1}, {"call/id", 2}, {"call/one/mm", 1}, {"call/two/mm", 1}}, &notes);
+  const auto result =
+    placed(text, w, {{"x", 0}, {"w1", 1}, {"call/id", 2}, {"call/one/mm", 1}, {"call/two/mm", 1}}, &notes);
   auto expected = text;
   const auto put = [&](const std::string& head, const std::string& device) {
     const auto at = expected.find(head);
@@ -439,11 +464,13 @@ TEST_CASE("placements go back into functions") {
         tensorflow::from_text(expected, graph_def, "x"));
   CHECK(placed(binary, w, {}) == binary);
 
-  const auto differ = placed(text, w, {{"call/one/mm", 1}, {"call/two/mm", 2}, {"call/one/relu", 2}, {"call/two/relu", 2}}, &notes);
+  const auto differ =
+    placed(text, w, {{"call/one/mm", 1}, {"call/two/mm", 2}, {"call/one/relu", 2}, {"call/two/relu", 2}}, &notes);
   CHECK(differ.find("input: 'read_w:value:0' device: \"/device:GPU:0\"") != differ.npos);
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0] == "function 'dense' has one device per node, but its calls are placed differently: those of 'call/one' are "
-                    "written, and 1 ops of others, such as 'call/two', differ");
+  CHECK(notes[0] ==
+        "function 'dense' has one device per node, but its calls are placed differently: those of 'call/one' are "
+        "written, and 1 ops of others, such as 'call/two', differ");
 }
 
 TEST_CASE("whatever reads the handle of a variable is where that is") {
@@ -457,8 +484,9 @@ TEST_CASE("whatever reads the handle of a variable is where that is") {
   }
   CHECK(w.group(op_called(w, "v")) != none);
   const auto step = read(text, {.fetch = {"gather"}}).ops;
-  CHECK(placed(text, step, {{"v", 2}}).find("name: 'count' op: 'ResourceCountUpTo' input: 'v' device: \"/device:GPU:1\"") !=
-        std::string::npos);
+  CHECK(
+    placed(text, step, {{"v", 2}}).find("name: 'count' op: 'ResourceCountUpTo' input: 'v' device: \"/device:GPU:1\"") !=
+    std::string::npos);
 }
 
 TEST_CASE("placements go back into the branch that was read") {

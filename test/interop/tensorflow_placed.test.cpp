@@ -28,7 +28,8 @@ std::string encoded(const std::string& text) {
 
 TEST_CASE("texts keep their layout and comments") {
   CHECK(placed("# net\nnode {\n  name: \"a\"  # first\n  op: \"NoOp\"\n  attr { key: 'k' value { i: 1 } }\n}\n", {1}) ==
-        "# net\nnode {\n  name: \"a\"  # first\n  op: \"NoOp\"\n  device: \"/device:GPU:1\"\n  attr { key: 'k' value { i: 1 } }\n}\n");
+        "# net\nnode {\n  name: \"a\"  # first\n  op: \"NoOp\"\n  device: \"/device:GPU:1\"\n  attr { key: 'k' value { "
+        "i: 1 } }\n}\n");
   CHECK(placed("node {\n  name: \"a\"\n  op: \"NoOp\"\n  device: \"/old\" 'er'  \n}\n", {0}) ==
         "node {\n  name: \"a\"\n  op: \"NoOp\"\n  device: \"/device:CPU:0\"  \n}\n");
   CHECK(placed("node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'Neg' input: ['a' , 'a'] }", {1, 0}) ==

@@ -39,8 +39,10 @@ std::string bytes_of(const std::string& file) {
   return io::read_all(in, file);
 }
 
-TEST_CASE("golden: TensorFlow's own graphs have as many nodes and edges as they should, and placements change nothing else") {
-  for (const std::string file : {"convolutional_network.pbtxt", "mnist_convolution.pbtxt", "tensorboard_demo_graph.pbtxt"}) {
+TEST_CASE(
+  "golden: TensorFlow's own graphs have as many nodes and edges as they should, and placements change nothing else") {
+  for (const std::string file :
+       {"convolutional_network.pbtxt", "mnist_convolution.pbtxt", "tensorboard_demo_graph.pbtxt"}) {
     CAPTURE(file);
     const auto text = bytes_of(file);
     const tensorflow::reader reader{.batch = 50, .fetch = {"*"}};
@@ -109,7 +111,8 @@ TEST_CASE("golden: a cost graph alone, and its times in the graph that it belong
   }
   CHECK(total == doctest::Approx(0.654405));
   const auto costs = tensorflow::read_costs(text, file);
-  const auto timed = tensorflow::reader{.batch = 50, .costs = costs}.read(bytes_of("convolutional_network.pbtxt"), "net");
+  const auto timed =
+    tensorflow::reader{.batch = 50, .costs = costs}.read(bytes_of("convolutional_network.pbtxt"), "net");
   REQUIRE(timed.seconds.size() == timed.ops.num_ops());
   const auto matched = std::ranges::count_if(timed.seconds, [](double s) { return s == s; });
   CHECK(matched > 150);

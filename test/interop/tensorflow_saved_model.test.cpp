@@ -117,10 +117,10 @@ TEST_CASE("a SavedModel is read as what its signature needs, as text or binary")
   for (const auto& bytes : {dense, encoded(dense)}) {
     REQUIRE(tensorflow::reader{}.recognises(bytes));
     const auto m = tensorflow::reader{.batch = 16}.read(bytes, "saved_model.pb");
-    CHECK(names_of(m.ops) == std::vector<std::string>{"dense/kernel", "dense/bias", "serving_default_x",
-                                                      call + "MatMul/ReadVariableOp", call + "MatMul",
-                                                      call + "BiasAdd/ReadVariableOp", call + "BiasAdd",
-                                                      "StatefulPartitionedCall/NoOp", "StatefulPartitionedCall/Identity"});
+    CHECK(names_of(m.ops) ==
+          std::vector<std::string>{"dense/kernel", "dense/bias", "serving_default_x", call + "MatMul/ReadVariableOp",
+                                   call + "MatMul", call + "BiasAdd/ReadVariableOp", call + "BiasAdd",
+                                   "StatefulPartitionedCall/NoOp", "StatefulPartitionedCall/Identity"});
     CHECK(m.format == "TensorFlow SavedModel");
     CHECK(m.ops.work(4) == 2.0 * 16 * 64 * 10);
     CHECK(m.ops.work(6) == 16.0 * 10);
@@ -134,18 +134,25 @@ TEST_CASE("a SavedModel is read as what its signature needs, as text or binary")
   CHECK(tensorflow::reader{.signature = "save"}.read(dense, "m").ops.num_ops() == 1);
   CHECK(tensorflow::reader{.fetch = {"NoOp"}}.read(dense, "m").ops.num_ops() == 1);
   CHECK(tensorflow::reader{.keep_functions = true}.read(dense, "m").ops.num_ops() == 4);
-  CHECK(tensorflow::reader{.batch = 16, .keep_functions = true}.read(dense, "m").ops.work(3) == 2.0 * 16 * 64 * 10 + 160);
-  CHECK(refusal(dense, {.signature = "serve"}) == "saved_model.pb: the SavedModel has no signature 'serve'; there is save,serving_default");
-  CHECK(refusal(dense, {.tags = "gpu"}) == "saved_model.pb: the SavedModel has no graph with the tags 'gpu'; there is 'serve'");
+  CHECK(tensorflow::reader{.batch = 16, .keep_functions = true}.read(dense, "m").ops.work(3) ==
+        2.0 * 16 * 64 * 10 + 160);
+  CHECK(refusal(dense, {.signature = "serve"}) ==
+        "saved_model.pb: the SavedModel has no signature 'serve'; there is save,serving_default");
+  CHECK(refusal(dense, {.tags = "gpu"}) ==
+        "saved_model.pb: the SavedModel has no graph with the tags 'gpu'; there is 'serve'");
   CHECK(refusal("saved_model_schema_version: 1") == "saved_model.pb: the SavedModel has no graph");
-  CHECK(refusal("meta_graphs { graph_def { node { name: 'a' op: 'NoOp' } } }").find("has no signature, so nothing tells") != std::string::npos);
-  CHECK(refusal("meta_graphs {\n graph_def {\n node { name: 'a' op: 'Neg'\n input: 'b' } } signature_def { key: 's' value { outputs { "
-                "key: 'k' value { name: 'a:0' } } } } }") ==
+  CHECK(
+    refusal("meta_graphs { graph_def { node { name: 'a' op: 'NoOp' } } }").find("has no signature, so nothing tells") !=
+    std::string::npos);
+  CHECK(refusal("meta_graphs {\n graph_def {\n node { name: 'a' op: 'Neg'\n input: 'b' } } signature_def { key: 's' "
+                "value { outputs { key: 'k' value { name: 'a:0' } } } } }") ==
         "saved_model.pb:4: node 'a' has input 'b', but there is no node of that name");
-  CHECK(refusal("meta_graphs { object_graph_def { nodes [ 1 } } }").find("is closed that is not open") != std::string::npos);
+  CHECK(refusal("meta_graphs { object_graph_def { nodes [ 1 } } }").find("is closed that is not open") !=
+        std::string::npos);
   CHECK(refusal("meta_graphs { object_graph_def { nodes ").find("ends inside 'object_graph_def'") != std::string::npos);
   CHECK(refusal("meta_graphs { saver_def { name: 'open").find("ends inside quotes") != std::string::npos);
-  CHECK(refusal("node { name: 'a' op: 'NoOp' }", {.signature = "s"}).find("a GraphDef has no signatures") != std::string::npos);
+  CHECK(refusal("node { name: 'a' op: 'NoOp' }", {.signature = "s"}).find("a GraphDef has no signatures") !=
+        std::string::npos);
 }
 
 TEST_CASE("of several graphs that for serving is read, or the one with the tags that are given") {
@@ -154,10 +161,12 @@ TEST_CASE("of several graphs that for serving is read, or the one with the tags 
            "signature_def { key: 's' value { outputs { key: 'k' value { coo_sparse { values_tensor_name: '" + name +
            ":0' } } } } } }\n";
   };
-  const auto bytes = graph("tags: 'train'", "a") + graph("tags: 'serve' tags: 'gpu'", "b") + graph("tags: 'serve'", "c");
+  const auto bytes =
+    graph("tags: 'train'", "a") + graph("tags: 'serve' tags: 'gpu'", "b") + graph("tags: 'serve'", "c");
   const auto m = tensorflow::reader{}.read(bytes, "m");
   CHECK(names_of(m.ops) == std::vector<std::string>{"b"});
-  CHECK(noted(m, "of 3 graphs that with the tags 'gpu,serve' is taken; give tags to choose among 'train', 'gpu,serve', 'serve'"));
+  CHECK(noted(
+    m, "of 3 graphs that with the tags 'gpu,serve' is taken; give tags to choose among 'train', 'gpu,serve', 'serve'"));
   CHECK(names_of(tensorflow::reader{.tags = "serve"}.read(bytes, "m").ops) == std::vector<std::string>{"c"});
   CHECK(names_of(tensorflow::reader{.tags = "serve,gpu"}.read(bytes, "m").ops) == std::vector<std::string>{"b"});
   std::ostringstream out;
@@ -239,12 +248,16 @@ std::string as_saved_model(const std::string& graph_def) {
   }
   std::string library;
   wire::put(library, 1, std::string_view{function});
-  const auto head = tensorflow::from_text("node { name: 'call' op: 'StatefulPartitionedCall' attr { key: 'f' value { func { name: "
-                                          "'step' } } } } versions { producer: 27 }", message_id::graph_def, "head");
+  const auto head =
+    tensorflow::from_text("node { name: 'call' op: 'StatefulPartitionedCall' attr { key: 'f' value { func { name: "
+                          "'step' } } } } versions { producer: 27 }",
+                          message_id::graph_def, "head");
   std::string graph = head;
   wire::put(graph, 2, std::string_view{library});
-  std::string meta = tensorflow::from_text("meta_info_def { tags: 'serve' } signature_def { key: 'step' value { outputs { key: 'o' "
-                                           "value { name: 'call:0' } } } }", message_id::meta_graph, "meta");
+  std::string meta =
+    tensorflow::from_text("meta_info_def { tags: 'serve' } signature_def { key: 'step' value { outputs { key: 'o' "
+                          "value { name: 'call:0' } } } }",
+                          message_id::meta_graph, "meta");
   wire::put(meta, 2, std::string_view{graph});
   std::string saved;
   wire::put(saved, 1, std::uint64_t{1});
@@ -270,8 +283,9 @@ TEST_CASE("a bundled network in a function of a SavedModel is the same workload"
     CHECK(copy.num_groups() == w.num_groups());
     std::size_t different = 0;
     for (const op_id v : ids(w.num_ops())) {
-      different += copy.name(v) == "call/" + std::string{w.name(v)} && copy.type(v) == w.type(v) && copy.kinds(v) == w.kinds(v) &&
-                       copy.resident_bytes(v) == w.resident_bytes(v) && copy.work(v) == w.work(v) && copy.group(v) == w.group(v)
+      different += copy.name(v) == "call/" + std::string{w.name(v)} && copy.type(v) == w.type(v) &&
+                       copy.kinds(v) == w.kinds(v) && copy.resident_bytes(v) == w.resident_bytes(v) &&
+                       copy.work(v) == w.work(v) && copy.group(v) == w.group(v)
                      ? 0u
                      : 1u;
     }

@@ -16,19 +16,23 @@ using dims = std::vector<std::int64_t>;
 /// One op on inputs whose shapes or values are known.
 class single_op {
 public:
-  explicit single_op(std::string type, std::string attributes = "") : type_{std::move(type)}, attributes_{std::move(attributes)} {}
+  explicit single_op(std::string type, std::string attributes = "")
+      : type_{std::move(type)}, attributes_{std::move(attributes)} {}
 
   single_op& input(const dims& shape) {
     const auto name = next();
-    text_ += "node { name: '" + name + "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: " +
-             "'shape' value { shape { " + extents(shape) + " } } } }\n";
+    text_ +=
+      "node { name: '" + name +
+      "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: " + "'shape' value { shape { " +
+      extents(shape) + " } } } }\n";
     return *this;
   }
   single_op& values(const dims& list, bool scalar = false) {
     const auto name = next();
-    text_ += "node { name: '" + name + "' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' " +
-             "value { tensor { dtype: DT_INT32 tensor_shape { " + (scalar ? "" : extents({static_cast<std::int64_t>(list.size())})) +
-             " } ";
+    text_ += "node { name: '" + name +
+             "' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' " +
+             "value { tensor { dtype: DT_INT32 tensor_shape { " +
+             (scalar ? "" : extents({static_cast<std::int64_t>(list.size())})) + " } ";
     for (const auto i : list) {
       text_ += "int_val: " + std::to_string(i) + " ";
     }
@@ -41,7 +45,8 @@ public:
   std::int64_t elements(std::size_t i = 0) {
     const auto& w = read();
     const auto outputs = w.outputs(static_cast<op_id>(w.num_ops() - 1));
-    return i < outputs.size() ? static_cast<std::int64_t>(w.bytes(outputs.begin()[static_cast<std::ptrdiff_t>(i)]) / 4) : -1;
+    return i < outputs.size() ? static_cast<std::int64_t>(w.bytes(outputs.begin()[static_cast<std::ptrdiff_t>(i)]) / 4)
+                              : -1;
   }
   double work() {
     const auto& w = read();
@@ -94,16 +99,20 @@ std::string yes(const std::string& key) { return "attr { key: '" + key + "' valu
 TEST_CASE("products") {
   CHECK(single_op{"MatMul"}.input({3, 4}).input({4, 5}).elements() == 15);
   CHECK(single_op{"MatMul"}.input({3, 4}).input({4, 5}).work() == 2 * 3 * 4 * 5);
-  CHECK(single_op{"MatMul", yes("transpose_a") + yes("transpose_b")}.input({4, 3}).input({5, 4}).work() == 2 * 3 * 4 * 5);
+  CHECK(single_op{"MatMul", yes("transpose_a") + yes("transpose_b")}.input({4, 3}).input({5, 4}).work() ==
+        2 * 3 * 4 * 5);
   CHECK(single_op{"BatchMatMulV2"}.input({7, 1, 3, 4}).input({6, 4, 5}).elements() == 7 * 6 * 15);
   CHECK(single_op{"BatchMatMulV2"}.input({7, 1, 3, 4}).input({6, 4, 5}).work() == 2 * 7 * 6 * 15 * 4);
-  CHECK(single_op{"BatchMatMul", yes("adj_x") + yes("adj_y")}.input({2, 4, 3}).input({2, 5, 4}).work() == 2 * 2 * 15 * 4);
+  CHECK(single_op{"BatchMatMul", yes("adj_x") + yes("adj_y")}.input({2, 4, 3}).input({2, 5, 4}).work() ==
+        2 * 2 * 15 * 4);
   CHECK(single_op{"Einsum", word("equation", "bij,bjk->bik")}.input({2, 3, 4}).input({2, 4, 5}).elements() == 30);
   CHECK(single_op{"Einsum", word("equation", "bij,bjk->bik")}.input({2, 3, 4}).input({2, 4, 5}).work() == 2 * 2 * 60);
   CHECK(single_op{"Einsum", word("equation", "...x,xy->...y")}.input({2, 3, 4}).input({4, 5}).elements() == 2 * 3 * 5);
   CHECK(single_op{"Einsum", word("equation", "...x,xy->...y")}.input({2, 3, 4}).input({4, 5}).work() == 2 * 2 * 60);
-  CHECK(single_op{"Einsum", word("equation", "...ij,...jk->...ik")}.input({7, 1, 3, 4}).input({2, 4, 5}).elements() == 7 * 2 * 15);
-  CHECK(single_op{"Einsum", word("equation", "...ij,...jk->...ik")}.input({7, 1, 3, 4}).input({2, 4, 5}).work() == 2 * 7 * 2 * 60);
+  CHECK(single_op{"Einsum", word("equation", "...ij,...jk->...ik")}.input({7, 1, 3, 4}).input({2, 4, 5}).elements() ==
+        7 * 2 * 15);
+  CHECK(single_op{"Einsum", word("equation", "...ij,...jk->...ik")}.input({7, 1, 3, 4}).input({2, 4, 5}).work() ==
+        2 * 7 * 2 * 60);
 }
 
 TEST_CASE("convolutions and their gradients") {
@@ -113,25 +122,46 @@ TEST_CASE("convolutions and their gradients") {
   CHECK(single_op{"Conv2D", same}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).elements() == 2 * 14 * 14 * 8);
   CHECK(single_op{"Conv2D", same}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).work() == work);
   CHECK(single_op{"Conv2D", valid}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).elements() == 2 * 24 * 24 * 8);
-  CHECK(single_op{"Conv2D", valid + ints("dilations", {1, 2, 2, 1})}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).elements() ==
-        2 * 20 * 20 * 8);
+  CHECK(
+    single_op{"Conv2D", valid + ints("dilations", {1, 2, 2, 1})}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).elements() ==
+    2 * 20 * 20 * 8);
   CHECK(single_op{"Conv2D", ints("strides", {1, 1, 2, 2}) + word("padding", "SAME") + word("data_format", "NCHW")}
           .input({2, 3, 28, 28}).input({5, 5, 3, 8}).work() == work);
-  CHECK(single_op{"Conv2D", ints("strides", {1, 1, 1, 1}) + word("padding", "EXPLICIT") + ints("explicit_paddings", {0, 0, 1, 1, 2, 2, 0, 0})}
-          .input({1, 4, 4, 1}).input({3, 3, 1, 1}).elements() == 4 * 6);
-  CHECK(single_op{"Conv2DBackpropInput", same}.values({2, 28, 28, 3}).input({5, 5, 3, 8}).input({2, 14, 14, 8}).elements() ==
-        2 * 28 * 28 * 3);
-  CHECK(single_op{"Conv2DBackpropInput", same}.values({2, 28, 28, 3}).input({5, 5, 3, 8}).input({2, 14, 14, 8}).work() == work);
-  CHECK(single_op{"Conv2DBackpropFilter", same}.input({2, 28, 28, 3}).values({5, 5, 3, 8}).input({2, 14, 14, 8}).elements() ==
-        5 * 5 * 3 * 8);
-  CHECK(single_op{"Conv2DBackpropFilter", same}.input({2, 28, 28, 3}).values({5, 5, 3, 8}).input({2, 14, 14, 8}).work() == work);
-  CHECK(single_op{"DepthwiseConv2dNative", same}.input({2, 28, 28, 3}).input({5, 5, 3, 4}).elements() == 2 * 14 * 14 * 12);
-  CHECK(single_op{"DepthwiseConv2dNative", same}.input({2, 28, 28, 3}).input({5, 5, 3, 4}).work() == 2.0 * 2 * 14 * 14 * 12 * 25);
-  CHECK(single_op{"DepthwiseConv2dNativeBackpropInput", same}.values({2, 28, 28, 3}).input({5, 5, 3, 4}).input({2, 14, 14, 12})
+  CHECK(single_op{"Conv2D", ints("strides", {1, 1, 1, 1}) + word("padding", "EXPLICIT") +
+                              ints("explicit_paddings", {0, 0, 1, 1, 2, 2, 0, 0})}
+          .input({1, 4, 4, 1})
+          .input({3, 3, 1, 1})
+          .elements() == 4 * 6);
+  CHECK(single_op{"Conv2DBackpropInput", same}
+          .values({2, 28, 28, 3})
+          .input({5, 5, 3, 8})
+          .input({2, 14, 14, 8})
+          .elements() == 2 * 28 * 28 * 3);
+  CHECK(
+    single_op{"Conv2DBackpropInput", same}.values({2, 28, 28, 3}).input({5, 5, 3, 8}).input({2, 14, 14, 8}).work() ==
+    work);
+  CHECK(single_op{"Conv2DBackpropFilter", same}
+          .input({2, 28, 28, 3})
+          .values({5, 5, 3, 8})
+          .input({2, 14, 14, 8})
+          .elements() == 5 * 5 * 3 * 8);
+  CHECK(
+    single_op{"Conv2DBackpropFilter", same}.input({2, 28, 28, 3}).values({5, 5, 3, 8}).input({2, 14, 14, 8}).work() ==
+    work);
+  CHECK(single_op{"DepthwiseConv2dNative", same}.input({2, 28, 28, 3}).input({5, 5, 3, 4}).elements() ==
+        2 * 14 * 14 * 12);
+  CHECK(single_op{"DepthwiseConv2dNative", same}.input({2, 28, 28, 3}).input({5, 5, 3, 4}).work() ==
+        2.0 * 2 * 14 * 14 * 12 * 25);
+  CHECK(single_op{"DepthwiseConv2dNativeBackpropInput", same}
+          .values({2, 28, 28, 3})
+          .input({5, 5, 3, 4})
+          .input({2, 14, 14, 12})
           .work() == 2.0 * 2 * 14 * 14 * 12 * 25);
   CHECK(single_op{"DepthwiseConv2dNativeBackpropFilter", same}.input({2, 28, 28, 3}).values({5, 5, 3, 4})
           .input({2, 14, 14, 12}).work() == 2.0 * 2 * 14 * 14 * 12 * 25);
-  CHECK(single_op{"Conv3D", ints("strides", {1, 1, 1, 1, 1}) + word("padding", "SAME")}.input({1, 4, 4, 4, 2}).input({3, 3, 3, 2, 5})
+  CHECK(single_op{"Conv3D", ints("strides", {1, 1, 1, 1, 1}) + word("padding", "SAME")}
+          .input({1, 4, 4, 4, 2})
+          .input({3, 3, 3, 2, 5})
           .work() == 2.0 * 64 * 27 * 2 * 5);
 }
 
@@ -140,8 +170,10 @@ TEST_CASE("pooling and normalisation") {
   CHECK(single_op{"MaxPool", pool + word("padding", "SAME")}.input({2, 9, 9, 4}).elements() == 2 * 25 * 4);
   CHECK(single_op{"MaxPool", pool + word("padding", "VALID")}.input({2, 9, 9, 4}).elements() == 2 * 16 * 4);
   CHECK(single_op{"AvgPool", pool + word("padding", "VALID")}.input({2, 9, 9, 4}).work() == 2 * 16 * 4 * 9);
-  CHECK(single_op{"MaxPoolGrad", pool}.input({2, 9, 9, 4}).input({2, 5, 5, 4}).input({2, 5, 5, 4}).elements() == 2 * 81 * 4);
-  CHECK(single_op{"MaxPoolGrad", pool}.input({2, 9, 9, 4}).input({2, 5, 5, 4}).input({2, 5, 5, 4}).work() == 2 * 25 * 4 * 9);
+  CHECK(single_op{"MaxPoolGrad", pool}.input({2, 9, 9, 4}).input({2, 5, 5, 4}).input({2, 5, 5, 4}).elements() ==
+        2 * 81 * 4);
+  CHECK(single_op{"MaxPoolGrad", pool}.input({2, 9, 9, 4}).input({2, 5, 5, 4}).input({2, 5, 5, 4}).work() ==
+        2 * 25 * 4 * 9);
   CHECK(single_op{"AvgPoolGrad", pool}.values({2, 9, 9, 4}).input({2, 5, 5, 4}).elements() == 2 * 81 * 4);
   CHECK(single_op{"AvgPoolGrad", pool}.values({2, 9, 9, 4}).input({2, 5, 5, 4}).work() == 2 * 25 * 4 * 9);
   single_op norm{"FusedBatchNorm"};
@@ -204,7 +236,8 @@ TEST_CASE("moving data") {
 }
 
 TEST_CASE("strided slices") {
-  const auto slice = [](const dims& shape, const dims& begin, const dims& end, const dims& stride, const std::string& masks = "") {
+  const auto slice = [](const dims& shape, const dims& begin, const dims& end, const dims& stride,
+                        const std::string& masks = "") {
     return single_op{"StridedSlice", masks}.input(shape).values(begin).values(end).values(stride).elements();
   };
   CHECK(slice({10}, {2}, {8}, {3}) == 2);
@@ -225,7 +258,8 @@ TEST_CASE("cells and updates") {
   CHECK(single_op{"ApplyAdam"}.input({5, 6}).work() == 12 * 30);
   CHECK(single_op{"ResourceApplyMomentum"}.input({5, 6}).work() == 4 * 30);
   CHECK(single_op{"AssignAddVariableOp"}.input({5, 6}).input({5, 6}).work() == 30);
-  CHECK(single_op{"SparseApplyAdagrad"}.input({2, 6}).input({2, 6}).input({}).input({3, 6}).values({0, 1, 0}).work() == 4 * 18);
+  CHECK(single_op{"SparseApplyAdagrad"}.input({2, 6}).input({2, 6}).input({}).input({3, 6}).values({0, 1, 0}).work() ==
+        4 * 18);
 }
 
 TEST_CASE("shapes that are computed in the graph are followed") {
@@ -274,20 +308,26 @@ std::string text(const std::string& key, const std::string& s) {
 }
 
 TEST_CASE("blocks of space become examples or channels, and back") {
-  CHECK(single_op("SpaceToBatchND").input({1, 64, 64, 32}).values({2, 2}).values({2, 2, 2, 2}).elements() == 4 * 34 * 34 * 32);
+  CHECK(single_op("SpaceToBatchND").input({1, 64, 64, 32}).values({2, 2}).values({2, 2, 2, 2}).elements() ==
+        4 * 34 * 34 * 32);
   CHECK(single_op("SpaceToBatchND").input({3, 10, 7}).values({4}).values({1, 1}).elements() == 12 * 3 * 7);
   CHECK(single_op("SpaceToBatchND").input({3, 10, 7}).values({4}).values({1, 1}).work() == 0);
-  CHECK(single_op("BatchToSpaceND").input({4, 32, 32, 64}).values({2, 2}).values({0, 0, 0, 0}).elements() == 64 * 64 * 64);
+  CHECK(single_op("BatchToSpaceND").input({4, 32, 32, 64}).values({2, 2}).values({0, 0, 0, 0}).elements() ==
+        64 * 64 * 64);
   CHECK(single_op("BatchToSpaceND").input({12, 3, 7}).values({4}).values({1, 1}).elements() == 3 * 10 * 7);
-  CHECK(single_op("SpaceToBatch", integer("block_size", 2)).input({1, 6, 8, 5}).values({1, 1, 0, 0}).elements() == 4 * 4 * 4 * 5);
-  CHECK(single_op("BatchToSpace", integer("block_size", 2)).input({4, 4, 4, 5}).values({1, 1, 0, 0}).elements() == 1 * 6 * 8 * 5);
+  CHECK(single_op("SpaceToBatch", integer("block_size", 2)).input({1, 6, 8, 5}).values({1, 1, 0, 0}).elements() ==
+        4 * 4 * 4 * 5);
+  CHECK(single_op("BatchToSpace", integer("block_size", 2)).input({4, 4, 4, 5}).values({1, 1, 0, 0}).elements() ==
+        1 * 6 * 8 * 5);
   // The number of elements stays, so what reads the result tells the extents apart: windows of 1 with a stride.
-  const std::string pool = integers("ksize", {1, 1, 1, 1}) + integers("strides", {1, 2, 2, 1}) + text("padding", "SAME");
+  const std::string pool =
+    integers("ksize", {1, 1, 1, 1}) + integers("strides", {1, 2, 2, 1}) + text("padding", "SAME");
   const auto pooled = [&](const std::string& op, const std::string& more) {
-    const auto graph = "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape "
-                       "{ dim { size: 1 } dim { size: 6 } dim { size: 6 } dim { size: 16 } } } } } node { name: 'b' op: '" + op +
-                       "' input: 'x' " + integer("block_size", 2) + more + " } node { name: 'p' op: 'MaxPool' input: 'b' " + pool +
-                       " } versions { producer: 27 }";
+    const auto graph =
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { "
+      "shape { dim { size: 1 } dim { size: 6 } dim { size: 6 } dim { size: 16 } } } } } node { name: 'b' op: '" +
+      op + "' input: 'x' " + integer("block_size", 2) + more + " } node { name: 'p' op: 'MaxPool' input: 'b' " + pool +
+      " } versions { producer: 27 }";
     const auto w = tensorflow::reader{}.read(graph, "net").ops;
     return w.bytes(w.outputs(2)[0]) / 4;
   };
@@ -327,10 +367,14 @@ TEST_CASE("rows that are summed by their numbers are as many as the last number 
   CHECK(single_op("SegmentMean").input({500, 3}).input({500}).elements() == 500 * 3); // the most that is possible
   CHECK(single_op("SparseSegmentSum").input({100, 8}).values({5, 6, 7}).values({0, 0, 1}).elements() == 2 * 8);
   CHECK(single_op("SparseSegmentSum").input({100, 8}).values({5, 6, 7}).values({0, 0, 1}).work() == 24);
-  CHECK(single_op("SparseSegmentMeanWithNumSegments").input({100, 8}).values({5, 6}).values({0, 3}).value(9).elements() == 9 * 8);
+  CHECK(
+    single_op("SparseSegmentMeanWithNumSegments").input({100, 8}).values({5, 6}).values({0, 3}).value(9).elements() ==
+    9 * 8);
   CHECK(single_op("UnsortedSegmentProd").input({100, 8}).input({100}).value(7).elements() == 7 * 8);
-  const auto text = "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape "
-                    "{ dim { size: 6 } } } } } node { name: 's' op: 'SegmentSum' input: 'x' input: 'x' } versions { producer: 27 }";
+  const auto text =
+    "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { "
+    "shape { dim { size: 6 } } } } } node { name: 's' op: 'SegmentSum' input: 'x' input: 'x' } versions { producer: 27 "
+    "}";
   const auto m = tensorflow::reader{}.read(text, "net");
   REQUIRE(m.notes.size() == 1);
   CHECK(m.notes[0] == "1 outputs are as large as their data say: the most that is possible is taken");
@@ -341,23 +385,51 @@ TEST_CASE("rows that are summed by their numbers are as many as the last number 
 
 TEST_CASE("quantised ops compute what the plain ones do, and tell ranges") {
   const std::string type = "attr { key: 'Toutput' value { type: DT_QINT32 } } ";
-  const auto product = single_op("QuantizedMatMul", type).input({8, 64}).input({64, 16}).input({}).input({}).input({}).input({});
+  const auto product =
+    single_op("QuantizedMatMul", type).input({8, 64}).input({64, 16}).input({}).input({}).input({}).input({});
   auto op = product;
   CHECK(op.elements() == 8 * 16);
   CHECK(op.elements(1) == 1);
   CHECK(op.elements(2) == 1);
   CHECK(op.work() == 2.0 * 8 * 64 * 16);
-  const auto window = integers("strides", {1, 1, 1, 1}) + text("padding", "VALID") + "attr { key: 'out_type' value { type: DT_QINT32 } } ";
-  auto conv = single_op("QuantizedConv2D", window).input({1, 10, 10, 3}).input({3, 3, 3, 7}).input({}).input({}).input({}).input({});
+  const auto window = integers("strides", {1, 1, 1, 1}) + text("padding", "VALID") +
+                      "attr { key: 'out_type' value { type: DT_QINT32 } } ";
+  auto conv = single_op("QuantizedConv2D", window)
+                .input({1, 10, 10, 3})
+                .input({3, 3, 3, 7})
+                .input({})
+                .input({})
+                .input({})
+                .input({});
   CHECK(conv.elements() == 8 * 8 * 7);
   CHECK(conv.elements(2) == 1);
   CHECK(conv.work() == 2.0 * 8 * 8 * 7 * 27);
-  CHECK(single_op("QuantizeV2", "attr { key: 'T' value { type: DT_QUINT8 } } ").input({40}).input({}).input({}).elements() == 10);
-  CHECK(single_op("Dequantize", "attr { key: 'T' value { type: DT_QUINT8 } } ").input({40}).input({}).input({}).elements() == 40);
-  CHECK(single_op("Requantize", "attr { key: 'out_type' value { type: DT_QUINT8 } } ").input({40}).input({}).input({}).elements() == 10);
+  CHECK(single_op("QuantizeV2", "attr { key: 'T' value { type: DT_QUINT8 } } ")
+          .input({40})
+          .input({})
+          .input({})
+          .elements() == 10);
+  CHECK(single_op("Dequantize", "attr { key: 'T' value { type: DT_QUINT8 } } ")
+          .input({40})
+          .input({})
+          .input({})
+          .elements() == 40);
+  CHECK(single_op("Requantize", "attr { key: 'out_type' value { type: DT_QUINT8 } } ")
+          .input({40})
+          .input({})
+          .input({})
+          .elements() == 10);
   CHECK(single_op("QuantizedRelu").input({40}).input({}).input({}).elements(1) == 1);
   CHECK(single_op("RequantizationRange").input({40}).input({}).input({}).elements() == 1);
-  CHECK(single_op("QuantizedConcat").value(1).input({2, 3}).input({2, 4}).input({}).input({}).input({}).input({}).elements() == 14);
+  CHECK(single_op("QuantizedConcat")
+          .value(1)
+          .input({2, 3})
+          .input({2, 4})
+          .input({})
+          .input({})
+          .input({})
+          .input({})
+          .elements() == 14);
 }
 
 TEST_CASE("diagonals and matrices") {
@@ -391,7 +463,8 @@ TEST_CASE("decompositions cost what textbooks say") {
   CHECK(single_op("Qr", boolean("full_matrices", true)).input({50, 20}).elements(0) == 2500);
   CHECK(single_op("SelfAdjointEigV2").input({7, 7}).elements(0) == 7);
   CHECK(single_op("SelfAdjointEigV2").input({7, 7}).elements(1) == 49);
-  CHECK(single_op("SelfAdjointEigV2", boolean("compute_v", false)).input({6, 6}).work() == doctest::Approx(4.0 / 3 * 216));
+  CHECK(single_op("SelfAdjointEigV2", boolean("compute_v", false)).input({6, 6}).work() ==
+        doctest::Approx(4.0 / 3 * 216));
   CHECK(single_op("Lu").input({3, 7, 7}).elements(1) == 21);
   CHECK(single_op("MatrixDeterminant").input({3, 7, 7}).elements() == 3);
   CHECK(single_op("MatrixInverse").input({7, 7}).work() == doctest::Approx(2 * 343));
@@ -402,28 +475,37 @@ TEST_CASE("decompositions cost what textbooks say") {
   CHECK(single_op("MatrixSolveLs").input({9, 4}).input({9, 2}).input({}).elements() == 8);
   CHECK(single_op("FFT").input({3, 8}).work() == 5 * 24 * 3);
   CHECK(single_op("RFFT").input({3, 8}).values({8}).elements() == 30);
-  CHECK(single_op("RFFT", "attr { key: 'Tcomplex' value { type: DT_COMPLEX64 } } ").input({3, 8}).values({8}).elements() == 30);
+  CHECK(
+    single_op("RFFT", "attr { key: 'Tcomplex' value { type: DT_COMPLEX64 } } ").input({3, 8}).values({8}).elements() ==
+    30);
   CHECK(single_op("IRFFT").input({3, 5}).values({8}).elements() == 24);
 }
 
 TEST_CASE("patches, dilations, crops, lists of tensors") {
   const auto window = [](const std::string& padding) {
-    return integers("ksizes", {1, 3, 3, 1}) + integers("strides", {1, 5, 5, 1}) + integers("rates", {1, 2, 2, 1}) + text("padding", padding);
+    return integers("ksizes", {1, 3, 3, 1}) + integers("strides", {1, 5, 5, 1}) + integers("rates", {1, 2, 2, 1}) +
+           text("padding", padding);
   };
   CHECK(single_op("ExtractImagePatches", window("VALID")).input({1, 10, 10, 2}).elements() == 2 * 2 * 18);
   CHECK(single_op("ExtractImagePatches", window("SAME")).input({1, 11, 10, 2}).elements() == 3 * 2 * 18);
-  const auto morphology = integers("strides", {1, 1, 1, 1}) + integers("rates", {1, 2, 2, 1}) + text("padding", "VALID");
+  const auto morphology =
+    integers("strides", {1, 1, 1, 1}) + integers("rates", {1, 2, 2, 1}) + text("padding", "VALID");
   auto dilated = single_op("Dilation2D", morphology).input({1, 10, 10, 4}).input({3, 2, 4});
   CHECK(dilated.elements() == 6 * 8 * 4);
   CHECK(dilated.work() == 2.0 * 6 * 8 * 4 * 6);
-  CHECK(single_op("CropAndResize").input({2, 90, 90, 3}).input({7, 4}).input({7}).values({14, 15}).elements() == 7 * 14 * 15 * 3);
-  CHECK(single_op("MaxPoolWithArgmax", integers("ksize", {1, 2, 2, 1}) + integers("strides", {1, 2, 2, 1}) + text("padding", "VALID"))
-          .input({1, 8, 8, 3}).elements(1) == 48 * 2); // of eight bytes
-  CHECK(single_op("BlockLSTM").value(5).input({5, 2, 3}).input({2, 7}).input({2, 7}).input({10, 28}).elements(6) == 5 * 2 * 7);
+  CHECK(single_op("CropAndResize").input({2, 90, 90, 3}).input({7, 4}).input({7}).values({14, 15}).elements() ==
+        7 * 14 * 15 * 3);
+  CHECK(single_op("MaxPoolWithArgmax",
+                  integers("ksize", {1, 2, 2, 1}) + integers("strides", {1, 2, 2, 1}) + text("padding", "VALID"))
+          .input({1, 8, 8, 3})
+          .elements(1) == 48 * 2); // of eight bytes
+  CHECK(single_op("BlockLSTM").value(5).input({5, 2, 3}).input({2, 7}).input({2, 7}).input({10, 28}).elements(6) ==
+        5 * 2 * 7);
   CHECK(single_op("BlockLSTM").value(5).input({5, 2, 3}).input({2, 7}).input({2, 7}).input({10, 28}).work() ==
         5 * (2.0 * 2 * 280 + 14 * 14));
   CHECK(single_op("TensorListGetItem").input({20, 32, 8}).value(0).values({-1, 8}).elements() == 32 * 8);
-  CHECK(single_op("TensorListStack", integer("num_elements", 9)).input({-1, 32, 8}).values({-1, 8}).elements() == 9 * 32 * 8);
+  CHECK(single_op("TensorListStack", integer("num_elements", 9)).input({-1, 32, 8}).values({-1, 8}).elements() ==
+        9 * 32 * 8);
 }
 
 } // namespace interop_tensorflow_shapes_test

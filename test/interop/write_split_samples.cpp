@@ -16,7 +16,8 @@ namespace {
 using path = std::filesystem::path;
 
 void write(const path& file, const std::string& bytes) {
-  weft::io::write_file(file, [&](std::ostream& out) { out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
+  weft::io::write_file(file,
+                       [&](std::ostream& out) { out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
 }
 
 /// `whole` is where the model is, seen from the new folder, and `prefix` where its data is.

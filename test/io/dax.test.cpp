@@ -79,7 +79,8 @@ TEST_CASE("dax: as its versions and the programs that write it have it") {
          {"\xef\xbb\xbf" + adag(two + edge), "2,3 0>1:0"},
          {adag("<job id='a' name='x' runtime='2'/>\n<job id='b' runtime='3'></job>" + edge), "2,3 0>1:0"},
          {adag(edge + two), "2,3 0>1:0"}, // dependencies first
-         {adag(job("a", time2 + R"(<uses name="f" link="output" register="false"><metadata key="size">5</metadata></uses>)") +
+         {adag(job("a", time2 +
+                          R"(<uses name="f" link="output" register="false"><metadata key="size">5</metadata></uses>)") +
                job("b", time3 + R"(<uses name="f" link="input"/>)") + edge),
           "2,3 0>1:5"},
          {adag("<file name=\"f\"><metadata key=\"size\">5</metadata><pfn url=\"file:///f\" site=\"local\"/></file>" +

@@ -47,7 +47,8 @@ TEST_CASE("dot: ops, edges, sizes and control edges; names are escaped") {
 
 TEST_CASE("dot: weights are attributes that Graphviz does not look at") {
   const auto text = text_of([](std::ostream& out) { io::write_dot(out, small()); });
-  CHECK(has(text, R"(n0 [label="a \"b\" \\n\nMat\nMul", work="0", name="a \"b\" \\n", type="Mat\nMul", outputs="1536 0"];)"));
+  CHECK(has(text,
+            R"(n0 [label="a \"b\" \\n\nMat\nMul", work="0", name="a \"b\" \\n", type="Mat\nMul", outputs="1536 0"];)"));
   CHECK(has(text, R"(n1 [label="1", work="0", name="", outputs="3"];)"));
   CHECK(has(text, "n0 -> n2 [style=dashed, tensor=1];"));
 }

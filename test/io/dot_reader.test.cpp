@@ -52,10 +52,11 @@ TEST_CASE("dot reader: what write_dot writes comes back") {
 }
 
 TEST_CASE("dot reader: weights by the names that people use") {
-  const auto m = read("digraph G {\n"
-                      "  a [weight=2.5]; b [size=\"1e3\", alpha=0.2]; c [work=4; size=9]; d [comp=\"5\" label=\"D\\n\\N\"]\n"
-                      "  a -> b [size=10.5]; a -> c [weight=\"7\"]; b -> d [comm=3, bytes=4]; c -> d\n"
-                      "}\n");
+  const auto m =
+    read("digraph G {\n"
+         "  a [weight=2.5]; b [size=\"1e3\", alpha=0.2]; c [work=4; size=9]; d [comp=\"5\" label=\"D\\n\\N\"]\n"
+         "  a -> b [size=10.5]; a -> c [weight=\"7\"]; b -> d [comm=3, bytes=4]; c -> d\n"
+         "}\n");
   CHECK(m.ops.num_ops() == 4);
   CHECK(m.ops.work(0) == 2.5);
   CHECK(m.ops.work(1) == 1000);

@@ -93,7 +93,8 @@ TEST_CASE("hwloc XML: version 1, without GPUs, with a clock of the kinds of core
     </object>
   </object>
   <cpukind cpuset="0x3"><info name="FrequencyMaxMHz" value="4000"/><info name="FrequencyBaseMHz" value="3000"/></cpukind>
-</topology>)", "in");
+</topology>)",
+                                          "in");
   CHECK(*all.host == inventory::processors{
                        .kinds = {{.model = "A & B", .cores = 2, .hertz = 3e9, .clock = inventory::clock_kind::base}}});
   CHECK(all.memory == byte_count{8} << 30);

@@ -144,7 +144,8 @@ TEST_CASE("hyperdag: what cannot be read says where and why") {
 }
 
 TEST_CASE("bsp machine: processors, and links from g, the costs of pairs and L") {
-  const auto p = machine("% BSP Data\n3 2 5\n% NUMA Data\n0 0 0\n0 1 1\n0 2 2.5\n1 0 0\n1 1 0\n1 2 1\n2 0 1\n2 1 1\n2 2 0\n");
+  const auto p =
+    machine("% BSP Data\n3 2 5\n% NUMA Data\n0 0 0\n0 1 1\n0 2 2.5\n1 0 0\n1 1 0\n1 2 1\n2 0 1\n2 1 1\n2 2 0\n");
   REQUIRE(p.num_devices() == 3);
   CHECK(p.kind(0) == device_kind::cpu);
   CHECK(p.speed(0) == 1);

@@ -306,7 +306,8 @@ TEST_CASE("platform JSON: speeds with narrower numbers, and a description for pe
   std::istringstream wrong{R"({"format": "weft.platform", "version": 1, "devices": [
     {"kind": "gpu", "speed": 10, "narrow_speeds": {"half": 0}}]})"};
   CHECK_THROWS_WITH_AS(io::read_platform_json(wrong, "p.json"),
-                       "p.json:2: /devices/0/narrow_speeds/half: expected a positive number, found 0", weft::parse_error);
+                       "p.json:2: /devices/0/narrow_speeds/half: expected a positive number, found 0",
+                       weft::parse_error);
 }
 
 } // namespace io_json_platform_test

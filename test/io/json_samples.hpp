@@ -36,8 +36,9 @@ inline std::string plan_with(const std::string& rest) {
 /// A plan's origin with this value for the option `batch`, and more members.
 inline std::string origin_with(const std::string& batch, const std::string& more = "") {
   return R"("origin": {"weft": "1", "model": {"name": "m", "format": "ONNX"}, "platform": "p", "options": {"batch": )" +
-         batch + R"(}, "notes": [], "objective": {"name": "makespan", "value": 1.5, "unit": "s"}, "step_seconds": 1.5)" +
-         more + "}";
+         batch +
+         R"(}, "notes": [], "objective": {"name": "makespan", "value": 1.5, "unit": "s"}, "step_seconds": 1.5)" + more +
+         "}";
 }
 
 inline std::vector<wrong_file> wrong_workloads() {
@@ -197,8 +198,8 @@ inline std::vector<wrong_file> wrong_plans() {
     {"step_missing", plan_with("\"order\": [{\"op\": 0, \"to\": 1}]"), 5, "/order/0: ", "the key 'tensor' is missing"},
     {"step_range", plan_with("\"order\": [0, 3]"), 5, "/order/1: ", "there is no op 3; the placement has 3 ops", false},
     {"step_twice", plan_with("\"order\": [0, 0]"), 5, "/order/1: ", "op 0 is in the order twice", false},
-    {"few_names", plan_with("\"ops\": [\"a\", \"b\"]"), 5, "/ops: ", "there are 2 names of ops, and the placement has 3",
-     false},
+    {"few_names", plan_with("\"ops\": [\"a\", \"b\"]"), 5,
+     "/ops: ", "there are 2 names of ops, and the placement has 3", false},
     {"name_number", plan_with("\"devices\": [\"a\",\n1]"), 6, "/devices/1: ", "expected a string"},
     {"origin_text", plan_with("\"origin\": \"somewhere\""), 5, "/origin: ", "expected an object"},
     {"origin_key", plan_with(origin_with("[\"32\"]", ",\n\"author\": 1")), 6, "/origin/author: ", "unknown key"},
@@ -229,13 +230,19 @@ inline std::vector<wrong_file> wrong_profiles() {
     {"entry_number", profile_with("7"), 5, "/entries/0: ", "expected an object, found 7"},
     {"no_op", profile_with("{\"machine\": \"m\", \"threads\": 1, \"affinity\": \"packed\", \"seconds\": []}"), 5,
      "/entries/0: ", "the key 'op' is missing"},
-    {"no_threads", profile_with("{\"machine\": \"m\", \"op\": \"a\", \"threads\": 0, \"affinity\": \"packed\", \"seconds\": []}"),
-     5, "/entries/0/threads: ", "a whole number from 1"},
-    {"other_affinity", profile_with("{\"machine\": \"m\", \"op\": \"a\", \"threads\": 1, \"affinity\": \"close\", \"seconds\": []}"),
-     5, "/entries/0/affinity: ", "must be \"packed\" or \"spread\""},
-    {"no_time", profile_with("{\"machine\": \"m\", \"op\": \"a\", \"threads\": 1, \"affinity\": \"spread\", \"seconds\": [1,\n0]}"),
+    {"no_threads",
+     profile_with("{\"machine\": \"m\", \"op\": \"a\", \"threads\": 0, \"affinity\": \"packed\", \"seconds\": []}"), 5,
+     "/entries/0/threads: ", "a whole number from 1"},
+    {"other_affinity",
+     profile_with("{\"machine\": \"m\", \"op\": \"a\", \"threads\": 1, \"affinity\": \"close\", \"seconds\": []}"), 5,
+     "/entries/0/affinity: ", "must be \"packed\" or \"spread\""},
+    {"no_time",
+     profile_with(
+       "{\"machine\": \"m\", \"op\": \"a\", \"threads\": 1, \"affinity\": \"spread\", \"seconds\": [1,\n0]}"),
      6, "/entries/0/seconds/1: ", "a positive number"},
-    {"unknown_key", profile_with("{\"machine\": \"m\", \"op\": \"a\", \"threads\": 1, \"affinity\": \"packed\", \"seconds\": [],\n\"x\": 1}"),
+    {"unknown_key",
+     profile_with(
+       "{\"machine\": \"m\", \"op\": \"a\", \"threads\": 1, \"affinity\": \"packed\", \"seconds\": [],\n\"x\": 1}"),
      6, "/entries/0/x: ", "unknown key"},
   };
 }

@@ -14,7 +14,8 @@ using inventory::distance;
 using inventory::way;
 
 constexpr const char* with_units =
-  "index, name, pci.bus_id, driver_version, memory.total [MiB], power.limit [W], pcie.link.gen.max, pcie.link.width.max\n"
+  "index, name, pci.bus_id, driver_version, memory.total [MiB], power.limit [W], pcie.link.gen.max, "
+  "pcie.link.width.max\n"
   "0, NVIDIA A100-SXM4-80GB, 00000000:07:00.0, 535.129.03, 81920 MiB, 400.00 W, 4, 16\n"
   "1, NVIDIA A100-SXM4-80GB, 00000000:0F:00.0, 535.129.03, 81920 MiB, [N/A], 3, 8\n";
 
@@ -27,7 +28,8 @@ TEST_CASE("nvidia-smi --query-gpu: fields with units") {
 }
 
 TEST_CASE("nvidia-smi --query-gpu: without units, in any order, of an old driver, with carriage returns") {
-  const std::string text = "memory.total [MiB], utilization.gpu [%], gpu_name\r\n16160, 0, Tesla V100-SXM2-16GB\r\n\r\n";
+  const std::string text =
+    "memory.total [MiB], utilization.gpu [%], gpu_name\r\n16160, 0, Tesla V100-SXM2-16GB\r\n\r\n";
   CHECK(io::gpu_list_reader::recognises(text));
   const auto gpus = io::gpu_list_reader::read(text, "in");
   REQUIRE(gpus.size() == 1);
@@ -133,7 +135,8 @@ TEST_CASE("nvidia-smi topo -m: one GPU, and no rows of network cards") {
     "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t\t\t\tN/A\n\nLegend:\n", "in");
   CHECK(one.parts.size() == 1);
   CHECK(one.parts[0].cpus.empty()); // 'N/A' is no processor
-  const auto cut = io::gpu_matrix_reader::read("  GPU0 GPU1 NIC0 CPU Affinity\nGPU0 X SYS PIX 0-3\nGPU1 SYS X SYS 4-7\n", "in");
+  const auto cut =
+    io::gpu_matrix_reader::read("  GPU0 GPU1 NIC0 CPU Affinity\nGPU0 X SYS PIX 0-3\nGPU1 SYS X SYS 4-7\n", "in");
   CHECK(cut.at(2, 0) == way{distance::bridge});
   CHECK(cut.at(2, 2) == way{});
 }

@@ -193,8 +193,9 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
                        : "workload of " + std::to_string(io::read_workload(file.path()).num_ops()));
     }
   }
-  CHECK(read == std::vector<std::string>{"workload of 5", "platform of 5", "platform of 8", "platform of 3", "plan of 6",
-                                         "plan of 3", "trace of 2", "profile of 2", "workload of 4", "platform of 3"});
+  CHECK(read == std::vector<std::string>{"workload of 5", "platform of 5", "platform of 8", "platform of 3",
+                                         "plan of 6", "plan of 3", "trace of 2", "profile of 2", "workload of 4",
+                                         "platform of 3"});
 }
 
 TEST_CASE("read: a model says what its work counts") {

@@ -157,20 +157,23 @@ TEST_CASE("runtime_placement: vLLM's counts and GPUs are those of the stages") {
     read.push_back(devices.back());
     CHECK(read == parts);
   }
-  CHECK_THROWS_WITH_AS(io::vllm_partition(placed({0, 1, 1, 1})),
-                       "vLLM cannot have this placement: part of the model is on 'cpu0', and its stages are accelerators; "
-                       "name accelerators that suffice, or lower what the model needs",
-                       error);
-  CHECK_THROWS_WITH_AS(io::vllm_partition(placed({1, 1, 1, 2})),
-                       "vLLM cannot have this placement: what is after the layers is on a device of its own; it has to go "
-                       "with the last one",
-                       error);
+  CHECK_THROWS_WITH_AS(
+    io::vllm_partition(placed({0, 1, 1, 1})),
+    "vLLM cannot have this placement: part of the model is on 'cpu0', and its stages are accelerators; "
+    "name accelerators that suffice, or lower what the model needs",
+    error);
+  CHECK_THROWS_WITH_AS(
+    io::vllm_partition(placed({1, 1, 1, 2})),
+    "vLLM cannot have this placement: what is after the layers is on a device of its own; it has to go "
+    "with the last one",
+    error);
   auto two = placed({1, 1, 1, 1});
   two.layers[1].scope = "/decoder/layers.0";
-  CHECK_THROWS_WITH_AS(io::vllm_partition(two),
-                       "vLLM cannot have this placement: it has one stack of layers, and the model has 'model.layers.' and "
-                       "'decoder.layers.'",
-                       error);
+  CHECK_THROWS_WITH_AS(
+    io::vllm_partition(two),
+    "vLLM cannot have this placement: it has one stack of layers, and the model has 'model.layers.' and "
+    "'decoder.layers.'",
+    error);
   CHECK_THROWS_AS(io::vllm_partition(placed({1, 1, 2, 1, 1})), error);
 }
 
@@ -325,8 +328,9 @@ TEST_CASE("runtime_placement: Megatron's layout has each layer once") {
   const auto even = io::megatron_options(placed({1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4}));
   CHECK(even.text == "--num-layers 9 --pipeline-model-parallel-size 4 --pipeline-model-parallel-layout "
                      "'Et*2|t*3|t*3|tL'\n");
-  CHECK(even.notes.back() == "versions without --pipeline-model-parallel-layout take --decoder-first-pipeline-num-layers 2 "
-                             "--decoder-last-pipeline-num-layers 1 instead");
+  CHECK(even.notes.back() ==
+        "versions without --pipeline-model-parallel-layout take --decoder-first-pipeline-num-layers 2 "
+        "--decoder-last-pipeline-num-layers 1 instead");
   CHECK_THROWS_AS(io::megatron_options(placed({0, 1, 1, 1})), error);
 }
 
@@ -360,8 +364,9 @@ TEST_CASE("runtime_placement: numbers of GPUs are those of their nodes, and one 
   for (const auto& f : io::runtime_formats) {
     CAPTURE(std::string{f.name});
     if (f.name == "device_map" || f.name == "llama.cpp" || f.name == "tensorflow") {
-      CHECK_THROWS_WITH_AS(f.write(both), doctest::Contains("it is one process, which has the devices of one node, and the "
-                                                            "model is on 'node0/gpu0' and 'node1/gpu0'"),
+      CHECK_THROWS_WITH_AS(f.write(both),
+                           doctest::Contains("it is one process, which has the devices of one node, and the "
+                                             "model is on 'node0/gpu0' and 'node1/gpu0'"),
                            error);
     } else {
       const auto r = f.write(both);

@@ -116,9 +116,10 @@ TEST_CASE("sinfo -N: columns in any order, nodes once for each partition") {
   REQUIRE(nodes.size() == 4);
   CHECK(nodes[2] == inventory::node{"gpu03", 2, 128, byte_count{2051000} << 20, {{"a100", 8}}});
   CHECK(nodes[3] == inventory::node{"cpu01", 2, 40, byte_count{190000} << 20, {}});
-  const std::string dated = "Tue Nov 22 19:54:14 2022\n"
-                            "NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON\n"
-                            "n1             1      gpu*        idle 8       2:4:1  16000        0      1   (null) not yet up\n";
+  const std::string dated =
+    "Tue Nov 22 19:54:14 2022\n"
+    "NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON\n"
+    "n1             1      gpu*        idle 8       2:4:1  16000        0      1   (null) not yet up\n";
   CHECK(io::sinfo_reader::recognises(dated));
   CHECK(io::sinfo_reader::read(dated, "in")[0] == inventory::node{"n1", 2, 8, byte_count{16000} << 20, {}});
 }
@@ -130,7 +131,8 @@ TEST_CASE("Slurm: what cannot be read is refused in one line") {
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a RealMemory=x\n") == "in:1: memory 'x' is not a whole number");
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a Gres=gpu:5000000000\n") ==
         "in:1: number of GPUs '5000000000' is too large");
-  CHECK(refusal_of<io::scontrol_reader>("NodeName=a Gres=gpu:a:600,gpu:b:600\n") == "in:1: more than 1000 GPUs in a node");
+  CHECK(refusal_of<io::scontrol_reader>("NodeName=a Gres=gpu:a:600,gpu:b:600\n") ==
+        "in:1: more than 1000 GPUs in a node");
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a RealMemory=9\nNodeName=a RealMemory=8\n") ==
         "in:2: the node 'a' is listed twice, and not with the same figures");
   std::string often;

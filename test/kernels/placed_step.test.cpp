@@ -99,7 +99,8 @@ TEST_CASE("placed step: any number of devices trains the same network, bit by bi
     weft::rng random{17};
     for (const std::uint32_t devices : {1u, 2u, 4u}) {
       CAPTURE(devices);
-      check_same(expected, trained(net, kernels::program_of(net, {weft::test::random_placement(net.step.graph, devices, random)})));
+      check_same(expected, trained(net, kernels::program_of(
+                                          net, {weft::test::random_placement(net.step.graph, devices, random)})));
       check_same(expected, trained(net, kernels::program_of(net, heft_plan(net.step.graph, devices))));
     }
   }

@@ -82,7 +82,8 @@ TEST_CASE("energy: where nothing runs, and where something takes for ever") {
   CHECK(energy_of(problem{w, q}, trace{}).total() == 0);
   // A device that draws no more when busy charges nothing, not "nothing times for ever".
   const auto pair = pair_of_ops();
-  CHECK(objective::energy{uniform_power{.idle = 1, .active = 1}}.busy(problem{pair, q}, 0, std::numeric_limits<double>::infinity()) == 0);
+  CHECK(objective::energy{uniform_power{.idle = 1, .active = 1}}.busy(problem{pair, q}, 0,
+                                                                      std::numeric_limits<double>::infinity()) == 0);
 }
 
 /// A platform that tells no power.

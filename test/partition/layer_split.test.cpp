@@ -130,7 +130,8 @@ TEST_CASE("layer_split: the first of a kind counts as a layer although it has no
   for (const char* name : {"conv2d/Conv", "conv2d_1/Conv", "dense/MatMul", "dense_1/MatMul", "loss/Mean", "h_2x/y"}) {
     op_name{name}.add_firsts(firsts);
   }
-  CHECK(std::vector<std::string_view>(firsts.begin(), firsts.end()) == std::vector<std::string_view>{"conv2d", "dense"});
+  CHECK(std::vector<std::string_view>(firsts.begin(), firsts.end()) ==
+        std::vector<std::string_view>{"conv2d", "dense"});
   CHECK(op_name{"conv2d/Conv"}.layer(true, firsts) == "conv2d");
   CHECK(op_name{"loss/Mean"}.layer(true, firsts).empty());
 

@@ -69,7 +69,8 @@ TEST_CASE("find_layers: names as exporters and frameworks write them") {
                    "/model/layers.0/mlp/down_proj/MatMul", "/model/layers.1/self_attn/q_proj/MatMul",
                    "/model/layers.1/mlp/experts.0/MatMul", "/model/layers.1/mlp/experts.1/MatMul", "/model/norm/Mul",
                    "/lm_head/MatMul"}) == list{"/model/layers.0", "/model/layers.1"});
-  CHECK(scopes_in({"transformer/h_3/attn/x", "transformer/h_10/attn/x"}) == list{"transformer/h_3", "transformer/h_10"});
+  CHECK(scopes_in({"transformer/h_3/attn/x", "transformer/h_10/attn/x"}) ==
+        list{"transformer/h_3", "transformer/h_10"});
   CHECK(scopes_in({"encoder.layer.3.attention.self", "encoder.layer.4.attention.self"}) ==
         list{"encoder.layer.3", "encoder.layer.4"});
   CHECK(scopes_in({"token_embd", "blk.0.attn_q", "blk.1.attn_q", "output"}) == list{"blk.0", "blk.1"});
@@ -108,9 +109,9 @@ TEST_CASE("find_layers: what is around the layers") {
 
 TEST_CASE("find_layers: networks of the zoo") {
   const auto q = machine();
-  const std::pair<const char*, std::uint32_t> expected[] = {{"bert_base", 12}, {"gpt2_medium", 24}, {"resnet50", 16},
-                                                            {"gnmt", 16},      {"switch_base", 24}, {"inception_v3", 16},
-                                                            {"mnist_conv", 4}, {"ptb_lstm", 2}};
+  const std::pair<const char*, std::uint32_t> expected[] = {
+    {"bert_base", 12},   {"gpt2_medium", 24},  {"resnet50", 16},  {"gnmt", 16},
+    {"switch_base", 24}, {"inception_v3", 16}, {"mnist_conv", 4}, {"ptb_lstm", 2}};
   for (const auto& [name, layers] : expected) {
     CAPTURE(name);
     const auto forward = zoo::make_inference(name);

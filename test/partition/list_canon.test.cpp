@@ -232,7 +232,8 @@ void check_edges() {
   b.add_control_edge(1, 3);
   b.colocate(0, 3);
   const workload mixed = std::move(b).build();
-  const platform<uniform_links> q{{{.kind = device_kind::cpu, .slots = 2}, {.kind = device_kind::gpu}}, {{.latency = 1}}, 1};
+  const platform<uniform_links> q{
+    {{.kind = device_kind::cpu, .slots = 2}, {.kind = device_kind::gpu}}, {{.latency = 1}}, 1};
   const problem p{mixed, q};
   const auto decided = test::decide(S{}, p);
   REQUIRE(decided);

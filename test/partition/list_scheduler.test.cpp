@@ -91,10 +91,11 @@ TEST_CASE("list_scheduler: what wrapped and tabulated costs state changes no pla
     o.max_work = 1 + random.below(100);
     o.max_bytes = 1 + random.below(100);
     const workload w = generate::layered(o, seed);
-    const auto devices = generate::heterogeneous({.devices = 1 + random.below(20),
-                                                  .memory_times_speed = seed % 3 == 0 ? 500'000 : std::uint64_t{1} << 62,
-                                                  .send_work = seed % 2 == 0 ? 0.0 : 10.0},
-                                                 seed);
+    const auto devices =
+      generate::heterogeneous({.devices = 1 + random.below(20),
+                               .memory_times_speed = seed % 3 == 0 ? 500'000 : std::uint64_t{1} << 62,
+                               .send_work = seed % 2 == 0 ? 0.0 : 10.0},
+                              seed);
     auto few = devices.devices();
     for (device& d : few) {
       d.speed = d.kind == device_kind::cpu ? 10 : 30;

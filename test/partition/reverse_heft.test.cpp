@@ -80,7 +80,8 @@ TEST_CASE("reverse HEFT: says which component fits nowhere") {
 
 TEST_CASE("reverse HEFT: the best of several prices, which is far ahead of HEFT where sends are many") {
   const auto w = generate::layered_sized(2000, 16, 4, 1);
-  const auto q = generate::heterogeneous({.devices = 8, .memory_times_speed = std::uint64_t{1} << 62, .send_work = 10}, 1);
+  const auto q =
+    generate::heterogeneous({.devices = 8, .memory_times_speed = std::uint64_t{1} << 62, .send_work = 10}, 1);
   const problem p{w, q};
   rng random{0};
   workspace scratch;

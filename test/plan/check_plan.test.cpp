@@ -25,8 +25,8 @@ TEST_CASE("check_plan: accepts plans of the problem and names what is wrong with
   CHECK_NOTHROW(check({{0, 1, 1, 0}, {}}));
   CHECK_NOTHROW(check({{0, 1, 1, 0}, all}));
   CHECK_NOTHROW(check({{0, 1, 1, 0}, all})); // whatever is in the marks
-  CHECK_THROWS_WITH_AS(check({{0, 3, 1, 0}, {}}), "stage 3: op 1 'b' is on device 3, and there are only 3 devices, from 0",
-                       dangling_id_error);
+  CHECK_THROWS_WITH_AS(check({{0, 3, 1, 0}, {}}),
+                       "stage 3: op 1 'b' is on device 3, and there are only 3 devices, from 0", dangling_id_error);
   order other = all;
   other[1].op = 1; // not the producer
   CHECK_THROWS_WITH_AS(check({{0, 1, 1, 0}, other}),

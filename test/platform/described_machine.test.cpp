@@ -176,10 +176,9 @@ TEST_CASE("described machines: Slurm's lists alone") {
 TEST_CASE("described machines: GPUs under names that no data sheet has") {
   inventory::listing all;
   all.gpus = {{.name = "RTX 3090"}};
-  CHECK(refusal(all) ==
-        "no data sheet is known for the GPU 'RTX 3090', which may be 'GeForce RTX 3090', 'GeForce RTX 3090 Ti'; say so, as in "
-        "--gpu 'RTX 3090=GeForce RTX 3090', or give its peak rates in TFLOP/s and GB/s, as in --gpu "
-        "'RTX 3090=fp32:60,half:120,bandwidth:900,memory:24'");
+  CHECK(refusal(all) == "no data sheet is known for the GPU 'RTX 3090', which may be 'GeForce RTX 3090', 'GeForce RTX "
+                        "3090 Ti'; say so, as in --gpu 'RTX 3090=GeForce RTX 3090', or give its peak "
+                        "rates in TFLOP/s and GB/s, as in --gpu 'RTX 3090=fp32:60,half:120,bandwidth:900,memory:24'");
   CHECK(describe_machine(all, {.types = {{"RTX 3090", "GeForce RTX 3090"}}}).devices.speed(0) == 35.6e12);
   all.gpus = {{.name = "NVIDIA H100-SXM5-80GB"}};
   CHECK(refusal(all).find("which may be 'H100 PCIe', 'H100 NVL', 'H100 80GB HBM3'; ") != std::string::npos);
@@ -199,8 +198,9 @@ TEST_CASE("described machines: nodes with other GPUs than those that are listed 
 TEST_CASE("described machines: figures that are given count before data sheets") {
   inventory::listing all;
   all.gpus = {{.name = "NVIDIA Foo"}};
-  CHECK(refusal(all) == "no data sheet is known for the GPU 'NVIDIA Foo'; give its peak rates in TFLOP/s and GB/s, as in "
-                        "--gpu 'NVIDIA Foo=fp32:60,half:120,bandwidth:900,memory:24'");
+  CHECK(refusal(all) ==
+        "no data sheet is known for the GPU 'NVIDIA Foo'; give its peak rates in TFLOP/s and GB/s, as in "
+        "--gpu 'NVIDIA Foo=fp32:60,half:120,bandwidth:900,memory:24'");
   machine_assumptions assumed;
   assumed.gpus["NVIDIA Foo"] = {.tflops = 60, .half = 120, .gigabytes_per_second = 900};
   CHECK(refusal(all, assumed).starts_with("nothing says how much memory the GPU 'NVIDIA Foo' has"));
@@ -217,7 +217,8 @@ TEST_CASE("described machines: figures that are given count before data sheets")
 
 TEST_CASE("described machines: figures are given by name without its maker, win over lists, and leave the rest") {
   inventory::listing all;
-  all.gpus = {{.name = "NVIDIA A100-SXM4-80GB", .memory = byte_count{80} << 30, .watts = 400.0, .pcie = 4u, .pcie_lanes = 16u}};
+  all.gpus = {
+    {.name = "NVIDIA A100-SXM4-80GB", .memory = byte_count{80} << 30, .watts = 400.0, .pcie = 4u, .pcie_lanes = 16u}};
   all.host = epyc;
   const machine_assumptions assumed{
     .gpus = {{"a100-sxm4-80gb", {.gibibytes = 64, .watts = 300, .pcie = 3}}}, .host_watts = 500};
@@ -232,8 +233,9 @@ TEST_CASE("described machines: figures are given by name without its maker, win 
   CHECK(p.devices()[0].idle_watts == 0.3 * 500);
   CHECK(!says(made, "what it draws"));
   CHECK(says(describe_machine(all), "cpu: nothing says what it draws, so its energy is not counted"));
-  CHECK(refusal(all, {.gpus = {{"A30", {.gibibytes = 20}}}}) ==
-        "something is said of the GPU 'A30', but the machine has none that is called so; it has 'NVIDIA A100-SXM4-80GB'");
+  CHECK(
+    refusal(all, {.gpus = {{"A30", {.gibibytes = 20}}}}) ==
+    "something is said of the GPU 'A30', but the machine has none that is called so; it has 'NVIDIA A100-SXM4-80GB'");
   CHECK(refusal(all, {.types = {{"a100", "A30"}}}).starts_with("something is said of the GPU 'a100', but"));
 }
 
@@ -241,9 +243,10 @@ TEST_CASE("described machines: lists of GPUs that no node has are refused") {
   auto all = dgx_a100();
   all.nodes = {{.name = "a"}, {.name = "b"}};
   const machine_assumptions net{.network_bandwidth = 25e9};
-  CHECK(refusal(all, net) ==
-        "the lists have 8 GPUs (NVIDIA A100-SXM4-80GB), but no node has those: 'a' has none; give lists of a node of the "
-        "machine and nodes with their GPUs (Gres), or leave the lists out");
+  CHECK(
+    refusal(all, net) ==
+    "the lists have 8 GPUs (NVIDIA A100-SXM4-80GB), but no node has those: 'a' has none; give lists of a node of the "
+    "machine and nodes with their GPUs (Gres), or leave the lists out");
   all.nodes = {{.name = "a", .gpus = {{"A100-SXM4-80GB", 4}}}, {.name = "b"}};
   CHECK(refusal(all, net).find("'a' has 4 of type 'A100-SXM4-80GB'") != std::string::npos);
   all.gpus.clear();
@@ -384,9 +387,10 @@ TEST_CASE("described machines: what is missing, in one line") {
   CHECK(refusal(all).starts_with("the topology has 8 GPUs, but 0 are listed by name"));
   auto many = dgx_a100();
   many.nodes.assign(200, {.name = "n", .gpus = {{"", 8}}});
-  CHECK(refusal(many, {.network_bandwidth = 1e9}) ==
-        "the machine has more than 1000 devices, the most that a platform may have; choose some of its 200 nodes, as in "
-        "--nodes 'n'");
+  CHECK(
+    refusal(many, {.network_bandwidth = 1e9}) ==
+    "the machine has more than 1000 devices, the most that a platform may have; choose some of its 200 nodes, as in "
+    "--nodes 'n'");
   inventory::listing links;
   links.gpus.assign(2, {.name = "X", .memory = 1 << 30});
   links.joined = joined(2, 0, [](std::size_t, std::size_t) { return way{distance::machine, 4}; });

@@ -127,7 +127,8 @@ TEST_CASE("property: a parallel time can be reached on enough devices") {
         return left > 0;
       });
       if (!at_least(k.parallel_time, least)) {
-        RC_FAIL(std::string{name} + " claims " + std::to_string(k.parallel_time) + ", best is " + std::to_string(least));
+        RC_FAIL(std::string{name} + " claims " + std::to_string(k.parallel_time) + ", best is " +
+                std::to_string(least));
       }
     });
   });

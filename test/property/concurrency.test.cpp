@@ -303,7 +303,8 @@ void holds_for_moldable(const std::string& what, Body body) {
 }
 
 TEST_CASE("manycore_simulator: rules and bounds under any strategy") {
-  holds_for_moldable("each op once, after its inputs, on threads that there are", [](auto levels, auto width, auto seed) {
+  holds_for_moldable("each op once, after its inputs, on threads that there are", [](auto levels, auto width,
+                                                                                     auto seed) {
     const moldable_instance i{levels, width, seed, {}};
     with_some_strategy(seed, [&](const auto& s) {
       const auto r = run_once(i, s);

@@ -27,7 +27,9 @@ struct by_lot {
       return {};
     }
     const op_id v = view.ready[random.below(view.ready.size())];
-    const auto threads = [&](std::uint32_t most) { return 1 + random.below(std::min(most, view.times->max_threads())); };
+    const auto threads = [&](std::uint32_t most) {
+      return 1 + random.below(std::min(most, view.times->max_threads()));
+    };
     if (view.idle_second > 0 && random.below(2) == 0) {
       return launch{v, {threads(view.idle_second)}, true};
     }

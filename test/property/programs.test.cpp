@@ -123,8 +123,8 @@ TEST_CASE("program: 10,000 programs keep all rules and cannot deadlock") {
     }
     num_messages += c.made.messages().size();
     for (device_id d = 0; d < c.made.num_devices(); ++d) {
-      num_waits += static_cast<std::size_t>(
-        std::count_if(c.made.of(d).begin(), c.made.of(d).end(), [](const instruction& i) { return i.what == kind::wait; }));
+      num_waits += static_cast<std::size_t>(std::count_if(c.made.of(d).begin(), c.made.of(d).end(),
+                                                          [](const instruction& i) { return i.what == kind::wait; }));
     }
   }
   CHECK(num_messages > 50'000);

@@ -78,7 +78,8 @@ TEST_CASE("branch_and_bound: memory counts to the byte, however much there is") 
                                      {.kind = device_kind::gpu, .memory_capacity = 20},
                                      {.kind = device_kind::tpu}},
                                     {{.latency = 0.25}}};
-    const std::vector<double> seconds{4.6, 4.6, 9, 4.6, 4.6, 9, 9, 9, 4, 0, 9, 9, 9, 9, 3.5, 1, 4.2, 9, 1, 4.2, 9}; // ops x devices
+    const std::vector<double> seconds{4.6, 4.6, 9, 4.6, 4.6, 9,   9, 9, 4,   0, 9,
+                                      9,   9,   9, 3.5, 1,   4.2, 9, 1, 4.2, 9}; // ops x devices
     const problem p{w, q, cost::table{seconds, 7, 3}};
     const auto start = test::decide(partition::heft{}, p);
     REQUIRE(start);

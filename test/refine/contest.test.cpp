@@ -27,7 +27,9 @@ TEST_CASE("contest: never worse, within the constraints, and the same for the sa
 
 TEST_CASE("contest: small problems and constraints") { test::manages_small_problems(with_moves); }
 
-TEST_CASE("contest: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+TEST_CASE("contest: ends at its target or when it is asked to, and tells how far it is") {
+  test::heeds_its_budget(with);
+}
 
 /// Puts everything on one device, and notes what it was given.
 struct on_device {

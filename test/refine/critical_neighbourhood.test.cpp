@@ -60,7 +60,8 @@ TEST_CASE("critical neighbourhood: estimates of neighbours that change places ar
   for (int round = 0; round < 400; ++round) {
     CAPTURE(round);
     const test::drawn d{random, {.capacity = 100'000}};
-    const auto start = random.below(2) == 0 ? test::decide(partition::heft{}, d.p) : test::decide(partition::hash{}, d.p, 5);
+    const auto start =
+      random.below(2) == 0 ? test::decide(partition::heft{}, d.p) : test::decide(partition::hash{}, d.p, 5);
     REQUIRE(start);
     auto s = scheduled(d.p, start->plan);
     refine::critical_neighbourhood critical{d.p};

@@ -25,6 +25,8 @@ TEST_CASE("genetic: never worse, within the constraints, and the same for the sa
 
 TEST_CASE("genetic: small problems and constraints") { test::manages_small_problems(with_moves); }
 
-TEST_CASE("genetic: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+TEST_CASE("genetic: ends at its target or when it is asked to, and tells how far it is") {
+  test::heeds_its_budget(with);
+}
 
 } // namespace refine_genetic_test

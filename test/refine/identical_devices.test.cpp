@@ -171,7 +171,8 @@ TEST_CASE("identical_devices: ops so short that they do not count beside when th
 }
 
 TEST_CASE("identical_devices: with slots, a device takes its steps in the order of their starts") {
-  const auto w = std::move(test::ops_of({1, 2, 4, 4, 6, 3, 4, 2}, {{0, 2}, {0, 3}, {2, 4}, {3, 4}, {0, 6}, {2, 6}, {4, 6}, {0, 7}, {2, 7}}))
+  const auto w = std::move(test::ops_of({1, 2, 4, 4, 6, 3, 4, 2},
+                                        {{0, 2}, {0, 3}, {2, 4}, {3, 4}, {0, 6}, {2, 6}, {4, 6}, {0, 7}, {2, 7}}))
                    .build();
   const platform<> q{{{.slots = 1}, {.slots = 2}}, link_matrix{2}};
   const problem p{w, q};

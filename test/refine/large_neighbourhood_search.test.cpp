@@ -25,6 +25,8 @@ TEST_CASE("large_neighbourhood_search: never worse, within the constraints, and 
 
 TEST_CASE("large_neighbourhood_search: small problems and constraints") { test::manages_small_problems(with_moves); }
 
-TEST_CASE("large_neighbourhood_search: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+TEST_CASE("large_neighbourhood_search: ends at its target or when it is asked to, and tells how far it is") {
+  test::heeds_its_budget(with);
+}
 
 } // namespace refine_large_neighbourhood_search_test

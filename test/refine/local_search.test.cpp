@@ -181,11 +181,13 @@ TEST_CASE("local_search: under static_order orders are searched, and a move is m
   const plan late{{0, 0, 1}, {step::run(0), step::run(1), step::run(2)}};
   CHECK(makespan(orders, late, schedule::static_order{}) == 7);
   rng random{0};
-  const auto found = test::on_plans(local_search{.budget = {.moves = 20}})(orders, late, schedule::static_order{}, random);
+  const auto found =
+    test::on_plans(local_search{.budget = {.moves = 20}})(orders, late, schedule::static_order{}, random);
   CHECK(makespan(orders, found, schedule::static_order{}) == 4);
   CHECK(found.placement == late.placement);
   const local_search once{.budget = {.moves = 1}, .changes_per_move = 100};
-  CHECK(makespan(orders, test::on_plans(once)(orders, late, schedule::static_order{}, random), schedule::static_order{}) == 4);
+  CHECK(makespan(orders, test::on_plans(once)(orders, late, schedule::static_order{}, random),
+                 schedule::static_order{}) == 4);
 }
 
 TEST_CASE("iterated_local_search: at least as good as the plan that it starts from") {

@@ -28,7 +28,11 @@ struct scheduled {
 
   scheduled(std::uint32_t ops, std::uint32_t devices)
       : w{generate::layered({.shape = {.min_width = 1, .max_width = std::max(2u, ops / 8), .num_ops = ops},
-                             .cpu_only_probability = 0, .gpu_only_probability = 0, .colocation_share = 0.1}, 1)}, q{test::equal_devices(devices)} {
+                             .cpu_only_probability = 0,
+                             .gpu_only_probability = 0,
+                             .colocation_share = 0.1},
+                            1)},
+        q{test::equal_devices(devices)} {
     const auto start = test::decide(partition::heft{}, p);
     REQUIRE(start);
     trace run;

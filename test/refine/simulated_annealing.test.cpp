@@ -25,7 +25,9 @@ TEST_CASE("simulated_annealing: never worse, within the constraints, and the sam
 
 TEST_CASE("simulated_annealing: small problems and constraints") { test::manages_small_problems(with_moves); }
 
-TEST_CASE("simulated_annealing: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+TEST_CASE("simulated_annealing: ends at its target or when it is asked to, and tells how far it is") {
+  test::heeds_its_budget(with);
+}
 
 TEST_CASE("simulated_annealing: with memory over time, less of what is lacking is worth a longer makespan") {
   const platform<uniform_links> slow{{{.memory_capacity = 10}, {.speed = 0.1, .memory_capacity = 10}}, {{}}};

@@ -27,7 +27,9 @@ TEST_CASE("tabu_search: never worse, within the constraints, and the same for th
 
 TEST_CASE("tabu_search: small problems and constraints") { test::manages_small_problems(with_moves); }
 
-TEST_CASE("tabu_search: ends at its target or when it is asked to, and tells how far it is") { test::heeds_its_budget(with); }
+TEST_CASE("tabu_search: ends at its target or when it is asked to, and tells how far it is") {
+  test::heeds_its_budget(with);
+}
 
 TEST_CASE("tabu_search: ends although there is nothing to change") {
   const auto w = test::ops_of({3}, {}).build();
@@ -35,7 +37,8 @@ TEST_CASE("tabu_search: ends although there is nothing to change") {
   const problem p{w, q};
   rng random{0};
   for (const budget b : {budget{.moves = 1000}, budget{.seconds = 0.01}}) {
-    const auto r = refine::improve(p, {{0}, {}}, tabu_search{.budget = b, .shake = 0}, schedule::static_order{}, random);
+    const auto r =
+      refine::improve(p, {{0}, {}}, tabu_search{.budget = b, .shake = 0}, schedule::static_order{}, random);
     CHECK(r.run.makespan == 3);
   }
 }
@@ -58,7 +61,8 @@ TEST_CASE("tabu_search: keeps to memory over time") {
       const auto peaks = memory.peaks();
       bool all = true;
       for (const device_id d : ids(s.p.num_devices())) {
-        all = all && s.p.platform().slots(d) == 1 && peaks[d] <= static_cast<byte_count>(s.p.platform().memory_capacity(d));
+        all =
+          all && s.p.platform().slots(d) == 1 && peaks[d] <= static_cast<byte_count>(s.p.platform().memory_capacity(d));
       }
       return all;
     };

@@ -72,7 +72,9 @@ TEST_CASE("write_html: nothing is fetched") {
   const auto html = page(r);
   CHECK(html.find("default-src 'none'") != std::string::npos);
   CHECK(test::count(html, "http://") + test::count(html, "https://") == 0);
-  CHECK(test::count(html, " src=") + test::count(html, "<link") + test::count(html, "@import") + test::count(html, "url(") == 0);
+  CHECK(test::count(html, " src=") + test::count(html, "<link") + test::count(html, "@import") +
+          test::count(html, "url(") ==
+        0);
 }
 
 TEST_CASE("write_html: the charts' data says what the tables say") {

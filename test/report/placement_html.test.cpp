@@ -44,8 +44,11 @@ TEST_CASE("write_placement_html: the tables say what the analysis says, without 
   const auto platform = test::three_devices();
   const problem p{w, platform};
   const auto html = page(placed(p, {0, 0, 1, 1},
-                                {.model = "diamond", .platform = "three", .bound = {5, lower_bound::rule::area},
-                                 .baselines = {{"one device", 40}}, .strategies = {{"dfs", absent, absent, absent, "no room"}},
+                                {.model = "diamond",
+                                 .platform = "three",
+                                 .bound = {5, lower_bound::rule::area},
+                                 .baselines = {{"one device", 40}},
+                                 .strategies = {{"dfs", absent, absent, absent, "no room"}},
                                  .notes = {"an assumption"}}));
   CHECK(html.starts_with("<!doctype html>\n<html lang=\"en\">"));
   CHECK(html.ends_with("</html>\n"));
@@ -58,7 +61,9 @@ TEST_CASE("write_placement_html: the tables say what the analysis says, without 
   CHECK(test::count(html, "role=\"alert\"") == 0);
   CHECK(test::count(html, "<section") == test::count(html, "</section>"));
   CHECK(test::count(html, "<table") == test::count(html, "</table>"));
-  CHECK(test::count(html, "http://") + test::count(html, "https://") + test::count(html, " src=") + test::count(html, "<link") + test::count(html, "url(") == 0);
+  CHECK(test::count(html, "http://") + test::count(html, "https://") + test::count(html, " src=") +
+          test::count(html, "<link") + test::count(html, "url(") ==
+        0);
 }
 
 TEST_CASE("write_placement_html: one definition of peak memory for the tile and the table") {
@@ -91,8 +96,9 @@ TEST_CASE("write_placement_html: energy by device, and its trade-off with time")
   const problem p{w, machine};
   const auto alone = page(placed(p, {0, 1})); // 6 s: 60 J of idling, 160 + 6000 J of ops, 50 J of bytes
   CHECK(alone.find("<a href=\"#energy\">Energy</a>") != std::string::npos);
-  CHECK(alone.find("6.27 kJ a step, 1045 W on average: 1.0 % for devices that are on, 98.2 % for ops and sends, 0.8 % for "
-                   "moving tensors.") != std::string::npos);
+  CHECK(
+    alone.find("6.27 kJ a step, 1045 W on average: 1.0 % for devices that are on, 98.2 % for ops and sends, 0.8 % for "
+               "moving tensors.") != std::string::npos);
   const auto row = alone.substr(alone.find("cool</th>", alone.find("id=\"energy\"")), 400);
   CHECK(row.find(">220 J</td>") != std::string::npos);
   CHECK(row.find(">160 J</td>") != std::string::npos);

@@ -87,10 +87,11 @@ TEST_CASE("placed_flow: ops and sends together must have numbers") {
   CHECK_NOTHROW(check_item_ids(0, 0));
   CHECK_NOTHROW(check_item_ids(1, most - 1));
   CHECK_NOTHROW(check_item_ids(most, 0));
-  CHECK_THROWS_WITH_AS(check_item_ids(2'000'000'000, 2'294'967'296),
-                       "the problem: has 2000000000 ops and 2294967296 edges, together more than the 4294967295 that can "
-                       "be simulated; merge ops",
-                       value_error);
+  CHECK_THROWS_WITH_AS(
+    check_item_ids(2'000'000'000, 2'294'967'296),
+    "the problem: has 2000000000 ops and 2294967296 edges, together more than the 4294967295 that can "
+    "be simulated; merge ops",
+    value_error);
   CHECK_THROWS_AS(check_item_ids(most + 1, 0), value_error);
   CHECK_THROWS_AS(check_item_ids(1, std::size_t{0} - 1), value_error);
 }

@@ -164,8 +164,8 @@ TEST_CASE("static_order: refuses orders that are none") {
     steps.insert(steps.begin() + 1, x);
     return steps;
   };
-  CHECK_THROWS_WITH_AS(run(s, ops({a, c, e, b})), "order: its order lacks op 3; it has to have every op once, or be empty",
-                       value_error);
+  CHECK_THROWS_WITH_AS(run(s, ops({a, c, e, b})),
+                       "order: its order lacks op 3; it has to have every op once, or be empty", value_error);
   CHECK_THROWS_WITH_AS(run(s, with(step::run(a))), "order: its order has op 0 twice", value_error);
   CHECK_THROWS_WITH_AS(run(s, with(step::run(7))),
                        "order: its order has op 7, and the workload has only 5 ops, from 0", dangling_id_error);

@@ -31,7 +31,8 @@ using namespace weft;
 
 /// What the links of a case look like.
 enum class shape { matrix, uniform, tree_without_latency, tree_of_equal_latencies, tree, count };
-constexpr std::array<const char*, 5> names{"matrix", "uniform", "tree without latency", "tree of equal latencies", "tree"};
+constexpr std::array<const char*, 5> names{"matrix", "uniform", "tree without latency", "tree of equal latencies",
+                                           "tree"};
 
 link_matrix draw_links(rng& random, shape s, std::size_t devices) {
   const auto bandwidth = [&] { return random.uniform(50, 400); };
@@ -77,7 +78,8 @@ workload draw_workload(rng& random) {
     }
     std::vector<op_id> before;
     for (std::size_t k = 0; v > 0 && k < 1 + random.below(3); ++k) {
-      before.push_back(static_cast<op_id>(v - 1 - random.below(static_cast<std::uint32_t>(std::min<std::size_t>(v, 12)))));
+      before.push_back(
+        static_cast<op_id>(v - 1 - random.below(static_cast<std::uint32_t>(std::min<std::size_t>(v, 12)))));
     }
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());
@@ -100,8 +102,8 @@ struct comparison {
 };
 
 template <class Network>
-void compare(const problem<workload, platform<>>& p, const placement& where, Network network, contention_model contention,
-             comparison& all) {
+void compare(const problem<workload, platform<>>& p, const placement& where, Network network,
+             contention_model contention, comparison& all) {
   trace run;
   simulator{p, schedule::fifo{}, network}.run(plan{where, {}}, simulate::recorder{run});
   const auto ordered = simulate::plan_of(p, run);
@@ -129,7 +131,8 @@ int run(std::size_t plans) {
     for (auto& d : all) {
       d.speed = random.uniform(0.5, 4);
     }
-    const platform<> q{std::move(all), draw_links(random, s, devices), random.below(2) == 0 ? 0 : random.uniform(0.1, 2)};
+    const platform<> q{std::move(all), draw_links(random, s, devices),
+                       random.below(2) == 0 ? 0 : random.uniform(0.1, 2)};
     const problem p{w, q};
     placement where;
     for (std::size_t v = 0; v < p.num_ops(); ++v) {

@@ -201,7 +201,8 @@ simgrid_run run_in_simgrid(const Problem& p, const plan& decided, contention_mod
   std::FILE* const in = fdopen(ends[0], "rb");
   simgrid_run r;
   const bool complete = child > 0 && simgrid_detail::receive(in, r.times.ops) &&
-                        simgrid_detail::receive(in, r.times.transfers) && std::fread(&r.seconds, sizeof r.seconds, 1, in) == 1;
+                        simgrid_detail::receive(in, r.times.transfers) &&
+                        std::fread(&r.seconds, sizeof r.seconds, 1, in) == 1;
   std::fclose(in);
   waitpid(child, nullptr, 0);
   if (!complete) {

@@ -16,7 +16,8 @@ using namespace weft;
 template <class Network>
 void check_same(const test::drawn_problem& p, const placement& where, Network network, simulate::any_network chosen) {
   trace expected, run;
-  const auto a = simulator{p, schedule::path_completion_time{}, network}.run(plan{where, {}}, simulate::recorder{expected});
+  const auto a =
+    simulator{p, schedule::path_completion_time{}, network}.run(plan{where, {}}, simulate::recorder{expected});
   simulator sim{p, schedule::path_completion_time{}, chosen};
   for (int again = 0; again < 2; ++again) {
     const auto b = sim.run(plan{where, {}}, simulate::recorder{run});

@@ -59,7 +59,8 @@ TEST_CASE("fair_sharing: two transfers share a link, and the one that is left ha
 TEST_CASE("fair_sharing: transfers without bytes, and links that never fill, take the latency") {
   const pair_of_transfers empty{{0.5, 10}, 0};
   const problem without_bytes{empty.w, empty.q};
-  CHECK(simulator{without_bytes, schedule::fifo{}, simulate::fair_sharing{}}.run(plan{{0, 0, 1, 1}, {}}).makespan == 2.5);
+  CHECK(simulator{without_bytes, schedule::fifo{}, simulate::fair_sharing{}}.run(plan{{0, 0, 1, 1}, {}}).makespan ==
+        2.5);
   for (const weft::link between : {weft::link{0.5, std::numeric_limits<double>::infinity()}, weft::link{2, 1e30}}) {
     const pair_of_transfers x{between};
     const problem p{x.w, x.q};

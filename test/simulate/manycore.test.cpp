@@ -172,7 +172,8 @@ TEST_CASE("manycore_simulator: ops on one core slow each other down") {
   m.threads_per_core = 2;
   m.smt_gain = 1.5;
   // a takes 6 s on two cores, b 3 s on a second thread: both at 3/4 of their speed. b ends at 4 s, a has 3 s left.
-  const auto r = simulate_on(make({{12, 2}, {3}}), m, concurrency::strategy{concurrency::best_threads{}, zero_then_second{}});
+  const auto r =
+    simulate_on(make({{12, 2}, {3}}), m, concurrency::strategy{concurrency::best_threads{}, zero_then_second{}});
   CHECK(r.run.ops[1].finish == Approx(4));
   CHECK(r.run.ops[0].finish == Approx(7));
   CHECK(r.run.ops[0].threads == 2);

@@ -114,12 +114,15 @@ TEST_CASE("solve::best: times that are infinite, or whose sum is") {
   b.add_edge(0, 1);
   b.add_edge(1, 2);
   const auto chain = std::move(b).build();
-  const auto of_speed = [](double speed) { return platform<uniform_links>{std::vector<device>(3, device{.speed = speed}), {}}; };
+  const auto of_speed = [](double speed) {
+    return platform<uniform_links>{std::vector<device>(3, device{.speed = speed}), {}};
+  };
   const auto slow = of_speed(1e-8);
-  CHECK_THROWS_WITH_AS(solve::best(problem{chain, slow}),
-                       "the problem: the least times of its ops add up to more seconds than a double can hold (1.8e308); "
-                       "give times in a larger unit",
-                       value_error);
+  CHECK_THROWS_WITH_AS(
+    solve::best(problem{chain, slow}),
+    "the problem: the least times of its ops add up to more seconds than a double can hold (1.8e308); "
+    "give times in a larger unit",
+    value_error);
 
   const auto devices = of_speed(1e300);
   const double never = std::numeric_limits<double>::infinity();

@@ -171,7 +171,8 @@ TEST_CASE("devices_needed: seconds are for all numbers together, and each number
   CHECK(none_tried.out_of_time);
   CHECK(none_tried.at_least == 6);
   CHECK(to_string(none_tried) == "it takes at least 6 such devices, and there was no time to try");
-  const auto r = solve::devices_needed(w, q, cost::linear{}, 1, std::nullopt, 256, solve::best_options{.moves = 0}, hear);
+  const auto r =
+    solve::devices_needed(w, q, cost::linear{}, 1, std::nullopt, 256, solve::best_options{.moves = 0}, hear);
   CHECK(!r.out_of_time);
   CHECK(r.devices == 7);
   REQUIRE(heard.size() == r.tried.size());

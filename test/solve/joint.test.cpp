@@ -55,7 +55,8 @@ TEST_CASE("joint: never below the bound, search never worse than its start, and 
     const weft::refine::local_search search{.budget = {.moves = 150}};
     const auto start = weft::pipeline(weft::partition::heft{}, concurrency::s1_s2_s3)(task, 5);
     const auto joint = weft::pipeline(weft::partition::heft{}, search, concurrency::s1_s2_s3)(task, 5);
-    const auto placed = weft::pipeline(weft::partition::heft{}, search, weft::schedule::path_completion_time{})(task, 5);
+    const auto placed =
+      weft::pipeline(weft::partition::heft{}, search, weft::schedule::path_completion_time{})(task, 5);
     REQUIRE(joint.has_plan());
     CHECK(joint.makespan <= start.makespan);
     CHECK(joint.makespan >= joint.bound.value * (1 - 1e-9));
@@ -74,7 +75,9 @@ TEST_CASE("joint: bounds of searches that run one op at a time do not count wher
   b.add_op({.work = 1});
   const auto w = std::move(b).build();
   struct same_for_all_teams {
-    double seconds(const weft::workload& of, weft::op_id v, const weft::machine&, weft::team) const { return of.work(v); }
+    double seconds(const weft::workload& of, weft::op_id v, const weft::machine&, weft::team) const {
+      return of.work(v);
+    }
   };
   const auto two_cores = weft::single({.cores_per_socket = 2});
   const weft::problem p{w, two_cores, concurrency::moldable<same_for_all_teams>{}};

@@ -240,7 +240,8 @@ workload there_and_back(std::uint32_t k, byte_count bytes, byte_count resident) 
 }
 
 platform<> devices_of(std::size_t count, byte_count capacity) {
-  return {std::vector<device>(count, {.memory_capacity = capacity}), link_matrix{count, {.latency = 0.1, .bandwidth = 1e4}}};
+  return {std::vector<device>(count, {.memory_capacity = capacity}),
+          link_matrix{count, {.latency = 0.1, .bandwidth = 1e4}}};
 }
 
 TEST_CASE("memory over time: on networks, runs keep to the memory, and without need nothing changes") {
@@ -389,8 +390,8 @@ TEST_CASE("memory over time: what is short, and what cannot be") {
   const auto all = with(2, 700);
   REQUIRE(all.reason);
   CHECK(all.reason->cause == infeasibility::kind::out_of_all_memory);
-  CHECK(to_string(*all.reason, w.name(all.reason->op)) ==
-        "in every plan at least 1.41 KiB are needed at once, while op 12 'op12' runs, and all devices together have 1.37 KiB");
+  CHECK(to_string(*all.reason, w.name(all.reason->op)) == "in every plan at least 1.41 KiB are needed at once, while "
+                                                          "op 12 'op12' runs, and all devices together have 1.37 KiB");
   const auto one = with(100, 209); // an op, its input and its output need 210
   REQUIRE(one.reason);
   CHECK(one.reason->cause == infeasibility::kind::out_of_memory);

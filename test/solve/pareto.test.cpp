@@ -38,7 +38,8 @@ TEST_CASE("pareto: small problems are searched through") {
   const problem p{w, q};
   const auto front = solve::pareto(p, {.moves = 100'000});
   CHECK(front.exact);
-  REQUIRE(front.points.size() == 8); // k ops on the slow one: max(4k, 8 - k) s, 80 - 8k J; with 1, faster than with none
+  REQUIRE(front.points.size() ==
+          8); // k ops on the slow one: max(4k, 8 - k) s, 80 - 8k J; with 1, faster than with none
   CHECK(front.points.front().makespan == 7);
   CHECK(front.points.front().value == 72);
   CHECK(front.points.back().makespan == 32);
@@ -106,8 +107,9 @@ TEST_CASE("pareto: memory over time, nothing to run, no room, no time") {
   CHECK(!over_time.points.empty());
 
   const simulate::under fair{schedule::static_order{}, simulate::fair_sharing{}};
-  CHECK_THROWS_AS(solve::pareto(p, evaluation{fair, objective::energy{}}, {.moves = 500, .memory = {memory_rule::over_time}}),
-                  value_error);
+  CHECK_THROWS_AS(
+    solve::pareto(p, evaluation{fair, objective::energy{}}, {.moves = 500, .memory = {memory_rule::over_time}}),
+    value_error);
 
   // An order that takes longer may need less memory, so the search through placements proves nothing.
   workload_builder two;

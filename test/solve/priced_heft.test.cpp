@@ -68,8 +68,9 @@ TEST_CASE("priced_heft: without a price it is HEFT") {
   const std::vector<std::uint8_t> nothing(p.num_tensors(), 0);
   const auto expected = partition::run(partition::heft{}, p, random, scratch);
   REQUIRE(expected);
-  for (const auto& s : {solve::detail::priced_heft{0, scarce, charged}, solve::detail::priced_heft{1e9, nothing, charged},
-                        solve::detail::priced_heft{1e9, scarce, nothing}}) {
+  for (const auto& s :
+       {solve::detail::priced_heft{0, scarce, charged}, solve::detail::priced_heft{1e9, nothing, charged},
+        solve::detail::priced_heft{1e9, scarce, nothing}}) {
     const auto r = partition::run(s, p, random, scratch);
     REQUIRE(r);
     CHECK(r->plan.placement == expected->plan.placement);
@@ -77,7 +78,8 @@ TEST_CASE("priced_heft: without a price it is HEFT") {
   }
 }
 
-TEST_CASE("priced_heft: a higher price leaves less on the device that charges, and takes large tensors of little work first") {
+TEST_CASE(
+  "priced_heft: a higher price leaves less on the device that charges, and takes large tensors of little work first") {
   const auto w = layers_with_large_tensors();
   const auto q = host_and_gpu(800);
   const problem p{w, q};

@@ -137,7 +137,8 @@ TEST_CASE("wrong costs: partitioners refuse them, or never see them") {
           REQUIRE(found);
           makespan = simulator<problem_type, schedule::path_completion_time>{p}.run(found->plan).makespan;
         });
-        CHECK((contains(message, "_time of tensor 0 of op 0 'a' from device ") || (makespan > 0 && makespan < infinity)));
+        CHECK(
+          (contains(message, "_time of tensor 0 of op 0 'a' from device ") || (makespan > 0 && makespan < infinity)));
       }
     }
   }
@@ -149,7 +150,9 @@ TEST_CASE("wrong costs: refiners, bounds, throughput, best and pipelines refuse 
   for (const double value : {-1.0, nan, infinity}) {
     CAPTURE(value);
     const auto p = f.with({.id = 1, .value = value});
-    const auto refused = [](const std::string& message) { return contains(message, "compute_time of op 1 'b' on device "); };
+    const auto refused = [](const std::string& message) {
+      return contains(message, "compute_time of op 1 'b' on device ");
+    };
     const plan start{{0, 1, 1, 0}, {}};
     rng random{1};
     for (const auto& name : registered.refiner_names()) {

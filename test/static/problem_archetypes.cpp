@@ -30,7 +30,8 @@ struct cost_archetype {
 using W = workload_archetype;
 using P = platform_archetype;
 static_assert(cost_model_for<cost_archetype, W, P>);
-static_assert(!cost_parts::has_send_time<cost_archetype, W, P> && !cost_parts::has_device_classes<cost_archetype, W, P>);
+static_assert(!cost_parts::has_send_time<cost_archetype, W, P> &&
+              !cost_parts::has_device_classes<cost_archetype, W, P>);
 
 [[maybe_unused]] void use(const problem<W, P, cost_archetype>& problem) {
   (void)problem.topological_order();
@@ -96,7 +97,8 @@ struct only_once : without_transfer_time { // cannot be copied
   double transfer_time(const W&, tensor_id, const P&, device_id, device_id) const { return 0; }
   std::unique_ptr<int> state;
 };
-static_assert(!cost_model_for<without_transfer_time, W, P> && cost_parts::has_compute_time<without_transfer_time, W, P>);
+static_assert(!cost_model_for<without_transfer_time, W, P> &&
+              cost_parts::has_compute_time<without_transfer_time, W, P>);
 static_assert(!cost_model_for<text_times, W, P> && !cost_model_for<only_once, W, P>);
 static_assert(!cost_model_for<cost_archetype, workload, platform<>>);
 static_assert(!cost_model_for<cost::linear, W, P>, "the linear model needs speeds and links");

@@ -23,7 +23,8 @@ inline workload random_graph(rng& random, std::uint32_t max_ops, std::uint32_t m
   std::vector<std::uint32_t> num_outputs;
   for (op_id v = 0; v < n; ++v) {
     const auto bytes = [&]() -> byte_count { return random.below(4) == 0 ? 0 : random.below(max_bytes + 1); };
-    b.add_op({.work = static_cast<double>(random.below(5)), .bytes = bytes(), .resident_bytes = random.below(3) * bytes()});
+    b.add_op(
+      {.work = static_cast<double>(random.below(5)), .bytes = bytes(), .resident_bytes = random.below(3) * bytes()});
     num_outputs.push_back(1);
     for (auto more = random.below(3); more > 0; --more) {
       b.add_output(v, bytes());

@@ -52,7 +52,8 @@ TEST_CASE("throughput: best finds what trying everything finds, and the bound is
   CHECK(linear >= runs * 99 / 100);
 }
 
-TEST_CASE("throughput: best and annealing claim no period that is not one where transfers differ by many orders of magnitude") {
+TEST_CASE(
+  "throughput: best and annealing claim no period that is not one where transfers differ by many orders of magnitude") {
   rng random{15};
   int found = 0;
   constexpr int runs = weft::test::rounds(300);
@@ -76,7 +77,8 @@ TEST_CASE("throughput: best and annealing claim no period that is not one where 
     }
     const double before = throughput::period(p, where);
     rng a{7};
-    const double after = throughput::period(p, throughput::annealing{.budget = {.on_progress = &listener}, .length = 3000}(p, where, a));
+    const double after =
+      throughput::period(p, throughput::annealing{.budget = {.on_progress = &listener}, .length = 3000}(p, where, a));
     REQUIRE(after <= before);
     REQUIRE((told > 1e300 ? after == before : weft_test::about(told, after)));
   }

@@ -95,9 +95,10 @@ TEST_CASE("throughput: staging times that are none are refused") {
   const auto w = fan();
   const platform<> devices{{{}, {}}, link_matrix{2}};
   const problem p{w, devices, backwards{}};
-  CHECK_THROWS_WITH_AS(throughput::period(p, {0, 1, 0, 0}),
-                       "import_time of tensor 0 of op 0 on device 1: -1 is no time: a cost model returns seconds, at least 0",
-                       value_error);
+  CHECK_THROWS_WITH_AS(
+    throughput::period(p, {0, 1, 0, 0}),
+    "import_time of tensor 0 of op 0 on device 1: -1 is no time: a cost model returns seconds, at least 0",
+    value_error);
 }
 
 } // namespace throughput_loads_test

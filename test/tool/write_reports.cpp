@@ -48,7 +48,8 @@ report::placed_model place(const workload& w, const Platform& platform, report::
   } else {
     simulator<decltype(p), schedule::static_order>{p}.run(solved.plan, simulate::recorder{run});
   }
-  about.bound = p.num_ops() > 20'000 ? lower_bound{bound::critical_path(p), lower_bound::rule::critical_path} : bound::best(p);
+  about.bound =
+    p.num_ops() > 20'000 ? lower_bound{bound::critical_path(p), lower_bound::rule::critical_path} : bound::best(p);
   about.strategy = moves > 0 ? "best" : "heft";
   const auto last = static_cast<device_id>(p.num_devices() - 1);
   placement alone(p.num_ops(), last);
@@ -70,10 +71,16 @@ report::placed_model place(const workload& w, const Platform& platform, report::
 
 /// Names that would break out of HTML, scripts and JSON, or make lines very long.
 workload hostile() {
-  const std::vector<std::string> names{"</script><script>document.title='broken'</script>", "\"quoted\" 'single' `back`",
-                                       "<img src=x onerror=\"document.title='broken'\">", "名前/層_1/重み 🙂",
-                                       "\u202Ereversed\u2066", std::string(10'000, 'x') + "/tail",
-                                       "line\nbreak\ttab\x01\x7f", "\xff\xfe not UTF-8", "<!-- ]]> &amp; ${1} \\u0041", "__proto__"};
+  const std::vector<std::string> names{"</script><script>document.title='broken'</script>",
+                                       "\"quoted\" 'single' `back`",
+                                       "<img src=x onerror=\"document.title='broken'\">",
+                                       "名前/層_1/重み 🙂",
+                                       "\u202Ereversed\u2066",
+                                       std::string(10'000, 'x') + "/tail",
+                                       "line\nbreak\ttab\x01\x7f",
+                                       "\xff\xfe not UTF-8",
+                                       "<!-- ]]> &amp; ${1} \\u0041",
+                                       "__proto__"};
   workload_builder b;
   for (std::size_t i = 0; i < 40; ++i) {
     const std::string name = names[i % names.size()] + (i < names.size() ? "" : std::to_string(i));
@@ -90,7 +97,11 @@ report::placed_model made(const std::string& name) {
   if (name == "few") {
     workload_builder b;
     for (int i = 0; i < 4; ++i) {
-      b.add_op({.work = 1e12 * (i + 1), .bytes = 1u << 28, .resident_bytes = 1u << 30, .name = "op_" + std::string(1, static_cast<char>('a' + i)), .type = "MatMul"});
+      b.add_op({.work = 1e12 * (i + 1),
+                .bytes = 1u << 28,
+                .resident_bytes = 1u << 30,
+                .name = "op_" + std::string(1, static_cast<char>('a' + i)),
+                .type = "MatMul"});
     }
     b.add_edge(0, 1);
     b.add_edge(0, 2);
@@ -121,7 +132,8 @@ report::placed_model made(const std::string& name) {
     return place(w, presets::paper_like(100), {.model = "layered, 3,000 ops", .platform = "paper_like_100"});
   }
   if (name == "hostile") {
-    return place(hostile(), presets::dgx_a100(), {.model = "</title><script>document.title='broken'</script>", .platform = "<b>p"});
+    return place(hostile(), presets::dgx_a100(),
+                 {.model = "</title><script>document.title='broken'</script>", .platform = "<b>p"});
   }
   if (name == "no_transfers") {
     workload_builder b;
@@ -162,7 +174,8 @@ int main(int argc, char** argv) try {
   }
   std::vector<std::string> names(arguments.begin() + 1, arguments.end());
   if (names.empty()) {
-    names = {"few", "hundreds", "inception", "large", "devices", "hostile", "no_transfers", "one_device", "empty", "invalid"};
+    names = {"few",     "hundreds",     "inception",  "large", "devices",
+             "hostile", "no_transfers", "one_device", "empty", "invalid"};
   }
   for (const auto& name : names) {
     const auto m = made(name);

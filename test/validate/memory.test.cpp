@@ -29,7 +29,8 @@ weft::byte_count peak_with_probe(weft::device_id device, const weft::transfer_re
   b.add_edge(u, w);
   const weft::workload all = std::move(b).build();
   const weft::platform<weft::uniform_links> two{{{}, {}}, {}};
-  const weft::trace run{.ops = {{0, 0, 1}, {1, 6, 7}, {0, 2, w_finish}, {device, 5, 6}}, .transfers = {x}, .makespan = 7};
+  const weft::trace run{
+    .ops = {{0, 0, 1}, {1, 6, 7}, {0, 2, w_finish}, {device, 5, 6}}, .transfers = {x}, .makespan = 7};
   return peak_memory_of(weft::problem{all, two}, {0, 1, 0, device}, run)[device];
 }
 
@@ -65,7 +66,8 @@ TEST_CASE("peak memory: a device without ops needs nothing") {
   b.add_op({.work = 1, .resident_bytes = 3});
   const weft::workload w = std::move(b).build();
   const weft::platform<weft::uniform_links> two{{{}, {}}, {}};
-  CHECK(peak_memory_of(weft::problem{w, two}, {1}, {.ops = {{1, 0, 1}}, .transfers = {}, .makespan = 1}) == bytes{0, 3});
+  CHECK(peak_memory_of(weft::problem{w, two}, {1}, {.ops = {{1, 0, 1}}, .transfers = {}, .makespan = 1}) ==
+        bytes{0, 3});
 }
 
 } // namespace validate_memory_test

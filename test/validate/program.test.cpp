@@ -91,10 +91,10 @@ TEST_CASE("find_deadlock: who waits for whom") {
                         {{.tensor = 0, .from = 0, .to = 1}, {.tensor = 3, .from = 1, .to = 0}}};
   const auto found = find_deadlock(crossed);
   REQUIRE(found.size() == 2);
-  CHECK(to_string(found[0]) ==
-        "deadlock: device 0 waits at instruction 1 for tensor 3 and device 1, which comes to it at its instruction 2 or never");
-  CHECK(to_string(found[1]) ==
-        "deadlock: device 1 waits at instruction 1 for tensor 0 and device 0, which comes to it at its instruction 2 or never");
+  CHECK(to_string(found[0]) == "deadlock: device 0 waits at instruction 1 for tensor 3 and device 1, which comes to it "
+                               "at its instruction 2 or never");
+  CHECK(to_string(found[1]) == "deadlock: device 1 waits at instruction 1 for tensor 0 and device 0, which comes to it "
+                               "at its instruction 2 or never");
 
   // Head to head: fine where the network keeps messages, but not everywhere.
   const by_hand synchronous{{{{kind::send, 0}, {kind::wait, 0}, {kind::receive, 1}, {kind::wait, 1}},

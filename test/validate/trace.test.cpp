@@ -190,7 +190,8 @@ TEST_CASE("validate trace: exactly the transfers that the placement causes") {
   SUBCASE("one comes from elsewhere") {
     scene s;
     s.run.transfers[0].from = 1;
-    CHECK(check(s) == list{{.what = kind::transfer_from_wrong_device, .op = scene::a, .tensor = scene::x, .device = 1}});
+    CHECK(check(s) ==
+          list{{.what = kind::transfer_from_wrong_device, .op = scene::a, .tensor = scene::x, .device = 1}});
   }
 }
 
@@ -277,8 +278,9 @@ TEST_CASE("validate trace: ports carry one transfer at a time") {
                              .transfers = {{0, 0, 1, 1, 1, 1, 2}, {1, 0, 2, 1, 1, 1, 2}},
                              .makespan = 3};
   CHECK(validate(s.p, {0, 0, 1, 2}, together).empty());
-  CHECK(validate(s.p, {0, 0, 1, 2}, together, ports) ==
-        list{{.what = kind::out_port_overlap, .op = 1, .other = 0, .tensor = 1, .device = 0, .expected = 2, .actual = 1}});
+  CHECK(
+    validate(s.p, {0, 0, 1, 2}, together, ports) ==
+    list{{.what = kind::out_port_overlap, .op = 1, .other = 0, .tensor = 1, .device = 0, .expected = 2, .actual = 1}});
   const weft::trace in_turn{.ops = {{0, 0, 1}, {0, 0, 1}, {1, 2, 3}, {2, 3, 4}},
                             .transfers = {{0, 0, 1, 1, 1, 1, 2}, {1, 0, 2, 1, 1, 2, 3}},
                             .makespan = 4};
@@ -287,8 +289,9 @@ TEST_CASE("validate trace: ports carry one transfer at a time") {
                             .transfers = {{0, 0, 1, 1, 1, 1, 2}, {1, 2, 1, 1, 1, 1, 2}},
                             .makespan = 3};
   CHECK(validate(s.p, {0, 2, 1, 1}, meeting).empty());
-  CHECK(validate(s.p, {0, 2, 1, 1}, meeting, ports) ==
-        list{{.what = kind::in_port_overlap, .op = 1, .other = 0, .tensor = 1, .device = 1, .expected = 2, .actual = 1}});
+  CHECK(
+    validate(s.p, {0, 2, 1, 1}, meeting, ports) ==
+    list{{.what = kind::in_port_overlap, .op = 1, .other = 0, .tensor = 1, .device = 1, .expected = 2, .actual = 1}});
 }
 
 TEST_CASE("validate trace: a transfer waits for ports, but not when both are free") {

@@ -38,8 +38,9 @@ TEST_CASE("cut edges: those between devices") {
   const placement where{0, 0, 1, 1};
   CHECK(ranges::equal(views::cut_edges(w, where), std::vector<flow_edge>{{0, 2, 0}, {1, 3, 1}, {1, 3, 2}}));
   const std::vector<std::vector<int>> lists{{1, 2}, {3}, {3}, {}};
-  CHECK(ranges::equal(views::cut_edges(lists, where) |
-                        ranges::views::transform([&](const auto& e) { return source(lists, e) * 10 + target(lists, e); }),
+  CHECK(ranges::equal(views::cut_edges(lists, where) | ranges::views::transform([&](const auto& e) {
+                        return source(lists, e) * 10 + target(lists, e);
+                      }),
                       std::vector<op_id>{2, 13}));
 }
 

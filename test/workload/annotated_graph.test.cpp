@@ -167,8 +167,8 @@ TEST_CASE("annotated graph: sizes that no sum can hold are refused by the proble
   const std::vector<byte_count> bytes{byte_count{1} << 63, byte_count{1} << 63, 0};
   const annotated_graph w{g, {.work = three_works, .bytes = bytes}};
   const platform<> q{std::vector<device>(1), link_matrix{1}};
-  CHECK_THROWS_WITH_AS((problem{w, q}), doctest::Contains("op 0: with its bytes, those of all ops and tensors together "),
-                       value_error);
+  CHECK_THROWS_WITH_AS((problem{w, q}),
+                       doctest::Contains("op 0: with its bytes, those of all ops and tensors together "), value_error);
 }
 
 /// Each op leads to nearly 2^32 others, says the graph.

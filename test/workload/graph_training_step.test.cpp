@@ -115,7 +115,9 @@ TEST_CASE("graph training step: one line makes one of any workload") {
 
 TEST_CASE("graph training step: optimisers differ in slots and FLOP") {
   const auto forward = chain(3, "Conv", 400);
-  const auto resident = [&](optimizer rule) { return test::total_resident_bytes(training_step(forward, {.rule = rule})); };
+  const auto resident = [&](optimizer rule) {
+    return test::total_resident_bytes(training_step(forward, {.rule = rule}));
+  };
   CHECK(resident(optimizer::sgd) == 3 * 400);
   CHECK(resident(optimizer::momentum) == 2 * 3 * 400);
   CHECK(resident(optimizer::rmsprop) == 3 * 3 * 400);
@@ -224,7 +226,8 @@ TEST_CASE("graph training step: axes, shapes, indices and single numbers are no 
     b.add_edge(last, v);
     last = v;
   };
-  for (const auto& [type, held] : {std::pair{"Conv", 4'000}, {"Reshape", 32}, {"Div", 4}, {"Gather", 800}, {"Clip", 16}, {"PRelu", 64}}) {
+  for (const auto& [type, held] :
+       {std::pair{"Conv", 4'000}, {"Reshape", 32}, {"Div", 4}, {"Gather", 800}, {"Clip", 16}, {"PRelu", 64}}) {
     then(type, static_cast<byte_count>(held));
   }
   const auto w = training_step(std::move(b).build());
@@ -300,7 +303,8 @@ TEST_CASE("graph training step: what cannot be trained is an error") {
   CHECK_THROWS_WITH_AS(training_step(chain(3, "Mul", 8)), doctest::Contains("nothing to train"), value_error);
   CHECK_THROWS_WITH_AS(training_step(chain(3, "Reshape", 40)), doctest::Contains("nothing to train"), value_error);
   const auto forward = chain(3, "Conv", 40);
-  CHECK_THROWS_WITH_AS(training_step(training_step(forward)), doctest::Contains("a training step already"), value_error);
+  CHECK_THROWS_WITH_AS(training_step(training_step(forward)), doctest::Contains("a training step already"),
+                       value_error);
   CHECK_THROWS_AS(training_step(forward, {.outputs = {4}}), dangling_id_error);
   CHECK_THROWS_AS(training_step(forward, {.recompute = {4}}), dangling_id_error);
   CHECK_THROWS_WITH_AS(training_step(forward, {.outputs = {0}}), doctest::Contains("'input'"), value_error);
@@ -319,8 +323,10 @@ TEST_CASE("graph training step: ops without names and types are differentiated a
   CHECK(test::find_op(w, "Adam/update_op_0") != none);
 }
 
-TEST_CASE("graph training step: random graphs of all sorts of ops become acyclic steps that update each parameter once") {
-  const std::vector<std::string> types{"MatMul", "Relu", "Add", "Gather", "ArgMax", "Conv", "LSTM", "Mul", "MaxPool", "X"};
+TEST_CASE(
+  "graph training step: random graphs of all sorts of ops become acyclic steps that update each parameter once") {
+  const std::vector<std::string> types{"MatMul", "Relu", "Add", "Gather",  "ArgMax",
+                                       "Conv",   "LSTM", "Mul", "MaxPool", "X"};
   rng random{7};
   int trained = 0;
   for (int i = 0; i < 60; ++i) {

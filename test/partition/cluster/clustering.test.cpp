@@ -270,7 +270,8 @@ TEST_CASE("clusterers: no op, one op, no edge, ops without outputs, tensors with
     const auto apart = on_units(clusterer, test::timed_graph({5, 7, 0}, {}));
     CHECK(apart.num_clusters == 3);
     CHECK(apart.parallel_time == 7);
-    const auto free = on_units(clusterer, test::timed_graph({1, 2, 3, 4}, {{0, 1, 0}, {0, 2, 0}, {1, 3, 0}, {2, 3, 0}}));
+    const auto free =
+      on_units(clusterer, test::timed_graph({1, 2, 3, 4}, {{0, 1, 0}, {0, 2, 0}, {1, 3, 0}, {2, 3, 0}}));
     CHECK(free.parallel_time == 8);
     CHECK(on_units(clusterer, test::survey_graph(), 1).parallel_time <= 19); // one device: nothing is ever transferred
   };

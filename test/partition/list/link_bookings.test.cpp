@@ -189,8 +189,8 @@ plan planned(const Scheduler& s, const Problem& p) {
 }
 
 template <class Problem>
-plan same_as_simple(const Problem& p, const simulate::any_network& network, way (*find)(const Problem&, device_id, device_id),
-                    log_of_schedule& log) {
+plan same_as_simple(const Problem& p, const simulate::any_network& network,
+                    way (*find)(const Problem&, device_id, device_id), log_of_schedule& log) {
   const auto quick = planned(partition::heft{}.on(network), p);
   const auto simple = planned(partition::heft{}.on(simple_network<Problem>{find, &log}), p);
   REQUIRE(quick.placement == simple.placement);
@@ -251,7 +251,8 @@ TEST_CASE("link_bookings: routes over shared links, as simple bookings find them
     const auto q = test::random_routes(random, x.q, 8);
     const problem p{x.w, q};
     log_of_schedule log;
-    const auto made = same_as_simple(p, {contention_model::fair}, over_links<problem<workload, test::routed_platform>>, log);
+    const auto made =
+      same_as_simple(p, {contention_model::fair}, over_links<problem<workload, test::routed_platform>>, log);
     REQUIRE(validate(p, made).empty());
   }
 }

@@ -96,7 +96,8 @@ TEST_CASE_TEMPLATE("refine: gains what it says, keeps acyclic, and to the limits
 TEST_CASE("refine: climbs over a hill") {
   // A chain of three that all lead to the other part: its last op gains nothing when it moves alone, all three gain 3.
   const weighted_dag g =
-    number(csr_graph{8, std::vector<graph::arc>{{0, 1}, {0, 7}, {1, 2}, {1, 7}, {2, 7}, {3, 7}, {4, 7}, {5, 7}, {6, 7}}})
+    number(
+      csr_graph{8, std::vector<graph::arc>{{0, 1}, {0, 7}, {1, 2}, {1, 7}, {2, 7}, {3, 7}, {4, 7}, {5, 7}, {6, 7}}})
       .dag;
   std::vector<std::uint32_t> part{0, 0, 0, 1, 1, 1, 1, 1};
   const std::vector<double> limit{8, 8};

@@ -59,8 +59,8 @@ TEST_CASE("parallel_proof: the walk of a search that found nothing") {
 TEST_CASE("parallel_proof: none where sums are rounded") {
   const auto proof = prove({0.1, 0.7, 1.0 / 3}, 2);
   CHECK(proof.unit == 0);
-  CHECK_THROWS_WITH_AS(text_of(proof), "no proof: times are not all multiples of a unit, so that their sums are rounded",
-                       error);
+  CHECK_THROWS_WITH_AS(text_of(proof),
+                       "no proof: times are not all multiples of a unit, so that their sums are rounded", error);
 }
 
 } // namespace parallel_proof_test

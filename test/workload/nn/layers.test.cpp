@@ -10,7 +10,8 @@ using namespace weft;
 TEST_CASE("layers: a transposed convolution layer has a kernel from its input's channels and a bias") {
   nn::network net;
   const auto x = net.make_variable("x", {2, 4, 4, 6}, false);
-  const auto y = nn::conv_transpose_layer("up", x, 7, 8, {.filters = 3, .kernel_height = 5, .kernel_width = 5, .slide = {.stride = 2}});
+  const auto y = nn::conv_transpose_layer(
+    "up", x, 7, 8, {.filters = 3, .kernel_height = 5, .kernel_width = 5, .slide = {.stride = 2}});
   CHECK(y.dims() == nn::extents{2, 7, 8, 3});
   CHECK(net.num_parameters() == 5 * 5 * 3 * 6 + 3);
   CHECK(net.variables()[1].value.dims() == nn::extents{5, 5, 3, 6});

@@ -67,7 +67,8 @@ TEST_CASE("nn ops: operands broadcast, and their gradients are summed back to th
 TEST_CASE("nn ops: elementwise ops cost 1 FLOP per element") {
   nn::network net;
   const auto x = net.make_variable("x", {7, 3});
-  for (const auto& y : {relu(x), leaky_relu(x), sigmoid(x), tanh(x), exp(x), log1p(x), negate(x), x + x, x - x, x * x, x / x, reduce_mean(x)}) {
+  for (const auto& y : {relu(x), leaky_relu(x), sigmoid(x), tanh(x), exp(x), log1p(x), negate(x), x + x, x - x, x * x,
+                        x / x, reduce_mean(x)}) {
     CAPTURE(name_of(y));
     CHECK(work_of(y) == 21);
   }

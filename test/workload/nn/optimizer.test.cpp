@@ -28,8 +28,9 @@ TEST_CASE("optimizer: each rule has its ops, state and FLOP") {
     std::size_t copies; // of the parameters
     byte_count scalars;
   };
-  for (const row& r : {row{optimizer::sgd, "ApplyGradientDescent", 2, 1, 0}, row{optimizer::momentum, "ApplyMomentum", 4, 2, 0},
-                       row{optimizer::rmsprop, "ApplyRMSProp", 11, 3, 0}, row{optimizer::adam, "ApplyAdam", 12, 3, 8}}) {
+  for (const row& r :
+       {row{optimizer::sgd, "ApplyGradientDescent", 2, 1, 0}, row{optimizer::momentum, "ApplyMomentum", 4, 2, 0},
+        row{optimizer::rmsprop, "ApplyRMSProp", 11, 3, 0}, row{optimizer::adam, "ApplyAdam", 12, 3, 8}}) {
     CAPTURE(r.op);
     const auto w = step({.rule = r.rule});
     CHECK(test::count_type(w, r.op) == 2);

@@ -34,15 +34,16 @@ TEST_CASE("gnmt: cells and attention are unrolled, in scopes by layer and step")
   CHECK(test::count_type(w, "LSTMBlockCell") == 5 * (2 + 3 + 4));
   CHECK(test::count_type(w, "LSTMBlockCellGrad") == 5 * (2 + 3 + 4));
   CHECK(test::count_type(w, "Softmax") == 5);
-  for (const char* name : {"encoder/layer_0/forward/step_4/LSTMBlockCell", "encoder/layer_0/backward/step_0/LSTMBlockCell",
-                           "encoder/layer_1/step_0/LSTMBlockCell", "decoder/layer_3/step_4/LSTMBlockCell",
-                           "encoder/layer_2/step_1/add", "decoder/layer_2/step_1/add",
-                           "decoder/layer_0/step_2/attention/Softmax", "encoder/layer_3/lstm_cell/kernel",
-                           "gradients/decoder/layer_3/step_4/LSTMBlockCell_grad/LSTMBlockCellGrad"}) {
+  for (const char* name :
+       {"encoder/layer_0/forward/step_4/LSTMBlockCell", "encoder/layer_0/backward/step_0/LSTMBlockCell",
+        "encoder/layer_1/step_0/LSTMBlockCell", "decoder/layer_3/step_4/LSTMBlockCell", "encoder/layer_2/step_1/add",
+        "decoder/layer_2/step_1/add", "decoder/layer_0/step_2/attention/Softmax", "encoder/layer_3/lstm_cell/kernel",
+        "gradients/decoder/layer_3/step_4/LSTMBlockCell_grad/LSTMBlockCellGrad"}) {
     CAPTURE(name);
     CHECK(test::find_op(w, name) != none);
   }
-  for (const char* name : {"encoder/layer_1/step_1/add", "decoder/layer_1/step_1/add", "encoder/layer_4/lstm_cell/kernel"}) {
+  for (const char* name :
+       {"encoder/layer_1/step_1/add", "decoder/layer_1/step_1/add", "encoder/layer_4/lstm_cell/kernel"}) {
     CAPTURE(name);
     CHECK(test::find_op(w, name) == none);
   }

@@ -75,7 +75,8 @@ TEST_CASE("resnet50: a training step has the ops of 53 convolutions and a dense 
   CHECK(test::count_type(full, "Conv2DBackpropInput") == 53); // TensorFlow's barriers keep the images' too
 }
 
-TEST_CASE("resnet50: a training step takes three times the forward pass's multiply-adds, but for the images' gradient") {
+TEST_CASE(
+  "resnet50: a training step takes three times the forward pass's multiply-adds, but for the images' gradient") {
   const double forward = 4 * by_hand(1, 10, true);
   const zoo::resnet50_options cifar{.image_size = 32, .classes = 10};
   CHECK(test::multiply_adds(zoo::resnet50(4, cifar)) == 3 * forward);

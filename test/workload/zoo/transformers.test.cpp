@@ -64,14 +64,16 @@ TEST_CASE("bert: FLOP of the products are those computed by hand, and three time
   const auto w = zoo::bert(2, o, {.bookkeeping = false});
   CHECK(products(w) == 3 * (L * layer + heads));
   CHECK(test::count_type(w, "RandomUniform") == 1 + 3 * L);
-  CHECK(test::count_type(zoo::bert(2, {.layers = 3, .hidden = 32, .heads = 4, .dropout = false}), "RandomUniform") == 0);
+  CHECK(test::count_type(zoo::bert(2, {.layers = 3, .hidden = 32, .heads = 4, .dropout = false}), "RandomUniform") ==
+        0);
 }
 
 TEST_CASE("bert: layers are recognised by their scopes, and their gradients too") {
   const auto w = zoo::bert(2, {.layers = 3, .hidden = 32, .heads = 4, .length = 8, .vocabulary = 100},
                            {.bookkeeping = false});
-  for (const char* scope : {"embeddings/", "layer_0/attention/query/", "layer_2/ffn/hidden/", "layer_1/attention/output/norm/",
-                            "mlm/", "pooler/", "nsp/", "gradients/layer_2/ffn/", "gradients/layer_0/attention/key/"}) {
+  for (const char* scope :
+       {"embeddings/", "layer_0/attention/query/", "layer_2/ffn/hidden/", "layer_1/attention/output/norm/", "mlm/",
+        "pooler/", "nsp/", "gradients/layer_2/ffn/", "gradients/layer_0/attention/key/"}) {
     CAPTURE(scope);
     CHECK(in_scope(w, scope) > 0);
   }
