@@ -4,7 +4,7 @@
 # pkg-config files are made of that, and the recipes for package managers and the headers are held against it.
 
 set(WEFT_COMPONENTS "" CACHE STRING
-  "The components to make, such as 'io;report', and what they use; an error if one cannot be. Empty: all that can be made")
+  "Components to make, such as 'io;report', and those they use; an error if one cannot be made. Empty: all that can")
 include("${CMAKE_CURRENT_LIST_DIR}/weftDependencies.cmake")
 
 set(weft_declared "")  # every component, each after those that it uses
@@ -98,7 +98,10 @@ macro(weft_make_components)
   endforeach()
 endmacro()
 
-weft_declare(weft HEADERS "^(all|compiled|concurrency|execute|models|networks|problem)\\.hpp$|^(core|graph|platform|workload|cost|plan|partition|schedule|concurrency|bound|validate|allocate|refine|simulate|execute|throughput|evaluate|objective|solve|tool)/")
+string(JOIN "|" weft_folders core graph platform workload cost plan partition schedule concurrency bound validate
+  allocate refine simulate execute throughput evaluate objective solve tool)
+weft_declare(weft HEADERS
+  "^(all|compiled|concurrency|execute|models|networks|problem)\\.hpp$|^(${weft_folders})/")
 weft_declare(views HEADERS "^views(\\.hpp$|/)" USES weft
   DEPENDS PACKAGE range-v3 TARGET range-v3::range-v3 FOREIGN range_v3 HEADER range/v3/version.hpp
   LINKS weft_foreign::range_v3 INCLUDES range/v3/)

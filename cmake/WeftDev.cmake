@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Flags for developing weft itself. Nothing here reaches users: weft_dev is never exported.
 
-set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for tests, examples and benchmarks: 'address,undefined', 'thread' or empty")
+set(WEFT_SANITIZE "" CACHE STRING
+  "Sanitizers for tests, examples and benchmarks: 'address,undefined', 'thread' or empty")
 option(WEFT_CCACHE "Compile through ccache if it is installed" ON)
 
 add_library(weft_dev INTERFACE)
@@ -52,7 +53,7 @@ function(weft_link_components target)
 endfunction()
 
 set(WEFT_BATCH 1 CACHE STRING
-  "How many sources of a target are compiled as one: more make a whole build quicker on few cores, and a rebuild after a change slower")
+  "Sources of a target compiled as one: more make a whole build quicker on few cores, a rebuild after a change slower")
 
 # weft_compile_in_batches(<target> <source>...): compiles WEFT_BATCH of these sources of the target as one. CMake leaves
 # out those that have options of their own.

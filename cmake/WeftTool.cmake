@@ -61,5 +61,6 @@ if(TARGET weft_compiled_tabulated)
 endif()
 weft_add_component(compare LINKS ${links})
 if(TARGET weft_compiled_tabulated)
-  list(APPEND weft_compare_USES compiled) # of which it links one library: who builds compare does not wait for the other
+  # It links one library of these: a build of compare alone does not wait for the other.
+  list(APPEND weft_compare_USES compiled)
 endif()

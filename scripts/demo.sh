@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# Installs what is missing, builds the first example, the comparison of all strategies and the placement tool, runs them,
-# the tools on bundled networks, prints what they find and says where their reports are.
+# Installs what is missing, builds the first example, the comparison of all strategies and the placement tool, runs
+# them, the tools on bundled networks, prints what they find and says where their reports are.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/steps.sh

@@ -18,11 +18,13 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="${CXX:-clang++-16}" -DCMAK
   -DWEFT_BUILD_FUZZERS=ON > "$build/logs/configure.log" || { cat "$build/logs/configure.log" >&2; exit 1; }
 targets=("${@/#/fuzz_}")
 [ $# -gt 0 ] || targets=(weft_fuzzers)
-cmake --build "$build" --target "${targets[@]}" > "$build/logs/build.log" || { tail -n 40 "$build/logs/build.log" >&2; exit 1; }
+cmake --build "$build" --target "${targets[@]}" > "$build/logs/build.log" ||
+  { tail -n 40 "$build/logs/build.log" >&2; exit 1; }
 if [ $# -gt 0 ]; then
   readers=("$@")
 else
-  mapfile -t readers < <(find "$build/test" -maxdepth 1 -name 'fuzz_*' -type f -executable -printf '%f\n' | sed 's/^fuzz_//' | sort)
+  mapfile -t readers < <(find "$build/test" -maxdepth 1 -name 'fuzz_*' -type f -executable -printf '%f\n' |
+    sed 's/^fuzz_//' | sort)
 fi
 
 bad=0

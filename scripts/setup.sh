@@ -13,8 +13,8 @@ min_gcc=12
 min_cmake=3.25
 
 # What is needed, for what, how to see that it is there, and Debian's package:
-# a tool, a header, the Python module, a folder, the runtime of clang's sanitizers, or a theme of mkdocs. Tests need everything;
-# without what is there for `more` they leave some out, and say so.
+# a tool, a header, the Python module, a folder, the runtime of clang's sanitizers, or a theme of mkdocs. Tests need
+# everything; without what is there for `more` they leave some out, and say so.
 needs() {
   cat <<'LIST'
 demo tool   g++                               g++
@@ -66,11 +66,14 @@ is_present() { # KIND NAME
   case $1 in
     tool) command -v "$2" >/dev/null ;;
     header) grep -qxF "$2" <<<"$found_headers" ;;
-    mpi) command -v "$2" >/dev/null && "$2" -E -include mpi.h -x c++ /dev/null >/dev/null 2>&1 ;; # a compiler with headers
+    mpi) # a compiler with headers
+      command -v "$2" >/dev/null && "$2" -E -include mpi.h -x c++ /dev/null >/dev/null 2>&1 ;;
     data) [ -d "$2" ] ;;
     python) command -v python3 >/dev/null && python3 -c "import $2" 2>/dev/null ;;
     theme) command -v mkdocs >/dev/null && mkdocs build --help | grep "$2" >/dev/null ;;
-    clang) command -v clang++-16 >/dev/null && compgen -G "$(clang++-16 -print-resource-dir)/lib/*/libclang_rt.tsan*" >/dev/null ;;
+    clang)
+      command -v clang++-16 >/dev/null &&
+        compgen -G "$(clang++-16 -print-resource-dir)/lib/*/libclang_rt.tsan*" >/dev/null ;;
   esac
 }
 
@@ -99,7 +102,8 @@ install() {
     as_root=(sudo)
   fi
   echo "setup: installing $*"
-  local get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -q)
+  local get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300
+    -o Acquire::Retries=3 -q)
   local attempt
   for attempt in 1 2 3; do
     if "${get[@]}" update; then
@@ -128,8 +132,8 @@ if [ -n "$absent" ] && is_debian_12; then
 fi
 if [ -n "$absent" ]; then
   echo "setup: these are missing; install them and run this again (the last column is Debian 12's package):" >&2
-  sed 's/^tool/  program        /; s/^header/  C++ header     /; s/^python/  Python module  /; s/^clang/  clang sanitizer/; s/^theme/  mkdocs theme   /; s/^mpi/  headers of MPI /' \
-    <<<"$absent" >&2
+  sed 's/^tool/  program        /; s/^header/  C++ header     /; s/^python/  Python module  /
+       s/^clang/  clang sanitizer/; s/^theme/  mkdocs theme   /; s/^mpi/  headers of MPI /' <<<"$absent" >&2
   exit 1
 fi
 if [ "$purpose" = test ] && is_debian_12; then

@@ -72,7 +72,7 @@ class Stage:
         return link.rstrip("/") + ("/index.html" if there.is_dir() else ".html")
 
     def show(self, path):
-        """A page of a source or a folder; it is no page of mkdocs, so that searches find what is written for readers."""
+        """A page of a source or a folder; it is no page of mkdocs, so that searches find what readers want."""
         name = path.relative_to(ROOT)
         if path.is_dir():
             rows = "".join(f"<li><a href=\"{html.escape(p.name)}.html\">{html.escape(p.name)}</a></li>\n"
@@ -87,7 +87,8 @@ class Stage:
         self.write(file, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
                          "<meta name=\"viewport\" content=\"width=device-width\">\n"
                          f"<title>{html.escape(str(name))}</title>\n"
-                         "<style>:root { color-scheme: light dark } body { margin: 1em auto; max-width: 125ch }</style>\n"
+                         "<style>:root { color-scheme: light dark } "
+                         "body { margin: 1em auto; max-width: 125ch }</style>\n"
                          f"<p><a href=\"{up}index.html\">weft</a> / {html.escape(str(name))}</p>\n{body}\n</html>\n")
 
 
@@ -164,7 +165,8 @@ def build(site):
         config.write_text((ROOT / "docs/mkdocs.yml").read_text()
                           + f"docs_dir: {json.dumps(str(stage))}\nnav: {json.dumps(navigation())}\n")
         done = subprocess.run(["mkdocs", "build", "--strict", "--clean", "--config-file", config, "--site-dir",
-                               site.resolve()], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                               site.resolve()], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False)
         if done.returncode:
             print(done.stdout)
         return done.returncode

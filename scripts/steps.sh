@@ -33,7 +33,8 @@ step() {
   if [ $status = 0 ]; then
     printf '[%s] %s done in %d s\n' "$(steps_clock)" "$name" $((SECONDS - begin))
   else
-    printf '[%s] %s FAILED (%d) after %d s; the end of %s:\n' "$(steps_clock)" "$name" $status $((SECONDS - begin)) "$log"
+    printf '[%s] %s FAILED (%d) after %d s; the end of %s:\n' \
+      "$(steps_clock)" "$name" $status $((SECONDS - begin)) "$log"
     grep -vE '^ *Start +[0-9]+: |\.\.\. +Passed ' "$log" | tail -n 60 | sed 's/^/    /'
   fi
   return $status

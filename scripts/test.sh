@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # Installs what is missing, then builds and runs the tests. The last line is `N passed, N failed`.
 #
-#   scripts/test.sh           with g++, optimised: property, golden, docs and tool tests, examples, and the unit tests that
-#                             run long; with clang, under the address and undefined-behaviour sanitizers: the others
+#   scripts/test.sh           with g++, optimised: property, golden, docs and tool tests, examples, and the unit tests
+#                             that run long; with clang, under the address and undefined-behaviour sanitizers: the
+#                             others
 #   scripts/test.sh --all     also MPI, benchmarks, packages, strangers' projects, every header by itself, examples and
 #                             tools compiled by clang, long and property tests under these sanitizers, property tests
 #                             of three times as many problems, and what uses threads under the thread sanitizer

@@ -23,7 +23,8 @@ TARGETS = {'x86_64': ('-march=x86-64-v3', r'vf(n?m(add|sub)|maddsub|msubadd)'),
 def assembly(compiler, flag, source, include):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, 'out.s')
-        subprocess.run([compiler, '-std=c++20', '-O2', '-g1', '-ffp-contract=fast', flag, '-I', include, '-S', '-o', out,
+        subprocess.run([compiler, '-std=c++20', '-O2', '-g1', '-ffp-contract=fast', flag, '-I', include, '-S', '-o',
+                        out,
                         source], check=True)
         return out.read_text()
 
@@ -47,7 +48,8 @@ def is_excused(file, line):
 
 def main():
     compiler, include = sys.argv[1:]
-    machine = subprocess.run([compiler, '-dumpmachine'], check=True, capture_output=True, text=True).stdout.split('-')[0]
+    machine = subprocess.run([compiler, '-dumpmachine'], check=True, capture_output=True,
+                             text=True).stdout.split('-')[0]
     if machine not in TARGETS:
         print(f'nothing is known of fused operations on {machine}')
         sys.exit(77)

@@ -4,10 +4,10 @@
 
   headers.py [--self-test] CLANG INCLUDE SOURCE [FLAG...]
 
-The headers below the folder INCLUDE that SOURCE includes become the submodules of one module, of which clang parses each
-as if it were alone, and once: what a header uses must be in itself or in what it includes. The standard headers that they
-include are a module, too. Headers that reach headers of C++ libraries which no module can have are compiled one by one
-instead. --self-test also checks that a header which lacks an include is found.
+The headers below the folder INCLUDE that SOURCE includes become the submodules of one module, of which clang parses
+each as if it were alone, and once: what a header uses must be in itself or in what it includes. The standard headers
+that they include are a module, too. Headers that reach headers of C++ libraries which no module can have are compiled
+one by one instead. --self-test also checks that a header which lacks an include is found.
 """
 import argparse
 import os
@@ -108,7 +108,8 @@ def main():
     together, alone, said = errors_of(options.clang, options.include.resolve(), headers, flags)
     for text in said:
         print(text)
-    print(f"headers: {together} in one module, {alone} one by one, {'not all right' if said else 'all compile by themselves'}")
+    print(f"headers: {together} in one module, {alone} one by one, "
+          f"{'not all right' if said else 'all compile by themselves'}")
     sys.exit(bool(said))
 
 

@@ -71,8 +71,8 @@ def topological(before):
 
 
 def packing(chosen, machines, unit):
-    """How long machines need for jobs, negated times in order: by their work, and as some machine has k + 1 of the longest
-    k machines + 1 jobs."""
+    """How long machines need for jobs, negated times in order: by their work, and as some machine has k + 1 of the
+    longest k machines + 1 jobs."""
     least = -(sum(chosen) // (machines * unit)) * unit
     for k, last in enumerate(range(machines, len(chosen), machines), 1):
         least = max(least, -sum(chosen[last - k:last + 1]))
@@ -80,7 +80,8 @@ def packing(chosen, machines, unit):
 
 
 def longest_tails(times, before, machines, unit):
-    """What must pass after the end of each job: the longest path, or what its descendants need and then the shortest tail."""
+    """What must pass after the end of each job: the longest path, or what its descendants need and then the shortest
+    tail."""
     order, after = topological(before)
     tail, below = [0] * len(times), [0] * len(times)
     for v in reversed(order):
@@ -217,7 +218,8 @@ def check_schedule(times, before, machines, start):
             if start[u] + times[u] > start[v]:
                 fail(f'job {v} starts at {start[v]}, before job {u} has ended')
     running = 0
-    for _, change in sorted([(s + t, -1) for s, t in zip(start, times) if t] + [(s, 1) for s, t in zip(start, times) if t]):
+    for _, change in sorted([(s + t, -1) for s, t in zip(start, times) if t]
+                            + [(s, 1) for s, t in zip(start, times) if t]):
         running += change
         if running > machines:
             fail(f'the schedule runs more than {machines} jobs at once')

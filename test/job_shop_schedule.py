@@ -40,8 +40,9 @@ def main(shop_file, schedule_file):
         machine, start, finish = int(row['machine']), float(row['start']), float(row['finish'])
         if machine not in shop[operation]:
             fail(f"operation {row['operation']} cannot run on machine {machine}")
-        if not (math.isfinite(start) and math.isfinite(finish)) or start < 0 or abs(finish - start - shop[operation][machine]) > 1e-9 * max(1, finish):
-            fail(f"operation {row['operation']} takes {shop[operation][machine]:g} on machine {machine}, not {finish - start:g}")
+        time = shop[operation][machine]
+        if not math.isfinite(start + finish) or start < 0 or abs(finish - start - time) > 1e-9 * max(1, finish):
+            fail(f"operation {row['operation']} takes {time:g} on machine {machine}, not {finish - start:g}")
         placed[operation] = machine, start, finish
     for operation in shop:
         if operation not in placed:

@@ -10,6 +10,7 @@ the headers, and that they include the standard headers that they need.
 import re
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 LAYERS = [
@@ -27,26 +28,30 @@ LAYERS = [
 ]
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}
 OPTIONAL = {"views", "views.hpp", "io", "report", "interop", "tool"}  # need foreign libraries: not in the umbrella
-# The umbrella headers: what their second line says, and which headers they have; a header is in the first that wants it.
+# The umbrella headers: what they say of themselves, and which headers they have. A header is in the first that wants
+# it.
 UMBRELLAS = {
-    "networks.hpp": ("""/// Workloads and platforms to try things with: networks that you write, bundled ones, and random graphs. Apart from
-/// all.hpp, since a program that plans its own graphs should not wait for a compiler that reads them.""",
+    "networks.hpp": ("Workloads and platforms to try things with: networks that you write, bundled ones, and random "
+                     "graphs. Apart from all.hpp, since a program that plans its own graphs should not wait for a "
+                     "compiler that reads them.",
                      r"workload/(generate|nn/|zoo|training_step\.hpp)|graph/(generate|polyhedral)|platform/generate"),
-    "models.hpp": ("""/// Facts about ops by their type (shapes, FLOP, gradients, rooflines), and machines described by their parts: for those
-/// who read models. Apart from all.hpp, which plans with any costs.""",
+    "models.hpp": ("Facts about ops by their type (shapes, FLOP, gradients, rooflines), and machines described by "
+                   "their parts: for those who read models. Apart from all.hpp, which plans with any costs.",
                    r"workload/(attention_form|einsum|flop_rules|graph_training_step|model\.|op_|optimizer|stored_as)|"
                    r"cost/(efficiency|roofline)|partition/pin|platform/(described_machine|inventory|processor_sheets)"),
-    "concurrency.hpp": ("""/// Numbers of threads for ops, and which ops run at once: models of times, controllers, and simulated, bounded and
-/// checked runs of teams on one many-core machine.""",
+    "concurrency.hpp": ("Numbers of threads for ops, and which ops run at once: models of times, controllers, and "
+                        "simulated, bounded and checked runs of teams on one many-core machine.",
                         r"concurrency/|bound/moldable|platform/machine|simulate/manycore|validate/teams"),
-    "execute.hpp": ("""/// Running what was decided: a plan as a program for each device, executors, and where tensors lie in memory.""",
+    "execute.hpp": ("Runs of plans: a plan as a program for each device, executors, and offsets of tensors in memory.",
                     r"execute/|allocate/"),
-    "all.hpp": ("""/// The main umbrella: graphs, platforms, costs, workloads, and every partitioner, policy, refiner, bound, simulator and
-/// solver; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp,
-/// concurrency.hpp and execute.hpp; graphs cut at many levels are in partition/acyclic.hpp.""", r""),
+    "all.hpp": ("The main umbrella: graphs, platforms, costs, workloads, and every partitioner, policy, refiner, "
+                "bound, simulator and solver; it needs the standard library only. The other umbrellas are "
+                "networks.hpp, models.hpp, concurrency.hpp and execute.hpp; graphs cut at many levels are in "
+                "partition/acyclic.hpp.", r""),
 }
 BY_NAME = re.compile(r"partition/(acyclic|multilevel/)") # too dear for an umbrella, whose users rarely need them
-FORBIDDEN = {"validate": {"partition", "schedule", "simulate", "allocate"}}  # a checker shares nothing with what it checks
+# A checker shares nothing with what it checks.
+FORBIDDEN = {"validate": {"partition", "schedule", "simulate", "allocate"}}
 FOREIGN = {"views": ("range/v3/",), "io": ("nlohmann/", "range/v3/"), "report": ("range/v3/",)}
 MAX_LINES = 600
 
@@ -61,9 +66,11 @@ STANDARD_NAME = re.compile(r"\bstd::(?:ranges::)?(\w+)")
 # weft that is included there, includes it: what a standard library's headers include of each other differs.
 STANDARD = {
     "algorithm": "all_of any_of clamp copy fill find_if lower_bound max_element min_element none_of sort upper_bound",
-    "array": "array", "atomic": "atomic atomic_ref", "barrier": "barrier", "bit": "bit_cast bit_width countr_zero popcount",
+    "array": "array", "atomic": "atomic atomic_ref", "barrier": "barrier",
+    "bit": "bit_cast bit_width countr_zero popcount",
     "bitset": "bitset", "charconv": "from_chars to_chars", "chrono": "chrono",
-    "cmath": "ceil exp floor isfinite isnan log log2 pow sqrt", "compare": "partial_ordering strong_ordering weak_ordering",
+    "cmath": "ceil exp floor isfinite isnan log log2 pow sqrt",
+    "compare": "partial_ordering strong_ordering weak_ordering",
     "complex": "complex", "concepts": "convertible_to floating_point integral invocable same_as",
     "condition_variable": "condition_variable", "cstddef": "byte",
     "cstdint": "int32_t int64_t uint8_t uint16_t uint32_t uint64_t", "cstring": "memcmp memcpy", "deque": "deque",
@@ -109,7 +116,8 @@ def umbrella_headers(root, umbrella):
 def umbrella_text(root, umbrella):
     chosen = umbrella_headers(root, umbrella)
     chosen.sort(key=lambda path: (LAYER.get(part_of(path), len(LAYERS)), path))
-    text = f"// SPDX-License-Identifier: BSL-1.0\n{UMBRELLAS[umbrella][0]}\n#pragma once\n"
+    about = textwrap.fill(UMBRELLAS[umbrella][0], 120, initial_indent="/// ", subsequent_indent="/// ")
+    text = f"// SPDX-License-Identifier: BSL-1.0\n{about}\n#pragma once\n"
     previous = None
     for path in chosen:
         layer = LAYER.get(part_of(path))

@@ -165,7 +165,8 @@ def check(commands, compiler):
             max_first = sorted(added.items(), key=lambda item: -item[1])
             failed.append(f"  {grew} MB more of what g++ allocates lie in: " +
                           ", ".join(f"{name} ({mb} MB now)" for name, mb in max_first))
-        failed.append("Make it cheaper (docs/performance.md says how), or, where it is worth that, run --write; where no "
+        failed.append(
+            "Make it cheaper (docs/performance.md says how), or, where it is worth that, run --write; where no "
                       "header of weft/all.hpp is named, what grew is in that file only.")
     return failed
 
@@ -243,7 +244,8 @@ def main():
             line = f"{name:30}"
             for level in levels:
                 seconds, megabytes = found[name, level]
-                line += f'{seconds:12.2f} {seconds / found["the standard headers alone", level][0]:6.1f} {megabytes:6.0f}'
+                ratio = seconds / found["the standard headers alone", level][0]
+                line += f"{seconds:12.2f} {ratio:6.1f} {megabytes:6.0f}"
             print(line)
         if options.build:
             commands = {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Running what was decided: a plan as a program for each device, executors, and where tensors lie in memory.
+/// Runs of plans: a plan as a program for each device, executors, and offsets of tensors in memory.
 #pragma once
 
 #include "weft/allocate/allocation.hpp"

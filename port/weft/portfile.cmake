@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # An overlay port that packages the source tree it lies in:
 #   vcpkg install weft --classic --overlay-ports=<weft>/port --binarysource=clear
-# vcpkg hashes this folder only: after changes elsewhere, `vcpkg remove weft` first. scripts/recipes.sh makes the port of
-# a release.
+# vcpkg hashes this folder only: after changes elsewhere, `vcpkg remove weft` first. scripts/recipes.sh makes the port
+# of a release.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
 set(VCPKG_BUILD_TYPE release) # header-only

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Builds and runs strangers' projects against an installation (FROM=package) or the source tree (FROM=source).
-# cmake -D FROM=... -D SOURCE=... -D BUILD=... -D WORK=... -D COMPILER=... -D GENERATOR=... -D COMPONENTS=a,b,... [-D LAUNCHER=...] -P run.cmake
+# cmake -D FROM=... -D SOURCE=... -D BUILD=... -D WORK=... -D COMPILER=... -D GENERATOR=... -D COMPONENTS=a,b,...
+#       [-D LAUNCHER=...] -P run.cmake
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
@@ -15,7 +16,8 @@ endfunction()
 # Configures, builds and runs what begins with use_.
 function(use project)
   cmake_path(GET project FILENAME name)
-  run(${CMAKE_COMMAND} -S "${project}" -B "${WORK}/${name}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}" ${ARGN})
+  run(${CMAKE_COMMAND} -S "${project}" -B "${WORK}/${name}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
+    ${ARGN})
   run(${CMAKE_COMMAND} --build "${WORK}/${name}")
   file(GLOB programs "${WORK}/${name}/use_*")
   foreach(program IN LISTS programs)

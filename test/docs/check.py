@@ -8,26 +8,28 @@ A comment right before a block says where the block comes from:
 
   <!-- FILE [marker] -->       a code block: the lines of FILE between two lines `// [marker]` or `# [marker]`, dedented
   <!-- output of PROGRAM -->   a text block: what examples/PROGRAM prints (needs --programs, where they were built)
-  <!-- session -->             a console block: lines after `$ ` are commands, run one after the other in an empty folder
-                               that all sessions of a page share, with the programs in the PATH and the source
-                               tree in WEFT_SOURCE; those of README.md see the tree's entries in that
-                               folder, as in a checkout; the other lines are what they print. A line `…` stands for any lines, a line that ends in it for any end
-                               (needs --programs)
+  <!-- session -->             a console block: lines after `$ ` are commands, run one after the other in an empty
+                               folder that all sessions of a page share, with the programs in the PATH and the source
+                               tree in WEFT_SOURCE; those of README.md see the tree's entries in that folder, as in a
+                               checkout; the other lines are what they print. A line `…` stands for any lines, a line
+                               that ends in it for any end (needs --programs)
   <!-- table NAME -->          a table that tables.py makes from results of `compare` or `manycore`; columns headed
                                `planning` are wall time and not compared, nor are cells for which tables.py has `…`
                                (needs --programs; some need --reference)
   <!-- list NAME -->           a table that reference.py makes from the headers: presets, partitioners, ready_policies …
   <!-- every KIND -->          a table written by hand whose first column names every preset, partitioner, policy or
                                refiner in a code span, and nothing else
-  <!-- json -->                a JSON block that must satisfy the schema of its "format" in docs/schema (needs jsonschema)
+  <!-- json -->                a JSON block that must satisfy the schema of its "format" in docs/schema (needs
+                               jsonschema)
   <!-- figures: NAME -->       a table measured by hand, with the machine beside it; never compared, always listed
 
 Also: commands of `sh` blocks that have no such comment, because they need a cluster or the like, name only options that
-the programs' --help lists, presets, CMake options and files of the tree that exist. Every C++ block has such a comment, relative links and their anchors lead somewhere, other links have the form of
-one, and headers and qualified names in code spans exist. Pages that reference.py makes as a whole are as it makes them:
-one for each strategy of the registry, and indices of headers and concepts. docs/README.md names every page once, and
-CHANGELOG.md begins with the library's version. --update writes what is expected into the files. Blocks that cannot be
-checked for want of a program or of reference data are listed. Exit status 1 if something does not hold.
+the programs' --help lists, presets, CMake options and files of the tree that exist. Every C++ block has such a comment,
+relative links and their anchors lead somewhere, other links have the form of one, and headers and qualified names in
+code spans exist. Pages that reference.py makes as a whole are as it makes them: one for each strategy of the registry,
+and indices of headers and concepts. docs/README.md names every page once, and CHANGELOG.md begins with the library's
+version. --update writes what is expected into the files. Blocks that cannot be checked for want of a program or of
+reference data are listed. Exit status 1 if something does not hold.
 """
 import argparse
 import json
@@ -108,7 +110,8 @@ class Checker:
             printed = [line.rstrip() for line in done.stdout.splitlines()]
             if done.returncode == 127 or "command not found" in done.stdout:
                 return None  # a program that was not built
-            pattern = "\n".join(".*" if line == "…" else re.escape(line.removesuffix("…")) + "[^\n]*" * line.endswith("…")
+            pattern = "\n".join(".*"
+                                if line == "…" else re.escape(line.removesuffix("…")) + "[^\n]*" * line.endswith("…")
                                 for line in shown[begin + 1:end])
             as_shown = re.fullmatch(pattern, "\n".join(printed), re.S)
             wanted += shown[begin:end] if as_shown else [shown[begin], *printed]

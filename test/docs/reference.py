@@ -308,8 +308,8 @@ def strategy_index():
     lines = [made("the headers of the strategies"), "", "# Strategies", "",
              "What `weft::registry::standard()` knows by name, a page each. The last column is makespan / lower bound, "
              "the geometric mean over the [suite](../generators.md#the-suite): that of partitioners under the ready "
-             "policy that suits them, of refiners after `heft`, of ready policies under placements of three partitioners. "
-             "Notation and sources are on the page about [algorithms](../algorithms.md).", ""]
+             "policy that suits them, of refiners after `heft`, of ready policies under placements of three "
+             "partitioners. Notation and sources are on the page about [algorithms](../algorithms.md).", ""]
     for kind, title in PLURALS.items():
         rows = [[*row, linked(s.cost(), page), result_of(s)[1][result_of(s)[2] - 1][-1]]
                 for s, row in zip((s for s in strategies() if s.kind == kind), strategy_rows(kind, page))]

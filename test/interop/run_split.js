@@ -78,7 +78,8 @@ async function check(name) {
   }
   let worst = 0, spread = 0;
   for (const output of manifest.outputs) {
-    if ((makers[output.name] ?? null) !== output.stage) return `output ${output.name} is not from stage ${output.stage}`;
+    if ((makers[output.name] ?? null) !== output.stage)
+      return `output ${output.name} is not from stage ${output.stage}`;
     worst = Math.max(worst, difference(wanted[output.name], known[output.name]));
     spread = Math.max(spread, ...Array.from(wanted[output.name].data.slice(0, 1000), x => Math.abs(Number(x))));
   }

@@ -115,9 +115,11 @@ def check_conan(components, version):
           "conanfile.py: the target of all components is one of theirs")
 
     default = set(targets(run_recipe(ROOT, {})))
-    check(default == {"weft", "views", "io", "report", "stablehlo", "tensorflow"}, f"conanfile.py: by default {sorted(default)}")
+    check(default == {"weft", "views", "io", "report", "stablehlo", "tensorflow"},
+          f"conanfile.py: by default {sorted(default)}")
     least = run_recipe(ROOT, {"with_range_v3": False, "with_nlohmann_json": False})
-    check(set(targets(least)) == {"weft"} and not least.requirements_made, "conanfile.py: without options, more than weft")
+    check(set(targets(least)) == {"weft"} and not least.requirements_made,
+          "conanfile.py: without options, more than weft")
     for settings in ({"cppstd": "gnu17"}, {"version": "9"}, {"compiler": "clang", "version": "14"}):
         check(refusal({}, **settings), f"conanfile.py: {settings} is accepted")
     check("with_onnx needs with_nlohmann_json" in refusal({"with_onnx": True, "with_nlohmann_json": False}),
@@ -138,7 +140,8 @@ def check_conan_package(cmake, folder):
     (module,) = recipe.cpp_info.properties["cmake_build_modules"]
     (folder / "config").mkdir()
     (folder / "config" / "weft-config.cmake").write_text(
-        f'if(NOT TARGET weft::io)\n  add_library(weft::io INTERFACE IMPORTED)\nendif()\ninclude("{folder / "package" / module}")\n')
+        "if(NOT TARGET weft::io)\n  add_library(weft::io INTERFACE IMPORTED)\nendif()\n"
+        f'include("{folder / "package" / module}")\n')
     (folder / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.17)\nproject(asks LANGUAGES NONE)\n"
         "find_package(weft CONFIG REQUIRED COMPONENTS io)\nfind_package(weft CONFIG COMPONENTS onnx)\n"

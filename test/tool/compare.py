@@ -51,7 +51,8 @@ def main(folder):
           'all is 34 partitioners and five ready policies')
     check(all(r['refine'] == 'none' and r['objective'] == 'makespan' and r['refine_seconds'] == '' for r in names),
           'nothing is refined unless asked for')
-    check({r['bound'] for r in names} <= {'critical_path', 'communication_path', 'area', 'group_load', 'windows', 'search'},
+    check({r['bound'] for r in names}
+          <= {'critical_path', 'communication_path', 'area', 'group_load', 'windows', 'search'},
           'the bound has a name')
     slower = rows(*using(NET, PLATFORM, '--contention', 'port'))
     check(len(slower) == 1 and float(slower[0]['makespan']) > 0, 'contention port')
@@ -61,7 +62,8 @@ def main(folder):
                  'static_order,fifo', '--refine', 'all', '--budget', '300moves')
     refined = rows(*arguments)
     check(len(refined) == 2 * 6 * 2, f'{len(refined)} rows, not 24')
-    check(without_times(rows(*arguments, '--jobs', '2')) == without_times(refined), 'refinement by moves is the same again')
+    check(without_times(rows(*arguments, '--jobs', '2')) == without_times(refined),
+          'refinement by moves is the same again')
     plain = {(r['partition'], r['schedule']): float(r['makespan']) for r in refined if r['refine'] == 'none'}
     check(all(float(r['makespan']) <= plain[r['partition'], r['schedule']] for r in refined), 'refiners never worsen')
     check(any(float(r['makespan']) < plain[r['partition'], r['schedule']] for r in refined), 'refiners improve hash')
@@ -70,16 +72,20 @@ def main(folder):
     r = rows(*whole, '--budget', '20000moves')
     check(len(r) == 1 and r[0]['partition'] == r[0]['schedule'] == 'best' and
           float(r[0]['makespan']) <= min(plain.values()) * (1 + 1e-9), f'best is not worse than heft: {r}')
-    check(without_times(rows(*whole, '--budget', '20000moves', '--jobs', '2')) == without_times(r), 'best on two threads')
+    check(without_times(rows(*whole, '--budget', '20000moves', '--jobs', '2')) == without_times(r),
+          'best on two threads')
     check(len(rows(*whole, '--budget', '0.05')) == 1, 'best with seconds')
     r = rows('--workload', NET, '--platform', PLATFORM, '--partition', 'heft,best', '--schedule', 'fifo,best',
              '--budget', '2000moves')
-    check([(x['partition'], x['schedule']) for x in r] == [('heft', 'fifo'), ('best', 'best')], f'best beside others: {r}')
+    check([(x['partition'], x['schedule']) for x in r] == [('heft', 'fifo'), ('best', 'best')],
+          f'best beside others: {r}')
     r = rows('--workload', NET, '--platform', PLATFORM, '--partition', 'hash,heft,best', '--objective', 'period',
              '--budget', '20000moves')
-    check([x['schedule'] for x in r] == ['none'] * 3 and r[0]['objective'] == 'period', f'periods have no schedule: {r}')
+    check([x['schedule'] for x in r] == ['none'] * 3 and r[0]['objective'] == 'period',
+          f'periods have no schedule: {r}')
     check(float(r[2]['makespan']) <= float(r[0]['makespan']) * (1 + 1e-9), f'the best period: {r}')
-    check(all(float(x['makespan']) >= float(x['lower_bound']) * (1 - 1e-6) for x in r), f'periods above their bound: {r}')
+    check(all(float(x['makespan']) >= float(x['lower_bound']) * (1 - 1e-6) for x in r),
+          f'periods above their bound: {r}')
     r = rows(*using(NET, PLATFORM, '--objective', 'latency'))
     check(r[0]['objective'] == 'latency' and r[0]['schedule'] == 'fifo', 'the latency of one run is its makespan')
     stg = write('tasks.stg', '3\n0 0 0\n1 2 1 0\n2 2 1 0\n3 2 1 0\n4 0 3 1 2 3\n')
@@ -121,13 +127,15 @@ def main(folder):
         r = rows('--workload', four, '--platform', platform, *search)
         check(r[0]['makespan'] == seconds and r[0]['status'] == 'optimal', f'tasks of 4 cores on {platform}: {r}')
     both = ','.join((nodes('n4.json', 4), nodes('n8.json', 8)))
-    check([x['makespan'] for x in rows('--workload', four, '--platform', both, *search)] == ['20', '10'], 'two platforms')
+    check([x['makespan'] for x in rows('--workload', four, '--platform', both, *search)] == ['20', '10'],
+          'two platforms')
     refused('--workload', workflow('mixed.json', 4, 1), '--platform', nodes('n4.json', 4), *search,
             because='device 0: has 4 slots, and ops take 1 to 4 of them at once')
     unread = write('unread.dot', 'digraph { a [exec_time=2]; b [exec_time=3]; a -> b }')
     out = run('--workload', unread, '--platform', 'identical:2', *search).stdout
     check('numbers that are not read: exec_time' in out, f'weights that nobody understood are told: {out}')
-    check(float(rows(*placing, '--objective', 'latency')[0]['makespan']) == 18, 'both accelerators, one after the other')
+    check(float(rows(*placing, '--objective', 'latency')[0]['makespan']) == 18,
+          'both accelerators, one after the other')
     check('9.000 ms' in run(*placing, '--objective', 'period').stdout, 'the table says that these are milliseconds')
     r = rows('--workload', 'suite:fft/ccr 1', '--partition', 'heft', '--schedule', 'static_order')
     check(len(r) == 3 and r[0]['workload'] == 'suite:fft/ccr 1/identical/1', f'a part of the suite: {r}')
@@ -136,7 +144,8 @@ def main(folder):
 
     # Files, infeasibility, other formats
     graph, devices = write('graph.csv', GRAPH), write('devices.csv', DEVICES)
-    r = rows('--workload', graph, '--platform', devices, '--partition', 'branch_and_bound', '--schedule', 'static_order')
+    r = rows('--workload', graph, '--platform', devices, '--partition', 'branch_and_bound', '--schedule',
+             'static_order')
     check(r[0]['status'] == 'optimal' and float(r[0]['makespan']) == 1 and r[0]['workload'] == 'graph',
           f'both ops run on the faster device: {r}')
     tpu = write('tpu.csv', GRAPH.replace('NO,b', 'TPU,b'))
@@ -167,7 +176,8 @@ def main(folder):
             '--refine', 'none,local_search', '--budget', '500moves', '--html', both)
     with open(both) as f:
         page = f.read()
-    check(r.returncode == 0 and 'Performance profile' in page and 'heft + local_search' in page, 'a report over the suite')
+    check(r.returncode == 0 and 'Performance profile' in page and 'heft + local_search' in page,
+          'a report over the suite')
     r = run(*placing, '--objective', 'period', '--html', both, '--trace', trace)
     check(r.returncode == 0 and 'no trace written' in r.stderr, f'a period has no trace: {r.stderr}')
     check(' 0 B' not in r.stdout, f'what was not computed is not shown: {r.stdout}')
@@ -188,7 +198,8 @@ def main(folder):
 
     # Models of other libraries, and options that say how they are read
     check(run('--version').stdout.startswith('compare (weft '), '--version')
-    graph_def = write('net.pbtxt', 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } attr '
+    graph_def = write('net.pbtxt',
+                      'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } attr '
                       '{ key: "shape" value { shape { dim { size: -1 } dim { size: 8 } } } } }\n'
                       'node { name: "y" op: "Softmax" input: "x" attr { key: "T" value { type: DT_FLOAT } } }\n')
     if 'component tensorflow' not in run(*using(graph_def, 'dgx_a100')).stderr:
@@ -206,7 +217,8 @@ def main(folder):
 
     refused('--workload', 'suite:fft/ccr 1', '--partition', 'heft', '--schedule', 'fifo', '--batch', '8',
             because='--batch has no effect')
-    told = run('--workload', 'zoo:mnist_conv', '--platform', PLATFORM, '--objective', 'period', '--partition', 'heft').stdout
+    told = run('--workload', 'zoo:mnist_conv', '--platform', PLATFORM, '--objective', 'period', '--partition',
+               'heft').stdout
     check('gradients are of old ones' in ' '.join(told.split()), f'a period of training steps: {told}')
 
     # Mistakes
@@ -228,7 +240,8 @@ def main(folder):
         refused(*using(NET, PLATFORM, '--budget', budget), because='--budget')
     refused('--workload', NET, '--platform', PLATFORM, '--partition', 'best', because='--schedule best')
     refused('--workload', NET, '--platform', PLATFORM, '--schedule', 'best', because='--partition best')
-    refused('--workload', NET, '--platform', PLATFORM, '--partition', 'best,heft', '--schedule', 'best', because='no ready policy')
+    refused('--workload', NET, '--platform', PLATFORM, '--partition', 'best,heft', '--schedule', 'best',
+            because='no ready policy')
     refused(*whole, '--refine', 'genetic', because='best refines by itself')
     refused(*using(NET, PLATFORM, '--refine', 'genetic', '--objective', 'period'), because='--refine')
     refused('--workload', study, because='--objective period')
@@ -248,15 +261,18 @@ def main(folder):
     refused(*using(write('letters.csv', GRAPH.replace('5,10,1,NO,b', '5,ten,1,NO,b'))), because='letters.csv:3')
     refused(*using(write('negative.csv', GRAPH.replace('5,10,1,NO,b', '5,-10,1,NO,b'))), because='negative.csv:3')
     refused(*using(write('short.csv', GRAPH[:-12])), because='short.csv:3')
-    refused(*using(write('broken.json', '{"format": "weft.workload", "version": 1, "ops": [{]}')), because='broken.json:1')
+    refused(*using(write('broken.json', '{"format": "weft.workload", "version": 1, "ops": [{]}')),
+            because='broken.json:1')
     refused(*using(NET, write('rates.csv', DEVICES.replace('10,5,CPU', '10,5;6,CPU'))), because='rates.csv:2')
-    kept, fresh, missing = write('kept.html', 'kept'), os.path.join(folder, 'fresh.html'), os.path.join(folder, 'no', 'r')
+    kept, fresh, missing = write('kept.html', 'kept'), os.path.join(folder, 'fresh.html'), os.path.join(folder, 'no',
+                                                                                                        'r')
     refused(*using(NET, PLATFORM, '--html', missing), because='cannot write')
     refused(*using(NET, PLATFORM, '--html', folder), because='cannot write')
     refused(*using(NET, PLATFORM, '--html', kept, '--trace', missing), because='cannot write')
     refused(*using(NET, PLATFORM, '--html', fresh, '--trace', missing), because='cannot write')
     with open(kept) as f:
-        check(f.read() == 'kept' and not os.path.exists(fresh), 'looking whether a file can be written leaves no traces')
+        check(f.read() == 'kept' and not os.path.exists(fresh),
+              'looking whether a file can be written leaves no traces')
 
 
 with tempfile.TemporaryDirectory() as scratch:

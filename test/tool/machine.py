@@ -24,25 +24,30 @@ def main(folder):
             return r.stdout, json.load(f)
 
     said, platform = made(*lists)
-    check('9 devices written to' in said and 'by its data sheet' in said and '(assumed)' in said, f'it says what it did: {said}')
+    check('9 devices written to' in said and 'by its data sheet' in said and '(assumed)' in said,
+          f'it says what it did: {said}')
     devices = platform['devices']
     check([d['name'] for d in devices] == ['cpu'] + [f'gpu{i}' for i in range(8)], 'a host and eight GPUs')
     check(devices[1]['speed'] == 156e12 and devices[1]['narrow_speeds']['half'] == 312e12, 'rates of an A100')
     check(devices[1]['memory'] == 81920 << 20 and devices[0]['memory'] == 2113468416 << 10, 'memory')
     check('nvswitch' in platform['links']['network']['switches'], 'NVLinks to a switch')
-    check('machine ' in platform['description'] and 'assumed' in platform['description'], 'the file says how it was made')
+    check('machine ' in platform['description'] and 'assumed' in platform['description'],
+          'the file says how it was made')
 
     r = run(*lists)
-    check(r.returncode == 0 and json.loads(r.stdout)['devices'] == devices and 'data sheet' in r.stderr, 'to standard output')
+    check(r.returncode == 0 and json.loads(r.stdout)['devices'] == devices and 'data sheet' in r.stderr,
+          'to standard output')
     check(made(*lists, sample['nodes'], '--network', '200Gbit/s')[1]['devices'][9]['name'] == 'gpu02/cpu', 'two nodes')
-    check(len(made(*lists, '--nodes', 'n[1-4]', '--network', '25GB/s')[1]['devices']) == 36, 'four nodes that are alike')
+    check(len(made(*lists, '--nodes', 'n[1-4]', '--network', '25GB/s')[1]['devices']) == 36,
+          'four nodes that are alike')
     check(len(made(*lists, sample['nodes'], '--nodes', 'gpu02')[1]['devices']) == 9, 'one of two nodes')
     hwloc = write('node.xml', '<topology version="2.0"><object type="Machine" local_memory="1000"><object type="PU"/>'
                   '<info name="CPUModel" value="Some @ 2.0GHz"/></object></topology>')
     check(made(hwloc, '--cpu', 'fp32:1.5')[1]['devices'][0]['memory'] == 1000, 'hwloc alone')
     check(made(hwloc, *lists[:3])[1]['devices'][0]['speed'] == 9.216e12, 'lscpu knows more than hwloc')
     foo = write('foo.csv', 'name, memory.total [MiB]\nNVIDIA Foo, 1024 MiB\n')
-    check(made(foo, '--gpu', 'NVIDIA Foo=fp32:60,half:120,bandwidth:900')[1]['devices'][0]['speed'] == 60e12, 'given rates')
+    check(made(foo, '--gpu', 'NVIDIA Foo=fp32:60,half:120,bandwidth:900')[1]['devices'][0]['speed'] == 60e12,
+          'given rates')
 
     pc = write('pc.txt', 'Architecture: x86_64\nCPU(s): 8\nThread(s) per core: 2\nCore(s) per socket: 4\nSocket(s): 1\n'
                'Model name: Foo\nFlags: sse2 avx avx2 fma\n')
@@ -56,7 +61,8 @@ def main(folder):
     check([d['memory'] for d in made(slices)[1]['devices']] == [20 << 30] * 2, 'slices of a GPU')
 
     given = made(*lists, '--gpu', 'a100-sxm4-80gb=memory:64,watts:300', '--cpu', 'watts:500')
-    check(given[1]['devices'][1]['memory'] == 64 << 30 and given[1]['devices'][1]['active_watts'] == 300, 'figures win over lists')
+    check(given[1]['devices'][1]['memory'] == 64 << 30 and given[1]['devices'][1]['active_watts'] == 300,
+          'figures win over lists')
     check(given[1]['devices'][0]['active_watts'] == 500 and 'what it draws' not in given[0], 'power of the processors')
     check('cpu: nothing says what it draws' in said, 'whose energy does not count is said')
     threads = write('threads.txt', 'NODELIST CPUS MEMORY GRES\nn1 256 2051000 gpu:a100:8\n')
@@ -74,7 +80,8 @@ def main(folder):
     refused(*lists, '--nodes', 'n1', '--network', '200Gbit/s', because='the machine has one')
     refused(*lists, '--gpu', 'A100-SXM4-80GB=nvlinks:2.5', because='nvlinks must be a whole number from 1 to 100')
     refused(*lists, '--gpu', 'A100-SXM4-80GB=pcie:7', because='pcie must be a whole number from 1 to 6')
-    refused(*lists, '--gpu', 'A30=memory:20', because="the machine has none that is called so; it has 'NVIDIA A100-SXM4-80GB'")
+    refused(*lists, '--gpu', 'A30=memory:20',
+            because="the machine has none that is called so; it has 'NVIDIA A100-SXM4-80GB'")
     refused(*lists, write('cpus.txt', 'NODELIST S:C:T\nn1 2:64:2\n'), because="but no node has those: 'n1' has none")
     refused(*lists, '--nodes', 'n[1-', because="a '[' without ']'")
     refused(*lists, sample['topo'], because='another file lists how GPUs are joined already')

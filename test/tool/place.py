@@ -25,7 +25,8 @@ def counts(summary):
 def graph_of_fetch(write):
     """A GraphDef of two products of one input; what it takes depends on what is fetched and on the input's shape."""
     def node(name, op, *inputs, size=None):
-        shape = f"attr {{ key: 'shape' value {{ shape {{ dim {{ size: {size} }} dim {{ size: 1000 }} }} }} }}" if size else ''
+        dims = f"dim {{ size: {size} }} dim {{ size: 1000 }}"
+        shape = f"attr {{ key: 'shape' value {{ shape {{ {dims} }} }} }}" if size else ''
         return f"node {{ name: '{name}' op: '{op}' {' '.join(f'input: {i!r}' for i in inputs)} {shape} }}\n"
     return write('fetch_two.pbtxt', node('x', 'Placeholder', size=-1) + node('w', 'VariableV2', size=1000) +
                  ''.join(node(name, 'MatMul', 'x', 'w') for name in 'abc'))
@@ -67,12 +68,14 @@ def main(folder):
           placed(*net).split('\n', 1)[1], 'a preset has two names')
 
     # The same command prints the same; every output is what it says it is
-    outputs = ('-o', path('net.onnx'), '--plan', path('plan.json'), '--html', path('net.html'), '--trace', path('t.json'))
+    outputs = ('-o', path('net.onnx'), '--plan', path('plan.json'), '--html', path('net.html'), '--trace',
+               path('t.json'))
     first = placed(*net, *outputs)
     check(re.sub(r'^\w+ written .*\n', '', first, flags=re.M) == placed(*net), 'the same command prints the same')
     check('Step time' in first and 'Speed-up' in first and 'framework default' in first, 'the summary has its parts')
     check('Not valid' not in first, 'the run keeps to the execution model')
-    check(all(len(line) <= 80 or 'written to' in line for line in first.splitlines()), 'the summary has at most 80 columns')
+    check(all(len(line) <= 80 or 'written to' in line for line in first.splitlines()),
+          'the summary has at most 80 columns')
     with open(path('plan.json')) as f:
         check(json.load(f)['format'] == 'weft.plan', 'a plan is written')
     with open(path('t.json')) as f:
@@ -93,14 +96,17 @@ def main(folder):
     refused(path('net.onnx'), '--platform', 'workstation_2gpu', '-o', path('x.json'), because='use --plan for the plan')
     refused(path('net.pb'), '--platform', 'workstation_2gpu', '-o', path('x.onnx'), because='.pb or .pbtxt')
     refused(path('net.pb'), '--platform', 'workstation_2gpu', '--shape', 'nothing=1x2', because='no input of the graph')
-    refused(path('net.onnx'), '--platform', 'workstation_2gpu', '--shape', 'x=1x2', because='--shape is for TensorFlow graphs')
+    refused(path('net.onnx'), '--platform', 'workstation_2gpu', '--shape', 'x=1x2',
+            because='--shape is for TensorFlow graphs')
     with open(path('again.pbtxt')) as f:
         devices = set(re.findall(r'device: "([^"]*)"', f.read()))
-    check(devices and devices <= {'/device:CPU:0', '/device:GPU:0', '/device:GPU:1'}, f'devices of a GraphDef: {devices}')
+    check(devices and devices <= {'/device:CPU:0', '/device:GPU:0', '/device:GPU:1'},
+          f'devices of a GraphDef: {devices}')
     check('training step' in placed('zoo:mnist_conv:inference', '--platform', 'workstation_2gpu', '--train', *few),
           'a forward graph becomes a training step')
-    costs = write('costs.pbtxt', 'node { name: "a" id: 1 compute_cost: 5 output_info { size: 4 } }\nnode { name: "b" id: 2 compute_cost: 7 '
-                                 'input_info { preceding_node: 1 } }\n')
+    costs = write('costs.pbtxt',
+                  'node { name: "a" id: 1 compute_cost: 5 output_info { size: 4 } }\n'
+                  'node { name: "b" id: 2 compute_cost: 7 input_info { preceding_node: 1 } }\n')
     refused(costs, '--platform', 'dgx_a100', *few, '-o', path('costs.out'), because='-o writes ONNX models')
     refused(path('net.onnx'), '--platform', 'dgx_a100', '--times', costs, because='--times is for TensorFlow graphs')
     for objective in ('memory', 'period'):
@@ -111,7 +117,8 @@ def main(folder):
     gpt = ('zoo:gpt2_small@1x64:inference', '--platform', 'workstation_1gpu', '--budget', '100moves')
 
     def pair_with(name, **memory):
-        devices = [{'name': kind, 'kind': kind, 'speed': speed, **memory} for kind, speed in (('cpu', 1e11), ('gpu', 1e13))]
+        devices = [{'name': kind, 'kind': kind, 'speed': speed, **memory}
+                   for kind, speed in (('cpu', 1e11), ('gpu', 1e13))]
         return write(name, json.dumps({'format': 'weft.platform', 'version': 1, 'devices': devices,
                                        'links': {'uniform': {'bandwidth': 1e10}}}))
 
@@ -138,13 +145,15 @@ def main(folder):
     refused(*gpt, '--overhead', '2', because="'2' has no unit; give one, as in 2GiB")
     refused(*gpt, '--by-layer', '--max-batch', because='--by-layer cuts between layers')
     endless = pair_with('endless.json')
-    check(peak(placed('zoo:gpt2_small@1x64:inference', '--platform', endless, '--budget', '100moves', '--overhead', '0.1')) > 0,
+    check(peak(placed('zoo:gpt2_small@1x64:inference', '--platform', endless, '--budget', '100moves', '--overhead',
+                      '0.1')) > 0,
           'memory without limit stays so')
     none = pair_with('tiny.json', memory=100)
     found = run('zoo:mnist_conv:inference', '--platform', none, '--budget', '100moves', '--max-batch')
     check(found.returncode == 1 and 'with a batch of 1' in found.stderr, f'not even one fits: {found.stderr}')
     cache = ('--kv-cache', 'context=1024,heads=12,size=64')
-    check('of 16 sequences' in flat(placed('zoo:gpt2_small@16x64:inference', *gpt[1:], *cache)), 'the batch of the name')
+    check('of 16 sequences' in flat(placed('zoo:gpt2_small@16x64:inference', *gpt[1:], *cache)),
+          'the batch of the name')
     refused('zoo:gpt2_small@16x64:inference', *gpt[1:], '--kv-cache', cache[1] + ',batch=4', because='a batch of 16')
     refused(*gpt, '--max-batch', '--batch', '3', because='leave --batch')
     tight = pair_with('tight.json', memory=60000000)
@@ -158,7 +167,7 @@ def main(folder):
         check(run(*wide, '--batch', int(told[1]) + 1).returncode == 1, 'one more does not fit')
         check(run(*wide, '--batch', told[1], '--overhead', '0.5').returncode == 1, 'half of the memory is not enough')
 
-    # Energy, on two devices that say what they draw: a slow one that takes 20 J and 4 s per op, a fast one 100 J and 1 s
+    # Energy, on two devices that say what they draw: a slow one that takes 20 J and 4 s per op, a fast one 100 J, 1 s
     def machine(known=True):
         slow = {'name': 'slow', 'kind': 'gpu', 'speed': 2.5e11, 'memory': 1e12, 'memory_bandwidth': 1e15}
         fast = {'name': 'fast', 'kind': 'gpu', 'speed': 1e12, 'memory': 1e12, 'memory_bandwidth': 1e15}
@@ -171,9 +180,11 @@ def main(folder):
                                                 'ops': [{'name': n, 'type': 'MatMul', 'work': 1e12} for n in 'ab']}))
     on_two = (two_ops, '--platform', machine(), '--peak-rates', *few)
     least = placed(*on_two, '--objective', 'energy')
-    check('Result       energy of 40 J a step' in least and 'Step time    8.00 s' in least, f'least energy: {least[:400]}')
+    check('Result       energy of 40 J a step' in least and 'Step time    8.00 s' in least,
+          f'least energy: {least[:400]}')
     in_time = placed(*on_two, '--objective', 'energy', '--deadline', '5')
-    check('energy of 120 J a step' in in_time and 'Step time    4.00 s' in in_time, f'least energy in 5 s: {in_time[:400]}')
+    check('energy of 120 J a step' in in_time and 'Step time    4.00 s' in in_time,
+          f'least energy in 5 s: {in_time[:400]}')
     r = run(*on_two, '--objective', 'energy', '--deadline', '1.5')
     check(r.returncode == 1 and 'it may take 1500 ms, and the fastest that was found takes 2000 ms' in r.stderr,
           f'nothing in time: {r.stderr[:300]}')
@@ -182,7 +193,8 @@ def main(folder):
           f'trade-offs: {fronts[:400]}')
     with open(path('front.html')) as f:
         check(f.read().count('<circle') == 3, 'the report draws them')
-    check('Step time    8.00 s' in placed(*on_two, '--pareto', '--objective', 'energy'), 'trade-offs, and the least energy')
+    check('Step time    8.00 s' in placed(*on_two, '--pareto', '--objective', 'energy'),
+          'trade-offs, and the least energy')
     refused(two_ops, '--platform', machine(known=False), '--peak-rates', '--objective', 'energy',
             because='does not say what power its devices draw')
     refused(*on_two, '--deadline', '5', because='--deadline goes with --objective energy')
@@ -220,7 +232,8 @@ def main(folder):
                     *({'name': f'gpu{i}', 'kind': 'gpu', 'speed': 1e12, 'memory': 1e12, 'memory_bandwidth': 1e15}
                       for i in range(2))],
         'links': {'network': {'switches': ['hub'],
-                              'links': [{'between': [d, 'hub'], 'bandwidth': 1e9} for d in ('host', 'gpu0', 'gpu1')]}}}))
+                              'links': [{'between': [d, 'hub'], 'bandwidth': 1e9}
+                                        for d in ('host', 'gpu0', 'gpu1')]}}}))
     forked = write('forked.json', json.dumps({
         'format': 'weft.workload', 'version': 1,
         'ops': [{'name': 'a', 'type': 'MatMul', 'work': 1e12, 'outputs': [10**9], 'kinds': ['cpu']},
@@ -229,7 +242,8 @@ def main(folder):
         told = placed(forked, '--platform', shared, '--peak-rates', *few, '--contention', how)
         check(f'Step time    {seconds} s' in told and 'Not valid' not in told, f'--contention {how}: {told[:300]}')
     # … of which the platform knows, if it says how its devices are joined; and a transfer may take a second to start
-    check('Step time    13.0 s' in placed(forked, '--platform', shared, '--peak-rates', *few), 'without --contention: fair')
+    check('Step time    13.0 s' in placed(forked, '--platform', shared, '--peak-rates', *few),
+          'without --contention: fair')
     check('share links' in flat(placed(forked, '--platform', shared, '--peak-rates', *few, '--objective', 'period')),
           'the period is that of links that are not shared, and says so')
     check('share' not in placed(*on_two), 'a link per pair is no network')
@@ -241,14 +255,16 @@ def main(folder):
           'starting the two transfers takes a second each')
     check('each device sends one tensor at a time' in flat(placed(*net, '--contention', 'port')), 'the network is told')
     check('slack' in placed(*net, '--contention', 'fair', '--uncertainty', '0.2'), 'samples on the network')
-    refused(*on_two, '--contention', 'fair', '--objective', 'energy', because='--contention goes with --objective makespan')
+    refused(*on_two, '--contention', 'fair', '--objective', 'energy',
+            because='--contention goes with --objective makespan')
     refused(*on_two, '--contention', 'some', because='--contention')
 
     refused(*on_two, '--pareto', '--objective', 'period', because='--pareto is of step time and energy')
     # Uncertain times
     check('ncertain' not in first, 'nothing is said of uncertainty that was not asked for')
     uncertain = placed(*net, '--uncertainty', '0.2', '--html', path('uncertain.html'))
-    check('lognormal with sigma 0.2' in flat(uncertain) and 'with probability 95 %' in flat(uncertain), 'the spread is told')
+    check('lognormal with sigma 0.2' in flat(uncertain) and 'with probability 95 %' in flat(uncertain),
+          'the spread is told')
     check('Most often critical' in uncertain, 'and the ops that it depends on')
     told = uncertain.replace(f'report written to {path("uncertain.html")}\n', '')
     check(placed(*net, '--uncertainty', '0.2') == told,
@@ -277,21 +293,26 @@ def main(folder):
         check(before == after, f'{name}: the plan is written as it was read')
         check(bytes_in(f'{name}.1') == bytes_in(f'{name}.2'), f'{name}: the run is the same')
         def figures(text):
-            return [line for line in text.splitlines() if re.match('  (Step time|Peak memory|Critical)|.*B .* (%|–)$', line)]
+            return [line for line in text.splitlines()
+                    if re.match('  (Step time|Peak memory|Critical)|.*B .* (%|–)$', line)]
         check(figures(once) and figures(once) == figures(again), f'{name}: the figures are the same')
         check('was expected to take' not in flat(again) and 'Not valid' not in again, f'{name}: nothing else came out')
         check(name in bytes_in(f'{name}.html').decode(), f'{name}: the page says which plan it is of')
         return before, again
 
     onnx_net = (path('net.onnx'), '--platform', 'workstation_2gpu')
-    made, _ = replayed('bundled', 'zoo:mnist_conv:inference', '--platform', 'workstation_2gpu', '--batch', '64', '--train')
-    check(made['origin']['options'] == {'batch': ['64'], 'contention': ['fair'], 'train': ['']} and made['origin']['model']['name'] == 'zoo:mnist_conv:inference'
+    made, _ = replayed('bundled', 'zoo:mnist_conv:inference', '--platform', 'workstation_2gpu', '--batch', '64',
+                       '--train')
+    check(made['origin']['options'] == {'batch': ['64'], 'contention': ['fair'], 'train': ['']}
+          and made['origin']['model']['name'] == 'zoo:mnist_conv:inference'
           and 'sha256' not in made['origin']['model'], f'what a bundled network was made with: {made["origin"]}')
     made, _ = replayed('file', *onnx_net, '--contention', 'fair', '--peak-rates', '--memory-share', '0.9')
     origin = made['origin']
-    check(origin['model'] == {'name': 'net.onnx', 'format': 'ONNX', 'sha256': hashlib.sha256(bytes_in('net.onnx')).hexdigest()},
+    check(origin['model']
+          == {'name': 'net.onnx', 'format': 'ONNX', 'sha256': hashlib.sha256(bytes_in('net.onnx')).hexdigest()},
           f'the digest is that of the bytes: {origin["model"]}')
-    check(origin['options'] == {'contention': ['fair'], 'memory-share': ['0.9'], 'peak-rates': ['true']}, f'options: {origin}')
+    check(origin['options'] == {'contention': ['fair'], 'memory-share': ['0.9'], 'peak-rates': ['true']},
+          f'options: {origin}')
     check(made['devices'][0] and len(made['ops']) == len(made['placement']) == len(set(made['ops'])), 'ops have names')
     check(origin['objective'] == {'name': 'makespan', 'value': origin['step_seconds'], 'unit': 's'} and origin['notes'],
           f'the objective: {origin["objective"]}')
@@ -299,10 +320,12 @@ def main(folder):
         made, told = replayed(objective, *onnx_net, '--objective', objective)
         check(made['origin']['objective']['unit'] == unit, f'{objective}: {made["origin"]["objective"]}')
         check(('Result       period of' in told) == (objective == 'period'), f'{objective} is told: {told[:300]}')
-    made, told = replayed('energy', two_ops, '--platform', machine(), '--peak-rates', '--objective', 'energy', '--deadline', '5')
+    made, told = replayed('energy', two_ops, '--platform', machine(), '--peak-rates', '--objective', 'energy',
+                          '--deadline', '5')
     check(made['origin']['objective'] == {'name': 'energy', 'value': 120, 'unit': 'J'} and 'energy of 120 J' in told,
           f'energy: {made["origin"]["objective"]}')
-    replayed('conditions', graph_of_fetch(write), '--platform', 'workstation_2gpu', '--fetch', 'a,b', '--shape', 'x=64x1000')
+    replayed('conditions', graph_of_fetch(write), '--platform', 'workstation_2gpu', '--fetch', 'a,b', '--shape',
+             'x=64x1000')
 
     # … by other programs' files, too: ops and devices are found by name
     def changed(name, change):
@@ -315,7 +338,8 @@ def main(folder):
             del plan[key]
     same = (*onnx_net, '--contention', 'fair', '--peak-rates')
     told = placed(*same, '--from-plan', changed('old.json', old), '--plan', path('old.again.json'))
-    check('taken by their numbers' in flat(told) and plan_in('old.again.json')['origin']['step_seconds'] == origin['step_seconds'],
+    check('taken by their numbers' in flat(told)
+          and plan_in('old.again.json')['origin']['step_seconds'] == origin['step_seconds'],
           'a plan without names is still read')
 
     def backwards(plan):
@@ -337,12 +361,15 @@ def main(folder):
 
     def renamed(plan):
         plan['ops'][:4] = ['w', 'x', 'y', 'z']
-    refused(path('touched.onnx'), *onnx_net[1:], '--from-plan', changed('renamed.json', renamed), because="'w', 'x', 'y', ...")
+    refused(path('touched.onnx'), *onnx_net[1:], '--from-plan', changed('renamed.json', renamed),
+            because="'w', 'x', 'y', ...")
     refused(path('touched.onnx'), *onnx_net[1:], '--from-plan', path('renamed.json'), because=f'(SHA-256 {touched})')
     refused('zoo:dcgan', *onnx_net[1:], '--from-plan', path('file.json'), because='ops are not in the plan')
-    refused(onnx_net[0], '--platform', machine(), '--from-plan', path('file.json'), because='the platform has none of that name')
+    refused(onnx_net[0], '--platform', machine(), '--from-plan', path('file.json'),
+            because='the platform has none of that name')
     told = flat(placed(*onnx_net, '--peak-rates', '--contention', 'none', '--from-plan', path('file.json')))
-    check('--contention none is given; the plan was made with --contention fair' in told, f'other options are told: {told}')
+    check('--contention none is given; the plan was made with --contention fair' in told,
+          f'other options are told: {told}')
 
     def stuck(plan):
         plan['order'].reverse()
@@ -350,7 +377,8 @@ def main(folder):
 
     def unknown(plan):
         plan['origin']['options']['colour'] = ['red']
-    refused(*onnx_net, '--from-plan', changed('unknown.json', unknown), because='--colour red, an option that this program')
+    refused(*onnx_net, '--from-plan', changed('unknown.json', unknown),
+            because='--colour red, an option that this program')
 
     def wrong(plan):
         plan['origin']['options']['memory-share'] = ['7']
@@ -370,7 +398,8 @@ def main(folder):
         {'name': n, 'type': 'MatMul', 'work': 1e12, 'resident_bytes': 10**6} for n in 'ab']}))
     full = write('full.json', json.dumps({'format': 'weft.plan', 'version': 1, 'placement': [0, 0]}))
     r = run(two, '--platform', write('one_small.json', json.dumps(on_small)), '--from-plan', full)
-    check(r.returncode == 1 and 'Not valid' in r.stdout, f'a plan that does not fit is told: {r.returncode} {r.stdout[:300]}')
+    check(r.returncode == 1 and 'Not valid' in r.stdout,
+          f'a plan that does not fit is told: {r.returncode} {r.stdout[:300]}')
 
     # An ONNX model is cut into stages, which fit together
     told = placed(*onnx_net, *few, '--plan', path('cut.json'), '--split', path('cut'))
@@ -379,28 +408,36 @@ def main(folder):
     check(re.search(rf'^{len(stages)} stages? written to ', told, re.M), f'stages are written: {told[-200:]}')
     check(sorted(os.listdir(path('cut'))) == ['manifest.json'] + [x['file'] for x in stages], 'a file per stage')
     check(manifest['format'] == 'weft.split' and manifest['model'] == {
-        'name': 'net.onnx', 'sha256': hashlib.sha256(bytes_in('net.onnx')).hexdigest()}, f'of which model: {manifest["model"]}')
+        'name': 'net.onnx', 'sha256': hashlib.sha256(bytes_in('net.onnx')).hexdigest()},
+          f'of which model: {manifest["model"]}')
     check(sum(x['nodes'] for x in stages) == len(plan_in('cut.json')['ops']), 'every node is in a stage')
-    check({x['device'] for x in stages} == {plan_in('cut.json')['devices'][d] for d in plan_in('cut.json')['placement']},
+    check({x['device'] for x in stages}
+          == {plan_in('cut.json')['devices'][d] for d in plan_in('cut.json')['placement']},
           'stages of all devices of the plan')
     for k, stage in enumerate(stages):
         for x in stage['inputs']:
-            made = [o for o in stages[x['from']]['outputs'] if o['name'] == x['name']] if x['from'] is not None else None
+            made = [o for o in stages[x['from']]['outputs']
+                    if o['name'] == x['name']] if x['from'] is not None else None
             check(x['from'] is None or (x['from'] < k and k in made[0]['to'] and k in stages[x['from']]['feeds']),
                   f'stage {k} is fed by an earlier one: {x}')
-        check(0 <= stage['start'] <= stage['finish'] <= plan_in('cut.json')['origin']['step_seconds'] and stage['seconds'] >= 0,
+        check(0 <= stage['start'] <= stage['finish'] <= plan_in('cut.json')['origin']['step_seconds']
+              and stage['seconds'] >= 0,
               f'times of stage {k}')
-        check(counts(placed(path('cut/' + stage['file']), *onnx_net[1:], *few))[0] == str(stage['nodes'] + stage['copied_nodes']),
+        check(counts(placed(path('cut/' + stage['file']), *onnx_net[1:], *few))[0]
+              == str(stage['nodes'] + stage['copied_nodes']),
               f'stage {k} is a model')
     placed(*onnx_net, '--from-plan', path('cut.json'), '--split', path('cut again'))
-    check(all(bytes_in('cut/' + f) == bytes_in('cut again/' + f) for f in os.listdir(path('cut'))), 'the same stages of a plan')
+    check(all(bytes_in('cut/' + f) == bytes_in('cut again/' + f) for f in os.listdir(path('cut'))),
+          'the same stages of a plan')
     refused(*net, '--split', path('cut'), because='--split cuts ONNX models')
     refused(*onnx_net, *few, '--split', path('net.onnx'), because='the folder cannot be made')
 
     def field(number, content):
         return bytes([number << 3 | 2, len(content)]) + content
-    weights = (b'\x08\x02\x10\x01' + field(8, b'w') + field(13, field(1, b'location') + field(2, b'w.bin')) + b'\x70\x01')
-    outside = (field(1, field(1, b'x') + field(1, b'w') + field(2, b'y') + field(4, b'Add')) + field(2, b'g') + field(5, weights) +
+    weights = (b'\x08\x02\x10\x01' + field(8, b'w') + field(13, field(1, b'location') + field(2, b'w.bin'))
+               + b'\x70\x01')
+    outside = (field(1, field(1, b'x') + field(1, b'w') + field(2, b'y') + field(4, b'Add')) + field(2, b'g')
+               + field(5, weights) +
                field(11, field(1, b'x') + field(2, field(1, b'\x08\x01' + field(2, field(1, b'\x08\x02'))))) +
                field(12, field(1, b'y') + field(2, field(1, b'\x08\x01' + field(2, field(1, b'\x08\x02'))))))
     os.makedirs(path('in/side'))
@@ -414,7 +451,8 @@ def main(folder):
 
     # Measured times
     profile = {'format': 'weft.profile', 'version': 1,
-               'entries': [{'machine': 'gpu', 'op': 'conv1/Conv2D', 'threads': 1, 'affinity': 'packed', 'seconds': [2]}]}
+               'entries': [{'machine': 'gpu', 'op': 'conv1/Conv2D', 'threads': 1, 'affinity': 'packed',
+                            'seconds': [2]}]}
     slow = placed(*net, '--profile', write('profile.json', json.dumps(profile)))
     check('1 of ' in slow and re.search(r'Step time +2\.', slow), 'a measured op takes its time')
     profile['entries'][0]['machine'] = 'elsewhere'
@@ -426,7 +464,8 @@ def main(folder):
     small = {'format': 'weft.platform', 'version': 1, 'devices': devices, 'links': {'uniform': {'bandwidth': 1e10}}}
     r = run('zoo:mnist_conv', '--platform', write('small.json', json.dumps(small)), *few, '-o', path('not.onnx'))
     check(r.returncode == 1 and not r.stdout, f'what does not fit: exit code {r.returncode}')
-    check('does not fit' in r.stderr and 'no number of devices like card would do' in r.stderr, f'says what lacks: {r.stderr[:300]}')
+    check('does not fit' in r.stderr and 'no number of devices like card would do' in r.stderr,
+          f'says what lacks: {r.stderr[:300]}')
     check(not os.path.exists(path('not.onnx')), 'no model without a plan')
 
     # What of the platform is a guess is told first
@@ -521,7 +560,8 @@ def main(folder):
 
     silent = times_of_y('size: -1')
     refused(graph, *on, '--times', silent, because='give the batch of that run')
-    check('batch 64 is taken' in flat(placed(graph, *on, '--times', silent, '--batch', '64')), 'a batch size is assumed')
+    check('batch 64 is taken' in flat(placed(graph, *on, '--times', silent, '--batch', '64')),
+          'a batch size is assumed')
     told = times_of_y('shape { dim { size: 64 } dim { size: 1000 } }')
     refused(graph, *on, '--times', told, '--batch', '32', because='give batch 64')
     check('batch 64 is taken' not in flat(placed(graph, *on, '--times', told, '--batch', '64')),
@@ -538,7 +578,8 @@ def main(folder):
     # Broken files: one line each
     refused(write('empty', ''), '--platform', 'dgx_a100', because='empty')
     refused(write('text.txt', 'hello\n'), '--platform', 'dgx_a100', because='not a model')
-    refused(write('cut.json', '{"format": "weft.workload", "version": 1, "ops": ['), '--platform', 'dgx_a100', because='cut.json')
+    refused(write('cut.json', '{"format": "weft.workload", "version": 1, "ops": ['), '--platform', 'dgx_a100',
+            because='cut.json')
     with open(path('net.onnx'), 'rb') as f:
         whole = f.read()
     with open(path('cut.onnx'), 'wb') as f:

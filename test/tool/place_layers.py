@@ -58,12 +58,14 @@ def main(folder):
     check(sum(counts) == 12 and min(counts) > 0, read('vllm'))
 
     # Devices by name, in their order; and a plan that can be run again
-    text = placed('zoo:resnet50:inference', '--platform', 'pcie_4gpu', f'--by-layer={devices[gpus[2]]},{devices[gpus[0]]}',
+    text = placed('zoo:resnet50:inference', '--platform', 'pcie_4gpu',
+                  f'--by-layer={devices[gpus[2]]},{devices[gpus[0]]}',
                   '--objective', 'period', '--plan', path('resnet.json'))
     used = json.loads(read('resnet.json'))['placement']
     check(set(used) - {0} == {gpus[2], gpus[0]}, f'the devices that were named: {set(used)}')
     placed('zoo:resnet50:inference', '--platform', 'pcie_4gpu', '--from-plan', path('resnet.json'))
-    check('no more are used than memory asks for' in placed('zoo:resnet50:inference', '--platform', 'pcie_4gpu', '--by-layer'),
+    check('no more are used than memory asks for'
+          in placed('zoo:resnet50:inference', '--platform', 'pcie_4gpu', '--by-layer'),
           'one step alone')
 
     # All devices that are named, where that makes the period no longer
@@ -116,10 +118,12 @@ def main(folder):
         check(f'{option[0]} has no effect: --by-layer tries all cuts' in placed(*GPT2, *option),
               f'{option[0]} is ignored')
     check('no effect' not in placed(*GPT2, '--seed', '1', '--uncertainty', '0.1'), 'a seed is for samples, too')
-    two_nodes = ('zoo:gpt2_small:inference', '--platform', 'p3_8xlarge_x2', '--by-layer=node0/gpu0,node1/gpu0', '--objective',
+    two_nodes = ('zoo:gpt2_small:inference', '--platform', 'p3_8xlarge_x2', '--by-layer=node0/gpu0,node1/gpu0',
+                 '--objective',
                  'period', '--export')
     refused(*two_nodes, f'device_map={path("nodes")}', because='devices of one node')
-    check('then \'node1\' with CUDA_VISIBLE_DEVICES=0' in placed(*two_nodes, f'megatron={path("nodes")}'), 'several nodes')
+    check('then \'node1\' with CUDA_VISIBLE_DEVICES=0' in placed(*two_nodes, f'megatron={path("nodes")}'),
+          'several nodes')
     refused('zoo:gnmt:inference', *GPT2[1:], '--export', f'vllm={path("two")}', because='one stack of layers')
     refused('zoo:lstm:inference', *GPT2[1:], '--export', f'device_map={path("none")}', because='do not tell its layers')
     check(not os.path.exists(path('two')) or not read('two'), 'nothing is written')

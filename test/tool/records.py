@@ -20,7 +20,8 @@ def draw_shop(path, seed):
         words = [operations]
         for _ in range(operations):
             can = r.sample(range(1, machines + 1), r.randint(1, machines))
-            words += [len(can)] + [x for m in can for x in (m, r.choice([0, r.randint(1, 9), r.randint(1, 9) / 4, r.randint(10**6, 10**7)]))]
+            words += [len(can)] + [x for m in can for x in (m, r.choice([0, r.randint(1, 9), r.randint(1, 9) / 4,
+                                                                         r.randint(10**6, 10**7)]))]
         lines.append(' '.join(map(str, words)))
     with open(path, 'w') as f:
         f.write('\n'.join(lines) + '\n')
@@ -53,7 +54,8 @@ def draw_graph(path, seed):
     longest = 20 if few else r.choice([1, 5, 20])
     before = [[0]] + [[u for u in range(1, v) if r.random() < density] or [0] for v in range(1, n + 1)]
     ends = [v for v in range(1, n + 1) if not any(v in u for u in before)]
-    lines = [n, '0 0 0'] + [f'{v} {r.randint(0, longest)} {len(u)} ' + ' '.join(map(str, u)) for v, u in enumerate(before) if v]
+    lines = [n, '0 0 0'] + [f'{v} {r.randint(0, longest)} {len(u)} ' + ' '.join(map(str, u))
+                            for v, u in enumerate(before) if v]
     lines.append(f'{n + 1} 0 {len(ends)} ' + ' '.join(map(str, ends)))
     with open(path, 'w') as f:
         f.write('\n'.join(map(str, lines)) + '\n')
@@ -73,7 +75,8 @@ def proofs(folder):
             proof = os.path.join(folder, name + '.proof')
             status, said = checked_proof(graph, proof)
             makespan, bound = rows[name][3:5]
-            check(status == 0 and said.split()[-1] == makespan and (bound == makespan) == ('optimal' in said), f'{name}: {said}')
+            check(status == 0 and said.split()[-1] == makespan and (bound == makespan) == ('optimal' in said),
+                  f'{name}: {said}')
             open_ones += bound != makespan
             with open(proof) as f:
                 lines = f.read().split('\n')
@@ -114,7 +117,8 @@ def main(folder):
         name = os.path.basename(shop)[:-4]
         schedule = os.path.join(folder, name + '.csv')
         status, said = checked(shop, schedule)
-        check(status == 0 and abs(float(said) - float(rows[name][3])) <= 1e-5 * float(rows[name][3]), f'{name}: {said} for {rows[name][3]}')
+        check(status == 0 and abs(float(said) - float(rows[name][3])) <= 1e-5 * float(rows[name][3]),
+              f'{name}: {said} for {rows[name][3]}')
         with open(schedule, newline='') as f:
             lines = list(csv.DictReader(f))
         longest = max(lines, key=lambda x: float(x['finish']) - float(x['start']))

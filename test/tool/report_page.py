@@ -8,7 +8,8 @@ Exit code 77: there is no Chromium (look for one with CHROMIUM=path).
 """
 import base64, json, os, select, shutil, subprocess, sys, tempfile, time
 
-CHROMIUM = os.environ.get('CHROMIUM') or shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
+CHROMIUM = (os.environ.get('CHROMIUM') or shutil.which('chromium') or shutil.which('chromium-browser')
+            or shutil.which('google-chrome'))
 failures = []
 
 
@@ -31,7 +32,8 @@ class Browser:
             os.dup2(b, 4)
 
         self.process = subprocess.Popen(
-            [CHROMIUM, '--headless=new', '--no-sandbox', '--disable-gpu', '--remote-debugging-pipe', '--hide-scrollbars',
+            [CHROMIUM, '--headless=new', '--no-sandbox', '--disable-gpu', '--remote-debugging-pipe',
+             '--hide-scrollbars',
              '--no-first-run', '--disable-extensions', '--disable-background-networking', '--force-color-profile=srgb',
              f'--user-data-dir={folder}', 'about:blank'],
             preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -83,8 +85,10 @@ class Browser:
         return False
 
     def open(self, path, width=1280, height=800, dark=False, scale=1):
-        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=scale, mobile=width < 600)
-        self.call('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
+        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=scale,
+                  mobile=width < 600)
+        self.call('Emulation.setEmulatedMedia',
+                  features=[{'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
         self.events.clear()
         self.call('Page.navigate', url='file://' + os.path.realpath(path))
         return self.wait('document.readyState === "complete" && location.protocol === "file:"')
@@ -93,7 +97,8 @@ class Browser:
         codes = {'Tab': 9, 'Enter': 13, 'Escape': 27, 'ArrowLeft': 37, 'ArrowRight': 39}
         extra = {'text': text} if text else {}
         code = codes.get(key, ord(key) if len(key) == 1 else 0)
-        self.call('Input.dispatchKeyEvent', type='keyDown' if text else 'rawKeyDown', key=key, windowsVirtualKeyCode=code, **extra)
+        self.call('Input.dispatchKeyEvent', type='keyDown' if text else 'rawKeyDown', key=key,
+                  windowsVirtualKeyCode=code, **extra)
         self.call('Input.dispatchKeyEvent', type='keyUp', key=key, windowsVirtualKeyCode=code)
 
     def type(self, text):
@@ -155,7 +160,8 @@ LONELY = '''(() => {
   }
   return [...rows.values()].filter(end => end < right - 2).length;
 })()'''
-IDLE_BARS = '''[...document.querySelectorAll("*")].filter(one => /auto|scroll/.test(getComputedStyle(one).overflow)).filter(one =>
+IDLE_BARS = '''[...document.querySelectorAll("*")]
+  .filter(one => /auto|scroll/.test(getComputedStyle(one).overflow)).filter(one =>
   one.scrollWidth > one.clientWidth && [...one.children].every(child => child.offsetWidth <= one.clientWidth) ||
   one.scrollHeight > one.clientHeight && [...one.children].every(child => child.offsetHeight <= one.clientHeight))
   .map(one => one.getAttribute("aria-labelledby") || one.className)'''
@@ -189,7 +195,8 @@ def use(browser, name):
     """The Gantt chart by keyboard, search, pointer."""
     browser.evaluate('document.querySelector(".timeline").scrollIntoView({block: "center", behavior: "instant"})')
     browser.evaluate('document.querySelector(".timeline").focus()')
-    check(browser.evaluate('document.activeElement === document.querySelector(".timeline")'), f'{name}: the chart takes the focus')
+    check(browser.evaluate('document.activeElement === document.querySelector(".timeline")'),
+          f'{name}: the chart takes the focus')
 
     def window_after(key, text=None):
         browser.key(key, text)
@@ -204,7 +211,8 @@ def use(browser, name):
     check(window_after('-', '-')[0] <= near[0], f'{name}: - zooms out')
     check(window_after('0', '0') == [0, 1], f'{name}: 0 shows everything')
     x, y, width, height = browser.evaluate(
-        '(box => [box.left, box.top, box.width, box.height])(document.querySelector(".timeline").getBoundingClientRect())')
+        '(box => [box.left, box.top, box.width, box.height])'
+        '(document.querySelector(".timeline").getBoundingClientRect())')
     browser.mouse('mouseWheel', x + width / 2, y + height / 3, deltaX=0, deltaY=-400, modifiers=2)
     check(browser.wait(f'(([a, b]) => b - a < .99)({WINDOW})', 10), f'{name}: ctrl + wheel zooms')
     before = browser.evaluate(WINDOW)
@@ -220,11 +228,15 @@ def use(browser, name):
     browser.evaluate(PAINTED)
     check(browser.evaluate('document.activeElement.type') == 'search', f'{name}: / goes to the search')
     browser.call('Input.insertText', text=wanted)
-    check(browser.wait('Number(document.querySelector(".timeline").dataset.selected) >= 0', 20), f'{name}: the search finds {wanted!r}')
+    check(browser.wait('Number(document.querySelector(".timeline").dataset.selected) >= 0', 20),
+          f'{name}: the search finds {wanted!r}')
     check(' of ' in browser.evaluate('document.querySelector(".matches").textContent'), f'{name}: the search counts')
     check(browser.evaluate('document.querySelector(".found").textContent.length') > 3, f'{name}: the op is described')
-    browser.evaluate('(field => { field.value = "no such op"; field.dispatchEvent(new Event("input")); })(document.querySelector("input[type=search]"))')
-    check(browser.evaluate('document.querySelector(".matches").textContent') == 'none', f'{name}: what is not there is not found')
+    browser.evaluate(
+        '(field => { field.value = "no such op"; field.dispatchEvent(new Event("input")); })'
+        '(document.querySelector("input[type=search]"))')
+    check(browser.evaluate('document.querySelector(".matches").textContent') == 'none',
+          f'{name}: what is not there is not found')
     browser.evaluate('document.querySelector(".timeline").focus()')
     window_after('0', '0')
 
@@ -238,11 +250,14 @@ def use_groups(browser, name, ops):
         return browser.evaluate(f'document.querySelector(`{selector}`)?.ariaExpanded')
     check(1 < boxes() <= MOST_IN_GROUP + 2, f'{name}: a bounded number of boxes at first: {boxes()}')
     check(browser.evaluate(OVERLAPS) == 0, f'{name}: no boxes on top of each other')
-    check(browser.evaluate('document.querySelectorAll(".groups .line").length') > 0, f'{name}: there are lines between the boxes')
+    check(browser.evaluate('document.querySelectorAll(".groups .line").length') > 0,
+          f'{name}: there are lines between the boxes')
     told = browser.evaluate('''[...document.querySelectorAll(".groups [aria-level='1']")].reduce((sum, box) =>
-      sum + (box.classList.contains("leaf") ? 1 : +/([\\d,]+) ops?,/.exec(box.querySelector("small").textContent)[1].replaceAll(",", "")), 0)''')
+      sum + (box.classList.contains("leaf") ? 1 :
+        +/([\\d,]+) ops?,/.exec(box.querySelector("small").textContent)[1].replaceAll(",", "")), 0)''')
     check(told == ops, f'{name}: the outermost boxes hold all ops: {told} of {ops}')
-    check(browser.evaluate('[...document.querySelectorAll(".groups .group i")].every(bar => bar.style.background.includes("linear-gradient("))'),
+    check(browser.evaluate('[...document.querySelectorAll(".groups .group i")]'
+                           '.every(bar => bar.style.background.includes("linear-gradient("))'),
           f'{name}: groups have bars of their devices')
     before = boxes()
     largest = browser.evaluate('''(() => {
@@ -252,15 +267,19 @@ def use_groups(browser, name, ops):
       return box.dataset.box;
     })()''')
     it = f'.groups [data-box="{largest}"]'
-    x, y = browser.evaluate(f'(box => [box.left + 9, box.top + 9])(document.querySelector(`{it}`).getBoundingClientRect())')
+    x, y = browser.evaluate(
+        f'(box => [box.left + 9, box.top + 9])(document.querySelector(`{it}`).getBoundingClientRect())')
     browser.mouse('mouseMoved', x, y)
-    check(browser.evaluate('document.getElementById("tip").textContent.includes("click to open")'), f'{name}: a group says what it is')
+    check(browser.evaluate('document.getElementById("tip").textContent.includes("click to open")'),
+          f'{name}: a group says what it is')
     for kind in ('mousePressed', 'mouseReleased'):
         browser.mouse(kind, x, y, button='left', clickCount=1)
     check(expanded(it) == 'true', f'{name}: a click opens a group')
-    check(before < boxes() <= before + MOST_IN_GROUP, f'{name}: opening shows what is in it, and no more: {before}, then {boxes()}')
+    check(before < boxes() <= before + MOST_IN_GROUP,
+          f'{name}: opening shows what is in it, and no more: {before}, then {boxes()}')
     check(browser.evaluate(OVERLAPS) == 0, f'{name}: no boxes on top of each other when a group is open')
-    check(browser.evaluate(f'document.activeElement === document.querySelector(`{it}`)'), f'{name}: the group keeps the focus')
+    check(browser.evaluate(f'document.activeElement === document.querySelector(`{it}`)'),
+          f'{name}: the group keeps the focus')
     browser.key('ArrowDown')
     inside = browser.evaluate('document.activeElement.dataset.box')
     check(inside not in (None, largest), f'{name}: ↓ goes to the next box')
@@ -272,9 +291,11 @@ def use_groups(browser, name, ops):
     check(expanded(it) == 'true', f'{name}: → opens it')
     browser.evaluate(f'document.querySelector(`{it}`).click()')
     check(expanded(it) == 'false' and boxes() == before, f'{name}: a click closes it again')
-    check(browser.evaluate('document.querySelectorAll(".groups .box[tabindex=\\"0\\"]").length') == 1, f'{name}: one stop of Tab for all boxes')
+    check(browser.evaluate('document.querySelectorAll(".groups .box[tabindex=\\"0\\"]").length') == 1,
+          f'{name}: one stop of Tab for all boxes')
     browser.evaluate('theGantt.select(0, false)')
-    check(browser.evaluate('document.querySelectorAll(".groups .chosen").length') == 1, f'{name}: where a selected op is, is marked')
+    check(browser.evaluate('document.querySelectorAll(".groups .chosen").length') == 1,
+          f'{name}: where a selected op is, is marked')
     browser.evaluate('theGantt.select(-1, false)')
 
 
@@ -284,24 +305,32 @@ def placed(browser, folder, name, pictures):
     check(browser.wait('document.documentElement.dataset.ready', 30), f'{name}: gets ready')
     load = browser.evaluate('performance.timing.loadEventEnd - performance.timing.navigationStart')
     ready = float(browser.evaluate('document.documentElement.dataset.ready') or 'nan')
-    print(f'{name}: {os.path.getsize(path) / 1e6:.2f} MB, loaded in {load} ms, of that {ready:.0f} ms for the chart', flush=True)
+    print(f'{name}: {os.path.getsize(path) / 1e6:.2f} MB, loaded in {load} ms, of that {ready:.0f} ms for the chart',
+          flush=True)
     show_all(browser)
     ops = browser.evaluate('theRun.n')
     check(browser.evaluate('document.title') != 'broken', f'{name}: no name is run as a script')
     check(browser.evaluate('document.querySelectorAll("h1").length') == 1, f'{name}: one heading')
     for section in ('run-0', 'devices', 'traffic', 'graph'):
         check(browser.evaluate(f'document.getElementById("{section}") !== null'), f'{name}: section {section}')
-    check(browser.evaluate('[...document.querySelectorAll("table")].every(t => t.tHead.rows[0].cells.length === (t.tBodies[0].rows[0]?.cells.length ?? t.tHead.rows[0].cells.length))'),
+    check(browser.evaluate('[...document.querySelectorAll("table")].every(t => t.tHead.rows[0].cells.length === '
+                           '(t.tBodies[0].rows[0]?.cells.length ?? t.tHead.rows[0].cells.length))'),
           f'{name}: rows have as many cells as heads')
-    check(browser.evaluate('document.documentElement.scrollWidth <= innerWidth'), f'{name}: nothing sticks out to the right')
+    check(browser.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+          f'{name}: nothing sticks out to the right')
     text = browser.evaluate('document.body.innerText')
     check('-0.0' not in text and '-0 %' not in text, f'{name}: no zero has a sign')
-    check(browser.evaluate('!/\\bdocs\\/|\\.md\\b/.test(document.body.innerText)'), f'{name}: no files that the reader does not have')
-    rows = browser.evaluate('[...document.querySelectorAll("#strategies ~ .scroll tbody tr")].map(row => row.cells[0].innerText)')
-    check(not rows or sum('this plan' in row for row in rows) == 1, f'{name}: the plan is in the table of strategies once: {rows}')
+    check(browser.evaluate('!/\\bdocs\\/|\\.md\\b/.test(document.body.innerText)'),
+          f'{name}: no files that the reader does not have')
+    rows = browser.evaluate(
+        '[...document.querySelectorAll("#strategies ~ .scroll tbody tr")].map(row => row.cells[0].innerText)')
+    check(not rows or sum('this plan' in row for row in rows) == 1,
+          f'{name}: the plan is in the table of strategies once: {rows}')
     if rows:
         own = browser.evaluate('document.querySelector("tr.best").cells[4].innerText')
-        tile = browser.evaluate('[...document.querySelectorAll(".cards div")].find(one => one.innerText.startsWith("Peak memory"))?.querySelector("b").innerText ?? "–"')
+        tile = browser.evaluate(
+            '[...document.querySelectorAll(".cards div")].find(one => one.innerText.startsWith("Peak memory"))'
+            '?.querySelector("b").innerText ?? "–"')
         check(own == tile, f'{name}: one peak memory: {tile} in the tile, {own} in the table')
     grouped = browser.evaluate('document.querySelector(".groups") !== null')
     check(grouped == (ops > 500), f'{name}: graphs of many ops are drawn as groups')
@@ -312,14 +341,17 @@ def placed(browser, folder, name, pictures):
             check(browser.evaluate(f'{COLOURS}("{chart}")') > 4, f'{name}: {chart} is drawn')
     if name == 'devices':
         check(browser.evaluate(f'{COLOURS}(".traffic-map")') > 4, f'{name}: the heat map is drawn')
-    check(browser.evaluate('document.querySelector(".alert") !== null') == (name == 'invalid'), f'{name}: an alert if and only if it is invalid')
+    check(browser.evaluate('document.querySelector(".alert") !== null') == (name == 'invalid'),
+          f'{name}: an alert if and only if it is invalid')
     if ops:
         use(browser, name)
         if browser.evaluate('document.querySelector(".path.toggle") !== null'):
             browser.evaluate('document.querySelector(".path.toggle").click()')
-            check(browser.evaluate('document.querySelector(".path.toggle").ariaPressed') == 'true', f'{name}: the path can be shown')
+            check(browser.evaluate('document.querySelector(".path.toggle").ariaPressed') == 'true',
+                  f'{name}: the path can be shown')
             browser.evaluate('document.querySelector("button[data-op]")?.click()')
-            check(browser.evaluate('document.querySelector("button[data-op]")?.dataset.op === document.querySelector(".timeline").dataset.selected'),
+            check(browser.evaluate('document.querySelector("button[data-op]")?.dataset.op === '
+                                   'document.querySelector(".timeline").dataset.selected'),
                   f'{name}: names in tables lead to the chart')
     browser.evaluate('document.activeElement.blur(); scrollTo({top: 0, behavior: "instant"})')
     stops = []
@@ -336,7 +368,8 @@ def placed(browser, folder, name, pictures):
     errors = browser.errors()
     check(not errors, f'{name}: {errors[:3]}')
 
-    check(browser.open(path, dark=True) and browser.wait('document.documentElement.dataset.ready', 30), f'{name}: opens in the dark')
+    check(browser.open(path, dark=True) and browser.wait('document.documentElement.dataset.ready', 30),
+          f'{name}: opens in the dark')
     check(browser.evaluate('getComputedStyle(document.body).backgroundColor') == dark, f'{name}: dark as the system')
     for width in (1400, 1000, 800, 390):
         check(browser.open(path, width=width), f'{name}: opens')
@@ -359,7 +392,8 @@ def placed(browser, folder, name, pictures):
 
 def compared(browser, folder, exe, pictures):
     path = os.path.join(folder, 'compare.html')
-    made = subprocess.run([exe, '--workload', 'zoo:mnist_conv,zoo:dynamic_rnn', '--platform', 'preset:paper_like_10', '--partition',
+    made = subprocess.run([exe, '--workload', 'zoo:mnist_conv,zoo:dynamic_rnn', '--platform', 'preset:paper_like_10',
+                           '--partition',
                            'hash,heft', '--schedule', 'fifo,path_completion_time', '--repeat', '2', '--html', path],
                           capture_output=True, text=True)
     check(made.returncode == 0, f'compare writes a report: {made.stderr[:300]}')

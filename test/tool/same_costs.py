@@ -46,7 +46,8 @@ def native(*types):
                        'ops': [op | ({'type': t} if t else {}) for op, t in zip(ops, types)]})
 
 
-STUDY = json.dumps({'maxSizePerFPGA': 100, 'maxFPGAs': 1, 'maxCPUs': 1, 'edges': [{'sourceId': 0, 'destId': 1, 'cost': 1}],
+STUDY = json.dumps({'maxSizePerFPGA': 100, 'maxFPGAs': 1, 'maxCPUs': 1,
+                    'edges': [{'sourceId': 0, 'destId': 1, 'cost': 1}],
                     'nodes': [{'id': 0, 'supportedOnFpga': True, 'cpuLatency': 20, 'fpgaLatency': 4, 'size': 5},
                               {'id': 1, 'supportedOnFpga': False, 'cpuLatency': 20, 'fpgaLatency': 0, 'size': 5}]})
 GRAPH_DEF = ('''node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
@@ -82,7 +83,8 @@ def onnx_product(rows, inner, columns):
 
 # Platforms. `machine` is one of our own, in FLOP/s; `units` has speeds of 2 and 6 of anything.
 
-MACHINE = json.dumps({'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'latency': 1e-3, 'bandwidth': 1e9}},
+MACHINE = json.dumps({'format': 'weft.platform', 'version': 1,
+                      'links': {'uniform': {'latency': 1e-3, 'bandwidth': 1e9}},
                       'devices': [{'kind': 'cpu', 'speed': 1e12, 'memory_bandwidth': 1e11},
                                   {'kind': 'gpu', 'speed': 1e13, 'memory_bandwidth': 1e12}]})
 
@@ -103,12 +105,14 @@ CALL, LAUNCH = 1e-6, 5e-6  # what an op costs beside its work on a CPU and on an
 LINK = 1e-3 + 1e6 / 1e9  # what a tensor of 1 MB takes from device to device of `machine`
 COPY = 5e-6  # what a copy to another accelerator keeps its sender
 
-FILES = {'fork.stg': STG, 'pair.hdag': HYPERDAG, 'pair.dot': DOT, 'pair.csv': CSV, 'layers.txt': PIPEDREAM, 'tasks.json': WFFORMAT,
+FILES = {'fork.stg': STG, 'pair.hdag': HYPERDAG, 'pair.dot': DOT, 'pair.csv': CSV, 'layers.txt': PIPEDREAM,
+         'tasks.json': WFFORMAT,
          'native.json': NATIVE, 'typeless.json': native('', ''),
          'unknown.json': native('POTRF', 'my_op'), 'partly.json': native('', 'MatMul'),
          'elementwise.json': native('Relu', 'Add'), 'reached.json': REACHED, 'mixed.json': MIXED,
          'study.json': STUDY, 'product.pbtxt': GRAPH_DEF, 'costs.pbtxt': COST_GRAPH,
-         'product.onnx': onnx_product(512, 256, 1024), 'machine.json': MACHINE, 'units.json': UNITS, 'devices.csv': CSV_DEVICES, 'large.csv': LARGE_DEVICES}
+         'product.onnx': onnx_product(512, 256, 1024), 'machine.json': MACHINE, 'units.json': UNITS,
+         'devices.csv': CSV_DEVICES, 'large.csv': LARGE_DEVICES}
 
 product_flop, product_bytes = 2 * 512 * 256 * 1024, 4 * (512 * 256 + 256 * 1024 + 512 * 1024)
 product = max(product_flop / (0.7 * 1e13), product_bytes / (0.8 * 1e12)) + LAUNCH
@@ -157,16 +161,16 @@ CASES = [
 NOTES = {
     ('typeless.json', 'machine.json'): '2 ops are without a type: work is taken as it stands, work / speed',
     ('unknown.json', 'machine.json'):
-        'these shares (unknown types 100 %, memory bandwidth 80 %) and 1 to 5 µs per op make ops take 1 × their time at '
-        'peak rates, each where it is fastest',
+        'these shares (unknown types 100 %, memory bandwidth 80 %) and 1 to 5 µs per op make ops take 1 × their time '
+        'at peak rates, each where it is fastest',
     ('partly.json', 'machine.json'):
         'these shares (matrix products 70 %, memory bandwidth 80 %) and 5 µs per op make ops take 1.43 × their time at '
         'peak rates, each where it is fastest 1 op is without a type',
     ('elementwise.json', 'machine.json'):
         'these shares (other ops 10 %, memory bandwidth 80 %) and 1 to 5 µs per op make ops take 10 × their time',
     ('elementwise.json', 'mixed.json'):
-        'these shares (other ops 10 %, memory bandwidth 80 %) and 5 µs per op make ops take 10 × their time at peak rates, '
-        'each where it is fastest speeds of 1 of 2 devices are taken to be what ops reach',
+        'these shares (other ops 10 %, memory bandwidth 80 %) and 5 µs per op make ops take 10 × their time at peak '
+        'rates, each where it is fastest speeds of 1 of 2 devices are taken to be what ops reach',
 }
 
 # What must not be divided by FLOP/s.
@@ -176,7 +180,8 @@ UNITS_UNKNOWN = ('fork.stg', 'pair.hdag', 'pair.dot', 'pair.csv')
 def step_of_place(folder, spec, platform, options):
     """Seconds of the step, and the notes."""
     trace = os.path.join(folder, 'trace.json')
-    r = run(PLACE, spec, '--platform', platform, *options, '--contention', 'none', '--budget', '2000moves', '--trace', trace)
+    r = run(PLACE, spec, '--platform', platform, *options, '--contention', 'none', '--budget', '2000moves', '--trace',
+            trace)
     if r.returncode:
         return None, r.stderr
     with open(trace) as f:
@@ -237,7 +242,8 @@ def check_ranking(folder):
                                  '2,1000000000,40,,CPU\n')
     plain = platform('plain.json')
     others = platform('own_rates.json', rates='reached'), platform('sheet.json', memory_bandwidth=1)
-    times, tensors = (in_json('times.json', lambda v: [0] if readers[v] else []), in_json('bytes.json', lambda v: [size[v]]))
+    times, tensors = (in_json('times.json', lambda v: [0] if readers[v] else []),
+                      in_json('bytes.json', lambda v: [size[v]]))
     for graph, same, elsewhere in (stg, times, 'identical:3'), (table, tensors, devices):
         for on in (elsewhere, plain, *others):
             made = ranking(same, on)
@@ -268,7 +274,8 @@ def main(folder):
             continue
         check(abs(placed - compared) <= 2e-5 * compared, f'{what}: place says {placed} s, compare {compared} s')
         if by_hand is not None:
-            check(abs(compared - by_hand) <= 1e-9 * by_hand, f'{what}: compare says {compared} s, by hand it is {by_hand} s')
+            check(abs(compared - by_hand) <= 1e-9 * by_hand,
+                  f'{what}: compare says {compared} s, by hand it is {by_hand} s')
         check(notes == same_notes, f'{what}: place notes "{notes}", compare "{same_notes}"')
         if not options:
             said = NOTES.get((spec, platform), '')
@@ -280,10 +287,13 @@ def main(folder):
 
     # A problem of the placement study brings its devices, on which compare solves it; place takes the ops alone.
     placed, notes = step_of_place(folder, at('study.json'), at('machine.json'), ())
-    check(placed is not None and abs(placed - (0.004 + 1e-3 + 0.02)) < 1e-9, f'the ops of the study: {placed} s, {notes}')
-    r = run(COMPARE, '--workload', at('study.json'), '--objective', 'latency', '--partition', 'best', '--schedule', 'best',
+    check(placed is not None and abs(placed - (0.004 + 1e-3 + 0.02)) < 1e-9,
+          f'the ops of the study: {placed} s, {notes}')
+    r = run(COMPARE, '--workload', at('study.json'), '--objective', 'latency', '--partition', 'best', '--schedule',
+            'best',
             '--format', 'csv')
-    check(float(next(csv.DictReader(io.StringIO(r.stdout)))['makespan']) == 4 + 1 + 20, f'the study in ms: {r.stdout}{r.stderr}')
+    check(float(next(csv.DictReader(io.StringIO(r.stdout)))['makespan']) == 4 + 1 + 20,
+          f'the study in ms: {r.stdout}{r.stderr}')
 
     for spec in UNITS_UNKNOWN:
         for program, first in ((PLACE, ()), (COMPARE, ('--workload',))):
@@ -298,7 +308,8 @@ def main(folder):
         for words in ('weft::', 'io::', 'reader{'):
             for name in FILES:
                 r = run(program, *first, at(name), '--platform', at('native.json'))
-                check(words not in r.stderr + r.stdout, f'{name}: advice for C++ on a command line: {r.stderr}{r.stdout}')
+                check(words not in r.stderr + r.stdout,
+                      f'{name}: advice for C++ on a command line: {r.stderr}{r.stdout}')
 
 
 with tempfile.TemporaryDirectory() as scratch:

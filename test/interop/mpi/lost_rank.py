@@ -61,7 +61,8 @@ def ends_well(kind, program, launcher, rank, way):
         time.sleep(0.05)
     left = processes_of(token)
     if child.returncode == 0 or left or not re.search(line.replace("RANK", str(rank)), said, re.M):
-        print(f"FAILED {kind}, rank {rank}, way {way}: returned {child.returncode}, left {left}, said:\n{said}", flush=True)
+        print(f"FAILED {kind}, rank {rank}, way {way}: returned {child.returncode}, left {left}, said:\n{said}",
+              flush=True)
         return False
     print(f"{kind}, rank {rank}, way {way}: {time.monotonic() - begin:.1f} s")
     return True

@@ -282,9 +282,8 @@ private:
     }
   }
 
-  /// Judges one plan after the other, `propose(knob)`, while they need too much memory. `raise(knob, lesson, plan)`
-  /// says which knob may bring one that does not, or nothing; once there is a plan, the least knob that leaves one is
-  /// bisected by `between(too little, enough)`: smaller ones leave more freedom.
+  /// Judges the plans `propose(knob)` while they need too much memory; `raise(knob, lesson, plan)` gives the next
+  /// knob, or nothing. Then bisects by `between(too little, enough)` for the least knob: it leaves the most freedom.
   template <class Propose, class Raise, class Between>
   void learn(std::string name, double knob, double share_of_seconds, Propose propose, Raise raise, Between between) {
     const stopwatch watch;
@@ -330,9 +329,8 @@ private:
     found_.tried.push_back(std::move(a));
   }
 
-  /// Under memory over time, plans that need too much are made again under reservations that were learned from them.
-  /// What was there at different moments need not fit at once, so the share of what was learned that is charged falls
-  /// while it leaves no plan.
+  /// Under memory over time, plans that need too much are made again under reservations learned from them. What was
+  /// there at different moments need not fit at once, so the charged share of these falls while it leaves no plan.
   void attempt_within(std::string_view name, const strategy& s, const Problem& reserved) {
     bool first = true;
     placement last;
@@ -355,9 +353,8 @@ private:
       [](double too_little, double enough) { return (enough + too_little) / 2; });
   }
 
-  /// What HEFT has at the worst moments gets a price instead of a reservation. It doubles until there is a plan. What
-  /// only plans with a price have at their worst moments has none: it is there for reasons of order, and would distort
-  /// what is charged.
+  /// A price, instead of a reservation, for what HEFT holds at its worst moments; it doubles until there is a plan.
+  /// What only priced plans hold then has none: that is due to their order, and would distort what is charged.
   void attempt_priced() {
     std::vector<std::uint8_t> scarce(p_.num_tensors(), 0);
     std::vector<std::uint8_t> short_of(p_.num_devices(), 0);
