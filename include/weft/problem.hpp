@@ -219,7 +219,7 @@ public:
   constexpr std::size_t num_tensors() const { return static_cast<std::size_t>(workload_->num_tensors()); }
   constexpr std::size_t num_devices() const { return static_cast<std::size_t>(platform_->num_devices()); }
   constexpr std::size_t num_components() const { return structure_->num_components(); }
-  /// How many (tensor, consumer) pairs there are; no placement causes more transfers.
+  /// The number of (tensor, consumer) pairs; no placement causes more transfers.
   constexpr std::size_t num_edges() const { return structure_->num_edges(); }
 
   /// The ops, each after its inputs' producers; ties by ascending id among those that become free together.
@@ -283,8 +283,8 @@ public:
     return checked_staging_time("export_time", t, d, cost_.export_time(*workload_, t, *platform_, d));
   }
 
-  /// What the cost model states of its times (cost/concepts.hpp), so that algorithms can compute once for all ops what
-  /// others compute for each. The functions are there where the fact holds.
+  /// The facts that the cost model states about its times (cost/concepts.hpp), so that algorithms can compute once for
+  /// all ops what others compute for each. The functions are there where the fact holds.
   static constexpr bool has_rates = cost_parts::has_rates<Cost, Workload, Platform>;
   constexpr double amount(op_id v) const
     requires has_rates
@@ -313,7 +313,7 @@ public:
   {
     return cost_.transfer_line(*workload_, *platform_, from, to);
   }
-  /// What `send_time` is for any tensor; not checked.
+  /// The `send_time` of any tensor; not checked.
   constexpr double send_overhead(device_id from) const
     requires sends_by_bytes
   {

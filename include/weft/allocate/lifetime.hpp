@@ -27,7 +27,7 @@ struct lifetime {
   friend constexpr bool operator==(const lifetime&, const lifetime&) = default;
 };
 
-/// How long it lives, and that times its bytes; rounded, for comparing.
+/// The length of a lifetime, and its product with the bytes; rounded, for comparing.
 constexpr double length(const lifetime& x) { return static_cast<double>(x.end) - static_cast<double>(x.begin); }
 constexpr double area(const lifetime& x) { return length(x) * static_cast<double>(x.bytes); }
 
@@ -89,7 +89,7 @@ constexpr byte_count live_bytes(std::span<const lifetime> all) {
   return most;
 }
 
-/// Where the last of them ends. Precondition: an offset for each.
+/// The end of the highest buffer. Precondition: an offset for each.
 constexpr byte_count height(std::span<const lifetime> all, std::span<const byte_count> offsets) {
   byte_count most = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

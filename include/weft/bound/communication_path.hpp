@@ -41,7 +41,7 @@ public:
   }
 
 private:
-  /// How many ancestors of a join are looked behind. More raise the bound by less than 0.2 % on the
+  /// The number of ancestors of a join that are looked behind. More raise the bound by less than 0.2 % on the
   /// graphs of [CP] and cost as much again.
   static constexpr std::size_t window = 6;
 

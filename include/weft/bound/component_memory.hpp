@@ -11,10 +11,10 @@
 
 namespace weft::bound {
 
-/// Why no plan at all can run c: the platform has no device of a kind that it allows, or c would take for ever on each,
-/// or none of them can hold one of its ops, even over time: while an op runs, if that takes time, its inputs, its
-/// outputs and all that its component holds are there. Nothing if that is not so. Complexity: O(devices · what c
-/// consumes and produces).
+/// The reason why no plan at all can run c: the platform has no device of a kind that it allows, or c would take for
+/// ever on each, or none of them can hold one of its ops, even over time: while an op runs, if that takes time, its
+/// inputs, its outputs and all that its component holds are there. Nothing if that is not so. Complexity: O(devices ·
+/// what c consumes and produces).
 template <class Problem>
 constexpr std::optional<infeasibility> why_never_fits(const Problem& p, component_id c, memory_limit limit = {}) {
   const auto& w = p.workload();

@@ -68,7 +68,7 @@ concept moldable_problem = weft::moldable_problem<Problem> || explained<why_not:
 
 namespace concurrency {
 
-/// What a moldable cost model says, checked where it comes in: throws `value_error` if it is negative or not a number.
+/// The seconds that a moldable cost model returns, checked: throws `value_error` if it is negative or not a number.
 template <class C, class W>
 double checked_seconds(const C& cost, const W& w, op_id v, const machine& m, team t) {
   const double seconds = cost.seconds(w, v, m, t);

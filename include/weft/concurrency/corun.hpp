@@ -42,7 +42,7 @@ struct run_view {
 
   /// The predicted time of an op with a team.
   double seconds(op_id v, team t) const { return times->seconds(v, t); }
-  /// What the thread policy chose for an op.
+  /// The team that the thread policy chose for an op.
   team chosen(op_id v) const { return teams[times->classes().class_of(v)]; }
   /// Whether v may run beside what runs now: no pair of types that is known to slow each other down.
   bool may_join(op_id v) const { return joins == nullptr || joins(context, v); }

@@ -64,7 +64,7 @@ public:
   }
 
   bool done() const { return phase_ > 1; }
-  /// How many measurements were made.
+  /// The number of measurements made.
   std::size_t num_runs() const { return num_runs_; }
 
   /// The curve through what was measured. Precondition: at least one point is.

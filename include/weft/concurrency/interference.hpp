@@ -53,7 +53,7 @@ public:
 
   bool parted(type_id a, type_id b) const { return pairs_[index(a, b)].parted_until > num_ends_; }
   const interference_options& options() const { return options_; }
-  /// How many pairs are parted now.
+  /// The number of pairs that are parted now.
   std::size_t num_parted() const {
     return static_cast<std::size_t>(
       std::count_if(pairs_.begin(), pairs_.end(), [this](const pair& p) { return p.parted_until > num_ends_; }));

@@ -31,7 +31,7 @@ public:
   std::span<const op_id> consumers(op_id v) const {
     return std::span{consumers_}.subspan(first_[v], first_[v + 1] - first_[v]);
   }
-  /// How many tensors each op waits for.
+  /// The number of tensors that each op waits for.
   std::span<const std::uint32_t> num_inputs() const { return num_inputs_; }
   std::span<const op_id> topological_order() const { return order_; }
 

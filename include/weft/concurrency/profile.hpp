@@ -87,7 +87,7 @@ public:
     e.push_back(seconds);
   }
 
-  /// What is known of an op with a team on a machine. Complexity: O(log entries + runs).
+  /// The estimate for an op with a team on a machine, if there is one. Complexity: O(log entries + runs).
   std::optional<concurrency::estimate> find(const key& k) const {
     const auto at = entries_.find(k);
     return at == entries_.end() ? std::nullopt : std::optional{combine(at->second)};

@@ -136,13 +136,13 @@ public:
     return x.record;
   }
 
-  /// Which of two plans to take: makespans are compared as they are, for searches follow them to the last bit; values
-  /// of other objectives are sums in whatever order, so `score::better_than` says it.
+  /// Whether to prefer plan a to plan b: makespans are compared as they are, for searches follow them to the last bit;
+  /// values of other objectives are sums in whatever order, so `score::better_than` says it.
   static constexpr bool is_better(const weft::score& a, const weft::score& b) {
     return std::same_as<objective_type, objective::makespan> ? a < b : a.better_than(b);
   }
 
-  /// What `judge` ran last came to.
+  /// The result of the last run of `judge`.
   constexpr const simulation& last() const { return last_; }
 
   /// No plan has a smaller makespan.

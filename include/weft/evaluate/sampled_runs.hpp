@@ -27,7 +27,7 @@ template <class Problem>
 using sampled_problem =
   problem<typename Problem::workload_type, typename Problem::platform_type, cost::sampled<typename Problem::cost_type>>;
 
-/// How links are shared in runs under a policy: the `model` of its network, if it has one.
+/// The contention model of runs under a policy: the `model` of its network, if it has one.
 template <class Policy>
 contention_model contention_of(const Policy& policy) {
   if constexpr (requires { contention_model{policy.network.model}; }) {

@@ -68,7 +68,7 @@ public:
   const execute::program& program() const { return *program_; }
   /// Whether this memory has the device.
   bool has(device_id d) const { return d < arenas_.size() && arenas_[d].is_here; }
-  /// How large a device's block is, and how much of it buffers and residents need at once, each rounded up to the
+  /// The size of a device's block, and the bytes of it that buffers and residents need at once, each rounded up to the
   /// alignment: `arena_bytes` exceeds it by what lies unused between buffers.
   byte_count arena_bytes(device_id d) const { return arenas_[d].bytes; }
   byte_count live_bytes(device_id d) const { return arenas_[d].live_bytes; }
@@ -76,11 +76,11 @@ public:
   /// A tensor where it is made; empty if that device is not here. It holds something from when its op begins to its
   /// last use, or for good if the program keeps it.
   std::span<std::byte> tensor(tensor_id t) const { return bytes(t); }
-  /// What an op keeps from run to run.
+  /// The memory that an op keeps from run to run.
   std::span<std::byte> resident(op_id v) const {
     return {residents_[v], residents_[v] == nullptr ? 0 : program_->resident_bytes(v)};
   }
-  /// What an op's kernel is given. Precondition: its device is here.
+  /// The buffers that an op's kernel is given. Precondition: its device is here.
   const op_buffers& of(op_id v) const { return ops_[v]; }
   /// A buffer of the program, live or not.
   std::span<std::byte> bytes(std::uint32_t b) const {

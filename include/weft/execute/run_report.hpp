@@ -84,7 +84,7 @@ struct run_report {
   }
 };
 
-/// How far a run came that ended early, from where it can be planned again and go on (`solve::continuation`); an op
+/// The state of a run that ended early, from where it can be planned again and go on (`solve::continuation`); an op
 /// that threw has not run. Throws `value_error` for a run that was not recorded.
 inline run_state state_of(const run_report& report) {
   if (report.trace.ops.empty()) {

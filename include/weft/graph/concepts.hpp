@@ -32,7 +32,7 @@ struct graph_access {
   { return g.target(e); }
 };
 
-/// How many ops the graph has; their ids are `0 … num_ops(g) - 1`. Throws `value_error` if ids cannot number them.
+/// The number of ops of a graph; their ids are `0 … num_ops(g) - 1`. Throws `value_error` if ids cannot number them.
 template <class G>
   requires requires(const G& g) { graph_access<G>::num_ops(g); }
 constexpr std::size_t num_ops(const G& g) {

@@ -118,7 +118,7 @@ constexpr T max_over_predecessors(const G& g, op_id v, T least, Value value) {
   return least;
 }
 
-/// How many edges leave v. O(1) per output of a workload.
+/// The number of edges that leave v. O(1) per output of a workload.
 template <must_be::walkable G>
 constexpr std::size_t out_degree(const G& g, op_id v) {
   std::size_t degree = 0;

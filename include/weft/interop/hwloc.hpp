@@ -71,7 +71,7 @@ public:
   /// A set of processors, as hwloc has it.
   using processors = std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_t)>;
 
-  /// Where the calling thread may run now; empty if the system does not say.
+  /// The processors that the calling thread may run on now; empty if the system does not say.
   processors binding() const {
     processors set{hwloc_bitmap_alloc(), hwloc_bitmap_free};
     if (hwloc_get_cpubind(topology_.get(), set.get(), HWLOC_CPUBIND_THREAD) != 0) {

@@ -183,7 +183,7 @@ inline device device_from_json(const json_value& value) {
   return d;
 }
 
-/// What the file says of its figures, each on one line.
+/// The file's notes on its figures, each on one line.
 inline std::vector<std::string> notes_from_json(const json_value& root) {
   std::vector<std::string> notes;
   if (const auto list = root.find("notes")) {

@@ -203,7 +203,7 @@ inline workload workload_from_json(const json_document& document) {
   }
 }
 
-/// What `inputs` entries call an op: its name if no other op has it, else its number.
+/// The reference to each op in `inputs` entries: its name if no other op has it, else its number.
 template <class W>
 std::vector<nlohmann::ordered_json> op_references(const W& w) {
   std::vector<nlohmann::ordered_json> references;

@@ -198,7 +198,7 @@ private:
   std::vector<pending_edge> pending_;
 };
 
-/// Which of `count` activations of its source a layer reads: one if it takes an element of them, else all.
+/// The activations of `count` that a layer reads of its source: one if it takes an element of them, else all.
 inline std::pair<std::uint32_t, std::uint32_t> activations_read(std::string_view description, std::uint32_t count) {
   constexpr std::string_view element = "__getitem__(";
   if (description.starts_with(element)) {

@@ -73,7 +73,7 @@ template <class Asked, class Others>
   throw parse_error(file, 1, std::string{"not a "} + what + ": " + problem);
 }
 
-/// What the first reader makes of bytes that recognises them: those given are asked first.
+/// The result of the first reader that recognises some bytes: those given are asked first.
 template <class T, class Given, class Own, class Others>
 T read_any(std::string_view bytes, const std::string& file, const char* what, const Given& given, const Own& own,
            const Others& others, const char* instead) {

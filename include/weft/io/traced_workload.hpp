@@ -97,7 +97,7 @@ public:
 
   std::size_t num_ops() const { return builder_.num_ops(); }
 
-  /// How many parameters with bytes no op reads, replaces or shows.
+  /// The number of parameters with bytes that no op reads, replaces or shows.
   std::size_t num_unread() const {
     return static_cast<std::size_t>(std::ranges::count_if(
       parameters_, [](const auto& p) { return p.bytes > 0 && p.reader == none && p.view == none; }));

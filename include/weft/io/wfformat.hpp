@@ -257,7 +257,7 @@ private:
   std::vector<byte_count> sizes_; // of files
 };
 
-/// What tasks are called: by their names if all are there and differ, else with their numbers in front.
+/// The ids of tasks: their names if all are there and differ, else with their numbers in front.
 template <class W>
 std::vector<std::string> task_ids(const W& w) {
   const auto references = op_references(w);

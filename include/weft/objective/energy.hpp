@@ -185,7 +185,7 @@ struct energy {
     const double watts = (power.active_watts(q, d) - power.idle_watts(q, d)) / q.slots(d);
     return watts > 0 ? rounded(watts * seconds) : 0; // what takes for ever takes nothing of nothing
   }
-  /// What the links of a route take for a tensor.
+  /// The energy that the links of a route take for a tensor.
   template <class Problem>
   constexpr double moved(const Problem& p, tensor_id t, device_id from, device_id to) const {
     return rounded(static_cast<double>(p.workload().bytes(t)) * power.joules_per_byte(p.platform(), from, to));
@@ -242,7 +242,8 @@ energy(Power) -> energy<Power>;
 
 } // namespace objective
 
-/// What a run took, device by device, by the times of its record; also of a run that an executor or a file recorded.
+/// The energy of a run, device by device, by the times of its record; also of a run that an executor or a file
+/// recorded.
 /// Precondition: every op ran on a device of the problem. Complexity: O(ops + transfers + devices).
 template <class Problem, class Power = platform_power>
 constexpr energy_use energy_of(const Problem& p, const trace& run, const objective::energy<Power>& how = {}) {

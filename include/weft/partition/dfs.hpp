@@ -24,7 +24,7 @@ namespace weft::partition {
 /// Choose it to compare with [CP], or where neighbours have to stay together since transfers cost more than anything
 /// else.
 struct dfs {
-  /// What a term of 0 counts, so that it does not erase the other. Much smaller, and everything that hangs together
+  /// The value of a term of 0, so that it does not erase the other. Much smaller, and everything that hangs together
   /// ends up on one device.
   double zero_term = 0.01;
 

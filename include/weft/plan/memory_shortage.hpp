@@ -34,7 +34,7 @@ struct memory_shortage {
   constexpr byte_count excess() const { return peak - capacity; }
 };
 
-/// What is short, on one line, and below it the `most` largest tensors, a line each. `op_name(v)` and `device_name(d)`
+/// The shortage on one line, and below it the `most` largest tensors, a line each. `op_name(v)` and `device_name(d)`
 /// may return empty names.
 template <class OpName, class DeviceName>
 std::string to_string(const memory_shortage& s, OpName op_name, DeviceName device_name, std::size_t most = 10) {

@@ -27,7 +27,7 @@ struct run_state {
   friend bool operator==(const run_state&, const run_state&) = default;
 };
 
-/// How far the run of a trace had come at a time: what began before it. Ends and arrivals after it are expected as
+/// The state of the run of a trace at a time: what began before it. Ends and arrivals after it are expected as
 /// recorded; where you know better, change them. Takes the trace of a whole run as well as of one that was ended
 /// early, of whose ops some have no device. Throws `value_error` for a time that is negative or not finite.
 /// Complexity: O(n + transfers).

@@ -26,7 +26,7 @@ namespace weft {
 struct machine_assumptions {
   /// Figures of GPUs by the name or the type that lists have. They win over lists and data sheets, which say what is 0.
   std::map<std::string, data_sheets::gpu> gpus = {};
-  /// Which GPU a name or a type of a batch system means, by its name in data_sheets.hpp.
+  /// The GPU that a name or a type of a batch system means, by its name in data_sheets.hpp.
   std::map<std::string, std::string> types = {};
   double host_speed = 0;     ///< FLOP/s of a node's processors; 0: sum of clock × FLOP per cycle of their cores
   double host_bandwidth = 0; ///< bytes/s from their memory; 0: by data sheet, or assumed
@@ -38,7 +38,8 @@ struct machine_assumptions {
   double nvlink_latency = 5e-6;
   double copy_launch = data_sheets::copy_launch;   ///< seconds that a copy to or from a GPU keeps its sender
   double message_post = data_sheets::message_post; ///< … and that any other transfer does
-  /// What all transfers between NUMA nodes reach together, as a share of the rate of 16 PCIe lanes (presets.hpp).
+  /// The rate that all transfers between NUMA nodes reach together, as a share of the rate of 16 PCIe lanes
+  /// (presets.hpp).
   double between_numa_nodes = 2.0 / 3;
 };
 

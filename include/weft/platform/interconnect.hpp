@@ -71,7 +71,7 @@ public:
       f(hops_[i]);
     }
   }
-  /// What the route amounts to.
+  /// The route as one link.
   constexpr link operator()(device_id from, device_id to) const { return along_route(*this, from, to); }
 
   constexpr std::size_t num_switches() const { return num_switches_; }

@@ -49,7 +49,7 @@ struct network_topology {
 };
 } // namespace why_not
 
-/// What a route amounts to: the sums of the latencies and of the energies, in order, and the least bandwidth.
+/// A route as one link: the sums of the latencies and of the energies, in order, and the least bandwidth.
 template <class T>
 constexpr link along_route(const T& links, device_id from, device_id to) {
   link all;

@@ -149,7 +149,7 @@ public:
 
   /// The levels over which some devices talk.
   constexpr const std::vector<link>& levels() const { return levels_; }
-  /// How many parts an enclosure of level k has. Precondition: it is not the outermost level.
+  /// The number of parts of an enclosure of level k. Precondition: it is not the outermost level.
   constexpr std::size_t size(std::size_t k) const { return spans_[k + 1] / spans_[k]; }
 
 private:

@@ -96,7 +96,7 @@ public:
 
   constexpr std::size_t num_devices() const { return devices_.size(); }
   constexpr device_kind kind(device_id d) const { return devices_[d].kind; }
-  /// What d is: its kind, or what that was before `with_kinds`.
+  /// The hardware of d: its kind, or the one before `with_kinds`.
   constexpr device_kind hardware(device_id d) const { return hardware_.empty() ? kind(d) : hardware_[d]; }
   constexpr double speed(device_id d) const { return devices_[d].speed; }
   constexpr byte_count memory_capacity(device_id d) const { return devices_[d].memory_capacity; }

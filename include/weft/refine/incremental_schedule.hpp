@@ -62,16 +62,16 @@ public:
 
   // ---- the state that was committed last
 
-  /// What is minimised.
+  /// The value that is minimised.
   double value() const { return charges_.value_of(makespan(), charges()); }
   double makespan() const { return items_.makespan(); }
   /// By how much the deadline is missed, if the objective has one.
   double late() const { return charges_.late(makespan()); }
-  /// What is charged for ops and transfers.
+  /// The charges for ops and transfers.
   double charges() const { return charges_.committed(); }
-  /// What would be charged for v on d, but for transfers.
+  /// The charge for v on d, without transfers.
   double op_charge(op_id v, device_id d) const { return charges_.of(*p_, v, d); }
-  /// What a schedule of that makespan and those charges is worth.
+  /// The value of a schedule of that makespan and those charges.
   double value_of(double makespan, double charges) const { return charges_.value_of(makespan, charges); }
 
   // ---- the state with all changes
@@ -100,14 +100,14 @@ public:
   }
   /// The item that v waits for longest: the op or transfer that brings its last input. `none` without inputs.
   item_id last_input(item_id i) const { return items_.last_input(i); }
-  /// When what i waits for is there, its lane aside.
+  /// The time when all inputs of i are there, its lane aside.
   double ready(item_id i) const { return items_.ready(i); }
   /// Calls f for every item of d that starts in [from, until), lane by lane.
   template <class F>
   void for_each_in_window(device_id d, double from, double until, F f) const {
     items_.for_each_in_window(d, from, until, f);
   }
-  /// When all inputs of v could be on d, as things are, each sent as soon as it exists.
+  /// The time when all inputs of v could be on d, as things are, each sent as soon as it exists.
   double inputs_ready(op_id v, device_id d) const {
     double ready = 0;
     for (const auto e : flow().inputs(v)) {
@@ -176,7 +176,7 @@ public:
   void rollback() {
     rollback_all(items_, free_, charges_);
   }
-  /// How many changes were evaluated so far.
+  /// The number of changes evaluated so far.
   std::uint64_t evaluations() const { return items_.evaluations(); }
 
   // ---- states as a whole

@@ -40,7 +40,7 @@ struct trace_clock {
     }
   }
   nanoseconds operator()(double seconds) const { return std::llround(seconds * per_second); }
-  /// What was done to the times, for the name of a process.
+  /// The scaling of the times, for the name of a process.
   std::string note() const { return exponent == 0 ? "" : " (times divided by 1e" + std::to_string(exponent) + ")"; }
 
   double per_second = 1e9;

@@ -22,7 +22,7 @@ namespace weft::report {
 /// A number that does not exist, such as the makespan of a run without a plan.
 inline constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
-/// How far a makespan is above a lower bound, as `gap_above` says. `absent` unless both are finite and the bound is
+/// The gap of a makespan above a lower bound, as `gap_above` says. `absent` unless both are finite and the bound is
 /// positive.
 inline double relative_gap(double makespan, double lower_bound) {
   return std::isfinite(makespan) && std::isfinite(lower_bound) && lower_bound > 0 ? gap_above(lower_bound, makespan)

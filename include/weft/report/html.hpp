@@ -33,7 +33,7 @@ struct text_table {
 struct html_report {
   std::string title = "Comparison of strategies";
   comparison results = {};
-  /// How the results came about, shown under the title: contention model, seed, version, command line, …
+  /// The conditions of the results, shown under the title: contention model, seed, version, command line, …
   std::vector<std::pair<std::string, std::string>> notes = {};
   std::vector<text_table> tables = {};
   std::vector<gantt_run> runs = {}; ///< a Gantt chart each

@@ -123,7 +123,7 @@ struct placed_model {
   double step_seconds() const { return run.trace.makespan; }
   bool knows_energy() const { return !energy.devices.empty(); }
   double gap() const { return relative_gap(step_seconds(), run.lower_bound); }
-  /// How many times as fast as another plan; `absent` where that has no time, or something is wrong with it: to beat a
+  /// The speed-up over another plan; `absent` where that has no time, or something is wrong with it: to beat a
   /// plan that cannot be run is no gain.
   double speed_up(const alternative& other) const {
     return step_seconds() > 0 && other.status.empty() ? other.step_seconds / step_seconds() : absent;

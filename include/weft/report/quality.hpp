@@ -70,9 +70,9 @@ struct geometric {
 
 } // namespace detail
 
-/// What `comparison::sections` amount to over all problems. A problem is a workload on a platform; a strategy is a
-/// combination; its makespan on a problem is the mean of its runs. Where the smallest makespan is 0, a strategy that
-/// also has 0 counts as 1 and others as infinite.
+/// The quality of strategies from `comparison::sections`, over all problems. A problem is a workload on a platform; a
+/// strategy is a combination; its makespan on a problem is the mean of its runs. Where the smallest makespan is 0, a
+/// strategy that also has 0 counts as 1 and others as infinite.
 /// Complexity: O(k log k) for k combinations in all.
 /// Source: Dolan, Moré, *Benchmarking optimization software with performance profiles*, Math. Programming 91, 2002.
 inline quality quality_of(const std::vector<section>& sections) {

@@ -103,7 +103,7 @@ inline std::string plural(std::size_t n, std::string_view noun) {
   return digits + " " + std::string{noun} + (n == 1 ? "" : "s");
 }
 
-/// How much slower another plan is, and what is wrong with it.
+/// The slow-down of another plan, and what is wrong with it.
 inline std::string compared_with(const placed_model& m, const alternative& other) {
   std::string text;
   if (std::isfinite(m.speed_up(other))) {
@@ -114,7 +114,7 @@ inline std::string compared_with(const placed_model& m, const alternative& other
   return text + (other.status.empty() ? "" : ": " + other.status);
 }
 
-/// What the critical path consists of, such as `41 steps: 93.1 % in ops, 6.9 % in transfers`.
+/// The composition of the critical path, such as `41 steps: 93.1 % in ops, 6.9 % in transfers`.
 inline std::string path_sentence(const placed_model& m) {
   const double all = m.shares.ops + m.shares.sends + m.shares.transfers + m.shares.idle;
   std::string text = plural(m.path.size(), "step");
@@ -142,7 +142,7 @@ inline std::string path_sentence(const placed_model& m) {
   return text;
 }
 
-/// How far from the bound, such as `4.2 % above the lower bound of 11.8 ms (area)`; empty without one.
+/// The gap to the bound, such as `4.2 % above the lower bound of 11.8 ms (area)`; empty without one.
 inline std::string gap_sentence(const placed_model& m) {
   if (!std::isfinite(m.gap())) {
     return {};
@@ -169,7 +169,8 @@ inline double peak_memory(const placed_model& m) {
   return d == none ? absent : static_cast<double>(m.devices[d].peak_bytes);
 }
 
-/// Where the peak memory is, such as `on gpu0, 4.0 % of its 80.0 GiB`; and the fullest device, if that is another one.
+/// The device with the peak memory, such as `on gpu0, 4.0 % of its 80.0 GiB`; and the fullest device, if that is
+/// another one.
 inline std::string memory_sentence(const placed_model& m) {
   const device_id most = m.largest_device(), fullest = m.fullest_device();
   if (most == none) {

@@ -104,7 +104,7 @@ public:
   constexpr std::span<const op_id> consumers_of_transfer(std::uint32_t k) const {
     return {consumers_.data() + transfers_[k].first_consumer, transfers_[k].num_consumers};
   }
-  /// How many tensors v waits for.
+  /// The number of tensors that v waits for.
   constexpr std::uint32_t num_inputs(op_id v) const { return num_inputs_[v]; }
   constexpr std::span<const std::uint32_t> num_inputs() const { return num_inputs_; }
 

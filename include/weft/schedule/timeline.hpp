@@ -70,9 +70,9 @@ public:
     return std::max(ready, end_);
   }
 
-  /// When the last busy stretch ends; 0 if there is none.
+  /// The end of the last busy stretch; 0 if there is none.
   constexpr double end() const { return end_; }
-  /// When the last gap before it ends; below 0 if there is none.
+  /// The end of the last gap before it; below 0 if there is none.
   constexpr double last_gap() const { return last_gap_; }
 
   /// Precondition: the stretch is free. O(1) at the end, else O(log k), with O(k / 16) for one in 16 of those that part

@@ -90,7 +90,7 @@ public:
   byte_count peak(device_id d) const { return peak_[d]; }
   /// Whether d lacks some at its worst moment.
   bool is_short(device_id d) const { return peak_[d] > limit_[d]; }
-  /// What devices lack at their worst moments, in their limits; 0 if nothing.
+  /// The memory that devices lack at their worst moments, in their limits; 0 if nothing.
   double excess() const {
     double sum = 0;
     for (const device_id d : ids(limit_.size())) {

@@ -99,7 +99,7 @@ struct shared_cores {
     state(state&&) = default; // not copied: the controllers refer to the tables
     state& operator=(state&&) = default;
 
-    /// What was learned of interference stays.
+    /// Keeps what was learned of interference.
     void reset(const placed_flow<Problem>& flow, const order&) {
       flow_ = &flow;
       ending_.reset(devices_.size());

@@ -54,7 +54,7 @@ struct slot_devices {
         queue_.on_finish(i, now);
       }
     }
-    /// How many items can be under way at the same time.
+    /// The number of items that can be under way at the same time.
     constexpr std::size_t num_places() const {
       std::size_t all = 0;
       for (const device_id d : ids(free_.size())) {

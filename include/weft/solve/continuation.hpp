@@ -64,7 +64,7 @@ public:
   /// Of these the ones that had begun before: they run again.
   std::span<const op_id> again() const { return rest_.state().again(); }
 
-  /// What is left of a plan of the whole, in its order, as a plan of `problem()`: a start for refiners. Nothing if it
+  /// The rest of a plan of the whole, in its order, as a plan of `problem()`: a start for refiners. Nothing if it
   /// has ops on devices that are gone, or apart from their group.
   std::optional<plan> left_of(const plan& whole) const {
     check_placement(*whole_, whole.placement, "plan");

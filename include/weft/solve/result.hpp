@@ -38,7 +38,7 @@ constexpr std::string_view to_string(status s) {
   return "";
 }
 
-/// What a run and its score say about the plan. Sums in different orders may differ in the last digits, so a value
+/// The status of a plan by its run and score. Sums in different orders may differ in the last digits, so a value
 /// within 1e-9 of the bound counts as met. One below it does not: the bound is that of plans that keep to the
 /// reservations.
 constexpr status judge(const simulation& run, const score& s, const lower_bound& bound) {
@@ -73,7 +73,7 @@ struct result {
   std::optional<infeasibility> reason = {}; ///< without a plan
 
   constexpr bool has_plan() const { return status == status::solved || status == status::optimal; }
-  /// How far the score's value is above the bound: `gap_above(bound, value)`, so 0.25 means at most 25 % above the
+  /// The gap of the score's value above the bound: `gap_above(bound, value)`, so 0.25 means at most 25 % above the
   /// optimum; infinite without a plan that can be run.
   constexpr double gap() const {
     return has_plan() ? gap_above(bound.value, score.value) : std::numeric_limits<double>::infinity();

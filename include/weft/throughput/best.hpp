@@ -31,7 +31,7 @@ struct best_result {
   std::vector<attempt> tried;       ///< in the order of the runs
   bool contiguous_optimum = false;  ///< whether no contiguous split has a smaller period (staged costs only)
 
-  /// How far the period is above the bound, relative to the bound (`gap_above`); 0 means optimal.
+  /// The gap of the period above the bound, relative to the bound (`gap_above`); 0 means optimal.
   double gap() const { return gap_above(bound, period); }
 };
 

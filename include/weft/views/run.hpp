@@ -137,10 +137,11 @@ public:
   /// The ops that ran on a device, by start, then finish, then id.
   kept<op_id> ops(device_id d) const { return row(ops_, first_op_, d); }
 
-  /// When the compute queue of a device was busy with ops and sends: what overlaps or touches is one interval.
+  /// The intervals in which the compute queue of a device was busy with ops and sends: what overlaps or touches is one
+  /// interval.
   kept<interval> busy(device_id d) const { return row(busy_, first_busy_, d); }
 
-  /// When it was not, until the end of the run.
+  /// The intervals in which it was idle, until the end of the run.
   gaps_view idle(device_id d) const { return {busy(d), run_->makespan}; }
 
   /// The transfers from one device to another, by start, as `const transfer_record&`.
@@ -173,7 +174,7 @@ private:
   std::vector<std::size_t> first_busy_; // per device, plus the end
 };
 
-/// Where each tensor lay in memory and when, as `tensor_stays`; of a run in which every op ran. Random access.
+/// The live ranges of tensors in memory, as `tensor_stays`; of a run in which every op ran. Random access.
 /// Complexity: O(n + m) once.
 template <class W>
 kept<tensor_stay> stays(const W& w, const trace& run) {

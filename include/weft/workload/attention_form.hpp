@@ -44,7 +44,7 @@ inline std::int64_t extent_of(const op_call& o, std::size_t input, std::int64_t 
   return static_cast<std::int64_t>(std::min(o.extent(input, axis), static_cast<double>(longest_attention)));
 }
 
-/// How wide queries (0), keys (1) or values (2) are that an op makes by a product with its second input, side by side.
+/// The width of queries (0), keys (1) or values (2) that an op makes by a product with its second input, side by side.
 inline std::int64_t projected_width(const op_call& o, std::size_t which) {
   const auto sizes = o.numbers.find("qkv_hidden_sizes");
   return sizes != o.numbers.end() && sizes->second.size() == 3

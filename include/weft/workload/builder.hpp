@@ -141,7 +141,7 @@ public:
   }
 
   std::size_t num_ops() const { return columns_.work_.size(); }
-  /// What was added as v.
+  /// The op that was added as v.
   op operator[](op_id v) const {
     op o{.work = columns_.work_[v], .resident_bytes = columns_.resident_bytes_[v], .kinds = columns_.kinds_[v]};
     if (outputs_[v].first != none) {
@@ -154,7 +154,7 @@ public:
     o.slots = v < columns_.slots_.size() ? columns_.slots_[v] : 1;
     return o;
   }
-  /// Where v may run, without a copy of the rest.
+  /// The device kinds that v may run on, without a copy of the rest.
   kind_set kinds(op_id v) const { return columns_.kinds_[v]; }
 
   /// Checks the whole and packs it; groups are numbered by their smallest member.

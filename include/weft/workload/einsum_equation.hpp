@@ -98,7 +98,7 @@ public:
     return dims;
   }
 
-  /// How many combinations of all indices there are.
+  /// The number of combinations of all indices.
   double combinations() const {
     double all = 1;
     for (const auto extent : unnamed_) {

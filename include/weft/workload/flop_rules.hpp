@@ -153,7 +153,7 @@ inline double local_response_grad(const op_call& o) {
   return 2 * local_response(o);
 }
 
-/// How many elements a window has: `kernel_shape` in ONNX, `ksize` in TensorFlow, `kernel_size` in PyTorch.
+/// The number of elements of a window: `kernel_shape` in ONNX, `ksize` in TensorFlow, `kernel_size` in PyTorch.
 inline double window(const op_call& o) {
   for (const auto* name : {"kernel_shape", "ksize", "kernel_size"}) {
     if (const auto k = o.numbers.find(name); k != o.numbers.end()) {

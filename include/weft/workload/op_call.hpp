@@ -35,7 +35,7 @@ struct op_call {
   }
   bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i]; }
   bool has_output(std::size_t i = 0) const { return i < outputs.size() && outputs[i]; }
-  /// How many elements an input has; 0 if there is none.
+  /// The number of elements of an input; 0 if there is none.
   double in(std::size_t i) const { return has_input(i) ? elements(*inputs[i]) : 0; }
   double out(std::size_t i = 0) const { return has_output(i) ? elements(*outputs[i]) : 0; }
   /// An extent of an input, negative axes from the innermost; 1 if it is not known.

@@ -68,7 +68,7 @@ constexpr std::string_view plain_type(std::string_view type) {
 
 } // namespace detail
 
-/// What is known of ops of this very type, or null. Complexity: O(log of the number of known types).
+/// The facts about ops of this very type, or null. Complexity: O(log of the number of known types).
 inline const op_facts* find_op(std::string_view type) {
   const auto& known = detail::ops_by_type();
   const auto at = std::lower_bound(known.begin(), known.end(), type,
@@ -86,15 +86,15 @@ inline const op_facts* find_op(std::initializer_list<std::string_view> types) {
   return nullptr;
 }
 
-/// What is known of ops of that type, or else of its plain name, without domain and version. Types that nobody knows
+/// The facts about ops of that type, or else of its plain name, without domain and version. Types that nobody knows
 /// are differentiable, cost as much backward as forward, and their gradients read what they read and what they made.
 inline op_facts facts_of(std::string_view type) {
   const auto* facts = find_op({type, detail::plain_type(type)});
   return facts != nullptr ? *facts : op_facts{};
 }
 
-/// What ops of that type use of a device; nothing if the type is not known. Beside the types of the tables those that
-/// training steps add are: `Loss`, and gradients of known types, such as `AddGrad`.
+/// The use that ops of that type make of a device; nothing if the type is not known. Beside the types of the tables
+/// those that training steps add are: `Loss`, and gradients of known types, such as `AddGrad`.
 inline std::optional<op_use> use_of(std::string_view type) {
   const auto find = [](std::string_view t) { return find_op({t, detail::plain_type(t)}); };
   if (const auto* facts = find(type)) {

@@ -45,7 +45,7 @@ public:
   constexpr byte_count resident_bytes(op_id v) const { return resident_bytes_[v]; }   ///< parameters and state, bytes
   constexpr kind_set kinds(op_id v) const { return kinds_[v]; }                       ///< where v may run
   constexpr group_id group(op_id v) const { return group_[v]; }                       ///< `none` if v is free
-  /// How many of its device's slots v takes at once. Problems want ops of one slot each; see workload/slots.hpp.
+  /// The number of its device's slots that v takes at once. Problems want ops of one slot each; see workload/slots.hpp.
   constexpr std::uint32_t slots(op_id v) const { return slots_.empty() ? 1 : slots_[v]; }
   constexpr std::string_view name(op_id v) const { return names_.empty() ? std::string_view{} : names_[v]; }
   constexpr std::string_view type(op_id v) const {

@@ -72,7 +72,7 @@ public:
     const double passed = after_.at - before_.at;
     return passed > 0 ? (after_.seconds - before_.seconds) / passed : 0;
   }
-  /// How far it may be wrong at either end, and so between them.
+  /// A bound on the error at either end, and so between them.
   double bound() const { return before_.bound > after_.bound ? before_.bound : after_.bound; }
 
 private:

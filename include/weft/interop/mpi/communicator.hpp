@@ -92,7 +92,7 @@ public:
   /// Returns when all ranks have called it. Collective.
   void barrier() const { check(MPI_Barrier(comm_), "MPI_Barrier"); }
 
-  /// What every rank gives, by rank. Collective; each rank may give another number of values.
+  /// The values of every rank, by rank. Collective; each rank may give another number of values.
   template <sendable T>
   std::vector<std::vector<T>> all_gather(std::span<const T> mine) const {
     const auto n = static_cast<std::size_t>(size_);

@@ -17,7 +17,7 @@ struct message_time {
   double seconds = 0;
 };
 
-/// How far a link is from what was measured: the mean of |predicted - measured| / measured.
+/// The misfit of a link to measurements: the mean of |predicted - measured| / measured.
 inline double misfit(const link& l, std::span<const message_time> measured) {
   double sum = 0;
   for (const auto& [bytes, seconds] : measured) {

@@ -17,8 +17,8 @@
 
 namespace weft::mpi {
 
-/// What a transfer takes one way: half of each of some round trips between two ranks, after one that does not count.
-/// Collective; every rank learns the times. Ranks that do not take part wait for those.
+/// The seconds of a transfer one way: half of each of some round trips between two ranks, after one that does not
+/// count. Collective; every rank learns the times. Ranks that do not take part wait for those.
 inline std::vector<double> ping_pong(const communicator& all, std::uint32_t a, std::uint32_t b, std::size_t bytes,
                                      int trips) {
   constexpr int tag = 1;
@@ -52,7 +52,7 @@ struct flow {
   friend constexpr bool operator==(const flow&, const flow&) = default;
 };
 
-/// What all flows take that begin at once, each of as many bytes, until the last one has ended. Collective.
+/// The seconds that flows take which begin at once, each of as many bytes, until the last one has ended. Collective.
 inline double seconds_at_once(const communicator& all, std::span<const flow> flows, std::size_t bytes) {
   constexpr int tag = 2;
   const auto me = static_cast<std::uint32_t>(all.rank());

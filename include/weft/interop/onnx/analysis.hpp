@@ -59,7 +59,7 @@ public:
   /// Works out the outputs of a node of the main graph. Its inputs should have been, before.
   node_cost visit(const ::onnx::NodeProto& n) { return visit(n, main_, 0); }
 
-  /// What was assumed.
+  /// The assumptions made.
   std::vector<std::string> notes() const {
     auto lines = extents_.notes();
     unknown_types_.tell(lines, "no cost rule for ",

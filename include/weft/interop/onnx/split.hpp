@@ -146,7 +146,7 @@ public:
   /// The numbers of the tensors that are the outputs of the model, in its order.
   const std::vector<std::uint32_t>& outputs() const { return outputs_; }
   const std::vector<shared_parameter>& shared() const { return shared_; }
-  /// What was left out, or is not known; a line each.
+  /// Notes on what was left out or is not known; a line each.
   const std::vector<std::string>& notes() const { return notes_; }
 
   /// The bytes of a stage's model. `prefix`, such as `weights/`, comes before each relative path to external data: the

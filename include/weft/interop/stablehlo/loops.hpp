@@ -128,7 +128,7 @@ inline std::string_view comparison(const program& p, const operation& compare) {
 
 } // namespace detail
 
-/// How often the body of a `while` runs: its condition compares a counter, which begins as a constant and to which the
+/// The trip count of a `while`: its condition compares a counter, which begins as a constant and to which the
 /// body adds a constant, with a constant. Nothing for other loops. Complexity: a few hundred steps at most.
 inline std::optional<double> trips_of(const program& p, const operation& loop) {
   if (loop.num_regions != 2) {

@@ -71,7 +71,7 @@ public:
   /// The name of an op's model.
   const char* symbol(op_id v) const { return ops_[v].codelet->model->symbol; }
 
-  /// How long StarPU expects an op to take on a worker, in seconds; NaN if it does not know yet.
+  /// The seconds that StarPU expects an op to take on a worker; NaN if it does not know yet.
   double seconds(op_id v, int worker) const {
     const unasked_task task{ops_[v]};
     const double microseconds = starpu_task_expected_length(task.get(), arch_of(worker), 0);

@@ -36,7 +36,7 @@ inline bool is_parameter(const graph& g, const inference& shapes, op_id v) {
   return value && 2 * read_tensor(text_field(*value, 8)).stored >= elements(shapes.output(v, 0).dims);
 }
 
-/// Where a value comes from, through nodes that pass it on.
+/// The origin of a value, through nodes that pass it on.
 inline source origin(const graph& g, source s) {
   for (std::size_t i = 0; i < g.num_nodes() && g[s.from].op == "Identity"; ++i) {
     const auto inputs = g.inputs(s.from);
@@ -65,7 +65,7 @@ public:
 
   /// The dearest branch of each conditional, by their names.
   const std::map<std::string, std::size_t, std::less<>>& branches() const { return branches_; }
-  /// How often each loop runs, by their names; nothing if that is not known.
+  /// The trip counts of loops by their names; nothing where that is not known.
   const std::map<std::string, std::optional<double>, std::less<>>& loops() const { return loops_; }
 
 private:

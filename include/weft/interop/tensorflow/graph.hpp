@@ -66,7 +66,7 @@ inline std::int64_t integer_field(std::string_view message, std::uint32_t number
   return f ? f->integer() : 0;
 }
 
-/// What a key maps to among a message's entries of that number.
+/// The value of a key among a message's entries of that number.
 inline std::optional<std::string_view> entry(std::string_view message, std::uint32_t number, std::string_view key) {
   std::optional<std::string_view> found;
   for (const auto& f : wire::fields{message}) {
@@ -234,7 +234,7 @@ public:
   std::size_t num_nodes() const { return nodes_.size(); }
   std::size_t num_arguments() const { return num_arguments_; }
   const node& operator[](op_id v) const { return nodes_[v]; }
-  /// What v reads and waits for, as the file lists it.
+  /// The inputs of v, control inputs among them, as the file lists them.
   std::span<const source> inputs(op_id v) const {
     return std::span{sources_}.subspan(first_source_[v], first_source_[v + 1] - first_source_[v]);
   }
@@ -251,7 +251,8 @@ public:
     return at == functions_->end() ? std::nullopt : std::optional{at->second};
   }
   bool has_functions() const { return functions_ && !functions_->empty(); }
-  /// What a text such as `node:2`, or `node:output:1` in a function, refers to; `none` as its node if there is none.
+  /// The source that a text such as `node:2`, or `node:output:1` in a function, refers to; `none` as its node if there
+  /// is none.
   source refers_to(std::string_view text, const graph* library = nullptr) const { return parse(text, library).first; }
   /// The version of GraphDef that the file was written for; 0 if it does not say.
   std::int64_t producer() const { return producer_; }

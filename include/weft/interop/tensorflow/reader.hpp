@@ -32,9 +32,9 @@ struct reader {
   /// Times of ops, as `read_costs` gives them. They must be of a run with the same batch size: if they do not tell it,
   /// and the graph leaves it open, it has to be given.
   measured_costs costs = {};
-  /// What a step fetches: names of nodes, also as `name:0` or `^name`; only what they need counts. If empty, it is what
-  /// the signature of a SavedModel gives, and in a GraphDef all but what is there only to initialise, save, restore or
-  /// summarise; of a single `*` everything.
+  /// The fetches of a step: names of nodes, also as `name:0` or `^name`; only what they need counts. If empty, it is
+  /// what the signature of a SavedModel gives, and in a GraphDef all but what is there only to initialise, save,
+  /// restore or summarise; of a single `*` everything.
   std::vector<std::string> fetch = {};
   std::string signature = {}; ///< of a SavedModel; empty: `serving_default`, or the first
   std::string tags = {};      ///< of a SavedModel's graph, as `serve,gpu`; empty: the first with `serve`, or the first

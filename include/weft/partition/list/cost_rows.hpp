@@ -301,7 +301,8 @@ public:
     return arrival(op_, d);
   }
 
-  /// When the last input of v is on d, exactly. A tensor arrives a send and a transfer after its producer finished.
+  /// The time when the last input of v is on d, exactly. A tensor arrives a send and a transfer after its producer
+  /// finished.
   constexpr double arrival(op_id v, device_id d) const {
     double ready = 0;
     for (const tensor_id t : p_->workload().inputs(v)) {

@@ -69,7 +69,7 @@ public:
 
   constexpr const Problem& problem() const { return *p_; }
   constexpr const reservation<Problem>& placed() const { return placed_; }
-  /// When v runs, once it is scheduled.
+  /// The interval in which v runs, once it is scheduled.
   constexpr const schedule::interval& times(op_id v) const { return rows_.times(v); }
   constexpr bool is_scheduled(op_id v) const { return rows_.times(v).finish >= 0; }
   constexpr cost_rows<Problem, Path>& rows() { return rows_; }
@@ -77,7 +77,7 @@ public:
   constexpr std::span<const double> available() const { return available_; }
   constexpr std::size_t num_scheduled() const { return sequence_.size(); }
 
-  /// When the last input of v is on d, exactly. Precondition: all that it waits for is scheduled.
+  /// The time when the last input of v is on d, exactly. Precondition: all that it waits for is scheduled.
   constexpr double arrival(op_id v, device_id d) {
     if constexpr (books) {
       turn_to(v);
@@ -93,7 +93,7 @@ public:
     return there == none ? placed_.fits(v, d) : there == d;
   }
 
-  /// How v would run on d, exactly. Precondition: all that it waits for is scheduled.
+  /// The slot that v would get on d, exactly. Precondition: all that it waits for is scheduled.
   constexpr option at(op_id v, device_id d) { return at(v, d, arrival(v, d)); }
   constexpr option at(op_id v, device_id d, double ready) { return ending(d, ready, p_->compute_time(v, d)); }
 

@@ -33,7 +33,7 @@ struct clusters {
   std::vector<op_id> of;  ///< per vertex, its cluster; numbered from 0 in a topological order of the quotient
   std::size_t count = 0;
 
-  /// What a value per cluster is per vertex.
+  /// Values per vertex from values per cluster.
   std::vector<std::uint32_t> spread(std::span<const std::uint32_t> value) const {
     std::vector<std::uint32_t> result(of.size());
     for (std::size_t v = 0; v < of.size(); ++v) {
@@ -41,7 +41,7 @@ struct clusters {
     }
     return result;
   }
-  /// What a value per vertex is per cluster, if all vertices of a cluster have the same.
+  /// Values per cluster from values per vertex, if all vertices of a cluster have the same.
   std::vector<std::uint32_t> gather(std::span<const std::uint32_t> value) const {
     std::vector<std::uint32_t> result(count);
     for (std::size_t v = 0; v < of.size(); ++v) {

@@ -45,7 +45,7 @@ struct expert_options {
   double capacity = 1.25;      ///< rows that an expert takes, over those that it would take if all took as many
 };
 
-/// How many rows each expert takes; what the router sends beyond that is dropped.
+/// The number of rows that each expert takes; rows that the router sends beyond that are dropped.
 inline std::uint64_t expert_capacity(std::uint64_t rows, const expert_options& o) {
   const double all = o.capacity * static_cast<double>(rows) * static_cast<double>(o.chosen);
   return static_cast<std::uint64_t>(std::ceil(all / static_cast<double>(o.experts)));

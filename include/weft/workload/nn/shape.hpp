@@ -12,7 +12,7 @@ namespace weft::nn {
 /// The extents of a tensor, outermost first; images are batch, height, width, channels. Empty for a scalar.
 using extents = std::vector<std::uint64_t>;
 
-/// How many elements a tensor of these extents has. Throws `value_error` on overflow.
+/// The number of elements of a tensor of these extents. Throws `value_error` on overflow.
 inline std::uint64_t element_count(const extents& dims) {
   std::uint64_t count = 1;
   for (const auto d : dims) {

@@ -118,7 +118,7 @@ inline nn::tensor bert_loss(nn::network& net, std::uint64_t batch, const bert_op
   return of_words + of_pairs;
 }
 
-/// What its training minimises: the loss, with Adam. Adds the forward ops to the network.
+/// Its training objective: the loss, with Adam. Adds the forward ops to the network.
 inline training_task bert_task(nn::network& net, std::uint64_t batch, const bert_options& o = {}) {
   return {{{bert_loss(net, batch, o)}}, {.rule = optimizer::adam}};
 }

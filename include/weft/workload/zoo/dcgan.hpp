@@ -75,7 +75,7 @@ inline std::vector<nn::tensor> trainable_since(const nn::network& net, std::size
 
 } // namespace detail
 
-/// What its training minimises: the discriminator's loss (sigmoid cross entropy of real images against 1 and of
+/// Its training objectives: the discriminator's loss (sigmoid cross entropy of real images against 1 and of
 /// generated ones against 0) by the discriminator's variables, and the generator's (of generated ones against 1) by
 /// the generator's, both with Adam. Both losses are of the same parameters and the same generated images, as when one
 /// `Session.run` fetches both updates. Adds the forward ops to the network. 8,818,818 parameters with the default

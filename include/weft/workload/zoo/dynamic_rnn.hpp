@@ -49,7 +49,7 @@ inline nn::tensor dynamic_rnn_loss(nn::network& net, std::uint64_t batch, const 
   return reduce_mean(softmax_cross_entropy(net.output(nn::dense("out", relevant, o.classes)), fed[1]));
 }
 
-/// What its training minimises: the loss, with gradient descent. Adds the forward ops to the network.
+/// Its training objective: the loss, with gradient descent. Adds the forward ops to the network.
 inline training_task dynamic_rnn_task(nn::network& net, std::uint64_t batch, const dynamic_rnn_options& o = {}) {
   return {{{dynamic_rnn_loss(net, batch, o)}}, {.rule = optimizer::sgd}};
 }

@@ -34,7 +34,7 @@ public:
     return unstack(gather(table, words), 1);
   }
 
-  /// What the last layer of the encoder shows at each step.
+  /// The output of the encoder's last layer at each step.
   std::vector<nn::tensor> encode(std::vector<nn::tensor> sequence) {
     const auto encoder = net_.scope("encoder");
     for (std::uint64_t i = 0; i < o_.layers; ++i) {
@@ -61,7 +61,7 @@ public:
     return sequence;
   }
 
-  /// What the last layer of the decoder shows at each step. The first layer's output asks the attention, whose answer
+  /// The output of the decoder's last layer at each step. The first layer's output asks the attention, whose answer
   /// goes to the first layer's next step and to all other layers.
   std::vector<nn::tensor> decode(std::vector<nn::tensor> sequence, const std::vector<nn::tensor>& encoded) {
     const auto decoder = net_.scope("decoder");
@@ -177,7 +177,7 @@ inline nn::tensor gnmt_loss(nn::network& net, std::uint64_t batch, const gnmt_op
   return sum / net.data("Const", "batch_size", {});
 }
 
-/// What its training minimises: the loss, with Adam on gradients clipped by their global norm. Adds the forward ops to
+/// Its training objective: the loss, with Adam on gradients clipped by their global norm. Adds the forward ops to
 /// the network.
 inline training_task gnmt_task(nn::network& net, std::uint64_t batch, const gnmt_options& o = {}) {
   return {{{gnmt_loss(net, batch, o)}}, {.rule = optimizer::adam, .transform = nn::clip_by_global_norm}};

@@ -71,7 +71,7 @@ inline nn::tensor gpt2_loss(nn::network& net, std::uint64_t batch, const gpt2_op
   return reduce_mean(sparse_softmax_cross_entropy(logits, fed[1]));
 }
 
-/// What its training minimises: the loss, with Adam. Adds the forward ops to the network.
+/// Its training objective: the loss, with Adam. Adds the forward ops to the network.
 inline training_task gpt2_task(nn::network& net, std::uint64_t batch, const gpt2_options& o = {}) {
   return {{{gpt2_loss(net, batch, o)}}, {.rule = optimizer::adam}};
 }

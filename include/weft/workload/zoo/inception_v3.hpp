@@ -152,7 +152,7 @@ inline nn::tensor inception_v3_loss(nn::network& net, std::uint64_t batch, const
   return loss + second * weight;
 }
 
-/// What its training minimises: the loss, with RMSProp as in the paper. Adds the forward ops to the network.
+/// Its training objective: the loss, with RMSProp as in the paper. Adds the forward ops to the network.
 inline training_task inception_v3_task(nn::network& net, std::uint64_t batch, const inception_v3_options& o = {}) {
   return {{{inception_v3_loss(net, batch, o)}}, {.rule = optimizer::rmsprop}};
 }

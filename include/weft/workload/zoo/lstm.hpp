@@ -33,7 +33,7 @@ inline nn::tensor lstm_loss(nn::network& net, std::uint64_t batch, const lstm_op
   return reduce_mean(softmax_cross_entropy(net.output(nn::dense("out", output, o.classes)), fed[1]));
 }
 
-/// What its training minimises: the loss, with Adam. Adds the forward ops to the network.
+/// Its training objective: the loss, with Adam. Adds the forward ops to the network.
 inline training_task lstm_task(nn::network& net, std::uint64_t batch, const lstm_options& o = {}) {
   return {{{lstm_loss(net, batch, o)}}, {.rule = optimizer::adam}};
 }

@@ -23,7 +23,7 @@ inline nn::tensor mnist_conv_loss(nn::network& net, std::uint64_t batch) {
   return reduce_mean(softmax_cross_entropy(net.output(nn::dense("fc2", x, 10)), fed[1]));
 }
 
-/// What its training minimises: the loss, with Adam. Adds the forward ops to the network.
+/// Its training objective: the loss, with Adam. Adds the forward ops to the network.
 inline training_task mnist_conv_task(nn::network& net, std::uint64_t batch) {
   return {{{mnist_conv_loss(net, batch)}}, {.rule = optimizer::adam}};
 }

@@ -55,7 +55,7 @@ inline nn::tensor ptb_lstm_loss(nn::network& net, std::uint64_t batch, const ptb
   return sum / net.data("Const", "batch_size", {});
 }
 
-/// What its training minimises: the loss, with gradient descent on gradients clipped by their global norm. Adds the
+/// Its training objective: the loss, with gradient descent on gradients clipped by their global norm. Adds the
 /// forward ops to the network.
 inline training_task ptb_lstm_task(nn::network& net, std::uint64_t batch, const ptb_lstm_options& o = {}) {
   return {{{ptb_lstm_loss(net, batch, o)}}, {.rule = optimizer::sgd, .transform = nn::clip_by_global_norm}};

@@ -67,7 +67,7 @@ inline nn::tensor resnet50_loss(nn::network& net, std::uint64_t batch, const res
   return o.weight_decay ? loss + nn::weight_decay(net) : loss;
 }
 
-/// What its training minimises: the loss, with momentum. Adds the forward ops to the network.
+/// Its training objective: the loss, with momentum. Adds the forward ops to the network.
 inline training_task resnet50_task(nn::network& net, std::uint64_t batch, const resnet50_options& o = {}) {
   return {{{resnet50_loss(net, batch, o)}}, {.rule = optimizer::momentum}};
 }

@@ -130,7 +130,7 @@ inline nn::tensor switch_loss(nn::network& net, std::uint64_t batch, const switc
   return stack.balances().empty() ? loss : loss + add_n(stack.balances());
 }
 
-/// What its training minimises: the loss, with Adam. Adds the forward ops to the network.
+/// Its training objective: the loss, with Adam. Adds the forward ops to the network.
 inline training_task switch_task(nn::network& net, std::uint64_t batch, const switch_options& o = {}) {
   return {{{switch_loss(net, batch, o)}}, {.rule = optimizer::adam}};
 }
