@@ -232,8 +232,8 @@ public:
   static constexpr bool trusts_transfer_times = detail::checks_amounts<Platform> &&
                                                 detail::transfers_checked_amounts<Cost, Workload, Platform>;
 
-  /// Times in seconds, at least 0; infinite where an op cannot run or a tensor cannot go. What the cost model says is
-  /// checked here, where it comes in: these throw `value_error` if it is negative or not a number. Whatever products a
+  /// Times in seconds, at least 0; infinite where an op cannot run or a tensor cannot go. The cost model's answers are
+  /// checked here, where they come in: these throw `value_error` if it is negative or not a number. Whatever products a
   /// cost model makes, they round before they go into a sum of the library.
   constexpr double compute_time(op_id v, device_id d) const {
     const double seconds = unchecked_compute_time(v, d);
@@ -354,10 +354,10 @@ public:
   constexpr weft::problem<Workload, Platform, OtherCost> with_costs(OtherCost cost) const {
     return {*workload_, *platform_, std::move(cost), demand_, structure_};
   }
-  /// The same problem with other demands, one per component, in bytes. What the default demands reserve is never
-  /// exceeded in a run; others are for solvers that check by running. With `resident_bytes` as demands, every plan that
-  /// keeps to the capacity in a run keeps to the reservation, too, so that what is proven of all plans holds for these.
-  /// O(1), and the model's copy.
+  /// The same problem with other demands, one per component, in bytes. A run never exceeds what the default demands
+  /// reserve; others are for solvers that check by running. With `resident_bytes` as demands, every plan that keeps to
+  /// the capacity in a run keeps to the reservation, too, so that what is proven of all plans holds for these. O(1),
+  /// and the model's copy.
   constexpr problem with_demands(std::vector<byte_count> demand) const {
     WEFT_ASSERT(demand.size() == num_components());
     return {*workload_, *platform_, cost_, shared{std::move(demand)}, structure_};

@@ -16,7 +16,7 @@
 namespace weft::allocate {
 
 /// A buffer: `bytes` that lie together, at one offset, during `[begin, end)`. Time is in any unit; only its order
-/// counts. What has no bytes, or ends when it begins or before, needs no place.
+/// counts. A buffer without bytes, or one that ends no later than it begins, needs no place.
 struct lifetime {
   std::int64_t begin = 0;
   std::int64_t end = 0;

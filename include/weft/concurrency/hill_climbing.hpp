@@ -26,7 +26,7 @@ struct hill_climbing {
 
 /// The climb of one class of ops. Ask `next` what to measure, tell `record` what came out, until `next` is empty; the
 /// measuring can be spread over training steps. First with packed threads, then with spread ones (one thread is the
-/// same in both). What is known of a point is the median of its runs, or, of two, their mean: a spike makes the two
+/// same in both). The estimate of a point is the median of its runs, or, of two, their mean: a spike makes the two
 /// disagree and is outvoted by further runs.
 /// Source: [CC]. Complexity: O(runs log runs) per call.
 class hill_climber {

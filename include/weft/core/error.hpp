@@ -37,7 +37,7 @@ constexpr std::size_t checked_count(std::size_t count, const char* where, const 
 
 namespace detail {
 
-/// An id of nothing. What was a negative number before it became an id is shown as that.
+/// An id of nothing. A negative number that became an id is shown as the negative number.
 inline std::string missing_id(std::size_t id) {
   const bool negative = id > std::size_t{none} / 2 && id <= none;
   return negative ? std::to_string(static_cast<std::int64_t>(id) - (std::int64_t{none} + 1)) : std::to_string(id);

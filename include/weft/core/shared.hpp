@@ -10,7 +10,7 @@
 namespace weft {
 
 /// Copying it costs O(1) and allocates nothing; the value goes with the last copy. Copies may be in different threads.
-/// What std::shared_ptr<const T> is, but for constant expressions, for which the standard's is not before C++26.
+/// A std::shared_ptr<const T> for constant expressions, for which the standard's is not before C++26.
 template <class T>
 class shared {
 public:

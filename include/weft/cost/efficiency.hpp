@@ -32,7 +32,7 @@ struct efficiency {
   friend constexpr bool operator==(const efficiency&, const efficiency&) = default;
 };
 
-/// Efficiencies by op type and device kind. What was set last wins; a type that was never set has that of its use in
+/// Efficiencies by op type and device kind. The last setting wins; a type that was never set has that of its use in
 /// the catalogue of ops, and one that has none there, or is not known there, its kind's default.
 /// ```
 /// auto table = cost::typical_efficiencies();
@@ -109,7 +109,7 @@ private:
 /// bound by memory anyway); 80 % of the memory bandwidth, half of that where rows are looked up; 5 µs to launch a
 /// kernel on an accelerator, 1 µs to call one on a CPU; views are free. Nothing is typical of a type that the catalogue
 /// does not know: its work is believed. An op without a type takes work / speed and nothing else, as in `linear`.
-/// docs/costs.md says what the figures rest on. What was measured (cost/measured.hpp) goes before.
+/// docs/costs.md says what the figures rest on. Measured times (cost/measured.hpp) take precedence.
 inline efficiency_table typical_efficiencies() {
   efficiency_table table;
   for (const auto& [kinds, overhead] :

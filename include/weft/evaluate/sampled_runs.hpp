@@ -115,7 +115,7 @@ private:
 /// spread.quantile(0.95); // seconds, with probability 0.95
 /// ```
 /// Of the ops that are on one of several longest paths of equal length, all count as critical (`on_longest_paths`).
-/// What passed a port before a transfer counts on networks whose `model` is `contention_model::port`.
+/// The transfers before another at a port count on networks whose `model` is `contention_model::port`.
 /// Complexity: per sample a simulation and `on_longest_paths`.
 template <must_be::problem Problem, class Policy>
   requires samples_runs_for<Policy, Problem>

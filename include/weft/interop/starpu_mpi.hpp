@@ -210,7 +210,7 @@ private:
     WEFT_ASSERT(failed == 0);
   }
 
-  /// What no later op reads is freed on all ranks as soon as the tasks are done that do.
+  /// Frees tensors that no later op reads on all ranks, as soon as the tasks that read them are done.
   void release_after(op_id v, std::span<starpu_data_handle_t> tensors) const {
     const auto release = [&](tensor_id t) {
       if (exchange_.last_user(t) == v && tensors[t] != nullptr) {

@@ -312,9 +312,9 @@ inline runtime_placement vllm_partition(const layer_placement& where) {
   return r;
 }
 
-/// Options of llama.cpp's programs: how many layers go to GPUs, and in which proportion. What is on the CPU but not
-/// before all GPUs is told by the names of its tensors. Throws `error` unless there is one stack of layers on one
-/// node and no GPU has two runs of them.
+/// Options of llama.cpp's programs: how many layers go to GPUs, and in which proportion. Layers on the CPU that do not
+/// come before all GPUs are given by the names of their tensors. Throws `error` unless there is one stack of layers on
+/// one node and no GPU has two runs of them.
 /// Source: llama.cpp, src/llama-model.cpp, `load_tensors`: of L layers and the output, the last `--n-gpu-layers` are on
 /// GPUs; of these, number i is on the first GPU whose sum of `--tensor-split` up to it, over the sum of all, is above
 /// i / count; the input is on the CPU. src/llama-model-loader.cpp: the first regular expression of `--override-tensor`

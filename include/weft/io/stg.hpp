@@ -259,10 +259,10 @@ private:
 
 /// Reads task graphs of the Standard Task Graph Set and of those who took its format over: the number of tasks without
 /// the two dummies, perhaps with the number of processors and a deadline behind it, then one line
-/// `id time number_of_predecessors predecessors...` per task, first and last of them a dummy that takes no time. What
-/// follows a `#` is a comment. Some files of the set count the dummies on the first line, too; both are understood.
-/// A task may have a deadline before the number of its predecessors or at the end of its line, which a note says is
-/// left out, and its predecessors a cost of communication each, beside them or on a line per predecessor below.
+/// `id time number_of_predecessors predecessors...` per task, first and last of them a dummy that takes no time. Text
+/// behind a `#` is a comment. Some files of the set count the dummies on the first line, too; both are understood. A
+/// task may have a deadline before the number of its predecessors or at the end of its line, which a note says is left
+/// out, and its predecessors a cost of communication each, beside them or on a line per predecessor below.
 ///
 /// Op v is task v of the file, so that both dummies are ops without work: op 0 before everything and op n + 1 after
 /// everything. Work is the time of a task, in whatever unit the file means. Edges are control edges, which carry no

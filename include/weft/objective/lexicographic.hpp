@@ -14,7 +14,7 @@
 namespace weft::objective {
 
 /// The objective `first`; of plans equal but for rounding by it (`score::better_than`), the smaller one by `second`.
-/// What either forbids is forbidden. Both have to judge single runs. Searches that follow sums follow the first.
+/// A plan that either forbids is forbidden. Both have to judge single runs. Searches that follow sums follow the first.
 ///
 /// Value, bound and gap of a result are those of the first, and so is what `status::optimal` says: no plan has a
 /// smaller value by the first. It says nothing about the second, for which there is no bound: another plan that is

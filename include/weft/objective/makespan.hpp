@@ -11,7 +11,7 @@
 
 namespace weft::objective {
 
-/// Seconds until the last op or transfer of the run has ended. What is minimised where nothing else is said.
+/// Seconds until the last op or transfer of the run has ended. The default objective.
 struct makespan {
   static constexpr std::string_view unit = "s";
 

@@ -18,8 +18,8 @@ namespace weft::partition {
 /// insertion. `preference(best, second)` is given its two earliest completion times on different devices; `second` is
 /// infinite if only one takes it. Ties: topologically first; devices: the smaller id.
 ///
-/// Kinds, memory, colocation, slots and sends as in `list_scheduler`. What an op prefers is computed when it is ready,
-/// and anew when one of its two devices gets busier or takes it no more.
+/// Kinds, memory, colocation, slots and sends as in `list_scheduler`. The preferences of an op are computed when it
+/// becomes ready, and anew when one of its two best devices gets busier or can no longer take it.
 /// Complexity: O(n · ready ops + devices · updates), with at most ready ops updates per step. Uses no randomness.
 template <class Preference, class Slot = schedule::queue_end>
 struct batch_scheduler {

@@ -11,7 +11,7 @@ namespace weft::partition {
 /// `schedule::static_order`.
 ///
 /// The rank counts mean compute times over the allowed devices and mean send and transfer times over pairs of devices
-/// (nothing between colocated ops). What goes beyond the paper is in `list_scheduler`. With the paper's example of ten
+/// (nothing between colocated ops). Additions to the paper are in `list_scheduler`. With the paper's example of ten
 /// tasks and three processors the makespan is the published 80.
 ///
 /// Sends delay, but the plan does not book them on the sender's queue: a send is only known once its consumer has been

@@ -241,10 +241,10 @@ private:
 } // namespace detail
 
 /// HEFT on the reversed problem, from the end to the beginning: by downward rank to where an op ends first in reversed
-/// time, in a gap if there is one, sends booked with it. What this gains over HEFT is what a list scheduler loses that
-/// goes forwards: it does not know the sends that its choice will cause, and takes a device that is bad at an op
-/// because that one is free now. Against the second a device's time has a price: 1, 8, and others around the better one
-/// are tried, and the shortest plan is returned, with its order.
+/// time, in a gap if there is one, sends booked with it. Its gain over HEFT is what a list scheduler loses that goes
+/// forwards: it does not know the sends that its choice will cause, and takes a device that is bad at an op because
+/// that one is free now. Against the second a device's time has a price: 1, 8, and others around the better one are
+/// tried, and the shortest plan is returned, with its order.
 ///
 /// Source: HEFT, Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002; backward scheduling is folklore.
 /// Complexity: five times O(devices · (n + m) + n log n), plus the gaps passed. Uses no randomness.

@@ -139,7 +139,7 @@ private:
     }
   }
 
-  /// What was assumed of the GPU of a name or type; null if nothing.
+  /// The assumptions about the GPU of a name or type; null if nothing.
   template <class Value>
   const Value* given_for(const std::map<std::string, Value>& given, const std::string& name) {
     const auto found = std::find_if(given.begin(), given.end(),
@@ -292,7 +292,7 @@ private:
     }
     return all_.nodes.empty() || all_.nodes_are_alike || (fits && count > 0 && count == num_listed());
   }
-  /// Whether a batch system may call a GPU so. What is in no GPU's name says nothing.
+  /// Whether a batch system may call a GPU so. Words that are in no GPU's name say nothing.
   bool may_be(const std::string& name, const std::string& type) {
     if (const auto* given = given_for(assumed_.types, type)) {
       return data_sheets::is_same_gpu(*given, name);

@@ -13,7 +13,8 @@
 
 namespace weft::inventory {
 
-/// A GPU as the driver lists it, or a slice of one (MIG), which counts as a GPU. What the list did not say is missing.
+/// A GPU as the driver lists it, or a slice of one (MIG), which counts as a GPU. Facts that the list did not give are
+/// missing.
 struct gpu {
   std::string name;
   std::optional<byte_count> memory = {};
@@ -103,7 +104,7 @@ struct gpu_count {
   friend bool operator==(const gpu_count&, const gpu_count&) = default;
 };
 
-/// A node as a batch system lists it. What it did not say is 0.
+/// A node as a batch system lists it. Numbers that it did not give are 0.
 struct node {
   std::string name;
   std::uint32_t sockets = 0;

@@ -165,7 +165,7 @@ public:
     return made;
   }
   /// The same with these kinds, in the order of the devices, so that ops can be allowed on some devices of a kind and
-  /// not on others. What the devices are, `hardware` still tells. Throws `value_error` unless there is a kind per
+  /// not on others. `hardware` still gives the kind of hardware. Throws `value_error` unless there is a kind per
   /// device.
   constexpr platform with_kinds(std::vector<device_kind> kinds) const {
     if (kinds.size() != devices_.size()) {

@@ -10,7 +10,7 @@
 /// description says what is assumed.
 ///
 /// Power while busy is what the data sheet calls thermal design power, or board power of graphics cards, which ops
-/// seldom draw all of. What idle devices draw is not on data sheets: 15 % of that for accelerators and 30 % for
+/// seldom draw all of. The power of idle devices is not on data sheets: 15 % of that for accelerators and 30 % for
 /// processors are assumed here. A byte takes 10 pJ/bit for each cable on a board and 250 pJ/bit from node to node (the
 /// tiers "board" and "system" of Arunkumar et al., *MCM-GPU*, ISCA 2017, table 2), in whatever generation of cables.
 /// Memory, fans and power supplies are left out. `docs/energy.md` says how to put measured numbers in their place.

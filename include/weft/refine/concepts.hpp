@@ -60,7 +60,7 @@ concept follows = std::same_as<typename Judge::policy_type, schedule::static_ord
                     !objective_parts::keeps_state<typename Judge::objective_type, typename Judge::problem_type,
                                                   typename Judge::policy_type>));
 
-/// Runs a plan and refines it; for one call. Whoever refines several plans of a problem keeps an `evaluator`.
+/// Runs a plan and refines it; for one call. To refine several plans of a problem, keep an `evaluator`.
 template <class Problem, class S, class E>
   requires refiner_for<S, Problem, E>
 constexpr evaluated_plan improve(const Problem& p, plan start, const S& refiner, const E& how, rng& random) {

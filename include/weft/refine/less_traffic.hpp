@@ -74,7 +74,7 @@ private:
     device_id to = none;
   };
 
-  /// What promises to move less, most of it first.
+  /// The changes that promise less traffic, the most promising first.
   template <class Problem>
   static buffer<change> changes(const Problem& p, const placement& where) {
     const auto& w = p.workload();

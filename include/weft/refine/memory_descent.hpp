@@ -142,7 +142,7 @@ private:
       }
     }
 
-    /// What is in the way on one of the fullest devices goes to another device.
+    /// Moves a component from one of the fullest devices to another device.
     bool move_component(plan& x) {
       if (peaks_.empty()) {
         return false;

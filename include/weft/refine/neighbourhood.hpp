@@ -214,7 +214,8 @@ private:
     }
   }
 
-  /// Moves in the order of starts. What does not fit stays where it is, or, if `all` have to move, spoils the change.
+  /// Moves in the order of starts. Components that do not fit stay where they are or, if `all` have to move, spoil the
+  /// change.
   template <class Schedule>
   bool apply(Schedule& s, bool all) {
     weft::sort(moves_, [](const planned_move& a, const planned_move& b) {

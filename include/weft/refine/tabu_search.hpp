@@ -21,11 +21,11 @@ namespace weft::refine {
 
 /// Each step draws a longest path and takes the changes that may shorten it (`critical_neighbourhood`), evaluates the
 /// `candidates` with the best estimates, and makes the one that gives the least value, even if that is greater than the
-/// present one. What has moved is not put on the device that it left, or elsewhere on the one where it stays, for a
-/// number of steps, unless that gives the best schedule so far: `tenure`, up to twice as many at random, and a share of
-/// the length of the path. After `patience` steps without a better schedule it returns to the best one, shakes it by a
-/// few changes of longest paths, and goes on. Where anything is charged for ops and transfers, half of the candidates
-/// are reassignments of any op, since what is on no longest path has its charge, too.
+/// present one. An item that has moved is not put back on the device that it left, or elsewhere on the one where it
+/// stays, for a number of steps, unless that gives the best schedule so far: `tenure`, up to twice as many at random,
+/// and a share of the length of the path. After `patience` steps without a better schedule it returns to the best one,
+/// shakes it by a few changes of longest paths, and goes on. Where anything is charged for ops and transfers, half of
+/// the candidates are reassignments of any op, since what is on no longest path has its charge, too.
 ///
 /// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is a change that was
 /// evaluated. Deterministic for a seed when the budget is in moves.

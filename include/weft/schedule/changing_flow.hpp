@@ -13,8 +13,8 @@
 namespace weft {
 
 /// A `placed_flow` for a placement that is changed op by op and changed back. Item v is op v; item
-/// `num_ops() + k` is a transfer, which happens while it has a destination. An **edge** is an input of an op. Who
-/// changes it keeps to this: what an op takes from another device comes by the transfer there, which knows its users.
+/// `num_ops() + k` is a transfer, which happens while it has a destination. An **edge** is an input of an op. Rules for
+/// changes: what an op takes from another device comes by the transfer there, which knows its users.
 ///
 /// Complexity: O(n + m) to set up; what goes over a tensor's consumers or transfers is linear in them. Memory: about 40
 /// bytes per edge.

@@ -16,10 +16,10 @@
 
 namespace weft::simulate {
 
-/// The peaks that a `memory_tracker` finds in a run, change by change. What a change moves in time says which tensors
-/// have to be looked at again; each device has the moments when they come and go in a `level_profile`. A schedule is
-/// what a `stay_finder` takes, with `for_each_retimed(f, g)`, which calls f(op) and g(tensor of a transfer) for what
-/// has another time or place since the last commit.
+/// The peaks that a `memory_tracker` finds in a run, change by change. The items that a change moves in time determine
+/// the tensors to be looked at again; each device has the moments when they come and go in a `level_profile`. A
+/// schedule is what a `stay_finder` takes, with `for_each_retimed(f, g)`, which calls f(op) and g(tensor of a transfer)
+/// for what has another time or place since the last commit.
 ///
 /// Complexity of a change: for each op or transfer that it moves in time, O(log n + consumers) for each of its
 /// tensors. Memory: about 70 bytes per tensor and per copy that there could be.

@@ -58,7 +58,7 @@ private:
 };
 
 /// Devices whose ops share cores under a concurrency strategy, which decides when an op starts and with how many
-/// threads; a plan's order is not used. What the strategy knows of times is a table per device; what happens is the
+/// threads; a plan's order is not used. The strategy's estimates of times are a table per device; what happens is the
 /// cost model plus interference:
 /// - ops that run side by side share their sockets' memory bandwidth max–min fairly; an op that asks for B bytes/s
 ///   when alone and is granted g < B runs at g / B of its speed,

@@ -34,8 +34,8 @@ struct out_of_memory {
 /// Follows the memory of every device through a run: resident bytes of its ops, and the tensors alive there. A tensor
 /// lives on its producer's device from the op's start until its last local consumer has finished and its last send is
 /// over (a transfer without a send holds it until the transfer may begin), and on a consumer's device from the
-/// transfer's start until its last consumer there has finished. What is freed at an instant is free for what is
-/// allocated at it; a tensor that lives for no time takes no memory.
+/// transfer's start until its last consumer there has finished. Memory that is freed at an instant can be allocated at
+/// that instant; a tensor that lives for no time takes no memory.
 ///
 /// Kept between runs, it does not allocate after the first. Complexity: O((n + m) log(n + m)) per run.
 template <class Problem>

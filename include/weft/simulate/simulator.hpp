@@ -31,8 +31,8 @@ namespace weft {
 /// problem: temporaries are refused.
 ///
 /// Everything that happens at one instant takes effect before the devices on which something became ready or ended
-/// choose what runs next, in ascending order. What becomes ready at one instant is pushed in this order: first what
-/// the finished items of the instant release, by item (ops ascending, then sends), then what arrivals release, by
+/// choose what runs next, in ascending order. Items that become ready at one instant are pushed in this order: first
+/// what the finished items of the instant release, by item (ops ascending, then sends), then what arrivals release, by
 /// transfer; where devices decide when items end, arrivals go first, then items as the devices end them. Of one op's,
 /// the sends of all its tensors come first (others wait for them), then their local consumers, tensor by tensor.
 ///

@@ -231,7 +231,7 @@ private:
     }
   }
 
-  /// What goes between the parts before `border` on d and those from there on e. What producers pay for a tensor is
+  /// The tensors that go between the parts before `border` on d and those from there on e. The send time of a tensor is
   /// counted at the first border that it crosses: at others its producer may be on another device.
   handover handover_at(std::uint32_t border, device_id d, device_id e) const {
     handover h;

@@ -59,7 +59,7 @@ public:
   continuation& operator=(const continuation&) = delete;
 
   const problem_type& problem() const { return problem_; }
-  /// The ops of the whole that are ops 0, 1, 2, … of `problem()`. What follows there are those of the past.
+  /// The ops of the whole that are ops 0, 1, 2, … of `problem()`. Those that follow are of the past.
   std::span<const op_id> left() const { return rest_.state().left(); }
   /// Of these the ones that had begun before: they run again.
   std::span<const op_id> again() const { return rest_.state().again(); }

@@ -15,7 +15,7 @@
 namespace weft::throughput {
 
 /// Lowers the period by random moves, swaps and moves of clusters, contiguous or not, and returns the best placement
-/// that it met: never a worse one than it was given. What is accepted is decided by Σ load^16 over all resources,
+/// that it met: never a worse one than it was given. Changes are accepted by Σ load^16 over all resources,
 /// which has no plateaus where the largest load has; a growth by a factor 1 + `heat` is accepted now and then, and the
 /// heat falls from `hot` to `cold`. Each move costs what the loads it changes cost (throughput/ledger.hpp).
 ///

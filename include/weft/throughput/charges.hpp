@@ -17,7 +17,7 @@ concept staged_problem = cost_parts::has_staging_times<typename Problem::cost_ty
                                                        typename Problem::platform_type>;
 
 /// The **resources** of a problem are its devices, 0 … k - 1, and, unless costs are staged, the directed link from
-/// device a to b, k + a · k + b. What happens in an iteration charges them seconds:
+/// device a to b, k + a · k + b. The events of an iteration charge them seconds:
 /// | what                                    | staged costs               | other costs                           |
 /// |-----------------------------------------|----------------------------|---------------------------------------|
 /// | op v runs on d                          | d: compute                 | d: compute                            |

@@ -264,7 +264,8 @@ struct trace_checker {
     check_overlaps(items, fits_into(p.platform().slots(d)), d, kind::device_overlap, cmp, found);
   }
 
-  /// No transfer waits while both its ports are free. Whose turn it is when they are is not checked.
+  /// No transfer waits while both its ports are free. The order in which a policy picks among ready items is not
+  /// checked.
   constexpr void check_waits(std::vector<std::vector<occupation>> out_port,
                              std::vector<std::vector<occupation>> in_port) {
     std::vector<busy_times> out, in;

@@ -58,8 +58,9 @@ inline std::int64_t at_least_one(std::int64_t x) { return std::clamp(x, std::int
 
 /// The sizes of an op whose inputs are queries, keys and values, which may be packed into the first (as batch × length
 /// × heads × 3 × width, or side by side in the innermost extent) or the second (as batch × length × heads × 2 ×
-/// width). What is before the heads of tensors of rank 4 and more is the batch. A second input of rank 4 beside a first
-/// one of rank 3 is a cache that is as long as there are keys. Nothing if the shape of the first input is not known.
+/// width). The axes before the heads of tensors of rank 4 and more are the batch. A second input of rank 4 beside a
+/// first one of rank 3 is a cache that is as long as there are keys. Nothing if the shape of the first input is not
+/// known.
 inline std::optional<attention_form> attention_form_of(const op_call& o, const detail::attention_inputs& at) {
   using detail::at_least_one;
   using detail::extent_of;

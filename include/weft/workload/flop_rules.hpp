@@ -380,7 +380,7 @@ inline double gru_cell(const op_call& o) {
   return 2 * o.extent(0, 0) * (o.in(2) + o.in(3)) + 13 * o.in(1);
 }
 
-/// FLOP per element of the largest operand: the gradient, or its rows. What is updated is no operand.
+/// FLOP per element of the largest operand: the gradient, or its rows. An updated tensor is no operand.
 template <int Flop>
 double update(const op_call& o) {
   double largest = 0;

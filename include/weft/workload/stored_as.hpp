@@ -209,8 +209,8 @@ enum class recomputation : std::uint8_t {
   blocks     ///< all inside a block of the network, of which only what leaves it is kept
 };
 
-/// The ops for `step_options::recompute`. `block_of(v)` is the block of op v, or `none`. What reads nothing, such as a
-/// variable or what is fed, is kept always. Complexity: O(n + m).
+/// The ops for `step_options::recompute`. `block_of(v)` is the block of op v, or `none`. Ops without inputs, such as
+/// variables and fed tensors, are always kept. Complexity: O(n + m).
 /// Source: Korthikanti et al., *Reducing Activation Recomputation in Large Transformer Models*, MLSys 2023, sections 5
 /// and 6: selective and full recomputation.
 template <named_workload Workload, class BlockOf>

@@ -112,7 +112,7 @@ struct request {
 };
 
 /// Reads `NAME`, `NAME@BATCH` or `NAME@BATCHxLENGTH`, and `:inference` or `:training` after any of them, such as
-/// `bert_large@8x512:inference`. What is not there is as in the network's source, and training.
+/// `bert_large@8x512:inference`. Parts left out default to the network's source, and to training.
 /// Throws `value_error` for an unknown name or mode, a batch size that is not an integer from 1 to 1,000,000, a length
 /// that is not one from 1 to 100,000, and a length for a network that has none.
 inline request parse(std::string_view spec) {

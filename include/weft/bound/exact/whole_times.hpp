@@ -16,8 +16,8 @@
 namespace weft::bound::exact {
 
 /// Ops with a time on each machine and delays between ops that depend on both devices: all times rounded down to
-/// multiples of a unit, sending part of the delay. Whoever could meet a makespan in the problem can here, so that "no"
-/// holds there, too, and sums are exact.
+/// multiples of a unit, sending part of the delay. A makespan that can be met in the problem can be met here, so that
+/// "no" holds there, too, and sums are exact.
 ///
 /// A machine is a device, or a slot of one with several. Slots are machines of their own if nothing is sent at the
 /// sender's cost and there are few; devices with a slot for every op need no order. If neither is so, devices with

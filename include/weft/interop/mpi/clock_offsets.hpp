@@ -25,7 +25,7 @@ struct wall_clock {
 };
 
 /// The offset of every rank to rank 0, by rank; rank 0's is 0. Collective. Rank 0 asks one rank after the other for its
-/// time, `trips` times. What it answers lies between question and answer by rank 0's clock, so the middle is wrong by
+/// time, `trips` times. Its answer lies between question and answer by rank 0's clock, so the middle is wrong by
 /// half the round trip at most; the quickest trip counts. `clock` returns seconds and may be any that does not go back
 /// and whose rate is nearly that of real time, such as `std::chrono::steady_clock`. Source: Cristian, *Probabilistic
 /// clock synchronization*, Distributed Computing 3, 1989.

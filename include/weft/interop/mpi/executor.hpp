@@ -404,7 +404,7 @@ private:
   }
 
   /// Plays the messages of a run that was ended to their ends: those that were not sent are sent empty, and received.
-  /// What lies in the buffers after such a run means nothing, so they may take what comes.
+  /// The contents of buffers after such a run mean nothing, so they may take what comes.
   void drain(run_state& s) {
     std::vector<std::vector<std::byte>> elsewhere; // where the memory is not this program's
     for (std::size_t i = 0; i < devices_.size(); ++i) {

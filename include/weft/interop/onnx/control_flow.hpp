@@ -48,8 +48,8 @@ inline std::optional<std::int64_t> known_iterations(const ::onnx::NodeProto& n,
   return std::nullopt;
 }
 
-/// What a Loop gives has the shapes that its body gives: inference leaves them open, since they might change from
-/// iteration to iteration. What a body gives besides its state is stacked.
+/// The outputs of a Loop have the shapes that its body gives: inference leaves them open, since they might change from
+/// iteration to iteration. Outputs of a body besides its state are stacked.
 inline void complete_loop(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
                           std::span<const value> body_outputs, std::vector<::onnx::TypeProto>& types) {
   for (std::size_t i = 0; i < types.size() && i + 1 < body_outputs.size(); ++i) {

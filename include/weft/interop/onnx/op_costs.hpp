@@ -14,8 +14,8 @@ namespace weft::onnx {
 
 using weft::op_call;
 
-/// The facts about a type of ops, with its domain in front unless that is ONNX's own; or null. What the domain
-/// com.microsoft calls like an op of ONNX is that op. Complexity: O(log of the number of known types).
+/// The facts about a type of ops, with its domain in front unless that is ONNX's own; or null. An op of the domain
+/// com.microsoft with the name of an op of ONNX is that op. Complexity: O(log of the number of known types).
 inline const op_facts* find_op(std::string_view type) {
   constexpr std::string_view extensions = "com.microsoft.";
   if (type.starts_with(extensions)) {

@@ -17,8 +17,8 @@ namespace weft::onnx {
 /// Work is FLOP by the catalogue of ops, from shapes: those that the file declares, and those that follow from them and
 /// from options. Initialisers and constants are resident bytes of the ops that read them and are not transferred: one
 /// of up to 4 KiB is kept by each of its readers, a larger one by the first, with all of them in one colocation group.
-/// Ops that read or make texts are for CPUs. Weights need not be in the file; external data is not opened. What was
-/// assumed is in the notes. docs/onnx.md has the details.
+/// Ops that read or make texts are for CPUs. Weights need not be in the file; external data is not opened. Assumptions
+/// are in the notes. docs/onnx.md has the details.
 ///
 /// Throws `parse_error`; for a cycle, or totals that overflow, the underlying error is nested in it.
 /// Complexity: O(n + m log d) beside ONNX's shape inference. Memory: up to 20 times the size of the file.

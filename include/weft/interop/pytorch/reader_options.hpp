@@ -14,7 +14,7 @@ namespace weft::pytorch {
 /// Reads what `torch.export.save` writes (an `io::model_reader`): the archive (.pt2) or the JSON in it. One op per
 /// node, in the order of the file, with the name of its first result and the operator as type (`aten.addmm`); nodes
 /// that only compute sizes are none. Work is FLOP by the catalogue of ops. Parameters, buffers and constants are
-/// resident with the ops that read them. Weights are not read. What was assumed is in the notes; docs/pytorch.md has
+/// resident with the ops that read them. Weights are not read. Assumptions are in the notes; docs/pytorch.md has
 /// the details.
 ///
 /// Throws `parse_error` for what is no such program. Complexity: linear in the program. Memory: up to 20 times the

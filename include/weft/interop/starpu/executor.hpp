@@ -51,7 +51,7 @@ struct executor_options {
 /// dependencies between tasks.
 ///
 /// When a run ends early (an exception, a deadline, a cancel), the remaining tasks pass and do nothing. Several runs at
-/// a time share the workers, one after another. What StarPU spends per task is in docs/starpu.md.
+/// a time share the workers, one after another. StarPU's overhead per task is in docs/starpu.md.
 class executor {
 public:
   /// Throws `value_error` if the plan does not fit the workload or StarPU has too few workers, `constraint_error` if

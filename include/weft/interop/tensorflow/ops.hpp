@@ -18,7 +18,7 @@ constexpr bool updates_resource(std::string_view op) {
          op.starts_with("ResourceScatter") || (op.starts_with("Assign") && op.ends_with("VariableOp"));
 }
 
-/// What is known of an op of that type, or nullptr if it is no op of TensorFlow's that is known.
+/// The facts about an op of that type, or nullptr if it is no op of TensorFlow's that is known.
 inline const op_facts* find_op(std::string_view op) {
   if (updates_resource(op)) {
     op = op.starts_with("Assign") ? op.substr(0, op.size() - std::string_view{"VariableOp"}.size())

@@ -112,7 +112,7 @@ inline data_type type_of_output(const node& n, const op_facts* family, std::uint
   return told({"T", "dtype", "output_types", "component_types", "Tout", "tensor_type", "out_type", "type"}, first);
 }
 
-/// An op as the catalogue's rules see it. What an update changes through a reference is no operand of it.
+/// An op as the catalogue's rules see it. A tensor that an update changes through a reference is no operand of it.
 inline op_call call_of(const node& n, const op_facts& facts, std::span<const tensor_info* const> in,
                        std::span<const tensor_info> out) {
   const auto extents = [](const tensor_info& t) {

@@ -81,7 +81,7 @@ enum class row_path : std::uint8_t {
 ///
 /// Where transfers are lines, or compute times amounts over rates, rows come from reciprocals that are made once: a
 /// product instead of a division. Such a row is an **estimate**, off by a few roundings, and `least` of it is a lower
-/// bound of what the model says. Whoever decides asks `arrival` and the problem for the exact number.
+/// bound of what the model says. For a decision, `arrival` and the problem give the exact number.
 /// Where the model has the times of classes in memory, rows are copied from there.
 /// Memory: 16 bytes per pair of devices and 16 per tensor for estimates, and 16 bytes per op.
 template <class Problem, row_path Path = row_path::automatic>

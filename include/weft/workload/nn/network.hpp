@@ -56,7 +56,7 @@ struct gradient_call {
 };
 
 /// Adds the ops of a gradient to the network and returns one tensor per input of the forward op; no tensor (or a
-/// shorter list) where an input has no gradient. What it returns for an input that is not wanted is ignored.
+/// shorter list) where an input has no gradient. Its results for inputs whose gradients are not wanted are ignored.
 using gradient_function = std::function<std::vector<tensor>(const gradient_call&)>;
 
 /// An op to be added to a network.
