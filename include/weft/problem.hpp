@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A problem: a workload, a platform and a cost model, and what every solver derives from them.
+/// A problem: a workload, a platform and a cost model, with the facts that every solver derives from them.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Decides placements, refines plans, runs them in the simulator, and notes what came of it.
+/// Runs of strategies: placing, refining and simulating, with a record of each.
 #pragma once
 
 #include "options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A setting of `compare`: a workload on a platform with costs, and what is computed once for it.
+/// A setting of `compare`: a workload on a platform with costs, and facts computed once for it.
 #pragma once
 
 #include "options.hpp"

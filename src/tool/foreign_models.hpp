@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Models of other libraries: what is in onnx.cpp, stablehlo.cpp and so on, which are built where these libraries are.
+/// Models of other libraries, read by onnx.cpp, stablehlo.cpp and so on, which are built where these libraries are.
 #pragma once
 
 #include "files.hpp"

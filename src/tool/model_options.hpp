@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The part of a command line that says how models are read and what they cost, the same for all tools.
+/// Command-line options for reading models and for their costs, the same for all tools.
 #pragma once
 
 #include "weft/platform/number_format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The work that must be done over the rate at which the devices can do it.
+/// The area bound: total work over the total rate at which the devices can do it.
 #pragma once
 
 #include "weft/bound/detail/relaxation.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The run state of a concurrency strategy on one machine: what is ready, what runs, which cores are idle.
+/// The run state of a concurrency strategy on one machine: ready ops, running ops and idle cores.
 #pragma once
 
 #include "weft/concurrency/op_graph.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Ops that cost the same: what is measured for one of them holds for all.
+/// Classes of ops that cost the same: a measurement of one holds for all.
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The dependences between ops, without tensors, for executors and critical-path order.
+/// The dependences between ops, without tensors, for executors and for critical-path order.
 #pragma once
 
 #include "weft/graph/topological_order.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The thread-aware roofline: arithmetic that scales with cores, bandwidth that saturates, and what threads cost.
+/// The thread-aware roofline: arithmetic that scales with cores, bandwidth that saturates, and the overhead of threads.
 #pragma once
 
 #include "weft/concurrency/concepts.hpp"

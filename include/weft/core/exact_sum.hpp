@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A sum to which terms are added, and from which they are taken, without what rounding leaves behind.
+/// A compensated sum: terms can be added and removed without accumulating rounding errors.
 #pragma once
 
 namespace weft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Priority heaps over memory that somebody else owns, for inner loops that must not allocate.
+/// Priority heaps over memory that the caller owns, for inner loops that must not allocate.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Compute times kept in memory: one type for all costs of which a program learns only when it runs.
+/// Compute times kept in memory: one type for all costs that are known only at run time.
 #pragma once
 
 #include "weft/core/shared.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A plan and what is known of it.
+/// A plan with its score, and the run that it was judged by.
 #pragma once
 
 #include "weft/evaluate/score.hpp"

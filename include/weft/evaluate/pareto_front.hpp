@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Plans of which none is better than another in both of two respects.
+/// Pareto fronts: the plans that no other plan beats in both of two objectives.
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Carries out the program of one device, whatever it sends its messages through.
+/// An interpreter for the program of one device, over any message channel.
 #pragma once
 
 #include "weft/execute/memory.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Counts down what ops wait for, and tells which become ready.
+/// Counters of the inputs that ops wait for, which tell when an op becomes ready.
 #pragma once
 
 #include "weft/graph/edges.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Reads what Linux says of processors and memory: lscpu and /proc/meminfo.
+/// Reads the output of lscpu and /proc/meminfo: processors and memory of a Linux machine.
 #pragma once
 
 #include "weft/io/detail/json_document.hpp"

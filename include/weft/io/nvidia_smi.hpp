@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Reads what nvidia-smi prints: the table of --query-gpu, the list of -L and the matrix of topo -m.
+/// Reads the output of nvidia-smi: the table of --query-gpu, the list of -L and the matrix of topo -m.
 #pragma once
 
 #include "weft/io/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Reads what Slurm lists of nodes: scontrol show node, sinfo -N, and expressions such as node[01-04,07].
+/// Reads Slurm's lists of nodes: scontrol show node, sinfo -N, and expressions such as node[01-04,07].
 #pragma once
 
 #include "weft/io/text.hpp"

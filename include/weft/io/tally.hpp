@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Counts what a reader had to assume, for the notes of a model.
+/// Counts of the assumptions that a reader makes, for the notes of a model.
 #pragma once
 
 #include "weft/io/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A placement in the making: what is where, how much memory is left, how busy each device is.
+/// A placement in the making: placed components, the memory left, and the load of each device.
 #pragma once
 
 #include "weft/core/buffer.hpp"

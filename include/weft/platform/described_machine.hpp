@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A platform made of what tools list of a machine, of data sheets, and of assumptions that are stated.
+/// A platform made from tools' lists of a machine, from data sheets, and from stated assumptions.
 #pragma once
 
 #include "weft/core/error.hpp"

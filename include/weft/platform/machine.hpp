@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A multicore processor from the inside: cores, hardware threads, cache tiles, sockets, and what threads cost.
+/// A multicore processor from the inside: cores, hardware threads, cache tiles, sockets, and the overhead of threads.
 #pragma once
 
 #include "weft/core/error.hpp"

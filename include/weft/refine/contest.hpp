@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Several refiners of which the one that suits the problem gets most of the budget.
+/// A contest of refiners: the one that suits the problem gets most of the budget.
 #pragma once
 
 #include "weft/core/budget.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A schedule that can be changed, evaluated and changed back at a cost that depends on what the change touches.
+/// An incremental schedule: changes are evaluated, and undone, at a cost that depends on what they touch.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The runs of a comparison of strategies, and what they amount to: who wins, by how much, how far from the bound.
+/// The runs of a comparison of strategies, and their summary: winners, ratios, and gaps to the bound.
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"

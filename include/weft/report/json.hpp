@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Writes a comparison as JSON: every run, and what the runs amount to.
+/// Writes a comparison as JSON: every run, and the summary of the runs.
 #pragma once
 
 #include "weft/report/comparison.hpp"

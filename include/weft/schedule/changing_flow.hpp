@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A placed workload that changes: ops and the transfers that their places cause, and who waits for whom.
+/// The flow graph of a changing placement: ops and the transfers between devices, with their dependences.
 #pragma once
 
 #include "weft/core/ids.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A placed workload, ready to be scheduled: the ops, the transfers that the placement causes, and who waits for whom.
+/// The flow graph of a placed workload, ready to be scheduled: ops, the transfers between devices, and dependences.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The plan that a run followed, whatever policy decided it.
+/// The plan that a run followed, under any policy.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Plans what has not begun again, when a machine or its times are not what the plan was made for.
+/// Replanning: new plans for the ops that have not begun, once devices are gone or times differ from estimates.
 #pragma once
 
 #include "weft/core/random.hpp"

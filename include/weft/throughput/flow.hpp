@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A problem seen from its components: what they cost on each device and which tensors go between them.
+/// A problem by its components: their costs on each device, and the tensors between them.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Checks a run that went on from a state by another plan, independently of what makes such plans.
+/// Checks a run that continues from a state under another plan, independently of the code that makes such plans.
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Finds out from a trace which devices lack memory, and what fills them.
+/// Finds the devices that lack memory in a trace, and the tensors that fill them.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Checks what ops with teams must keep to on the cores of their device (docs/execution_model.md).
+/// Checks the rules for ops with teams on the cores of their device (docs/execution_model.md).
 #pragma once
 
 #include "weft/concurrency/concepts.hpp"

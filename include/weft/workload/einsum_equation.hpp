@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The equations of Einsum: which letters name the extents of its operands and of its result.
+/// The equations of Einsum: the letters that name the extents of operands and result.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// One op as rules see it that say how much it computes, or what it gives: shapes and attributes.
+/// A call of an op as the rules for FLOP and shapes see it: input shapes and attributes.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Optimisers by what an update costs.
+/// Optimisers by the cost of an update.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The longest path, where what lies between two of its ops is a problem of its own.
+/// The longest path, with the ops between two of its ops treated as a subproblem of their own.
 #pragma once
 
 #include "weft/bound/cheapest_transfer.hpp"

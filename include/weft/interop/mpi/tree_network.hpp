@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The network that explains what was measured between ranks: a switch per group, and links that its ranks share.
+/// A tree network fitted to measurements between ranks: a switch per group, and links that its ranks share.
 #pragma once
 
 #include "weft/core/ids.hpp"

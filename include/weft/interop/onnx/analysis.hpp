@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Goes through the nodes of a model: shapes of all tensors, FLOP of all nodes, and what is a parameter.
+/// Analysis of the nodes of a model: shapes of all tensors, FLOP of all nodes, and the parameters.
 #pragma once
 
 #include "weft/interop/onnx/control_flow.hpp"

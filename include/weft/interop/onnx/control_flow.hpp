@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Bodies of loops and functions: how often they run, what they give, and which attributes a call hands them.
+/// Bodies of loops and functions: trip counts, outputs, and the attributes that a call binds.
 #pragma once
 
 #include "weft/interop/onnx/values.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Keeps from ONNX's inference functions what they would crash on.
+/// Plausibility checks of nodes, to keep ONNX's inference functions from crashing on them.
 #pragma once
 
 #include "weft/interop/onnx/values.hpp"

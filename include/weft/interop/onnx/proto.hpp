@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The message classes of ONNX and its op schemas, and what weft asks of them everywhere.
+/// The message classes of ONNX and its op schemas, with helpers that all of weft's ONNX code uses.
 #pragma once
 
 #include "weft/interop/onnx/wire.hpp"

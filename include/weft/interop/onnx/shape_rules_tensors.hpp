@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Shapes of what moves, reduces, quantises and generates tensors, of signals, of classical models and of training.
+/// Shapes of ops that move, reduce, quantise and generate tensors, of signals, of classical models and of training.
 #pragma once
 
 #include "weft/interop/onnx/shape_rules_layers.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The extents that a model leaves open: what options say of them, and what is assumed.
+/// The extents that a model leaves open: values given by options, and assumptions.
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// StarPU's performance models: what runs have taught it about ops, as a cost model.
+/// StarPU's performance models, learned from earlier runs, as a cost model.
 #pragma once
 
 #include "weft/concurrency/op_classes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The functions of a graph's library, which nodes call them, and how ops inside them are called.
+/// The functions of a graph's library, the nodes that call them, and the ops inside them.
 #pragma once
 
 #include "weft/core/sort.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Shapes of what ops give that move, cut, join and describe tensors.
+/// Output shapes of ops that move, cut, join and describe tensors.
 #pragma once
 
 #include "weft/interop/tensorflow/op_shapes.hpp"

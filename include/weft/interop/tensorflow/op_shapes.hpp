@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// One op whose outputs' shapes are wanted: its inputs, and what is proposed for its outputs.
+/// The interface of TensorFlow's shape rules: an op with its inputs, and the proposals for its outputs.
 #pragma once
 
 #include "weft/interop/tensorflow/ops.hpp"

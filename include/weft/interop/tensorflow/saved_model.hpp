@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The graph of a SavedModel, and what its signatures compute.
+/// The graph of a SavedModel, and the inputs and outputs of its signatures.
 ///
 /// Source: tensorflow/core/protobuf/{saved_model, meta_graph}.proto, tensorflow/python/saved_model/tag_constants.py.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Shapes of what ops give that trade extents for each other, take matrices apart, or sum rows by their numbers.
+/// Output shapes of ops that trade extents for each other, take matrices apart, or sum rows by their numbers.
 ///
 /// Source: the shape functions in tensorflow/core/ops/{array, linalg, math, nn, list, image, spectral}_ops.cc and
 /// tensorflow/core/framework/common_shape_fns.cc.

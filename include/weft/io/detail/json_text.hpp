@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The tokens of JSON texts, and what can be told from them without reading everything.
+/// The tokens of JSON texts, and quick looks at a text without parsing all of it.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A recorded workflow while it is read: tasks, the files that they hand on, and what they wait for besides.
+/// A recorded workflow while it is read: tasks, the files that they exchange, and their other dependences.
 #pragma once
 
 #include "weft/core/sort.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Tables of what comes after an op, for each device that it could run on.
+/// Tables of the cost to go after each op, for each device that it could run on.
 #pragma once
 
 #include "weft/core/reversed.hpp"

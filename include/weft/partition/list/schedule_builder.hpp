@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A schedule in the making, op by op: what every list scheduler writes to.
+/// A schedule in the making, op by op, the output of every list scheduler.
 #pragma once
 
 #include "weft/core/buffer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Topological orders with different ideas of what belongs together, and the best way to cut an order into pieces.
+/// Topological orders by different notions of locality, and the best way to cut an order into pieces.
 #pragma once
 
 #include "weft/core/heap.hpp"

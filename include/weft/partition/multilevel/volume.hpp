@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Communication volume: what each vertex puts out counts once for every other part that takes it.
+/// Communication volume: the output of each vertex counts once for every other part that receives it.
 #pragma once
 
 #include "weft/core/rounding.hpp"

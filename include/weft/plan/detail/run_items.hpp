@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The ops, sends and transfers of a run, numbered together, and what each of them needed.
+/// The ops, sends and transfers of a run, numbered together, and the inputs of each.
 #pragma once
 
 #include "weft/core/sort.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// A placed workload as numbers, for searches that follow what is in memory.
+/// A placed workload as numbers, for searches that follow the tensors in memory.
 #pragma once
 
 #include "weft/plan/memory_rule.hpp"

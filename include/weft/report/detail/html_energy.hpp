@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The part of the report of a placed model that says what energy a step takes, and what it could take.
+/// The energy section of the report of a placed model: the energy of a step, and trade-offs.
 #pragma once
 
 #include "weft/report/detail/html_placement.hpp"

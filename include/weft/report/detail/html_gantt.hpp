@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The Gantt chart of the HTML reports: what it does with pointer, keyboard, search and controls.
+/// The Gantt chart of the HTML reports: interaction by pointer, keyboard, search and controls.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The script that knows what is in groups of ops, what goes between them, and where they are drawn.
+/// The script for the tree of groups of ops: their members, the edges between them, and their layout.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The Gantt chart of the HTML reports: what there is to draw, and drawing it.
+/// The Gantt chart of the HTML reports: its data model and drawing.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Makes the workload and the platform of what is left of a run (solve/continuation.hpp).
+/// The workload and the platform of the rest of a run (solve/continuation.hpp).
 #pragma once
 
 #include "weft/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The types of ops of PyTorch (aten) and StableHLO, with what is known of them.
+/// The table of op types of PyTorch (aten) and StableHLO.
 #pragma once
 
 #include "weft/workload/detail/op_words.hpp"

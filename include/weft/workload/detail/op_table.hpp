@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The types of ops of ONNX, ONNX Runtime, TensorFlow and the bundled networks, with what is known of them.
+/// The table of op types of ONNX, ONNX Runtime, TensorFlow and the bundled networks.
 #pragma once
 
 #include "weft/workload/detail/op_words.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Optimisers: the ops that update a network's variables from their gradients, and what clips gradients before.
+/// Optimisers: the ops that update a network's variables from their gradients, and gradient clipping.
 #pragma once
 
 #include "weft/workload/nn/loss.hpp"
