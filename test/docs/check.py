@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """Holds README.md and docs/ against the sources, the programs and the results that they quote.
 
-  check.py [--programs DIR] [--reference DIR] [--update]
+  check.py [--programs DIR] [--reference DIR] [--update] [PAGE…]
 
 A comment right before a block says where the block comes from:
 
@@ -10,8 +10,8 @@ A comment right before a block says where the block comes from:
   <!-- output of PROGRAM -->   a text block: what examples/PROGRAM prints (needs --programs, where they were built)
   <!-- session -->             a console block: lines after `$ ` are commands, run one after the other in an empty folder
                                that all sessions of a page share, with the programs in the PATH and the source
-                               tree in WEFT_SOURCE; the other lines are
-                               what they print. A line `…` stands for any lines, a line that ends in it for any end
+                               tree in WEFT_SOURCE; those of README.md see the tree's entries in that
+                               folder, as in a checkout; the other lines are what they print. A line `…` stands for any lines, a line that ends in it for any end
                                (needs --programs)
   <!-- table NAME -->          a table that tables.py makes from results of `compare` or `manycore`; columns headed
                                `planning` are wall time and not compared, nor are cells for which tables.py has `…`
@@ -22,7 +22,8 @@ A comment right before a block says where the block comes from:
   <!-- json -->                a JSON block that must satisfy the schema of its "format" in docs/schema (needs jsonschema)
   <!-- figures: NAME -->       a table measured by hand, with the machine beside it; never compared, always listed
 
-Also: every C++ block has such a comment, relative links and their anchors lead somewhere, other links have the form of
+Also: commands of `sh` blocks that have no such comment, because they need a cluster or the like, name only options that
+the programs' --help lists, presets, CMake options and files of the tree that exist. Every C++ block has such a comment, relative links and their anchors lead somewhere, other links have the form of
 one, and headers and qualified names in code spans exist. Pages that reference.py makes as a whole are as it makes them:
 one for each strategy of the registry, and indices of headers and concepts. docs/README.md names every page once, and
 CHANGELOG.md begins with the library's version. --update writes what is expected into the files. Blocks that cannot be
@@ -61,6 +62,9 @@ class Checker:
         self.skipped = []
         self.checked = 0
         self.folders = {}  # where the sessions of a page run
+        self.options_of = {}  # by program
+        self.cmake = {name for p in [ROOT / "CMakeLists.txt", ROOT / "test/CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
+                      for name in re.findall(r"WEFT_\w+", p.read_text())}
         headers = (ROOT / "include/weft").rglob("*.hpp")
         self.headers = {str(h.relative_to(ROOT / "include")): h.read_text() for h in headers}
         self.words = {word for text in self.headers.values() for word in re.findall(r"\w+", text)}
@@ -77,12 +81,15 @@ class Checker:
 
     def program(self, name):
         path = self.options.programs / name if self.options.programs else None
-        return path if path and path.exists() else None
+        return path if path and path.is_file() else None
 
     def folder(self, path):
         """Where the sessions of a page run."""
         if path not in self.folders:
             self.folders[path] = tempfile.TemporaryDirectory()
+            if path.parent == ROOT:
+                for entry in ROOT.iterdir():
+                    os.symlink(entry, pathlib.Path(self.folders[path].name) / entry.name)
         return self.folders[path].name
 
     def session(self, path, shown):
@@ -181,7 +188,10 @@ class Checker:
                 if lines[i].startswith("```"):
                     if lines[i] in ("```cpp", "```console"):
                         self.problem(path, i + 1, "a block of code that is neither compiled nor run")
-                    i = self.block(lines, i)[1]
+                    first, end = self.block(lines, i)
+                    if lines[i] == "```sh":
+                        self.check_commands(path, first + 1, lines[first:end])
+                    i = end
                 i += 1
                 continue
             first, end = self.block(lines, i + 1)
@@ -207,6 +217,38 @@ class Checker:
                                                   "test/docs/check.py --update: "
                                      + self.difference(lines[first:end], wanted))
             i = end + 1
+
+    def known_options(self, name):
+        """The long options of a built program or of a script; None if it is neither."""
+        if name not in self.options_of:
+            program, script = None if "/" in name else self.program(name), ROOT / name
+            text = None
+            if program:
+                text = subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
+            elif script.is_file() and name.startswith("scripts/"):
+                text = script.read_text()
+            self.options_of[name] = text and set(re.findall(r"--[a-z][\w-]*", text))
+        return self.options_of[name]
+
+    def check_commands(self, path, number, lines):
+        """Commands that are shown and not run: what they name exists."""
+        text = re.sub(r"(^|\s)#.*", "", "\n".join(lines), flags=re.M).replace("\\\n", " ")
+        for command in re.split(r"&&|[;|\n]", text):
+            known = None
+            for word in command.split():
+                name = re.sub(r"^(build/\w+/(examples|benchmark)/|\./)", "", word)
+                if re.match(r"(scripts|test|examples|include|docs|cmake|port)/", name) and not (ROOT / name).exists():
+                    self.problem(path, number, f"there is no {name} in the source tree")
+                elif re.match(r"build/\w+/(examples|benchmark)/", word) and not list(ROOT.glob(f"*/{name}*")):
+                    self.problem(path, number, f"the build makes no {name}")
+                elif option := re.match(r"-D(WEFT_\w+)", word):
+                    if option[1] not in self.cmake:
+                        self.problem(path, number, f"CMake has no option {option[1]}")
+                elif option := re.match(r"--[a-z][\w-]*", word):
+                    if known is not None and option[0] not in known:
+                        self.problem(path, number, f"no such option as {option[0]} in: {command.strip()}")
+                elif self.known_options(name) is not None:
+                    known = self.known_options(name)
 
     @staticmethod
     def merge(shown, wanted):
@@ -318,9 +360,11 @@ def main():
     parser.add_argument("--programs", type=pathlib.Path, help="folder of the built examples")
     parser.add_argument("--reference", type=pathlib.Path, help="folder with data/ and reference/ (WEFT_REFERENCE_DATA)")
     parser.add_argument("--update", action="store_true")
-    checker = Checker(parser.parse_args())
+    parser.add_argument("page", nargs="*", type=pathlib.Path, help="check the blocks of these pages only")
+    options = parser.parse_args()
+    checker = Checker(options)
     pages = lambda: [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]  # noqa: E731
-    for page in pages():
+    for page in [p.resolve() for p in options.page] or pages():
         checker.check_blocks(page)
     checker.check_made_pages()  # with what the tables say now
     for page in pages():

@@ -30,6 +30,8 @@ BROKEN = [
     ("docs/memory.md", "[CP]", "[CP](nowhere.md)", "leads nowhere"),
     ("docs/memory.md", "[CP]", "[CP](https:/example.org)", "is no link"),
     ("docs/memory.md", "`weft::memory_rule`", "`solve::no_such_name`", "no header has the name solve::no_such_name"),
+    ("README.md", "scripts/test.sh ", "scripts/tests.sh ", "there is no scripts/tests.sh in the source tree"),
+    ("docs/install.md", "-DWEFT_BUILD_TESTS", "-DWEFT_BUILD_TEST", "CMake has no option WEFT_BUILD_TEST"),
     ("CHANGELOG.md", "\n## 0", "\n## 9", "the first version is not"),
 ]
 
@@ -40,7 +42,7 @@ def main():
         root = pathlib.Path(folder)
         for part in ("docs", "include", "src", "test", "examples", "benchmark", "scripts", "data", "cmake", "port"):
             shutil.copytree(ROOT / part, root / part)
-        for part in ("README.md", "CHANGELOG.md", "LICENSE", "conanfile.py"):
+        for part in ("README.md", "CHANGELOG.md", "CMakeLists.txt", "LICENSE", "conanfile.py"):
             shutil.copy(ROOT / part, root / part)
 
         def says(text):

@@ -78,7 +78,7 @@ TEST_CASE("assignment: a demand that is exactly what is left fits") {
   CHECK(a.fits(0, 0));
   CHECK_FALSE(a.fits(0, 1)); // too small
   CHECK_FALSE(a.fits(1, 0)); // not of its kind
-  CHECK(a.why_unplaced(1) == infeasibility{.why = infeasibility::kind::out_of_memory,
+  CHECK(a.why_unplaced(1) == infeasibility{.cause = infeasibility::kind::out_of_memory,
                                            .op = 1,
                                            .kinds = device_kind::gpu,
                                            .demand = 100,
