@@ -65,8 +65,8 @@ class Checker:
         self.checked = 0
         self.folders = {}  # where the sessions of a page run
         self.options_of = {}  # by program
-        self.cmake = {name for p in [ROOT / "CMakeLists.txt", ROOT / "test/CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
-                      for name in re.findall(r"WEFT_\w+", p.read_text())}
+        lists = [ROOT / "CMakeLists.txt", ROOT / "test/CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
+        self.cmake = {name for path in lists for name in re.findall(r"WEFT_\w+", path.read_text())}
         headers = (ROOT / "include/weft").rglob("*.hpp")
         self.headers = {str(h.relative_to(ROOT / "include")): h.read_text() for h in headers}
         self.words = {word for text in self.headers.values() for word in re.findall(r"\w+", text)}

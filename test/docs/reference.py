@@ -287,7 +287,7 @@ def strategy_page(s):
     what = f"Makespan / lower bound, geometric means over the [suite]({link('docs/generators.md')}#the-suite)"
     how = f"[how it was measured]({link('docs/performance.md')}#quality-quality)"
     if s.kind == "policy":
-        what += f", of runs of the placements of three partitioners; the plans of `heft` have an order ({how})."
+        what += f", on the placements of three partitioners; the plans of `heft` have an order ({how})."
     else:
         rows = [rows[i] for i in sorted({0, place - 1, len(rows) - 1})]
         what = f"Place {place} of {len(result_of(s)[1])}. {what}, with the first and the last of all ({how})."
@@ -306,10 +306,10 @@ def strategy_rows(kind, page):
 def strategy_index():
     page = "docs/strategies/README.md"
     lines = [made("the headers of the strategies"), "", "# Strategies", "",
-             "What `weft::registry::standard()` knows by name, a page each. The last column is makespan / lower bound, "
-             "the geometric mean over the [suite](../generators.md#the-suite): that of partitioners under the ready "
-             "policy that suits them, of refiners after `heft`, of ready policies under placements of three "
-             "partitioners. Notation and sources are on the page about [algorithms](../algorithms.md).", ""]
+             "All strategies of `weft::registry::standard()`, each with a page of its own. The last column is the "
+             "geometric mean of makespan / lower bound over the [suite](../generators.md#the-suite): for partitioners "
+             "under the ready policy that suits them, for refiners after `heft`, for ready policies on the placements "
+             "of three partitioners. [Algorithms](../algorithms.md) has the notation and the sources.", ""]
     for kind, title in PLURALS.items():
         rows = [[*row, linked(s.cost(), page), result_of(s)[1][result_of(s)[2] - 1][-1]]
                 for s, row in zip((s for s in strategies() if s.kind == kind), strategy_rows(kind, page))]
@@ -348,8 +348,8 @@ def concept_index():
             rows.append([f"[`{name}`]({name}.md)" if own.exists() else f"`{name}`", linked(sentence, page),
                          f"[`{header}`]({relative('include/weft/' + header, page)})"])
     lines = [made("the docstrings of the concepts"), "", "# Concepts", "",
-             "Every concept of the library that has a name for users. Those that most programs model have a page; "
-             "[observers](observers.md), which model no concept, have one, too.", "",
+             "All public concepts of the library. Those that programs usually model have a page of their own, and so "
+             "have [observers](observers.md), which are not a concept.", "",
              *table(["concept", "a model is", "header"], sorted(rows, key=lambda row: row[0].strip("[`"))), ""]
     return "\n".join(lines)
 

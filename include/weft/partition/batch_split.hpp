@@ -12,12 +12,11 @@
 
 namespace weft::partition {
 
-/// Sorts the ops by importance, descending (ties by ascending id), and gives the op at position i to device
-/// `floor(i / (n / k))`, its whole component with it; if that does not fit, to the next device that does, wrapping.
-/// The division is in single precision, as in the published code, since it decides where batches end.
+/// Sorts the ops by importance, descending (ties: ascending id), and gives the op at position i to device `floor(i / (n
+/// / k))`, with its whole component. If that does not fit, it goes to the next device that does, wrapping around. The
+/// division is in single precision, as in the published code, because it decides where batches end.
 /// Source: [CP] §3. Complexity: O(n log n + m + components·devices) at worst. Uses no randomness.
-/// Choose it to compare with [CP]: it places ops as the published code does. It looks neither at speeds nor at
-/// transfers.
+/// Choose it to compare with [CP]: it places ops as the published code does. It ignores speeds and transfers.
 struct batch_split {
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng&, workspace& scratch) const {

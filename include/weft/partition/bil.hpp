@@ -18,18 +18,19 @@
 
 namespace weft::partition {
 
-/// BIL: the best imaginary level of an op on a device is its compute time there plus the longest way to the end if
-/// every consumer went where that is shortest. Its imaginary makespan (BIM) there is its start plus that level. With r
-/// ready ops, the one whose min(r, devices)-th smallest BIM is largest comes next (ties: the next smaller BIM, and so
-/// on, then topologically first); an op that fewer devices take counts with its largest one. It goes to the device with
-/// the least BIM + compute time · max(r / devices − 1, 0), without insertion (ties: the smaller device id).
+/// BIL: the best imaginary level of an op on a device is its compute time there plus the longest path to the end if
+/// every consumer ran on the device that makes its path shortest. The imaginary makespan (BIM) there is the op's start
+/// plus that level. With r ready ops, the one whose min(r, devices)-th smallest BIM is largest comes next (ties: the
+/// next smaller BIM, and so on, then topologically first); an op that fits fewer devices counts with its largest BIM.
+/// It goes to the device with the least BIM + compute time · max(r / devices − 1, 0), without insertion (ties: the
+/// smaller device id).
 ///
-/// Kinds, memory, colocation, slots and sends as in `list_scheduler`; a device that does not take an op has no BIM.
-/// Departs: mean transfer times in levels, since links differ; devices with the same revised BIM are not told apart by
-/// the sum of the others'.
+/// Kinds, memory, colocation, slots and sends as in `list_scheduler`; a device that an op does not fit has no BIM.
+/// Departs: levels count mean transfer times, because links differ. Ties between devices with the same revised BIM are
+/// not broken by the sum of the others'.
 /// Source: Oh, Ha, Euro-Par 1996. Complexity: O(devices · (n + m) + n · ready ops · devices log devices).
 /// Memory: 8 bytes per op and device, by definition. Uses no randomness.
-/// Choose it where devices suit different ops and transfers are cheap, for graphs that are not wide.
+/// Choose it for unrelated devices with cheap transfers, and graphs that are not wide.
 struct bil {
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {

@@ -60,29 +60,30 @@ private:
   }
 };
 
-/// Sarkar's edge zeroing. Looks at the edges in descending order of their mean transfer time and unites the clusters at
+/// Sarkar's edge zeroing. Takes the edges in descending order of their mean transfer time and merges the clusters at
 /// both ends if the parallel time does not grow; see partition/cluster/edge_zeroing.hpp. Clusters then go to devices by
 /// `cluster::earliest_finish`.
-/// Departs: starts from components, and unites only what some device could take as a whole.
+/// Departs: starts from components, and merges only what some device could take as a whole.
 /// Source: Sarkar, *Partitioning and Scheduling Parallel Programs for Multiprocessors*, MIT Press, 1989. Complexity:
 /// O(m (n + m)) and that of the mapping, O(devices · (n + m)) plus the gaps passed.
 /// Choose it for small graphs with few expensive transfers.
 using edge_zeroing = clustered<cluster::edge_zeroing, cluster::earliest_finish>;
-/// Linear clustering of Kim and Browne. The longest path with its transfers becomes a cluster, again and again; see
-/// partition/cluster/linear.hpp. Clusters then go to devices by `cluster::earliest_finish`.
+/// Linear clustering of Kim and Browne. Repeatedly makes a cluster of the longest path with its transfers and removes
+/// it; see partition/cluster/linear.hpp. Clusters then go to devices by `cluster::earliest_finish`.
 /// Departs: the members of a component are removed together, and a path is cut where no device could take the whole.
 /// Source: Kim, Browne, *A General Approach to Mapping of Parallel Computations upon Multiprocessor Architectures*,
 /// ICPP 1988. Complexity: O(clusters · (n + m)) and that of the mapping, O(devices · (n + m)) plus the gaps passed.
 /// Choose it for graphs of a few long paths: no two ops of a cluster could have run in parallel.
 using linear_clustering = clustered<cluster::linear, cluster::earliest_finish>;
-/// Dominant sequence clustering of Yang and Gerasoulis. Ops in descending order of the longest path through them join
+/// Dominant sequence clustering of Yang and Gerasoulis. Ops, in descending order of the longest path through them, join
 /// the cluster of the input that would arrive last if they then start sooner; see
 /// partition/cluster/dominant_sequence.hpp. Clusters then go to devices by `cluster::earliest_finish`.
 /// Departs: the first examined member of a component decides for all, and ops join only clusters that some device could
 /// take as a whole.
 /// Source: Yang, Gerasoulis, IEEE TPDS 5(9), 1994. Complexity: O((n + m) log(n + m)) and that of the mapping, O(devices
 /// · (n + m)) plus the gaps passed.
-/// Choose it of the clusterings: the best on most graphs and the quickest. Beside HEFT where transfers are expensive.
+/// Choose it beside HEFT where transfers are expensive. Of the clusterings, it is the fastest, and on most graphs the
+/// best.
 using dsc = clustered<cluster::dominant_sequence, cluster::earliest_finish>;
 
 } // namespace weft::partition

@@ -86,9 +86,10 @@ struct pinned_or {
 
 } // namespace list
 
-/// CPOP: of the ready ops the one with the largest upward + downward rank (ties: topologically first); a critical path
-/// goes to the one device that computes it fastest, every other op where it finishes earliest, with insertion (ties:
-/// the smaller device id). An op of the path that the device does not take goes where it finishes earliest, too.
+/// CPOP: takes the ready op with the largest upward + downward rank (ties: topologically first). The ops of one
+/// critical path go to the one device that computes the path fastest, every other op goes where it finishes earliest,
+/// with insertion (ties: the smaller device id). An op of the path that does not fit that device goes where it finishes
+/// earliest, too.
 /// Source: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002.
 /// Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Choose it where one path is most of the work and one device is best at it.

@@ -13,17 +13,17 @@
 
 namespace weft::partition {
 
-/// Finds the critical path by upward rank at average speed, gives its ops (with their components) to the fastest
-/// device that they fit, and every other component, in the random order of the seed, to the fitting device with the
+/// Finds the critical path by upward rank at average speed, and gives its ops (with their components) to the fastest
+/// device that they fit. Every other component, in the random order of the seed, goes to the fitting device with the
 /// least assigned compute time.
 ///
-/// An op's average time is the inverse of its mean rate over the devices (work / mean speed for linear costs), a
-/// tensor's the mean transfer time from the first device to each other one. Ties on the path go to the smaller id.
-/// Departs: when a device does not fit, the published code removes it from the list that it is walking along and so
-/// skips the one after it; here all are looked at.
+/// An op's average time is the inverse of its mean rate over the devices (work / mean speed for linear costs); a
+/// tensor's is the mean transfer time from the first device to each other one. Ties on the path go to the smaller id.
+/// Departs: when a device does not fit, the published code removes it from the list that it iterates over, and so skips
+/// the device after it. Here all devices are considered.
 /// Source: [CP] §3. Complexity: O(n·devices + m), of which the averages take only O(n + m + devices) for
 /// `cost::linear`.
-/// Choose it where one path is most of the work and transfers are cheap, as it does not look at transfers.
+/// Choose it where one path is most of the work and transfers are cheap, because it ignores transfers.
 struct critical_path {
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {

@@ -15,17 +15,17 @@
 namespace weft::partition {
 
 /// Visits the graph depth-first, from the sources in descending importance, and gives each component that it meets to
-/// the fitting device with the smallest execution · traffic (see partition/traffic.hpp; ties to the smaller id). Of an
-/// op's consumers the one with the most remaining work comes first; ties are broken by the seed.
+/// the fitting device with the smallest execution · traffic (see partition/traffic.hpp; ties: the smaller id). Of an
+/// op's consumers, the one with the most remaining work comes first; ties are broken by the seed.
 /// Departs: the published code truncates traffic to integers, so that small transfers count as none, and replaces 0 by
-/// 10⁻⁶. With exact traffic, a product with 10⁻⁶ pulls everything that hangs together onto one device; so a term of 0
-/// counts as `zero_term`.
+/// 10⁻⁶. With exact traffic, a factor of 10⁻⁶ pulls every connected part of the graph onto one device. So a term of 0
+/// is replaced by `zero_term`.
 /// Source: [CP] §3. Complexity: O(devices · (n + traffic of each op) + m log n).
-/// Choose it to compare with [CP], or where neighbours have to stay together since transfers cost more than anything
-/// else.
+/// Choose it to compare with [CP], or where neighbours have to stay together because transfers dominate all other
+/// costs.
 struct dfs {
-  /// The value of a term of 0, so that it does not erase the other. Much smaller, and everything that hangs together
-  /// ends up on one device.
+  /// Replaces a term of 0, so that it does not cancel the other. If it is much smaller, every connected part of the
+  /// graph ends up on one device.
   double zero_term = 0.01;
 
   template <class Problem>

@@ -12,11 +12,11 @@
 
 namespace weft::partition {
 
-/// Goes through the graph breadth-first. An op's successors that are not placed yet, those with the most remaining
-/// work first (ties in the random order of the seed), are dealt round-robin, starting at the op's own device; the
-/// sources are dealt first, starting at device 0. A device that does not fit is skipped to the next.
-/// Departs: the published code keeps adding to one list and deals it again for each op; here each op's successors are
-/// dealt once.
+/// Visits the graph breadth-first. An op's unplaced successors, in descending remaining work (ties: the random order of
+/// the seed), are distributed round-robin, starting at the op's own device. The sources are distributed first, starting
+/// at device 0. A device that does not fit is skipped for the next one.
+/// Departs: the published code keeps adding to one list and distributes it again for each op. Here each op's successors
+/// are distributed once.
 /// Source: [CP] §3. Complexity: O((n + m) log n + components·devices) at worst.
 /// Choose it to compare with [CP]: it spreads successors however expensive their transfers are.
 struct divide_successors {

@@ -31,15 +31,14 @@ struct by_topology_with_levels {
 
 } // namespace list
 
-/// DLS, the generalised form for devices that differ: the pair of a ready op and a device with the largest dynamic
-/// level DL = static level − start + (mean compute time − compute time there), without insertion. Ties: topologically
-/// first, the smaller device id.
+/// DLS, in its generalised form for unequal devices: schedules the pair of a ready op and a device with the largest
+/// dynamic level DL = static level − start + (mean compute time − compute time there), without insertion. Ties:
+/// topologically first, the smaller device id.
 ///
-/// Departs: the static level counts mean compute times (the paper: medians, which are the same on its example), and a
-/// device that may not run an op counts in neither.
+/// Departs: the static level counts mean compute times (the paper: medians, which are the same on its example), and
+/// devices that may not run an op are left out of both.
 /// Source: Sih, Lee, IEEE TPDS 4(2), 1993. Complexity: O(devices · (n log n + m)), see `pair_scheduler`.
-/// Choose it beside HEFT where devices suit different ops or transfers are cheap, if its time, some times HEFT's, is
-/// there.
+/// Choose it beside HEFT for unrelated devices or cheap transfers, if a few times HEFT's planning time is acceptable.
 using dls = pair_scheduler<list::by_topology_with_levels, list::minus_dynamic_level>;
 
 } // namespace weft::partition

@@ -56,13 +56,13 @@ struct idle_or_enabling {
 
 } // namespace list
 
-/// FCP: ops in descending upward rank (ties: topologically first), without insertion, on the device that is free first
-/// or the one that the last input comes from, whichever lets it start earlier.
+/// FCP: ops in descending upward rank (ties: topologically first), without insertion, each on one of two devices,
+/// whichever lets it start earlier: the device that is free first, or the one that sends the last input to arrive.
 ///
-/// Departs: the first free device is found by looking at all (O(devices) instead of O(log devices)); the list of ready
-/// ops is not shortened.
+/// Departs: the first free device is found by a scan of all (O(devices) instead of O(log devices)), and the list of
+/// ready ops has no limit.
 /// Source: Radulescu, van Gemund, ICS 1999. Complexity: O(n · (devices + log n) + m).
-/// Choose it where there are many alike devices and little time: it looks at two of them per op.
+/// Choose it for many identical devices and little planning time: it tries two devices per op.
 using fcp = list_scheduler<list::by_upward_rank, list::idle_or_enabling, schedule::queue_end>;
 
 } // namespace weft::partition

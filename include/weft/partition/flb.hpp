@@ -17,19 +17,19 @@
 
 namespace weft::partition {
 
-/// FLB: the earliest start of any ready op, of two candidates only. An op's **enabling device** makes the input that
-/// would be the last to arrive elsewhere. While that device is busy for longer than the message takes, the op could as
-/// well go anywhere: the candidate among such ops is the one whose last message arrives first, on the device that is
-/// free first. The candidate among the others is the one that starts first on its own enabling device. The earlier
-/// start goes next, without insertion; ties: the op that goes anywhere. Ties within: the larger upward rank, then
-/// topologically first; devices: the smaller id.
+/// FLB: schedules the ready op with the earliest start, of two candidates only. An op's **enabling device** makes the
+/// input that would arrive last on any other device. If that device is busy until the message has arrived elsewhere,
+/// the op may as well run on another device. The first candidate is, among such ops, the one whose last message arrives
+/// first, on the device that is free first. The second is, among the other ops, the one that starts first on its own
+/// enabling device. The earlier start goes next, without insertion; ties: the first candidate. Ties within: the larger
+/// upward rank, then topologically first; devices: the smaller id.
 ///
-/// Kinds, memory, colocation, slots and sends as in `list_scheduler`; an op that its candidate device does not take
-/// goes where it starts first of those that take it. When a message "arrives elsewhere" is told by mean transfer times;
-/// when an op starts is exact.
+/// Kinds, memory, colocation, slots and sends as in `list_scheduler`. An op that does not fit its candidate device goes
+/// to the fitting device where it starts first. Mean transfer times decide when a message arrives on another device;
+/// start times are exact.
 /// Departs: devices are scanned instead of kept in heaps: O(devices) instead of O(log devices) per op.
 /// Source: Radulescu, van Gemund, ICPP 1999. Complexity: O(n · (devices + log n) + m). Uses no randomness.
-/// Choose it where there are many alike devices and little time: it looks at two pairs per step.
+/// Choose it for many identical devices and little planning time: it tries two pairs per step.
 struct flb {
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p, rng&, workspace& scratch) const {

@@ -11,16 +11,16 @@
 
 namespace weft::partition {
 
-/// Deals colocation groups in ascending order and then single ops in the random order of the seed over the devices,
-/// round-robin; a device that does not fit is skipped to the next.
+/// Round-robin over the devices: first the colocation groups in ascending order, then the single ops in the random
+/// order of the seed. A device that does not fit is skipped for the next one.
 ///
-/// Which device the deal starts with decides on what the large groups land, by accident. So the same deal is tried
-/// from up to `starts` devices, and the one in which the busiest device is least busy is kept (ties to the first).
-/// Departs: the published code begins with the first device, and its order of groups depends on how they are numbered.
+/// The first device decides where the large groups end up, by accident. So the same distribution is tried from up to
+/// `starts` first devices, and the one whose busiest device is least busy is kept (ties: the first).
+/// Departs: the published code always begins with device 0, and its order of groups depends on how they are numbered.
 /// Source: [CP] §3. Complexity: O(starts · (n + components·devices)) at worst.
 /// Choose it as the baseline that others have to beat.
 struct hash {
-  std::uint32_t starts = 16; ///< how many first devices to try; 1 starts with device 0, as the published code does
+  std::uint32_t starts = 16; ///< number of first devices to try; 1 starts with device 0, as the published code does
 
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng& random, workspace& scratch) const {

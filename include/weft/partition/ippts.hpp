@@ -40,16 +40,16 @@ struct by_predicted_cost {
 
 } // namespace list
 
-/// IPPTS: of the ready ops the one with the largest mean predicted cost times its number of consumers (ties:
-/// topologically first), on the device with the least finish time + predicted cost − compute time, with insertion
-/// (ties: the earlier finish, then the smaller device id).
+/// IPPTS: takes the ready op with the largest mean predicted cost times its number of consumers (ties: topologically
+/// first), on the device with the least finish time + predicted cost − compute time, with insertion (ties: the earlier
+/// finish, then the smaller device id).
 ///
-/// Departs: a consumer counts once per tensor that it takes, where the paper's graphs have one edge between two ops. As
-/// the number of consumers can give an op a higher priority than its inputs have, only ready ops compete.
+/// Departs: a consumer counts once per tensor that it takes, while the paper's graphs have one edge between two ops.
+/// Because the number of consumers can give an op a higher priority than its inputs have, only ready ops compete.
 /// Source: Djigal, Feng, Lu, Ge, IEEE TPDS 32(5), 2021. Complexity: O(devices · (n + m) + n log n) plus the gaps
 /// passed.
 /// Memory: 8 bytes per op and device, by definition.
-/// Choose it beside PEFT, on whose idea it builds; which is better depends on the graph.
+/// Choose it beside PEFT, from which it is derived; which is better depends on the graph.
 using ippts = list_scheduler<list::by_predicted_cost, list::least<list::finish_time>>;
 
 } // namespace weft::partition

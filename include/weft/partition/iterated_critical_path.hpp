@@ -11,14 +11,14 @@
 
 namespace weft::partition {
 
-/// ICP: repeatedly takes the path with the most work among the edges that no path has used yet, cuts it at ops that
-/// are placed already and where no device kind suits both sides, and gives each piece, with the components of its
-/// ops, to the fitting device that has the least compute time assigned with the piece on it (ties to the smaller id). A
-/// piece that fits nowhere as a whole is cut in two of about equal demand. Ends when every op is placed.
+/// ICP: repeatedly takes the path with the most work among the edges that no earlier path used. The path is cut at
+/// placed ops, and where no device kind suits both sides. Each piece, with the components of its ops, goes to the
+/// fitting device with the least compute time including the piece (ties: the smaller id). A piece that fits nowhere as
+/// a whole is cut in two of about equal demand. Ends when every op is placed.
 /// Departs: the published code compares loads without the piece, which makes slow idle devices attractive, and in
 /// integers.
 /// Source: [CP] §3. Complexity: O(paths · (n + m)), with at most m + n paths. Uses no randomness.
-/// Choose it for graphs of few long paths and expensive transfers. Not for large ones: it is quadratic.
+/// Choose it for graphs with few long paths and expensive transfers. Not for large ones: it is quadratic.
 struct iterated_critical_path {
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng&, workspace& scratch) const {

@@ -41,8 +41,8 @@ template <class Priority, class Choice, class Slot = schedule::timeline,
 struct list_scheduler {
   [[no_unique_address]] Priority priority{};
   [[no_unique_address]] Choice choice{};
-  double group_weight = 1; ///< how much of a group's other work counts when its first member chooses
-  [[no_unique_address]] Network network{}; ///< on which the plan will run, see `on`
+  double group_weight = 1; ///< share of a group's other work that counts when its first member chooses
+  [[no_unique_address]] Network network{}; ///< the network on which the plan will run, see `on`
 
   /// The same for runs on a network: transfers are booked on what they share there, and arrive when that is free.
   /// ```

@@ -104,13 +104,13 @@ private:
 
 } // namespace list
 
-/// Lookahead HEFT: ops in descending upward rank as for `heft`; each on the device from which its consumers can finish
+/// Lookahead HEFT: ops in descending upward rank as for `heft`, each on the device from which its consumers can finish
 /// earliest, with insertion (ties: the op's earlier finish, then the smaller device id).
 ///
-/// Departs: each consumer is looked at by itself, as if the others were not there.
+/// Departs: each consumer is considered independently of the others.
 /// Source: Bittencourt, Sakellariou, Madeira, PDP 2010. Complexity: O(devices² · m + devices · Σ of the consumers'
 /// inputs) plus the gaps passed.
-/// Choose it where a better plan is worth some times HEFT's time, above all where transfers are expensive.
+/// Choose it where a better plan is worth a few times HEFT's time, above all where transfers are expensive.
 using lookahead_heft = list_scheduler<list::by_upward_rank, list::earliest_consumers>;
 
 } // namespace weft::partition

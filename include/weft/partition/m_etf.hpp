@@ -6,8 +6,8 @@
 
 namespace weft::partition {
 
-/// m-ETF: ETF that passes over devices without enough memory left for the op's component. In weft every list scheduler
-/// does that, so it is `etf`; under this name for those who look for it.
+/// m-ETF: ETF that skips devices without enough memory left for the op's component. In weft every list scheduler does
+/// that, so it is `etf`; this name is for those who know it from Baechi.
 /// Source: Jeon, Cai, Srivastava, Jiang, Ke, Meng, Xie, Gupta, "Baechi", SoCC 2020, §3.
 /// Complexity: that of `etf`, O(devices · (n log n + m)).
 /// Choose it to compare with Baechi, under the name that it has there.

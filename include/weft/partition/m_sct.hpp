@@ -17,18 +17,19 @@
 
 namespace weft::partition {
 
-/// m-SCT: earliest task first, with devices kept for favourite children. A linear program says which consumer each op
-/// should be followed by. Of all ready ops and fitting devices the pair that starts earliest is next (ties: the
-/// favourite of what ran last, then the larger bottom level, then the smaller op, then the smaller device). But a
-/// device whose last op's favourite is ready, and nowhere starts sooner, is kept for that one: another op starts there
-/// only once it is urgent, that is, its inputs could be on any device that it may use.
+/// m-SCT: earliest task first, with devices reserved for favourite children. A linear program chooses the favourite
+/// child of each op, the consumer that should follow it on the same device. Of all ready ops and fitting devices, the
+/// pair that starts earliest is next (ties: the favourite of the device's last op, then the larger bottom level, then
+/// the smaller op, then the smaller device). But if the favourite of a device's last op is ready and starts no sooner
+/// elsewhere, the device is reserved for it. Another op starts there only once it is urgent, which means that its
+/// inputs could be on any device that it may use.
 ///
-/// Beyond the paper: on devices of unequal speed a start counts as later by what the op loses against its fastest
-/// fitting device, so that on equal ones it is the paper's; a colocation group goes where its first member goes; an op
-/// whose component fits nowhere ends the search. A device's memory is reserved, not freed. Returns the order that it
-/// planned for `schedule::static_order`; sends delay inputs, but are not booked.
+/// Beyond the paper: on devices of unequal speed, the extra time that the op takes over its fastest fitting device is
+/// added to its start; on equal devices the rule is the paper's. A colocation group goes where its first member goes.
+/// An op whose component fits nowhere ends the search. A device's memory is reserved, not freed. Returns the planned
+/// order for `schedule::static_order`; sends delay inputs, but do not occupy the sender in the plan.
 ///
-/// `Solver` solves the program: `sct::averaged_matchings`, a library behind interop/clp.hpp, or a function of yours.
+/// `Solver` solves the program: `sct::averaged_matchings`, a library behind interop/clp.hpp, or your own function.
 /// Source: Jeon, Cai, Srivastava, Jiang, Ke, Meng, Xie, Gupta, *Baechi: Fast Device Placement of Machine Learning
 /// Graphs*, SoCC 2020, §3; the program and the rule of urgent ops are those of Hanen, Munier, *An Approximation
 /// Algorithm for Scheduling Dependent Tasks on m Processors with Small Communication Delays*, ETFA 1995.
@@ -36,8 +37,8 @@ namespace weft::partition {
 /// Choose it to compare with Baechi, or where transfers take about as long as ops.
 template <sct::program_solver Solver = sct::averaged_matchings>
 struct m_sct {
-  [[no_unique_address]] Solver solver = {}; ///< of the linear program
-  double threshold = 0.5; ///< the share from which an arc may be a favourite
+  [[no_unique_address]] Solver solver = {}; ///< solves the linear program
+  double threshold = 0.5; ///< the least share with which a consumer may be a favourite
 
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p, rng&, workspace&) const {

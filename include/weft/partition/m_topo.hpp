@@ -12,14 +12,15 @@
 
 namespace weft::partition {
 
-/// m-TOPO: ops in topological order fill device after device. A device takes components until the next would lift what
-/// it holds above its share: all demand / devices, plus the largest of one component. An op whose component does not
-/// fit there goes to the first device after it, wrapping, where it fits. Returns the topological order as the plan's.
+/// m-TOPO: ops in topological order fill one device after another. A device takes components until the next one would
+/// exceed the device's share of memory: total demand / devices, plus the largest demand of one component. An op whose
+/// component does not fit there goes to the next device, wrapping around, where it fits. Returns the topological order
+/// as the plan's order.
 ///
-/// Departs: the source's devices are alike; here a device that does not allow an op is passed over for it alone.
+/// Departs: the source's devices are identical; here a device that does not allow an op is skipped for that op only.
 /// Source: Jeon, Cai, Srivastava, Jiang, Ke, Meng, Xie, Gupta, "Baechi", SoCC 2020, section 3.
 /// Complexity: O(n + components passed over · devices). Uses no randomness.
-/// Choose it as the baseline of plans within memory: it fills device after device and does not look at times.
+/// Choose it as the baseline of plans within memory: it fills device after device and ignores times.
 struct m_topo {
   template <class Problem>
   constexpr outcome<plan> operator()(const Problem& p) const {

@@ -13,13 +13,13 @@ struct best_completion {
 };
 } // namespace list
 
-/// Max-min: of the ready ops, the one whose earliest completion is latest goes to the device where that is. Ties:
+/// Max-min: the ready op whose earliest completion time is latest goes to the device where it completes then. Ties:
 /// topologically first, the smaller device id.
 ///
-/// Departs: the source has independent ops, all ready at once; here each step looks at those that are ready.
+/// Departs: the source has independent ops, all ready at once; here each step considers the ready ops.
 /// Source: Ibarra, Kim, JACM 24(2), 1977, algorithm E; Maheswaran et al., JPDC 59(2), 1999.
 /// Complexity: O(n · ready ops + devices · updates), at most ready ops updates per step.
-/// Choose it for ops that do not wait for each other, a few of them long: those come first.
+/// Choose it for independent ops, a few of them long: those come first.
 using max_min = batch_scheduler<list::best_completion>;
 
 } // namespace weft::partition

@@ -39,13 +39,13 @@ struct by_latest_start {
 
 } // namespace list
 
-/// MCP: ops by the latest possible start, each on the device where it starts earliest, with insertion (ties: the
-/// earlier finish, then the smaller device id).
+/// MCP: ops by their latest possible start (ALAP), each on the device where it starts earliest, with insertion (ties:
+/// the earlier finish, then the smaller device id).
 ///
-/// Departs: times are means, since devices differ; equal ALAPs are told apart by the consumers' ALAPs only, not by the
-/// sorted lists of all descendants', which take O(n²).
+/// Departs: times are means, because devices differ. Ties between ALAPs are broken by the consumers' ALAPs only, not by
+/// the sorted lists of all descendants' ALAPs, which take O(n²).
 /// Source: Wu, Gajski, IEEE TPDS 1(3), 1990. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
-/// Choose it where devices are alike; it starts ops early, whatever the device's speed.
+/// Choose it for identical devices: it starts ops early, whatever the device's speed.
 using mcp = list_scheduler<list::by_latest_start, list::least<list::start_time>>;
 
 } // namespace weft::partition

@@ -10,7 +10,7 @@ namespace weft::partition {
 /// finish, then the smaller device id).
 /// Source: Maheswaran et al., JPDC 59(2), 1999.
 /// Complexity: O(devices · (n + m)).
-/// Choose it as a baseline: what is it worth to look at loads?
+/// Choose it as a baseline that ignores loads.
 using met = list_scheduler<list::by_topological_order, list::least<list::compute_time>, schedule::queue_end>;
 
 } // namespace weft::partition

@@ -16,13 +16,13 @@ struct plus_compute_time {
 };
 } // namespace list
 
-/// Min-min: of the ready ops, the one that can be complete first goes to the device where it is, without insertion.
-/// Ties: topologically first, the smaller device id.
+/// Min-min: the ready op with the earliest completion time goes to the device where it completes then, without
+/// insertion. Ties: topologically first, the smaller device id.
 ///
-/// Departs: the source has independent ops, all ready at once; here each step looks at those that are ready.
+/// Departs: the source has independent ops, all ready at once; here each step considers the ready ops.
 /// Source: Ibarra, Kim, JACM 24(2), 1977, algorithm D; Maheswaran et al., JPDC 59(2), 1999.
 /// Complexity: O(devices · (n log n + m)), see `pair_scheduler`.
-/// Choose it for wide graphs of short ops that hardly wait for each other.
+/// Choose it for wide graphs of short ops with few dependences.
 using min_min = pair_scheduler<list::by_topological_order, list::plus_compute_time>;
 
 } // namespace weft::partition

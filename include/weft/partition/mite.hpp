@@ -15,19 +15,19 @@
 
 namespace weft::partition {
 
-/// MITE: colocation groups, those with the largest demand first, then single ops in topological order, each go to the
-/// fitting device d with the smallest product of four terms (ties to the smaller id): **m**emory, the share of d in
-/// use; **i**mportance, 1 − importance · relative speed of d, so that what lies on long paths goes to fast devices;
-/// **t**raffic, the transfer time added with placed neighbours; **e**xecution, the compute time of d with the component
-/// on it. Traffic and execution are normalised by their largest value among the fitting devices, importance by the
-/// largest of all ops (a group counts the mean of its members). A term that is 0 becomes `zero_term`, memory a tenth of
-/// the least share in use, so that it does not erase the others.
-/// Departs: the published code visits components in the order of a hash table and truncates traffic to integers, so
-/// that its plans differ from run to run; here the order is defined and numbers are exact.
+/// MITE: colocation groups in descending demand, then single ops in topological order, each go to the fitting device d
+/// with the smallest product of four terms (ties: the smaller id): **m**emory, the share of d in use; **i**mportance, 1
+/// − importance · relative speed of d, so that ops on long paths go to fast devices; **t**raffic, the transfer time
+/// added with placed neighbours; **e**xecution, the compute time of d with the component on it. Traffic and execution
+/// are normalised by their largest value among the fitting devices, importance by the largest of all ops (a group
+/// counts the mean of its members). So that a term of 0 does not cancel the others, it is replaced by `zero_term`, for
+/// memory by a tenth of the least share in use.
+/// Departs: the published code visits components in the order of a hash table and truncates traffic to integers, so its
+/// plans differ from run to run. Here the order is defined and numbers are exact.
 /// Source: [CP] §3. Complexity: O(devices · (n + traffic of each op)). Uses no randomness.
 /// Choose it to compare with [CP], or where balanced memory matters more than time.
 struct mite {
-  double zero_term = 1e-6; ///< what a term of 0 counts
+  double zero_term = 1e-6; ///< replaces a term of 0
 
   template <class Problem>
   constexpr outcome<placement> operator()(const Problem& p, rng&, workspace&) const {

@@ -7,9 +7,9 @@
 namespace weft::partition {
 
 /// OLB: ops in topological order, each on the device that is free first, however slow it is (ties: the earlier finish,
-/// then the smaller device id). A group counts its other members' compute time there, as everywhere.
+/// then the smaller device id). For a group, the compute time of its other members counts, too, as in `list_scheduler`.
 /// Source: Maheswaran et al., JPDC 59(2), 1999. Complexity: O(devices · (n + m)).
-/// Choose it as a baseline: what is it worth to look at speeds?
+/// Choose it as a baseline that ignores speeds.
 using olb = list_scheduler<list::by_topological_order, list::least<list::available_time>, schedule::queue_end>;
 
 } // namespace weft::partition

@@ -32,8 +32,8 @@ struct by_optimistic_cost {
 
 } // namespace list
 
-/// PEFT: of the ready ops the one with the largest mean optimistic cost (ties: topologically first), on the device with
-/// the least finish time + optimistic cost, with insertion (ties: the earlier finish, then the smaller device id).
+/// PEFT: takes the ready op with the largest mean optimistic cost (ties: topologically first), on the device with the
+/// least finish time + optimistic cost, with insertion (ties: the earlier finish, then the smaller device id).
 /// Source: Arabnejad, Barbosa, IEEE TPDS 25(3), 2014. Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
 /// Memory: 8 bytes per op and device, by definition.
 /// Choose it beside HEFT where transfers are expensive: it looks beyond the next op, at HEFT's complexity.

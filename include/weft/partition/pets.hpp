@@ -69,7 +69,7 @@ struct by_level_and_rank {
 /// Departs: the source rounds ranks to integers, which would depend on the unit of time.
 /// Source: Ilavarasan, Thambidurai, J. Computer Sciences 3(2), 2007.
 /// Complexity: O(devices · (n + m) + n log n) plus the gaps passed.
-/// Choose it to compare, or for graphs that are levels of alike ops.
+/// Choose it to compare, or for graphs with levels of similar ops.
 using pets = list_scheduler<list::by_level_and_rank, list::least<list::finish_time>>;
 
 } // namespace weft::partition

@@ -13,14 +13,14 @@ struct completion_lost {
 };
 } // namespace list
 
-/// Sufferage: of the ready ops, the one that loses most if it does not get the device where it is complete first gets
-/// it; one that only a single device takes loses everything. Ties: topologically first, the smaller device id.
+/// Sufferage: the ready op that loses most without the device where it completes first goes to that device; an op that
+/// fits only one device loses everything. Ties: topologically first, the smaller device id.
 ///
-/// Departs: the source has independent ops, and decides on several per round, one for each device; here each step looks
-/// at the ops that are ready and takes one.
+/// Departs: the source has independent ops, and decides on several per round, one for each device; here each step
+/// considers the ready ops and takes one.
 /// Source: Maheswaran, Ali, Siegel, Hensgen, Freund, JPDC 59(2), 1999.
 /// Complexity: O(n · ready ops + devices · updates), at most ready ops updates per step.
-/// Choose it for ops that hardly wait for each other, on devices that suit different ops.
+/// Choose it for ops with few dependences, on unrelated devices.
 using sufferage = batch_scheduler<list::completion_lost>;
 
 } // namespace weft::partition

@@ -30,29 +30,28 @@
 namespace weft::refine {
 
 /// Finds a plan of the smallest makespan, by the search that suits the problem:
-///  - refine/identical_devices.hpp where devices are alike and nothing takes time to move;
-///  - otherwise, for up to `max_ops` ops, a search that learns from its dead ends (bound/exact/conflict_search.hpp). It
-///    asks for makespans below the best plan so far, and, with a part of the budget that grows, for makespans between
-///    the bound and that plan: a "no" raises the bound, a "yes" is a better plan. Where sends occupy the sender, or
-///    devices have more slots than the search tells apart, it finds placements that may do, and for each the best order
-///    is searched.
-/// Starts from HEFT's plan and from everything on one device.
+///   - refine/identical_devices.hpp for identical devices without transfer times;
+///   - otherwise, for up to `max_ops` ops, a search with clause learning (bound/exact/conflict_search.hpp). It tries
+///    makespans below the best plan so far and, with a growing part of the budget, makespans between the bound and that
+///    plan: a "no" raises the bound, a "yes" is a better plan. If sends occupy the sender, or devices have more slots
+///    than the search models, it finds candidate placements, and searches the best order of each.
+/// It starts from HEFT's plan and from everything on one device.
 ///
-/// With `.memory = {memory_rule::over_time}` no device holds more than its capacity, or the share of it, at any moment
-/// of the run: the search finds placements that may do, and for each the best order of those that keep to the memory is
-/// searched. If it ends without a plan, there is none: `infeasibility::kind::every_plan_fails`.
+/// With `.memory = {memory_rule::over_time}` no device exceeds its capacity, or the given share of it, at any moment of
+/// the run: the search finds candidate placements, and searches the best order of each within the memory. If it ends
+/// without a plan, there is none: `infeasibility::kind::every_plan_fails`.
 ///
-/// Run the plan under `schedule::static_order`. When the search ends within the budget, the plan is optimal and the
-/// returned bound says so; else the plan is the best that was met, and the bound the best that was proven. Without
-/// contention of transfers. docs/exact.md says how large problems may be.
-/// Uses a seed for shuffles on identical devices only. Budget: visits of pairs of ops, so to say: half the squared
-/// number of ops per decision, per dead end and per 256 rounds of rules.
+/// Run the plan under `schedule::static_order`. If the search finishes within the budget, the plan is optimal and the
+/// returned bound says so. Otherwise it returns the best plan and the best proven bound so far. Transfers are without
+/// contention. docs/exact.md says how large problems may be.
+/// Uses a seed for shuffles on identical devices only. Budget: a move is a visit of a pair of ops, that is, half the
+/// squared number of ops per decision, per dead end and per 256 rounds of rules.
 /// Source: docs/exact.md names those of its parts. Complexity: exponential.
 /// Choose it for small problems, to know the optimum.
 struct branch_and_bound {
   static constexpr std::size_t max_ops = 64;
   weft::budget budget = {.moves = 50'000'000}; ///< a few seconds at most
-  memory_limit memory = {}; ///< reserved, or what is in use at each moment
+  memory_limit memory = {}; ///< by reservations, or by use at each moment
 
   template <class Problem>
   outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {

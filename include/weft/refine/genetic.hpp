@@ -13,21 +13,23 @@
 
 namespace weft::refine {
 
-/// A population of plans: a chromosome is a topological order of the ops and a device for each component. Parents are
-/// the best of `tournament` random plans. A child takes the first part of one parent's order and the rest in the order
-/// of the other, and each component's device from one of them as well, as far as memory allows; a mutation takes a few
-/// components to other devices and ops to other places between what they wait for and what waits for them. It replaces
-/// the worst plan if it is better and no plan is as good. The population starts as mutations of the given plan.
+/// A genetic algorithm on plans: a chromosome is a topological order of the ops and a device for each component. Each
+/// parent is the best of `tournament` random plans. A child takes the first part of one parent's order and the rest in
+/// the order of the other, and each component's device from one of the two, as far as memory allows. A mutation moves a
+/// few components to other devices, and a few ops to other positions between their predecessors and successors. The
+/// child replaces the worst plan if it is better and no plan is equally good. The initial population is mutations of
+/// the given plan.
 ///
-/// Returns the best plan met, with its order; see `simulated_annealing` for policies. Each child costs one simulation,
-/// O((n + m) log(n + m)), a move of the budget. Deterministic for a seed when the budget is in moves.
+/// Returns the best plan found, with its order; see `simulated_annealing` for policies. Each child takes one
+/// simulation, O((n + m) log(n + m)), which is a move of the budget. Deterministic for a seed when the budget is in
+/// moves.
 /// Source: Wang, Siegel, Roychowdhury, Maciejewski, *Task Matching and Scheduling in Heterogeneous Computing
 /// Environments Using a Genetic-Algorithm-Based Approach*, J. Parallel and Distributed Computing 47(1), 1997.
 /// Complexity: O((n + m) log(n + m)) per child.
 /// Choose it to compare with the literature; annealing gets further in the same time.
 struct genetic {
-  weft::budget budget = {.moves = 5'000}; ///< of children
-  std::uint32_t population = 40;          ///< plans that live at a time
+  weft::budget budget = {.moves = 5'000}; ///< children
+  std::uint32_t population = 40;          ///< plans in the population
   std::uint32_t tournament = 3;           ///< random plans of which the best becomes a parent
   double crossover = 0.7;                 ///< share of children with two parents
 

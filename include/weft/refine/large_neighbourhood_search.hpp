@@ -17,25 +17,25 @@
 
 namespace weft::refine {
 
-/// Frees the components in a window of time over all devices, in a stretch of one device, along a piece of a longest
-/// path, or in a connected piece of the graph, and decides them anew one after the other, as a list scheduler does: in
-/// the order of their starts, each on the device where the path through it is shortest, in the place where it is
-/// shortest. Estimates are blurred by up to `noise`, so that the same part can be decided in different ways. Keeps what
-/// does not lengthen the schedule by more than a threshold that falls to zero as the budget is used up.
+/// Frees the components in a window of time over all devices, in an interval of one device, along a piece of a longest
+/// path, or in a connected piece of the graph. Then it schedules them again one after the other, as a list scheduler
+/// does: in the order of their starts, each on the device and at the position where the longest path through it is
+/// shortest. Estimates have random noise of up to `noise`, so that the same part can be scheduled in different ways.
+/// Keeps a result that does not lengthen the schedule by more than a threshold, which falls to zero as the budget is
+/// used up.
 ///
-/// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is one part. Deterministic
-/// for a seed when the budget is in moves.
-/// Source: Shaw, *Using Constraint Programming and Local Search Methods to Solve
-/// Vehicle Routing Problems*, CP 1998; Godard, Laborie, Nuijten, *Randomized Large Neighborhood Search for Cumulative
-/// Scheduling*, ICAPS 2005.
+/// Returns the best plan found; see `simulated_annealing` for policies. A move of the budget is one freed part.
+/// Deterministic for a seed when the budget is in moves.
+/// Source: Shaw, *Using Constraint Programming and Local Search Methods to Solve Vehicle Routing Problems*, CP 1998;
+/// Godard, Laborie, Nuijten, *Randomized Large Neighborhood Search for Cumulative Scheduling*, ICAPS 2005.
 /// Complexity: an estimate on every device and one evaluation by `incremental_schedule` per component of a part.
 /// Choose it for graphs of some hundred ops.
 struct large_neighbourhood_search {
-  weft::budget budget = {.moves = 5'000}; ///< of parts
-  std::uint32_t largest_part = 30; ///< components that are freed at once
+  weft::budget budget = {.moves = 5'000}; ///< freed parts
+  std::uint32_t largest_part = 30; ///< most components that are freed at once
   double noise = 0.02;             ///< relative to the estimated path
-  double threshold = 0.1;          ///< mean op times, at the beginning
-  std::uint32_t devices_tried = 12; ///< for each component, where there are more
+  double threshold = 0.1;          ///< in mean op times, at the beginning
+  std::uint32_t devices_tried = 12; ///< most devices that are tried for a component
 
   template <class Judge>
     requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>

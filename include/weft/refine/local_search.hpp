@@ -16,29 +16,29 @@
 
 namespace weft::refine {
 
-/// Moves one component at a time to another device that it fits and keeps the move if the simulated makespan shrinks.
-/// Half of the moves go to the device of a neighbour, half anywhere. When `patience` moves in a row have failed, a few
-/// random moves shake the best plan and the search goes on from there. Returns the best plan that it met, without an
-/// order, unless none is better than the one it was given.
+/// Moves one component at a time to another device that it fits, and keeps the move if the simulated makespan shrinks.
+/// Half of the moves go to the device of a neighbour, half to any device. After `patience` failed moves in a row, a few
+/// random moves perturb the best plan, and the search continues from there. Returns the best plan found, without an
+/// order, unless none is better than the given one.
 ///
-/// Under `schedule::static_order` the order is searched, too, and comes with the plan: what is moved goes to its best
-/// place on the device, and half of the moves exchange an item of a longest path with the one before it, or put it
-/// elsewhere. Changes are then evaluated by `incremental_schedule`, so a move of the budget, and of the patience,
-/// stands for `changes_per_move` changes, and a change is kept if the makespan does not grow.
+/// Under `schedule::static_order` the order is searched, too, and returned with the plan: a moved item gets its best
+/// position on the device, and half of the moves exchange an item of a longest path with the one before it, or move it
+/// to another position. Such changes are evaluated by `incremental_schedule`. So a move of the budget, and of the
+/// patience, stands for `changes_per_move` changes, and a change is kept if the makespan does not grow.
 ///
-/// Where runs follow the plan's order, but their score cannot be followed change by change (on a network, or for an
-/// objective that is no sum), order and placement are searched by single changes, each of which is run.
+/// If runs follow the plan's order, but the score cannot be evaluated incrementally (on a network, or for an objective
+/// that is not a sum), order and placement are searched by single changes, each of which is simulated.
 ///
-/// Under a concurrency strategy (simulate/manycore.hpp) moves are judged by how well ops then share cores, too.
-/// Each move costs one simulation, or about as much. Deterministic for a seed when the budget is in moves.
+/// Under a concurrency strategy (simulate/manycore.hpp) the simulation of a move includes how ops then share cores.
+/// Each move takes one simulation, or about as long. Deterministic for a seed when the budget is in moves.
 /// Source: Lourenço, Martin, Stützle, *Iterated Local Search*, 2003; [CP] §3.
 /// Complexity: a simulation per move; under `static_order`, that of `incremental_schedule` per change.
 /// Choose it for any ready policy and any concurrency strategy, and for large graphs when there is little time.
 struct local_search {
-  weft::budget budget = {.moves = 2000}; ///< of moves, each a simulation or about as much
-  std::uint64_t patience = 300; ///< failed moves in a row before a shake
-  std::uint32_t shake = 4;      ///< random moves in a shake
-  std::uint32_t changes_per_move = 25; ///< only under static_order, where a change costs that much less
+  weft::budget budget = {.moves = 2000}; ///< moves, each a simulation or about as much
+  std::uint64_t patience = 300; ///< failed moves in a row before a perturbation
+  std::uint32_t shake = 4;      ///< random moves in a perturbation
+  std::uint32_t changes_per_move = 25; ///< only under static_order, where changes are that much cheaper
 
   template <class Judge>
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
@@ -251,20 +251,20 @@ private:
   };
 };
 
-/// The partitioner of [CP] that moves components while the simulated makespan shrinks, as `local_search` does: starts
-/// from `start`'s plan and searches under `policy`.
+/// The partitioner of [CP] that moves components while the simulated makespan shrinks, as `local_search` does. It
+/// starts from the plan of `start` and searches under `policy`.
 ///
-/// The start decides most: on the paper's convolutional network with 50 devices, 2000 moves from HEFT's plan end at
+/// The start matters most: on the paper's convolutional network with 50 devices, 2000 moves from HEFT's plan end at
 /// 62.5 (mean of 20 seeds), from `partition::hash`'s at 127.3.
 /// Source: [CP] §3; Lourenço, Martin, Stützle, *Iterated Local Search*, 2003. Complexity: that of `start`, and a
 /// simulation per move.
-/// Choose it to compare with [CP]. The refiners that search orders, too, evaluate many more changes in the same time.
+/// Choose it to compare with [CP]. Refiners that also search orders evaluate many more changes in the same time.
 template <class Start = partition::heft, class Policy = schedule::path_completion_time>
 struct iterated_local_search {
-  local_search search{}; ///< what moves; its budget is 2000 moves
+  local_search search{}; ///< the search; its budget is 2000 moves
   /// The partitioner whose plan it starts from.
   Start start = Start(); // clang 16 crashes on {} here when Start has empty members
-  Policy policy = Policy(); ///< under which moves are judged
+  Policy policy = Policy(); ///< the policy under which moves are simulated
 
   template <class Problem>
     requires partitioner_for<Start, Problem>

@@ -15,30 +15,30 @@
 
 namespace weft::refine {
 
-/// Changes placement and order at once, and keeps changes that make the value greater by x with probability
-/// exp(−x / temperature), while the temperature falls geometrically. The value is the makespan, or what an objective
-/// that is a sum makes of it (`incremental_schedule`). The threshold is drawn before a change is evaluated, so that
-/// most bad changes are given up after a few items. Changes are drawn near the longest paths: around the best of
-/// `focus` random items; while memory lacks, at ops of devices that are short of it. After `changes_per_round` changes
-/// per op the schedule is heated up again, from the best one met.
+/// Changes placement and order together, and accepts a change that increases the value by x with probability exp(−x /
+/// temperature), while the temperature falls geometrically. The value is the makespan, or that of an objective that is
+/// a sum (`incremental_schedule`). The acceptance threshold is drawn before a change is evaluated, so that the
+/// evaluation of most bad changes stops after a few items. Changes are drawn near the longest paths: around the best of
+/// `focus` random items; while the plan exceeds the memory, at ops of devices that are short of it. After
+/// `changes_per_round` changes per op the search reheats, from the best schedule found.
 ///
-/// Returns the best plan met, with its order: run it under `schedule::static_order`. Under another policy the plan is
-/// only returned if it is better there, too. Temperatures are in units of what an op contributes to the value in the
-/// mean, which is its time if the makespan is minimised; by default they follow from how many changes the budget allows
-/// per op. Deterministic for a seed when the budget is in moves.
+/// Returns the best plan found, with its order: run it under `schedule::static_order`. Under another policy the plan is
+/// returned only if it is better there, too. The unit of temperatures is the mean contribution of an op to the value,
+/// which is its time if the makespan is minimised. By default temperatures follow from the number of changes that the
+/// budget allows per op. Deterministic for a seed when the budget is in moves.
 /// Source: Kirkpatrick, Gelatt, Vecchi, *Optimization by Simulated Annealing*, Science 220, 1983; moves and estimates
 /// as for the flexible job shop: Mastrolilli, Gambardella, *Effective Neighbourhood Functions for the Flexible Job Shop
-/// Problem*, J. Scheduling 3, 2000. Complexity: per change one evaluation by
-/// `incremental_schedule`, which takes time in what it changes.
+/// Problem*, J. Scheduling 3, 2000. Complexity: per change one evaluation by `incremental_schedule`, which takes time
+/// in the items that it changes.
 /// Choose it for the best plans, given time.
 struct simulated_annealing {
-  weft::budget budget = {.moves = 200'000}; ///< of changes
-  double initial_temperature = 0; ///< in mean op times; 0: by the budget
+  weft::budget budget = {.moves = 200'000}; ///< changes
+  double initial_temperature = 0; ///< in mean op times; 0: derived from the budget
   double final_temperature = 0;   ///< in mean op times; 0: a bit less than a third of the initial one
-  double changes_per_round = 1000; ///< per op
-  std::uint32_t focus = 8;        ///< items from which the one on the longest path is taken
-  /// Reserved: no change breaks the reservations. Over time: no change makes any device lack memory, or, where the
-  /// given plan lacks some, more of it (on devices of several slots: in the run that was planned).
+  double changes_per_round = 1000; ///< changes per op between reheats
+  std::uint32_t focus = 8;        ///< random items, of which the one on the longest path is taken
+  /// Reserved: changes keep to the reservations. Over time: no change makes a device exceed its memory or, if the given
+  /// plan already does, exceed it by more (on devices of several slots: in the planned run).
   memory_limit memory = {};
 
   template <class Judge>

@@ -20,28 +20,30 @@
 namespace weft::refine {
 
 /// Each step draws a longest path and takes the changes that may shorten it (`critical_neighbourhood`), evaluates the
-/// `candidates` with the best estimates, and makes the one that gives the least value, even if that is greater than the
-/// present one. An item that has moved is not put back on the device that it left, or elsewhere on the one where it
-/// stays, for a number of steps, unless that gives the best schedule so far: `tenure`, up to twice as many at random,
-/// and a share of the length of the path. After `patience` steps without a better schedule it returns to the best one,
-/// shakes it by a few changes of longest paths, and goes on. Where anything is charged for ops and transfers, half of
-/// the candidates are reassignments of any op, since what is on no longest path has its charge, too.
+/// `candidates` with the best estimates, and makes the one with the least value, even if that is greater than the
+/// current value. For a number of steps, a moved item may not return to the device that it left, nor change its
+/// position on its device again, unless that gives the best schedule so far. That number is `tenure`, up to twice as
+/// many at random, plus a share of the length of the path. After `patience` steps without a better schedule the search
+/// returns to the best one, perturbs it by a few changes of longest paths, and continues. If the objective charges for
+/// ops and transfers, half of the candidates are reassignments of any op, because ops on no longest path have charges,
+/// too.
 ///
-/// Returns the best plan met; see `simulated_annealing` for policies. A move of the budget is a change that was
-/// evaluated. Deterministic for a seed when the budget is in moves.
+/// Returns the best plan found; see `simulated_annealing` for policies. A move of the budget is an evaluated change.
+/// Deterministic for a seed when the budget is in moves.
 /// Source: Glover, *Tabu Search, Part I*, ORSA J. Computing 1(3), 1989; for shops: Nowicki, Smutnicki, *A Fast Taboo
 /// Search Algorithm for the Job Shop Problem*, Management Science 42(6), 1996; Mastrolilli, Gambardella, *Effective
 /// Neighbourhood Functions for the Flexible Job Shop Problem*, J. Scheduling 3, 2000.
 /// Complexity: per step a longest path with an estimate for each op on it and each device, and `candidates` evaluations
-/// by `incremental_schedule`, of which each takes time in what it changes.
-/// Choose it where devices are the bottleneck, as in shops; where communication is, annealing is better.
+/// by `incremental_schedule`, each of which takes time in the items that it changes.
+/// Choose it where devices are the bottleneck, as in job shops. Where communication is the bottleneck, annealing is
+/// better.
 struct tabu_search {
-  weft::budget budget = {.moves = 200'000}; ///< of changes
+  weft::budget budget = {.moves = 200'000}; ///< changes
   std::uint32_t candidates = 2;   ///< changes that a step evaluates, besides those that are tabu
-  std::uint32_t tenure = 6;       ///< steps, at least, for which what has moved does not return
-  double tenure_per_item = 0.2;   ///< further steps, by items on the longest path
+  std::uint32_t tenure = 6;       ///< least number of steps for which a moved item may not return
+  double tenure_per_item = 0.2;   ///< additional steps per item on the longest path
   std::uint64_t patience = 2'000; ///< steps without a better schedule before it returns to the best one
-  std::uint32_t shake = 10;       ///< changes of longest paths that are made then
+  std::uint32_t shake = 10;       ///< changes of longest paths in a perturbation
   /// As in `simulated_annealing`.
   memory_limit memory = {};
 

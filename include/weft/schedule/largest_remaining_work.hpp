@@ -6,10 +6,10 @@
 
 namespace weft::schedule {
 
-/// The item from which the path with the most work leads to a sink, in work units, wherever the ops are placed. A
-/// send counts as much as the best of the consumers that it reaches.
+/// Runs the item with the most work on a path to a sink first, in work units, wherever the ops are placed. A send
+/// counts as much as the best of the consumers that it reaches.
 /// Source: [CP] §2. Complexity: O(n + m) per run and O(log ready) per pick.
-/// Choose it to compare: what is it worth that `path_completion_time` knows the placement?
+/// Choose it to compare with `path_completion_time`, which takes the placement into account.
 struct largest_remaining_work {
   template <class Problem>
   constexpr void assign_keys(const context<Problem>& c, std::span<double> keys) const {

@@ -15,16 +15,17 @@
 
 namespace weft::schedule {
 
-/// MSR: an op counts 1 for each local consumer and 1 for each send it causes; a send counts 3, and 5 more when its
-/// receiver *will have nothing to run when it next becomes free*. Ties by PCT, then first come.
+/// MSR: runs the item with the most points first. An op has 1 point for each local consumer and 1 for each send that it
+/// causes. A send has 3 points, and 5 more if its receiver *will have nothing to run when it next becomes free*. Ties:
+/// PCT, then the first to become ready.
 ///
-/// A receiver will have something to run if its queue is not empty, or if its running op causes a send or makes an op
-/// there ready, or if a transfer that is under way (its send has begun) and arrives by then makes one ready. (With
-/// several slots per device, what its running items lead to counts as soon as they start.)
+/// A receiver will have something to run in three cases: its queue is not empty; its running op causes a send or makes
+/// an op there ready; or a transfer that is under way (its send has begun) arrives by then and makes one ready. (With
+/// several slots per device, the results of its running items count as soon as these start.)
 ///
 /// Source: [CP] §2. Complexity: O(log + destinations with waiting sends) per pick instead of a scan of the whole queue:
 /// only the 5 points depend on the state of the run, and they are the same for all sends from one device to another.
-/// Choose it where devices idle for want of inputs, at two to three times the time of the others.
+/// Choose it where devices idle for lack of inputs; runs take two to three times as long to simulate.
 struct maximum_successor_rank {
   template <class Problem>
   class queue {

@@ -6,9 +6,9 @@
 
 namespace weft::schedule {
 
-/// PCT: the item from which the longest path in time leads to a sink, under the placement. An op counts its compute
-/// time; a transfer its send, the time on the link, and a receive that costs as much as a send would on the receiver
-/// (the receive counts in this rank only; in the run, receiving is free).
+/// PCT: runs the item with the longest path to a sink first, in time under the placement. An op counts its compute
+/// time; a transfer counts its send, the time on the link, and a receive that takes as long as a send on the receiver
+/// would (in this rank only; in the run, receiving takes no time).
 /// Source: [CP] §2. Complexity: O(n + m) per run and O(log ready) per pick.
 /// Choose it for placements that come without an order.
 struct path_completion_time {

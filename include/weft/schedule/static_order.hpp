@@ -12,12 +12,11 @@
 
 namespace weft::schedule {
 
-/// Each device runs its items in the plan's order and waits for the next one rather than run another that is ready.
-/// So a schedule that was planned comes out no later than planned, which a device that takes whatever is ready cannot
-/// promise (Graham's anomalies).
+/// Each device runs its items in the plan's order, and waits for the next one rather than run another that is ready. So
+/// a run ends no later than planned. A device that runs whatever is ready cannot guarantee that (Graham's anomalies).
 ///
-/// Sends that the order does not mention follow their producer at once. A plan without an order is run by descending
-/// PCT rank. An order that contradicts the graph leaves the run incomplete; `validate` finds out beforehand.
+/// Sends that are not in the order follow their producer at once. A plan without an order runs in descending PCT rank.
+/// An order that contradicts the graph leaves the run incomplete; `validate` detects that beforehand.
 /// Source: Graham, *Bounds on Multiprocessing Timing Anomalies*, SIAM J. Applied Mathematics 17(2), 1969, for the
 /// reason. Complexity: O(n + m) per run and O(1) per pick.
 /// Choose it for plans with an order: those of list schedulers, clusterings and refiners.

@@ -23,41 +23,42 @@ template <class Policy, class Network, class Devices>
 inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> = true;
 } // namespace detail
 
-/// The best plan that a budget allows, as the evaluation judges it: a run policy, for the makespan, or an `evaluation`
-/// of one and an objective. Run it under that policy.
+/// The best plan within a budget, under a run policy, for the makespan, or under an `evaluation` of a run policy and an
+/// objective. Run the plan under the same policy.
 /// ```
 /// const auto r = weft::solve::best(problem, {.seconds = 10}); // the makespan in the plan's order, without contention
 /// // r.plan, r.makespan, r.bound, r.gap(), r.tried
 /// const weft::simulate::under fair{weft::schedule::static_order{}, weft::simulate::fair_sharing{}};
 /// const auto s = weft::solve::best(problem, fair, {.seconds = 10});
 /// ```
-/// Devices that are alike and transfers that cost nothing: exact search by windows. Else several heuristics, each
-/// judged in its own order and in that of its run by path completion time; up to 60 ops, branch and bound, for more a
-/// better bound by refutation, if that can raise the objective's; then tabu search and annealing from the best, of
-/// which the better one gets most of the time. Last, what moves bytes for no gain goes back to its neighbours. Ends
-/// early when a plan meets the bound. The same problem, options and seed give the same result at any number of threads
-/// if the budget is in moves. Without a plan, the status is `infeasible` if it is proven that there is none, else
-/// `not_found`; `reason` says more. Plans that miss a demand of the objective are `late`, and only returned if none was
-/// found that does not. Where the objective is not the
-/// makespan, annealing follows it change by change if it is a sum (`objective_parts::is_sum`); else annealing proposes,
-/// and runs decide.
+/// For identical devices and free transfers it uses exact search. Otherwise it runs several heuristics, each evaluated
+/// in its own order and in that of a run by path completion time. Then come branch and bound for up to 60 ops, and for
+/// more ops a better bound by refutation, if that can raise the objective's bound; then tabu search and annealing from
+/// the best plan, of which the better one gets most of the time. Last, transfers that gain nothing are removed. It ends
+/// early if a plan meets the bound. If the budget is in moves, the same problem, options and seed give the same result
+/// with any number of threads.
 ///
-/// On a network: plans are proposed without contention and judged by their run. Where that shows transfers slower than
-/// alone, their pairs of devices are made as much slower, and plans are proposed again; last, single changes are run.
-/// The result is never worse than the plan made without contention with the same moves, nor, if there is time to try
-/// it, than everything on one device. A budget in moves holds for each
-/// search, of which there are two, and a run counts as a move per five ops; one in seconds is for all of them together,
-/// the first having half. Under `effort::heuristics` there are no further searches, under `first_plan` the first plan
-/// that may be used is the only one. Memory: O(devices²).
+/// Without a plan, the status is `infeasible` if it is proven that there is none, else `not_found`; `reason` says more.
+/// Plans that miss a requirement of the objective are `late`, and returned only if no other plan was found. For an
+/// objective other than the makespan, annealing evaluates it incrementally if it is a sum (`objective_parts::is_sum`).
+/// Otherwise annealing chooses changes by the makespan, and simulated runs decide.
 ///
-/// With `.memory = {memory_rule::over_time}` no device ever holds more than its capacity in the run of the plan, on a
-/// network as well; `peaks` says how much it holds. Plans that reservations would refuse are found. Where memory binds,
-/// heuristics run again under reservations learned from plans that needed too much, orders are searched that keep to
-/// it, for up to 60 ops exactly, plans are repaired, and annealing accepts no change that needs too much; where a run
-/// on a network needs too much, plans are proposed again for less memory. Where memory does not bind, plans are those
+/// On a network: plans are made without contention and evaluated by simulated runs with it. If a run shows slower
+/// transfers, the costs between these pairs of devices are raised accordingly, and plans are made again; last, single
+/// changes are simulated. The result is never worse than the plan made without contention with the same moves, nor, if
+/// there is time to try it, than everything on one device. A budget in moves holds for each of the two searches, and a
+/// run counts as one move per five ops. A budget in seconds is for everything together, half of it for the first
+/// search. Under `effort::heuristics` there are no further searches; under `first_plan` the first usable plan is the
+/// only one. Memory: O(devices²).
+///
+/// With `.memory = {memory_rule::over_time}` no device exceeds its capacity in the run of the plan, also on a network;
+/// `peaks` says how much each device holds. That finds plans which reservations would reject. Where memory binds,
+/// heuristics run again under reservations learned from plans that needed too much; orders within the memory are
+/// searched, for up to 60 ops exactly; plans are repaired; and annealing accepts no change that needs too much. If a
+/// run on a network needs too much, plans are made again for less memory. Where memory does not bind, plans are those
 /// of unlimited memory. See docs/memory.md. Throws `value_error` for a ready policy other than `schedule::static_order`
 /// that is on no network.
-/// Source: a composition of what this library has; each part names its own. Complexity: that of its parts, within the
+/// Source: a composition of parts of this library; each part names its own. Complexity: that of its parts, within the
 /// budget.
 /// Choose it when the plan matters more than the time to find it, or when you do not know what to choose.
 template <must_be::problem Problem, class E>

@@ -39,15 +39,15 @@ struct best_options {
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max(); ///< changes that refinement may evaluate
   std::uint64_t seed = 0;                                          ///< the same seed, the same plan
   unsigned threads = 1;                                            ///< at most
-  /// Independent refinements of which the best is taken. 0: one per thread; or, if the budget is in moves, so that the
-  /// result does not depend on the number of threads, one per 1000 moves per op, up to 4: a longer one is better than
-  /// several that are shorter than that.
+  /// Independent refinements of which the best is taken. 0: one per thread. With a budget in moves, one for each 1000
+  /// moves per op, at most 4, so that the result does not depend on the number of threads; with fewer moves for each,
+  /// a single longer one is better.
   unsigned chains = 0;
   const std::stop_token* stop = nullptr; ///< ends the search with the best plan so far
   const std::function<void(const progress&)>* on_progress = nullptr; ///< of better plans; one call at a time
   /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
   memory_limit memory = {};
-  solve::effort effort = solve::effort::full; ///< the best plan, or what heuristics find
+  solve::effort effort = solve::effort::full; ///< the best plan, or only the plans of heuristics
 
   /// Whether results depend on the speed of the machine.
   bool timed() const { return seconds < std::numeric_limits<double>::infinity(); }
