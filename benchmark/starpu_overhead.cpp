@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <starpu.h>
+
 namespace {
 
 using namespace layered_graphs;
@@ -30,7 +32,9 @@ void compare(weft::starpu::session& s, const std::string& name, std::uint32_t wi
   const auto data_kernel = [&done](weft::op_id v, const weft::execute::op_buffers&) { done[v] = 1; };
   std::vector<double> seconds[2];
   for (int i = 0; i < repeats; ++i) {
+    starpu_pause(); // its idle workers spin on the cores that static_executor is to use
     seconds[0].push_back((with_data ? threads(data_kernel, memory) : threads(kernel)).seconds);
+    starpu_resume();
     seconds[1].push_back((with_data ? tasks(data_kernel, memory) : tasks(kernel)).seconds);
   }
   const double n = static_cast<double>(w.num_ops()) / 1e6;

@@ -5,19 +5,21 @@
 //   place zoo:resnet50 --platform cluster.json --contention fair
 #include "weft/execute/calibrate.hpp"
 #include "weft/interop/mpi.hpp"
+#include "weft/io/files.hpp"
 #include "weft/io/json_platform.hpp"
 
 #include "tool/main.hpp"
+#include "tool/ranks.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <exception>
-#include <fstream>
-#include <sstream>
+#include <iostream>
+#include <ostream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -59,7 +61,7 @@ void declare(CLI::App& app, options& o) {
 }
 
 /// The summary, a line per level.
-std::string summary(const weft::mpi::calibration& c) {
+std::string summary(const weft::mpi::calibration& c, const std::vector<weft::mpi::crowded_host>& crowded) {
   std::string text = fmt::format("{} ranks", c.platform.num_devices());
   bool restless = false;
   for (std::size_t k = 1; k < c.levels.size(); ++k) {
@@ -70,8 +72,12 @@ std::string summary(const weft::mpi::calibration& c) {
                         level.typical_error * 100, level.largest_error * 100);
     restless = restless || level.typical_error > 0.5;
   }
-  if (restless) {
-    text += "\ntimes vary too much to be relied on: does something else run, or more ranks than there are cores?";
+  for (const auto& host : crowded) {
+    text += fmt::format("\n{} has {} core{} for {} ranks, which take turns: latencies and rates of single transfers "
+                        "are not to be relied on", host.name, host.cores, host.cores == 1 ? "" : "s", host.ranks);
+  }
+  if (restless && crowded.empty()) {
+    text += "\ntimes vary too much to be relied on: does something else run?";
   }
   if (!c.complete) {
     text += "\nthe time was not enough for everything; --seconds gives more";
@@ -81,13 +87,6 @@ std::string summary(const weft::mpi::calibration& c) {
 
 int measure(const weft::mpi::communicator& all, const options& o) {
   const bool first = all.rank() == 0;
-  std::ofstream file;
-  if (first && !o.output.empty()) { // before it takes time
-    file.open(o.output);
-    if (!file) {
-      throw weft::error(fmt::format("cannot open '{}' for writing", o.output));
-    }
-  }
   weft::device mine;
   mine.reached_rates = !(o.speed > 0);
   mine.speed = mine.reached_rates ? weft::execute::calibrate(weft::machine{}).core_speed : o.speed;
@@ -98,58 +97,40 @@ int measure(const weft::mpi::communicator& all, const options& o) {
       std::fflush(stderr);
     }
   });
+  const auto crowded = weft::mpi::crowded_hosts(all);
   if (!first) {
     return 0;
   }
   if (in_terminal) {
     fmt::print(stderr, "\r\x1b[K");
   }
-  std::ostringstream text;
-  weft::io::write_platform_json(text, made.platform);
+  const auto write = [&](std::ostream& out) { weft::io::write_platform_json(out, made.platform); };
   if (o.output.empty()) {
-    fmt::print("{}", text.str());
-  } else if (!(file << text.str()).flush()) {
-    throw weft::error(fmt::format("cannot write '{}'", o.output));
+    write(std::cout);
+    std::cout.flush();
+  } else {
+    weft::io::write_file(o.output, write);
   }
   if (!o.quiet) {
-    fmt::print(stderr, "{}", summary(made));
+    fmt::print(stderr, "{}", summary(made, crowded));
   }
   return 0;
 }
 
-/// What `main` is on each rank. An error that all ranks have, such as a wrong option, is told by the first one.
 int run(int argc, char** argv) {
+  const weft::mpi::session mpi{argc, argv};
   const weft::mpi::communicator all;
   options o;
   CLI::App app{
     "Measures latencies and bandwidths between the ranks of an MPI program, and what they share, and writes\n"
     "them as a platform: a device for each rank."};
   declare(app, o);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (all.rank() == 0 && e.get_exit_code() != 0) {
-      fmt::print(stderr, "calibrate_cluster: {} (calibrate_cluster --help says more)\n", e.what());
-    } else if (all.rank() == 0) {
-      app.exit(e); // prints the help
-    }
-    return e.get_exit_code() == 0 ? 0 : 2;
-  }
-  try {
-    return measure(all, o);
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "calibrate_cluster: rank {}: {}\n", all.rank(), e.what());
-    std::fflush(stderr);
-    weft::mpi::session::end_all_ranks(2); // others may wait for this one
-  }
-  return 2;
+  const auto calibrate = [&] { return measure(all, o); };
+  return tool::main_of_ranks(all, app, "calibrate_cluster", argc, argv, o.output, [] {}, calibrate);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  return tool::main_of("calibrate_cluster", argc, argv, [](int count, char** words) {
-    const weft::mpi::session mpi{count, words};
-    return run(count, words);
-  });
+  return tool::main_of("calibrate_cluster", argc, argv, run);
 }

@@ -8,6 +8,7 @@
 #include "kernels/placed_step.hpp"
 #include "tool/command_line.hpp"
 #include "tool/main.hpp"
+#include "tool/ranks.hpp"
 
 #include "weft/compiled.hpp"
 #include "weft/concurrency/profile.hpp"
@@ -31,7 +32,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <exception>
+#include <ctime>
 #include <iostream>
 #include <span>
 #include <string>
@@ -140,6 +141,29 @@ weft::plan make_plan(const weft::mpi::communicator& all, const weft::compiled::t
   return made;
 }
 
+/// The processor time of the calling thread so far, in seconds.
+double thread_seconds() {
+  std::timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+/// A line about ranks that did not have a core all of the time, the worst of them not for the share `without` of the
+/// measured steps; nothing where each has one. A rank that waits for a message keeps its core busy.
+std::string about_cores(const std::vector<weft::mpi::crowded_host>& crowded, double without) {
+  const auto effect = fmt::format("one was without a core for {:.0f} % of the measured steps; times, measured and "
+                                  "predicted, are longer than with a core for each rank, and vary\n",
+                                  without * 100);
+  if (crowded.empty()) {
+    return without < 0.1 ? std::string{} : "note: something else ran on the ranks' cores: " + effect;
+  }
+  const auto& host = crowded.front();
+  return fmt::format("note: {} has {} core{} for {} ranks{}, which take turns: {}", host.name, host.cores,
+                     host.cores == 1 ? "" : "s", host.ranks,
+                     crowded.size() == 1 ? "" : fmt::format(" (and {} more hosts have too few)", crowded.size() - 1),
+                     effect);
+}
+
 /// Of every loss the number that some rank has.
 std::vector<float> merge(const std::vector<std::vector<float>>& by_rank) {
   std::vector<float> merged = by_rank.front();
@@ -195,9 +219,15 @@ int train(const weft::mpi::communicator& all, const options& o) {
   times step_seconds;
   std::vector<float> losses;
   weft::trace measured;
+  double all_seconds = 0;
+  double on_core = 0;
   for (unsigned i = 0; i < o.steps; ++i) {
     const bool last = i + 1 == o.steps;
+    const weft::stopwatch watch;
+    const double before = thread_seconds();
     const auto report = run(step, step.memory(), {.seconds = o.deadline, .record = last && !o.html.empty()});
+    all_seconds += watch.seconds();
+    on_core += thread_seconds() - before;
     if (report.status != weft::execute::run_status::finished) {
       if (first) {
         say("");
@@ -211,6 +241,8 @@ int train(const weft::mpi::communicator& all, const options& o) {
     measured = last ? report.trace : weft::trace{};
   }
   losses = merge(all.all_gather(std::span<const float>{losses}));
+  const auto without_core = all.all_gather(1 - on_core / all_seconds);
+  const auto crowded = weft::mpi::crowded_hosts(all);
   if (!first) {
     return 0;
   }
@@ -227,6 +259,7 @@ int train(const weft::mpi::communicator& all, const options& o) {
              program.num_devices(), all.size(), program.messages().size(), static_cast<double>(bytes) / 1e6);
   fmt::print("step: {:.3f} ms predicted, {:.3f} ms measured (median of {}); one thread: {:.3f} ms\n",
              predicted.makespan * 1e3, median(step_seconds) * 1e3, o.steps, median(alone_seconds) * 1e3);
+  fmt::print("{}", about_cores(crowded, *std::max_element(without_core.begin(), without_core.end())));
   fmt::print("losses: {} after {} steps, {}\n", losses.back(), o.steps,
              same ? "all equal to those of one thread, bit by bit" : "NOT those of one thread");
   std::fflush(stdout);
@@ -236,47 +269,24 @@ int train(const weft::mpi::communicator& all, const options& o) {
   return same ? 0 : 1;
 }
 
-/// What `main` is on each rank. An error that all ranks have, such as a wrong option, is told by the first one.
 int run(int argc, char** argv) {
+  const weft::mpi::session mpi{argc, argv};
   const weft::mpi::communicator all;
   options o;
   CLI::App app{"Plans a training step for the ranks of an MPI program, runs it with oneDNN kernels, and compares its\n"
                "time with the prediction and its losses with those of one thread."};
   declare(app, o);
-  try {
-    app.parse(argc, argv);
+  const auto check = [&] {
     kernels::check_net_name(o.net);
     if (!o.budget.empty()) {
       (void)tool::parse_budget(o.budget, "distributed");
     }
-  } catch (const CLI::ParseError& e) {
-    if (all.rank() == 0 && e.get_exit_code() != 0) {
-      fmt::print(stderr, "distributed: {} (distributed --help says more)\n", e.what());
-    } else if (all.rank() == 0) {
-      app.exit(e); // prints the help
-    }
-    return e.get_exit_code() == 0 ? 0 : 2;
-  } catch (const weft::error& e) {
-    if (all.rank() == 0) {
-      fmt::print(stderr, "distributed: {}\n", e.what());
-    }
-    return 2;
-  }
-  try {
-    return train(all, o);
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "distributed: rank {}: {}\n", all.rank(), e.what());
-    std::fflush(stderr);
-    weft::mpi::session::end_all_ranks(2); // others may wait for this one
-  }
-  return 2;
+  };
+  return tool::main_of_ranks(all, app, "distributed", argc, argv, o.html, check, [&] { return train(all, o); });
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  return tool::main_of("distributed", argc, argv, [](int count, char** words) {
-    const weft::mpi::session mpi{count, words};
-    return run(count, words);
-  });
+  return tool::main_of("distributed", argc, argv, run);
 }

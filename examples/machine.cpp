@@ -63,6 +63,9 @@ int run(int argc, char** argv) {
                  "Figures of the processors of a node: fp32 in TFLOP/s, bandwidth in GB/s, memory in GiB, watts")
     ->type_name("KEY:X,…");
   tool::parse(app, "machine", argc, argv);
+  if (!out.empty()) {
+    weft::io::require_writable(out);
+  }
 
   auto all = machine_program::read_lists(files);
   if (!nodes.empty()) {

@@ -88,13 +88,8 @@ private:
   double next_ = 0;
 };
 
-void check_outputs(const options& o, const tool::input& in) {
-  if (!o.out.empty()) {
-    tool::check_output(o.out, in);
-  }
-  if (!o.split.empty()) {
-    tool::check_split(o.split, in);
-  }
+/// Refuses files that cannot be written before anything takes time.
+void check_files(const options& o) {
   for (const auto& e : o.exports) {
     weft::io::require_writable(e.file);
   }
@@ -102,6 +97,16 @@ void check_outputs(const options& o, const tool::input& in) {
     if (!file->empty()) {
       weft::io::require_writable(*file);
     }
+  }
+}
+
+/// Refuses to write a model in another format than its own.
+void check_outputs(const options& o, const tool::input& in) {
+  if (!o.out.empty()) {
+    tool::check_output(o.out, in);
+  }
+  if (!o.split.empty()) {
+    tool::check_split(o.split, in);
   }
 }
 
@@ -143,6 +148,7 @@ std::string smaller_batch(const options& o, const tool::target& target,
 
 int run(int argc, char** argv) {
   options o = place::parse(argc, argv);
+  check_files(o);
   status_line line;
   auto target = target_of(o);
   const auto& devices = target.devices;

@@ -555,6 +555,9 @@ weft::machine describe(const options& o) {
 
 int run(int argc, char** argv) {
   const options o = parse(argc, argv);
+  if (!o.html.empty()) {
+    weft::io::require_writable(o.html);
+  }
   const auto nets = chosen(o);
   const auto machine = describe(o);
   weft::report::html_report report{.title = "Training steps on this machine"};

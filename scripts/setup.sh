@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# Makes sure that everything needed is installed: scripts/setup.sh demo|test|docs
+# Makes sure that everything needed is installed: scripts/setup.sh demo|cluster|test|docs
 # On Debian 12 it installs what is missing; elsewhere it says what is missing and exits with 1.
 set -euo pipefail
 
 purpose=${1:-test}
 case $purpose in
-  demo | test | docs) ;;
-  *) echo "usage: scripts/setup.sh demo|test|docs" >&2; exit 2 ;;
+  demo | cluster | test | docs) ;;
+  *) echo "usage: scripts/setup.sh demo|cluster|test|docs" >&2; exit 2 ;;
 esac
 min_gcc=12
 min_cmake=3.25
 
 # What is needed, for what, how to see that it is there, and Debian's package:
-# a tool, a header, the Python module, a folder, the runtime of clang's sanitizers, or a theme of mkdocs. Tests need
-# everything; without what is there for `more` they leave some out, and say so.
+# a tool, a header, the Python module, a folder, the runtime of clang's sanitizers, or a theme of mkdocs. A cluster
+# needs what the demo needs, and an MPI. Tests need everything; without what is there for `more` they leave some out,
+# and say so.
 needs() {
   cat <<'LIST'
 demo tool   g++                               g++
@@ -30,6 +31,8 @@ demo header hwloc.h                           libhwloc-dev
 demo header onnx/onnx_pb.h                    libonnx-dev
 demo header google/protobuf/message.h         libprotobuf-dev
 demo header zip.h                             libzip-dev
+cluster mpi  mpicxx                           libopenmpi-dev
+cluster tool mpirun                           openmpi-bin
 test tool   clang++-16                        clang-16
 test tool   python3                           python3
 test tool   valgrind                          valgrind
@@ -84,7 +87,8 @@ missing() { # [more]: prints "KIND NAME PACKAGE" for everything that is not ther
   while read -r for_what kind name package; do
     if [ "$for_what" = more ]; then
       [ "${1:-}" = more ] || continue
-    elif [ "${1:-}" = more ] || { [ "$purpose" != test ] && [ "$for_what" != "$purpose" ]; }; then
+    elif [ "${1:-}" = more ] || { [ "$purpose" != test ] && [ "$for_what" != "$purpose" ] &&
+      [ "$purpose $for_what" != "cluster demo" ]; }; then
       continue
     fi
     is_present "$kind" "$name" || echo "$kind $name $package"

@@ -94,10 +94,15 @@ void add_new(named_placements& all, std::string name, const Placement& where) {
   }
 }
 
+bool is_accelerator(const problem& p, device_id d) { return hardware_kind(p.platform(), d) != device_kind::cpu; }
+
 /// Everything on one device, and the same but for ops that may not run there.
 named_placements on_one_of_the_devices(const problem& p) {
   named_placements all;
-  add_new(all, "framework default (first accelerator)", partition::first_device{}(p));
+  const auto usual = partition::first_device{}(p);
+  const bool uses_one =
+    usual && std::any_of(usual->begin(), usual->end(), [&](device_id d) { return is_accelerator(p, d); });
+  add_new(all, fmt::format("framework default (first {})", uses_one ? "accelerator" : "device"), usual);
   if (const auto one = on_one_device(p)) {
     add_new(all, fmt::format("everything on {}", p.platform().name(one->front())), one);
   }
@@ -307,8 +312,7 @@ void follow(const options& o, const problem& p, answer& a) {
 
 std::vector<report::alternative> baselines(const options& o, const problem& p) {
   auto plans = on_one_of_the_devices(p);
-  const auto is_cpu = [&](device_id d) { return hardware_kind(p.platform(), d) == device_kind::cpu; };
-  if (const auto some = partition::accelerators(p); some.size() > 1 && !is_cpu(some.front())) {
+  if (const auto some = partition::accelerators(p); some.size() > 1 && is_accelerator(p, some.front())) {
     const bool layers = partition::layer_split::finds_layers(p);
     add_new(plans, layers ? "equal blocks of layers" : "blocks of equal work, for want of layers",
             partition::layer_split{}(p));

@@ -19,8 +19,9 @@
 
 namespace tool {
 
-/// Reads the command line. Ends the program for `--help`; throws `weft::error` of one line for what is wrong.
-inline void parse(CLI::App& app, const char* program, int argc, char** argv) {
+/// Reads the command line. Throws `CLI::Success` for `--help` and `--version`, and `weft::error` of one line for what
+/// is wrong.
+inline void read_command_line(CLI::App& app, const char* program, int argc, char** argv) {
   app.set_version_flag("--version",
                        fmt::format("{} (weft {}.{}.{})", program, WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR,
                                    WEFT_VERSION_PATCH),
@@ -29,7 +30,7 @@ inline void parse(CLI::App& app, const char* program, int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) {
-      std::exit(app.exit(e)); // --help, --version
+      throw; // a CLI::Success
     }
     // An option that is misspelt also lacks under its right name, which CLI11 says first.
     for (const auto& left : app.remaining()) {
@@ -38,6 +39,15 @@ inline void parse(CLI::App& app, const char* program, int argc, char** argv) {
       }
     }
     throw weft::error(fmt::format("{} ({} --help says more)", e.what(), program));
+  }
+}
+
+/// The same, but prints what `--help` and `--version` ask for, and ends the program.
+inline void parse(CLI::App& app, const char* program, int argc, char** argv) {
+  try {
+    read_command_line(app, program, argc, argv);
+  } catch (const CLI::Success& e) {
+    std::exit(app.exit(e));
   }
 }
 

@@ -11,8 +11,8 @@ A comment right before a block says where the block comes from:
   <!-- session -->             a console block: lines after `$ ` are commands, run one after the other in an empty
                                folder that all sessions of a page share, with the programs in the PATH and the source
                                tree in WEFT_SOURCE; those of README.md see the tree's entries in that folder, as in a
-                               checkout; the other lines are what they print. A line `…` stands for any lines, a line
-                               that ends in it for any end (needs --programs)
+                               checkout; the other lines are what they print. A line `…` stands for any lines, also
+                               none; a line that ends in it for any end (needs --programs)
   <!-- table NAME -->          a table that tables.py makes from results of `compare` or `manycore`; columns headed
                                `planning` are wall time and not compared, nor are cells for which tables.py has `…`
                                (needs --programs; some need --reference)
@@ -98,22 +98,27 @@ class Checker:
         """The commands of a session, each with what it printed; where `…` stands for some of that, as shown."""
         if not (self.options.programs and self.options.programs.is_dir()):
             return None
+        examples = {source.stem for source in (ROOT / "examples").glob("*.cpp")}
         environment = {**os.environ, "WEFT_SOURCE": str(ROOT),
-                       "PATH": f"{self.options.programs.resolve()}:{os.environ['PATH']}"}
+                       "PATH": f"{self.options.programs.resolve()}:{os.environ['PATH']}",
+                       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",  # in containers
+                       "OMPI_MCA_rmaps_base_oversubscribe": "1"}
         wanted = []
         begins = [i for i, line in enumerate(shown) if line.startswith("$ ")]
         if not begins or begins[0] != 0:
             raise ValueError("a session begins with a line `$ COMMAND`")
         for begin, end in zip(begins, begins[1:] + [len(shown)]):
+            if any(not self.program(word) for word in examples.intersection(shown[begin].split())):
+                return None  # a launcher would not say so
             done = subprocess.run(["bash", "-c", shown[begin][2:]], cwd=self.folder(path), env=environment, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             printed = [line.rstrip() for line in done.stdout.splitlines()]
             if done.returncode == 127 or "command not found" in done.stdout:
                 return None  # a program that was not built
-            pattern = "\n".join(".*"
-                                if line == "…" else re.escape(line.removesuffix("…")) + "[^\n]*" * line.endswith("…")
-                                for line in shown[begin + 1:end])
-            as_shown = re.fullmatch(pattern, "\n".join(printed), re.S)
+            pattern = "".join("(?:[^\n]*\n)*" if line == "…" else
+                              re.escape(line.removesuffix("…")) + "[^\n]*" * line.endswith("…") + "\n"
+                              for line in shown[begin + 1:end])
+            as_shown = re.fullmatch(pattern, "".join(line + "\n" for line in printed))
             wanted += shown[begin:end] if as_shown else [shown[begin], *printed]
         return wanted
 

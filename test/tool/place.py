@@ -57,6 +57,7 @@ def main(folder):
     refused('zoo:mnist_conv@3', '--batch', '4', '--platform', 'dgx_a100', because='has a batch size already')
     refused(*net[:3], '--budget', 'much', because='no budget')
     refused(*net, '--html', path('no/such/report.html'), because='cannot be opened')
+    refused('none.onnx', *net[1:], '--plan', path('no/such/plan.json'), because='cannot be opened') # before all else
     refused(*net, '-o', path('placed.txt'), because='.pbtxt')
     refused(*net, '--memory-share', '2', because='--memory-share')
     refused(*net, '--times', 'x', because='model files')
@@ -520,6 +521,16 @@ def main(folder):
     check(tight[0].endswith('equal blocks of layers (4.10 s)') and '×' not in tight[1] and
           tight[1].startswith('–  framework default (first accelerator): does not fit: needs'),
           f'one card is too small: {tight}')
+
+    hosts = [{'kind': 'cpu', 'speed': 1e12, 'memory': 1e12, 'memory_bandwidth': 1e15, 'count': 2}]
+    hosts = write('hosts.json', json.dumps({'format': 'weft.platform', 'version': 1, 'devices': hosts,
+                                            'links': {'uniform': {'bandwidth': 1e9}}}))
+    check('framework default (first device)' in placed(chain(), '--platform', hosts, '--peak-rates', *few),
+          'a platform without accelerators has no first one')
+    fixed = json.dumps({'format': 'weft.workload', 'version': 1,
+                        'ops': [{'name': 'op', 'type': 'MatMul', 'work': 1e12, 'kinds': ['cpu']}]})
+    check('first accelerator' not in placed(write('fixed.json', fixed), '--platform', workstation(1e12), *few),
+          'nothing runs on accelerators if no op may')
 
     # What a step of a GraphDef fetches
     def node(name, op, *inputs, attributes=''):

@@ -9,3 +9,4 @@
 #include "weft/interop/mpi/op_times.hpp"
 #include "weft/interop/mpi/run_report.hpp"
 #include "weft/interop/mpi/session.hpp"
+#include "weft/interop/mpi/shared_cores.hpp"

@@ -84,14 +84,13 @@ TEST_CASE("mpi::executor: tensors are what one device alone computes, and what t
   }
 }
 
-TEST_CASE("mpi::executor: as docs/cluster.md shows it") {
+TEST_CASE("mpi::executor: several devices on a rank, as docs/cluster.md shows it") {
   const test::watchdog limit;
   const mpi::communicator some;
   const chain c{12, num_ranks(some)};
   const workload& workload = c.graph;
   const plan& plan = c.where;
   const auto kernel = [](op_id, const execute::op_buffers&) {};
-  // [cluster]
   const weft::mpi::communicator world;
   const weft::execute::program program{workload, plan}; // the same on every rank
   weft::mpi::executor run{world, program};              // device d is rank d
@@ -99,7 +98,6 @@ TEST_CASE("mpi::executor: as docs/cluster.md shows it") {
 
   const weft::mpi::run_report report = run(kernel, memory, {.seconds = 60, .record = true});
   report.rethrow(); // if an op threw, on this rank or another
-  // [cluster]
   CHECK(report.status == run_status::finished);
   std::vector<int> by_node;
   // [rank_map]

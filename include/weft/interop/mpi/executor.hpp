@@ -16,6 +16,7 @@
 #include "weft/interop/mpi/detail/run_control.hpp"
 #include "weft/interop/mpi/detail/run_record.hpp"
 #include "weft/interop/mpi/run_report.hpp"
+#include "weft/interop/mpi/shared_cores.hpp"
 #include "weft/interop/mpi/waiting.hpp"
 
 #include <algorithm>
@@ -27,7 +28,6 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -505,12 +505,20 @@ private:
     return {};
   }
 
-  /// Whether this host has more devices than cores, so that who waits should give way at once.
+  /// Whether the devices of this host cannot all have a core, so that who waits should give way at once. Collective.
   bool is_crowded(std::span<const detail::peer_watch::process> all) const {
-    const auto host = [&](int rank) -> const std::string& { return all[static_cast<std::size_t>(rank)].host; };
-    const auto here =
-      std::count_if(rank_of_.begin(), rank_of_.end(), [&](int r) { return host(r) == host(ranks_.rank()); });
-    return here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
+    const auto mine = allowed_cores();
+    const auto by_rank = ranks_.all_gather(std::span<const int>{mine});
+    std::vector<std::string> hosts;
+    std::vector<std::vector<int>> cores;
+    for (const int r : rank_of_) {
+      hosts.push_back(all[static_cast<std::size_t>(r)].host);
+      cores.push_back(by_rank[static_cast<std::size_t>(r)]);
+    }
+    const auto crowded = crowded_hosts(hosts, cores);
+    return std::any_of(crowded.begin(), crowded.end(), [&](const crowded_host& h) {
+      return h.name == all[static_cast<std::size_t>(ranks_.rank())].host;
+    });
   }
 
   const execute::program* program_;
