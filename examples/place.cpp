@@ -168,8 +168,9 @@ int run(int argc, char** argv) {
   check_outputs(o, in);
 
   line.show("estimating costs");
-  auto notes = in.model.notes;
   const auto table = weft::cost::typical_efficiencies();
+  tool::fit_ccr(o.modelling, in, target, table);
+  auto notes = in.model.notes;
   const auto base = tool::make_estimate(o.modelling, in, target, table);
   const place::pinned_problem pinned{o, in.model.ops, devices,
                                      tool::make_costs(o.modelling, in, target, base, notes)};

@@ -49,7 +49,8 @@ UMBRELLAS = {
                 "networks.hpp, models.hpp, concurrency.hpp and execute.hpp; graphs cut at many levels are in "
                 "partition/acyclic.hpp.", r""),
 }
-BY_NAME = re.compile(r"partition/(acyclic|multilevel/)") # too dear for an umbrella, whose users rarely need them
+# Too expensive for an umbrella, whose users rarely need them
+BY_NAME = re.compile(r"partition/(acyclic|multilevel/)|workload/generate/named")
 # A checker shares nothing with what it checks.
 FORBIDDEN = {"validate": {"partition", "schedule", "simulate", "allocate"}}
 FOREIGN = {"views": ("range/v3/",), "io": ("nlohmann/", "range/v3/"), "report": ("range/v3/",)}

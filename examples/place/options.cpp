@@ -23,11 +23,15 @@ std::string footer() {
   std::string text = "Models\n";
   text += tool::list_model_formats();
   text += tool::list_networks(20);
-  text += "  The bundled networks are training steps, or forward ops, as in zoo:bert_base:inference. Batch size and\n"
-          "  length of the sequences may follow the name, as in zoo:bert_base@32x128:inference.\n\nPlatforms\n";
+  text +=
+    "  The bundled networks are training steps, or forward ops, as in zoo:bert_base:inference. Batch size and\n"
+    "  length of the sequences may follow the name, as in zoo:bert_base@32x128:inference.\n"
+    "  random:FAMILY        a generated graph, as in random:layered,ops=100,ccr=1,seed=7; compare --help lists the\n"
+    "                       families and their parameters, those of platforms as well\n\nPlatforms\n";
   text += tool::list_platforms(20);
   text +=
     "  identical:P          P devices of speed 1 whose links take no time\n"
+    "  random:FAMILY        a generated platform, as in random:related,devices=8,max_speed=4\n"
     "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
     "\nObjectives\n"
     "  makespan  the time of one step\n"

@@ -8,26 +8,36 @@
 #include "selection.hpp"
 #include "setting.hpp"
 #include "throughput.hpp"
+#include "validation.hpp"
 #include "tool/files.hpp"
 #include "tool/main.hpp"
 
 #include "weft/io/files.hpp"
+#include "weft/io/json_plan.hpp"
+#include "weft/io/json_platform.hpp"
+#include "weft/io/json_workload.hpp"
+#include "weft/report/aggregate_csv.hpp"
 #include "weft/report/csv.hpp"
 #include "weft/report/html.hpp"
 #include "weft/report/json.hpp"
+#include "weft/report/performance_profile.hpp"
 #include "weft/report/table.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <exception>
 #include <filesystem>
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -96,10 +106,158 @@ std::filesystem::path trace_path(const options& o, const setting& s, bool single
   return path;
 }
 
+/// A file in a folder, called after what it is of; each name once.
+class named_files {
+public:
+  explicit named_files(std::filesystem::path folder) : folder_{std::move(folder)} {}
+
+  std::filesystem::path of(std::string name, std::string_view extension) {
+    std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char c) { return !(std::isalnum(c) != 0 || c == '.' || c == '=' || c == '_' || c == '+'); }, '-');
+    auto unlike = name;
+    for (int k = 2; !taken_.insert(unlike + std::string{extension}).second; ++k) {
+      unlike = fmt::format("{}-{}", name, k);
+    }
+    return folder_ / (unlike + std::string{extension});
+  }
+
+private:
+  std::filesystem::path folder_;
+  std::set<std::string> taken_;
+};
+
+void make_folder(const char* option, const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (!std::filesystem::is_directory(folder)) {
+    throw weft::error(fmt::format("{} {}: the folder cannot be made{}{}", option, folder, failed ? ": " : "",
+                                  failed ? failed.message() : std::string{}));
+  }
+  weft::io::require_writable(std::filesystem::path{folder} / "x.json");
+}
+
+/// Every run's trace in seconds.
+void write_traces(const options& o, const registry& all, const std::vector<setting>& settings,
+                  const std::vector<row>& rows) {
+  named_files files{o.traces};
+  std::size_t count = 0;
+  for (const auto& s : settings) {
+    for (const auto& [record, plan, policy] : rows) {
+      if (record.workload != s.workload_name || record.platform != s.platform_name || plan == nullptr) {
+        continue;
+      }
+      const auto path = files.of(fmt::format("{} {} {}{} {} {}", record.workload, record.platform, record.partition,
+                                             record.refine == no_name ? "" : " " + record.refine, record.schedule,
+                                             record.seed),
+                                 ".json");
+      const auto run = in_seconds(rerun(o, all, s, *plan, policy), s.unit_seconds);
+      weft::io::write_file(path, [&](std::ostream& out) { weft::io::write_trace_json(out, run); });
+      ++count;
+    }
+  }
+  fmt::print(stderr, "{} trace{} written to {}\n", count, count == 1 ? "" : "s", o.traces);
+}
+
+/// Workloads, platforms, and what ops take where.
+void write_problems(const options& o, const std::vector<setting>& settings) {
+  named_files files{o.problems};
+  std::map<std::string, bool> platforms;
+  for (const auto& s : settings) {
+    const auto& w = s.workload();
+    const auto& q = s.task->platform();
+    const auto name = s.workload_name + " " + s.platform_name;
+    weft::io::write_file(files.of(name, ".workload.json"),
+                         [&](std::ostream& out) { weft::io::write_workload_json(out, w); });
+    if (s.platform_name == own_devices || platforms.try_emplace(s.platform_name, true).second) {
+      weft::io::write_file(files.of(s.platform_name == own_devices ? name : s.platform_name, ".platform.json"),
+                           [&](std::ostream& out) { weft::io::write_platform_json(out, q); });
+    }
+    weft::io::write_file(files.of(name, ".times.csv"), [&](std::ostream& out) {
+      out << "op,device,seconds\n";
+      for (const weft::op_id v : weft::ids(w.num_ops())) {
+        for (const weft::device_id d : weft::ids(q.num_devices())) {
+          if (w.kinds(v).contains(q.kind(d))) {
+            out << fmt::format("{},{},{}\n", v, d, s.task->compute_time(v, d) * s.unit_seconds);
+          }
+        }
+      }
+    });
+  }
+  fmt::print(stderr, "{} problem{} written to {}\n", settings.size(), settings.size() == 1 ? "" : "s", o.problems);
+}
+
+bool is_picture(const std::string& file) { return std::filesystem::path{file}.extension() == ".svg"; }
+
+/// What the tables call the combinations, in the order of the command line.
+std::vector<std::string> combination_names(const options& o, const selection& chosen,
+                                           const std::vector<setting>& settings) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& partition, const std::string& refine, std::string_view schedule) {
+    const weft::report::combination c{.partition = partition, .schedule = std::string{schedule}, .refine = refine};
+    if (auto name = c.name(); !has(names, name)) {
+      names.push_back(std::move(name));
+    }
+  };
+  for (const auto& partition : chosen.partitions) {
+    for (const auto& s : settings) {
+      if (without_schedule(o.objective, s)) {
+        add(partition, std::string{no_name}, no_name);
+      } else if (partition == best) {
+        add(partition, std::string{no_name}, best);
+      } else {
+        for (const auto& refiner : chosen.refiners) {
+          for (const auto& schedule : chosen.schedules) {
+            add(partition, refiner, schedule);
+          }
+        }
+      }
+    }
+  }
+  return names;
+}
+
+/// The name of the baseline: as given, the first of a partitioner, or the first of all.
+std::string baseline_of(const options& o, const std::vector<std::string>& names) {
+  if (o.baseline.empty()) {
+    return names.empty() ? std::string{} : names.front();
+  }
+  for (const bool whole : {true, false}) {
+    for (const auto& name : names) {
+      if (whole ? name == o.baseline : name.starts_with(o.baseline + " + ")) {
+        return name;
+      }
+    }
+  }
+  const auto shown = std::vector(names.begin(), names.begin() + std::min<std::ptrdiff_t>(std::ssize(names), 6));
+  throw weft::error(fmt::format("--baseline: nothing that runs is called '{}'; the names are {}{}", o.baseline,
+                                list(shown), shown.size() < names.size() ? ", …" : ""));
+}
+
 /// Refuses files that cannot be written before anything runs.
 void check_outputs(const options& o, const std::vector<setting>& settings) {
   if (!o.html.empty()) {
     weft::io::require_writable(o.html);
+  }
+  if (!o.aggregate.empty()) {
+    weft::io::require_writable(o.aggregate);
+  }
+  for (const auto& file : o.profiles) {
+    if (!is_picture(file) && std::filesystem::path{file}.extension() != ".csv") {
+      throw weft::error(fmt::format("--performance-profile: '{}' is neither .csv nor .svg", file));
+    }
+    weft::io::require_writable(file);
+  }
+  if (!o.traces.empty()) {
+    make_folder("--traces", o.traces);
+  }
+  if (!o.problems.empty()) {
+    for (const auto& s : settings) {
+      if (s.placement_study != nullptr) {
+        throw weft::error(fmt::format("--problems: '{}' is a file of the placement study already", s.workload_name));
+      }
+    }
+    make_folder("--problems", o.problems);
   }
   if (!o.trace.empty()) {
     for (const auto& s : settings) {
@@ -120,6 +278,9 @@ int run(int argc, char** argv, const registry& all) {
   const auto known = known_strategies(all);
   const options o = parse(argc, argv, known);
   bench b{o};
+  if (!o.validate.empty()) {
+    return validate(o, all, b.settings);
+  }
   const auto chosen = select(o, known, b.settings);
   if (o.objective == objective::period && chosen.partitions != std::vector<std::string>{std::string{best}}) {
     for (auto& s : b.settings) {
@@ -127,6 +288,7 @@ int run(int argc, char** argv, const registry& all) {
     }
   }
 
+  const auto baseline = baseline_of(o, combination_names(o, chosen, b.settings));
   check_outputs(o, b.settings);
   const auto rows = run_all(o, all, chosen, b.settings);
 
@@ -142,12 +304,31 @@ int run(int argc, char** argv, const registry& all) {
   } else if (o.format == "json") {
     weft::report::write_json(std::cout, results);
   } else {
-    weft::report::write_table(
-      std::cout, results,
-      {.colour = isatty(STDOUT_FILENO) != 0, .top = o.top, .way_to_all = "--top all shows them"});
+    const weft::report::table_options how{.colour = isatty(STDOUT_FILENO) != 0,
+                                          .top = o.top,
+                                          .way_to_all = "--top all shows them",
+                                          .baseline = o.baseline.empty() ? std::string_view{} : baseline};
+    o.format == "summary" ? weft::report::write_summary(std::cout, results, how)
+                          : weft::report::write_table(std::cout, results, how);
   }
   std::cout.flush();
   const auto sections = results.sections();
+  if (!o.aggregate.empty()) {
+    weft::io::write_file(o.aggregate,
+                         [&](std::ostream& out) { weft::report::write_aggregate_csv(out, results, baseline); });
+  }
+  for (const auto& file : o.profiles) {
+    const auto quality = weft::report::quality_of(sections);
+    weft::io::write_file(file, [&](std::ostream& out) {
+      is_picture(file) ? weft::report::write_profile_svg(out, quality) : weft::report::write_profile_csv(out, quality);
+    });
+  }
+  if (!o.problems.empty()) {
+    write_problems(o, b.settings);
+  }
+  if (!o.traces.empty()) {
+    write_traces(o, all, b.settings, rows);
+  }
   if (!o.html.empty()) {
     weft::report::html_report report{
       .title = "Partitioning and scheduling strategies", .results = results, .notes = notes(o, argc, argv)};

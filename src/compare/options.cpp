@@ -3,6 +3,7 @@
 
 #include "tool/command_line.hpp"
 #include "tool/networks.hpp"
+#include "tool/random_graphs.hpp"
 
 #include "weft/core/error.hpp"
 
@@ -44,12 +45,15 @@ std::string footer(const strategy_names& all) {
   text += "  Batch size and length may follow, and inference, as in zoo:bert_base@8x128:inference.\n"
           "  suite:NAME           generated problems with their own devices: suite:all, suite:fft,\n"
           "                       'suite:fft/ccr 1/related'\n";
+  text += tool::list_random_graphs();
   text += tool::list_model_formats();
   text += "  A file of that study is for --objective period or latency; it brings its devices; in milliseconds.\n"
           "\nPlatforms\n";
   text += tool::list_platforms(23);
   text +=
-    "  identical:P             P devices of speed 1 whose links take no time\n"
+    "  identical:P             P devices of speed 1 whose links take no time\n";
+  text += tool::list_random_platforms();
+  text +=
     "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
     "  Speeds of the named machines are FLOP/s, so work must be FLOP or measured seconds there.\n\nObjectives\n"
     "  makespan  when the last op or transfer of one run ends\n"
@@ -63,6 +67,9 @@ std::string footer(const strategy_names& all) {
     "          --refine none,simulated_annealing,tabu_search --budget 5\n"
     "  compare --workload graph.csv --platform devices.csv --partition best --schedule best --budget 60 --jobs 4\n"
     "  compare --workload suite:fft,suite:lu --partition heft,peft,etf --schedule static_order --html suite.html\n"
+    "  compare --workload random:layered,ops=100,ccr=1,count=50 --platform random:related --partition heft,peft \\\n"
+    "          --schedule static_order --format summary --aggregate means.csv --performance-profile profile.svg\n"
+    "  compare --workload graph.csv --platform devices.csv --validate plan.json\n"
     "  compare --workload bert.json --objective period --partition best --schedule best --budget 10\n"
     "  compare --workload graph.csv --platform devices.csv --format csv > results.csv\n";
   return text;
@@ -94,11 +101,11 @@ options parse(int argc, char** argv, const strategy_names& all) {
   app.add_option("--workload", o.workloads, "What to run, separated by commas")
     ->required()
     ->delimiter(',')
-    ->type_name("FILE|zoo:NAME|suite:NAME");
+    ->type_name("FILE|zoo:NAME|suite:NAME|random:FAMILY");
   app
     .add_option("--platform", o.platforms, "Where to run it, separated by commas; not for workloads that bring devices")
     ->delimiter(',')
-    ->type_name("NAME|FILE|identical:P");
+    ->type_name("NAME|FILE|identical:P|random:FAMILY");
   tool::add_model_options(app, o.modelling);
   names("--partition", o.partitions, "Partitioners, or all, or best");
   names("--schedule", o.schedules, "Ready policies, or all, or best");
@@ -126,20 +133,58 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->type_name("S")
     ->capture_default_str();
   tool::add_contention_option(app, o.contention);
-  app.add_option("--format", o.format, "What to print")
-    ->check(CLI::IsMember({"table", "csv", "json"}).description(""))
-    ->type_name("table|csv|json")
+  app.add_option("--format", o.format, "What to print; summary: of the tables, the one over all problems alone")
+    ->check(CLI::IsMember({"table", "summary", "csv", "json"}).description(""))
+    ->type_name("table|summary|csv|json")
     ->capture_default_str();
   std::string top = std::to_string(o.top);
   app.add_option("--top", top, "How many rows a table has, the best first; 0 or all for all of them")
     ->type_name("N|all")
     ->capture_default_str();
-  app.add_option("--html", o.html, "Also write a report with charts, to be opened in a browser")->type_name("FILE");
+  std::vector<CLI::Option*> of_runs;
+  const auto output = [&](const char* option, auto& to, const char* help) {
+    of_runs.push_back(app.add_option(option, to, help));
+    return of_runs.back();
+  };
+  output("--html", o.html, "Also write a report with charts, to be opened in a browser")->type_name("FILE");
   app.add_option("--gantt", o.gantt, "How many of the best combinations get a Gantt chart in the report")
     ->type_name("N")
     ->capture_default_str();
-  app.add_option("--trace", o.trace, "Also write the best run as a Chrome trace, to be opened in Perfetto")
+  output("--trace", o.trace, "Also write the best run as a Chrome trace, to be opened in Perfetto")->type_name("FILE");
+  output("--traces", o.traces, "Also write what happens when in each run, a JSON file (weft.trace) each")
+    ->type_name("FOLDER");
+  output("--aggregate", o.aggregate,
+         "Also write means over all problems of a kind as CSV, with 95 % confidence intervals, ratios to\n"
+         "the baseline, and how often each strategy wins")
     ->type_name("FILE");
+  output("--performance-profile", o.profiles,
+         "Also write the share of problems that each strategy solves within a factor of the best: as CSV,\n"
+         "or as a picture if the name ends in .svg")
+    ->delimiter(',')
+    ->type_name("FILE,…");
+  output("--baseline", o.baseline,
+         "What others are compared with, as tables call it, such as heft + static_order, or by its\n"
+         "partitioner; without it, --aggregate takes the first of the command line")
+    ->type_name("NAME");
+  output("--problems", o.problems,
+         "Also write each workload and platform as native JSON, and what ops take on each device as CSV,\n"
+         "for programs of others")
+    ->type_name("FOLDER");
+  auto* const validate =
+    app.add_option("--validate", o.validate,
+                   "Run nothing, and check a plan, or a schedule with times, that another program made: each\n"
+                   "broken rule in a line, with exit status 1 if there is one; else makespan and gap");
+  validate->type_name("FILE");
+  for (auto* const other : of_runs) {
+    validate->excludes(other);
+  }
+  app
+    .add_option("--tolerance", o.tolerance,
+                "By what share times of --validate may differ from those of the model and still be the same")
+    ->check(CLI::Range(0.0, 1.0).description(""))
+    ->type_name("X")
+    ->capture_default_str()
+    ->needs(validate);
   app
     .add_option("--jobs", o.jobs,
                 "Threads to use: for several combinations at once, or for best if there is nothing\n"
@@ -148,6 +193,8 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->type_name("N")
     ->capture_default_str();
   tool::parse(app, "compare", argc, argv);
+  o.workloads = tool::join_parameters(o.workloads);
+  o.platforms = tool::join_parameters(o.platforms);
   o.top = parse_top(top);
   o.objective = objective == "period"    ? objective::period
                 : objective == "latency" ? objective::latency

@@ -38,6 +38,13 @@ struct options {
   std::string html;
   unsigned gantt = 1;
   std::string trace;
+  std::string traces;    ///< a folder
+  std::string problems;  ///< a folder
+  std::string aggregate; ///< a CSV file
+  std::vector<std::string> profiles; ///< CSV and SVG files
+  std::string baseline;  ///< of `aggregate` and the table over all problems; as `report::combination::name`
+  std::string validate;  ///< a plan or schedule to be checked; then nothing else is done
+  double tolerance = 1e-9;
   unsigned jobs = 1;
 
   bool has_budget() const { return budget.moves != weft::budget{}.moves || budget.seconds != weft::budget{}.seconds; }

@@ -242,7 +242,7 @@ private:
         fmt::format("device {} needs {} bytes and has {}", overflow->device, overflow->bytes, overflow->capacity);
       r.makespan = r.gap = weft::report::absent;
     }
-    if (!options_.html.empty() || !options_.trace.empty()) {
+    if (!options_.html.empty() || !options_.trace.empty() || !options_.traces.empty()) {
       into.plan = std::make_shared<const weft::plan>(plan);
       into.policy = policy;
     }

@@ -2,6 +2,7 @@
 #include "setting.hpp"
 
 #include "tool/costs.hpp"
+#include "tool/random_graphs.hpp"
 
 #include "weft/bound/best.hpp"
 #include "weft/cost/table.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 /// How a workload or platform is called in the results: as given, a file by its name without folder and extension.
 std::string short_name(const std::string& spec) {
-  for (const char* prefix : {"zoo:", "preset:", "identical:"}) {
+  for (const char* prefix : {"zoo:", "preset:", "identical:", "random:"}) {
     if (spec.starts_with(prefix)) {
       return spec;
     }
@@ -79,6 +80,14 @@ std::vector<input> load_workloads(const std::string& spec, const options& o) {
     tool::refuse_model_options(o.modelling, "the suite, whose problems bring their times");
     return load_suite(std::string_view{spec}.substr(6));
   }
+  if (spec.starts_with(tool::random_prefix)) {
+    std::vector<input> inputs;
+    for (const auto& graph : tool::random_graphs(spec)) {
+      auto read = tool::load(graph, o.modelling);
+      inputs.push_back({.name = read.name, .read = std::move(read)});
+    }
+    return inputs;
+  }
   std::vector<input> one(1);
   one[0].name = short_name(spec);
   auto read = tool::load(spec, o.modelling);
@@ -123,7 +132,7 @@ bench::bench(const options& o) {
                           .placement_study = i.placement_study.get(),
                           .unit_seconds = 1e-3});
     } else if (i.devices) {
-      add(i, std::string{own_devices}, *i.devices, *i.times, i.read.model.notes);
+      add(i.name, i.read.model.ops, std::string{own_devices}, *i.devices, *i.times, i.read.model.notes);
     } else {
       auto* targets = &platforms;
       if (i.read.model.ops.takes_several_slots()) {
@@ -131,26 +140,32 @@ bench::bench(const options& o) {
         tool::fit_slots(i.read.model, *targets);
       }
       for (const auto& target : *targets) {
+        auto* read = &i.read;
+        if (read->ccr) {
+          read = &scaled.emplace_back(tool::load(read->spec, o.modelling));
+          tool::fit_ccr(o.modelling, *read, target, efficiencies);
+        }
+        const auto& model = read->model;
         auto notes = target.devices.notes();
-        notes.insert(notes.end(), i.read.model.notes.begin(), i.read.model.notes.end());
-        const auto base = tool::make_estimate(o.modelling, i.read, target, efficiencies);
-        auto costs = tool::make_costs(o.modelling, i.read, target, base, notes);
+        notes.insert(notes.end(), model.notes.begin(), model.notes.end());
+        const auto base = tool::make_estimate(o.modelling, *read, target, efficiencies);
+        auto costs = tool::make_costs(o.modelling, *read, target, base, notes);
         if (o.objective == objective::period) {
-          if (auto note = tool::about_updates(i.read.model.ops); !note.empty()) {
+          if (auto note = tool::about_updates(model.ops); !note.empty()) {
             notes.push_back(std::move(note));
           }
         }
-        add(i, short_name(target.name), target.devices, std::move(costs), std::move(notes));
+        add(i.name, model.ops, short_name(target.name), target.devices, std::move(costs), std::move(notes));
       }
     }
   }
 }
 
-void bench::add(const input& i, std::string platform_name, const weft::platform<>& q, weft::cost::tabulated costs,
-                std::vector<std::string> notes) {
+void bench::add(const std::string& name, const weft::workload& w, std::string platform_name, const weft::platform<>& q,
+                weft::cost::tabulated costs, std::vector<std::string> notes) {
   settings.push_back(
-    {.workload_name = i.name, .platform_name = std::move(platform_name), .notes = std::move(notes)});
-  auto& task = settings.back().task.emplace(i.read.model.ops, q, std::move(costs));
+    {.workload_name = name, .platform_name = std::move(platform_name), .notes = std::move(notes)});
+  auto& task = settings.back().task.emplace(w, q, std::move(costs));
   settings.back().bound = weft::bound::best(task);
 }
 

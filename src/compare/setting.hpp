@@ -54,6 +54,7 @@ struct setting {
 struct bench {
   std::vector<input> inputs;
   std::vector<tool::target> platforms;
+  std::list<tool::input> scaled;               ///< generated graphs with the ratio that they are to have on a platform
   std::list<std::vector<tool::target>> fitted; ///< the same for workloads whose ops take several slots
   std::vector<setting> settings; ///< workload by workload, in the order of the command line
 
@@ -62,8 +63,8 @@ struct bench {
   bench(const bench&) = delete;
 
 private:
-  void add(const input& i, std::string platform_name, const weft::platform<>& q, weft::cost::tabulated costs,
-           std::vector<std::string> notes = {});
+  void add(const std::string& name, const weft::workload& w, std::string platform_name, const weft::platform<>& q,
+           weft::cost::tabulated costs, std::vector<std::string> notes);
 };
 
 } // namespace comparison

@@ -4,6 +4,7 @@
 #include "weft/concurrency/profiled_times.hpp"
 #include "weft/cost/measured.hpp"
 #include "weft/io/json_profile.hpp"
+#include "weft/workload/generate/ccr.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/slots.hpp"
@@ -264,6 +265,28 @@ costs make_costs(const model_options& o, const input& in, const target& on, cons
     notes.emplace_back("devices of other speeds take times in proportion to their speeds");
   }
   return costs{measured, w, on.devices};
+}
+
+void fit_ccr(const model_options& o, input& in, const target& on, const weft::cost::efficiency_table& table) {
+  if (!in.ccr) {
+    return;
+  }
+  auto& w = in.model.ops;
+  const auto base = make_estimate(o, in, on, table);
+  double ratio = 0;
+  try {
+    // Where ops take longer with larger tensors, the ratio is only approached.
+    for (int pass = 0; pass < 8 && (pass == 0 || std::abs(ratio - *in.ccr) > 1e-3 * *in.ccr); ++pass) {
+      std::vector<std::string> told_later;
+      w = weft::generate::with_ccr(w, on.devices, *in.ccr, make_costs(o, in, on, base, told_later));
+      ratio = weft::generate::ccr_of(w, on.devices, make_costs(o, in, on, base, told_later));
+    }
+  } catch (const weft::value_error& e) {
+    throw weft::error(fmt::format("ccr={} of '{}' on {}: {}; another platform is, for example, random:related", *in.ccr,
+                                  in.spec, on.name, e.what()));
+  }
+  in.model.notes.push_back(
+    fmt::format("tensors are scaled: transfers take {:.3g} times as long as ops on average", ratio));
 }
 
 } // namespace tool

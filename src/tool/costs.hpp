@@ -41,6 +41,10 @@ void fit_slots(weft::model& m, std::span<target> platforms);
 estimate make_estimate(const model_options& o, const input& in, const target& on,
                        const weft::cost::efficiency_table& table);
 
+/// Scales the tensors of a generated graph that is to have a ratio of communication to computation on this platform,
+/// and notes it. Throws `weft::error` if the platform's links do not allow it.
+void fit_ccr(const model_options& o, input& in, const target& on, const weft::cost::efficiency_table& table);
+
 /// `base`, with the times that the file or a profile brings in their place. Adds to `notes` what they
 /// rest on. Throws `weft::error` if a profile has nothing for this platform.
 costs make_costs(const model_options& o, const input& in, const target& on, const estimate& base,

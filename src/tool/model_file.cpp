@@ -3,6 +3,7 @@
 
 #include "foreign_models.hpp"
 #include "networks.hpp"
+#include "random_graphs.hpp"
 
 #include "weft/core/readable.hpp"
 #include "weft/io/files.hpp"
@@ -241,6 +242,12 @@ input load(const std::string& spec, const model_options& o) {
     in.model = {.ops = std::move(made.ops), .format = "bundled network"};
     in.origin = std::move(made.origin);
     in.batch = made.batch;
+  } else if (spec.starts_with(random_prefix)) {
+    auto made = make_random_graph(spec);
+    in.name = std::move(made.name);
+    in.model = std::move(made.model);
+    in.ccr = made.ccr;
+    refuse_options_of_others(o, in);
   } else {
     const auto path = std::filesystem::path{spec};
     in.name = (path.has_filename() ? path : path.parent_path()).filename().string(); // a folder may end in a slash

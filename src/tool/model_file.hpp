@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,12 @@ struct input {
   std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
+  std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
 };
 
-/// Reads the model, or makes the bundled network, and expands it to a training step if that is wanted.
+/// Reads the model, or makes the bundled network or generated graph, and expands it to a training step if that is
+/// wanted.
 /// Throws `weft::error` of one line for everything that is wrong.
 input load(const std::string& spec, const model_options& o);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "platforms.hpp"
 
+#include "random_graphs.hpp"
+
 #include "weft/io/read.hpp"
 #include "weft/platform/identical.hpp"
 #include "weft/platform/presets.hpp"
@@ -56,6 +58,9 @@ target load_platform(const std::string& spec) {
   if (spec.starts_with(identical_prefix)) {
     return {.name = spec, .devices = identical(spec)};
   }
+  if (spec.starts_with(random_prefix)) {
+    return {.name = random_platform_name(spec), .devices = make_random_platform(spec)};
+  }
   const auto name = spec.starts_with(preset_prefix) ? spec.substr(preset_prefix.size()) : spec;
   for (const auto& e : weft::presets::entries) {
     if (e.name == name) {
@@ -65,9 +70,9 @@ target load_platform(const std::string& spec) {
   const bool is_file = std::filesystem::exists(spec) || spec.find_first_of("./") != spec.npos;
   if (!is_file || spec.starts_with(preset_prefix)) {
     const auto names = weft::presets::entries | std::views::transform(&weft::presets::entry::name);
-    throw weft::error(fmt::format(
-      "there is no platform '{}'; choose a file, identical:P for P equal devices, or one of {}", name,
-      fmt::join(names, ", ")));
+    throw weft::error(fmt::format("there is no platform '{}'; choose a file, identical:P for P equal devices, "
+                                  "random:FAMILY for drawn ones, or one of {}",
+                                  name, fmt::join(names, ", ")));
   }
   return {.name = spec, .devices = noted(weft::io::read_platform(spec))};
 }

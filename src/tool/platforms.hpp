@@ -15,8 +15,8 @@ struct target {
   bool flops = false; ///< speeds are FLOP/s for certain; else they are in the unit of the work
 };
 
-/// A named platform, with or without `preset:` before its name; `identical:P`; or a file. Throws `weft::error` of one
-/// line for what is none of them.
+/// A named platform, with or without `preset:` before its name; `identical:P`; `random:FAMILY,NAME=VALUE,…`; or a file.
+/// Throws `weft::error` of one line for what is none of them.
 target load_platform(const std::string& spec);
 
 } // namespace tool

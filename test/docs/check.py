@@ -27,9 +27,9 @@ Also: commands of `sh` blocks that have no such comment, because they need a clu
 the programs' --help lists, presets, CMake options and files of the tree that exist. Every C++ block has such a comment,
 relative links and their anchors lead somewhere, other links have the form of one, and headers and qualified names in
 code spans exist. Pages that reference.py makes as a whole are as it makes them: one for each strategy of the registry,
-and indices of headers and concepts. docs/README.md names every page once, and CHANGELOG.md begins with the library's
-version. --update writes what is expected into the files. Blocks that cannot be checked for want of a program or of
-reference data are listed. Exit status 1 if something does not hold.
+and indices of headers and concepts. docs/README.md names every page once, CHANGELOG.md begins with the library's
+version, and CITATION.cff has it. --update writes what is expected into the files. Blocks that cannot be checked for
+want of a program or of reference data are listed. Exit status 1 if something does not hold.
 """
 import argparse
 import json
@@ -354,13 +354,14 @@ class Checker:
             if once and rows.count(name) != 1:
                 self.problem(index, 1, f"{rows.count(name)} rows begin with a link to {name} instead of 1")
 
-    def check_changelog(self):
-        path = ROOT / "CHANGELOG.md"
-        version = re.search(r"^## \[?(\d+\.\d+\.\d+)", path.read_text(), re.M)
+    def check_versions(self):
         parts = [re.search(rf"WEFT_VERSION_{p} (\d+)", self.headers["weft/core/config.hpp"])[1]
                  for p in ("MAJOR", "MINOR", "PATCH")]
-        if not version or version[1] != ".".join(parts):
-            self.problem(path, 1, f"the first version is not {'.'.join(parts)}, that of core/config.hpp")
+        for name, what, pattern in (("CHANGELOG.md", "the first version", r"^## \[?(\d+\.\d+\.\d+)"),
+                                    ("CITATION.cff", "the version", r"^version: (\S+)$")):
+            version = re.search(pattern, (ROOT / name).read_text(), re.M)
+            if not version or version[1] != ".".join(parts):
+                self.problem(ROOT / name, 1, f"{what} is not {'.'.join(parts)}, that of core/config.hpp")
 
 
 def main():
@@ -379,7 +380,7 @@ def main():
         checker.check_references(page)
     checker.check_registry()
     checker.check_index()
-    checker.check_changelog()
+    checker.check_versions()
     for line in checker.skipped:
         print(f"skipped: {line}")
     for line in checker.problems:

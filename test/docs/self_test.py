@@ -35,6 +35,7 @@ BROKEN = [
     ("README.md", "scripts/test.sh ", "scripts/tests.sh ", "there is no scripts/tests.sh in the source tree"),
     ("docs/install.md", "-DWEFT_BUILD_TESTS", "-DWEFT_BUILD_TEST", "CMake has no option WEFT_BUILD_TEST"),
     ("CHANGELOG.md", "\n## 0", "\n## 9", "the first version is not"),
+    ("CITATION.cff", "\nversion: 0", "\nversion: 9", "the version is not"),
 ]
 
 
@@ -44,7 +45,7 @@ def main():
         root = pathlib.Path(folder)
         for part in ("docs", "include", "src", "test", "examples", "benchmark", "scripts", "data", "cmake", "port"):
             shutil.copytree(ROOT / part, root / part)
-        for part in ("README.md", "CHANGELOG.md", "CMakeLists.txt", "LICENSE", "conanfile.py"):
+        for part in ("README.md", "CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "LICENSE", "conanfile.py"):
             shutil.copy(ROOT / part, root / part)
 
         def says(text):

@@ -58,6 +58,8 @@ TEST_CASE("comparison: repeats become means, minima and maxima, best first") {
   CHECK(best.solved == 2);
   CHECK(best.status == "solved");
   CHECK(best.makespan_mean == 13);
+  CHECK(best.makespan_low <= 13);
+  CHECK(best.makespan_high >= 13);
   CHECK(best.makespan_min == 12);
   CHECK(best.makespan_max == 14);
   CHECK(best.speed_up == doctest::Approx(40. / 13));

@@ -65,6 +65,8 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   CHECK(json["strategies"][0]["partition"] == "hash");
   CHECK(json["strategies"][0]["best"] == 1);
   CHECK(json["strategies"][0]["ratio"] == 1);
+  CHECK(json["strategies"][0]["ratio_low"].is_null()); // one problem has no interval
+  CHECK(section["combinations"][0]["makespan_high"].is_null());
   CHECK(json["strategies"][1]["solved"] == 0);
   CHECK(json["strategies"][1]["problems"] == 1);
   CHECK(json["strategies"][1]["gap"].is_null());

@@ -30,6 +30,8 @@ TEST_CASE("family_of: up to a slash, else up to what counts or qualifies") {
   CHECK(family_of("robot") == "robot");
   CHECK(family_of("42") == "42");
   CHECK(family_of("zoo:3") == "zoo:3");
+  CHECK(family_of("random:layered ops=40 ccr=0.1/7") == "random:layered ops=40 ccr=0.1");
+  CHECK(family_of("random:stencil_1d width=4") == "random:stencil_1d width=4");
   CHECK(family_of("").empty());
 }
 
@@ -102,6 +104,37 @@ TEST_CASE("quality: refiners make strategies of their own") {
   CHECK(q.strategies[0].name == "x + tabu_search + fifo");
   CHECK(q.strategies[1].name == "x + fifo");
   CHECK(q.strategies[1].ratio == 2);
+}
+
+TEST_CASE("quality: intervals over the problems, and what is won and lost against a baseline") {
+  const comparison c{{run("a1", "x", 20), run("a1", "y", 40), run("a2", "x", 80), run("a2", "y", 20),
+                      run("b1", "x", 10), run("b1", "y", 10), run("b2", "x", 30), run("b2", "y", absent)}};
+  const auto q = quality_of(c.sections(), "x + fifo");
+  const auto& x = q.strategies[0];
+  const auto& y = q.strategies[1];
+  CHECK(x.to_baseline.mean == 1);
+  CHECK(x.to_baseline.low == 1);
+  CHECK(x.wins == 0);
+  CHECK(x.losses == 0);
+  CHECK(y.to_baseline.mean == doctest::Approx(std::cbrt(2 * .25 * 1)));
+  CHECK(y.wins == 1);
+  CHECK(y.losses == 2); // one of them has no plan
+  // Logarithms of 2, 1/4, 1 in base 2: mean -1/3, standard deviation 1.5275, over sqrt 3 times 4.3027: 3.7946.
+  CHECK(y.to_baseline.low == doctest::Approx(std::exp2(-1. / 3 - 3.79462)).epsilon(1e-4));
+  CHECK(y.to_baseline.high == doctest::Approx(std::exp2(-1. / 3 + 3.79462)).epsilon(1e-4));
+  CHECK(x.makespan.mean == 35);
+  CHECK(x.makespan.high - x.makespan.mean == doctest::Approx(3.182446 * std::sqrt(2900. / 3 / 4)).epsilon(1e-6));
+  CHECK(x.ratio_low == 1); // nobody is better than the best
+  CHECK(x.ratio_high > x.ratio);
+  CHECK(x.gap_low <= x.gap);
+  CHECK(x.gap_high >= x.gap);
+  const auto none = quality_of(c.sections());
+  CHECK(none.strategies[1].wins == 0);
+  CHECK(none.strategies[1].losses == 0);
+  CHECK(std::isnan(none.strategies[1].to_baseline.mean));
+  const auto single = quality_of(comparison{{run("a1", "x", 20)}}.sections());
+  CHECK(std::isnan(single.strategies[0].ratio_low));
+  CHECK(std::isnan(single.strategies[0].gap_low));
 }
 
 } // namespace report_quality_test

@@ -132,14 +132,42 @@ TEST_CASE("write_table: over several workloads, the best strategies last") {
   const auto text = lines({{run("a1", "x", 250), run("a1", "y", 500), run("b1", "x", 250), run("b1", "y", 250)}});
   const auto at = std::find(text.begin(), text.end(), "All 2 problems; gap to the lower bound, also by family");
   REQUIRE(text.end() - at >= 5);
-  CHECK(at[2] == " strategy  solved  best  to best      gap        a        b");
-  CHECK(at[3] == " x + fifo       2     2  1.000 ×  150.0 %  150.0 %  150.0 %");
-  CHECK(at[4] == " y + fifo       2     1  1.414 ×  253.6 %  400.0 %  150.0 %");
+  CHECK(at[2] == " strategy  solved  best  to best              95 %      gap            95 %        a        b");
+  CHECK(at[3] == " x + fifo       2     2  1.000 ×    1.000 to 1.000  150.0 %  150.0 to 150.0  150.0 %  150.0 %");
+  CHECK(at[4] == " y + fifo       2     1  1.414 ×  1.000 to 115.608  253.6 %  0.0 to 28802.1  400.0 %  150.0 %");
   for (const auto& line : text) {
     CHECK_FALSE(line.ends_with(' '));
   }
   const auto one = lines({{run("a", "x", 250)}});
   CHECK(std::find_if(one.begin(), one.end(), [](const auto& l) { return l.starts_with("All "); }) == one.end());
+}
+
+TEST_CASE("write_table: means of several runs have an interval") {
+  const auto text = lines({{run("net", "hash", 250), run("net", "heft", 120), run("net", "heft", 130)}});
+  CHECK(text[2] ==
+        "  partition  schedule  runs  mean [s]      95 %  min [s]  max [s]  speed-up      gap     moved  peak "
+        "memory  planning");
+  CHECK(text[4].starts_with("* heft       fifo         2   125.000  ± 63.531  120.000  130.000"));
+  CHECK(text[5].starts_with("  hash       fifo         1   250.000            250.000"));
+}
+
+TEST_CASE("write_summary: the table over all problems alone, perhaps with a baseline") {
+  const comparison c{{run("a1", "x", 250), run("a1", "y", 500), run("a2", "x", 250), run("a2", "y", 200)}};
+  std::ostringstream out;
+  write_summary(out, c, {.baseline = "y + fifo"});
+  CHECK(
+    out.str() ==
+    "All 2 problems; gap to the lower bound; baseline: y + fifo\n\n"
+    " strategy  solved  best  to best              95 %  to baseline              95 %  won  lost      gap             "
+    "95 %\n"
+    " x + fifo       2     1  1.118 ×    1.000 to 4.615      0.791 ×  0.002 to 266.743    1     1  150.0 %   150.0 to "
+    "150.0\n"
+    " y + fifo       2     1  1.414 ×  1.000 to 115.608      1.000 ×    1.000 to 1.000    0     0  216.2 %  0.0 to "
+    "106597.4\n");
+  std::ostringstream one;
+  write_summary(one, {{run("a1", "x", 250)}}, {.top = 1});
+  CHECK(one.str() == "All 1 problem; gap to the lower bound\n\n"
+                     " strategy  solved  best  to best      gap\n x + fifo       1     1  1.000 ×  150.0 %\n");
 }
 
 TEST_CASE("write_table: refiners have a column where there are any") {

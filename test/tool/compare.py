@@ -196,6 +196,120 @@ def main(folder):
     gaps = run('--workload', stg, '--platform', 'identical:2', '--partition', 'best', '--schedule', 'best').stdout
     check('-0.0 %' not in gaps, f'nothing is minus zero: {gaps}')
 
+    # Random graphs
+    related = 'random:related,devices=4,max_speed=3'
+    drawn = ('--platform', related, '--partition', 'heft,hash', '--schedule', 'static_order')
+    r = rows('--workload', 'random:layered,ops=40,ccr=2,count=3,seed=5,random:cholesky,tiles=4', *drawn)
+    check([x['workload'] for x in r[::2]] == [f'random:layered ops=40 ccr=2/{i}' for i in (5, 6, 7)] +
+          ['random:cholesky tiles=4'], f'items keep their parameters, and graphs have their seeds: {r[::2]}')
+    check(r[0]['platform'] == 'random:related devices=4 max_speed=3', f'the name of a drawn platform: {r[0]}')
+    check(without_times(rows('--workload', 'random:layered,ops=40,ccr=2,seed=6', *drawn)) == without_times(r[2:4]),
+          'one of several graphs is the same alone, and a second run gives the same')
+    sizes = {c: float(rows('--workload', f'random:layered,ops=40,ccr={c}', *drawn)[1]['transfer_bytes'])
+             for c in (1, 3)}
+    check(abs(sizes[3] / sizes[1] - 3) < 1e-3, f'the ratio scales bytes: {sizes}')
+    for family in ('layered', 'random_dag', 'fork_join', 'series_parallel', 'fft', 'gaussian_elimination', 'cholesky',
+                   'lu', 'stencil_1d', 'stencil_2d'):
+        r = rows('--workload', f'random:{family},ccr=1', *drawn)
+        check(len(r) == 2 and r[0]['status'] in ('solved', 'optimal'), f'{family}: {r}')
+        check(f'random:{family} ' in run('--help').stdout, f'--help teaches {family}')
+    check(len(rows('--workload', 'random:layered,ops=40', '--platform', 'random:heterogeneous,devices=5', '--partition',
+                   'heft', '--schedule', 'fifo')) == 1, 'heterogeneous devices')
+    note = run('--workload', 'random:layered,ccr=2', *drawn).stdout
+    check('transfers take 2 times as long as ops on average' in note, f'the ratio is told: {note[-400:]}')
+    refused('--workload', 'random:layerd', *drawn, because='choose one of layered, random_dag, fork_join')
+    refused('--workload', 'random:fft,ops=3', *drawn, because='fft has points, block, ccr')
+    refused('--workload', 'random:series_parallel,parallel_share=2', *drawn,
+            because='parallel_share: must be from 0 to 1')
+    refused('--workload', 'random:layered,ops=x', *drawn, because="'x' is not a whole number")
+    refused('--workload', 'random:layered,ccr=1', '--platform', 'identical:4', because='random:related')
+    refused('--workload', 'random:layered', '--platform', 'random:relatd',
+            because='choose one of related, heterogeneous')
+    refused('--workload', 'random:layered', '--platform', 'dgx_a100', because='--work flop or --work seconds')
+    refused('--workload', 'random:layered', *drawn, '--batch', '3', because='--batch is for')
+
+    # What is made of several problems
+    several = ('--workload', 'random:layered,ops=30,ccr=1,count=8,random:fft,ccr=1', '--platform', related,
+               '--partition', 'hash,heft', '--schedule', 'static_order')
+    summary = run(*several, '--format', 'summary', '--baseline', 'hash').stdout
+    check(summary.startswith('All 9 problems') and 'baseline: hash + static_order' in summary and
+          ' to 1.000' in summary, f'the table over all problems alone, with intervals: {summary}')
+    names = ('means.csv', 'profile.csv', 'profile.svg', 'traces', 'problems')
+    out = {name: os.path.join(folder, name) for name in names}
+    r = run(*several, '--format', 'csv', '--aggregate', out['means.csv'], '--performance-profile',
+            f"{out['profile.csv']},{out['profile.svg']}", '--traces', out['traces'], '--problems', out['problems'])
+    check(r.returncode == 0, f'writes all files: {r.stderr}')
+    runs = list(csv.DictReader(io.StringIO(r.stdout)))
+    with open(out['means.csv']) as f:
+        means = list(csv.DictReader(f))
+    check([x['family'] for x in means] == ['random:layered ops=30 ccr=1'] * 2 + ['random:fft ccr=1'] * 2 + ['all'] * 2,
+          f'a row per strategy and kind of problem: {means}')
+    by_hand = [float(x['makespan']) for x in runs if x['partition'] == 'heft' and 'layered' in x['workload']]
+    heft = next(x for x in means if x['partition'] == 'heft')
+    mean = sum(by_hand) / 8
+    half = 2.364624 * (sum((x - mean) ** 2 for x in by_hand) / 7 / 8) ** 0.5
+    check(abs(float(heft['makespan_mean']) - mean) < 1e-9 * mean and
+          abs(float(heft['makespan_high']) - mean - half) < 1e-5 * half, f'mean and interval by hand: {heft}')
+    check(heft['wins'] == '8' and float(heft['to_baseline_high']) < 1, f'the baseline is the first, hash: {heft}')
+    with open(out['profile.csv']) as f:
+        steps = list(csv.DictReader(f))
+    check(steps[0] == {'strategy': 'heft + static_order', 'factor': '1', 'share': '1'}, f'the profile: {steps}')
+    with open(out['profile.svg']) as f:
+        check(f.read().startswith('<svg'), 'the profile as a picture')
+    traces = sorted(os.listdir(out['traces']))
+    check(len(traces) == 18, f'a trace per run: {traces}')
+    with open(os.path.join(out['traces'], traces[0])) as f:
+        trace = json.load(f)
+    check(trace['format'] == 'weft.trace' and any(abs(float(x['makespan']) - trace['makespan']) < 1e-12 for x in runs),
+          'a trace is that of a run')
+    repeated = run(*using(NET, PLATFORM, '--repeat', '3')).stdout
+    check(' 95 % ' in repeated and '± ' in repeated, f'repeats have an interval: {repeated}')
+    refused(*several, '--baseline', 'peft', because='hash + static_order, heft + static_order')
+    refused(*several, '--performance-profile', 'profile.png', because='.csv nor .svg')
+    refused(*several, '--aggregate', os.path.join(folder, 'no', 'r'), because='cannot write')
+
+    # Schedules of others
+    one = ('--workload', 'random:layered,ops=30,ccr=1,seed=3', '--platform', related)
+    kept = [os.path.join(out['traces'], t) for t in traces if '-3-random' in t and 'heft' in t]
+    r = run(*one, '--validate', kept[0])
+    check(r.returncode == 0 and ': valid; makespan' in r.stdout and 'above the lower bound' in r.stdout,
+          f'a trace of ours is valid: {r.stdout}{r.stderr}')
+    with open(kept[0]) as f:
+        trace = json.load(f)
+
+    def schedule(ops, **more):
+        return write('schedule.json', json.dumps({'format': 'weft.schedule', 'version': 1, 'ops': ops, **more}))
+
+    ops = [{'op': i, **x} for i, x in enumerate(trace['ops'])]
+    r = run(*one, '--validate', schedule(ops[::-1]))
+    check(r.returncode == 0, f'without transfers, tensors leave at once: {r.stdout}{r.stderr}')
+    rounded = [{**x, 'start': round(x['start'], 3), 'finish': round(x['finish'], 3)} for x in ops]
+    r = run(*one, '--validate', schedule(rounded))
+    check(r.returncode == 1 and 'instead of' in r.stdout, f'rounded times are not those of the model: {r.stdout}')
+    r = run(*one, '--validate', schedule(rounded), '--tolerance', '1e-2')
+    check(r.returncode == 0, f'but for a tolerance: {r.stdout}')
+    wrong = list(ops)
+    wrong[4] = {**wrong[4], 'start': 0, 'finish': wrong[4]['finish'] - wrong[4]['start']}
+    r = run(*one, '--validate', schedule(wrong))
+    check(r.returncode == 1 and 'op 4 ' in r.stdout and "device" in r.stdout and 'not valid: ' in r.stdout and
+          not r.stderr, f'an op that starts too early: {r.stdout}')
+    r = run(*one, '--validate', schedule(ops[:-1]))
+    check(r.returncode == 1 and 'op 29 has no device' in r.stdout, f'an op that is missing: {r.stdout}')
+    plan = write('plan.json', json.dumps({'format': 'weft.plan', 'version': 1,
+                                          'placement': [x['device'] for x in trace['ops']]}))
+    r = run(*one, '--validate', plan)
+    check(r.returncode == 0 and ': valid; makespan' in r.stdout, f'a plan without times is run: {r.stdout}{r.stderr}')
+    backwards = write('backwards.json', json.dumps({'format': 'weft.plan', 'version': 1, 'placement': [0] * 30,
+                                                    'order': list(range(29, -1, -1))}))
+    r = run(*one, '--validate', backwards)
+    check(r.returncode == 1 and 'deadlock' in r.stdout, f'an order that cannot be: {r.stdout}')
+    refused(*one, '--validate', schedule([{'op': 'nobody', 'device': 0, 'start': 0, 'finish': 1}]),
+            because="no op 'nobody'")
+    refused(*one, '--validate', schedule(ops), '--contention', 'port', because='give transfers')
+    refused(*one, '--validate', os.path.join(folder, 'missing.json'), because='missing.json')
+    refused(*several, '--validate', plan, because='one workload on one platform')
+    refused(*one, '--validate', plan, '--html', 'r.html', because='excludes')
+
     # Models of other libraries, and options that say how they are read
     check(run('--version').stdout.startswith('compare (weft '), '--version')
     graph_def = write('net.pbtxt',

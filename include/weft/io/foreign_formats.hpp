@@ -91,6 +91,7 @@ inline constexpr known_format known_formats[]{
   {begins_with<'\x1f', '\x8b'>, "it is compressed by gzip; decompress it first"},
   {[](std::string_view b) { return has_json_format(b, "weft.plan"); }, "it is a plan"},
   {[](std::string_view b) { return has_json_format(b, "weft.trace"); }, "it is a trace"},
+  {[](std::string_view b) { return has_json_format(b, "weft.schedule"); }, "it is a schedule"},
   {[](std::string_view b) { return has_json_format(b, "weft.profile"); }, "it is a profile"},
   {[](std::string_view b) { return outermost_value(b, "format").has_value(); },
    "it is JSON, but its \"format\" is none that is known here"},

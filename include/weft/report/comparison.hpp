@@ -4,6 +4,7 @@
 
 #include "weft/bound/lower_bound.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/report/interval.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,9 +19,6 @@
 #include <vector>
 
 namespace weft::report {
-
-/// A number that does not exist, such as the makespan of a run without a plan.
-inline constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
 /// The gap of a makespan above a lower bound, as `gap_above` says. `absent` unless both are finite and the bound is
 /// positive.
@@ -67,6 +65,8 @@ struct combination {
   std::size_t runs = 0;
   std::size_t solved = 0;
   double makespan_mean = absent; ///< seconds
+  double makespan_low = absent;  ///< the 95 % confidence interval of the mean, as `mean_interval` has it
+  double makespan_high = absent;
   double makespan_min = absent;
   double makespan_max = absent;
   double speed_up = absent;         ///< mean makespan of `hash` + `fifo` on the same workload and platform / own mean
@@ -128,7 +128,7 @@ namespace detail {
 
 /// Sums that become a `combination`.
 struct tally {
-  double makespan = 0;
+  std::vector<double> makespans = {};
   double transfer_bytes = 0;
   double peak_memory = 0;
   double planning_seconds = 0;
@@ -149,7 +149,7 @@ inline void add(combination& c, tally& sum, const run_record& r) {
   ++c.solved;
   c.makespan_min = c.solved == 1 ? r.makespan : std::min(c.makespan_min, r.makespan);
   c.makespan_max = c.solved == 1 ? r.makespan : std::max(c.makespan_max, r.makespan);
-  sum.makespan += r.makespan;
+  sum.makespans.push_back(r.makespan);
   sum.transfer_bytes += r.transfer_bytes ? static_cast<double>(*r.transfer_bytes) : absent;
   sum.peak_memory += r.peak_memory ? static_cast<double>(*r.peak_memory) : absent;
   for (const double seconds : {r.partition_seconds, r.refine_seconds, r.schedule_seconds}) {
@@ -162,8 +162,10 @@ inline void finish(combination& c, const tally& sum) {
     return;
   }
   const auto n = static_cast<double>(c.solved);
-  // The mean of equal numbers is that number, also where their sum was rounded.
-  c.makespan_mean = std::clamp(sum.makespan / n, c.makespan_min, c.makespan_max);
+  const auto makespan = mean_interval(sum.makespans);
+  c.makespan_mean = makespan.mean;
+  c.makespan_low = makespan.low;
+  c.makespan_high = makespan.high;
   c.transfer_bytes = sum.transfer_bytes / n;
   c.peak_memory = sum.peak_memory / n;
   c.planning_seconds = sum.planning_seconds / n;

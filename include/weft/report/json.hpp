@@ -33,7 +33,8 @@ inline void write_json_combination(std::ostream& out, const combination& c) {
   out << "{\"partition\":" << quote_json(c.partition) << ",\"refine\":" << quote_json(c.refine)
       << ",\"schedule\":" << quote_json(c.schedule) << ",\"best\":" << (c.best ? "true" : "false")
       << ",\"runs\":" << std::to_string(c.runs) << ",\"solved\":" << std::to_string(c.solved)
-      << ",\"makespan_mean\":" << json_number(c.makespan_mean) << ",\"makespan_min\":" << json_number(c.makespan_min)
+      << ",\"makespan_mean\":" << json_number(c.makespan_mean) << ",\"makespan_low\":" << json_number(c.makespan_low)
+      << ",\"makespan_high\":" << json_number(c.makespan_high) << ",\"makespan_min\":" << json_number(c.makespan_min)
       << ",\"makespan_max\":" << json_number(c.makespan_max) << ",\"speed_up\":" << json_number(c.speed_up)
       << ",\"gap\":" << json_number(c.gap) << ",\"transfer_bytes_mean\":" << json_number(c.transfer_bytes)
       << ",\"peak_memory_mean\":" << json_number(c.peak_memory)
@@ -45,8 +46,9 @@ inline void write_json_combination(std::ostream& out, const combination& c) {
 
 /// Writes `{"runs": […], "sections": […], "strategies": […]}`. A run has the columns of the CSV file and a `reason`; a
 /// section has `workload`, `platform`, `lower_bound`, `lower_bound_name`, `notes` and its `combinations`, best first,
-/// as `comparison::sections` gives them; `strategies` are those of `quality_of`. Seconds (of makespan and bound:
-/// multiples of the section's `unit_seconds`), bytes, and shares of one; `null` for what does not exist.
+/// as `comparison::sections` gives them; `strategies` are those of `quality_of`; `_low` and `_high` are the limits of
+/// 95 % confidence intervals. Seconds (of makespan and bound: multiples of the section's `unit_seconds`), bytes, and
+/// shares of one; `null` for what does not exist.
 /// Complexity: O(r log r) for r runs.
 inline void write_json(std::ostream& out, const comparison& c) {
   out << "{\"runs\":[";
@@ -88,7 +90,10 @@ inline void write_json(std::ostream& out, const comparison& c) {
         << ",\"refine\":" << detail::quote_json(s.refine) << ",\"schedule\":" << detail::quote_json(s.schedule)
         << ",\"problems\":" << std::to_string(s.problems) << ",\"solved\":" << std::to_string(s.solved)
         << ",\"best\":" << std::to_string(s.best) << ",\"ratio\":" << detail::json_number(s.ratio)
-        << ",\"gap\":" << detail::json_number(s.gap) << '}';
+        << ",\"ratio_low\":" << detail::json_number(s.ratio_low) << ",\"ratio_high\":"
+        << detail::json_number(s.ratio_high)
+        << ",\"gap\":" << detail::json_number(s.gap) << ",\"gap_low\":" << detail::json_number(s.gap_low)
+        << ",\"gap_high\":" << detail::json_number(s.gap_high) << '}';
     separator = ",\n";
   }
   out << "\n]}\n";

@@ -4,6 +4,7 @@
 
 #include "weft/core/sort.hpp"
 #include "weft/report/comparison.hpp"
+#include "weft/report/interval.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,15 +21,17 @@ namespace weft::report {
 
 /// The family of a problem, by the name of its workload: up to the first slash if there is one, as in
 /// `suite:stencil_1d/ccr 1`; else up to the first digit, `_`, `@` or `-`, as in `rand0042` or `zoo:mnist_conv`. The
-/// whole name if nothing would be left.
+/// whole name if nothing would be left, and of `random:` graphs without a slash.
 inline std::string_view family_of(std::string_view workload) {
   const std::size_t slash = workload.find('/');
   const std::size_t prefix = workload.starts_with("zoo:") ? 4 : 0;
   const std::size_t end = slash != workload.npos ? slash : workload.find_first_of("0123456789_@-", prefix);
-  return end == 0 || end == prefix ? workload : workload.substr(0, end);
+  const bool whole = end == 0 || end == prefix || (slash == workload.npos && workload.starts_with("random:"));
+  return whole ? workload : workload.substr(0, end);
 }
 
-/// A mean over the problems that a strategy solved; `absent` if there is none.
+/// Means over the problems that a strategy solved, `absent` if there is none, with 95 % confidence intervals over the
+/// problems, as `mean_interval` and `geometric_interval` have them.
 struct strategy_quality {
   std::string partition;
   std::string refine;
@@ -37,7 +40,15 @@ struct strategy_quality {
   std::size_t solved = 0;   ///< those of which every run was solved
   std::size_t best = 0;     ///< those where no strategy has a smaller mean makespan
   double ratio = absent;    ///< geometric mean of makespan / the smallest of all strategies on the same problem
+  double ratio_low = absent; ///< the interval of `ratio`
+  double ratio_high = absent;
   double gap = absent;      ///< geometric mean of makespan / lower bound, minus 1; of problems with a positive bound
+  double gap_low = absent;  ///< the interval of `gap`
+  double gap_high = absent;
+  interval makespan = {};    ///< arithmetic mean; it says something of problems that are alike
+  interval to_baseline = {}; ///< geometric mean of makespan / the baseline's, over what both solved
+  std::size_t wins = 0;      ///< those where the makespan is smaller than the baseline's, which may be unsolved
+  std::size_t losses = 0;    ///< those where it is larger, or only the baseline solved it
   std::vector<double> family_gap = {}; ///< the same for each family
   std::vector<double> ratios = {};     ///< ascending, one per solved problem
   std::string name = {};               ///< as `combination::name`
@@ -55,31 +66,24 @@ struct quality {
   std::vector<strategy_quality> strategies; ///< those that solved most first; among them the smallest ratio first
 };
 
-namespace detail {
-
-/// Gathers logarithms for a geometric mean.
-struct geometric {
-  double sum = 0;
-  std::size_t count = 0;
-  void add(double x) {
-    sum += std::log(x);
-    ++count;
-  }
-  double mean() const { return count == 0 ? absent : std::exp(sum / static_cast<double>(count)); }
-};
-
-} // namespace detail
-
 /// The quality of strategies from `comparison::sections`, over all problems. A problem is a workload on a platform; a
 /// strategy is a combination; its makespan on a problem is the mean of its runs. Where the smallest makespan is 0, a
-/// strategy that also has 0 counts as 1 and others as infinite.
+/// strategy that also has 0 counts as 1 and others as infinite. `baseline` is the name of the combination that others
+/// are compared with, such as `heft + static_order`; without it, there are no wins and losses.
 /// Complexity: O(k log k) for k combinations in all.
 /// Source: Dolan, Moré, *Benchmarking optimization software with performance profiles*, Math. Programming 91, 2002.
-inline quality quality_of(const std::vector<section>& sections) {
-  struct sums {
-    detail::geometric ratio;
-    detail::geometric gap;
-    std::vector<detail::geometric> family_gap;
+inline quality quality_of(const std::vector<section>& sections, std::string_view baseline = {}) {
+  struct samples {
+    std::vector<double> makespans = {};
+    std::vector<double> ratios = {};
+    std::vector<double> to_baseline = {};
+    std::vector<double> above_bound = {};
+    std::vector<std::vector<double>> family_above_bound = {};
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto solved = [](const combination& c) { return c.runs != 0 && c.solved == c.runs; };
+  const auto relative = [](double makespan, double to) {
+    return to > 0 ? makespan / to : makespan <= 0 ? 1 : infinity;
   };
   quality q;
   std::vector<std::size_t> family(sections.size());
@@ -92,12 +96,14 @@ inline quality quality_of(const std::vector<section>& sections) {
     }
   }
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::size_t> index;
-  std::vector<sums> all;
+  std::vector<samples> all;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const auto& list = sections[i].combinations;
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
+    const combination* base = nullptr;
     for (const auto& c : list) {
-      least = c.solved == c.runs ? std::min(least, c.makespan_mean) : least;
+      least = solved(c) ? std::min(least, c.makespan_mean) : least;
+      base = !baseline.empty() && c.name() == baseline ? &c : base;
     }
     for (const auto& c : list) {
       const auto [at, added] = index.try_emplace({c.partition, c.refine, c.schedule}, all.size());
@@ -107,34 +113,50 @@ inline quality quality_of(const std::vector<section>& sections) {
                                 .schedule = c.schedule,
                                 .problems = sections.size(),
                                 .name = c.name()});
-        all.push_back({{}, {}, std::vector<detail::geometric>(q.families.size())});
+        all.push_back({.family_above_bound = std::vector<std::vector<double>>(q.families.size())});
       }
       auto& s = q.strategies[at->second];
-      auto& sum = all[at->second];
-      if (c.runs == 0 || c.solved != c.runs) {
+      auto& of = all[at->second];
+      if (!solved(c)) {
+        s.losses += base != nullptr && solved(*base) ? 1u : 0u;
         continue;
       }
       ++s.solved;
-      const double ratio = least > 0              ? c.makespan_mean / least
-                           : c.makespan_mean <= 0 ? 1
-                                                  : std::numeric_limits<double>::infinity();
-      s.best += ratio <= 1 + 1e-9 ? 1 : 0;
-      s.ratios.push_back(ratio);
-      sum.ratio.add(ratio);
+      const double ratio = relative(c.makespan_mean, least);
+      s.best += ratio <= 1 + 1e-9 ? 1u : 0u;
+      of.makespans.push_back(c.makespan_mean);
+      of.ratios.push_back(ratio);
+      if (base != nullptr && solved(*base)) {
+        const double to_baseline = relative(c.makespan_mean, base->makespan_mean);
+        s.wins += to_baseline < 1 - 1e-9 ? 1u : 0u;
+        s.losses += to_baseline > 1 + 1e-9 ? 1u : 0u;
+        of.to_baseline.push_back(to_baseline);
+      } else {
+        s.wins += base != nullptr ? 1u : 0u;
+      }
       if (const double bound = sections[i].lower_bound; std::isfinite(bound) && bound > 0) {
         const double above = std::max(1.0, c.makespan_mean / bound);
-        sum.gap.add(above);
-        sum.family_gap[family[i]].add(above);
+        of.above_bound.push_back(above);
+        of.family_above_bound[family[i]].push_back(above);
       }
     }
   }
   for (std::size_t k = 0; k < all.size(); ++k) {
     auto& s = q.strategies[k];
-    s.ratio = all[k].ratio.mean();
-    s.gap = all[k].gap.mean() - 1;
-    for (const auto& g : all[k].family_gap) {
-      s.family_gap.push_back(g.mean() - 1);
+    const auto ratio = geometric_interval(all[k].ratios);
+    s.ratio = ratio.mean;
+    s.ratio_low = ratio.low < 1 ? 1 : ratio.low; // nobody is better than the best, or than the bound
+    s.ratio_high = ratio.high;
+    const auto above = geometric_interval(all[k].above_bound);
+    s.gap = above.mean - 1;
+    s.gap_low = above.low < 1 ? 0 : above.low - 1;
+    s.gap_high = above.high - 1;
+    s.makespan = mean_interval(all[k].makespans);
+    s.to_baseline = geometric_interval(all[k].to_baseline);
+    for (const auto& of_family : all[k].family_above_bound) {
+      s.family_gap.push_back(geometric_interval(of_family).mean - 1);
     }
+    s.ratios = std::move(all[k].ratios);
     weft::sort(s.ratios);
   }
   weft::stable_sort(q.strategies, [](const strategy_quality& a, const strategy_quality& b) {

@@ -23,6 +23,7 @@ struct table_options {
   /// Rows of each table; a line says how many more there are.
   std::size_t top = std::numeric_limits<std::size_t>::max();
   std::string_view way_to_all = {}; ///< what that line says of seeing them
+  std::string_view baseline = {};   ///< the combination that the table over all problems compares the others with
 };
 
 namespace detail {
@@ -60,29 +61,46 @@ inline std::string failure(const combination& c) {
 
 using table_row = std::vector<std::string>;
 
-inline table_row header_cells(const makespan_format& makespan, bool refined) {
+/// Which columns a section has beside those that all have.
+struct section_columns {
+  bool refiners;
+  bool intervals; ///< of means over several runs
+
+  explicit section_columns(const section& s)
+      : refiners{s.refined()}, intervals{std::any_of(s.combinations.begin(), s.combinations.end(), [](const auto& c) {
+          return std::isfinite(c.makespan_low);
+        })} {}
+};
+
+inline constexpr std::string_view interval_title = "95 %";
+
+inline table_row header_cells(const makespan_format& makespan, section_columns columns) {
   const std::string in = " [" + std::string{makespan.in.symbol} + "]";
   table_row row{"partition"};
-  if (refined) {
+  if (columns.refiners) {
     row.push_back("refine");
   }
-  for (auto&& name :
-       {std::string{"schedule"}, std::string{"runs"}, "mean" + in, "min" + in, "max" + in, std::string{"speed-up"},
-        std::string{"gap"}, std::string{"moved"}, std::string{"peak memory"}, std::string{"planning"}}) {
-    row.push_back(name);
+  row.insert(row.end(), {"schedule", "runs", "mean" + in});
+  if (columns.intervals) {
+    row.emplace_back(interval_title);
   }
+  row.insert(row.end(), {"min" + in, "max" + in, "speed-up", "gap", "moved", "peak memory", "planning"});
   return row;
 }
 
-inline table_row cells(const combination& c, const makespan_format& makespan, bool refined) {
+inline table_row cells(const combination& c, const makespan_format& makespan, section_columns columns) {
   table_row row{printable(c.partition)};
-  if (refined) {
+  if (columns.refiners) {
     row.push_back(printable(c.refine));
   }
-  for (auto&& cell :
-       {printable(c.schedule), run_counts(c), makespan(c.makespan_mean), makespan(c.makespan_min),
-        makespan(c.makespan_max), std::isfinite(c.speed_up) ? three_digits(c.speed_up) + " ×" : std::string{},
-        percentage(c.gap), amount(c.transfer_bytes), amount(c.peak_memory), duration(c.planning_seconds)}) {
+  row.insert(row.end(), {printable(c.schedule), run_counts(c), makespan(c.makespan_mean)});
+  if (columns.intervals) {
+    const double half = (c.makespan_high - c.makespan_low) / 2;
+    row.push_back(std::isfinite(half) ? "± " + makespan(half) : std::string{});
+  }
+  for (auto&& cell : {makespan(c.makespan_min), makespan(c.makespan_max),
+                      std::isfinite(c.speed_up) ? three_digits(c.speed_up) + " ×" : std::string{}, percentage(c.gap),
+                      amount(c.transfer_bytes), amount(c.peak_memory), duration(c.planning_seconds)}) {
     row.push_back(cell);
   }
   return row;
@@ -117,12 +135,12 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
   constexpr std::string_view bold = "\x1b[1m", best_style = "\x1b[1;32m", faint = "\x1b[2m", plain = "\x1b[0m";
   const makespan_format makespan{s};
 
-  const bool refined = s.refined();
-  const std::size_t names = refined ? 3 : 2; // columns of text, to the left
-  std::vector<table_row> rows{header_cells(makespan, refined)};
+  const section_columns wanted{s};
+  const std::size_t names = wanted.refiners ? 3 : 2; // columns of text, to the left
+  std::vector<table_row> rows{header_cells(makespan, wanted)};
   const std::size_t shown = std::min(options.top, s.combinations.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    rows.push_back(cells(s.combinations[i], makespan, refined));
+    rows.push_back(cells(s.combinations[i], makespan, wanted));
   }
   const std::size_t columns = rows.front().size();
   std::vector<std::size_t> widths(columns, 0);
@@ -186,25 +204,60 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
   }
 }
 
-/// The best strategies over all sections: problems solved, problems won, distance to the best and to the bound.
+/// `1.020 to 1.104`; empty if there is none.
+inline std::string range_of(double low, double high, int decimals) {
+  return std::isfinite(low) && std::isfinite(high) ? fixed(low, decimals) + " to " + fixed(high, decimals)
+                                                   : std::string{};
+}
+
+/// The best strategies over all sections: problems solved, problems won, distance to the best, to a baseline and to the
+/// bound.
 inline void write_quality(std::ostream& out, const std::vector<section>& sections, table_options options) {
   constexpr std::size_t max_strategies = 12, max_families = 8;
-  const quality q = quality_of(sections);
+  const quality q = quality_of(sections, options.baseline);
   const bool by_family = q.families.size() > 1 && q.families.size() <= max_families;
-  std::vector<table_row> rows{{"strategy", "solved", "best", "to best", "gap"}};
+  const bool intervals = sections.size() > 1;
+  const bool compared = !options.baseline.empty();
+  const auto times = [](double x) { return std::isfinite(x) ? fixed(x, 3) + " ×" : std::string{}; };
+  std::vector<table_row> rows{{"strategy", "solved", "best", "to best"}};
+  const auto add_title = [&](const char* title) {
+    rows.front().emplace_back(title);
+    if (intervals) {
+      rows.front().emplace_back(interval_title);
+    }
+  };
+  if (intervals) {
+    rows.front().emplace_back(interval_title);
+  }
+  if (compared) {
+    add_title("to baseline");
+    rows.front().insert(rows.front().end(), {"won", "lost"});
+  }
+  add_title("gap");
   if (by_family) {
     for (const auto& family : q.families) {
       rows.front().push_back(printable(family));
     }
   }
   for (const auto& s : q.strategies) {
-    if (rows.size() > max_strategies) {
+    if (rows.size() > std::min(max_strategies, options.top)) {
       break;
     }
-    rows.push_back({printable(s.name), std::to_string(s.solved), std::to_string(s.best),
-                    std::isfinite(s.ratio) ? fixed(s.ratio, 3) + " ×" : "", percentage(s.gap)});
+    auto& row = rows.emplace_back(table_row{printable(s.name), std::to_string(s.solved), std::to_string(s.best)});
+    const auto add = [&](std::string cell, std::string range) {
+      row.push_back(std::move(cell));
+      if (intervals) {
+        row.push_back(std::move(range));
+      }
+    };
+    add(times(s.ratio), range_of(s.ratio_low, s.ratio_high, 3));
+    if (compared) {
+      add(times(s.to_baseline.mean), range_of(s.to_baseline.low, s.to_baseline.high, 3));
+      row.insert(row.end(), {std::to_string(s.wins), std::to_string(s.losses)});
+    }
+    add(percentage(s.gap), range_of(s.gap_low * 100, s.gap_high * 100, 1));
     for (std::size_t f = 0; by_family && f < q.families.size(); ++f) {
-      rows.back().push_back(percentage(s.family_gap[f]));
+      row.push_back(percentage(s.family_gap[f]));
     }
   }
   std::vector<std::size_t> widths(rows.front().size(), 0);
@@ -213,13 +266,16 @@ inline void write_quality(std::ostream& out, const std::vector<section>& section
       widths[i] = std::max(widths[i], display_width(row[i]));
     }
   }
-  out << "\n\n"
-      << (options.colour ? "\x1b[1m" : "") << "All " << sections.size() << " problems"
-      << (options.colour ? "\x1b[0m" : "");
-  if (q.strategies.size() > max_strategies) {
-    out << ", the best " << max_strategies << " of " << q.strategies.size() << " strategies";
+  const auto count = sections.size() == 1 ? std::string{"1 problem"} : std::to_string(sections.size()) + " problems";
+  out << (options.colour ? "\x1b[1m" : "") << "All " << count << (options.colour ? "\x1b[0m" : "");
+  if (q.strategies.size() + 1 > rows.size()) {
+    out << ", the best " << rows.size() - 1 << " of " << q.strategies.size() << " strategies";
   }
-  out << (by_family ? "; gap to the lower bound, also by family\n\n" : "; gap to the lower bound\n\n");
+  out << (by_family ? "; gap to the lower bound, also by family" : "; gap to the lower bound");
+  if (compared) {
+    out << "; baseline: " << printable(options.baseline);
+  }
+  out << "\n\n";
   for (const auto& row : rows) {
     out << ' ' << row.front();
     std::size_t owed = widths.front() - display_width(row.front());
@@ -237,10 +293,17 @@ inline void write_quality(std::ostream& out, const std::vector<section>& section
 
 } // namespace detail
 
+/// Writes the table over all problems alone: the best strategies, with how many problems they solved and won, and the
+/// geometric means of makespan / the best of all and of makespan / lower bound, with 95 % confidence intervals over the
+/// problems if there are several. UTF-8. Complexity: O(r log r) for r runs.
+inline void write_summary(std::ostream& out, const comparison& c, table_options options = {}) {
+  detail::write_quality(out, c.sections(), options);
+}
+
 /// Writes a table per workload × platform: one row per combination, best first, with mean, minimum and maximum
 /// makespan, speed-up over `hash` + `fifo`, gap of the mean to the lower bound, mean bytes moved, mean peak memory and
-/// mean planning time. With several workloads or platforms, then the best strategies over all of them. UTF-8;
-/// combinations without a plan show their status and reason.
+/// mean planning time; of several runs, the mean has its 95 % confidence interval. With several workloads or platforms,
+/// then what `write_summary` writes. UTF-8; combinations without a plan show their status and reason.
 /// Complexity: O(r log r) for r runs.
 inline void write_table(std::ostream& out, const comparison& c, table_options options = {}) {
   const auto sections = c.sections();
@@ -251,6 +314,7 @@ inline void write_table(std::ostream& out, const comparison& c, table_options op
     first = false;
   }
   if (sections.size() > 1) {
+    out << "\n\n";
     detail::write_quality(out, sections, options);
   }
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Writes what strategies amount to over problems of a kind as CSV: a row per strategy, with confidence intervals.
+#pragma once
+
+#include "weft/report/csv.hpp"
+#include "weft/report/quality.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::report {
+
+/// The header row of `write_aggregate_csv`, without the line end.
+inline constexpr std::string_view aggregate_csv_header =
+  "family,platform,partition,refine,schedule,problems,solved,runs,makespan_mean,makespan_low,makespan_high,ratio,"
+  "ratio_low,ratio_high,to_baseline,to_baseline_low,to_baseline_high,wins,losses,best,gap,gap_low,gap_high,"
+  "planning_seconds";
+
+namespace detail {
+
+/// The rows of some problems, which are called `family` and `platform`.
+inline void write_aggregate_rows(std::ostream& out, std::string_view family, std::string_view platform,
+                                 const std::vector<section>& problems, std::string_view baseline) {
+  const auto row = [&](auto&&... fields) {
+    const char* separator = "";
+    ((out << std::exchange(separator, ",") << fields), ...);
+    out << '\n';
+  };
+  for (const auto& s : quality_of(problems, baseline).strategies) {
+    std::size_t runs = 0, planned = 0;
+    double planning = 0;
+    interval makespan = s.makespan;
+    for (const auto& problem : problems) {
+      for (const auto& c : problem.combinations) {
+        if (c.partition == s.partition && c.refine == s.refine && c.schedule == s.schedule) {
+          runs += c.runs;
+          if (c.solved != 0) {
+            planning += c.planning_seconds;
+            ++planned;
+          }
+          if (problems.size() == 1 && s.solved == 1) { // the runs are all the samples that there are
+            makespan = {c.makespan_mean, c.makespan_low, c.makespan_high};
+          }
+        }
+      }
+    }
+    row(quote_csv(family), quote_csv(platform), quote_csv(s.partition), quote_csv(s.refine), quote_csv(s.schedule),
+        std::to_string(s.problems), std::to_string(s.solved), std::to_string(runs), shortest(makespan.mean),
+        shortest(makespan.low), shortest(makespan.high), shortest(s.ratio), shortest(s.ratio_low),
+        shortest(s.ratio_high), shortest(s.to_baseline.mean), shortest(s.to_baseline.low), shortest(s.to_baseline.high),
+        std::to_string(s.wins), std::to_string(s.losses), std::to_string(s.best), shortest(s.gap), shortest(s.gap_low),
+        shortest(s.gap_high), shortest(planned == 0 ? absent : planning / static_cast<double>(planned)));
+  }
+}
+
+} // namespace detail
+
+/// Writes a header and a row per strategy for each kind of problem, a family of workloads (`family_of`) on a platform,
+/// in order of first appearance, and, if there are several, then for all problems, called `all` on `all`. The columns
+/// are those of `strategy_quality`: `makespan_mean` is arithmetic, `ratio` (to the best of all), `to_baseline` and
+/// `gap` are geometric means. `_low` and `_high` are the limits of 95 % confidence intervals: over the problems; of the
+/// makespan of a single problem over its runs. `planning_seconds` is the mean wall time of planning. Numbers are the
+/// shortest that read back as the same value, and empty where there are too few samples. Strategies that solved most
+/// come first, among them those with the smallest ratio.
+/// Complexity: O(k · (problems + log k)) for k strategies on each problem.
+inline void write_aggregate_csv(std::ostream& out, const comparison& c, std::string_view baseline = {}) {
+  const auto sections = c.sections();
+  std::vector<std::pair<std::pair<std::string, std::string>, std::vector<section>>> kinds;
+  for (const auto& s : sections) {
+    const std::pair<std::string, std::string> kind{family_of(s.workload), s.platform};
+    auto at = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind; });
+    if (at == kinds.end()) {
+      at = kinds.insert(at, {kind, {}});
+    }
+    at->second.push_back(s);
+  }
+  out << aggregate_csv_header << '\n';
+  for (const auto& [kind, problems] : kinds) {
+    detail::write_aggregate_rows(out, kind.first, kind.second, problems, baseline);
+  }
+  if (kinds.size() > 1) {
+    detail::write_aggregate_rows(out, "all", "all", sections, baseline);
+  }
+}
+
+} // namespace weft::report

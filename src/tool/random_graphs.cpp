@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "random_graphs.hpp"
+
+#include "weft/workload/generate/named.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tool {
+namespace {
+
+using weft::generate::named_request;
+
+auto graph_request(std::string_view spec) {
+  return weft::generate::parse_named(spec.substr(random_prefix.size()), weft::generate::workload_families);
+}
+
+auto platform_request(std::string_view spec) {
+  return weft::generate::parse_named(spec.substr(random_prefix.size()), weft::generate::platform_families);
+}
+
+/// A family in two or more lines.
+template <class Family>
+std::string described(const Family& f) {
+  auto text = fmt::format("  random:{:<21} {}\n", f.name, f.description);
+  std::string line = "     ";
+  for (const auto& [name, value] : f.defaults()) {
+    const auto parameter = fmt::format(" {}={}", name, value);
+    if (line.size() + parameter.size() > 104) {
+      text += std::exchange(line, "     ") + "\n";
+    }
+    line += parameter;
+  }
+  return text + line + "\n";
+}
+
+/// Whether a text begins like `name=`.
+bool is_assignment(std::string_view text) {
+  const auto equals = text.find('=');
+  return equals != text.npos && equals != 0 && std::all_of(text.begin(), text.begin() + equals, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+} // namespace
+
+std::string list_random_graphs() {
+  std::string text =
+    "  random:FAMILY,NAME=VALUE,…  generated graphs: seed=S is the first seed, 0 if it is left out, and\n"
+    "                       count=N makes N graphs with the seeds S, S + 1, …; ccr=X scales tensors\n"
+    "                       so that transfers take X times as long as ops on average. The families,\n"
+    "                       and their parameters where nothing is given:\n";
+  for (const auto& f : weft::generate::workload_families) {
+    text += described(f);
+  }
+  return text + "      of layered, levels takes the place of ops, and edge_probability of in_degree\n";
+}
+
+std::string list_random_platforms() {
+  std::string text;
+  for (const auto& f : weft::generate::platform_families) {
+    text += described(f);
+  }
+  return text;
+}
+
+std::vector<std::string> join_parameters(const std::vector<std::string>& items) {
+  std::vector<std::string> whole;
+  for (const auto& item : items) {
+    if (!whole.empty() && whole.back().starts_with(random_prefix) && is_assignment(item)) {
+      whole.back() += "," + item;
+    } else {
+      whole.push_back(item);
+    }
+  }
+  return whole;
+}
+
+std::vector<std::string> random_graphs(std::string_view spec) {
+  const auto wanted = graph_request(spec);
+  std::vector<std::string> all;
+  for (std::uint64_t i = 0; i < wanted.count; ++i) {
+    all.push_back(std::string{random_prefix} + wanted.text(wanted.seed + i));
+  }
+  return all;
+}
+
+random_graph make_random_graph(std::string_view spec) {
+  const auto wanted = graph_request(spec);
+  if (wanted.count != 1) {
+    throw weft::error(fmt::format("'{}' are {} graphs; give one, by its seed, or compare them with compare", spec,
+                                  wanted.count));
+  }
+  random_graph made{.name = std::string{random_prefix} + wanted.title(), .model = {}, .ccr = wanted.ccr};
+  if (wanted.generator->drawn) {
+    made.name += "/" + std::to_string(wanted.seed);
+  }
+  made.model.ops = wanted.make(wanted.seed);
+  made.model.format = "generated graph";
+  made.model.unit = wanted.generator->unit;
+  return made;
+}
+
+weft::platform<> make_random_platform(std::string_view spec) {
+  const auto wanted = platform_request(spec);
+  return wanted.make(wanted.seed);
+}
+
+std::string random_platform_name(std::string_view spec) {
+  const auto wanted = platform_request(spec);
+  return std::string{random_prefix} + wanted.title() + (wanted.seed == 0 ? "" : "/" + std::to_string(wanted.seed));
+}
+
+} // namespace tool

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/workload/generate/named.hpp"
+
+#include "weft/problem.hpp"
+#include "weft/workload/generate/ccr.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+namespace workload_named_test {
+
+using namespace weft;
+using generate::parse_named;
+using generate::platform_families;
+using generate::workload_families;
+
+auto graph(std::string_view text) { return parse_named(text, workload_families); }
+auto machine(std::string_view text) { return parse_named(text, platform_families); }
+
+std::string refusal(auto read) {
+  try {
+    read();
+  } catch (const value_error& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+TEST_CASE("parse_named: parameters, and what all families share") {
+  const auto r = graph("layered,ops=40,ccr=0.5,count=3,seed=7,min_work=2");
+  CHECK(r.generator->name == "layered");
+  CHECK(r.ccr == 0.5);
+  CHECK(r.count == 3);
+  CHECK(r.seed == 7);
+  CHECK(r.title() == "layered ops=40 min_work=2 ccr=0.5");
+  CHECK(r.text(8) == "layered,ops=40,min_work=2,ccr=0.5,seed=8");
+  CHECK(graph(r.text(8)).text(8) == r.text(8)); // what is written is read again
+  const auto w = r.make(7);
+  CHECK(w.num_ops() == 40);
+  for (op_id v = 0; v < 40; ++v) {
+    CHECK(w.work(v) >= 2);
+  }
+  CHECK(graph("cholesky").text(0) == "cholesky");
+  CHECK(graph("cholesky").title() == "cholesky");
+  CHECK(graph("layered,levels=4,max_width=5,min_width=5").make(0).num_ops() == 20);
+}
+
+TEST_CASE("parse_named: every family is the generator's with its defaults, and its own parameters") {
+  for (const auto& f : workload_families) {
+    CAPTURE(f.name);
+    const auto r = graph(f.name);
+    const auto a = r.make(3);
+    CHECK(a.num_ops() > 0);
+    CHECK(r.make(3).num_edges() == a.num_edges());
+    std::string all{f.name}; // with all defaults written out but those that take the place of others
+    for (const auto& [name, value] : f.defaults()) {
+      if (name != "levels" && name != "edge_probability") {
+        all += "," + name + "=" + value;
+      }
+    }
+    const auto b = graph(all).make(3);
+    CHECK(b.num_ops() == a.num_ops());
+    CHECK(b.num_edges() == a.num_edges());
+  }
+  CHECK(graph("fft").make(0).num_ops() == generate::fft().num_ops());
+  CHECK(graph("lu,tiles=3").make(0).num_ops() == generate::lu({.tiles = 3}).num_ops());
+  CHECK(graph("random_dag,ops=50").make(5).num_edges() == generate::random_dag({.ops = 50}, 5).num_edges());
+  CHECK(graph("layered").make(0).num_ops() == 100);
+}
+
+TEST_CASE("parse_named: platforms") {
+  const auto related = machine("related,devices=4,min_speed=2,max_speed=2,bandwidth=5,gpu_share=0.5").make(0);
+  CHECK(related.num_devices() == 4);
+  CHECK(related.speed(3) == 2);
+  CHECK(related.bandwidth(0, 3) == 5);
+  CHECK(related.name(0) == "cpu0");
+  CHECK(related.name(3) == "gpu3");
+  CHECK(related.reached_rates(0));
+  CHECK(machine("heterogeneous,devices=6").make(0).num_devices() == 6);
+  const auto w = generate::with_ccr(graph("layered,ops=60").make(1), machine("related").make(1), 2);
+  CHECK(generate::ccr_of(w, machine("related").make(1)) == doctest::Approx(2).epsilon(1e-4));
+}
+
+TEST_CASE("parse_named: one line says what is wrong, and what there is") {
+  CHECK(refusal([] { graph("layerd,ops=3"); }) ==
+        "random:layerd,ops=3: there is no family 'layerd'; choose one of layered, random_dag, fork_join, "
+        "series_parallel, fft, gaussian_elimination, cholesky, lu, stencil_1d, stencil_2d");
+  CHECK(refusal([] { graph("fft,ops=3"); }) ==
+        "random:fft,ops=3: there is no parameter 'ops'; fft has points, block, ccr");
+  CHECK(refusal([] { graph("random_dag,opps=3"); }) ==
+        "random:random_dag,opps=3: there is no parameter 'opps'; random_dag has ops, degree, min_work, max_work, "
+        "min_bytes, max_bytes, ccr, seed, count");
+  CHECK(refusal([] { graph("layered,ops=many").make(0); }) ==
+        "random:layered,ops=many: ops: 'many' is not a whole number up to 18446744073709551615");
+  CHECK(refusal([] { graph("fft,points=-2").make(0); }) ==
+        "random:fft,points=-2: points: '-2' is not a whole number up to 4294967295");
+  CHECK(refusal([] { graph("fft,points=6").make(0); }) ==
+        "random:fft,points=6: generator option points: must be a power of two from 2 to 2^24");
+  CHECK(refusal([] { graph("layered,ccr=-1"); }) ==
+        "random:layered,ccr=-1: generator option ccr: must be from 0 to 1e12");
+  CHECK(refusal([] { graph("layered,ccr=nan"); }).find("ccr: ") != std::string::npos);
+  CHECK(refusal([] { graph("layered,count=0"); }) ==
+        "random:layered,count=0: generator option count: must be from 1 to 100000");
+  CHECK(refusal([] { graph("layered,ops=3,ops=4"); }) == "random:layered,ops=3,ops=4: 'ops' is given twice");
+  CHECK(refusal([] { graph("layered,ops"); }) == "random:layered,ops: 'ops' is not NAME=VALUE");
+  CHECK(refusal([] { graph("layered,ops=9,levels=4").make(0); }).find("beside ops") != std::string::npos);
+  CHECK(refusal([] { graph("lu,count=2"); }) ==
+        "random:lu,count=2: 'count' has no effect, since lu draws nothing; leave it out");
+  CHECK(refusal([] { machine("related,ccr=1"); }) ==
+        "random:related,ccr=1: there is no parameter 'ccr'; related has devices, min_speed, max_speed, latency, "
+        "bandwidth, gpu_share, seed");
+  CHECK(refusal([] { machine("related,min_speed=9").make(0); }).starts_with("random:related,min_speed=9: generator"));
+}
+
+} // namespace workload_named_test
