@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Checks what the folder structure promises: layers, details that stay inside, self-description, size and silence of
-the headers, and that they include the standard headers that they need.
+the headers, that they include the standard headers that they need, and that they look at the compiler first.
 
   layers.py                    check include/weft; one line per violation, exit code 1 if there is one
   layers.py --write-umbrella   regenerate include/weft/all.hpp and the other umbrellas
@@ -163,6 +163,9 @@ def check_includes(root, path, code, say):
     if path not in UMBRELLAS and part not in LAYER:
         say(path, 1, f"'{part}' is in no layer; add it to the table in {Path(__file__).name}")
         return
+    first = INCLUDE.search(code)
+    if path not in UMBRELLAS and path != "core/config.hpp" and not (first and first[2].startswith("weft/")):
+        say(path, 1, "includes a header of weft first, core/config.hpp if no other: an old compiler is to be told so")
     for match in INCLUDE.finditer(code):
         kind, name = match.groups()
         line = code[: match.start()].count("\n") + 1
@@ -254,8 +257,10 @@ def violations(root):
 
 
 def self_test():
-    head = "// SPDX-License-Identifier: BSL-1.0\n/// A header.\n#pragma once\n"
-    good = {"core/a.hpp": head, "graph/b.hpp": head + '#include "weft/core/a.hpp"\n#include <vector>\n',
+    bare = "// SPDX-License-Identifier: BSL-1.0\n/// A header.\n#pragma once\n"
+    head = bare + '#include "weft/core/config.hpp"\n'
+    good = {"core/config.hpp": bare, "core/a.hpp": head,
+            "graph/b.hpp": head + '#include "weft/core/a.hpp"\n#include <vector>\n',
             "graph/c.hpp": head + '#include "weft/graph/b.hpp"\nusing c = std::vector<int>;\n',
             "graph/nested/e.hpp": head + '#include "weft/graph/detail/d.hpp"\nusing graph::detail::d;\n',
             "graph/detail/d.hpp": head}
@@ -270,6 +275,8 @@ def self_test():
         ({"core/c.hpp": head + "#include <fmt/format.h>\n"}, "may not depend on <fmt/format.h>"),
         ({"core/c.hpp": head + '#include "weft/core/d.hpp"\n', "core/d.hpp": head + '#include "weft/core/c.hpp"\n'},
          "include cycle"),
+        ({"core/c.hpp": bare}, "an old compiler"),
+        ({"core/c.hpp": bare + '#include <vector>\n#include "weft/core/config.hpp"\n'}, "an old compiler"),
         ({"new/c.hpp": head}, "in no layer"),
         ({"core/c.hpp": head.replace("SPDX", "")}, "first line"),
         ({"core/c.hpp": head.replace("/// A header.", "")}, "second line"),

@@ -158,12 +158,12 @@ answer no_plan(const options& o, const problem& p, const estimate& base, const s
   return a;
 }
 
-solve::best_options budget_of(const options& o, const std::function<void(const progress&)>& on_progress) {
+solve::best_options budget_of(const options& o, const progress_callback& on_progress) {
   return {.seconds = o.budget.seconds,
           .moves = o.budget.moves,
           .seed = o.seed,
           .threads = o.jobs,
-          .on_progress = &on_progress,
+          .on_progress = on_progress,
           .memory = {memory_rule::over_time, o.memory_share}};
 }
 
@@ -184,7 +184,7 @@ answer from(const options& o, const problem& p, solve::best_result r, std::strin
 answer by_period(const options& o, const problem& p, const estimate& base, const listeners& tell) {
   const stopwatch clock;
   throughput::best s{.budget = o.budget};
-  s.budget.on_progress = &tell.on_progress;
+  s.budget.on_progress = tell.on_progress;
   rng random{o.seed};
   auto r = s(p, random);
   const bool reserved = r.has_value();

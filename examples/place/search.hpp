@@ -43,7 +43,7 @@ struct answer {
 
 /// The callbacks that are told of a search's progress.
 struct listeners {
-  std::function<void(const weft::progress&)> on_progress; ///< of better plans
+  weft::progress_callback on_progress;                ///< of better plans
   std::function<void(const std::string&)> on_stage;       ///< of what is done next
 };
 

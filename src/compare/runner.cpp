@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -115,11 +114,12 @@ private:
     r.schedule = best;
     const auto given = budget(true);
     const auto name = label(r);
-    const std::function<void(const weft::progress&)> tell = [&](const weft::progress& p) {
-      progress_.improve(name, p);
-    };
     const weft::solve::best_options how{
-      .seconds = given.seconds, .moves = given.moves, .seed = r.seed, .threads = threads, .on_progress = &tell};
+      .seconds = given.seconds,
+      .moves = given.moves,
+      .seed = r.seed,
+      .threads = threads,
+      .on_progress = [&](const weft::progress& p) { progress_.improve(name, p); }};
     auto found = options_.contention == weft::contention_model::none
                    ? weft::solve::best(*s.task, how)
                    : weft::solve::best(*s.task,
@@ -183,10 +183,7 @@ private:
     auto given = budget(false);
     given.target = bound_.value;
     const auto name = fmt::format("{} + {}", label(as_decided.front().record), refiner);
-    const std::function<void(const weft::progress&)> tell = [&](const weft::progress& p) {
-      progress_.improve(name, p);
-    };
-    given.on_progress = &tell;
+    given.on_progress = [&](const weft::progress& p) { progress_.improve(name, p); };
     const weft::stopwatch refining;
     const auto better = (*strategies_.find_refiner(refiner))(*s.task, start, given, random).plan;
     const double seconds = refining.seconds();

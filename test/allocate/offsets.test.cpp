@@ -8,7 +8,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <stop_token>
 #include <string>
@@ -133,8 +132,8 @@ TEST_CASE("offsets: a budget ends the search, and a repetition gives the same") 
   CHECK(allocate::within(all, 4096, {.stop = &token}).outcome == fit::unknown);
   CHECK(allocate::least(all, {.target = 1e9}).nodes == 0); // what lay_out finds is good enough
   double told = 0;
-  const std::function<void(const progress&)> listen = [&](const progress& x) { told = x.best; };
-  const auto heard = allocate::least(all, {.moves = 3000, .on_progress = &listen});
+  const auto heard =
+    allocate::least(all, {.moves = 3000, .on_progress = [&](const progress& x) { told = x.best; }});
   CHECK(told == static_cast<double>(heard.bytes));
 }
 

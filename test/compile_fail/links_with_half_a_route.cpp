@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: these links have a visit_route, but lack num_devices\(\) const or num_links
+// expect: weft: this link model, which has a visit_route, lacks link_at\(link_id\) const, a weft::link
 #include "weft/platform/platform.hpp"
 
 struct ring {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this platform lacks memory_capacity\(device_id\) const, in bytes, or slots
+// expect: weft: this platform lacks slots\(device_id\) const, a number
 #include "weft/platform/archetype.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/workload.hpp"

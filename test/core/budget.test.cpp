@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <stop_token>
 #include <vector>
 
@@ -126,8 +125,7 @@ TEST_CASE("budget: a target is met at the value, below it, and within rounding a
 
 TEST_CASE("budget: the listener hears of each better solution, when it is found") {
   std::vector<weft::progress> heard;
-  const std::function<void(const weft::progress&)> listen = [&](const weft::progress& p) { heard.push_back(p); };
-  weft::budget_meter meter{{.on_progress = &listen}};
+  weft::budget_meter meter{{.on_progress = [&](const weft::progress& p) { heard.push_back(p); }}};
   meter.improved(5);
   CHECK(spent(meter, 3) == 3);
   meter.improved(4);

@@ -19,7 +19,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <functional>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -167,13 +166,13 @@ void heeds_its_budget(Refiner refiner) {
   std::stop_source later;
   const auto sometime = later.get_token();
   std::vector<progress> told;
-  const std::function<void(const progress&)> listen = [&](const progress& x) {
+  const auto listen = [&](const progress& x) {
     told.push_back(x);
     if (told.size() == 6) {
       later.request_stop();
     }
   };
-  const auto found = on_plans(refiner(budget{.stop = &sometime, .on_progress = &listen}))(larger, pile, policy, random);
+  const auto found = on_plans(refiner(budget{.stop = &sometime, .on_progress = listen}))(larger, pile, policy, random);
   REQUIRE(told.size() >= 6);
   CHECK(told.front().moves == 0);
   CHECK(told.front().best == doctest::Approx(makespan_of(larger, pile, policy)));

@@ -20,7 +20,6 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -68,9 +67,8 @@ TEST_CASE("under: targets and progress are of runs on the network, and memory ov
   const test::drawn x{random, {.max_ops = 40, .max_devices = 5}};
   const on_fair fair{};
   double told = std::numeric_limits<double>::infinity();
-  const std::function<void(const progress&)> listen = [&](const progress& at) { told = at.best; };
   const auto start = pipeline(partition::heft{}, fair)(x.p);
-  refine::simulated_annealing s{.budget = {.moves = 2000, .on_progress = &listen}};
+  refine::simulated_annealing s{.budget = {.moves = 2000, .on_progress = [&](const progress& at) { told = at.best; }}};
   const auto better = refine::improve(x.p, start.plan, s, fair, random);
   const double makespan = simulator_for<test::drawn_problem, on_fair>{x.p, fair}.run(better.plan).makespan;
   CHECK(told >= makespan); // the last run of all is not told

@@ -13,7 +13,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <stop_token>
 #include <thread>
@@ -201,8 +200,8 @@ TEST_CASE("solve::best: tells of every better plan") {
   const auto q = presets::make("paper_like_10");
   const problem p{w, q};
   std::vector<double> seen;
-  const std::function<void(const progress&)> listen = [&](const progress& x) { seen.push_back(x.best); };
-  const auto r = solve::best(p, {.moves = 4'000, .threads = 2, .on_progress = &listen});
+  const auto r = solve::best(
+    p, {.moves = 4'000, .threads = 2, .on_progress = [&](const progress& x) { seen.push_back(x.best); }});
   REQUIRE(seen.size() > 2);
   CHECK(std::is_sorted(seen.rbegin(), seen.rend()));
   CHECK(seen.back() == r.makespan);
@@ -267,8 +266,7 @@ TEST_CASE("solve::best: the last bits of an objective make no plan better, and w
   const auto made = generate::make_suite_instance({"fork_join", 1, generate::heterogeneity::unrelated, 1});
   const problem p{made.ops, made.devices, made.costs()};
   std::vector<double> told;
-  const std::function<void(const progress&)> tell = [&](const progress& x) { told.push_back(x.best); };
-  const solve::best_options few{.moves = 20'000, .on_progress = &tell};
+  const solve::best_options few{.moves = 20'000, .on_progress = [&](const progress& x) { told.push_back(x.best); }};
   const auto first = solve::best(p, evaluation{schedule::static_order{}, last_bits{}}, few);
   REQUIRE(first.has_plan());
   CHECK(told.size() == 1);

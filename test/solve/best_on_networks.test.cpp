@@ -16,7 +16,6 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <limits>
 #include <stop_token>
 #include <utility>
@@ -174,11 +173,11 @@ TEST_CASE("solve::best on a network: progress is of runs on the network, and emp
   rng random{2};
   const test::drawn x{random, {.max_ops = 40, .max_devices = 5}};
   double told = std::numeric_limits<double>::infinity();
-  const std::function<void(const progress&)> listen = [&](const progress& at) {
+  const auto listen = [&](const progress& at) {
     CHECK(at.best < told);
     told = at.best;
   };
-  const auto r = best_on(simulate::any_network{}, x.p, {.moves = 300, .on_progress = &listen});
+  const auto r = best_on(simulate::any_network{}, x.p, {.moves = 300, .on_progress = listen});
   CHECK(told == r.makespan);
   const auto none_at_all = workload_builder{}.build();
   CHECK(best_on(simulate::any_network{}, problem{none_at_all, x.q}).status == status::optimal);

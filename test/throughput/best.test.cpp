@@ -70,7 +70,7 @@ TEST_CASE(
       continue;
     }
     double told = std::numeric_limits<double>::infinity();
-    const std::function<void(const progress&)> listener = [&](const progress& x) { told = x.best; };
+    const auto listener = [&](const progress& x) { told = x.best; };
     placement where(p.num_ops());
     for (const op_id v : ids(p.num_ops())) {
       where[v] = (*start)[p.component(v)];
@@ -78,7 +78,7 @@ TEST_CASE(
     const double before = throughput::period(p, where);
     rng a{7};
     const double after =
-      throughput::period(p, throughput::annealing{.budget = {.on_progress = &listener}, .length = 3000}(p, where, a));
+      throughput::period(p, throughput::annealing{.budget = {.on_progress = listener}, .length = 3000}(p, where, a));
     REQUIRE(after <= before);
     REQUIRE((told > 1e300 ? after == before : weft_test::about(told, after)));
   }
@@ -208,13 +208,13 @@ TEST_CASE("throughput: every search tells of better solutions and ends at its ta
   const auto s = weft_test::random_small(random, {.max_ops = 30, .max_devices = 5, .limits = false});
   const auto p = s.staged();
   std::vector<progress> seen;
-  const std::function<void(const progress&)> listener = [&](const progress& x) {
+  const auto listener = [&](const progress& x) {
     CHECK((seen.empty() || x.best < seen.back().best));
     CHECK((seen.empty() || (x.moves >= seen.back().moves && x.seconds >= seen.back().seconds)));
     seen.push_back(x);
   };
-  const budget told{.moves = 20'000, .on_progress = &listener};
-  const budget lenient{.moves = 20'000, .target = 1e9, .on_progress = &listener};
+  const budget told{.moves = 20'000, .on_progress = listener};
+  const budget lenient{.moves = 20'000, .target = 1e9, .on_progress = listener};
 
   rng a{1};
   const auto found = throughput::best{.budget = told}(p, a);

@@ -2,6 +2,8 @@
 /// A lower bound on the makespan, and the rule that it comes from.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstdint>
 #include <limits>
 #include <string_view>

@@ -54,10 +54,15 @@ struct moldable_problem : problem<Problem> {
   static_assert(!is_problem<Problem> || platform_parts::has_machines<typename Problem::platform_type>,
                 "weft: concurrency strategies need to know devices from the inside; this platform lacks "
                 "machine(device_id) const; weft::with_machines{platform, machines} adds it");
-  static_assert(!is_problem<Problem> ||
-                  moldable_cost_for<typename Problem::cost_type, typename Problem::workload_type>,
+  static constexpr bool has_seconds = requires(const typename Problem::cost_type& c,
+                                               const typename Problem::workload_type& w, op_id v, const machine& m,
+                                               team t) { c.seconds(w, v, m, t); };
+  static_assert(!is_problem<Problem> || has_seconds,
                 "weft: concurrency strategies need times by team; this cost model lacks seconds(workload, op_id, "
                 "machine, team) const; see docs/concepts/moldable_cost_for.md");
+  static_assert(!has_seconds || moldable_cost_for<typename Problem::cost_type, typename Problem::workload_type>,
+                "weft: seconds(workload, op_id, machine, team) of this cost model does not return a number; see "
+                "docs/concepts/moldable_cost_for.md");
 };
 } // namespace why_not
 

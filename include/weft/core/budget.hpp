@@ -3,22 +3,16 @@
 /// and its progress.
 #pragma once
 
+#include "weft/core/progress.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <stop_token>
 #include <type_traits>
 
 namespace weft {
-
-/// How far an anytime algorithm is.
-struct progress {
-  std::uint64_t moves = 0;
-  double seconds = 0;
-  double best = 0; ///< the objective of the best solution so far
-};
 
 /// How much an anytime algorithm may spend. Budgets in `moves` are deterministic; budgets in `seconds` are not.
 /// A literal type, so that strategies with a budget can be constants.
@@ -27,8 +21,9 @@ struct budget {
   double seconds = std::numeric_limits<double>::infinity();        ///< wall-clock time
   const std::stop_token* stop = nullptr;                           ///< cooperative cancellation; must outlive the work
   double target = 0; ///< an objective value that is good enough, for example a lower bound
-  /// Told of every better solution, on the thread that found it; must outlive the work.
-  const std::function<void(const progress&)>* on_progress = nullptr;
+  /// Any callable of `(const progress&)`, called for each better solution, on the thread that searches. An exception
+  /// that it throws ends the search and reaches the caller.
+  progress_callback on_progress = {};
 };
 
 /// Counts what was spent of a budget. Looks at the clock about every 100 microseconds, at least every 64 moves and at
@@ -53,8 +48,8 @@ public:
 
   /// Tells the listener of a better solution; true if it is good enough.
   bool improved(double best) {
-    if (budget_.on_progress != nullptr && best < std::numeric_limits<double>::infinity()) {
-      (*budget_.on_progress)({used_, elapsed(), best});
+    if (budget_.on_progress && best < std::numeric_limits<double>::infinity()) {
+      budget_.on_progress({used_, elapsed(), best});
     }
     return best <= budget_.target * (1 + 1e-12);
   }

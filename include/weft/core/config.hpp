@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Every macro of the library that outlives its header: the version and the precondition check. Two are for the build
-/// alone: the CMake target weft::compiled defines `WEFT_COMPILED_LINEAR` and `WEFT_COMPILED_TABULATED`, which say that
-/// the solvers of these problems are in a library (compiled.hpp).
+/// Every macro of the library that outlives its header: the version and the precondition check; and the check of the
+/// compiler and its standard. Two macros are for the build alone: the CMake target weft::compiled defines
+/// `WEFT_COMPILED_LINEAR` and `WEFT_COMPILED_TABULATED`, which say that the solvers of these problems are in a library
+/// (compiled.hpp).
 #pragma once
+
+// Every header comes here before anything else, so that what is too old says so, and nothing else: a header that does
+// not exist ends the compilation, which #error alone does not.
+#if defined(__clang__) ? __clang_major__ < 16 && !defined(__apple_build_version__) : __GNUC__ < 12 && !defined(_MSC_VER)
+#error "weft: this compiler is too old; g++ 12 and clang 16 are the first that will do"
+#include <newer-compiler>
+#elif __cplusplus < 202002L && !defined(_MSC_VER)
+#error "weft: this is not C++20; give the compiler -std=c++20, or in CMake target_link_libraries(... weft::weft)"
+#include <newer-standard>
+#endif
 
 #include <cassert>
 
@@ -19,3 +30,13 @@
 #define WEFT_ASSERT(...) assert((__VA_ARGS__))
 #endif
 #endif
+
+/// For the reasons of a concept (core/explained.hpp): `call` can be made, with `params`, and gives what satisfies
+/// `requirement`. What is there, but returns something else, is not said to be missing.
+#define WEFT_DETAIL_HAS(when, params, call, requirement, whose, member, result, page)                                  \
+  static_assert(!(when) || requires params { call; },                                                                  \
+                "weft: this " whose " lacks " member " const, " result "; see docs/concepts/" page ".md");             \
+  WEFT_DETAIL_RETURNS(when, params, call, requirement, whose, member, result, page)
+#define WEFT_DETAIL_RETURNS(when, params, call, requirement, whose, member, result, page)                              \
+  static_assert(!(when) || !requires params { call; } || requires params { { call } -> requirement; },                 \
+                "weft: " member " of this " whose " does not return " result "; see docs/concepts/" page ".md")

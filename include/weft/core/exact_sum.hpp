@@ -2,6 +2,8 @@
 /// A compensated sum: terms can be added and removed without accumulating rounding errors.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 namespace weft {
 
 /// Keeps what each addition rounds away, as far as a second number holds it: after any number of terms of similar size

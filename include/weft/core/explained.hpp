@@ -2,6 +2,8 @@
 /// Errors of concepts as a sentence that comes before all else that a compiler has to say.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 namespace weft {
 
 /// Never satisfied. Asking makes the compiler look into `Reasons`, a struct of static assertions; the one that fails is

@@ -2,6 +2,8 @@
 /// Priority heaps over memory that the caller owns, for inner loops that must not allocate.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -2,6 +2,8 @@
 /// Dense 32-bit ids of ops, tensors, devices, links and colocation groups, and ranges of them.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,8 @@
 /// Poisoned memory: bytes that the address sanitizer reports when touched; without it, these do nothing.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)

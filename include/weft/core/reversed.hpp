@@ -2,6 +2,8 @@
 /// Walking over contiguous elements from the last to the first: std::views::reverse for a seventh of g++'s work.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <type_traits>
 
 namespace weft {

@@ -2,6 +2,8 @@
 /// Products that round everywhere alike.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <type_traits>
 
 namespace weft {

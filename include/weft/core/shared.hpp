@@ -2,6 +2,8 @@
 /// A constant value that its copies share, in constant expressions, too.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <type_traits>

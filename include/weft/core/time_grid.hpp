@@ -2,6 +2,8 @@
 /// The unit that all times of a problem are multiples of, if there is one.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstdint>
 #include <limits>
 #include <numeric>

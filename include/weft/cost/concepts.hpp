@@ -131,14 +131,22 @@ namespace why_not {
 template <class C, class W, class P>
 struct cost_model_for {
   static constexpr bool asked = weft::dataflow_workload<W> && weft::device_platform<P>; // else they are what is wrong
-  static_assert(cost_parts::has_compute_time<C, W, P> || !asked,
-                "weft: this cost model lacks compute_time(workload, op_id, platform, device_id) const, in seconds, for "
-                "such a workload and platform; the models in weft/cost/ need speed(device_id) of the platform; see "
-                "docs/concepts/cost_model_for.md");
-  static_assert(cost_parts::has_transfer_time<C, W, P> || !asked,
-                "weft: this cost model lacks transfer_time(workload, tensor_id, platform, device_id from, device_id "
-                "to) const, in seconds, for such a workload and platform; the models in weft/cost/ need latency(from, "
-                "to) and bandwidth(from, to) of the platform; see docs/concepts/cost_model_for.md");
+  static_assert(!asked || requires(const C& c, const W& w, const P& p, op_id v, device_id d) {
+                  c.compute_time(w, v, p, d);
+                }, "weft: this cost model lacks compute_time(workload, op_id, platform, device_id) const, in seconds, "
+                   "for such a workload and platform; the models in weft/cost/ need speed(device_id) of the platform; "
+                   "see docs/concepts/cost_model_for.md");
+  static_assert(!asked || requires(const C& c, const W& w, const P& p, tensor_id t, device_id from, device_id to) {
+                  c.transfer_time(w, t, p, from, to);
+                }, "weft: this cost model lacks transfer_time(workload, tensor_id, platform, device_id from, device_id "
+                   "to) const, in seconds, for such a workload and platform; the models in weft/cost/ need "
+                   "latency(from, to) and bandwidth(from, to) of the platform; see docs/concepts/cost_model_for.md");
+  WEFT_DETAIL_RETURNS(asked, (const C& c, const W& w, const P& p, op_id v, device_id d), c.compute_time(w, v, p, d),
+                      std::convertible_to<double>, "cost model", "compute_time", "a number of seconds",
+                      "cost_model_for");
+  WEFT_DETAIL_RETURNS(asked, (const C& c, const W& w, const P& p, tensor_id t, device_id d),
+                      c.transfer_time(w, t, p, d, d), std::convertible_to<double>, "cost model", "transfer_time",
+                      "a number of seconds", "cost_model_for");
   static_assert(std::copy_constructible<C>,
                 "weft: a cost model is kept by value, so it must be copyable; let it refer to its data; see "
                 "docs/concepts/cost_model_for.md");

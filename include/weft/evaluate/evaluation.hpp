@@ -74,8 +74,16 @@ concept evaluation_for = run_policy_for<detail::run_of<E>, Problem> &&
 namespace why_not {
 template <class E, class Problem>
 struct evaluation_for {
-  static_assert(!run_policy_for<detail::run_of<E>, Problem> ||
-                  objective_for<detail::objective_of<E>, Problem, detail::run_of<E>>,
+  using objective = detail::objective_of<E>;
+  static constexpr bool scores =
+    requires(const objective& o, const Problem& p, const simulation& run) { o.score(p, run); } ||
+    requires(const objective& o, const Problem& p, const trace& run) { o.score(p, run); };
+  static_assert(!run_policy_for<detail::run_of<E>, Problem> || !scores ||
+                  objective_for<objective, Problem, detail::run_of<E>>,
+                "weft: score(problem, run) of this objective returns neither a weft::score nor a number of seconds, "
+                "joules …, or the objective cannot be copied; see docs/concepts/objective_for.md");
+  static_assert(!run_policy_for<detail::run_of<E>, Problem> || scores ||
+                  objective_for<objective, Problem, detail::run_of<E>>,
                 "weft: this is no objective: it has no const member score(problem, run), whose run is a "
                 "weft::simulation or a weft::trace, and which returns a weft::score or seconds, joules …; see "
                 "docs/concepts/objective_for.md");

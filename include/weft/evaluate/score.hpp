@@ -2,6 +2,8 @@
 /// The score of a plan: constraint violation first, then the objective's value, then a tie-break.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <compare>
 #include <initializer_list>
 #include <limits>

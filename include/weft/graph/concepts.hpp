@@ -34,7 +34,7 @@ struct graph_access {
 
 /// The number of ops of a graph; their ids are `0 … num_ops(g) - 1`. Throws `value_error` if ids cannot number them.
 template <class G>
-  requires requires(const G& g) { graph_access<G>::num_ops(g); }
+  requires requires(const G& g) { { graph_access<G>::num_ops(g) } -> std::convertible_to<std::size_t>; }
 constexpr std::size_t num_ops(const G& g) {
   return checked_count(static_cast<std::size_t>(graph_access<G>::num_ops(g)), "graph", "ops");
 }
@@ -55,14 +55,14 @@ constexpr decltype(auto) in_edges(const G& g, op_id v) {
 
 /// The op that an edge comes from.
 template <class G, class E>
-  requires requires(const G& g, const E& e) { graph_access<G>::source(g, e); }
+  requires requires(const G& g, const E& e) { { graph_access<G>::source(g, e) } -> std::convertible_to<op_id>; }
 constexpr op_id source(const G& g, const E& e) {
   return to_id(graph_access<G>::source(g, e));
 }
 
 /// The op that an edge goes to.
 template <class G, class E>
-  requires requires(const G& g, const E& e) { graph_access<G>::target(g, e); }
+  requires requires(const G& g, const E& e) { { graph_access<G>::target(g, e) } -> std::convertible_to<op_id>; }
 constexpr op_id target(const G& g, const E& e) {
   return to_id(graph_access<G>::target(g, e));
 }
@@ -105,20 +105,18 @@ concept bidirectional_dataflow_graph = dataflow_graph<G> && graph::has_in_edges<
 namespace why_not {
 template <class G>
 struct dataflow_graph {
-  static constexpr bool lists_edges = requires(const G& g, op_id v) {
-    { weft::out_edges(g, v) } -> std::ranges::input_range;
-  };
-  static_assert(graph::has_ops<G> || !std::ranges::range<const G>,
+  static constexpr bool counts_ops = requires(const G& g) { graph_access<G>::num_ops(g); };
+  static constexpr bool has_edges = requires(const G& g, op_id v) { weft::out_edges(g, v); };
+  static_assert(counts_ops || !std::ranges::range<const G>,
                 "weft: a range is a graph if it lists, op by op, the integer ids of the op's successors, and if "
                 "weft/graph/adjacency.hpp is included; see docs/concepts/dataflow_graph.md");
-  static_assert(graph::has_ops<G> || std::ranges::range<const G>,
-                "weft: this graph lacks num_ops() const, a number; see docs/concepts/dataflow_graph.md");
-  static_assert(lists_edges || !graph::has_ops<G>,
-                "weft: this graph lacks out_edges(op_id) const, a range of the edges that leave an op; see "
-                "docs/concepts/dataflow_graph.md");
-  static_assert(!lists_edges || graph::has_out_edges<G>,
-                "weft: this graph lacks target(edge) const, the op_id that an edge of out_edges goes to; see "
-                "docs/concepts/dataflow_graph.md");
+  WEFT_DETAIL_HAS(counts_ops || !std::ranges::range<const G>, (const G& g), graph_access<G>::num_ops(g),
+                  std::convertible_to<std::size_t>, "graph", "num_ops()", "a number", "dataflow_graph");
+  WEFT_DETAIL_HAS(counts_ops, (const G& g, op_id v), weft::out_edges(g, v), std::ranges::input_range, "graph",
+                  "out_edges(op_id)", "a range of the edges that leave an op", "dataflow_graph");
+  WEFT_DETAIL_HAS(has_edges, (const G& g, op_id v),
+                  graph_access<G>::target(g, *std::ranges::begin(weft::out_edges(g, v))), std::convertible_to<op_id>,
+                  "graph", "target(edge)", "the op_id that an edge of out_edges goes to", "dataflow_graph");
 };
 } // namespace why_not
 

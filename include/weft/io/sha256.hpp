@@ -2,6 +2,8 @@
 /// SHA-256, to tell whether a file is the one that another file is about.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <array>
 #include <bit>
 #include <cstddef>

@@ -2,6 +2,8 @@
 /// Contention models: how concurrent transfers share links.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstdint>
 #include <string_view>
 

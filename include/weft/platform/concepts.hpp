@@ -81,12 +81,16 @@ constexpr device_kind hardware_kind(const P& p, device_id d) {
 namespace why_not {
 template <class P>
 struct device_platform {
-  static_assert(platform_parts::has_devices<P>,
-                "weft: this platform lacks num_devices() const, a number, or kind(device_id) const, a device_kind; see "
-                "docs/concepts/device_platform.md");
-  static_assert(platform_parts::has_limits<P> || !platform_parts::has_devices<P>,
-                "weft: this platform lacks memory_capacity(device_id) const, in bytes, or slots(device_id) const, how "
-                "many ops run at once; see docs/concepts/device_platform.md");
+  static constexpr bool has_devices = requires(const P& p) { p.num_devices(); };
+#define WEFT_DETAIL_PART(when, call, requirement, member, result)                                                      \
+  WEFT_DETAIL_HAS(when, (const P& p, device_id d), p.call, requirement, "platform", member, result, "device_platform")
+  WEFT_DETAIL_PART(true, num_devices(), std::convertible_to<std::size_t>, "num_devices()", "a number");
+  WEFT_DETAIL_PART(has_devices, kind(d), std::same_as<device_kind>, "kind(device_id)", "a device_kind");
+  WEFT_DETAIL_PART(has_devices, memory_capacity(d), std::convertible_to<byte_count>, "memory_capacity(device_id)",
+                   "a number of bytes");
+  WEFT_DETAIL_PART(has_devices, slots(d), std::convertible_to<std::uint32_t>, "slots(device_id)",
+                   "a number, of ops that run at once");
+#undef WEFT_DETAIL_PART
 };
 } // namespace why_not
 

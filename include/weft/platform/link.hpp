@@ -41,11 +41,16 @@ namespace why_not {
 /// For link models that tell routes: a model that lacks one part of a topology would be taken for one without any.
 template <class L>
 struct network_topology {
-  static_assert(
-    weft::network_topology<L> ||
-      !requires(const L& links, device_id d, void (&f)(link_id)) { links.visit_route(d, d, f); },
-    "weft: these links have a visit_route, but lack num_devices() const or num_links() const, numbers, or "
-    "link_at(link_id) const, a weft::link; see docs/concepts/network_topology.md");
+  static constexpr bool tells_routes = requires(const L& links, device_id d, void (&f)(link_id)) {
+    links.visit_route(d, d, f);
+  };
+#define WEFT_DETAIL_PART(call, requirement, member, result)                                                            \
+  WEFT_DETAIL_HAS(tells_routes, (const L& links, link_id l), links.call, requirement,                                  \
+                  "link model, which has a visit_route,", member, result, "network_topology")
+  WEFT_DETAIL_PART(num_devices(), std::convertible_to<std::size_t>, "num_devices()", "a number");
+  WEFT_DETAIL_PART(num_links(), std::convertible_to<std::size_t>, "num_links()", "a number");
+  WEFT_DETAIL_PART(link_at(l), std::convertible_to<link>, "link_at(link_id)", "a weft::link");
+#undef WEFT_DETAIL_PART
 };
 } // namespace why_not
 

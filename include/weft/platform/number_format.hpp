@@ -2,6 +2,8 @@
 /// The number formats that tensors come in, and how fast a device is with each.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <array>
 #include <cstdint>
 #include <optional>

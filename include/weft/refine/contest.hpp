@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -57,11 +56,11 @@ struct contest {
     std::uint64_t before = 0; // moves of those that had their turn, as far as is known
     std::uint64_t spent = 0;
     double told = std::numeric_limits<double>::infinity();
-    const std::function<void(const progress&)> tell = [&](const progress& x) {
+    const progress_callback tell = [&](const progress& x) {
       if (x.best < told) {
         told = x.best;
         spent = before + x.moves;
-        (*budget.on_progress)({spent, clock.seconds(), x.best});
+        budget.on_progress({spent, clock.seconds(), x.best});
       }
     };
     evaluated_plan best = start;
@@ -70,7 +69,7 @@ struct contest {
                                             double of_all) {
       auto refiner = std::get<I>(refiners);
       refiner.budget = part(of_all);
-      refiner.budget.on_progress = budget.on_progress == nullptr ? nullptr : &tell;
+      refiner.budget.on_progress = budget.on_progress ? tell : nullptr;
       if (auto x = refiner(judge, from, random); judge.is_better(x.score, best.score)) {
         best = std::move(x);
         winner = I;

@@ -2,6 +2,8 @@
 /// Means with confidence intervals of 95 %, after Student.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>

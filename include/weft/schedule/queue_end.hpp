@@ -2,6 +2,8 @@
 /// The busy times of one device for schedulers that only append.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 
 namespace weft::schedule {

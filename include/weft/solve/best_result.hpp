@@ -8,7 +8,6 @@
 #include "weft/solve/result.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <stop_token>
@@ -44,7 +43,10 @@ struct best_options {
   /// a single longer one is better.
   unsigned chains = 0;
   const std::stop_token* stop = nullptr; ///< ends the search with the best plan so far
-  const std::function<void(const progress&)>* on_progress = nullptr; ///< of better plans; one call at a time
+  /// Any callable of `(const progress&)`, called for each better plan, never concurrently, on the thread that found it:
+  /// the caller's, or with several `threads` one of theirs. An exception that it throws ends the search that found the
+  /// plan, and reaches the caller when those on other threads have ended, too; to end all of them, use `stop`.
+  progress_callback on_progress = {};
   /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
   memory_limit memory = {};
   solve::effort effort = solve::effort::full; ///< the best plan, or only the plans of heuristics

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -98,17 +97,17 @@ outcome<best_result> best::operator()(const Problem& p, rng& random) const {
   }
   run<Problem> r{f, {}, {}};
   std::uint64_t used = 0;
-  const std::function<void(const progress&)> tell = [&](const progress& x) {
-    (*budget.on_progress)({used + x.moves, clock.seconds(), x.best});
+  const progress_callback tell = [&](const progress& x) {
+    budget.on_progress({used + x.moves, clock.seconds(), x.best});
   };
   const auto left = [&] {
     return weft::budget{.seconds = budget.seconds - clock.seconds(),
                         .stop = budget.stop,
                         .target = budget.target,
-                        .on_progress = budget.on_progress != nullptr ? &tell : nullptr};
+                        .on_progress = budget.on_progress ? tell : nullptr};
   };
   const auto told = [&](double before) { // annealing tells by itself
-    if (budget.on_progress != nullptr && r.result.period < before) {
+    if (budget.on_progress && r.result.period < before) {
       tell({0, 0, r.result.period});
     }
   };

@@ -60,26 +60,28 @@ namespace why_not {
 template <class W>
 struct dataflow_workload {
   static constexpr bool is_builder = requires(W w) { static_cast<W&&>(w).build(); };
-  static constexpr bool has_tensors = requires(const W& w) { { w.num_tensors() } -> std::convertible_to<std::size_t>; };
+  static constexpr bool has_tensors = requires(const W& w) { w.num_tensors(); };
   static_assert(!is_builder, "weft: a builder is no workload yet; pass what std::move(builder).build() returns");
   static_assert(has_tensors || is_builder, "weft: this workload lacks num_tensors() const, a number; if it is a graph, "
                                            "annotated_graph{graph, {.work = work}} makes a workload of it; see "
                                            "docs/concepts/dataflow_workload.md");
-#define WEFT_DETAIL_HAS(call, requirement, what)                                                                       \
-  static_assert(!has_tensors || requires(const W& w, op_id v, tensor_id t) { { w.call } -> requirement; },             \
-                "weft: this workload lacks " what "; see docs/concepts/dataflow_workload.md")
-  WEFT_DETAIL_HAS(num_ops(), std::convertible_to<std::size_t>, "num_ops() const, a number");
-  WEFT_DETAIL_HAS(inputs(v), graph::id_list, "inputs(op_id) const, a sized range of tensor ids");
-  WEFT_DETAIL_HAS(outputs(v), graph::id_list, "outputs(op_id) const, a sized range of tensor ids");
-  WEFT_DETAIL_HAS(consumers(t), graph::id_list, "consumers(tensor_id) const, a sized range of op ids");
-  WEFT_DETAIL_HAS(producer(t), std::convertible_to<op_id>, "producer(tensor_id) const, an op id");
-  WEFT_DETAIL_HAS(bytes(t), std::convertible_to<byte_count>, "bytes(tensor_id) const, a number");
-  WEFT_DETAIL_HAS(resident_bytes(v), std::convertible_to<byte_count>, "resident_bytes(op_id) const, a number");
-  WEFT_DETAIL_HAS(kinds(v), std::same_as<kind_set>, "kinds(op_id) const, a kind_set");
-  WEFT_DETAIL_HAS(group(v), std::convertible_to<group_id>, "group(op_id) const, a group_id");
-  WEFT_DETAIL_HAS(num_groups(), std::convertible_to<std::size_t>, "num_groups() const, a number");
-  WEFT_DETAIL_HAS(work(v), std::convertible_to<double>, "work(op_id) const, a number");
-#undef WEFT_DETAIL_HAS
+  WEFT_DETAIL_RETURNS(has_tensors, (const W& w), w.num_tensors(), std::convertible_to<std::size_t>, "workload",
+                      "num_tensors()", "a number", "dataflow_workload");
+#define WEFT_DETAIL_PART(call, requirement, member, result)                                                            \
+  WEFT_DETAIL_HAS(has_tensors, (const W& w, op_id v, tensor_id t), w.call, requirement, "workload", member, result,    \
+                  "dataflow_workload")
+  WEFT_DETAIL_PART(num_ops(), std::convertible_to<std::size_t>, "num_ops()", "a number");
+  WEFT_DETAIL_PART(inputs(v), graph::id_list, "inputs(op_id)", "a sized range of tensor ids");
+  WEFT_DETAIL_PART(outputs(v), graph::id_list, "outputs(op_id)", "a sized range of tensor ids");
+  WEFT_DETAIL_PART(consumers(t), graph::id_list, "consumers(tensor_id)", "a sized range of op ids");
+  WEFT_DETAIL_PART(producer(t), std::convertible_to<op_id>, "producer(tensor_id)", "an op id");
+  WEFT_DETAIL_PART(bytes(t), std::convertible_to<byte_count>, "bytes(tensor_id)", "a number");
+  WEFT_DETAIL_PART(resident_bytes(v), std::convertible_to<byte_count>, "resident_bytes(op_id)", "a number");
+  WEFT_DETAIL_PART(kinds(v), std::same_as<kind_set>, "kinds(op_id)", "a kind_set");
+  WEFT_DETAIL_PART(group(v), std::convertible_to<group_id>, "group(op_id)", "a group_id");
+  WEFT_DETAIL_PART(num_groups(), std::convertible_to<std::size_t>, "num_groups()", "a number");
+  WEFT_DETAIL_PART(work(v), std::convertible_to<double>, "work(op_id)", "a number");
+#undef WEFT_DETAIL_PART
 };
 } // namespace why_not
 

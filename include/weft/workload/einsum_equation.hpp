@@ -2,6 +2,8 @@
 /// The equations of Einsum: the letters that name the extents of operands and result.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

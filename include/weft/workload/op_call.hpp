@@ -2,6 +2,8 @@
 /// A call of an op as the rules for FLOP and shapes see it: input shapes and attributes.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,8 @@
 /// Optimisers by the cost of an update.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstddef>
 #include <initializer_list>
 #include <string_view>

@@ -2,6 +2,8 @@
 /// Waiting for another thread: briefly by spinning, then by giving way.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -2,6 +2,8 @@
 /// Waiting strategies of ranks: polling, or blocking inside MPI.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstdint>
 
 namespace weft::mpi {

@@ -3,6 +3,8 @@
 /// of it while the rest stays as it is, byte by byte.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -2,6 +2,8 @@
 /// Symbolic sizes of exported programs: expressions over named symbols.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -4,6 +4,8 @@
 /// Source: tensorflow/core/ops, the `Output` of each REGISTER_OP.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

@@ -6,6 +6,8 @@
 /// tensorflow/core/protobuf/{config (RunMetadata), saved_model, meta_graph}.proto.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <array>
 #include <cstdint>
 #include <optional>

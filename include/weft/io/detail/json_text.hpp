@@ -2,6 +2,8 @@
 /// The tokens of JSON texts, and quick looks at a text without parsing all of it.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <optional>

@@ -2,6 +2,8 @@
 /// The script that all HTML reports share: data, units, themes, tool tips, sortable tables.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

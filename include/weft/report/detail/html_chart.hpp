@@ -2,6 +2,8 @@
 /// The script that all charts over time share: canvas, time window, axis, controls.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

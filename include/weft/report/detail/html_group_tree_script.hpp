@@ -2,6 +2,8 @@
 /// The script for the tree of groups of ops: their members, the edges between them, and their layout.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

@@ -2,6 +2,8 @@
 /// The script that draws a large graph as groups of ops that open on a click.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

@@ -2,6 +2,8 @@
 /// The script that lays out boxes and the lines between them.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

@@ -2,6 +2,8 @@
 /// The script of the report of one placed model: memory over time, the graph, the heat map of traffic.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

@@ -2,6 +2,8 @@
 /// The script of the comparison report: bar charts and performance profiles.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

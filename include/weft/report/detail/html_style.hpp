@@ -2,6 +2,8 @@
 /// The style sheet of the HTML report.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

@@ -2,6 +2,8 @@
 /// The Gantt chart of the HTML reports: its data model and drawing.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <string_view>
 
 namespace weft::report::detail {

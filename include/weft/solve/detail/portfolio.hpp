@@ -41,7 +41,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -496,10 +495,7 @@ private:
     for_each_on_threads(chains, options_.threads, [&](unsigned k) {
       rng random{rng::mix(options_.seed + 0x9e3779b97f4a7c15u * (k + 1))};
       auto mine = share;
-      const std::function<void(const progress&)> tell = [&](const progress& x) {
-        listener_.tell(x.moves, clock_.seconds(), x.best);
-      };
-      mine.on_progress = &tell;
+      mine.on_progress = [&](const progress& x) { listener_.tell(x.moves, clock_.seconds(), x.best); };
       evaluator<Problem, E> judge{p_, judge_.how()};
       plans[k] = refiner(mine)(judge, best_, random);
     });

@@ -2,32 +2,33 @@
 /// A listener that several threads share.
 #pragma once
 
-#include "weft/core/budget.hpp"
+#include "weft/core/progress.hpp"
 
-#include <functional>
+#include <cstdint>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 namespace weft::solve::detail {
 
 /// Passes on what is better than everything before, one call at a time.
 class progress_listener {
 public:
-  explicit progress_listener(const std::function<void(const progress&)>* f) : f_{f} {}
+  explicit progress_listener(progress_callback f) : f_{std::move(f)} {}
 
   void tell(std::uint64_t moves, double seconds, double makespan) {
-    if (f_ == nullptr) {
+    if (!f_) {
       return;
     }
     const std::lock_guard lock{mutex_};
     if (makespan < best_) {
       best_ = makespan;
-      (*f_)({moves, seconds, makespan});
+      f_({moves, seconds, makespan});
     }
   }
 
 private:
-  const std::function<void(const progress&)>* f_;
+  progress_callback f_;
   std::mutex mutex_;
   double best_ = std::numeric_limits<double>::infinity();
 };

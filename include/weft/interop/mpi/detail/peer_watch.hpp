@@ -2,6 +2,8 @@
 /// Notices that another process of the same host has ended.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstddef>

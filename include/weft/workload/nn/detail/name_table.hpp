@@ -2,6 +2,8 @@
 /// Names that are given once only.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstdint>
 #include <map>
 #include <string>

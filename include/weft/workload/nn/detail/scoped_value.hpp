@@ -2,6 +2,8 @@
 /// A change that ends with the scope in which it was made.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <utility>
 
 namespace weft::nn::detail {
