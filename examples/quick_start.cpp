@@ -29,6 +29,7 @@ int main() {
     const auto d = result.plan.placement[v];
     std::cout << workload.name(v) << " runs on " << to_string(platform.kind(d)) << ' ' << d << '\n';
   }
+  std::cout.precision(3);
   std::cout << result.makespan * 1e3 << " ms, at most " << result.gap() * 100 << " % above the optimum\n";
 }
 // [quick_start]
