@@ -22,7 +22,7 @@ int main() {
   const weft::problem problem{workload, platform};
 
   // [partitioner]
-  // Each component (a colocation group, or an op without one) goes to the device that has the earliest finish, after those placed before.
+  // Each component (a colocation group, or an op without one) goes to the device that would finish it first.
   const auto least_loaded = [](const auto& p) -> weft::outcome<weft::placement> {
     weft::partition::assignment a{p};
     for (const weft::component_id c : weft::ids(p.num_components())) {

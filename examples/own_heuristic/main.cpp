@@ -3,7 +3,7 @@
 // [own_heuristic]
 #include <weft/tool/compare.hpp>
 
-// Each component (a colocation group, or an op without one) goes to the device that has the earliest finish, after those placed before.
+// Each component (a colocation group, or an op without one) goes to the device that would finish it first.
 struct least_loaded {
   weft::outcome<weft::placement> operator()(const auto& p) const {
     weft::partition::assignment a{p};
