@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// What StarPU costs per op: empty kernels, without data and with tensors of 1 KiB, run by static_executor and by
-// starpu::executor on one worker (the chain) and two, in alternating runs of one process. Prints microseconds per op,
-// of the fastest of the runs since workers that wait spin and suffer from whatever else runs, and the ratio.
+// What StarPU costs per op: empty kernels, without data and with tensors of 1 KiB, run by static_executor and then by
+// starpu::executor, on one worker (the chain) and two. Prints microseconds per op, of the fastest of the runs since
+// workers that wait spin and suffer from whatever else runs, and the ratio.
 #include "support/layers.hpp"
 
 #include "weft/execute/static_executor.hpp"
@@ -31,10 +31,12 @@ void compare(weft::starpu::session& s, const std::string& name, std::uint32_t wi
   const auto kernel = [&done](weft::op_id v) { done[v] = 1; };
   const auto data_kernel = [&done](weft::op_id v, const weft::execute::op_buffers&) { done[v] = 1; };
   std::vector<double> seconds[2];
+  starpu_pause(); // its idle workers spin on the cores that static_executor is to use
   for (int i = 0; i < repeats; ++i) {
-    starpu_pause(); // its idle workers spin on the cores that static_executor is to use
     seconds[0].push_back((with_data ? threads(data_kernel, memory) : threads(kernel)).seconds);
-    starpu_resume();
+  }
+  starpu_resume();
+  for (int i = 0; i < repeats; ++i) {
     seconds[1].push_back((with_data ? tasks(data_kernel, memory) : tasks(kernel)).seconds);
   }
   const double n = static_cast<double>(w.num_ops()) / 1e6;

@@ -36,10 +36,10 @@ int main(int argc, char** argv) {
   };
   const weft::tensor_id last = workload.outputs(sum).front();
   const weft::execute::program program{workload, plan, {.keep = {last}}};
-  weft::mpi::executor run{world, program};                    // device d is rank d
-  weft::execute::memory memory{program, run.devices()};       // of this rank
-  const auto report = run(kernel, memory, {.seconds = 60});   // every rank calls it
-  report.rethrow();                                           // if an op threw, on this rank or another
+  weft::mpi::executor run{world, program};                  // device d is rank d
+  weft::execute::memory memory{program, run.devices()};     // of this rank
+  const auto report = run(kernel, memory, {.seconds = 60}); // every rank calls it
+  report.rethrow();                                         // if an op threw, on this rank or another
   if (memory.has(plan.placement[sum])) {
     std::cout << report.num_finished << " ops on " << program.num_devices() << " ranks; the sum is "
               << std::to_integer<int>(memory.tensor(last)[0]) << '\n';
