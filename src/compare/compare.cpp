@@ -282,6 +282,7 @@ int run(int argc, char** argv, const registry& all) {
     return validate(o, all, b.settings);
   }
   const auto chosen = select(o, known, b.settings);
+  check_outputs(o, b.settings);
   if (o.objective == objective::period && chosen.partitions != std::vector<std::string>{std::string{best}}) {
     for (auto& s : b.settings) {
       s.bound_of_period = s.task ? bound_of_period(*s.task) : weft::report::absent;
@@ -289,7 +290,6 @@ int run(int argc, char** argv, const registry& all) {
   }
 
   const auto baseline = baseline_of(o, combination_names(o, chosen, b.settings));
-  check_outputs(o, b.settings);
   const auto rows = run_all(o, all, chosen, b.settings);
 
   weft::report::comparison results;
