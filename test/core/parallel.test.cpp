@@ -25,4 +25,16 @@ TEST_CASE("for_each_on_threads: every piece once, and the first exception at the
   }
 }
 
+TEST_CASE("for_each_on_threads: after an exception nothing more begins") {
+  unsigned calls = 0;
+  CHECK_THROWS_AS(for_each_on_threads(20, 1, [&](unsigned k) {
+                    ++calls;
+                    if (k == 3) {
+                      throw error("three");
+                    }
+                  }),
+                  error);
+  CHECK(calls == 4);
+}
+
 } // namespace core_parallel_test

@@ -392,6 +392,21 @@ TEST_CASE("docs: ready policies of your own") {
 const auto everything_on_one = [](const auto& p) { return weft::placement(p.num_ops(), 0); };
 // [any_partitioner]
 
+TEST_CASE("docs: a partitioner on its own") {
+  const weft::workload workload = weft::generate::layered({.cpu_only_probability = 0, .gpu_only_probability = 0});
+  const weft::platform platform{std::vector<weft::device>(2), weft::uniform_links{}};
+  const weft::problem problem{workload, platform};
+  // [partitioner_alone]
+  const auto decided = weft::partition::run(weft::partition::heft{}, problem); // a seed may follow, which is 0 here
+  if (!decided) {
+    throw weft::error(to_string(decided.error())); // such as an op that fits on no device
+  }
+  const weft::plan& plan = decided->plan; // where, and in which order if the partitioner decides that, too
+  // [partitioner_alone]
+  CHECK(weft::validate(problem, plan).empty());
+  CHECK(weft::partition::run(everything_on_one, problem)->plan.placement == everything_on_one(problem));
+}
+
 TEST_CASE("docs: the shortest partitioner") {
   const weft::workload workload = weft::generate::layered({.cpu_only_probability = 0, .gpu_only_probability = 0});
   const weft::platform platform{std::vector<weft::device>(2), weft::uniform_links{}};

@@ -80,6 +80,21 @@ TEST_CASE("partition::run: the random generator and the workspace of the caller"
   CHECK(lent == &scratch);
 }
 
+TEST_CASE("partition::run: of the problem alone, a seed's generator, and an own workspace") {
+  const fixture f;
+  std::uint64_t drawn = 0;
+  const auto draws = [&](const auto&, rng& r, workspace& s) {
+    drawn = r();
+    CHECK(s.take<double>(3).size() == 3);
+    return both;
+  };
+  CHECK(partition::run(draws, f.p)->plan.placement == both);
+  CHECK(drawn == rng{0}());
+  CHECK(partition::run(draws, f.p, 42)->plan.placement == both);
+  CHECK(drawn == rng{42}());
+  CHECK(partition::run([](const auto&) { return both; }, f.p)->plan.placement == both);
+}
+
 using fixture_problem = problem<workload, platform<uniform_links>>;
 
 TEST_CASE("partition::run: of several call forms, the one with the most parameters") {

@@ -23,7 +23,7 @@ struct budget {
   double target = 0; ///< an objective value that is good enough, for example a lower bound
   /// Any callable of `(const progress&)`, called for each better solution, on the thread that searches. An exception
   /// that it throws ends the search and reaches the caller.
-  progress_callback on_progress = {};
+  progress_callback on_progress = nullptr;
 };
 
 /// Counts what was spent of a budget. Looks at the clock about every 100 microseconds, at least every 64 moves and at

@@ -12,7 +12,8 @@
 
 namespace weft {
 
-/// Calls f(0) … f(count − 1), on `threads` threads. The first exception is rethrown when all have ended.
+/// Calls f(0) … f(count − 1), on `threads` threads. After an exception no further call begins; the first is
+/// rethrown when those that had begun have ended.
 template <class F>
 void for_each_on_threads(unsigned count, unsigned threads, F f) {
   std::atomic<unsigned> next{0};
@@ -25,6 +26,7 @@ void for_each_on_threads(unsigned count, unsigned threads, F f) {
       } catch (...) {
         const std::lock_guard lock{mutex};
         failure = failure ? failure : std::current_exception();
+        next = count;
       }
     }
   };

@@ -132,5 +132,13 @@ constexpr outcome<decided> run(const S& s, const Problem& p, rng& random, worksp
   return detail::checked(detail::call(s, p, random, scratch), p, scratch);
 }
 
+/// The same for one call: with a generator of this seed and a workspace of its own.
+template <class Problem, must_be::partitioner_for<Problem> S>
+constexpr outcome<decided> run(const S& s, const Problem& p, std::uint64_t seed = 0) {
+  rng random{seed};
+  workspace scratch;
+  return run(s, p, random, scratch);
+}
+
 } // namespace partition
 } // namespace weft

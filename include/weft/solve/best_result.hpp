@@ -44,9 +44,9 @@ struct best_options {
   unsigned chains = 0;
   const std::stop_token* stop = nullptr; ///< ends the search with the best plan so far
   /// Any callable of `(const progress&)`, called for each better plan, never concurrently, on the thread that found it:
-  /// the caller's, or with several `threads` one of theirs. An exception that it throws ends the search that found the
-  /// plan, and reaches the caller when those on other threads have ended, too; to end all of them, use `stop`.
-  progress_callback on_progress = {};
+  /// the caller's, or one of several that search. An exception that it throws reaches the caller, without a plan, when
+  /// the searches on other threads have ended, too; `stop` ends all of them early.
+  progress_callback on_progress = nullptr;
   /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
   memory_limit memory = {};
   solve::effort effort = solve::effort::full; ///< the best plan, or only the plans of heuristics
