@@ -254,6 +254,12 @@ def main(folder):
     with open(out['profile.csv']) as f:
         steps = list(csv.DictReader(f))
     check(steps[0] == {'strategy': 'heft + static_order', 'factor': '1', 'share': '1'}, f'the profile: {steps}')
+    page = os.path.join(os.path.dirname(__file__), '../../docs/images/performance_profile.svg')
+    drawn = os.path.join(folder, 'page.svg')
+    run('--workload', 'random:layered,ops=100,ccr=1,count=50', '--platform', 'random:related,devices=8', '--partition',
+        'heft,peft,etf,dsc,mite', '--schedule', 'static_order', '--performance-profile', drawn, '--format', 'csv')
+    with open(page) as a, open(drawn) as b:
+        check(a.read() == b.read(), f'docs/images/performance_profile.svg is not what docs/research.md draws: {drawn}')
     with open(out['profile.svg']) as f:
         check(f.read().startswith('<svg'), 'the profile as a picture')
     traces = sorted(os.listdir(out['traces']))
