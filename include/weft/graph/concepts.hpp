@@ -114,9 +114,9 @@ struct dataflow_graph {
                   std::convertible_to<std::size_t>, "graph", "num_ops()", "a number", "dataflow_graph");
   WEFT_DETAIL_HAS(counts_ops, (const G& g, op_id v), weft::out_edges(g, v), std::ranges::input_range, "graph",
                   "out_edges(op_id)", "a range of the edges that leave an op", "dataflow_graph");
-  WEFT_DETAIL_HAS(has_edges, (const G& g, op_id v),
-                  graph_access<G>::target(g, *std::ranges::begin(weft::out_edges(g, v))), std::convertible_to<op_id>,
-                  "graph", "target(edge)", "the op_id that an edge of out_edges goes to", "dataflow_graph");
+  WEFT_DETAIL_HAS(has_edges, (const G& g, std::ranges::range_value_t<decltype(weft::out_edges(g, op_id{}))> e),
+                  graph_access<G>::target(g, e), std::convertible_to<op_id>, "graph", "target(edge)",
+                  "the op_id that an edge of out_edges goes to", "dataflow_graph");
 };
 } // namespace why_not
 
