@@ -73,7 +73,7 @@ std::string summary(const weft::mpi::calibration& c, const std::vector<weft::mpi
     restless = restless || level.typical_error > 0.5;
   }
   for (const auto& host : crowded) {
-    text += fmt::format("\n{} has {} core{} for {} ranks, which take turns: latencies and rates of single transfers "
+    text += fmt::format("\n{} has {} core{} for {} ranks, which share them: latencies and rates of single transfers "
                         "are not to be relied on", host.name, host.cores, host.cores == 1 ? "" : "s", host.ranks);
   }
   if (restless && crowded.empty()) {

@@ -151,14 +151,16 @@ double thread_seconds() {
 /// A line about ranks that did not have a core all of the time, the worst of them not for the share `without` of the
 /// measured steps; nothing where each has one. A rank that waits for a message keeps its core busy.
 std::string about_cores(const std::vector<weft::mpi::crowded_host>& crowded, double without) {
-  const auto effect = fmt::format("one was without a core for {:.0f} % of the measured steps; times, measured and "
-                                  "predicted, are longer than with a core for each rank, and vary\n",
-                                  without * 100);
+  const bool waited = without >= 0.1;
+  const auto effect =
+    (waited ? fmt::format("one was without a core for {:.0f} % of the measured steps; ", without * 100)
+            : std::string{}) +
+    "times, measured and predicted, are longer than with a core for each rank, and vary\n";
   if (crowded.empty()) {
-    return without < 0.1 ? std::string{} : "note: something else ran on the ranks' cores: " + effect;
+    return waited ? "note: something else ran on the ranks' cores, or a quota limited them: " + effect : std::string{};
   }
   const auto& host = crowded.front();
-  return fmt::format("note: {} has {} core{} for {} ranks{}, which take turns: {}", host.name, host.cores,
+  return fmt::format("note: {} has {} core{} for {} ranks{}, which share them: {}", host.name, host.cores,
                      host.cores == 1 ? "" : "s", host.ranks,
                      crowded.size() == 1 ? "" : fmt::format(" (and {} more hosts have too few)", crowded.size() - 1),
                      effect);

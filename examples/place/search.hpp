@@ -43,8 +43,8 @@ struct answer {
 
 /// The callbacks that are told of a search's progress.
 struct listeners {
-  weft::progress_callback on_progress;                ///< of better plans
-  std::function<void(const std::string&)> on_stage;       ///< of what is done next
+  weft::progress_callback on_progress;              ///< called for each better plan
+  std::function<void(const std::string&)> on_stage; ///< called with what is done next
 };
 
 /// Ops in the plan's order on the network that was asked for, which is one.

@@ -27,15 +27,18 @@ int main_of_ranks(const weft::mpi::communicator& all, CLI::App& app, const char*
                   const std::string& output, Check check, Run run) {
   const bool first = all.rank() == 0;
   std::string wrong;
+  bool was_asked = false; // for --help or --version
+  int answer = 0;
   try {
     read_command_line(app, program, argc, argv);
     check();
     if (first && !output.empty()) {
       weft::io::require_writable(output);
     }
-  } catch (const CLI::Success& e) { // --help, --version
-    return first ? app.exit(e) : 0;
-  } catch (const weft::error& e) {
+  } catch (const CLI::Success& e) {
+    was_asked = true;
+    answer = first ? app.exit(e) : 0;
+  } catch (const std::exception& e) {
     wrong = e.what();
   }
   for (const std::string& text : all.all_gather(wrong)) {
@@ -44,6 +47,11 @@ int main_of_ranks(const weft::mpi::communicator& all, CLI::App& app, const char*
         fmt::print(stderr, "{}: {}\n", program, text);
       }
       return 2;
+    }
+  }
+  for (const int other : all.all_gather(was_asked ? 1 : 0)) { // ranks may have arguments of their own
+    if (other != 0) {
+      return answer;
     }
   }
   try {

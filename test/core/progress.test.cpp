@@ -43,6 +43,14 @@ TEST_CASE("progress callback: temporaries, functions, what cannot be copied, and
   f({.best = 5});
   CHECK(told == 5);
   CHECK(heard == std::vector<double>{1, 2, 3});
+  struct into { // could be made from nullptr, and is no pointer
+    double* where;
+    void operator()(const progress& x) const { *where = x.best; }
+  };
+  double last = 0;
+  f = into{&last};
+  f({.best = 6});
+  CHECK(last == 6);
 }
 
 TEST_CASE("progress callback: copies call the same, which ends with the last of them") {

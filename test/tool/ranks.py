@@ -46,7 +46,7 @@ def main(folder):
     check(open(kept).read().startswith('<!doctype html>'), 'a report is written')
     usable = sorted(os.sched_getaffinity(0))
     r = ranks(*SMALL, cores=usable[:1])
-    check('has 1 core for 2 ranks, which take turns' in r.stdout and r.stdout.count('note:') == 1,
+    check('has 1 core for 2 ranks, which share them' in r.stdout and r.stdout.count('note:') == 1,
           f'two ranks on one core: {r.returncode} {r.stdout}')
     r = ranks(CALIBRATE, '--trips', '3', '--seconds', '2', '-o', kept, cores=usable[:1])
     check('has 1 core for 2 ranks' in r.stderr and len(json.load(open(kept))['devices']) == 2,

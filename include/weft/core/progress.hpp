@@ -2,6 +2,7 @@
 /// The progress of an anytime algorithm, and the callable that is called with it.
 #pragma once
 
+#include "weft/core/config.hpp"
 #include "weft/core/explained.hpp"
 
 #include <atomic>
@@ -23,17 +24,23 @@ struct progress {
 namespace why_not {
 template <class F>
 struct progress_listener {
-  static constexpr bool is_pointer_to_one = requires(const progress& x, F& f) { (*f)(x); };
+  static constexpr bool is_callable = requires(const progress& x, std::decay_t<F>& f) { f(x); };
+  static constexpr bool is_pointer_to_one = !is_callable && requires(const progress& x, F& f) { (*f)(x); };
+  static_assert(!is_callable, "weft: on_progress keeps its callable, and this one cannot be copied: pass a temporary, "
+                              "std::move(f), or std::ref(f)");
   static_assert(!is_pointer_to_one, "weft: on_progress takes the callable itself, not a pointer to it; std::ref(f) "
                                     "passes one that is not to be copied");
-  static_assert(is_pointer_to_one, "weft: on_progress takes what can be called with a const weft::progress&, such as "
-                                   "[](const weft::progress& x) { std::cout << x.best; }; this cannot");
+  static_assert(is_callable || is_pointer_to_one,
+                "weft: on_progress takes what can be called with a const weft::progress&, such as "
+                "[](const weft::progress& x) { std::cout << x.best; }; this cannot");
 };
 } // namespace why_not
 
 namespace must_be {
 template <class F>
-concept progress_listener = std::invocable<F&, const progress&> || explained<why_not::progress_listener<F>>;
+concept progress_listener = (requires(const progress& x, std::decay_t<F>& f) {
+  f(x);
+} && std::constructible_from<std::decay_t<F>, F>) || explained<why_not::progress_listener<F>>;
 } // namespace must_be
 
 /// Any callable of `(const progress&)`, or none. It owns the callable, and copies share it: they call the same one.
@@ -46,11 +53,13 @@ public:
   /// An empty `std::function` or a null pointer is none.
   template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, progress_callback> &&
-             !std::same_as<std::remove_cvref_t<F>, std::nullptr_t>) && must_be::progress_listener<std::decay_t<F>>
+             !std::same_as<std::remove_cvref_t<F>, std::nullptr_t>) && must_be::progress_listener<F>
   progress_callback(F&& f) {
     using callable = std::decay_t<F>;
     constexpr bool is_function = std::is_function_v<std::remove_reference_t<F>>;
-    if constexpr (std::constructible_from<callable, std::nullptr_t> && !is_function) {
+    if constexpr (std::constructible_from<callable, std::nullptr_t> && !is_function && requires {
+                    { f == nullptr } -> std::convertible_to<bool>;
+                  }) {
       if (f == nullptr) {
         return;
       }
@@ -75,7 +84,10 @@ public:
   }
 
   /// Calls it. There must be one.
-  void operator()(const progress& x) const { held_->call(x); }
+  void operator()(const progress& x) const {
+    WEFT_ASSERT(held_ != nullptr);
+    held_->call(x);
+  }
   constexpr explicit operator bool() const { return held_ != nullptr; }
 
 private:

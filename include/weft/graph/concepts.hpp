@@ -106,7 +106,9 @@ namespace why_not {
 template <class G>
 struct dataflow_graph {
   static constexpr bool counts_ops = requires(const G& g) { graph_access<G>::num_ops(g); };
-  static constexpr bool has_edges = requires(const G& g, op_id v) { weft::out_edges(g, v); };
+  static constexpr bool has_edges = requires(const G& g, op_id v) {
+    { weft::out_edges(g, v) } -> std::ranges::input_range;
+  };
   static_assert(counts_ops || !std::ranges::range<const G>,
                 "weft: a range is a graph if it lists, op by op, the integer ids of the op's successors, and if "
                 "weft/graph/adjacency.hpp is included; see docs/concepts/dataflow_graph.md");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Hosts with fewer cores than ranks, which then take turns: times that are measured there say little.
+/// Hosts with fewer cores than ranks, which then share cores: times that are measured there say little.
 #pragma once
 
 #include "weft/interop/mpi/communicator.hpp"
@@ -20,7 +20,8 @@
 
 namespace weft::mpi {
 
-/// The cores that the calling thread may run on, as the launcher, `taskset` or a container has bound it, ascending.
+/// The cores that the calling thread may run on, by its affinity (of the launcher, `taskset` or a container),
+/// ascending. A limit of processor time, such as `docker --cpus`, is not seen.
 /// Hardware threads of one core count as one. Where the system does not say: 0, 1, … up to the number of threads.
 inline std::vector<int> allowed_cores() {
   std::vector<int> cores;
@@ -51,7 +52,7 @@ inline std::vector<int> allowed_cores() {
 struct crowded_host {
   std::string name;
   std::size_t ranks = 0;
-  std::size_t cores = 0; ///< how many of the ranks can run at once
+  std::size_t cores = 0; ///< how many of the ranks can have a core of their own
   friend bool operator==(const crowded_host&, const crowded_host&) = default;
 };
 
