@@ -36,7 +36,7 @@ TEST_CASE("tabu_search: ends although there is nothing to change") {
   const auto q = test::equal_devices(1);
   const problem p{w, q};
   rng random{0};
-  for (const budget b : {budget{.moves = 1000}, budget{.seconds = 0.01}}) {
+  for (const budget& b : {budget{.moves = 1000}, budget{.seconds = 0.01}}) {
     const auto r =
       refine::improve(p, {{0}, {}}, tabu_search{.budget = b, .shake = 0}, schedule::static_order{}, random);
     CHECK(r.run.makespan == 3);
