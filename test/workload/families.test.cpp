@@ -70,6 +70,15 @@ TEST_CASE("with_ccr: the ratio asked for, and nothing else changes") {
   }
 }
 
+TEST_CASE("with_ccr: a ratio of 0 leaves no bytes") {
+  const platform<uniform_links> p{{{}, {.kind = device_kind::gpu}}, {{.bandwidth = 5}}};
+  const auto silent = generate::with_ccr(two_ops(20, 100), p, 0);
+  CHECK(silent.bytes(0) == 0);
+  CHECK(silent.num_edges() == 2);
+  CHECK(generate::ccr_of(silent, p) == 0);
+  CHECK(generate::with_ccr(two_ops(20, 100), p, 1e-9).bytes(0) == 1);
+}
+
 TEST_CASE("with_ccr: what no factor can do is an error") {
   const auto p = two_devices();
   const auto w = two_ops(20, 100);

@@ -97,12 +97,12 @@ TEST_CASE("parse_named: one line says what is wrong, and what there is") {
   CHECK(refusal([] { graph("fft,points=-2").make(0); }) ==
         "random:fft,points=-2: points: '-2' is not a whole number up to 4294967295");
   CHECK(refusal([] { graph("fft,points=6").make(0); }) ==
-        "random:fft,points=6: generator option points: must be a power of two from 2 to 2^24");
+        "random:fft,points=6: points: must be a power of two from 2 to 2^24");
   CHECK(refusal([] { graph("layered,ccr=-1"); }) ==
-        "random:layered,ccr=-1: generator option ccr: must be from 0 to 1e12");
+        "random:layered,ccr=-1: ccr: must be from 0 to 1e12");
   CHECK(refusal([] { graph("layered,ccr=nan"); }).find("ccr: ") != std::string::npos);
   CHECK(refusal([] { graph("layered,count=0"); }) ==
-        "random:layered,count=0: generator option count: must be from 1 to 100000");
+        "random:layered,count=0: count: must be from 1 to 100000");
   CHECK(refusal([] { graph("layered,ops=3,ops=4"); }) == "random:layered,ops=3,ops=4: 'ops' is given twice");
   CHECK(refusal([] { graph("layered,ops"); }) == "random:layered,ops: 'ops' is not NAME=VALUE");
   CHECK(refusal([] { graph("layered,ops=9,levels=4").make(0); }).find("beside ops") != std::string::npos);
@@ -110,8 +110,54 @@ TEST_CASE("parse_named: one line says what is wrong, and what there is") {
         "random:lu,count=2: 'count' has no effect, since lu draws nothing; leave it out");
   CHECK(refusal([] { machine("related,ccr=1"); }) ==
         "random:related,ccr=1: there is no parameter 'ccr'; related has devices, min_speed, max_speed, latency, "
-        "bandwidth, gpu_share, seed");
-  CHECK(refusal([] { machine("related,min_speed=9").make(0); }).starts_with("random:related,min_speed=9: generator"));
+        "bandwidth, gpu_share, seed, count");
+  CHECK(refusal([] { machine("related,min_speed=9").make(0); }) ==
+        "random:related,min_speed=9: min_speed, max_speed: need 0 < smallest <= largest");
+  CHECK(refusal([] { machine("heterogeneous,gpu_share=2").make(0); }) ==
+        "random:heterogeneous,gpu_share=2: needs at least one device and a gpu_share from 0 to 1");
+}
+
+TEST_CASE("parse_named: 0 is a number, not another option's default") {
+  CHECK(refusal([] { graph("layered,ops=0").make(0); }) == "random:layered,ops=0: ops: must be at least 1");
+  const auto w = graph("layered,ops=50,in_degree=0").make(0);
+  CHECK(w.num_ops() == 50);
+  CHECK(w.num_edges() == 0);
+}
+
+TEST_CASE("parse_named: spaces around parts do not count") {
+  CHECK(graph(" layered , ops=40, ccr=1 ").title() == "layered ops=40 ccr=1");
+  CHECK(refusal([] { graph("layered,ops=4, ,ccr=1"); }).ends_with("'' is not NAME=VALUE"));
+}
+
+TEST_CASE("parse_named: whole numbers may be written with an exponent") {
+  CHECK(graph("layered,ops=2e2").make(0).num_ops() == 200);
+  CHECK(graph("layered,seed=1e3").seed == 1000);
+  CHECK(refusal([] { graph("layered,ops=2.5").make(0); }).find("'2.5' is not a whole number") != std::string::npos);
+  CHECK(refusal([] { graph("fft,points=1e10").make(0); }).find("up to 4294967295") != std::string::npos);
+  CHECK(refusal([] { graph("layered,ops=nan").make(0); }).find("is not a whole number") != std::string::npos);
+}
+
+TEST_CASE("parse_named: what is too large is refused before it is made") {
+  CHECK(refusal([] { graph("layered,ops=1e12").make(0); }) ==
+        "random:layered,ops=1e12: ops: there would be about 1e+12, and at most 10000000 are made");
+  for (const char* text : {"layered,levels=4e9", "random_dag,ops=4e9", "fork_join,width=1e6,length=1e6",
+                           "series_parallel,ops=2e7", "fft,points=16777216", "gaussian_elimination,columns=20000",
+                           "cholesky,tiles=1000", "lu,tiles=900", "stencil_1d,width=1e5,steps=1e5",
+                           "stencil_2d,width=1e4,height=1e4"}) {
+    CAPTURE(text);
+    CHECK(refusal([&] { graph(text).make(0); }).find("ops: there would be about ") != std::string::npos);
+  }
+  for (const char* text : {"related,devices=5000", "heterogeneous,devices=4e9"}) {
+    CAPTURE(text);
+    CHECK(refusal([&] { machine(text).make(0); }).find(", and at most 4096 are made") != std::string::npos);
+  }
+}
+
+TEST_CASE("parse_named: every seed of a count exists") {
+  CHECK(graph("layered,count=2,seed=18446744073709551614").count == 2);
+  CHECK(refusal([] { graph("layered,count=3,seed=18446744073709551614"); }).find("take a smaller seed") !=
+        std::string::npos);
+  CHECK(machine("related,count=4,seed=2").count == 4);
 }
 
 } // namespace workload_named_test

@@ -124,7 +124,8 @@ double ccr_of(const W& w, const P& p, const Cost& cost = {}) {
 }
 
 /// The workload with all tensors scaled by one factor, such that `ccr_of` is `ccr`, up to the rounding of tensors to
-/// whole bytes (to the nearest, at least one). Work, resident bytes, names, kinds and groups stay as they are.
+/// whole bytes (to the nearest, at least one unless `ccr` is 0). Work, resident bytes, names, kinds and groups stay as
+/// they are.
 /// Transfers are those of the platform's links, latency + bytes / bandwidth; `cost` says how long ops compute.
 ///
 /// Throws `value_error` if no factor does it: `ccr` is negative or not finite, nothing communicates or computes, there
@@ -165,7 +166,7 @@ workload with_ccr(const W& w, const P& p, double ccr, const Cost& cost = {}) {
     const double scaled = static_cast<double>(w.bytes(t)) * factor;
     require(scaled < static_cast<double>(workload_builder::max_total_bytes), "tensors would get too large");
     const auto rounded = static_cast<byte_count>(scaled + 0.5);
-    return static_cast<byte_count>(w.bytes(t)) == 0 ? 0 : std::max<byte_count>(rounded, 1);
+    return static_cast<byte_count>(w.bytes(t)) == 0 || ccr == 0 ? 0 : std::max<byte_count>(rounded, 1);
   });
 }
 

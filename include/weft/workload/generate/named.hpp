@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -31,6 +32,9 @@
 #include <vector>
 
 namespace weft::generate {
+
+inline constexpr std::uint32_t max_named_ops = 10'000'000; ///< of a workload that a text asks for
+inline constexpr std::uint32_t max_named_devices = 4096;   ///< of a platform
 
 /// A number among a generator's options that a text may set.
 struct parameter {
@@ -57,7 +61,7 @@ template <class Made>
 struct named_request {
   const named_generator<Made>* generator = nullptr;
   named_values values = {};         ///< of the generator's own parameters
-  std::optional<double> ccr = {};   ///< the ratio that tensors are to be scaled to; see `with_ccr`
+  std::optional<double> ccr = {};   ///< of a workload: the ratio that tensors are to be scaled to; see `with_ccr`
   std::uint64_t seed = 0;           ///< of the first
   std::uint64_t count = 1;          ///< how many, with the seeds seed, seed + 1, …
 
@@ -69,14 +73,9 @@ struct named_request {
   /// A name without commas: `layered ops=100 ccr=1`.
   std::string title() const { return described(' ', ' '); }
 
-  /// The one of a seed. Throws `value_error` for what is no number or out of the generator's range.
-  Made make(std::uint64_t own_seed) const {
-    try {
-      return generator->make(values, own_seed);
-    } catch (const value_error& e) {
-      throw value_error("random:" + described(',', ','), e.what());
-    }
-  }
+  /// The one of a seed. Throws `value_error` for what is no number, out of the generator's range, or larger than
+  /// `max_named_ops` or `max_named_devices` allow.
+  Made make(std::uint64_t own_seed) const;
 
 private:
   std::string described(char first, char next) const;
@@ -96,16 +95,46 @@ std::string number_text(Number value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
+/// Reads a whole number, also as `4e6`.
+template <class Number>
+  requires(!std::is_floating_point_v<Number>)
+bool read_whole(std::string_view text, Number& value) {
+  if (read_number(text, value)) {
+    return true;
+  }
+  double number = 0;
+  const bool whole = read_number(text, number) && number >= 0 && number < 0x1.0p53 && number == std::floor(number) &&
+                     number <= static_cast<double>(std::numeric_limits<Number>::max());
+  value = whole ? static_cast<Number>(number) : value;
+  return whole;
+}
+
 /// Sets a parameter. Throws `value_error` that names it.
 template <class Number>
 void set_number(std::string_view name, const std::string& text, Number& value) {
-  if (!read_number(text, value)) {
+  bool is_read = false;
+  if constexpr (std::is_floating_point_v<Number>) {
+    is_read = read_number(text, value);
+  } else {
+    is_read = read_whole(text, value);
+  }
+  if (!is_read) {
     throw value_error(std::string{name},
                       "'" + text + "' is not " +
                         (std::is_floating_point_v<Number>
                            ? "a number"
                            : "a whole number up to " + number_text(std::numeric_limits<Number>::max())));
   }
+}
+
+/// What an error says, in the words of a command line: `ops: must be at least 1`.
+inline std::string in_words_of_text(const value_error& e) {
+  constexpr std::string_view count_of_ops = "num_ops";
+  std::string_view said = e.what();
+  for (const std::string_view prefix : {"generator option ", "generator options of a platform: "}) {
+    said.remove_prefix(said.starts_with(prefix) ? prefix.size() : 0);
+  }
+  return said.starts_with(count_of_ops) ? "ops" + std::string{said.substr(count_of_ops.size())} : std::string{said};
 }
 
 inline std::string names_of(const named_values& values) {
@@ -195,6 +224,35 @@ Options usual() {
   return o;
 }
 
+/// About how many ops, or for platforms devices, options make.
+inline double size_of(const layered_dag_options& o) {
+  const auto& s = o.shape;
+  return s.num_ops != 0 ? static_cast<double>(s.num_ops) : s.levels * ((double{1} * s.min_width + s.max_width) / 2);
+}
+inline double size_of(const random_dag_options& o) { return o.ops; }
+inline double size_of(const fork_join_options& o) { return o.stages * (1 + double{1} * o.width * o.length) + 1; }
+inline double size_of(const series_parallel_options& o) { return o.ops; }
+inline double size_of(const fft_options& o) {
+  return o.points * (2 + std::floor(std::log2(std::max<double>(o.points, 1))));
+}
+inline double size_of(const gaussian_elimination_options& o) { return double{1} * o.columns * o.columns / 2; }
+inline double size_of(const tile_options& o) { return double{1} * o.tiles * o.tiles * o.tiles / 6; } // at least
+inline double size_of(const stencil_1d_options& o) { return double{1} * o.width * o.steps; }
+inline double size_of(const stencil_2d_options& o) { return double{1} * o.width * o.height * o.steps; }
+inline double size_of(const related_options& o) { return o.devices; }
+inline double size_of(const heterogeneous_options& o) { return o.devices; }
+
+/// Refuses what is too large before anything is allocated for it.
+template <class Options>
+void check_size(const Options& o) {
+  constexpr bool of_devices = requires { o.devices; };
+  constexpr std::uint32_t most = of_devices ? max_named_devices : max_named_ops;
+  if (const double size = size_of(o); !(size <= most)) {
+    throw value_error(of_devices ? "devices" : "ops", "there would be about " + number_text(std::round(size)) +
+                                                        ", and at most " + number_text(most) + " are made");
+  }
+}
+
 /// Of what excludes each other, what is given counts.
 template <class Options>
 void settle(const named_values& given, Options& o) {
@@ -202,12 +260,17 @@ void settle(const named_values& given, Options& o) {
     if (is_given(given, "levels")) {
       require(!is_given(given, "ops"), "levels", "cannot be given beside ops; leave out one of the two");
       o.shape.num_ops = 0;
+    } else {
+      require(o.shape.num_ops >= 1, "ops", "must be at least 1"); // to the generator, 0 means so many levels
     }
     if (is_given(given, "edge_probability")) {
       require(!is_given(given, "in_degree"), "edge_probability", "cannot be given beside in_degree; leave out one");
       o.shape.in_degree = 0;
+    } else if (o.shape.in_degree == 0) { // to the generator, 0 means edge_probability
+      o.shape.edge_probability = 0;
     }
   }
+  check_size(o);
 }
 
 template <class Options>
@@ -284,10 +347,10 @@ inline constexpr std::array<named_generator<platform<>>, 2> platform_families{{
    detail::defaults_of<heterogeneous_options>, detail::make_named<heterogeneous_options, heterogeneous>},
 }};
 
-/// Reads `FAMILY`, and behind it any of `,NAME=VALUE`: the generator's parameters, and for workloads `ccr`, `seed` and
-/// `count`, for platforms `seed`. Throws `value_error` for an unknown family or parameter, listing those that there
-/// are, for what is no number or is given twice, and for a `seed` or `count` where nothing is drawn. What is out of a
-/// generator's range throws when it is made.
+/// Reads `FAMILY`, and behind it any of `,NAME=VALUE`: the generator's parameters, `seed`, `count`, and for workloads
+/// `ccr`. Spaces around parts do not count, and whole numbers may be written as `4e6`. Throws `value_error` for an
+/// unknown family or parameter, listing those that there are, for what is no number or is given twice, and for a `seed`
+/// or `count` where nothing is drawn. What is out of a generator's range throws when it is made.
 template <class Made, std::size_t N>
 named_request<Made> parse_named(std::string_view text, const std::array<named_generator<Made>, N>& families) {
   constexpr bool of_workloads = std::is_same_v<Made, workload>;
@@ -295,9 +358,10 @@ named_request<Made> parse_named(std::string_view text, const std::array<named_ge
   named_request<Made> r;
   auto rest = text;
   const auto take = [&rest] {
-    const auto part = rest.substr(0, rest.find(','));
+    auto part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-    return part;
+    part.remove_prefix(std::min(part.size(), part.find_first_not_of(' ')));
+    return part.substr(0, part.find_last_not_of(' ') + 1);
   };
   const auto family = take();
   const auto at = std::find_if(families.begin(), families.end(), [&](const auto& f) { return f.name == family; });
@@ -331,25 +395,37 @@ named_request<Made> parse_named(std::string_view text, const std::array<named_ge
         r.ccr = ratio;
       } else if (name == "seed" && at->drawn) {
         detail::set_number(name, value, r.seed);
-      } else if (of_workloads && name == "count" && at->drawn) {
+      } else if (name == "count" && at->drawn) {
         detail::set_number(name, value, r.count);
         detail::require(r.count >= 1 && r.count <= 100'000, "count", "must be from 1 to 100000");
       } else if (detail::is_given(own, name)) {
         r.values.emplace_back(name, value);
-      } else if (name == "seed" || (of_workloads && name == "count")) {
+      } else if (name == "seed" || name == "count") {
         fail("'" + name + "' has no effect, since " + std::string{family} + " draws nothing; leave it out");
       } else {
         fail("there is no parameter '" + name + "'; " + std::string{family} + " has " + detail::names_of(own) +
-             (of_workloads ? (at->drawn ? ", ccr, seed, count" : ", ccr") : ", seed"));
+             (of_workloads ? ", ccr" : "") + (at->drawn ? ", seed, count" : ""));
       }
     } catch (const value_error& e) {
       if (e.where.starts_with("random:")) {
         throw;
       }
-      fail(e.what());
+      fail(detail::in_words_of_text(e));
     }
   }
+  if (r.seed > std::numeric_limits<std::uint64_t>::max() - (r.count - 1)) {
+    fail("seed + count - 1 must be below 2^64; take a smaller seed");
+  }
   return r;
+}
+
+template <class Made>
+Made named_request<Made>::make(std::uint64_t own_seed) const {
+  try {
+    return generator->make(values, own_seed);
+  } catch (const value_error& e) {
+    throw value_error("random:" + described(',', ','), detail::in_words_of_text(e));
+  }
 }
 
 template <class Made>
