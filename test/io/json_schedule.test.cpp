@@ -8,6 +8,7 @@
 
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace io_json_schedule_test {
 
@@ -52,6 +53,8 @@ TEST_CASE("read_given_plan_json: ops and devices by position, number and name") 
   CHECK(given.plan.placement == placement{1, none, 1});
   CHECK(given.plan.order.empty());
   CHECK_FALSE(given.has_transfers);
+  CHECK_FALSE(given.has_makespan);
+  CHECK(given.unsaid.empty());
   REQUIRE(given.run);
   CHECK(given.run->makespan == 7);
   CHECK(given.run->ops[0].start == 1);
@@ -61,6 +64,8 @@ TEST_CASE("read_given_plan_json: ops and devices by position, number and name") 
     "transfers": [{"tensor": 0, "from": "left", "to": 1, "start": 2, "arrival": 3}])"));
   CHECK(partial.plan.placement == placement{0, none, none});
   CHECK(partial.run->makespan == 9);
+  CHECK(partial.has_makespan);
+  CHECK(partial.unsaid == std::vector<op_id>{1, 2});
   CHECK(partial.has_transfers);
   REQUIRE(partial.run->transfers.size() == 1);
   CHECK(partial.run->transfers[0].send_start == 2);
@@ -88,6 +93,8 @@ TEST_CASE("read_given_plan_json: one line says what is wrong and where") {
         "s.json:1: /ops/0/op: there is no op 'write'");
   CHECK(refusal(record(R"({"op": "twin", "device": 0, "start": 0, "finish": 1})")) ==
         "s.json:1: /ops/0/op: several ops are called 'twin'; give its number instead");
+  CHECK(refusal(record(R"({"op": "", "device": 0, "start": 0, "finish": 1})")) ==
+        "s.json:1: /ops/0/op: is an empty name; give the number of the op");
   CHECK(refusal(record(R"({"op": 3, "device": 0, "start": 0, "finish": 1})")) ==
         "s.json:1: /ops/0/op: there is no op 3; there are 3");
   CHECK(refusal(record(R"({"device": "middle", "start": 0, "finish": 1})")) ==

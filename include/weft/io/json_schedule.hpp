@@ -22,6 +22,8 @@ struct given_plan {
   weft::plan plan = {};            ///< the placement, and the order if the file has one
   std::optional<trace> run = {};   ///< when ops run, if the file says so
   bool has_transfers = false;      ///< … and when tensors move
+  bool has_makespan = false;       ///< … and when all is over
+  std::vector<op_id> unsaid = {};  ///< ops of which a schedule has no record
 };
 
 namespace detail {
@@ -42,6 +44,9 @@ inline std::uint32_t id_by_number_or_name(const json_value& value, const std::ma
                                           std::size_t count, const std::string& thing) {
   if (value.is_string()) {
     const auto name = value.text();
+    if (name.empty()) {
+      value.fail("is an empty name; give the number of the " + thing);
+    }
     const auto at = by_name.find(name);
     if (at == by_name.end()) {
       value.fail("there is no " + thing + " " + in_quotes(name));
@@ -109,7 +114,13 @@ inline given_plan schedule_from_json(const json_value& root, const std::vector<s
     }
   }
   const auto makespan = root.find("makespan");
+  given.has_makespan = makespan.has_value();
   run.makespan = makespan ? makespan->number() : last;
+  for (const op_id v : ids(ops.size())) {
+    if (!seen[v]) {
+      given.unsaid.push_back(v);
+    }
+  }
   for (const auto& record : run.ops) {
     given.plan.placement.push_back(record.device);
   }
