@@ -65,4 +65,16 @@ TEST_CASE("write_aggregate_csv: families and platforms apart, then all") {
   CHECK(text[4].starts_with("all,all,x,none,fifo,3,3,3,"));
 }
 
+TEST_CASE("write_aggregate_csv: random platforms that differ in the seed are one family") {
+  comparison c{{run("g/1", "x", 10), run("g/1", "x", 20), run("g/1", "x", 30)}};
+  c.runs[0].platform = "random:related devices=4";
+  c.runs[1].platform = "random:related devices=4/1";
+  c.runs[2].platform = "racks/q"; // of a file
+  const auto text = lines(c, {});
+  REQUIRE(text.size() == 4);
+  CHECK(text[1].starts_with("g,random:related devices=4,x,none,fifo,2,2,2,15,"));
+  CHECK(text[2].starts_with("g,racks/q,x,none,fifo,1,1,1,30,"));
+  CHECK(text[3].starts_with("all,all,"));
+}
+
 } // namespace report_aggregate_csv_test

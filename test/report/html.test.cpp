@@ -133,6 +133,15 @@ TEST_CASE("write_html: runs of one workload share their names") {
   CHECK(data["gantts"][2]["names"] == 0);
 }
 
+TEST_CASE("write_html: over all problems, strategies are compared with a baseline if there is one") {
+  html_report r{.results = {{run("v", "a", 30), run("v", "b", 15), run("w", "a", 20), run("w", "b", 10)}}};
+  CHECK(page(r).find(">To baseline<") == std::string::npos);
+  r.baseline = r.results.runs[0].partition + " + " + r.results.runs[0].schedule;
+  const auto compared = page(r);
+  CHECK(compared.find(">To baseline<") != std::string::npos);
+  CHECK(compared.find(">0.500 ×<") != std::string::npos); // b is twice as fast as a
+}
+
 TEST_CASE("write_html: no name can leave its place") {
   const std::string evil = "</script><script>alert(1)</script><img src=x onerror=\"alert(2)\">'&\xff\x01</title><!--";
   html_report r{

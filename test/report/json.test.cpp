@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <sstream>
+#include <string_view>
 
 namespace report_json_test {
 
@@ -70,6 +71,34 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   CHECK(json["strategies"][1]["solved"] == 0);
   CHECK(json["strategies"][1]["problems"] == 1);
   CHECK(json["strategies"][1]["gap"].is_null());
+}
+
+TEST_CASE("write_json: strategies are compared with a baseline if there is one") {
+  using namespace weft::report;
+  const auto run = [](const char* workload, const char* partition, double makespan) {
+    return run_record{
+      .workload = workload, .platform = "p", .partition = partition, .schedule = "fifo", .makespan = makespan};
+  };
+  const comparison c{{run("a", "x", 10), run("a", "y", 20), run("b", "x", 40), run("b", "y", 20)}};
+  const auto strategies = [&](std::string_view baseline) {
+    std::ostringstream out;
+    write_json(out, c, baseline);
+    return nlohmann::json::parse(out.str());
+  };
+  const auto plain = strategies({});
+  CHECK(plain["baseline"].is_null());
+  CHECK(plain["strategies"][0]["to_baseline"].is_null());
+  CHECK(plain["strategies"][0]["wins"].is_null());
+  CHECK(plain["strategies"][0]["makespan"] == 25);
+  CHECK(plain["strategies"][0]["makespan_high"].get<double>() > 25);
+  const auto compared = strategies("y + fifo");
+  CHECK(compared["baseline"] == "y + fifo");
+  const auto& x = compared["strategies"][0];
+  CHECK(x["partition"] == "x");
+  CHECK(x["to_baseline"].get<double>() == doctest::Approx(1));
+  CHECK(x["to_baseline_low"].get<double>() < 1);
+  CHECK(x["wins"] == 1);
+  CHECK(x["losses"] == 1);
 }
 
 TEST_CASE("write_json: an empty comparison is valid") {

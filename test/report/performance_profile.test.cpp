@@ -48,6 +48,19 @@ TEST_CASE("write_profile_svg: a path per strategy, on a logarithmic axis to the 
   CHECK(one.str().find("&lt;x&gt;") == std::string::npos);
 }
 
+TEST_CASE("write_profile_svg: wide enough for the longest name, and in the words of the objective") {
+  auto q = two_strategies();
+  std::ostringstream usual, wide;
+  write_profile_svg(usual, q);
+  CHECK(usual.str().find("width=\"840\"") != std::string::npos);
+  CHECK(usual.str().find(">makespan / the best of all strategies</text>") != std::string::npos);
+  q.strategies[1].name = std::string(60, 'm');
+  write_profile_svg(wide, q, 12, "period");
+  CHECK(wide.str().find("width=\"1096\"") != std::string::npos);
+  CHECK(wide.str().find("viewBox=\"0 0 1096 392.0\"") != std::string::npos);
+  CHECK(wide.str().find(">period / the best of all strategies</text>") != std::string::npos);
+}
+
 TEST_CASE("performance profiles of nothing") {
   std::ostringstream csv, svg;
   write_profile_csv(csv, {});

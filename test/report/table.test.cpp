@@ -170,6 +170,27 @@ TEST_CASE("write_summary: the table over all problems alone, perhaps with a base
                      " strategy  solved  best  to best      gap\n x + fifo       1     1  1.000 ×  150.0 %\n");
 }
 
+TEST_CASE("write_summary: as many strategies as asked for, and always the baseline") {
+  comparison c;
+  for (int k = 10; k < 30; ++k) {
+    c.runs.push_back(run("a", "s" + std::to_string(k), 100 + k));
+  }
+  const auto summary = [&](table_options how) {
+    std::ostringstream out;
+    write_summary(out, c, how);
+    return out.str();
+  };
+  const auto rows = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n') - 3; };
+  CHECK(rows(summary({})) == 12);
+  CHECK(rows(summary({.top = 3})) == 3);
+  CHECK(rows(summary({.top_strategies = 1000})) == 20);
+  const auto compared = summary({.top_strategies = 2, .baseline = "s27 + fifo"});
+  CHECK(compared.starts_with("All 1 problem, the best 2 of 20 strategies and the baseline; gap to the lower bound"));
+  CHECK(rows(compared) == 3);
+  CHECK(compared.find("\n s27 + fifo") != std::string::npos);
+  CHECK(rows(summary({.top_strategies = 2, .baseline = "s10 + fifo"})) == 2);
+}
+
 TEST_CASE("write_table: refiners have a column where there are any") {
   comparison c{{run("net", "heft", 250), run("net", "heft", 125)}};
   CHECK(lines(c)[2].find("refine") == std::string::npos);

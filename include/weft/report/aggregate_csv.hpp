@@ -60,19 +60,20 @@ inline void write_aggregate_rows(std::ostream& out, std::string_view family, std
 
 } // namespace detail
 
-/// Writes a header and a row per strategy for each kind of problem, a family of workloads (`family_of`) on a platform,
-/// in order of first appearance, and, if there are several, then for all problems, called `all` on `all`. The columns
-/// are those of `strategy_quality`: `makespan_mean` is arithmetic, `ratio` (to the best of all), `to_baseline` and
-/// `gap` are geometric means. `_low` and `_high` are the limits of 95 % confidence intervals: over the problems; of the
-/// makespan of a single problem over its runs. `planning_seconds` is the mean wall time of planning. Numbers are the
-/// shortest that read back as the same value, and empty where there are too few samples. Strategies that solved most
-/// come first, among them those with the smallest ratio.
-/// Complexity: O(k · (problems + log k)) for k strategies on each problem.
+/// Writes a header and a row per strategy for each kind of problem, a family of workloads (`family_of`) on a platform
+/// or family of platforms (`family_of_platform`), in order of first appearance, and, if there are several, then for all
+/// problems, called `all` on `all`. The columns are those of `strategy_quality`: `makespan_mean` is arithmetic, `ratio`
+/// (to the best of all), `to_baseline` and `gap` are geometric means. `_low` and `_high` are the limits of 95 %
+/// confidence intervals: over the problems; of the makespan of a single problem over its runs. `planning_seconds` is
+/// the mean wall time of planning. Numbers are the shortest that read back as the same value, and empty where there are
+/// too few samples. Strategies that solved most come first, among them those with the smallest ratio. What is called a
+/// makespan is what the runs' `objective` says.
+/// Complexity: O(k² · problems + kinds · problems) for k strategies on each problem.
 inline void write_aggregate_csv(std::ostream& out, const comparison& c, std::string_view baseline = {}) {
   const auto sections = c.sections();
   std::vector<std::pair<std::pair<std::string, std::string>, std::vector<section>>> kinds;
   for (const auto& s : sections) {
-    const std::pair<std::string, std::string> kind{family_of(s.workload), s.platform};
+    const std::pair<std::string, std::string> kind{family_of(s.workload), family_of_platform(s.platform)};
     auto at = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind; });
     if (at == kinds.end()) {
       at = kinds.insert(at, {kind, {}});

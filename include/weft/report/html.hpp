@@ -37,6 +37,7 @@ struct html_report {
   std::vector<std::pair<std::string, std::string>> notes = {};
   std::vector<text_table> tables = {};
   std::vector<gantt_run> runs = {}; ///< a Gantt chart each
+  std::string baseline = {};        ///< the combination that the table over all problems compares the others with
 };
 
 /// Writes the page. `chart_library` is the text of Apache ECharts 5 (`echarts.min.js`), which the page carries inside;
@@ -52,9 +53,9 @@ inline void write_html(std::ostream& out, const html_report& report, std::string
   if (!sections.empty()) {
     write_summary(out, sections);
   }
-  const quality over_all = sections.size() > 1 ? quality_of(sections) : quality{};
+  const quality over_all = sections.size() > 1 ? quality_of(sections, report.baseline) : quality{};
   if (sections.size() > 1) {
-    write_quality_tables(out, over_all, sections.size());
+    write_quality_tables(out, over_all, sections.size(), report.baseline);
   }
   for (std::size_t i = 0; i < sections.size(); ++i) {
     write_comparison(out, sections[i], i);

@@ -8,6 +8,7 @@
 
 #include <ostream>
 #include <string>
+#include <string_view>
 
 namespace weft::report {
 namespace detail {
@@ -42,15 +43,35 @@ inline void write_json_combination(std::ostream& out, const combination& c) {
       << ",\"reason\":" << (c.reason.empty() ? "null" : quote_json(c.reason)) << '}';
 }
 
+/// `,"ratio":1.2,"ratio_low":1.1,"ratio_high":1.3`
+inline void write_json_interval(std::ostream& out, std::string_view name, const interval& x) {
+  out << ",\"" << name << "\":" << json_number(x.mean) << ",\"" << name << "_low\":" << json_number(x.low) << ",\""
+      << name << "_high\":" << json_number(x.high);
+}
+
+inline void write_json_strategy(std::ostream& out, const strategy_quality& s, bool compared) {
+  out << "{\"partition\":" << quote_json(s.partition) << ",\"refine\":" << quote_json(s.refine)
+      << ",\"schedule\":" << quote_json(s.schedule) << ",\"problems\":" << std::to_string(s.problems)
+      << ",\"solved\":" << std::to_string(s.solved) << ",\"best\":" << std::to_string(s.best);
+  write_json_interval(out, "makespan", s.makespan);
+  write_json_interval(out, "ratio", {s.ratio, s.ratio_low, s.ratio_high});
+  write_json_interval(out, "to_baseline", s.to_baseline);
+  out << ",\"wins\":" << (compared ? std::to_string(s.wins) : "null")
+      << ",\"losses\":" << (compared ? std::to_string(s.losses) : "null");
+  write_json_interval(out, "gap", {s.gap, s.gap_low, s.gap_high});
+  out << '}';
+}
+
 } // namespace detail
 
-/// Writes `{"runs": […], "sections": […], "strategies": […]}`. A run has the columns of the CSV file and a `reason`; a
-/// section has `workload`, `platform`, `lower_bound`, `lower_bound_name`, `notes` and its `combinations`, best first,
-/// as `comparison::sections` gives them; `strategies` are those of `quality_of`; `_low` and `_high` are the limits of
-/// 95 % confidence intervals. Seconds (of makespan and bound: multiples of the section's `unit_seconds`), bytes, and
-/// shares of one; `null` for what does not exist.
+/// Writes `{"runs": […], "sections": […], "baseline": …, "strategies": […]}`. A run has the columns of the CSV file and
+/// a `reason`; a section has `workload`, `platform`, `lower_bound`, `lower_bound_name`, `notes` and its `combinations`,
+/// best first, as `comparison::sections` gives them; `strategies` are those of `quality_of`, compared with `baseline`
+/// if there is one, which then stands before them; `_low` and `_high` are the limits of 95 % confidence intervals.
+/// Seconds (of makespan and bound: multiples of the section's `unit_seconds`), bytes, and shares of one; `null` for
+/// what does not exist.
 /// Complexity: O(r log r) for r runs.
-inline void write_json(std::ostream& out, const comparison& c) {
+inline void write_json(std::ostream& out, const comparison& c, std::string_view baseline = {}) {
   out << "{\"runs\":[";
   const char* separator = "\n";
   for (const auto& r : c.runs) {
@@ -83,17 +104,11 @@ inline void write_json(std::ostream& out, const comparison& c) {
     out << "\n]}";
     separator = ",\n";
   }
-  out << "\n],\"strategies\":[";
+  out << "\n],\"baseline\":" << (baseline.empty() ? "null" : detail::quote_json(baseline)) << ",\"strategies\":[";
   separator = "\n";
-  for (const auto& s : quality_of(sections).strategies) {
-    out << separator << "{\"partition\":" << detail::quote_json(s.partition)
-        << ",\"refine\":" << detail::quote_json(s.refine) << ",\"schedule\":" << detail::quote_json(s.schedule)
-        << ",\"problems\":" << std::to_string(s.problems) << ",\"solved\":" << std::to_string(s.solved)
-        << ",\"best\":" << std::to_string(s.best) << ",\"ratio\":" << detail::json_number(s.ratio)
-        << ",\"ratio_low\":" << detail::json_number(s.ratio_low) << ",\"ratio_high\":"
-        << detail::json_number(s.ratio_high)
-        << ",\"gap\":" << detail::json_number(s.gap) << ",\"gap_low\":" << detail::json_number(s.gap_low)
-        << ",\"gap_high\":" << detail::json_number(s.gap_high) << '}';
+  for (const auto& s : quality_of(sections, baseline).strategies) {
+    out << separator;
+    detail::write_json_strategy(out, s, !baseline.empty());
     separator = ",\n";
   }
   out << "\n]}\n";

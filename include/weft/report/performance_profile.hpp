@@ -82,9 +82,11 @@ inline std::vector<double> factor_marks(const profile_plot& plot) {
 } // namespace detail
 
 /// Draws the performance profiles of the first `max_strategies`: per strategy, the share of problems that it solves
-/// within a factor of the best of all. The factor's axis is logarithmic, and ends at the largest of a drawn strategy.
-/// UTF-8; fonts are the viewer's. Complexity: that of the CSV file.
-inline void write_profile_svg(std::ostream& out, const quality& q, std::size_t max_strategies = 12) {
+/// within a factor of the best of all, in `objective`. The factor's axis is logarithmic, and ends at the largest of a
+/// drawn strategy. The picture is as wide as the longest name needs. UTF-8; fonts are the viewer's.
+/// Complexity: that of the CSV file.
+inline void write_profile_svg(std::ostream& out, const quality& q, std::size_t max_strategies = 12,
+                              std::string_view objective = "makespan") {
   using detail::fixed, detail::profile_plot;
   constexpr std::array<std::string_view, 8> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                     "#e69f00", "#56b4e9", "#7a6a00", "#333333"};
@@ -94,6 +96,11 @@ inline void write_profile_svg(std::ostream& out, const quality& q, std::size_t m
     for (const auto& step : profile_of(q.strategies[k])) {
       plot.greatest = std::max(plot.greatest, step.factor);
     }
+  }
+  constexpr double names = 604, per_column = 8; // where names begin, and what a character of 13 pixels may take
+  double width = 840;
+  for (std::size_t k = 0; k < count; ++k) {
+    width = std::max(width, names + per_column * static_cast<double>(detail::display_width(q.strategies[k].name)) + 12);
   }
   const double height = std::max(392.0, profile_plot::top + 20 * static_cast<double>(count) + 24);
   const auto at = [](double pixels) { return fixed(pixels, 1); };
@@ -106,10 +113,11 @@ inline void write_profile_svg(std::ostream& out, const quality& q, std::size_t m
         << detail::escape_html(what) << "</text>\n";
   };
   constexpr std::string_view grid = "stroke=\"#dfe3e8\"";
-  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"840\" height=\"" << at(height) << "\" viewBox=\"0 0 840 "
-      << at(height) << "\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#1b1f24\">\n"
+  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << fixed(width, 0) << "\" height=\"" << at(height)
+      << "\" viewBox=\"0 0 " << fixed(width, 0) << ' ' << at(height)
+      << "\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#1b1f24\">\n"
       << "<title>Performance profile: the share of problems solved within a factor of the best strategy</title>\n"
-      << "<rect width=\"840\" height=\"" << at(height) << "\" fill=\"#fff\"/>\n";
+      << "<rect width=\"" << fixed(width, 0) << "\" height=\"" << at(height) << "\" fill=\"#fff\"/>\n";
   for (const double factor : detail::factor_marks(plot)) {
     line(plot.x(factor), plot.top, plot.x(factor), plot.bottom, grid);
     text(plot.x(factor), plot.bottom + 18, "middle", detail::significant(factor, 4));
@@ -118,7 +126,8 @@ inline void write_profile_svg(std::ostream& out, const quality& q, std::size_t m
     line(plot.left, plot.y(percent / 100.0), plot.right, plot.y(percent / 100.0), grid);
     text(plot.left - 8, plot.y(percent / 100.0) + 4, "end", std::to_string(percent) + " %");
   }
-  text((plot.left + plot.right) / 2, plot.bottom + 42, "middle", "makespan / the best of all strategies");
+  text((plot.left + plot.right) / 2, plot.bottom + 42, "middle",
+       std::string{objective} + " / the best of all strategies");
   out << "<text text-anchor=\"middle\" transform=\"translate(20 " << at((plot.top + plot.bottom) / 2)
       << ") rotate(-90)\">problems within that factor</text>\n";
   for (std::size_t k = count; k-- > 0;) { // the best on top
@@ -133,7 +142,7 @@ inline void write_profile_svg(std::ostream& out, const quality& q, std::size_t m
     out << 'H' << at(plot.right) << "\"/>\n";
     const double y = plot.top + 8 + 20 * static_cast<double>(k);
     line(572, y, 596, y, style);
-    text(604, y + 4, "start", q.strategies[k].name);
+    text(names, y + 4, "start", q.strategies[k].name);
   }
   out << "</svg>\n";
 }

@@ -30,6 +30,11 @@ inline std::string_view family_of(std::string_view workload) {
   return whole ? workload : workload.substr(0, end);
 }
 
+/// The family of a platform: that of `random:` ones, which differ in the seed behind the slash, else itself.
+inline std::string_view family_of_platform(std::string_view platform) {
+  return platform.starts_with("random:") ? platform.substr(0, platform.find('/')) : platform;
+}
+
 /// Means over the problems that a strategy solved, `absent` if there is none, with 95 % confidence intervals over the
 /// problems, as `mean_interval` and `geometric_interval` have them.
 struct strategy_quality {

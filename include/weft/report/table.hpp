@@ -22,6 +22,8 @@ struct table_options {
   bool colour = false; ///< ANSI colours and bold for a terminal; without them a `*` marks the best row
   /// Rows of each table; a line says how many more there are.
   std::size_t top = std::numeric_limits<std::size_t>::max();
+  /// Rows of the table over all problems, of which the baseline is one in any case.
+  std::size_t top_strategies = 12;
   std::string_view way_to_all = {}; ///< what that line says of seeing them
   std::string_view baseline = {};   ///< the combination that the table over all problems compares the others with
 };
@@ -213,7 +215,7 @@ inline std::string range_of(double low, double high, int decimals) {
 /// The best strategies over all sections: problems solved, problems won, distance to the best, to a baseline and to the
 /// bound.
 inline void write_quality(std::ostream& out, const std::vector<section>& sections, table_options options) {
-  constexpr std::size_t max_strategies = 12, max_families = 8;
+  constexpr std::size_t max_families = 8;
   const quality q = quality_of(sections, options.baseline);
   const bool by_family = q.families.size() > 1 && q.families.size() <= max_families;
   const bool intervals = sections.size() > 1;
@@ -239,9 +241,11 @@ inline void write_quality(std::ostream& out, const std::vector<section>& section
       rows.front().push_back(printable(family));
     }
   }
-  for (const auto& s : q.strategies) {
-    if (rows.size() > std::min(max_strategies, options.top)) {
-      break;
+  const std::size_t shown = std::min({q.strategies.size(), options.top_strategies, options.top});
+  for (std::size_t k = 0; k < q.strategies.size(); ++k) {
+    const auto& s = q.strategies[k];
+    if (k >= shown && !(compared && s.name == options.baseline)) {
+      continue;
     }
     auto& row = rows.emplace_back(table_row{printable(s.name), std::to_string(s.solved), std::to_string(s.best)});
     const auto add = [&](std::string cell, std::string range) {
@@ -268,8 +272,9 @@ inline void write_quality(std::ostream& out, const std::vector<section>& section
   }
   const auto count = sections.size() == 1 ? std::string{"1 problem"} : std::to_string(sections.size()) + " problems";
   out << (options.colour ? "\x1b[1m" : "") << "All " << count << (options.colour ? "\x1b[0m" : "");
-  if (q.strategies.size() + 1 > rows.size()) {
-    out << ", the best " << rows.size() - 1 << " of " << q.strategies.size() << " strategies";
+  if (shown < q.strategies.size()) {
+    out << ", the best " << shown << " of " << q.strategies.size() << " strategies";
+    out << (rows.size() > shown + 1 ? " and the baseline" : "");
   }
   out << (by_family ? "; gap to the lower bound, also by family" : "; gap to the lower bound");
   if (compared) {

@@ -97,7 +97,8 @@ inline void write_summary(std::ostream& out, const std::vector<section>& section
 }
 
 /// How good the strategies are over all problems: frame of the performance profile, and table.
-inline void write_quality_tables(std::ostream& out, const quality& q, std::size_t problems) {
+inline void write_quality_tables(std::ostream& out, const quality& q, std::size_t problems,
+                                 std::string_view baseline) {
   out
     << "<section aria-labelledby=\"quality\">\n<h2 id=\"quality\">All " << std::to_string(problems)
     << " problems</h2>\n<p class=\"facts\">Performance profile: the share of problems that a strategy solves within a "
@@ -112,6 +113,12 @@ inline void write_quality_tables(std::ostream& out, const quality& q, std::size_
   head("Solved", "problems that it found plans for");
   head("Best", "problems where nothing is better");
   head("To best", "geometric mean of makespan / the best of all strategies on the same problem");
+  if (!baseline.empty()) {
+    const auto than = " than " + std::string{baseline};
+    head("To baseline", "geometric mean of makespan / that of " + std::string{baseline} + " on the same problem");
+    head("Won", "problems where it is faster" + than);
+    head("Lost", "problems where it is slower" + than);
+  }
   head("Gap", "geometric mean of makespan / lower bound, minus 1");
   for (const auto& family : q.families) {
     head(family, "the gap on problems of this family");
@@ -122,6 +129,11 @@ inline void write_quality_tables(std::ostream& out, const quality& q, std::size_
     write_number(out, static_cast<double>(s.solved), std::to_string(s.solved));
     write_number(out, static_cast<double>(s.best), std::to_string(s.best));
     write_number(out, s.ratio, fixed(s.ratio, 3) + " ×");
+    if (!baseline.empty()) {
+      write_number(out, s.to_baseline.mean, fixed(s.to_baseline.mean, 3) + " ×");
+      write_number(out, static_cast<double>(s.wins), std::to_string(s.wins));
+      write_number(out, static_cast<double>(s.losses), std::to_string(s.losses));
+    }
     write_number(out, s.gap, percentage(s.gap));
     for (const double gap : s.family_gap) {
       write_number(out, gap, percentage(gap));
