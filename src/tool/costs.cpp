@@ -167,6 +167,19 @@ std::vector<std::string> what_estimates_rest_on(const model_options& o, const we
   return notes;
 }
 
+/// Bytes of tensors, counted once for each edge, and how many edges have some.
+std::pair<double, double> bytes_on_edges(const weft::workload& w) {
+  std::pair<double, double> all{0, 0};
+  for (const weft::tensor_id t : weft::ids(w.num_tensors())) {
+    if (w.bytes(t) > 0) {
+      const auto edges = static_cast<double>(w.consumers(t).size());
+      all.first += static_cast<double>(w.bytes(t)) * edges;
+      all.second += edges;
+    }
+  }
+  return all;
+}
+
 } // namespace
 
 void fit_slots(weft::model& m, std::span<target> platforms) {
@@ -272,21 +285,38 @@ void fit_ccr(const model_options& o, input& in, const target& on, const weft::co
     return;
   }
   auto& w = in.model.ops;
+  const double asked = *in.ccr;
   const auto base = make_estimate(o, in, on, table);
+  const auto what = fmt::format("ccr={} of '{}' on {}", asked, in.spec, on.name);
   double ratio = 0;
+  const auto is_off = [&](double share) { return std::abs(ratio - asked) > share * asked; };
   try {
     // Where ops take longer with larger tensors, the ratio is only approached.
-    for (int pass = 0; pass < 8 && (pass == 0 || std::abs(ratio - *in.ccr) > 1e-3 * *in.ccr); ++pass) {
+    for (int pass = 0; pass < 8 && (pass == 0 || is_off(1e-3)); ++pass) {
       std::vector<std::string> told_later;
-      w = weft::generate::with_ccr(w, on.devices, *in.ccr, make_costs(o, in, on, base, told_later));
+      w = weft::generate::with_ccr(w, on.devices, asked, make_costs(o, in, on, base, told_later));
       ratio = weft::generate::ccr_of(w, on.devices, make_costs(o, in, on, base, told_later));
     }
   } catch (const weft::value_error& e) {
-    throw weft::error(fmt::format("ccr={} of '{}' on {}: {}; another platform is, for example, random:related", *in.ccr,
-                                  in.spec, on.name, e.what()));
+    const auto [bytes, count] = bytes_on_edges(w);
+    throw weft::error(fmt::format("{}: {}{}", what, e.what(),
+                                  count == 0 ? "" : "; another platform is, for example, random:related"));
+  }
+  if (is_off(0.01)) {
+    const auto [bytes, count] = bytes_on_edges(w);
+    constexpr double bytes_for_rounding = 100; // rounding to whole bytes moves the mean of larger tensors by less
+    throw weft::error(fmt::format("{}: {}", what,
+                                  bytes < bytes_for_rounding * count
+                                    ? fmt::format("whole bytes allow only {:.3g}, since tensors have {:.3g} bytes on "
+                                                  "average; give the links a larger bandwidth, as in "
+                                                  "random:related,bandwidth=1e9, or ask for a larger ratio",
+                                                  ratio, bytes / count)
+                                    : fmt::format("ops take longer with larger tensors, so that {:.3g} is as near as "
+                                                  "it gets; ask for a ratio near that one", ratio)));
   }
   in.model.notes.push_back(
-    fmt::format("tensors are scaled: transfers take {:.3g} times as long as ops on average", ratio));
+    asked == 0 ? std::string{"tensors have no bytes: nothing takes time to transfer"}
+               : fmt::format("tensors are scaled: transfers take {:.3g} times as long as ops on average", ratio));
 }
 
 } // namespace tool

@@ -42,7 +42,7 @@ estimate make_estimate(const model_options& o, const input& in, const target& on
                        const weft::cost::efficiency_table& table);
 
 /// Scales the tensors of a generated graph that is to have a ratio of communication to computation on this platform,
-/// and notes it. Throws `weft::error` if the platform's links do not allow it.
+/// and notes it. Throws `weft::error` if the platform's links do not allow it, or whole bytes none within 1 %.
 void fit_ccr(const model_options& o, input& in, const target& on, const weft::cost::efficiency_table& table);
 
 /// `base`, with the times that the file or a profile brings in their place. Adds to `notes` what they

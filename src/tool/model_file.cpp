@@ -117,23 +117,6 @@ std::string zoo_spec(const std::string& given, const model_options& o) {
   return spec;
 }
 
-/// Says what the work counts, where the file leaves it open.
-void state_unit(work_unit unit, input& in) {
-  auto& m = in.model;
-  const bool open = m.unit == work_unit::own || m.format == io::json_workload_reader::format();
-  if (m.unit != unit && !open) {
-    throw error(fmt::format("--work: the work of '{}' ({}) is in {}; leave the option out", in.spec, m.format,
-                            m.unit == work_unit::flop ? "FLOP" : "seconds"));
-  }
-  if (m.unit != unit && unit == work_unit::seconds) {
-    for (const op_id v : ids(m.ops.num_ops())) {
-      m.seconds.push_back(m.ops.work(v));
-    }
-    m.measured_on = device_kind::gpu;
-  }
-  m.unit = unit;
-}
-
 /// The ops to be made again. Blocks are what the names of ops say: `layer_3`, `h12`, `model.layers.7`.
 std::vector<op_id> recomputed(recomputation what, const input& in) {
   const auto& w = in.model.ops;
@@ -225,6 +208,22 @@ void set_memory(const model_options& o, input& in) {
 }
 
 } // namespace
+
+void state_unit(work_unit unit, input& in) {
+  auto& m = in.model;
+  const bool open = m.unit == work_unit::own || m.format == io::json_workload_reader::format();
+  if (m.unit != unit && !open) {
+    throw error(fmt::format("--work: the work of '{}' ({}) is in {}; leave the option out", in.spec, m.format,
+                            m.unit == work_unit::flop ? "FLOP" : "seconds"));
+  }
+  if (m.unit != unit && unit == work_unit::seconds) {
+    for (const op_id v : ids(m.ops.num_ops())) {
+      m.seconds.push_back(m.ops.work(v));
+    }
+    m.measured_on = device_kind::gpu;
+  }
+  m.unit = unit;
+}
 
 input load(const std::string& spec, const model_options& o) {
   input in;

@@ -39,6 +39,9 @@ struct input {
 /// Throws `weft::error` of one line for everything that is wrong.
 input load(const std::string& spec, const model_options& o);
 
+/// Says what the work of ops counts, where the file leaves it open. Throws `weft::error` if the file says otherwise.
+void state_unit(weft::work_unit unit, input& in);
+
 /// Refuses an output file whose format the model cannot be written in.
 void check_output(const std::string& file, const input& in);
 

@@ -74,7 +74,7 @@ target load_platform(const std::string& spec) {
                                   "random:FAMILY for drawn ones, or one of {}",
                                   name, fmt::join(names, ", ")));
   }
-  return {.name = spec, .devices = noted(weft::io::read_platform(spec))};
+  return {.name = spec, .devices = noted(weft::io::read_platform(spec)), .is_file = true};
 }
 
 } // namespace tool

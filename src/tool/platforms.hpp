@@ -13,6 +13,7 @@ struct target {
   std::string name; ///< as on the command line
   weft::platform<> devices;
   bool flops = false; ///< speeds are FLOP/s for certain; else they are in the unit of the work
+  bool is_file = false;
 };
 
 /// A named platform, with or without `preset:` before its name; `identical:P`; `random:FAMILY,NAME=VALUE,…`; or a file.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace tool {
@@ -36,6 +37,30 @@ std::string described(const Family& f) {
   return text + line + "\n";
 }
 
+/// The texts of all that a request asks for, each with a seed of its own.
+template <class Made>
+std::vector<std::string> each_of(const named_request<Made>& wanted) {
+  std::vector<std::string> all;
+  for (std::uint64_t i = 0; i < wanted.count; ++i) {
+    all.push_back(std::string{random_prefix} + wanted.text(wanted.seed + i));
+  }
+  return all;
+}
+
+template <class Made>
+void refuse_several(std::string_view spec, const named_request<Made>& wanted, const char* what) {
+  if (wanted.count != 1) {
+    throw weft::error(fmt::format("'{}' are {} {}; give one, by its seed, or compare them with compare", spec,
+                                  wanted.count, what));
+  }
+}
+
+std::string_view without_spaces(std::string_view text) {
+  constexpr const char* spaces = " \t\r\n";
+  const auto first = text.find_first_not_of(spaces);
+  return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(spaces) - first + 1);
+}
+
 /// Whether a text begins like `name=`.
 bool is_assignment(std::string_view text) {
   const auto equals = text.find('=');
@@ -63,36 +88,37 @@ std::string list_random_platforms() {
   for (const auto& f : weft::generate::platform_families) {
     text += described(f);
   }
-  return text;
+  return text + "      seed=S and count=N as for graphs: N platforms with the seeds S, S + 1, …\n";
 }
 
 std::vector<std::string> join_parameters(const std::vector<std::string>& items) {
   std::vector<std::string> whole;
   for (const auto& item : items) {
-    if (!whole.empty() && whole.back().starts_with(random_prefix) && is_assignment(item)) {
-      whole.back() += "," + item;
-    } else {
+    const std::string part{without_spaces(item)};
+    const bool follows = !whole.empty() && whole.back().starts_with(random_prefix);
+    if (part.empty() && follows) {
+      continue; // `random:layered,ops=10, ccr=1` without quotes
+    }
+    if (!is_assignment(part)) {
+      whole.push_back(part);
+    } else if (follows) {
+      whole.back() += "," + part;
+    } else if (std::filesystem::exists(item)) {
       whole.push_back(item);
+    } else {
+      throw weft::error(fmt::format("'{0}' looks like a parameter, and there is no such file; parameters follow a "
+                                    "family, as in random:layered,{0}", part));
     }
   }
   return whole;
 }
 
-std::vector<std::string> random_graphs(std::string_view spec) {
-  const auto wanted = graph_request(spec);
-  std::vector<std::string> all;
-  for (std::uint64_t i = 0; i < wanted.count; ++i) {
-    all.push_back(std::string{random_prefix} + wanted.text(wanted.seed + i));
-  }
-  return all;
-}
+std::vector<std::string> random_graphs(std::string_view spec) { return each_of(graph_request(spec)); }
+std::vector<std::string> random_platforms(std::string_view spec) { return each_of(platform_request(spec)); }
 
 random_graph make_random_graph(std::string_view spec) {
   const auto wanted = graph_request(spec);
-  if (wanted.count != 1) {
-    throw weft::error(fmt::format("'{}' are {} graphs; give one, by its seed, or compare them with compare", spec,
-                                  wanted.count));
-  }
+  refuse_several(spec, wanted, "graphs");
   random_graph made{.name = std::string{random_prefix} + wanted.title(), .model = {}, .ccr = wanted.ccr};
   if (wanted.generator->drawn) {
     made.name += "/" + std::to_string(wanted.seed);
@@ -105,6 +131,7 @@ random_graph make_random_graph(std::string_view spec) {
 
 weft::platform<> make_random_platform(std::string_view spec) {
   const auto wanted = platform_request(spec);
+  refuse_several(spec, wanted, "platforms");
   return wanted.make(wanted.seed);
 }
 

@@ -18,12 +18,14 @@ inline constexpr std::string_view random_prefix = "random:";
 std::string list_random_graphs();
 std::string list_random_platforms();
 
-/// Puts together what the commas of a list have cut: `random:layered`, `ops=100`, `a.json` is two items.
+/// Puts together what the commas of a list have cut: `random:layered`, `ops=100`, `a.json` is two items. Spaces around
+/// items do not count. Throws `weft::error` for a parameter without a family.
 std::vector<std::string> join_parameters(const std::vector<std::string>& items);
 
-/// A text for each graph that one with a `count` asks for, with the graph's own seed. Throws `weft::value_error` of one
-/// line for what is wrong.
+/// A text for each graph or platform that one with a `count` asks for, with a seed of its own. Throws
+/// `weft::value_error` of one line for what is wrong.
 std::vector<std::string> random_graphs(std::string_view spec);
+std::vector<std::string> random_platforms(std::string_view spec);
 
 struct random_graph {
   std::string name; ///< such as `random:layered ops=100 ccr=1/7`, with the seed behind the slash
@@ -34,7 +36,7 @@ struct random_graph {
 /// The graph of a text. Throws as `random_graphs` does, and if the text asks for several.
 random_graph make_random_graph(std::string_view spec);
 
-/// The platform of a text, and a name for it without commas.
+/// The platform of a text, and a name for it without commas. Throws as `make_random_graph` does.
 weft::platform<> make_random_platform(std::string_view spec);
 std::string random_platform_name(std::string_view spec);
 
