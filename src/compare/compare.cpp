@@ -9,6 +9,7 @@
 #include "setting.hpp"
 #include "throughput.hpp"
 #include "validation.hpp"
+#include "tool/costs.hpp"
 #include "tool/files.hpp"
 #include "tool/main.hpp"
 
@@ -34,6 +35,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -94,27 +96,17 @@ std::vector<weft::report::gantt_run> best_runs(const options& o, const registry&
   return runs;
 }
 
-/// `trace.json` for one setting; with several, `trace-WORKLOAD-PLATFORM.json` for each.
-std::filesystem::path trace_path(const options& o, const setting& s, bool single) {
-  std::filesystem::path path{o.trace};
-  if (!single) {
-    auto name = fmt::format("{}-{}-{}", path.stem().string(), s.workload_name, s.platform_name);
-    std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == ':' || c == '/' || c == ' '; }, '-');
-    path.replace_filename(name + path.extension().string());
-  }
-  return path;
-}
-
-/// A file in a folder, called after what it is of; each name once.
+/// Files in a folder, called after what they are of: each name once, and short enough for file systems.
 class named_files {
 public:
   explicit named_files(std::filesystem::path folder) : folder_{std::move(folder)} {}
 
   std::filesystem::path of(std::string name, std::string_view extension) {
+    constexpr std::size_t most = 200; // bytes; most file systems allow 255, of which extensions and numbers need some
     std::replace_if(
       name.begin(), name.end(),
       [](unsigned char c) { return !(std::isalnum(c) != 0 || c == '.' || c == '=' || c == '_' || c == '+'); }, '-');
+    name.resize(std::min(name.size(), most));
     auto unlike = name;
     for (int k = 2; !taken_.insert(unlike + std::string{extension}).second; ++k) {
       unlike = fmt::format("{}-{}", name, k);
@@ -126,6 +118,21 @@ private:
   std::filesystem::path folder_;
   std::set<std::string> taken_;
 };
+
+/// Where the Chrome trace of each setting goes: to `trace.json` for one, else to `trace-WORKLOAD-PLATFORM.json`.
+std::vector<std::filesystem::path> trace_paths(const options& o, const std::vector<setting>& settings) {
+  const std::filesystem::path path{o.trace};
+  if (settings.size() == 1) {
+    return {path};
+  }
+  named_files files{path.parent_path()};
+  std::vector<std::filesystem::path> paths;
+  for (const auto& s : settings) {
+    paths.push_back(files.of(fmt::format("{}-{}-{}", path.stem().string(), s.workload_name, s.platform_name),
+                             path.extension().string()));
+  }
+  return paths;
+}
 
 void make_folder(const char* option, const std::string& folder) {
   std::error_code failed;
@@ -159,17 +166,55 @@ void write_traces(const options& o, const registry& all, const std::vector<setti
   fmt::print(stderr, "{} trace{} written to {}\n", count, count == 1 ? "" : "s", o.traces);
 }
 
-/// Workloads, platforms, and what ops take where.
+/// The options with which a written problem is read again so that ops take the same times; nothing if none do.
+std::optional<std::string> way_back(const setting& s) {
+  const auto& w = s.workload();
+  const tool::target on{.name = s.platform_name, .devices = s.task->platform(), .is_file = true};
+  const auto efficiencies = weft::cost::typical_efficiencies();
+  for (const std::string options : {"", "--work seconds", "--peak-rates"}) {
+    tool::model_options how;
+    how.peak_rates = options == "--peak-rates";
+    tool::input in;
+    in.model.ops = w;
+    in.model.format = weft::io::json_workload_reader::format();
+    if (options == "--work seconds") {
+      tool::state_unit(weft::work_unit::seconds, in);
+    }
+    std::vector<std::string> told;
+    const auto times = tool::make_costs(how, in, on, tool::make_estimate(how, in, on, efficiencies), told);
+    const auto agree = [&](weft::op_id v) {
+      const auto devices = weft::ids(on.devices.num_devices());
+      return std::all_of(devices.begin(), devices.end(), [&](weft::device_id d) {
+        return !w.kinds(v).contains(on.devices.kind(d)) ||
+               times.compute_time(w, v, on.devices, d) == s.task->compute_time(v, d);
+      });
+    };
+    const auto ops = weft::ids(w.num_ops());
+    if (std::all_of(ops.begin(), ops.end(), agree)) {
+      return options;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Workloads, platforms, and what ops take where; with a note where the times do not come back by themselves.
 void write_problems(const options& o, const std::vector<setting>& settings) {
   named_files files{o.problems};
-  std::map<std::string, bool> platforms;
+  std::set<std::string> platforms;
+  std::map<std::string, std::vector<std::string>> to_be_told; // notes, and the files that they are of
   for (const auto& s : settings) {
     const auto& w = s.workload();
     const auto& q = s.task->platform();
     const auto name = s.workload_name + " " + s.platform_name;
-    weft::io::write_file(files.of(name, ".workload.json"),
-                         [&](std::ostream& out) { weft::io::write_workload_json(out, w); });
-    if (s.platform_name == own_devices || platforms.try_emplace(s.platform_name, true).second) {
+    const auto file = files.of(name, ".workload.json");
+    weft::io::write_file(file, [&](std::ostream& out) { weft::io::write_workload_json(out, w); });
+    if (const auto options = way_back(s); !options || !options->empty()) {
+      to_be_told[options ? fmt::format("read it again with {}", *options)
+                         : std::string{"only its .times.csv has the times of ops; compare and place would estimate "
+                                       "others from the JSON"}]
+        .push_back(file.filename().string());
+    }
+    if (s.platform_name == own_devices || platforms.insert(s.platform_name).second) {
       weft::io::write_file(files.of(s.platform_name == own_devices ? name : s.platform_name, ".platform.json"),
                            [&](std::ostream& out) { weft::io::write_platform_json(out, q); });
     }
@@ -185,6 +230,10 @@ void write_problems(const options& o, const std::vector<setting>& settings) {
     });
   }
   fmt::print(stderr, "{} problem{} written to {}\n", settings.size(), settings.size() == 1 ? "" : "s", o.problems);
+  for (const auto& [note, names] : to_be_told) {
+    fmt::print(stderr, "{}{}: {}\n", names.front(),
+               names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1), note);
+  }
 }
 
 bool is_picture(const std::string& file) { return std::filesystem::path{file}.extension() == ".svg"; }
@@ -234,8 +283,16 @@ std::string baseline_of(const options& o, const std::vector<std::string>& names)
                                 list(shown), shown.size() < names.size() ? ", …" : ""));
 }
 
-/// Refuses files that cannot be written before anything runs.
+/// Refuses files that cannot be written, or would replace each other, before anything runs.
 void check_outputs(const options& o, const std::vector<setting>& settings) {
+  auto outputs = o.profiles;
+  outputs.insert(outputs.end(), {o.html, o.trace, o.traces, o.aggregate, o.problems});
+  std::set<std::filesystem::path> taken;
+  for (const auto& file : outputs) {
+    if (!file.empty() && !taken.insert((std::filesystem::absolute(file) / "").lexically_normal()).second) {
+      throw weft::error(fmt::format("two outputs are called '{}'; give each a name of its own", file));
+    }
+  }
   if (!o.html.empty()) {
     weft::io::require_writable(o.html);
   }
@@ -260,8 +317,8 @@ void check_outputs(const options& o, const std::vector<setting>& settings) {
     make_folder("--problems", o.problems);
   }
   if (!o.trace.empty()) {
-    for (const auto& s : settings) {
-      weft::io::require_writable(trace_path(o, s, settings.size() == 1));
+    for (const auto& path : trace_paths(o, settings)) {
+      weft::io::require_writable(path);
     }
   }
 }
@@ -302,10 +359,11 @@ int run(int argc, char** argv, const registry& all) {
   if (o.format == "csv") {
     weft::report::write_csv(std::cout, results);
   } else if (o.format == "json") {
-    weft::report::write_json(std::cout, results);
+    weft::report::write_json(std::cout, results, o.baseline.empty() ? std::string_view{} : baseline);
   } else {
     const weft::report::table_options how{.colour = isatty(STDOUT_FILENO) != 0,
                                           .top = o.top,
+                                          .top_strategies = o.top_strategies,
                                           .way_to_all = "--top all shows them",
                                           .baseline = o.baseline.empty() ? std::string_view{} : baseline};
     o.format == "summary" ? weft::report::write_summary(std::cout, results, how)
@@ -320,7 +378,8 @@ int run(int argc, char** argv, const registry& all) {
   for (const auto& file : o.profiles) {
     const auto quality = weft::report::quality_of(sections);
     weft::io::write_file(file, [&](std::ostream& out) {
-      is_picture(file) ? weft::report::write_profile_svg(out, quality) : weft::report::write_profile_csv(out, quality);
+      is_picture(file) ? weft::report::write_profile_svg(out, quality, 12, to_string(o.objective))
+                       : weft::report::write_profile_csv(out, quality);
     });
   }
   if (!o.problems.empty()) {
@@ -331,7 +390,10 @@ int run(int argc, char** argv, const registry& all) {
   }
   if (!o.html.empty()) {
     weft::report::html_report report{
-      .title = "Partitioning and scheduling strategies", .results = results, .notes = notes(o, argc, argv)};
+      .title = "Partitioning and scheduling strategies",
+      .results = results,
+      .notes = notes(o, argc, argv),
+      .baseline = o.baseline.empty() ? std::string{} : baseline};
     for (const auto& s : b.settings) {
       auto runs = best_runs(o, all, s, rows, sections, o.gantt);
       std::move(runs.begin(), runs.end(), std::back_inserter(report.runs));
@@ -341,11 +403,12 @@ int run(int argc, char** argv, const registry& all) {
   }
   if (!o.trace.empty()) {
     bool written = false;
-    for (const auto& s : b.settings) {
+    const auto paths = trace_paths(o, b.settings);
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const auto& s = b.settings[i];
       for (const auto& run : best_runs(o, all, s, rows, sections, 1)) {
-        const auto path = trace_path(o, s, b.settings.size() == 1);
-        tool::write_trace(path, run.trace, s.workload(), s.task->platform());
-        fmt::print(stderr, "{} written to {}\n", run.title, path.string());
+        tool::write_trace(paths[i], run.trace, s.workload(), s.task->platform());
+        fmt::print(stderr, "{} written to {}\n", run.title, paths[i].string());
         written = true;
       }
     }

@@ -10,11 +10,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace comparison {
@@ -75,6 +78,9 @@ std::string footer(const strategy_names& all) {
   return text;
 }
 
+/// The greatest --tolerance: with larger ones, nonsense would be valid.
+constexpr double max_tolerance = 0.1;
+
 /// A number of rows; `all` and 0 are all of them.
 std::size_t parse_top(const std::string& text) {
   std::size_t rows = 0;
@@ -107,14 +113,16 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->delimiter(',')
     ->type_name("NAME|FILE|identical:P|random:FAMILY");
   tool::add_model_options(app, o.modelling);
-  names("--partition", o.partitions, "Partitioners, or all, or best");
-  names("--schedule", o.schedules, "Ready policies, or all, or best");
-  names("--refine", o.refiners,
+  std::vector<CLI::Option*> of_runs; // what has no effect where nothing runs
+  of_runs.push_back(names("--partition", o.partitions, "Partitioners, or all, or best"));
+  of_runs.push_back(names("--schedule", o.schedules, "Ready policies, or all, or best"));
+  of_runs.push_back(names("--refine", o.refiners,
         "Refiners that improve every partitioner's plan, or none, or all, which is none and\n"
         "every refiner. Where a refined plan is slower under a ready policy, the row shows the\n"
-        "plan that it came from");
+        "plan that it came from"));
   std::string objective{to_string(o.objective)};
-  app.add_option("--objective", objective, "What to make small")
+  of_runs.push_back(app.add_option("--objective", objective, "What to make small"));
+  of_runs.back()
     ->check(CLI::IsMember({"makespan", "period", "latency"}).description(""))
     ->type_name("makespan|period|latency")
     ->capture_default_str();
@@ -125,7 +133,9 @@ options parse(int argc, char** argv, const strategy_names& all) {
                    "Without it, refiners spend their own number of moves and best one second.\n"
                    "Seconds make results depend on the machine");
   budgeted->type_name("SECONDS|Nmoves");
-  app.add_option("--repeat", o.repeat, "How often to run each, with the seeds seed, seed + 1, …")
+  of_runs.push_back(budgeted);
+  of_runs.push_back(app.add_option("--repeat", o.repeat, "How often to run each, with the seeds seed, seed + 1, …"));
+  of_runs.back()
     ->check(CLI::Range(1u, 1'000'000u))
     ->type_name("N")
     ->capture_default_str();
@@ -133,18 +143,25 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->type_name("S")
     ->capture_default_str();
   tool::add_contention_option(app, o.contention);
-  app.add_option("--format", o.format, "What to print; summary: of the tables, the one over all problems alone")
+  of_runs.push_back(
+    app.add_option("--format", o.format, "What to print; summary: of the tables, the one over all problems alone"));
+  of_runs.back()
     ->check(CLI::IsMember({"table", "summary", "csv", "json"}).description(""))
     ->type_name("table|summary|csv|json")
     ->capture_default_str();
   std::string top = std::to_string(o.top);
-  app.add_option("--top", top, "How many rows a table has, the best first; 0 or all for all of them")
-    ->type_name("N|all")
+  auto* const rows =
+    app.add_option("--top", top,
+                   "How many rows a table has, the best first; 0 or all for all of them. Without it, the table\n"
+                   "over all problems has 12");
+  rows->type_name("N|all")
     ->capture_default_str();
-  std::vector<CLI::Option*> of_runs;
+  of_runs.push_back(rows);
+  std::vector<CLI::Option*> outputs;
   const auto output = [&](const char* option, auto& to, const char* help) {
-    of_runs.push_back(app.add_option(option, to, help));
-    return of_runs.back();
+    outputs.push_back(app.add_option(option, to, help));
+    of_runs.push_back(outputs.back());
+    return outputs.back();
   };
   output("--html", o.html, "Also write a report with charts, to be opened in a browser")->type_name("FILE");
   app.add_option("--gantt", o.gantt, "How many of the best combinations get a Gantt chart in the report")
@@ -181,7 +198,15 @@ options parse(int argc, char** argv, const strategy_names& all) {
   app
     .add_option("--tolerance", o.tolerance,
                 "By what share times of --validate may differ from those of the model and still be the same")
-    ->check(CLI::Range(0.0, 1.0).description(""))
+    ->check(
+      [](const std::string& text) {
+        double share = 0;
+        const char* const end = text.data() + text.size();
+        const auto [rest, failed] = std::from_chars(text.data(), end, share);
+        const bool usable = failed == std::errc{} && rest == end && share >= 0 && share <= max_tolerance;
+        return usable ? std::string{} : fmt::format("'{}' is no number from 0 to {}", text, max_tolerance);
+      },
+      "")
     ->type_name("X")
     ->capture_default_str()
     ->needs(validate);
@@ -196,6 +221,17 @@ options parse(int argc, char** argv, const strategy_names& all) {
   o.workloads = tool::join_parameters(o.workloads);
   o.platforms = tool::join_parameters(o.platforms);
   o.top = parse_top(top);
+  o.top_strategies = rows->count() > 0 ? o.top : o.top_strategies;
+  for (const auto* const option : outputs) {
+    const auto& given = option->results();
+    if (std::find(given.begin(), given.end(), "") != given.end()) {
+      throw weft::error(option->get_name() + ": the name is empty; leave the option out, or give one");
+    }
+  }
+  if (o.seed > std::numeric_limits<std::uint64_t>::max() - (o.repeat - 1)) {
+    throw weft::error(fmt::format("--seed: {} seeds from {} on are more than there are; take a smaller one", o.repeat,
+                                  o.seed));
+  }
   o.objective = objective == "period"    ? objective::period
                 : objective == "latency" ? objective::latency
                                          : objective::makespan;

@@ -34,7 +34,8 @@ struct options {
   std::uint64_t seed = 0;
   weft::contention_model contention = weft::contention_model::none;
   std::string format = "table";
-  std::size_t top = 20; ///< rows of a table
+  std::size_t top = 20;            ///< rows of a table
+  std::size_t top_strategies = 12; ///< rows of the table over all problems
   std::string html;
   unsigned gantt = 1;
   std::string trace;

@@ -5,7 +5,6 @@
 #include "throughput.hpp"
 
 #include "weft/bound/component_memory.hpp"
-#include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/solve/best.hpp"
@@ -16,6 +15,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace comparison {
@@ -56,7 +56,7 @@ private:
     const bool proven = s.task ? weft::bound::proves_infeasible(*s.task, why)
                                : why.cause == weft::infeasibility::kind::no_device_of_kind;
     r.status = to_string(proven ? weft::status::infeasible : weft::status::not_found);
-    r.reason = to_string(why, why.op < s.workload().num_ops() ? weft::report::op_name(s.workload(), why.op) : "");
+    r.reason = to_string(why, why.op < s.workload().num_ops() ? s.workload().name(why.op) : std::string_view{});
   }
 
   std::string label(const weft::report::run_record& r) const {

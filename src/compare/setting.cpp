@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "setting.hpp"
 
+#include "names.hpp"
 #include "tool/costs.hpp"
 #include "tool/random_graphs.hpp"
 
@@ -12,22 +13,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cstddef>
 #include <sstream>
 #include <utility>
 
 namespace comparison {
 namespace {
-
-/// How a workload or platform is called in the results: as given, a file by its name without folder and extension.
-std::string short_name(const std::string& spec) {
-  for (const char* prefix : {"zoo:", "preset:", "identical:", "random:"}) {
-    if (spec.starts_with(prefix)) {
-      return spec;
-    }
-  }
-  return std::filesystem::path{spec}.stem().string();
-}
 
 input make_suite_input(const weft::generate::suite_entry& e) {
   auto made = weft::generate::make_suite_instance(e);
@@ -89,7 +80,7 @@ std::vector<input> load_workloads(const std::string& spec, const options& o) {
     return inputs;
   }
   std::vector<input> one(1);
-  one[0].name = short_name(spec);
+  one[0].name = spec;
   auto read = tool::load(spec, o.modelling);
   if (read.model.format == weft::io::dnn_partitioning_reader::format()) {
     std::istringstream file{std::move(read.bytes)};
@@ -102,6 +93,7 @@ std::vector<input> load_workloads(const std::string& spec, const options& o) {
     read.bytes = {}; // nothing is written again
     one[0].read = std::move(read);
   }
+  one[0].file = spec.starts_with("zoo:") ? std::string{} : spec;
   return one;
 }
 
@@ -121,9 +113,15 @@ bench::bench(const options& o) {
   if (!o.platforms.empty() && own == inputs.size()) {
     throw weft::error(fmt::format("'{}' brings its own devices; leave --platform out", inputs.front().name));
   }
-  for (const auto& spec : o.platforms) {
-    platforms.push_back(tool::load_platform(spec));
+  std::vector<std::string> platform_names;
+  for (const auto& item : o.platforms) {
+    const bool drawn = item.starts_with(tool::random_prefix);
+    for (const auto& spec : drawn ? tool::random_platforms(item) : std::vector{item}) {
+      platforms.push_back(tool::load_platform(spec));
+      platform_names.push_back(platforms.back().name);
+    }
   }
+  name_all(platform_names);
   const auto efficiencies = weft::cost::typical_efficiencies();
   for (auto& i : inputs) {
     if (i.placement_study) {
@@ -139,7 +137,8 @@ bench::bench(const options& o) {
         targets = &fitted.emplace_back(platforms);
         tool::fit_slots(i.read.model, *targets);
       }
-      for (const auto& target : *targets) {
+      for (std::size_t k = 0; k < targets->size(); ++k) {
+        const auto& target = (*targets)[k];
         auto* read = &i.read;
         if (read->ccr) {
           read = &scaled.emplace_back(tool::load(read->spec, o.modelling));
@@ -155,10 +154,22 @@ bench::bench(const options& o) {
             notes.push_back(std::move(note));
           }
         }
-        add(i.name, model.ops, short_name(target.name), target.devices, std::move(costs), std::move(notes));
+        add(i.name, model.ops, platform_names[k], target.devices, std::move(costs), std::move(notes));
       }
     }
   }
+}
+
+void bench::name_all(std::vector<std::string>& platform_names) {
+  std::vector<named> workloads, targets;
+  for (auto& i : inputs) {
+    workloads.push_back({&i.name, !i.file.empty(), i.file});
+  }
+  for (std::size_t k = 0; k < platforms.size(); ++k) {
+    targets.push_back({&platform_names[k], platforms[k].is_file, platforms[k].name});
+  }
+  name_apart("--workload", workloads);
+  name_apart("--platform", targets);
 }
 
 void bench::add(const std::string& name, const weft::workload& w, std::string platform_name, const weft::platform<>& q,

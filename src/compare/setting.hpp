@@ -30,6 +30,7 @@ inline constexpr std::string_view own_devices = "own devices";
 /// A workload of the command line. Some bring their own devices and costs.
 struct input {
   std::string name;
+  std::string file = {}; ///< empty for what is none
   tool::input read = {}; ///< the model
   std::optional<weft::platform<>> devices = {};
   std::optional<weft::cost::tabulated> times = {}; ///< where there are devices
@@ -58,11 +59,12 @@ struct bench {
   std::list<std::vector<tool::target>> fitted; ///< the same for workloads whose ops take several slots
   std::vector<setting> settings; ///< workload by workload, in the order of the command line
 
-  /// Throws `error` for what cannot be read, and if platforms are missing or of no use.
+  /// Throws `error` for what cannot be read or is named twice, and if platforms are missing or of no use.
   explicit bench(const options& o);
   bench(const bench&) = delete;
 
 private:
+  void name_all(std::vector<std::string>& platform_names);
   void add(const std::string& name, const weft::workload& w, std::string platform_name, const weft::platform<>& q,
            weft::cost::tabulated costs, std::vector<std::string> notes);
 };

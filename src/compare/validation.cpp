@@ -13,13 +13,15 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace comparison {
 namespace {
 
 /// The transfers that a schedule leaves unsaid: each tensor leaves for each device that needs it when it is made. What
 /// the placement does not say is left to the validator.
-void add_transfers(const problem& p, const std::string& file, weft::trace& run) {
+void add_transfers(const problem& p, const std::string& file, weft::io::given_plan& given) {
+  auto& run = *given.run;
   const auto& w = p.workload();
   const auto placed = [&](weft::op_id v) { return run.ops[v].device < p.num_devices(); };
   std::set<std::pair<weft::tensor_id, weft::device_id>> sent;
@@ -37,7 +39,9 @@ void add_transfers(const problem& p, const std::string& file, weft::trace& run) 
       const double start = run.ops[u].finish;
       const double arrival = start + p.transfer_time(t, from, to);
       run.transfers.push_back({t, from, to, start, start, start, arrival});
-      run.makespan = std::max(run.makespan, arrival);
+      if (!given.has_makespan) {
+        run.makespan = std::max(run.makespan, arrival);
+      }
     }
   }
 }
@@ -82,7 +86,7 @@ int validate(const options& o, const registry& all, const std::vector<setting>& 
                         ": under --contention port and fair, transfers wait for each other, so the schedule "
                         "must say when they start and arrive: give transfers");
     }
-    add_transfers(p, o.validate, *given.run);
+    add_transfers(p, o.validate, given);
   }
   if (given.run) {
     found = weft::validate(p, given.plan.placement, *given.run,
@@ -90,22 +94,39 @@ int validate(const options& o, const registry& all, const std::vector<setting>& 
                             .tolerance = o.tolerance,
                             .memory = weft::memory_rule::over_time});
   }
+  std::vector<std::string> broken;
   for (const auto& x : found) {
-    fmt::print("{}: {}{}\n", o.validate, to_string(x), names_of(p, x));
+    const bool unsaid =
+      x.what == weft::violation::kind::unplaced && std::binary_search(given.unsaid.begin(), given.unsaid.end(), x.op);
+    broken.push_back((unsaid ? fmt::format("op {} has no record", x.op) : to_string(x)) + names_of(p, x));
   }
-  std::string verdict = found.empty()       ? "valid"
-                        : found.size() == 1 ? "not valid: 1 rule is broken"
-                                            : fmt::format("not valid: {} rules are broken", found.size());
+  std::string verdict;
   if (given.run) {
-    verdict += fmt::format("; makespan {} s", weft::readable_number(given.run->makespan * s.unit_seconds));
-    if (found.empty() && std::isfinite(s.bound.value)) {
-      verdict += fmt::format(", {:.1f} % above the lower bound of {} s ({})",
-                             100 * weft::gap_above(s.bound.value, given.run->makespan),
-                             weft::readable_number(s.bound.value * s.unit_seconds), to_string(s.bound.which));
+    const auto seconds = [&](double time) { return weft::readable_number(time * s.unit_seconds) + " s"; };
+    const double makespan = given.run->makespan, bound = s.bound.value;
+    verdict = "; makespan " + seconds(makespan);
+    if (found.empty() && std::isfinite(bound) && bound > 0) {
+      const auto limit = fmt::format("the lower bound of {} ({})", seconds(bound), to_string(s.bound.which));
+      const double below = 100 * (1 - makespan / bound);
+      if (makespan < bound * (1 - o.tolerance)) {
+        broken.push_back(fmt::format("the makespan of {} is {:.1f} % below {}, which no schedule is", seconds(makespan),
+                                     below, limit));
+      } else {
+        verdict += makespan < bound * (1 - 1e-9)
+                     ? fmt::format(", {:.1g} % below {}, as far as --tolerance allows", below, limit)
+                     : fmt::format(", {:.1f} % above {}", 100 * weft::gap_above(bound, makespan), limit);
+      }
     }
   }
-  fmt::print("{}: {}\n", o.validate, verdict);
-  return found.empty() ? 0 : 1;
+  for (const auto& line : broken) {
+    fmt::print("{}: {}\n", o.validate, line);
+  }
+  fmt::print("{}: {}{}\n", o.validate,
+             broken.empty()       ? "valid"
+             : broken.size() == 1 ? "not valid: 1 rule is broken"
+                                  : fmt::format("not valid: {} rules are broken", broken.size()),
+             verdict);
+  return broken.empty() ? 0 : 1;
 }
 
 } // namespace comparison

@@ -228,6 +228,48 @@ def main(folder):
     refused('--workload', 'random:layered', '--platform', 'dgx_a100', because='--work flop or --work seconds')
     refused('--workload', 'random:layered', *drawn, '--batch', '3', because='--batch is for')
 
+    # What random graphs and platforms are asked for is what is made, or refused
+    refused('--workload', 'random:layered,ops=20,ccr=0.1', '--platform', 'random:related,bandwidth=1', *drawn[2:],
+            because='whole bytes allow only')
+    refused('--workload', 'random:layered,ops=20,ccr=0.1', '--platform', 'random:related,bandwidth=1', *drawn[2:],
+            because='random:related,bandwidth=1e9')
+    r = rows('--workload', 'random:layered,ops=40,ccr=0', *drawn)
+    check(all(x['transfer_bytes'] == '0' for x in r), f'a ratio of 0 leaves no bytes: {r}')
+    r = run('--workload', 'random:layered,ops=40,ccr=0,in_degree=0', *drawn)
+    check(r.returncode == 2 and 'some edge must carry bytes' in r.stderr and 'another platform' not in r.stderr,
+          f'no other platform has edges: {r.stderr}')
+    refused('--workload', 'random:layered,ops=0', *drawn, because='ops: must be at least 1')
+    refused('--workload', 'random:layered,ops=1e12', *drawn, because='at most 10000000 are made')
+    refused('--workload', 'random:layered', '--platform', 'random:related,devices=5000', because='at most 4096')
+    refused('--workload', 'random:layered,count=0', *drawn, because='random:layered,count=0: count: must be')
+    refused('--workload', 'ops=10', *drawn, because='parameters follow a family, as in random:layered,ops=10')
+    for spaced in (('random:layered,ops=4e1, ccr=2',), ('random:layered,ops=4e1,', 'ccr=2')):
+        r = rows('--workload', *spaced, *drawn)
+        check(r[0]['workload'] == 'random:layered ops=4e1 ccr=2/0', f'spaces do not count: {r}')
+    r = rows('--workload', 'random:layered,ops=20,count=2', '--platform', 'random:related,devices=3,count=3,seed=1',
+             *drawn[2:])
+    check([x['platform'] for x in r[:6:2]] == [f'random:related devices=3/{i}' for i in (1, 2, 3)] and len(r) == 12,
+          f'several platforms: {r}')
+
+    # Each name is of one thing
+    folders = [os.path.join(folder, name) for name in ('a', 'b')]
+    for f in folders:
+        os.mkdir(f)
+    same = [write('a/g.stg', '1\n0 0 0\n1 2 1 0\n2 0 1 1\n'), write('b/g.stg', '1\n0 0 0\n1 6 1 0\n2 0 1 1\n')]
+    machines = [nodes('a/m.json', 1), nodes('b/m.json', 1), write('a/m.csv', DEVICES)]
+    quick = ('--partition', 'heft', '--schedule', 'fifo')
+    r = rows('--workload', ','.join(same), '--platform', 'identical:1', *quick)
+    check([(x['workload'], x['makespan']) for x in r] == [('a/g', '2'), ('b/g', '6')],
+          f'files of the same name in two folders: {r}')
+    r = rows('--workload', same[0], '--platform', ','.join(machines), *quick)
+    check([(x['workload'], x['platform']) for x in r] == [('g', 'a/m.json'), ('g', 'b/m.json'), ('g', 'a/m.csv')],
+          f'platforms of the same name: {r}')
+    refused('--workload', f'{same[0]},{folder}/b/../a/g.stg', '--platform', 'identical:1', because='is named twice')
+    refused('--workload', 'random:layered,count=2,random:layered,seed=1', *drawn,
+            because="'random:layered/1' is named twice")
+    refused('--workload', NET, '--platform', f'{PLATFORM},{PLATFORM}', because='--platform: ')
+    refused('--workload', 'suite:fft/ccr 1,suite:fft/ccr 1/related', *quick, because='is named twice')
+
     # What is made of several problems
     several = ('--workload', 'random:layered,ops=30,ccr=1,count=8,random:fft,ccr=1', '--platform', related,
                '--partition', 'hash,heft', '--schedule', 'static_order')
@@ -270,6 +312,66 @@ def main(folder):
           'a trace is that of a run')
     repeated = run(*using(NET, PLATFORM, '--repeat', '3')).stdout
     check(' 95 % ' in repeated and '± ' in repeated, f'repeats have an interval: {repeated}')
+    data = json.loads(run(*several, '--format', 'json', '--baseline', 'hash').stdout)
+    first = data['strategies'][0]
+    check(data['baseline'] == 'hash + static_order' and first['partition'] == 'heft' and first['wins'] >= 8 and
+          first['to_baseline'] < 1 < first['makespan_high'], f'JSON compares with the baseline: {first}')
+    run(*several, '--html', out['means.csv'], '--baseline', 'hash')
+    with open(out['means.csv']) as f:
+        check('>To baseline<' in f.read(), 'and so does the report')
+    all_names = ('--workload', 'random:layered,ops=10,count=2', '--platform', related, '--schedule', 'fifo',
+                 '--format', 'summary')
+    for top, count in (((), 12), (('--top', '3'), 3), (('--top', 'all'), 34), (('--top', '20'), 20)):
+        lines = run(*all_names, *top).stdout.splitlines()
+        check(len(lines) - 3 == count, f'--top {top} shows {len(lines) - 3} strategies, not {count}')
+    lines = run(*all_names, '--baseline', 'hash', '--top', '1').stdout.splitlines()
+    check(len(lines) - 3 in (1, 2) and any(x.startswith(' hash') for x in lines), f'the baseline is shown: {lines}')
+    several_machines = run('--workload', 'random:layered,ops=20,count=2', '--platform',
+                           'random:related,devices=3,count=3', *quick, '--format', 'csv', '--aggregate',
+                           out['means.csv'])
+    with open(out['means.csv']) as f:
+        means = list(csv.DictReader(f))
+    check([(x['platform'], x['problems']) for x in means] == [('random:related devices=3', '6')],
+          f'platforms of a count are a family: {means} {several_machines.stderr}')
+    long_name = 'x' * 150
+    far = write(f'{long_name}.stg', '1\n0 0 0\n1 2 1 0\n2 0 1 1\n')
+    wide = write(f'{"y" * 150}.json', json.dumps({'format': 'weft.platform', 'version': 1, 'links': {'uniform': {}},
+                                                  'devices': [{'kind': 'cpu', 'speed': 1, 'count': 2}]}))
+    for option in ('--traces', '--problems'):
+        r = run('--workload', far, '--platform', wide, '--partition', 'heft,hash', '--schedule', 'fifo', option,
+                os.path.join(folder, 'long' + option))
+        files = os.listdir(os.path.join(folder, 'long' + option))
+        check(r.returncode == 0 and len(files) == (2 if option == '--traces' else 3), f'long names are cut: {r.stderr}')
+    refused(*several, '--traces', '', because='--traces: the name is empty')
+    refused(*several, '--aggregate', 'x.csv', '--performance-profile', './x.csv', because='two outputs')
+    period = os.path.join(folder, 'period.svg')
+    run(*using(NET, PLATFORM, '--objective', 'period', '--performance-profile', period))
+    with open(period) as f:
+        check('>period / the best' in f.read(), 'the profile says what is compared')
+    refused(*using(NET, PLATFORM, '--seed', '18446744073709551615', '--repeat', '2'), because='--seed')
+
+    # Problems that are written are read again with the same times, or it is said that they are not
+    def written(*problem):
+        where = tempfile.mkdtemp(dir=folder)
+        r = run(*problem, *quick, '--problems', where, '--format', 'csv')
+        files = sorted(os.listdir(where))
+        again = [next(os.path.join(where, f) for f in files if f.endswith(end))
+                 for end in ('.workload.json', '.platform.json')]
+        return (float(next(csv.DictReader(io.StringIO(r.stdout)))['makespan']), r.stderr, '--workload', again[0],
+                '--platform', again[1])
+
+    for problem in ((stg, 'identical:2'), ('random:layered,ops=20,ccr=1', related), ('random:fft,ccr=1', related),
+                    (NET, PLATFORM), (NET, 'workstation_2gpu')):
+        makespan, told, *again = written('--workload', problem[0], '--platform', problem[1])
+        check(told == '1 problem written to ' + os.path.dirname(again[1]) + '\n' and
+              float(rows(*again, *quick)[0]['makespan']) == makespan, f'{problem} is read again: {told}')
+    makespan, told, *again = written('--workload', 'random:layered,ops=20', '--platform', 'dgx_a100', '--work',
+                                     'seconds')
+    check('read it again with --work seconds' in told and
+          float(rows(*again, *quick, '--work', 'seconds')[0]['makespan']) == makespan, f'in seconds: {told}')
+    makespan, told, *again = written('--workload', 'suite:fft/ccr 1/unrelated')
+    check('only its .times.csv has the times' in told, f'times that JSON does not hold: {told}')
+
     refused(*several, '--baseline', 'peft', because='hash + static_order, heft + static_order')
     refused(*several, '--performance-profile', 'profile.png', because='.csv nor .svg')
     refused(*several, '--aggregate', os.path.join(folder, 'no', 'r'), because='cannot write')
@@ -294,13 +396,32 @@ def main(folder):
     check(r.returncode == 1 and 'instead of' in r.stdout, f'rounded times are not those of the model: {r.stdout}')
     r = run(*one, '--validate', schedule(rounded), '--tolerance', '1e-2')
     check(r.returncode == 0, f'but for a tolerance: {r.stdout}')
+    span = max(x['finish'] for x in ops)
+    r = run(*one, '--validate', schedule(ops, makespan=span))
+    check(r.returncode == 0, f'a makespan that is given, and right: {r.stdout}')
+    for given in (span / 2, 0):
+        r = run(*one, '--validate', schedule(ops, makespan=given))
+        check(r.returncode == 1 and 'the makespan is given as' in r.stdout, f'a wrong makespan: {r.stdout}')
+    for share in ('1', '0.2', '-1', 'nan', 'x'):
+        refused(*one, '--validate', schedule(ops), '--tolerance', share, because='no number from 0 to 0.1')
+    chain = write('chain.json', json.dumps({'format': 'weft.workload', 'version': 1, 'ops': [
+        {'work': 10, **({'inputs': [i - 1]} if i else {})} for i in range(40)]}))
+    alone = ('--workload', chain, '--platform', 'identical:1', '--tolerance', '0.1', '--validate')
+    shorter = [{'device': 0, 'start': 9.7 * i, 'finish': 9.7 * (i + 1)} for i in range(40)]
+    r = run(*alone, schedule(shorter))
+    check(r.returncode == 0 and '% below the lower bound' in r.stdout and '% above' not in r.stdout,
+          f'below the bound, as the tolerance allows: {r.stdout}')
+    nonsense = [{'device': 0, 'start': min(10 * i, 100), 'finish': min(10 * (i + 1), 100)} for i in range(40)]
+    r = run(*alone, schedule(nonsense))
+    check(r.returncode == 1 and 'is 75.0 % below the lower bound of 400 s' in r.stdout,
+          f'no schedule is that short: {r.stdout}')
     wrong = list(ops)
     wrong[4] = {**wrong[4], 'start': 0, 'finish': wrong[4]['finish'] - wrong[4]['start']}
     r = run(*one, '--validate', schedule(wrong))
     check(r.returncode == 1 and 'op 4 ' in r.stdout and "device" in r.stdout and 'not valid: ' in r.stdout and
           not r.stderr, f'an op that starts too early: {r.stdout}')
     r = run(*one, '--validate', schedule(ops[:-1]))
-    check(r.returncode == 1 and 'op 29 has no device' in r.stdout, f'an op that is missing: {r.stdout}')
+    check(r.returncode == 1 and 'op 29 has no record' in r.stdout, f'an op that is missing: {r.stdout}')
     plan = write('plan.json', json.dumps({'format': 'weft.plan', 'version': 1,
                                           'placement': [x['device'] for x in trace['ops']]}))
     r = run(*one, '--validate', plan)
@@ -314,7 +435,14 @@ def main(folder):
     refused(*one, '--validate', schedule(ops), '--contention', 'port', because='give transfers')
     refused(*one, '--validate', os.path.join(folder, 'missing.json'), because='missing.json')
     refused(*several, '--validate', plan, because='one workload on one platform')
-    refused(*one, '--validate', plan, '--html', 'r.html', because='excludes')
+    for useless in (('--html', 'r.html'), ('--objective', 'period'), ('--format', 'json'), ('--partition', 'heft')):
+        refused(*one, '--validate', plan, *useless, because='excludes')
+    refused(*one, '--validate', schedule([{'op': '', 'device': 0, 'start': 0, 'finish': 1}]),
+            because='is an empty name; give the number of the op')
+    unnamed = write('unnamed.json', json.dumps({'format': 'weft.workload', 'version': 1,
+                                                'ops': [{'work': 1, 'kinds': ['tpu']}]}))
+    table = run(*using(unnamed, 'identical:2')).stdout
+    check('op 0 fits nowhere' in table, f'an op without a name is its number: {table}')
 
     # Models of other libraries, and options that say how they are read
     check(run('--version').stdout.startswith('compare (weft '), '--version')
