@@ -405,7 +405,7 @@ def main(folder):
     for share in ('1', '0.2', '-1', 'nan', 'x'):
         refused(*one, '--validate', schedule(ops), '--tolerance', share, because='no number from 0 to 0.1')
     chain = write('chain.json', json.dumps({'format': 'weft.workload', 'version': 1, 'ops': [
-        {'work': 10, **({'inputs': [i - 1]} if i else {})} for i in range(40)]}))
+        {'work': 10, 'outputs': [1], **({'inputs': [i - 1]} if i else {})} for i in range(40)]}))
     alone = ('--workload', chain, '--platform', 'identical:1', '--tolerance', '0.1', '--validate')
     shorter = [{'device': 0, 'start': 9.7 * i, 'finish': 9.7 * (i + 1)} for i in range(40)]
     r = run(*alone, schedule(shorter))
@@ -434,7 +434,7 @@ def main(folder):
             because="no op 'nobody'")
     refused(*one, '--validate', schedule(ops), '--contention', 'port', because='give transfers')
     refused(*one, '--validate', os.path.join(folder, 'missing.json'), because='missing.json')
-    refused(*several, '--validate', plan, because='one workload on one platform')
+    refused(*several[:4], '--validate', plan, because='one workload on one platform')
     for useless in (('--html', 'r.html'), ('--objective', 'period'), ('--format', 'json'), ('--partition', 'heft')):
         refused(*one, '--validate', plan, *useless, because='excludes')
     refused(*one, '--validate', schedule([{'op': '', 'device': 0, 'start': 0, 'finish': 1}]),
