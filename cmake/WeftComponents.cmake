@@ -122,7 +122,7 @@ weft_declare(clp HEADERS "^interop/clp\\.hpp$" USES weft
 weft_declare(mpi HEADERS "^interop/mpi(\\.hpp$|/)" USES weft
   DEPENDS PACKAGE MPI COMPONENTS CXX LINKS MPI::MPI_CXX
   DEFINES OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX # the C++ bindings, which are no part of MPI any more
-  INCLUDES mpi.h sys/ unistd.h poll.h FLAGS -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX) # and what MPI::MPI_CXX says
+  INCLUDES mpi.h sys/ unistd.h poll.h sched.h FLAGS -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX) # and what MPI::MPI_CXX says
 weft_declare(starpu HEADERS "^interop/starpu(\\.hpp$|/)" USES weft
   DEPENDS FOREIGN starpu HEADER starpu.h FOLDER starpu/1.3 LIBRARIES starpu-1.3
   LINKS weft_foreign::starpu INCLUDES starpu.h PKG_CONFIG starpu-1.3)
