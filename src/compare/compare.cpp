@@ -375,8 +375,8 @@ int run(int argc, char** argv, const registry& all) {
     weft::io::write_file(o.aggregate,
                          [&](std::ostream& out) { weft::report::write_aggregate_csv(out, results, baseline); });
   }
+  const auto quality = o.profiles.empty() ? weft::report::quality{} : weft::report::quality_of(sections);
   for (const auto& file : o.profiles) {
-    const auto quality = weft::report::quality_of(sections);
     weft::io::write_file(file, [&](std::ostream& out) {
       is_picture(file) ? weft::report::write_profile_svg(out, quality, 12, to_string(o.objective))
                        : weft::report::write_profile_csv(out, quality);

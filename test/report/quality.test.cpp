@@ -47,13 +47,13 @@ TEST_CASE("quality: ratios to the best, gaps to the bound, and who wins how ofte
   CHECK(y.solved == 3);
   CHECK(y.problems == 3);
   CHECK(y.best == 2);
-  CHECK(y.ratio == doctest::Approx(std::cbrt(2)));
+  CHECK(y.ratio.mean == doctest::Approx(std::cbrt(2)));
   CHECK(y.ratios == std::vector<double>{1, 1, 2});
-  CHECK(y.gap == doctest::Approx(std::cbrt(4. * 2 * 1) - 1));
+  CHECK(y.gap.mean == doctest::Approx(std::cbrt(4. * 2 * 1) - 1));
   CHECK(y.family_gap[0] == doctest::Approx(std::sqrt(8.) - 1));
   CHECK(y.family_gap[1] == doctest::Approx(0));
   CHECK(x.best == 2);
-  CHECK(x.ratio == doctest::Approx(std::cbrt(4)));
+  CHECK(x.ratio.mean == doctest::Approx(std::cbrt(4)));
   CHECK(y.share_within(1) == doctest::Approx(2. / 3));
   CHECK(y.share_within(1.99) == doctest::Approx(2. / 3));
   CHECK(y.share_within(2) == 1);
@@ -64,7 +64,7 @@ TEST_CASE("quality: ratios to the best, gaps to the bound, and who wins how ofte
 TEST_CASE("quality: gaps are never negative, also where rounding puts makespans below the bound") {
   const comparison c{{run("a1", "x", std::nextafter(10.0, 0)), run("a2", "x", std::nextafter(10.0, 0))}};
   const auto q = quality_of(c.sections());
-  CHECK(q.strategies[0].gap == 0);
+  CHECK(q.strategies[0].gap.mean == 0);
   CHECK(q.strategies[0].family_gap[0] == 0);
 }
 
@@ -76,10 +76,10 @@ TEST_CASE("quality: what fails or runs in part counts against a strategy") {
   CHECK(q.strategies[0].partition == "y"); // it solved both, though x won where it solved
   CHECK(q.strategies[1].partition == "x");
   CHECK(q.strategies[1].share_within(100) == 0.5);
-  CHECK(q.strategies[1].ratio == 1);
+  CHECK(q.strategies[1].ratio.mean == 1);
   CHECK(q.strategies[2].solved == 0);
-  CHECK(std::isnan(q.strategies[2].ratio));
-  CHECK(std::isnan(q.strategies[2].gap));
+  CHECK(std::isnan(q.strategies[2].ratio.mean));
+  CHECK(std::isnan(q.strategies[2].gap.mean));
   CHECK(q.strategies[2].share_within(1) == 0);
 }
 
@@ -89,9 +89,9 @@ TEST_CASE("quality: nothing, no bound, and makespans of 0") {
   const auto q = quality_of(c.sections());
   REQUIRE(q.strategies.size() == 2);
   CHECK(q.strategies[0].partition == "x");
-  CHECK(q.strategies[0].ratio == 1);
-  CHECK(std::isnan(q.strategies[0].gap));
-  CHECK(std::isinf(q.strategies[1].ratio));
+  CHECK(q.strategies[0].ratio.mean == 1);
+  CHECK(std::isnan(q.strategies[0].gap.mean));
+  CHECK(std::isinf(q.strategies[1].ratio.mean));
   CHECK(q.strategies[1].share_within(1e300) == 0);
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("quality: refiners make strategies of their own") {
   REQUIRE(q.strategies.size() == 2);
   CHECK(q.strategies[0].name == "x + tabu_search + fifo");
   CHECK(q.strategies[1].name == "x + fifo");
-  CHECK(q.strategies[1].ratio == 2);
+  CHECK(q.strategies[1].ratio.mean == 2);
 }
 
 TEST_CASE("quality: intervals over the problems, and what is won and lost against a baseline") {
@@ -124,17 +124,17 @@ TEST_CASE("quality: intervals over the problems, and what is won and lost agains
   CHECK(y.to_baseline.high == doctest::Approx(std::exp2(-1. / 3 + 3.79462)).epsilon(1e-4));
   CHECK(x.makespan.mean == 35);
   CHECK(x.makespan.high - x.makespan.mean == doctest::Approx(3.182446 * std::sqrt(2900. / 3 / 4)).epsilon(1e-6));
-  CHECK(x.ratio_low == 1); // nobody is better than the best
-  CHECK(x.ratio_high > x.ratio);
-  CHECK(x.gap_low <= x.gap);
-  CHECK(x.gap_high >= x.gap);
+  CHECK(x.ratio.low == 1); // nobody is better than the best
+  CHECK(x.ratio.high > x.ratio.mean);
+  CHECK(x.gap.low <= x.gap.mean);
+  CHECK(x.gap.high >= x.gap.mean);
   const auto none = quality_of(c.sections());
   CHECK(none.strategies[1].wins == 0);
   CHECK(none.strategies[1].losses == 0);
   CHECK(std::isnan(none.strategies[1].to_baseline.mean));
   const auto single = quality_of(comparison{{run("a1", "x", 20)}}.sections());
-  CHECK(std::isnan(single.strategies[0].ratio_low));
-  CHECK(std::isnan(single.strategies[0].gap_low));
+  CHECK(std::isnan(single.strategies[0].ratio.low));
+  CHECK(std::isnan(single.strategies[0].gap.low));
 }
 
 } // namespace report_quality_test

@@ -32,29 +32,21 @@ inline void write_aggregate_rows(std::ostream& out, std::string_view family, std
     out << '\n';
   };
   for (const auto& s : quality_of(problems, baseline).strategies) {
-    std::size_t runs = 0, planned = 0;
-    double planning = 0;
     interval makespan = s.makespan;
-    for (const auto& problem : problems) {
-      for (const auto& c : problem.combinations) {
-        if (c.partition == s.partition && c.refine == s.refine && c.schedule == s.schedule) {
-          runs += c.runs;
-          if (c.solved != 0) {
-            planning += c.planning_seconds;
-            ++planned;
-          }
-          if (problems.size() == 1 && s.solved == 1) { // the runs are all the samples that there are
-            makespan = {c.makespan_mean, c.makespan_low, c.makespan_high};
-          }
+    if (problems.size() == 1 && s.solved == 1) { // the runs are all the samples that there are
+      for (const auto& c : problems.front().combinations) {
+        if (c.name() == s.name) {
+          makespan = {c.makespan_mean, c.makespan_low, c.makespan_high};
         }
       }
     }
+    const auto with_limits = [](const interval& x) {
+      return shortest(x.mean) + ',' + shortest(x.low) + ',' + shortest(x.high);
+    };
     row(quote_csv(family), quote_csv(platform), quote_csv(s.partition), quote_csv(s.refine), quote_csv(s.schedule),
-        std::to_string(s.problems), std::to_string(s.solved), std::to_string(runs), shortest(makespan.mean),
-        shortest(makespan.low), shortest(makespan.high), shortest(s.ratio), shortest(s.ratio_low),
-        shortest(s.ratio_high), shortest(s.to_baseline.mean), shortest(s.to_baseline.low), shortest(s.to_baseline.high),
-        std::to_string(s.wins), std::to_string(s.losses), std::to_string(s.best), shortest(s.gap), shortest(s.gap_low),
-        shortest(s.gap_high), shortest(planned == 0 ? absent : planning / static_cast<double>(planned)));
+        std::to_string(s.problems), std::to_string(s.solved), std::to_string(s.runs), with_limits(makespan),
+        with_limits(s.ratio), with_limits(s.to_baseline), std::to_string(s.wins), std::to_string(s.losses),
+        std::to_string(s.best), with_limits(s.gap), shortest(s.planning_seconds));
   }
 }
 
@@ -68,7 +60,7 @@ inline void write_aggregate_rows(std::ostream& out, std::string_view family, std
 /// the mean wall time of planning. Numbers are the shortest that read back as the same value, and empty where there are
 /// too few samples. Strategies that solved most come first, among them those with the smallest ratio. What is called a
 /// makespan is what the runs' `objective` says.
-/// Complexity: O(k² · problems + kinds · problems) for k strategies on each problem.
+/// Complexity: that of `quality_of` for each kind, and O(kinds · problems + k²) for k strategies.
 inline void write_aggregate_csv(std::ostream& out, const comparison& c, std::string_view baseline = {}) {
   const auto sections = c.sections();
   std::vector<std::pair<std::pair<std::string, std::string>, std::vector<section>>> kinds;

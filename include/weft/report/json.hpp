@@ -54,11 +54,11 @@ inline void write_json_strategy(std::ostream& out, const strategy_quality& s, bo
       << ",\"schedule\":" << quote_json(s.schedule) << ",\"problems\":" << std::to_string(s.problems)
       << ",\"solved\":" << std::to_string(s.solved) << ",\"best\":" << std::to_string(s.best);
   write_json_interval(out, "makespan", s.makespan);
-  write_json_interval(out, "ratio", {s.ratio, s.ratio_low, s.ratio_high});
+  write_json_interval(out, "ratio", s.ratio);
   write_json_interval(out, "to_baseline", s.to_baseline);
   out << ",\"wins\":" << (compared ? std::to_string(s.wins) : "null")
       << ",\"losses\":" << (compared ? std::to_string(s.losses) : "null");
-  write_json_interval(out, "gap", {s.gap, s.gap_low, s.gap_high});
+  write_json_interval(out, "gap", s.gap);
   out << '}';
 }
 

@@ -44,12 +44,10 @@ struct strategy_quality {
   std::size_t problems = 0; ///< all of the comparison
   std::size_t solved = 0;   ///< those of which every run was solved
   std::size_t best = 0;     ///< those where no strategy has a smaller mean makespan
-  double ratio = absent;    ///< geometric mean of makespan / the smallest of all strategies on the same problem
-  double ratio_low = absent; ///< the interval of `ratio`
-  double ratio_high = absent;
-  double gap = absent;      ///< geometric mean of makespan / lower bound, minus 1; of problems with a positive bound
-  double gap_low = absent;  ///< the interval of `gap`
-  double gap_high = absent;
+  std::size_t runs = 0;     ///< all that were made
+  double planning_seconds = absent; ///< mean wall time of planning, over the problems with a solved run
+  interval ratio = {};      ///< geometric mean of makespan / the smallest of all strategies on the same problem
+  interval gap = {};        ///< geometric mean of makespan / lower bound, minus 1; of problems with a positive bound
   interval makespan = {};    ///< arithmetic mean; it says something of problems that are alike
   interval to_baseline = {}; ///< geometric mean of makespan / the baseline's, over what both solved
   std::size_t wins = 0;      ///< those where the makespan is smaller than the baseline's, which may be unsolved
@@ -84,6 +82,7 @@ inline quality quality_of(const std::vector<section>& sections, std::string_view
     std::vector<double> to_baseline = {};
     std::vector<double> above_bound = {};
     std::vector<std::vector<double>> family_above_bound = {};
+    std::vector<double> planning = {};
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto solved = [](const combination& c) { return c.runs != 0 && c.solved == c.runs; };
@@ -122,6 +121,10 @@ inline quality quality_of(const std::vector<section>& sections, std::string_view
       }
       auto& s = q.strategies[at->second];
       auto& of = all[at->second];
+      s.runs += c.runs;
+      if (c.solved != 0) {
+        of.planning.push_back(c.planning_seconds);
+      }
       if (!solved(c)) {
         s.losses += base != nullptr && solved(*base) ? 1u : 0u;
         continue;
@@ -148,14 +151,11 @@ inline quality quality_of(const std::vector<section>& sections, std::string_view
   }
   for (std::size_t k = 0; k < all.size(); ++k) {
     auto& s = q.strategies[k];
-    const auto ratio = geometric_interval(all[k].ratios);
-    s.ratio = ratio.mean;
-    s.ratio_low = ratio.low < 1 ? 1 : ratio.low; // nobody is better than the best, or than the bound
-    s.ratio_high = ratio.high;
+    s.ratio = geometric_interval(all[k].ratios);
+    s.ratio.low = s.ratio.low < 1 ? 1 : s.ratio.low; // nobody is better than the best, or than the bound
     const auto above = geometric_interval(all[k].above_bound);
-    s.gap = above.mean - 1;
-    s.gap_low = above.low < 1 ? 0 : above.low - 1;
-    s.gap_high = above.high - 1;
+    s.gap = {above.mean - 1, above.low < 1 ? 0 : above.low - 1, above.high - 1};
+    s.planning_seconds = mean_interval(all[k].planning).mean;
     s.makespan = mean_interval(all[k].makespans);
     s.to_baseline = geometric_interval(all[k].to_baseline);
     for (const auto& of_family : all[k].family_above_bound) {
@@ -165,7 +165,7 @@ inline quality quality_of(const std::vector<section>& sections, std::string_view
     weft::sort(s.ratios);
   }
   weft::stable_sort(q.strategies, [](const strategy_quality& a, const strategy_quality& b) {
-    return a.solved != b.solved ? a.solved > b.solved : a.ratio < b.ratio;
+    return a.solved != b.solved ? a.solved > b.solved : a.ratio.mean < b.ratio.mean;
   });
   return q;
 }

@@ -63,7 +63,7 @@ inline std::string failure(const combination& c) {
 
 using table_row = std::vector<std::string>;
 
-/// Which columns a section has beside those that all have.
+/// The columns that a section has beside those that all have.
 struct section_columns {
   bool refiners;
   bool intervals; ///< of means over several runs
@@ -254,12 +254,12 @@ inline void write_quality(std::ostream& out, const std::vector<section>& section
         row.push_back(std::move(range));
       }
     };
-    add(times(s.ratio), range_of(s.ratio_low, s.ratio_high, 3));
+    add(times(s.ratio.mean), range_of(s.ratio.low, s.ratio.high, 3));
     if (compared) {
       add(times(s.to_baseline.mean), range_of(s.to_baseline.low, s.to_baseline.high, 3));
       row.insert(row.end(), {std::to_string(s.wins), std::to_string(s.losses)});
     }
-    add(percentage(s.gap), range_of(s.gap_low * 100, s.gap_high * 100, 1));
+    add(percentage(s.gap.mean), range_of(s.gap.low * 100, s.gap.high * 100, 1));
     for (std::size_t f = 0; by_family && f < q.families.size(); ++f) {
       row.push_back(percentage(s.family_gap[f]));
     }

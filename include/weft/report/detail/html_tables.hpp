@@ -128,13 +128,13 @@ inline void write_quality_tables(std::ostream& out, const quality& q, std::size_
     out << "<tr><th scope=\"row\">" << escape_html(s.name) << "</th>";
     write_number(out, static_cast<double>(s.solved), std::to_string(s.solved));
     write_number(out, static_cast<double>(s.best), std::to_string(s.best));
-    write_number(out, s.ratio, fixed(s.ratio, 3) + " ×");
+    write_number(out, s.ratio.mean, fixed(s.ratio.mean, 3) + " ×");
     if (!baseline.empty()) {
       write_number(out, s.to_baseline.mean, fixed(s.to_baseline.mean, 3) + " ×");
       write_number(out, static_cast<double>(s.wins), std::to_string(s.wins));
       write_number(out, static_cast<double>(s.losses), std::to_string(s.losses));
     }
-    write_number(out, s.gap, percentage(s.gap));
+    write_number(out, s.gap.mean, percentage(s.gap.mean));
     for (const double gap : s.family_gap) {
       write_number(out, gap, percentage(gap));
     }
