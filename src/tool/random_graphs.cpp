@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "random_graphs.hpp"
 
+#include "weft/io/text.hpp"
 #include "weft/workload/generate/named.hpp"
 
 #include <fmt/format.h>
@@ -55,12 +56,6 @@ void refuse_several(std::string_view spec, const named_request<Made>& wanted, co
   }
 }
 
-std::string_view without_spaces(std::string_view text) {
-  constexpr const char* spaces = " \t\r\n";
-  const auto first = text.find_first_not_of(spaces);
-  return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(spaces) - first + 1);
-}
-
 /// Whether a text begins like `name=`.
 bool is_assignment(std::string_view text) {
   const auto equals = text.find('=');
@@ -94,7 +89,7 @@ std::string list_random_platforms() {
 std::vector<std::string> join_parameters(const std::vector<std::string>& items) {
   std::vector<std::string> whole;
   for (const auto& item : items) {
-    const std::string part{without_spaces(item)};
+    const std::string part{weft::io::trim(item)};
     const bool follows = !whole.empty() && whole.back().starts_with(random_prefix);
     if (part.empty() && follows) {
       continue; // `random:layered,ops=10, ccr=1` without quotes

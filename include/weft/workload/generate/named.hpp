@@ -56,7 +56,7 @@ struct named_generator {
   Made (*make)(const named_values& given, std::uint64_t seed); ///< throws as `parse_named` and the generator do
 };
 
-/// What a text asks for.
+/// A generator and its parameters, as a text asks for them.
 template <class Made>
 struct named_request {
   const named_generator<Made>* generator = nullptr;
@@ -127,7 +127,7 @@ void set_number(std::string_view name, const std::string& text, Number& value) {
   }
 }
 
-/// What an error says, in the words of a command line: `ops: must be at least 1`.
+/// The text of an error in the words of a command line: `ops: must be at least 1`.
 inline std::string in_words_of_text(const value_error& e) {
   constexpr std::string_view count_of_ops = "num_ops";
   std::string_view said = e.what();
@@ -387,29 +387,29 @@ named_request<Made> parse_named(std::string_view text, const std::array<named_ge
       fail("'" + name + "' is given twice");
     }
     seen.emplace_back(name, value);
+    const bool is_own = detail::is_given(own, name);
+    if (!is_own && !at->drawn && (name == "seed" || name == "count")) {
+      fail("'" + name + "' has no effect, since " + std::string{family} + " draws nothing; leave it out");
+    }
+    if (!is_own && name != "seed" && name != "count" && !(of_workloads && name == "ccr")) {
+      fail("there is no parameter '" + name + "'; " + std::string{family} + " has " + detail::names_of(own) +
+           (of_workloads ? ", ccr" : "") + (at->drawn ? ", seed, count" : ""));
+    }
     try {
       double ratio = 0;
       if (of_workloads && name == "ccr") {
         detail::set_number(name, value, ratio);
         detail::require(ratio >= 0 && ratio <= 1e12, "ccr", "must be from 0 to 1e12");
         r.ccr = ratio;
-      } else if (name == "seed" && at->drawn) {
+      } else if (is_own) {
+        r.values.emplace_back(name, value);
+      } else if (name == "seed") {
         detail::set_number(name, value, r.seed);
-      } else if (name == "count" && at->drawn) {
+      } else {
         detail::set_number(name, value, r.count);
         detail::require(r.count >= 1 && r.count <= 100'000, "count", "must be from 1 to 100000");
-      } else if (detail::is_given(own, name)) {
-        r.values.emplace_back(name, value);
-      } else if (name == "seed" || name == "count") {
-        fail("'" + name + "' has no effect, since " + std::string{family} + " draws nothing; leave it out");
-      } else {
-        fail("there is no parameter '" + name + "'; " + std::string{family} + " has " + detail::names_of(own) +
-             (of_workloads ? ", ccr" : "") + (at->drawn ? ", seed, count" : ""));
       }
     } catch (const value_error& e) {
-      if (e.where.starts_with("random:")) {
-        throw;
-      }
       fail(detail::in_words_of_text(e));
     }
   }
