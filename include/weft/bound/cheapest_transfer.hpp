@@ -11,9 +11,9 @@
 namespace weft::bound {
 
 /// For each tensor, a lower bound on send plus transfer time between any two different devices of those given, in
-/// seconds; infinite if there is no second one.
-/// Where transfers are lines: O(devices² + tensors). For other models, every pair is asked for every tensor, unless
-/// that is more than a million pairs: then transfers are taken to be free.
+/// seconds; infinite if there is no second one. Complexity: O(devices² + tensors) if transfers are lines. For other
+/// models, every pair is asked for every tensor, unless that is more than a million pairs: then transfers are taken to
+/// be free.
 template <class W, class P, class C>
 constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p, const std::vector<device_id>& devices) {
   constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -21,7 +21,7 @@ namespace weft::bound {
 /// The largest makespan, at least `known`, of which a search that learns from its dead ends (docs/exact.md) finds
 /// within the budget that no plan keeps to it; seconds. First, for up to 20,000 ops, it looks at pieces of a longest
 /// path, all that lies on the ways from one op to another: of few ops, which are searched to the end, then of more.
-/// What it refutes of them makes the path longer. Then it looks at the whole, if that has up to `max_ops` ops and a few
+/// Each refuted piece makes the path longer. Then it looks at the whole, if that has up to `max_ops` ops and a few
 /// dozen devices. `known`: a lower bound above 0, such as that of the other rules. `makespan`: of a plan, if one is
 /// known: nothing above it is asked for.
 ///

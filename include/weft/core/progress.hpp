@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/// How far an anytime algorithm is.
+/// The state of an anytime algorithm: its effort so far, and the best solution.
 struct progress {
   std::uint64_t moves = 0;
   double seconds = 0;
@@ -32,7 +32,7 @@ struct progress_listener {
                                     "passes one that is not to be copied");
   static_assert(is_callable || is_pointer_to_one,
                 "weft: on_progress takes what can be called with a const weft::progress&, such as "
-                "[](const weft::progress& x) { std::cout << x.best; }; this cannot");
+                "[&](const weft::progress& x) { last = x.best; }; this cannot");
 };
 } // namespace why_not
 

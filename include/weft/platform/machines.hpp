@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// Named processors, with numbers from public data sheets and measurements.
 ///
-/// What is on data sheets (cores, tiles, sockets, clocks, FLOP per cycle, memory channels) is taken from there; what
-/// one core draws from memory, what a socket reaches of its nominal bandwidth and what waking threads costs are
-/// measured figures that others published. Where nothing measured was found, the number is an estimate and says so.
+/// Cores, tiles, sockets, clocks, FLOP per cycle and memory channels are those of data sheets; the bandwidth that one
+/// core draws, the share of its nominal bandwidth that a socket reaches and the time to wake threads are published
+/// measurements. Without a measurement, the number is an estimate and says so.
 /// docs/concurrency.md lists every number with its source.
 #pragma once
 

@@ -24,8 +24,8 @@ struct profile_step {
   double share = 0;
 };
 
-/// Where the performance profile of a strategy rises, after its value at the factor 1. Complexity: O(problems · log
-/// problems).
+/// The steps of a strategy's performance profile: its value at the factor 1, and each rise after that. Complexity:
+/// O(problems · log problems).
 inline std::vector<profile_step> profile_of(const strategy_quality& s) {
   std::vector<profile_step> steps{{1, s.share_within(1)}};
   for (const double factor : s.ratios) {

@@ -50,8 +50,8 @@ public:
   device_facts(const device_facts&) = delete;
   device_facts& operator=(const device_facts&) = delete;
 
-  /// What holds whatever is decided. False if there is no way. `twin[d]`: a device before d that is interchangeable
-  /// with it, or something not less than d.
+  /// Deduces the facts that hold before any decision. False if there is no way. `twin[d]`: a device before d that is
+  /// interchangeable with it, or something not less than d.
   bool begin(const std::vector<std::size_t>& twin) {
     for (std::uint32_t c = 0; c < q.num_units; ++c) {
       std::vector<literal> somewhere;

@@ -21,8 +21,8 @@
 namespace weft::mpi {
 
 /// The cores that the calling thread may run on, by its affinity (of the launcher, `taskset` or a container),
-/// ascending. A limit of processor time, such as `docker --cpus`, is not seen.
-/// Hardware threads of one core count as one. Where the system does not say: 0, 1, … up to the number of threads.
+/// ascending; hardware threads of one core count as one. A limit of processor time, such as `docker --cpus`, is not
+/// seen. If the system does not say: 0, 1, … up to the number of threads.
 inline std::vector<int> allowed_cores() {
   std::vector<int> cores;
 #ifdef __linux__

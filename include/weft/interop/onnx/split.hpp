@@ -406,7 +406,7 @@ private:
         stages_[tensors_[t].from].outputs.push_back(t);
       }
     }
-    // What nobody reads is an output of its stage: a model needs one.
+    // A model needs an output: a stage whose tensors nobody else reads gets one.
     for (const std::uint32_t k : ids(stages_.size())) {
       if (stages_[k].outputs.empty() && !stages_[k].ops.empty()) {
         for (const auto& x : m.graph().node(static_cast<int>(stages_[k].ops.back())).output()) {

@@ -79,7 +79,7 @@ enum class row_path : std::uint8_t {
 
 /// Fills rows over devices for one op after another, and keeps what it needs for that: when each op runs.
 ///
-/// Where transfers are lines, or compute times amounts over rates, rows come from reciprocals that are made once: a
+/// If transfers are lines, or compute times amounts over rates, rows come from reciprocals that are made once: a
 /// product instead of a division. Such a row is an **estimate**, off by a few roundings, and `least` of it is a lower
 /// bound of what the model says. For a decision, `arrival` and the problem give the exact number.
 /// Where the model has the times of classes in memory, rows are copied from there.

@@ -18,7 +18,7 @@ namespace weft::partition::list {
 /// Mean times in seconds: to compute an op, over the devices that its component allows; to send and transfer a tensor,
 /// over all ordered pairs of up to 9 devices, over 8 partners of each for more.
 ///
-/// Where the cost model has rates and transfer lines, their means are computed once, and each mean is a product: O(1)
+/// If the cost model has rates and transfer lines, their means are computed once, and each mean is a product: O(1)
 /// then, else O(devices) per op and O(pairs) per tensor. The two differ by rounding only.
 template <class Problem>
 class mean_costs {

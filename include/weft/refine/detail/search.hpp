@@ -36,8 +36,8 @@ public:
   /// The value to evaluate a change to that has to come to at most `limit`: where there is too little memory, less of
   /// that is worth any value.
   double limit_for(double limit) const { return excess_ > 0 ? Schedule::infinity : limit; }
-  /// Where a change begins: while memory lacks, at an op of a device that is short of it, if `rounds` draws meet one;
-  /// else near the longest paths.
+  /// The item at which a change begins: while memory lacks, at an op of a device that is short of it, if `rounds` draws
+  /// meet one; else near the longest paths.
   item_id draw(const Schedule& s, rng& random, std::uint32_t rounds) const {
     for (std::uint32_t k = 0; excess_ > 0 && k < rounds; ++k) {
       const op_id v = random.below(static_cast<std::uint32_t>(s.num_ops()));

@@ -117,7 +117,7 @@ std::optional<memory_shortage> worst_shortage(const Problem& p, const placement&
   return worst == all.end() ? std::nullopt : std::optional{std::move(*worst)};
 }
 
-/// What proposes plans is the portfolio without contention; what judges them is the run. Where a run shows transfers
+/// The portfolio without contention proposes plans, and runs judge them. If a run shows transfers
 /// slower than alone, their pairs of devices are made as much slower in the costs (`cost::congested`), and the
 /// portfolio proposes again, at first with heuristics alone. Heuristics that book links (`bookable_network_for`)
 /// propose, too, and so does everything on one device, which may be the best where links are slow.

@@ -353,7 +353,7 @@ private:
   }
 
   /// A price, instead of a reservation, for what HEFT holds at its worst moments; it doubles until there is a plan.
-  /// What only priced plans hold then has none: that is due to their order, and would distort what is charged.
+  /// Tensors that only priced plans hold then have none: that is due to their order, and would distort the prices.
   void attempt_priced() {
     std::vector<std::uint8_t> scarce(p_.num_tensors(), 0);
     std::vector<std::uint8_t> short_of(p_.num_devices(), 0);
