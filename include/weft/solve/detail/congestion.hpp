@@ -117,9 +117,9 @@ std::optional<memory_shortage> worst_shortage(const Problem& p, const placement&
   return worst == all.end() ? std::nullopt : std::optional{std::move(*worst)};
 }
 
-/// The portfolio without contention proposes plans, and runs judge them. If a run shows transfers
-/// slower than alone, their pairs of devices are made as much slower in the costs (`cost::congested`), and the
-/// portfolio proposes again, at first with heuristics alone. Heuristics that book links (`bookable_network_for`)
+/// The portfolio without contention proposes plans, and runs judge them. If a run shows transfers slower than alone,
+/// their pairs of devices are made as much slower in the costs (`cost::congested`), and the portfolio proposes again,
+/// at first with heuristics alone. Heuristics that book links (`bookable_network_for`)
 /// propose, too, and so does everything on one device, which may be the best where links are slow.
 /// Under `memory_rule::over_time`, `relaxed` has demands that every plan keeps to, `strictest` some that no run
 /// exceeds, and `how` judges by a `within_memory` of the objective; else both are the same problem, and `how` by the
