@@ -46,13 +46,13 @@ struct strategy_quality {
   std::size_t best = 0;              ///< those where no strategy has a smaller mean makespan
   std::size_t runs = 0;              ///< all that were made
   double planning_seconds = absent;  ///< mean wall time of planning, over the problems with a solved run
-  interval ratio = {};               ///< geometric mean of makespan / the smallest of all strategies on the same problem
-  interval gap = {};                 ///< geometric mean of makespan / lower bound, minus 1; of problems with a positive bound
+  interval ratio = {};               ///< geometric mean of makespan / the smallest of all on the same problem
+  interval gap = {};                 ///< geometric mean of makespan / lower bound, minus 1; of positive bounds only
   interval makespan = {};            ///< arithmetic mean; it says something of problems that are alike
   interval to_baseline = {};         ///< geometric mean of makespan / the baseline's, over what both solved
   std::size_t wins = 0;              ///< those where the makespan is smaller than the baseline's, which may be unsolved
   std::size_t losses = 0;            ///< those where it is larger, or only the baseline solved it
-  std::vector<double> family_gap = {}; ///< the same for each family
+  std::vector<double> family_gap{};  ///< the same for each family
   std::vector<double> ratios = {};   ///< ascending, one per solved problem
   std::string name = {};             ///< as `combination::name`
 
