@@ -3,6 +3,7 @@
 
 #include "weft/io/json_plan.hpp"
 #include "weft/io/json_profile.hpp"
+#include "weft/io/json_schedule.hpp"
 #include "weft/io/read.hpp"
 
 #include <doctest/doctest.h>
@@ -174,6 +175,10 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
   }
   auto in = io::open_for_reading(docs);
   const auto text = io::read_all(in, docs.string());
+  const auto two_ops = io::model_from(R"({"format": "weft.workload", "version": 1, "ops": [
+    {"name": "first", "work": 1}, {"name": "matmul", "work": 1}]})", "f").ops;
+  weft::platform<> two_gpus{{{}, {}}, weft::link_matrix{2}};
+  two_gpus.set_names({"gpu0", "gpu1"});
   std::vector<std::string> read;
   for (auto at = text.find("\n```"); at != std::string::npos; at = text.find("\n```", text.find("\n```", at + 1) + 1)) {
     const auto begin = text.find('\n', at + 1) + 1;
@@ -188,14 +193,17 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
                      : is("weft.profile")
                        ? "profile of " + std::to_string(io::read_profile_json(file.path()).num_entries())
                      : is("weft.trace") ? "trace of " + std::to_string(io::read_trace_json(file.path()).ops.size())
+                     : is("weft.schedule")
+                       ? "schedule of " +
+                           std::to_string(io::read_given_plan_json(file.path(), two_ops, two_gpus).run->ops.size())
                      : is("weft.platform") || is("Id,RAM")
                        ? "platform of " + std::to_string(io::read_platform(file.path()).num_devices())
                        : "workload of " + std::to_string(io::read_workload(file.path()).num_ops()));
     }
   }
   CHECK(read == std::vector<std::string>{"workload of 5", "platform of 5", "platform of 8", "platform of 3",
-                                         "plan of 6", "plan of 3", "trace of 2", "profile of 2", "workload of 4",
-                                         "platform of 3"});
+                                         "plan of 6", "plan of 3", "trace of 2", "schedule of 2", "profile of 2",
+                                         "workload of 4", "platform of 3"});
 }
 
 TEST_CASE("read: a model says what its work counts") {
