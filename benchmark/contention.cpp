@@ -7,7 +7,7 @@
 // sharing
 #include "support/suite.hpp"
 
-#include "weft/compiled.hpp"
+#include "weft/instance.hpp"
 #include "weft/cost/efficiency.hpp"
 #include "weft/cost/roofline.hpp"
 #include "weft/io/stg.hpp"
@@ -52,11 +52,11 @@ void with_network(const char* platform_name, const zoo::entry& network, F f) {
   cost::roofline costs;
   costs.efficiencies = &efficiencies;
   if (w.num_ops() <= 6000) {
-    f(compiled::tabulated{w, q, cost::tabulated{costs, w, q}});
+    f(instance{w, q, cost::lowered{costs, w, q}});
   }
 }
 
-void compare(const char* platform_name, const zoo::entry& network, const compiled::tabulated& p,
+void compare(const char* platform_name, const zoo::entry& network, const instance& p,
              const simulate::any_network& shared, std::uint64_t moves, sum& all) {
   const auto blind = solve::best(p, {.moves = moves});
   const auto aware = solve::best(p, simulate::under{schedule::static_order{}, shared}, {.moves = moves});

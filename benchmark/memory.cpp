@@ -6,7 +6,7 @@
 //
 // memory [--moves N] [--only NAME]
 #include "weft/bound/live_memory.hpp"
-#include "weft/compiled.hpp"
+#include "weft/instance.hpp"
 #include "weft/cost/roofline.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/partition/layer_split.hpp"
@@ -27,9 +27,9 @@
 namespace {
 
 using namespace weft;
-using gpu_problem = compiled::tabulated;
+using gpu_problem = instance;
 
-cost::tabulated gpu_cost(const workload& w, const platform<>& q) {
+cost::lowered gpu_cost(const workload& w, const platform<>& q) {
   cost::roofline c;
   c.launch_overhead = 5e-6;
   return {c, w, q};

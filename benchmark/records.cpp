@@ -7,7 +7,7 @@
 #include "tool/main.hpp"
 
 #include "weft/bound/refutation.hpp"
-#include "weft/compiled.hpp"
+#include "weft/instance.hpp"
 #include "weft/io/job_shop.hpp"
 #include "weft/io/stg.hpp"
 #include "weft/partition/heft.hpp"
@@ -190,9 +190,9 @@ solve::best_result solve_and_add(table& all, const settings& s, const std::strin
   return r;
 }
 
-void write_schedule(const std::string& file, const compiled::tabulated& p, const plan& x) {
+void write_schedule(const std::string& file, const instance& p, const plan& x) {
   trace record;
-  simulator<compiled::tabulated, schedule::static_order> sim{p};
+  simulator<instance, schedule::static_order> sim{p};
   sim.run(x, simulate::recorder{record});
   std::ofstream out{file};
   out.precision(17);
@@ -207,7 +207,7 @@ void write_schedule(const std::string& file, const compiled::tabulated& p, const
 }
 
 void add_shop(table& all, const settings& s, const std::string& name, const io::flexible_job_shop& shop) {
-  const compiled::tabulated p{shop.ops, shop.devices, cost::tabulated{shop.cost, shop.ops, shop.devices}};
+  const instance p{shop.ops, shop.devices, cost::lowered{shop.cost, shop.ops, shop.devices}};
   const auto r = solve_and_add(all, s, name, p);
   if (!s.folder.empty() && r.has_plan()) {
     write_schedule(s.folder + "/" + name + ".csv", p, r.plan);
@@ -318,7 +318,7 @@ int run(int argc, char** argv) {
     }
     for (const auto& q : bench::paper_platforms()) {
       for (const auto& w : bench::paper_workloads()) {
-        solve_and_add(all, s, w.name + " x " + q.name, compiled::linear{w.value, q.value});
+        solve_and_add(all, s, w.name + " x " + q.name, problem{w.value, q.value});
       }
     }
   }

@@ -87,14 +87,12 @@ function(weft_optimise target level)
   endif()
 endfunction()
 
-# weft_link_compiled(<target> <problem>...): links the solvers of these problems of weft/compiled.hpp, where they are
-# built; without, targets compile them themselves.
+# weft_link_compiled(<target>): links the solvers of instances, where they are built; without, the target compiles them
+# itself.
 function(weft_link_compiled target)
-  foreach(problem IN LISTS ARGN)
-    if(TARGET weft_compiled_${problem})
-      target_link_libraries(${target} PRIVATE weft_compiled_${problem})
-    endif()
-  endforeach()
+  if(TARGET weft_solvers)
+    target_link_libraries(${target} PRIVATE weft_solvers)
+  endif()
 endfunction()
 
 # SimGrid, beside which a test and a benchmark run the simulator.

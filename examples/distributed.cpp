@@ -10,7 +10,7 @@
 #include "tool/main.hpp"
 #include "tool/ranks.hpp"
 
-#include "weft/compiled.hpp"
+#include "weft/instance.hpp"
 #include "weft/concurrency/profile.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/cost/table.hpp"
@@ -126,7 +126,7 @@ std::vector<float> expected_losses(const kernels::training_net& net, unsigned st
 }
 
 /// Made on rank 0, for all.
-weft::plan make_plan(const weft::mpi::communicator& all, const weft::compiled::tabulated& p, const options& o) {
+weft::plan make_plan(const weft::mpi::communicator& all, const weft::instance& p, const options& o) {
   weft::plan made;
   if (all.rank() == 0 && o.budget.empty()) {
     weft::rng random;
@@ -177,7 +177,7 @@ std::vector<float> merge(const std::vector<std::vector<float>>& by_rank) {
   return merged;
 }
 
-void write_report(const options& o, const weft::compiled::tabulated& p, const weft::trace& predicted,
+void write_report(const options& o, const weft::instance& p, const weft::trace& predicted,
                   const weft::trace& measured) {
   weft::report::html_report report{.title = fmt::format("A training step of {} on {} ranks", o.net, p.num_devices())};
   const auto run = [&](const char* name, const weft::trace& t) {
@@ -204,7 +204,7 @@ int train(const weft::mpi::communicator& all, const options& o) {
   say("measuring ops");
   const auto seconds = weft::mpi::op_times(all, profile(net, o.profiles));
   const weft::cost::table table{seconds, w.num_ops(), cluster.platform.num_devices()};
-  const weft::compiled::tabulated problem{w, cluster.platform, weft::cost::tabulated{table, w, cluster.platform}};
+  const weft::instance problem{w, cluster.platform, weft::cost::lowered{table, w, cluster.platform}};
   say("planning");
   const auto plan = make_plan(all, problem, o);
   weft::trace predicted;

@@ -227,7 +227,7 @@ def main():
             "`examples/quick_start.cpp`": [ROOT / "examples/quick_start.cpp"],
             "a program with `solve::best`": [best],
             "the same without `weft/all.hpp`": ["-DWEFT_ONLY_WHAT_IT_USES", best],
-            "the same with `weft::compiled`": ["-DWEFT_COMPILED_LINEAR", best],
+            "the same with `weft::compiled`": ["-DWEFT_COMPILED", best],
         }
         compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", folder / "out.o"]
         levels = ["-O0"] if options.once and not options.write else ["-O0", "-O2"]

@@ -173,7 +173,7 @@ void bench::name_all(std::vector<std::string>& platform_names) {
 }
 
 void bench::add(const std::string& name, const weft::workload& w, std::string platform_name, const weft::platform<>& q,
-                weft::cost::tabulated costs, std::vector<std::string> notes) {
+                weft::cost::lowered costs, std::vector<std::string> notes) {
   settings.push_back(
     {.workload_name = name, .platform_name = std::move(platform_name), .notes = std::move(notes)});
   auto& task = settings.back().task.emplace(w, q, std::move(costs));

@@ -7,8 +7,8 @@
 #include "tool/platforms.hpp"
 
 #include "weft/bound/lower_bound.hpp"
-#include "weft/compiled.hpp"
-#include "weft/cost/tabulated.hpp"
+#include "weft/instance.hpp"
+#include "weft/cost/lowered.hpp"
 #include "weft/io/dnn_partitioning.hpp"
 #include "weft/report/comparison.hpp"
 
@@ -21,7 +21,7 @@
 
 namespace comparison {
 
-using problem = weft::compiled::tabulated;
+using problem = weft::instance;
 using study = weft::io::dnn_partitioning;
 
 /// Where a workload stands that brings its devices.
@@ -33,7 +33,7 @@ struct input {
   std::string file = {}; ///< empty for what is none
   tool::input read = {}; ///< the model
   std::optional<weft::platform<>> devices = {};
-  std::optional<weft::cost::tabulated> times = {}; ///< where there are devices
+  std::optional<weft::cost::lowered> times = {}; ///< where there are devices
   std::unique_ptr<study> placement_study = {}; ///< then nothing else is there
 };
 
@@ -66,7 +66,7 @@ struct bench {
 private:
   void name_all(std::vector<std::string>& platform_names);
   void add(const std::string& name, const weft::workload& w, std::string platform_name, const weft::platform<>& q,
-           weft::cost::tabulated costs, std::vector<std::string> notes);
+           weft::cost::lowered costs, std::vector<std::string> notes);
 };
 
 } // namespace comparison

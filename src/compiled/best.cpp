@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// solve::best of WEFT_COMPILED_PROBLEM, which the build defines.
-#include "weft/compiled.hpp"
+// solve::best of instances, in the plan's order.
 #include "weft/solve/best.hpp"
 
-template weft::solve::best_result weft::solve::best(const WEFT_COMPILED_PROBLEM&, const weft::solve::best_options&);
+template weft::solve::best_result weft::solve::detail::best_as_is(const weft::instance&,
+                                                                  const weft::schedule::static_order&,
+                                                                  const weft::solve::best_options&);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// The searches and refiners of the registry of WEFT_COMPILED_PROBLEM, which the build defines.
-#include "weft/compiled.hpp"
+// The searches and refiners of the registry of instances.
+#include "weft/instance.hpp"
 #include "weft/solve/registry.hpp"
 
 namespace weft {
 
-template void registry<WEFT_COMPILED_PROBLEM>::add_searches();
-template void registry<WEFT_COMPILED_PROBLEM>::add_standard_refiners();
+template void registry<instance>::add_searches();
+template void registry<instance>::add_standard_refiners();
 
 } // namespace weft

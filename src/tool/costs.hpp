@@ -6,7 +6,7 @@
 #include "model_options.hpp"
 #include "platforms.hpp"
 
-#include "weft/compiled.hpp"
+#include "weft/instance.hpp"
 #include "weft/cost/efficiency.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/cost/roofline.hpp"
@@ -28,8 +28,8 @@ struct estimate : weft::cost::link_transfers {
     return linear ? weft::cost::linear{}.compute_time(w, v, p, d) : by_shape.compute_time(w, v, p, d);
   }
 };
-using costs = weft::cost::tabulated;
-using problem = weft::compiled::tabulated;
+using costs = weft::cost::lowered;
+using problem = weft::instance;
 
 /// Where ops take several slots at once, as tasks that ran on several cores do: gives the platforms as many slots as
 /// such ops run at once, and the model ops of one slot each, with a note. Throws `weft::error` if that is not the

@@ -23,22 +23,26 @@ constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p, cons
     return least;
   }
   if constexpr (problem<W, P, C>::sends_by_bytes) {
-    double fixed = infinity;
-    double bandwidth = 0;
-    for (const device_id from : devices) {
-      const double send = p.send_overhead(from);
-      for (const device_id to : devices) {
-        if (to != from) {
-          const auto line = p.transfer_line(from, to);
-          fixed = std::min<double>(fixed, send + line.latency());
-          bandwidth = std::max<double>(bandwidth, line.bandwidth());
+    if (p.has_lines()) {
+      double fixed = infinity;
+      double bandwidth = 0;
+      for (const device_id from : devices) {
+        const double send = p.send_overhead(from);
+        for (const device_id to : devices) {
+          if (to != from) {
+            const auto line = p.transfer_line(from, to);
+            fixed = std::min<double>(fixed, send + line.latency());
+            bandwidth = std::max<double>(bandwidth, line.bandwidth());
+          }
         }
       }
+      for (const tensor_id t : ids(least.size())) {
+        least[t] = fixed + static_cast<double>(p.workload().bytes(t)) / bandwidth;
+      }
+      return least;
     }
-    for (const tensor_id t : ids(least.size())) {
-      least[t] = fixed + static_cast<double>(p.workload().bytes(t)) / bandwidth;
-    }
-  } else if (least.size() <= std::size_t{1'000'000} / devices.size() / devices.size()) {
+  }
+  if (least.size() <= std::size_t{1'000'000} / devices.size() / devices.size()) {
     for (const tensor_id t : ids(least.size())) {
       least[t] = infinity;
       for (const device_id from : devices) {

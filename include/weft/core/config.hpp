@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// Every macro of the library that outlives its header: the version, the precondition check, and what explains a
-/// concept that does not hold; and the check of the compiler and its standard. Two macros are for the build alone: the
-/// CMake target weft::compiled defines `WEFT_COMPILED_LINEAR` and `WEFT_COMPILED_TABULATED`, which say that the solvers
-/// of these problems are in a library (compiled.hpp).
+/// concept that does not hold; and the check of the compiler and its standard. One macro is for the build alone: the
+/// CMake target weft::compiled defines `WEFT_COMPILED`, which says that what searches is in a library (instance.hpp).
 #pragma once
 
 // Every header comes here before anything else, so that what is too old says so, and nothing else: a header that does

@@ -95,6 +95,8 @@ public:
   constexpr double operator()(double bytes) const { return factor_ * base_(bytes); }
   constexpr double latency() const { return factor_ * base_.latency(); }
   constexpr double bandwidth() const { return base_.bandwidth() / factor_; }
+  constexpr const Line& base() const { return base_; }
+  constexpr double factor() const { return factor_; }
 
 private:
   Line base_;

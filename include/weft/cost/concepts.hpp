@@ -98,7 +98,8 @@ concept transfer_line = requires(const L& l, double bytes) {
 };
 
 /// C's transfers take a latency and a time in proportion to the bytes: `transfer_time(w, t, p, from, to)` is exactly
-/// `transfer_line(w, p, from, to)` of the bytes of t. Optional; not inherited where transfer times are others.
+/// `transfer_line(w, p, from, to)` of the bytes of t. Optional; not inherited where transfer times are others. A model
+/// that is made of others at run time has `has_lines()`, too, which says whether this and `has_send_overheads` hold.
 template <class C, class W, class P>
 concept has_transfer_lines = requires(const C& c, const W& w, const P& p, device_id d) {
   { c.transfer_line(w, p, d, d) } -> transfer_line;
@@ -114,6 +115,16 @@ concept has_send_overheads = requires(const C& c, const W& w, const P& p, device
 } && (requires {
   requires declared_with<&C::template send_overhead<W, P>, &C::template send_time<W, P>>;
 } || requires { requires declared_with<&C::send_overhead, &C::send_time>; });
+
+/// Whether what `has_transfer_lines` and `has_send_overheads` say holds for this model.
+template <class C>
+constexpr bool states_lines(const C& c) {
+  if constexpr (requires { { c.has_lines() } -> std::same_as<bool>; }) {
+    return c.has_lines();
+  } else {
+    return true;
+  }
+}
 
 /// What a tensor costs on its way follows from its bytes and the two devices: transfers are lines, and sends, if there
 /// are any, depend on the sender alone.

@@ -34,7 +34,7 @@ constexpr bool facts_agree(const C& c, const W& w, const P& p) {
       }
     }
   }
-  if (w.num_tensors() > 0 && last > 0) {
+  if (w.num_tensors() > 0 && last > 0 && cost_parts::states_lines(c)) {
     if constexpr (cost_parts::has_transfer_lines<C, W, P>) {
       const auto line = c.transfer_line(w, p, 0, last);
       const auto bytes = static_cast<double>(w.bytes(0));

@@ -4,15 +4,18 @@
 
 #include "weft/core/error.hpp"
 #include "weft/evaluate/evaluation.hpp"
+#include "weft/instance.hpp"
 #include "weft/objective/within_memory.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/any_network.hpp"
 #include "weft/simulate/under.hpp"
 #include "weft/solve/best_result.hpp"
 #include "weft/solve/detail/congestion.hpp"
 #include "weft/solve/detail/portfolio.hpp"
 
 #include <concepts>
+#include <utility>
 
 namespace weft::solve {
 
@@ -21,6 +24,59 @@ template <class Policy>
 inline constexpr bool is_on_network = false;
 template <class Policy, class Network, class Devices>
 inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> = true;
+
+using on_any_network = simulate::under<schedule::static_order, simulate::any_network>;
+
+/// A run policy of the plan's order, as the types that searches are compiled for have it; else nothing.
+constexpr schedule::static_order as_compiled(const schedule::static_order& order) { return order; }
+constexpr on_any_network as_compiled(const on_any_network& run) { return run; }
+constexpr on_any_network as_compiled(
+  const simulate::under<schedule::static_order, simulate::fair_sharing>& run) {
+  return {.network = {contention_model::fair, run.network.weights}};
+}
+constexpr on_any_network as_compiled(const simulate::under<schedule::static_order, simulate::port_contention>&) {
+  return {.network = {contention_model::port}};
+}
+
+/// Nothing but the numbers of an instance decides: E is of makespans in the plan's order, alone or on a network of the
+/// library between devices whose links an instance has.
+template <class E, class Problem>
+concept needs_numbers_only =
+  std::same_as<weft::detail::objective_of<E>, objective::makespan> &&
+  requires(const weft::detail::run_of<E>& run) { as_compiled(run); } &&
+  (!is_on_network<weft::detail::run_of<E>> || std::same_as<typename Problem::platform_type, platform<>>);
+
+/// The search itself, for the types that it gets.
+template <class Problem, class E>
+best_result best_as_is(const Problem& p, const E& how, const best_options& options) {
+  using policy = weft::detail::run_of<E>;
+  if (p.num_ops() == 0) {
+    best_result nothing;
+    nothing.peaks.assign(options.memory.rule == memory_rule::over_time ? p.num_devices() : 0, 0);
+    nothing.take(evaluator{p, how}({}));
+    nothing.status = status::optimal;
+    return nothing;
+  }
+  const auto& run = weft::detail::policy_in(how);
+  const auto& objective = weft::detail::objective_in(how);
+  if (options.memory.rule == memory_rule::over_time) {
+    const Problem relaxed = p.with_demands(bound::resident_demands(p, options.memory.capacity_share));
+    if constexpr (is_on_network<policy>) {
+      const evaluation within{run, objective::within_memory{objective, options.memory.capacity_share}};
+      return best_by_lessons(relaxed, p, within, objective, options);
+    } else if constexpr (refine::runs_in_order<policy>) {
+      return portfolio<Problem, E>{relaxed, how, options}.run(p);
+    } else {
+      throw value_error("solve::best", "memory over time is of runs in the plan's order; use memory_rule::reserved, or "
+                                       "schedule::static_order");
+    }
+  }
+  if constexpr (is_on_network<policy>) {
+    return best_by_lessons(p, p, how, objective, options);
+  } else {
+    return portfolio<Problem, E>{p, how, options}.run(p);
+  }
+}
 } // namespace detail
 
 /// The best plan within a budget, under a run policy, for the makespan, or under an `evaluation` of a run policy and an
@@ -68,31 +124,20 @@ best_result best(const Problem& p, const E& how, const best_options& options = {
   static_assert(slot_policy_for<policy, Problem>,
                 "weft: solve::best plans for devices that run an op per slot; for a concurrency strategy use "
                 "weft::pipeline(partitioner, refine::local_search{}, strategy)");
-  if (p.num_ops() == 0) {
-    best_result nothing;
-    nothing.peaks.assign(options.memory.rule == memory_rule::over_time ? p.num_devices() : 0, 0);
-    nothing.take(evaluator{p, how}({}));
-    nothing.status = status::optimal;
-    return nothing;
-  }
-  const auto& run = weft::detail::policy_in(how);
-  const auto& objective = weft::detail::objective_in(how);
-  if (options.memory.rule == memory_rule::over_time) {
-    const Problem relaxed = p.with_demands(bound::resident_demands(p, options.memory.capacity_share));
-    if constexpr (detail::is_on_network<policy>) {
-      const evaluation within{run, objective::within_memory{objective, options.memory.capacity_share}};
-      return detail::best_by_lessons(relaxed, p, within, objective, options);
-    } else if constexpr (refine::runs_in_order<policy>) {
-      return detail::portfolio<Problem, E>{relaxed, how, options}.run(p);
-    } else {
-      throw value_error("solve::best", "memory over time is of runs in the plan's order; use memory_rule::reserved, or "
-                                       "schedule::static_order");
-    }
-  }
-  if constexpr (detail::is_on_network<policy>) {
-    return detail::best_by_lessons(p, p, how, objective, options);
+  if constexpr (!detail::needs_numbers_only<E, Problem>) {
+    return detail::best_as_is(p, how, options);
+  } else if constexpr (std::same_as<Problem, instance>) {
+    return detail::best_as_is(p, detail::as_compiled(weft::detail::policy_in(how)), options);
   } else {
-    return detail::portfolio<Problem, E>{p, how, options}.run(p);
+    const lowered_problem numbers{p};
+    auto found = detail::best_as_is(*numbers, detail::as_compiled(weft::detail::policy_in(how)), options);
+    found.plan = numbers.original(std::move(found.plan));
+    if (found.shortage) {
+      for (auto& t : found.shortage->alive) {
+        t.tensor = numbers.original(t.tensor);
+      }
+    }
+    return found;
   }
 }
 
@@ -104,18 +149,9 @@ best_result best(const Problem& p, const best_options& options = {}) {
 
 } // namespace weft::solve
 
-#if defined(WEFT_COMPILED_LINEAR) || defined(WEFT_COMPILED_TABULATED)
-#include "weft/compiled.hpp"
-#include "weft/simulate/any_network.hpp"
-namespace weft::solve {
-using on_any_network = simulate::under<schedule::static_order, simulate::any_network>;
-#ifdef WEFT_COMPILED_LINEAR
-extern template best_result best(const compiled::linear&, const best_options&);
-extern template best_result best(const compiled::linear&, const on_any_network&, const best_options&);
-#endif
-#ifdef WEFT_COMPILED_TABULATED
-extern template best_result best(const compiled::tabulated&, const best_options&);
-extern template best_result best(const compiled::tabulated&, const on_any_network&, const best_options&);
-#endif
-} // namespace weft::solve
+#ifdef WEFT_COMPILED
+namespace weft::solve::detail {
+extern template best_result best_as_is(const instance&, const schedule::static_order&, const best_options&);
+extern template best_result best_as_is(const instance&, const on_any_network&, const best_options&);
+} // namespace weft::solve::detail
 #endif

@@ -296,28 +296,16 @@ void registry<Problem>::add_standard_refiners() {
 
 } // namespace weft
 
-#if defined(WEFT_COMPILED_LINEAR) || defined(WEFT_COMPILED_TABULATED)
-#include "weft/compiled.hpp"
+#ifdef WEFT_COMPILED
+#include "weft/instance.hpp"
 namespace weft {
-#ifdef WEFT_COMPILED_LINEAR
-extern template registry<compiled::linear> registry<compiled::linear>::standard();
-extern template void registry<compiled::linear>::add_placement_rules();
-extern template void registry<compiled::linear>::add_list_schedulers();
-extern template void registry<compiled::linear>::add_clusterings();
-extern template void registry<compiled::linear>::add_memory_constrained();
-extern template void registry<compiled::linear>::add_searches();
-extern template void registry<compiled::linear>::add_standard_policies();
-extern template void registry<compiled::linear>::add_standard_refiners();
-#endif
-#ifdef WEFT_COMPILED_TABULATED
-extern template registry<compiled::tabulated> registry<compiled::tabulated>::standard();
-extern template void registry<compiled::tabulated>::add_placement_rules();
-extern template void registry<compiled::tabulated>::add_list_schedulers();
-extern template void registry<compiled::tabulated>::add_clusterings();
-extern template void registry<compiled::tabulated>::add_memory_constrained();
-extern template void registry<compiled::tabulated>::add_searches();
-extern template void registry<compiled::tabulated>::add_standard_policies();
-extern template void registry<compiled::tabulated>::add_standard_refiners();
-#endif
+extern template registry<instance> registry<instance>::standard();
+extern template void registry<instance>::add_placement_rules();
+extern template void registry<instance>::add_list_schedulers();
+extern template void registry<instance>::add_clusterings();
+extern template void registry<instance>::add_memory_constrained();
+extern template void registry<instance>::add_searches();
+extern template void registry<instance>::add_standard_policies();
+extern template void registry<instance>::add_standard_refiners();
 } // namespace weft
 #endif

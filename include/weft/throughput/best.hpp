@@ -3,12 +3,14 @@
 #pragma once
 
 #include "weft/bound/lower_bound.hpp"
+#include "weft/instance.hpp"
 #include "weft/throughput/annealing.hpp"
 #include "weft/throughput/bound.hpp"
 #include "weft/throughput/packing.hpp"
 #include "weft/throughput/split.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -50,9 +52,18 @@ struct best {
   std::size_t max_downsets = 20'000;
 
   template <class Problem>
-  outcome<best_result> operator()(const Problem& p, rng& random) const;
+  outcome<best_result> operator()(const Problem& p, rng& random) const {
+    if constexpr (staged_problem<Problem> || std::same_as<Problem, instance>) {
+      return search(p, random);
+    } else {
+      return search(*lower(p), random);
+    }
+  }
 
 private:
+  template <class Problem>
+  outcome<best_result> search(const Problem& p, rng& random) const;
+
   static bool over(const weft::budget& b) {
     return b.seconds <= 0 || (b.stop != nullptr && b.stop->stop_requested());
   }
@@ -88,7 +99,7 @@ private:
 
 // Not inline, so that a program can compile it once (`extern template`).
 template <class Problem>
-outcome<best_result> best::operator()(const Problem& p, rng& random) const {
+outcome<best_result> best::search(const Problem& p, rng& random) const {
   const stopwatch clock;
   const flow<Problem> f{p};
   auto packed = pack(f);
@@ -151,14 +162,8 @@ outcome<best_result> best::operator()(const Problem& p, rng& random) const {
 
 } // namespace weft::throughput
 
-#if defined(WEFT_COMPILED_LINEAR) || defined(WEFT_COMPILED_TABULATED)
-#include "weft/compiled.hpp"
+#ifdef WEFT_COMPILED
 namespace weft::throughput {
-#ifdef WEFT_COMPILED_LINEAR
-extern template outcome<best_result> best::operator()(const compiled::linear&, rng&) const;
-#endif
-#ifdef WEFT_COMPILED_TABULATED
-extern template outcome<best_result> best::operator()(const compiled::tabulated&, rng&) const;
-#endif
+extern template outcome<best_result> best::search(const instance&, rng&) const;
 } // namespace weft::throughput
 #endif

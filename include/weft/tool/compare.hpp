@@ -2,7 +2,7 @@
 /// The tool `compare` with strategies of your own beside the library's, for programs that link weft::compare.
 #pragma once
 
-#include "weft/compiled.hpp"
+#include "weft/instance.hpp"
 #include "weft/partition/assignment.hpp"
 #include "weft/solve/registry.hpp"
 
@@ -11,7 +11,7 @@
 namespace weft::tool {
 
 /// The strategies that `compare` runs, by name: `add_partitioner`, `add_policy` and `add_refiner` take more.
-using strategies = registry<compiled::tabulated>;
+using strategies = registry<instance>;
 
 /// The whole of a program's `main`: the tool `compare` (docs/compare.md). `add` is handed the library's strategies, to
 /// add others under names that are not taken; these then stand wherever a name does: on the command line, for `all`, in

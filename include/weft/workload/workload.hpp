@@ -16,6 +16,9 @@
 namespace weft {
 
 class workload_builder;
+namespace detail {
+class workload_copy;
+}
 
 /// An immutable dataflow graph with columns. Each op's tensors have consecutive ids, so an op with one output whose
 /// predecessors in id order have one output too produces the tensor of its own number.
@@ -167,6 +170,7 @@ public:
 
 private:
   friend workload_builder;
+  friend detail::workload_copy;
 
   template <class Column>
   static constexpr std::span<const typename Column::value_type> row(const Column& column,

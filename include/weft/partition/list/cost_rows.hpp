@@ -95,7 +95,8 @@ public:
   constexpr cost_rows(const Problem& p, const reservation<Problem>& placed)
       : p_{&p}, placed_{&placed}, stride_{padded(p.num_devices())}, times_(p.num_ops(), schedule::interval{-1, -1}) {
     if constexpr (by_lines) {
-      knows_lines_ = p.num_tensors() > 0 && p.num_devices() <= max_devices && prepare_lines();
+      knows_lines_ =
+        p.has_lines() && p.num_tensors() > 0 && p.num_devices() <= max_devices && prepare_lines();
     }
     if constexpr (by_rates) {
       knows_rates_ = prepare_rates();

@@ -39,7 +39,7 @@ public:
       sum_up();
     }
     if constexpr (Problem::sends_by_bytes) {
-      if (partners_ > 0 && p.num_tensors() > 0) {
+      if (p.has_lines() && partners_ > 0 && p.num_tensors() > 0) {
         for_each_pair([&](device_id from, device_id to) {
           const auto line = p.transfer_line(from, to);
           fixed_ += p.send_overhead(from) + line.latency();

@@ -5,7 +5,7 @@
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/workspace.hpp"
-#include "weft/cost/congested.hpp"
+#include "weft/cost/lowered.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/partition/list/bookings.hpp"
@@ -117,8 +117,18 @@ std::optional<memory_shortage> worst_shortage(const Problem& p, const placement&
   return worst == all.end() ? std::nullopt : std::optional{std::move(*worst)};
 }
 
+/// The evaluation by an objective of runs in the plan's order, without contention.
+template <class Objective>
+auto in_order(const Objective& objective) {
+  if constexpr (std::same_as<Objective, objective::makespan>) {
+    return schedule::static_order{};
+  } else {
+    return evaluation{schedule::static_order{}, objective};
+  }
+}
+
 /// The portfolio without contention proposes plans, and runs judge them. If a run shows transfers slower than alone,
-/// their pairs of devices are made as much slower in the costs (`cost::congested`), and the portfolio proposes again,
+/// their pairs of devices are made as much slower in the costs (`cost::lowered`), and the portfolio proposes again,
 /// at first with heuristics alone. Heuristics that book links (`bookable_network_for`)
 /// propose, too, and so does everything on one device, which may be the best where links are slow.
 /// Under `memory_rule::over_time`, `relaxed` has demands that every plan keeps to, `strictest` some that no run
@@ -131,7 +141,8 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const stopwatch watch;
   const bool over_time = options.memory.rule == memory_rule::over_time;
-  const evaluation without{schedule::static_order{}, objective};
+  const auto without = in_order(objective);
+  const auto alone = cost::lower(relaxed.cost(), relaxed.workload(), relaxed.platform());
   evaluator<Problem, E> judge{relaxed, how};
   progress_listener listener{options.on_progress};
   best_result found;
@@ -175,11 +186,12 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     if (options.timed()) {
       mine.seconds = std::max(0.0, options.seconds - watch.seconds()) * share;
     }
-    const cost::congested slow{relaxed.cost(), relaxed.num_devices(), learned.factors()};
+    const auto slow = alone.with_transfer_factors(learned.factors());
     const auto slower = relaxed.with_costs(slow);
-    using slower_problem = std::remove_const_t<decltype(slower)>;
-    auto proposed = portfolio<slower_problem, std::remove_const_t<decltype(without)>>{slower, without, mine, true}.run(
-      strictest.with_costs(slow));
+    using planned = std::remove_const_t<decltype(slower)>;
+    auto proposed =
+      portfolio<planned, std::remove_const_t<decltype(without)>>{slower, without, mine, true}.run(
+        strictest.with_costs(slow));
     const bool is_first = found.tried.empty();
     if (is_first) { // with costs as they are
       found.bound = proposed.bound;

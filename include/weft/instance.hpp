@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A problem as numbers, in one type, whatever types it was made of: what searches work on.
+#pragma once
+
+#include "weft/core/buffer.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
+#include "weft/cost/lowered.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/workload/workload.hpp"
+
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// A problem whose times are numbers, so that a search that is compiled for it is compiled for all problems.
+using instance = problem<workload, platform<>, cost::lowered>;
+
+namespace detail {
+
+/// A workload of another type, as the library's. Its tensors are numbered op by op.
+class workload_copy {
+public:
+  /// What was checked when a problem was made of it is not checked again.
+  template <dataflow_workload W>
+  explicit workload_copy(const W& w) {
+    const auto n = static_cast<std::size_t>(w.num_ops());
+    std::vector<tensor_id> number(static_cast<std::size_t>(w.num_tensors()), none);
+    auto& c = made_;
+    c.num_groups_ = static_cast<std::size_t>(w.num_groups());
+    bool same = true;
+    bool named = false;
+    for (const op_id v : ids(n)) {
+      for (const tensor_id t : w.outputs(v)) {
+        same = same && t == c.bytes_.size();
+        number[t] = static_cast<tensor_id>(c.bytes_.size());
+        original_.push_back(t);
+        c.bytes_.push_back(static_cast<byte_count>(w.bytes(t)));
+        c.producer_.push_back(v);
+        for (const op_id u : w.consumers(t)) {
+          c.consumers_.push_back(u);
+        }
+        weft::sort(c.consumers_.data() + c.first_consumer_.back(), c.consumers_.data() + c.consumers_.size());
+        c.first_consumer_.push_back(static_cast<std::uint32_t>(c.consumers_.size()));
+      }
+      c.first_output_.push_back(static_cast<tensor_id>(c.bytes_.size()));
+      c.work_.push_back(0); // the costs know
+      c.resident_bytes_.push_back(static_cast<byte_count>(w.resident_bytes(v)));
+      c.kinds_.push_back(w.kinds(v));
+      c.group_.push_back(w.group(v));
+      if constexpr (requires { std::string_view{w.name(v)}; }) {
+        named = named || !std::string_view{w.name(v)}.empty();
+      }
+    }
+    for (const op_id v : ids(n)) {
+      for (const tensor_id t : w.inputs(v)) {
+        c.inputs_.push_back(number[t]);
+      }
+      weft::sort(c.inputs_.data() + c.first_input_.back(), c.inputs_.data() + c.inputs_.size());
+      c.first_input_.push_back(static_cast<std::uint32_t>(c.inputs_.size()));
+      if constexpr (requires { std::string_view{w.name(v)}; }) {
+        if (named) {
+          c.names_.emplace_back(std::string_view{w.name(v)});
+        }
+      }
+    }
+    if (same) {
+      original_.clear();
+    }
+  }
+
+  workload take() { return std::move(made_); }
+  /// The workload's number of each tensor; empty if it is the same.
+  std::vector<tensor_id> take_original() { return std::move(original_); }
+
+private:
+  workload made_;
+  std::vector<tensor_id> original_;
+};
+
+/// A platform of another type, as the library's: what problems ask of it beside times.
+template <device_platform P>
+platform<> platform_copy(const P& p) {
+  const auto n = static_cast<std::size_t>(p.num_devices());
+  std::vector<device> devices;
+  std::vector<device_kind> kinds;
+  std::vector<std::string> names;
+  for (const device_id d : ids(n)) {
+    devices.push_back({.kind = hardware_kind(p, d),
+                       .memory_capacity = static_cast<byte_count>(p.memory_capacity(d)),
+                       .slots = static_cast<std::uint32_t>(p.slots(d))});
+    kinds.push_back(p.kind(d));
+    if constexpr (requires { std::string_view{p.name(d)}; }) {
+      names.emplace_back(std::string_view{p.name(d)});
+    }
+  }
+  auto made = platform<>{std::move(devices), link_matrix{n}}.with_kinds(std::move(kinds));
+  if (!names.empty()) {
+    made.set_names(std::move(names));
+  }
+  return made;
+}
+
+} // namespace detail
+
+/// A problem as an instance, and what that refers to. Ops, devices and components keep their numbers, and times are the
+/// problem's to the last bit (`cost::lowered`), so that a plan of one is a plan of the other, with the same run, but
+/// for the numbers of tensors. Refers to the problem's workload and platform; those of types that are not the library's
+/// are copied, without what only their cost model or objective reads. Made by `lower`.
+class lowered_problem {
+public:
+  template <class W, class P, class C>
+  explicit lowered_problem(const problem<W, P, C>& p) {
+    constexpr bool same_workload = std::same_as<W, workload>;
+    constexpr bool same_platform = std::same_as<P, platform<>>;
+    if constexpr (!same_workload) {
+      detail::workload_copy copy{p.workload()};
+      workload_.emplace(copy.take());
+      original_ = copy.take_original();
+    }
+    if constexpr (!same_platform) {
+      platform_.emplace(detail::platform_copy(p.platform()));
+    }
+    auto cost = cost::lower(p.cost(), p.workload(), p.platform(), original_);
+    if constexpr (same_workload && same_platform) {
+      instance_.emplace(p.with_costs(std::move(cost)));
+    } else {
+      std::vector<byte_count> demand;
+      for (component_id c = 0; c < p.num_components(); ++c) {
+        demand.push_back(p.demand(c));
+      }
+      const auto& w = [&]() -> const workload& {
+        if constexpr (same_workload) {
+          return p.workload();
+        } else {
+          return *workload_;
+        }
+      }();
+      const auto& q = [&]() -> const platform<>& {
+        if constexpr (same_platform) {
+          return p.platform();
+        } else {
+          return *platform_;
+        }
+      }();
+      instance_.emplace(instance{w, q, std::move(cost)}.with_demands(std::move(demand)));
+    }
+  }
+  lowered_problem(const lowered_problem&) = delete;
+  lowered_problem& operator=(const lowered_problem&) = delete;
+
+  const instance& operator*() const { return *instance_; }
+  const instance* operator->() const { return &*instance_; }
+  /// The problem's number of a tensor of the instance.
+  tensor_id original(tensor_id t) const { return original_.empty() ? t : original_[t]; }
+  /// A plan of the instance as one of the problem.
+  plan original(plan x) const {
+    for (step& s : x.order) {
+      s.tensor = s.is_send() ? original(s.tensor) : none;
+    }
+    return x;
+  }
+
+private:
+  std::optional<workload> workload_;
+  std::optional<platform<>> platform_;
+  std::vector<tensor_id> original_;
+  std::optional<instance> instance_; // last, since it refers to the others
+};
+
+/// A problem as numbers. Compute times are asked for once for each op and class of devices.
+/// ```
+/// const auto numbers = weft::lower(problem);
+/// const auto r = weft::solve::best(*numbers, {.seconds = 10});
+/// ```
+/// Complexity: O(ops × classes + devices²) time, and 8 bytes for each op and class.
+template <class W, class P, class C>
+lowered_problem lower(const problem<W, P, C>& p) {
+  return lowered_problem{p};
+}
+
+} // namespace weft

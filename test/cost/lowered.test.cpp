@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/cost/lowered.hpp"
+
+#include "simulate/random_problem.hpp"
+
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace cost_lowered_test {
+
+using namespace weft;
+using numbers_of = problem<workload, platform<>, cost::lowered>;
+
+static_assert(numbers_of::has_class_times && numbers_of::sends_by_bytes && !numbers_of::has_rates);
+
+/// Transfers that no line describes: in packets, and by the sum of the two devices' numbers.
+struct packets : cost::linear {
+  template <class W, class P>
+  double transfer_time(const W& w, tensor_id t, const P&, device_id from, device_id to) const {
+    return static_cast<double>((w.bytes(t) / 4 + t) * (1 + from + 2 * to));
+  }
+};
+
+/// What `original` says, `numbers` says, but for the factors.
+template <class Original, class Lowered>
+void check_same(const Original& original, const Lowered& numbers, const std::vector<double>& factors) {
+  const auto n = original.num_devices();
+  for (const device_id from : ids(n)) {
+    for (const op_id v : ids(original.num_ops())) {
+      REQUIRE(numbers.compute_time(v, from) == original.compute_time(v, from));
+    }
+    for (const device_id to : ids(n)) {
+      for (const tensor_id t : ids(from == to ? 0 : original.num_tensors())) {
+        REQUIRE(numbers.transfer_time(t, from, to) == factors[from * n + to] * original.transfer_time(t, from, to));
+        REQUIRE(numbers.send_time(t, from, to) == original.send_time(t, from, to));
+      }
+    }
+  }
+}
+
+TEST_CASE("lowered: the times of models with lines and without, and with factors on their transfers") {
+  rng random{4};
+  for (int round = 0; round < 50; ++round) {
+    const test::drawn x{random};
+    const auto n = x.p.num_devices();
+    const std::vector<double> ones(n * n, 1);
+    auto factors = ones;
+    for (auto& f : factors) {
+      f = 1u << random.below(4);
+    }
+    const auto check = [&](const auto& cost, bool has_lines) {
+      const auto original = x.p.with_costs(cost);
+      const cost::lowered made{cost, x.w, x.q};
+      const auto numbers = x.p.with_costs(made);
+      REQUIRE(numbers.has_lines() == has_lines);
+      check_same(original, numbers, ones);
+      check_same(original, x.p.with_costs(made.with_transfer_factors(factors)), factors);
+      auto twice = factors;
+      for (auto& f : twice) {
+        f *= f;
+      }
+      check_same(original, x.p.with_costs(made.with_transfer_factors(factors).with_transfer_factors(factors)), twice);
+    };
+    check(cost::linear{}, true);
+    check(cost::scaled{cost::linear{}, 1.5, 3}, true);
+    check(cost::perturbed{cost::linear{}, 0.5, 3}, true);
+    check(cost::tabulated{cost::linear{}, x.w, x.q}, true);
+    check(packets{}, false);
+    check(cost::scaled{packets{}, 0.3, 0.7}, false);
+  }
+}
+
+TEST_CASE("lowered: a line of a line is scaled by both factors") {
+  const cost::lowered_line l = cost::detail::scaled_line{cost::link_line{2, 4}, 3.0};
+  CHECK(l(8) == 12);
+  CHECK(l.latency() == 6);
+  CHECK(l.bandwidth() == 4.0 / 3);
+  CHECK(l.scaled(2)(8) == 24);
+  CHECK(cost::lowered_line{}(1e9) == 0);
+}
+
+TEST_CASE("lowered: what is lowered already is shared") {
+  rng random{7};
+  const test::drawn x{random};
+  const cost::lowered made{x.p.cost(), x.w, x.q};
+  const auto again = cost::lower(made, x.w, x.q);
+  CHECK(again.class_times(x.w, 0, x.q) == made.class_times(x.w, 0, x.q));
+}
+
+} // namespace cost_lowered_test
