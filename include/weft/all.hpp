@@ -270,3 +270,4 @@
 #include "weft/solve/registry.hpp"
 #include "weft/solve/replan.hpp"
 #include "weft/solve/result.hpp"
+#include "weft/solve/standard_strategies.hpp"

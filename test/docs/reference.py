@@ -22,14 +22,14 @@ KINDS = {"partitioner": "Partitioner", "policy": "Ready policy", "refiner": "Ref
 PLURALS = {"partitioner": "Partitioners", "policy": "Ready policies", "refiner": "Refiners", "solver": "All together"}
 OPTIONS = {"partitioner": "--partition", "policy": "--schedule", "refiner": "--refine",
            "solver": "--schedule best --partition"}  # of compare
-# The page that has more, by the function of the registry that adds the strategy.
-MORE = {"add_placement_rules": ("reproduction.md", "how its results compare with those of the paper"),
-        "add_list_schedulers": ("list_scheduling.md", "list schedulers side by side, and what makes them fast"),
-        "add_clusterings": ("clustering.md", "how clusters are mapped to devices"),
-        "add_memory_constrained": ("memory.md", "how plans keep to the memory"),
-        "add_searches": ("exact.md", "what can be proven"),
-        "add_standard_policies": ("execution_model.md", "what happens in a run"),
-        "add_standard_refiners": ("refinement.md", "how changes are evaluated, and how refiners compare"),
+# The page that has more, by the part of the list that has the strategy.
+MORE = {"placement_rules": ("reproduction.md", "how its results compare with those of the paper"),
+        "list_schedulers": ("list_scheduling.md", "list schedulers side by side, and what makes them fast"),
+        "clusterings": ("clustering.md", "how clusters are mapped to devices"),
+        "memory_constrained": ("memory.md", "how plans keep to the memory"),
+        "searches": ("exact.md", "what can be proven"),
+        "policies": ("execution_model.md", "what happens in a run"),
+        "refiners": ("refinement.md", "how changes are evaluated, and how refiners compare"),
         "best": ("memory.md", "plans that keep to the memory over time")}
 LABELS = ("Departs", "Source", "Complexity", "Memory")
 
@@ -89,8 +89,8 @@ def declaration(qualified):
 
 
 class Strategy:
-    def __init__(self, kind, name, type_name, adder):
-        self.kind, self.name, self.type_name, self.adder = kind, name, type_name, adder
+    def __init__(self, kind, name, type_name, part):
+        self.kind, self.name, self.type_name, self.part = kind, name, type_name, part
         self.declared = declaration(type_name)
         self.text, self.parts = split(self.declared.lines)
         for part in ("Source", "Complexity", "Choose it"):
@@ -165,14 +165,14 @@ def split(lines):
 
 @functools.cache
 def strategies():
-    """All of the standard registry, in its order, and `best`."""
+    """All of the library's list, in its order, and `best`."""
     found = []
-    adder = None
-    for line in headers()["solve/registry.hpp"].splitlines():
-        if match := re.match(r"void registry<Problem>::(\w+)\(\) \{", line):
-            adder = match[1]
-        elif match := re.match(r'  add_(partitioner|policy|refiner)\("(\w+)", ([\w:]+)(?:<.*>)?\{\}\);', line):
-            found.append(Strategy(*match.groups(), adder))
+    part = None
+    for line in headers()["solve/standard_strategies.hpp"].splitlines():
+        if match := re.match(r"constexpr void (\w+)\(To& to\) \{", line):
+            part = match[1]
+        elif match := re.match(r'  to.add_(partitioner|policy|refiner)\("(\w+)", ([\w:]+)(?:<.*>)?\{\}\);', line):
+            found.append(Strategy(*match.groups(), part))
     return [*found, Strategy("solver", "best", "solve::best", "best")]
 
 
@@ -292,15 +292,15 @@ def strategy_page(s):
         rows = [rows[i] for i in sorted({0, place - 1, len(rows) - 1})]
         what = f"Place {place} of {len(result_of(s)[1])}. {what}, with the first and the last of all ({how})."
     lines += ["## In the suite", "", what, "", *table(head, rows, ["---"] + ["--:"] * (len(head) - 1)), ""]
-    more, what = MORE[s.adder]
+    more, what = MORE[s.part]
     lines += ["## More", "", f"- [{what[0].upper()}{what[1:]}]({link('docs/' + more)})",
               f"- [All strategies]({link('docs/strategies/README.md')})", ""]
     return "\n".join(lines)
 
 
 def strategy_rows(kind, page):
-    return [[f"[`{s.name}`]({relative(f'docs/strategies/{s.name}.md', page)})", linked(s.sentence(), page)]
-            for s in strategies() if s.kind == kind]
+    return [[f"[`{s.name}`]({relative(f'docs/strategies/{s.name}.md', page)})", linked(s.sentence(), page),
+             linked(s.cost(), page)] for s in strategies() if s.kind == kind]
 
 
 def strategy_index():
@@ -311,8 +311,8 @@ def strategy_index():
              "under the ready policy that suits them, for refiners after `heft`, for ready policies on the placements "
              "of three partitioners. [Algorithms](../algorithms.md) has the notation and the sources.", ""]
     for kind, title in PLURALS.items():
-        rows = [[*row, linked(s.cost(), page), result_of(s)[1][result_of(s)[2] - 1][-1]]
-                for s, row in zip((s for s in strategies() if s.kind == kind), strategy_rows(kind, page))]
+        results = [result_of(s) for s in strategies() if s.kind == kind]
+        rows = [[*row, others[place - 1][-1]] for row, (_, others, place) in zip(strategy_rows(kind, page), results)]
         lines += [f"## {title}", "", *table(["name", "in one sentence", "complexity", "suite"], rows,
                                             ["---", "---", "---", "--:"]), ""]
     return "\n".join(lines)
@@ -406,5 +406,5 @@ def list_of(what, page):
         return table(["name", "what it is"], [[f"`{name}`", text] for name, text in presets()])
     for kind, title in PLURALS.items():
         if what == title.lower().replace(" ", "_"):
-            return table(["name", "in one sentence"], strategy_rows(kind, page))
+            return table(["name", "in one sentence", "complexity"], strategy_rows(kind, page))
     raise ValueError(f"there is no list '{what}'")

@@ -13,10 +13,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BROKEN = [
     ("docs/strategies/heft.md", None, "", "docs/strategies/heft.md: is missing"),
     ("docs/strategies/etf.md", "earliest start", "best start", "docs/strategies/etf.md: differs"),
-    ("include/weft/solve/registry.hpp", '  add_partitioner("heft", partition::heft{});\n',
-     '  add_partitioner("heft", partition::heft{});\n  add_partitioner("own", partition::first_device{});\n',
+    ("include/weft/solve/standard_strategies.hpp", '  to.add_partitioner("heft", partition::heft{});\n',
+     '  to.add_partitioner("heft", partition::heft{});\n  to.add_partitioner("own", partition::first_device{});\n',
      "partition/first_device.hpp: the docstring of partition::first_device has no 'Source: …'"),
-    ("include/weft/solve/registry.hpp", '  add_partitioner("olb", partition::olb{});\n', "",
+    ("include/weft/solve/standard_strategies.hpp", '  to.add_partitioner("olb", partition::olb{});\n', "",
      "docs/strategies/olb.md: there is no such strategy"),
     ("include/weft/partition/etf.hpp", "/// Choose it", "/// Take it",
      "the docstring of partition::etf has no 'Choose it"),

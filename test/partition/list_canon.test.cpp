@@ -16,7 +16,6 @@
 #include "weft/partition/hlfet.hpp"
 #include "weft/partition/ippts.hpp"
 #include "weft/partition/lookahead_heft.hpp"
-#include "weft/partition/m_etf.hpp"
 #include "weft/partition/m_topo.hpp"
 #include "weft/partition/max_min.hpp"
 #include "weft/partition/mcp.hpp"
@@ -29,6 +28,7 @@
 #include "weft/partition/sufferage.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/simulator.hpp"
+#include "weft/solve/standard_strategies.hpp"
 #include "weft/validate/validate.hpp"
 
 #include <doctest/doctest.h>
@@ -207,10 +207,11 @@ TEST_CASE("list canon: m-TOPO fills device after device") {
 }
 
 template <class S>
-void check_edges() {
+void check_edges(const char* name, const S& s) {
+  CAPTURE(name);
   const auto two = test::equal_devices(2);
   const workload empty = workload_builder{}.build();
-  const auto nothing = test::decide(S{}, problem{empty, two});
+  const auto nothing = test::decide(s, problem{empty, two});
   REQUIRE(nothing);
   CHECK(nothing->plan == plan{});
 
@@ -218,7 +219,7 @@ void check_edges() {
   alone.add_op({.work = 3});
   const workload one = std::move(alone).build();
   const auto only = test::equal_devices(1);
-  const auto single = test::decide(S{}, problem{one, only});
+  const auto single = test::decide(s, problem{one, only});
   REQUIRE(single);
   CHECK(single->plan == plan{{0}, {step::run(0)}});
 
@@ -235,7 +236,7 @@ void check_edges() {
   const platform<uniform_links> q{
     {{.kind = device_kind::cpu, .slots = 2}, {.kind = device_kind::gpu}}, {{.latency = 1}}, 1};
   const problem p{mixed, q};
-  const auto decided = test::decide(S{}, p);
+  const auto decided = test::decide(s, p);
   REQUIRE(decided);
   CHECK(decided->plan.placement[0] == 1);
   CHECK(decided->plan.placement[3] == 1);
@@ -247,7 +248,7 @@ void check_edges() {
   }
   const workload three = std::move(large).build();
   const auto tight = test::equal_devices(2, {.memory_capacity = 100});
-  const auto full = test::decide(S{}, problem{three, tight});
+  const auto full = test::decide(s, problem{three, tight});
   REQUIRE_FALSE(full);
   CHECK(full.error().cause == infeasibility::kind::out_of_memory);
   CHECK(full.error().largest_free == 40);
@@ -255,20 +256,22 @@ void check_edges() {
   workload_builder strange;
   strange.add_op({.work = 1, .kinds = device_kind::tpu});
   const workload tpu = std::move(strange).build();
-  const auto nowhere = test::decide(S{}, problem{tpu, two});
+  const auto nowhere = test::decide(s, problem{tpu, two});
   REQUIRE_FALSE(nowhere);
   CHECK(nowhere.error().cause == infeasibility::kind::no_device_of_kind);
 }
 
-template <class... S>
-void check_edges_of_all() {
-  (check_edges<S>(), ...);
-}
+struct check_edges_of_each {
+  template <class S>
+  void add_partitioner(const char* name, const S& s) {
+    check_edges(name, s);
+  }
+};
 
 TEST_CASE("list canon: groups, kinds, slots, no bytes, no outputs, no memory, no ops") {
-  check_edges_of_all<heft, hlfet, mcp, etf, dls, cpop, pets, peft, ippts, lookahead_heft>();
-  check_edges_of_all<m_topo, m_etf>();
-  check_edges_of_all<fcp, flb, min_min, max_min, sufferage, bil, mct, met, olb>();
+  check_edges_of_each all;
+  standard_strategies::list_schedulers(all);
+  standard_strategies::memory_constrained(all);
 }
 
 static_assert(sizeof(heft) == sizeof(double), "empty policies take no space");

@@ -4,27 +4,16 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/partition/bil.hpp"
-#include "weft/partition/cpop.hpp"
 #include "weft/partition/dls.hpp"
 #include "weft/partition/etf.hpp"
-#include "weft/partition/fcp.hpp"
 #include "weft/partition/flb.hpp"
 #include "weft/partition/heft.hpp"
-#include "weft/partition/hlfet.hpp"
-#include "weft/partition/ippts.hpp"
-#include "weft/partition/lookahead_heft.hpp"
-#include "weft/partition/max_min.hpp"
-#include "weft/partition/mcp.hpp"
-#include "weft/partition/mct.hpp"
-#include "weft/partition/met.hpp"
 #include "weft/partition/min_min.hpp"
-#include "weft/partition/olb.hpp"
-#include "weft/partition/peft.hpp"
-#include "weft/partition/pets.hpp"
 #include "weft/partition/sufferage.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
+#include "weft/solve/standard_strategies.hpp"
 #include "weft/validate/validate.hpp"
 
 #include <algorithm>
@@ -68,50 +57,51 @@ struct watch<batch_scheduler<P, Slot>> {
 };
 
 template <class S>
-void check(const std::string& name, const problem_type& p, bool sends, std::uint64_t seed) {
+void check(const std::string& name, const S& scheduler, const problem_type& p, bool sends, std::uint64_t seed) {
   rng random{seed};
   workspace scratch;
   planned_end = 0;
-  const auto decided = typename watch<S>::type{}(p, random, scratch);
+  const auto decided = run(typename watch<S>::type{}, p, random, scratch);
   if (!decided) {
     RC_ASSERT(decided.error().cause != infeasibility::kind::not_found);
     return;
   }
-  const auto unwatched = S{}(p, random, scratch);
+  const auto unwatched = run(scheduler, p, random, scratch);
   RC_ASSERT(unwatched.has_value());
-  RC_ASSERT(*unwatched == *decided); // again, and in scratch memory that was used
-  expect_none(name, validate(p, *decided));
-  trace run;
+  RC_ASSERT(unwatched->plan == decided->plan); // again, and in scratch memory that was used
+  expect_none(name, validate(p, decided->plan));
+  trace record;
   simulator sim{p, schedule::static_order{}};
-  const auto result = sim.run(*decided, simulate::recorder{run});
+  const auto result = sim.run(decided->plan, simulate::recorder{record});
   RC_ASSERT(result.complete);
-  expect_none(name, validate(p, decided->placement, run));
+  expect_none(name, validate(p, decided->plan.placement, record));
   RC_ASSERT(at_least(result.makespan, bound::best(p).value));
   if (!sends && planned_end > 0) {
     RC_ASSERT(result.makespan <= planned_end * (1 + 1e-12));
   }
 }
 
-template <class... S>
-struct all_of {
-  static void check_all(const problem_type& p, bool sends, std::uint64_t seed) {
-    std::size_t i = 0;
-    (check<S>("list scheduler " + std::to_string(i++), p, sends, seed), ...);
+struct check_each {
+  const problem_type& p;
+  bool sends;
+  std::uint64_t seed;
+
+  template <class S>
+  void add_partitioner(const std::string& name, const S& s) {
+    check(name, s, p, sends, seed);
   }
 };
-using static_lists = all_of<heft, hlfet, mcp, pets, mct, met, olb, fcp, lookahead_heft>;
-using ready_lists = all_of<cpop, peft, ippts, etf, dls, min_min, max_min, sufferage, bil, flb>;
 
 TEST_CASE("property: list schedulers plan what can run, no later than planned") {
   holds_for_all("with sends and limits", {}, [](const sample& s) {
     const instance made{s};
-    static_lists::check_all(made.task, true, s.seed);
-    ready_lists::check_all(made.task, true, s.seed);
+    check_each all{made.task, true, s.seed};
+    standard_strategies::list_schedulers(all);
   });
   holds_for_all("without sends", {.sends = false}, [](const sample& s) {
     const instance made{s};
-    static_lists::check_all(made.task, false, s.seed);
-    ready_lists::check_all(made.task, false, s.seed);
+    check_each all{made.task, false, s.seed};
+    standard_strategies::list_schedulers(all);
   });
 }
 

@@ -3,53 +3,18 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
-#include "weft/partition/batch_split.hpp"
-#include "weft/partition/bil.hpp"
-#include "weft/partition/clustered.hpp"
-#include "weft/partition/cpop.hpp"
-#include "weft/partition/critical_path.hpp"
-#include "weft/partition/dfs.hpp"
-#include "weft/partition/divide_successors.hpp"
-#include "weft/partition/dls.hpp"
-#include "weft/partition/etf.hpp"
-#include "weft/partition/fcp.hpp"
-#include "weft/partition/flb.hpp"
-#include "weft/partition/hash.hpp"
-#include "weft/partition/heft.hpp"
-#include "weft/partition/hlfet.hpp"
-#include "weft/partition/ippts.hpp"
-#include "weft/partition/iterated_critical_path.hpp"
-#include "weft/partition/lookahead_heft.hpp"
-#include "weft/partition/m_etf.hpp"
-#include "weft/partition/m_sct.hpp"
-#include "weft/partition/m_topo.hpp"
-#include "weft/partition/max_min.hpp"
-#include "weft/partition/mcp.hpp"
-#include "weft/partition/mct.hpp"
-#include "weft/partition/met.hpp"
-#include "weft/partition/min_min.hpp"
-#include "weft/partition/mite.hpp"
-#include "weft/partition/olb.hpp"
-#include "weft/partition/peft.hpp"
-#include "weft/partition/pets.hpp"
-#include "weft/partition/sufferage.hpp"
+#include "weft/core/random.hpp"
+#include "weft/core/workspace.hpp"
+#include "weft/partition/concepts.hpp"
 #include "weft/plan/check_plan.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/trace.hpp"
-#include "weft/refine/branch_and_bound.hpp"
-#include "weft/refine/genetic.hpp"
-#include "weft/refine/large_neighbourhood_search.hpp"
-#include "weft/refine/local_search.hpp"
-#include "weft/refine/simulated_annealing.hpp"
-#include "weft/refine/tabu_search.hpp"
-#include "weft/schedule/fifo.hpp"
-#include "weft/schedule/largest_remaining_work.hpp"
-#include "weft/schedule/maximum_successor_rank.hpp"
-#include "weft/schedule/path_completion_time.hpp"
+#include "weft/refine/concepts.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
+#include "weft/solve/standard_strategies.hpp"
 
 #include <concepts>
 #include <functional>
@@ -118,12 +83,12 @@ public:
   void add_standard_policies();
   void add_standard_refiners();
 
-  /// The parts of `add_standard_partitioners`.
-  void add_placement_rules();    ///< hash … divide_successors: where, but not when
-  void add_list_schedulers();    ///< heft … olb
-  void add_clusterings();        ///< edge_zeroing … dsc
-  void add_memory_constrained(); ///< m_topo … m_sct
-  void add_searches();           ///< iterated_local_search, branch_and_bound
+  /// The parts of `add_standard_partitioners`, as `standard_strategies` has them.
+  void add_placement_rules();
+  void add_list_schedulers();
+  void add_clusterings();
+  void add_memory_constrained();
+  void add_searches();
 
   template <must_be::partitioner_for<Problem> S>
   void add_partitioner(std::string name, S strategy) {
@@ -224,74 +189,37 @@ registry<Problem> registry<Problem>::standard() {
 
 template <class Problem>
 void registry<Problem>::add_placement_rules() {
-  add_partitioner("hash", partition::hash{});
-  add_partitioner("batch_split", partition::batch_split{});
-  add_partitioner("critical_path", partition::critical_path{});
-  add_partitioner("mite", partition::mite{});
-  add_partitioner("dfs", partition::dfs{});
-  add_partitioner("iterated_critical_path", partition::iterated_critical_path{});
-  add_partitioner("divide_successors", partition::divide_successors{});
+  standard_strategies::placement_rules(*this);
 }
 
 template <class Problem>
 void registry<Problem>::add_list_schedulers() {
-  add_partitioner("heft", partition::heft{});
-  add_partitioner("hlfet", partition::hlfet{});
-  add_partitioner("mcp", partition::mcp{});
-  add_partitioner("etf", partition::etf{});
-  add_partitioner("dls", partition::dls{});
-  add_partitioner("cpop", partition::cpop{});
-  add_partitioner("pets", partition::pets{});
-  add_partitioner("peft", partition::peft{});
-  add_partitioner("ippts", partition::ippts{});
-  add_partitioner("lookahead_heft", partition::lookahead_heft{});
-  add_partitioner("fcp", partition::fcp{});
-  add_partitioner("flb", partition::flb{});
-  add_partitioner("bil", partition::bil{});
-  add_partitioner("min_min", partition::min_min{});
-  add_partitioner("max_min", partition::max_min{});
-  add_partitioner("sufferage", partition::sufferage{});
-  add_partitioner("mct", partition::mct{});
-  add_partitioner("met", partition::met{});
-  add_partitioner("olb", partition::olb{});
+  standard_strategies::list_schedulers(*this);
 }
 
 template <class Problem>
 void registry<Problem>::add_clusterings() {
-  add_partitioner("edge_zeroing", partition::edge_zeroing{});
-  add_partitioner("linear_clustering", partition::linear_clustering{});
-  add_partitioner("dsc", partition::dsc{});
+  standard_strategies::clusterings(*this);
 }
 
 template <class Problem>
 void registry<Problem>::add_memory_constrained() {
-  add_partitioner("m_topo", partition::m_topo{});
-  add_partitioner("m_etf", partition::m_etf{});
-  add_partitioner("m_sct", partition::m_sct<>{});
+  standard_strategies::memory_constrained(*this);
 }
 
 template <class Problem>
 void registry<Problem>::add_searches() {
-  add_partitioner("iterated_local_search", refine::iterated_local_search<>{});
-  add_partitioner("branch_and_bound", refine::branch_and_bound{});
+  standard_strategies::searches(*this);
 }
 
 template <class Problem>
 void registry<Problem>::add_standard_policies() {
-  add_policy("fifo", schedule::fifo{});
-  add_policy("path_completion_time", schedule::path_completion_time{});
-  add_policy("maximum_successor_rank", schedule::maximum_successor_rank{});
-  add_policy("largest_remaining_work", schedule::largest_remaining_work{});
-  add_policy("static_order", schedule::static_order{});
+  standard_strategies::policies(*this);
 }
 
 template <class Problem>
 void registry<Problem>::add_standard_refiners() {
-  add_refiner("local_search", refine::local_search{});
-  add_refiner("tabu_search", refine::tabu_search{});
-  add_refiner("simulated_annealing", refine::simulated_annealing{});
-  add_refiner("large_neighbourhood_search", refine::large_neighbourhood_search{});
-  add_refiner("genetic", refine::genetic{});
+  standard_strategies::refiners(*this);
 }
 
 } // namespace weft
