@@ -25,6 +25,7 @@
 #include "weft/partition/olb.hpp"
 #include "weft/partition/peft.hpp"
 #include "weft/partition/pets.hpp"
+#include "weft/partition/reverse_heft.hpp"
 #include "weft/partition/sufferage.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/simulator.hpp"
@@ -111,6 +112,7 @@ TEST_CASE("list canon: the others on the worked example") {
   check_example<mcp>(86, {2, 2, 0, 2, 1, 0, 0, 0, 2, 1});
   check_example<pets>(76, {2, 2, 0, 1, 1, 2, 0, 0, 1, 1});
   check_example<ippts>(95, {1, 1, 0, 1, 2, 0, 1, 1, 1, 1});
+  check_example<reverse_heft>(80, {2, 0, 0, 1, 1, 2, 0, 0, 1, 1});
   check_example<lookahead_heft>(81, {0, 1, 0, 1, 2, 0, 0, 1, 1, 1});
   check_example<fcp>(95, {0, 0, 1, 0, 2, 2, 1, 2, 0, 2});
   check_example<flb>(102, {0, 0, 2, 0, 1, 1, 2, 1, 0, 0});

@@ -43,7 +43,7 @@ class reverse_pass {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 public:
-  explicit reverse_pass(const Problem& p) : p_{&p}, worth_(p.num_devices(), 1), sequence_(p.num_ops(), 0) {
+  explicit constexpr reverse_pass(const Problem& p) : p_{&p}, worth_(p.num_devices(), 1), sequence_(p.num_ops(), 0) {
     std::reverse_copy(p.topological_order().begin(), p.topological_order().end(), sequence_.begin());
     auto key = list::downward_ranks(p);
     const list::mean_costs mean{p};
@@ -61,7 +61,7 @@ public:
     double makespan = infinity;        ///< on devices of one slot, a run of the plan takes no longer
     std::optional<infeasibility> why = {}; ///< there is no plan
   };
-  result operator()(double price) const {
+  constexpr result operator()(double price) const {
     state s{*p_};
     double end = 0;
     for (const op_id v : sequence_) {
@@ -100,7 +100,7 @@ private:
     double finish = infinity;
   };
   struct state {
-    explicit state(const Problem& p)
+    explicit constexpr state(const Problem& p)
         : placed{p}, slots(p.num_devices()), start(p.num_ops(), 0), finish(p.num_ops(), 0) {}
     list::reservation<Problem> placed;
     buffer<buffer<schedule::timeline>> slots; // per device, those in use
@@ -109,7 +109,7 @@ private:
   };
 
   /// What a second of each device is worth, such that devices are equally good for the mean op; 1 in the mean.
-  void find_worth() {
+  constexpr void find_worth() {
     std::vector<double> relative(p_->num_devices(), 0);
     for (const op_id v : ids(p_->num_ops())) {
       double sum = 0;
@@ -135,11 +135,11 @@ private:
     }
   }
   /// Infinite where v may not run.
-  double time(op_id v, device_id d) const {
+  constexpr double time(op_id v, device_id d) const {
     return p_->kinds(p_->component(v)).contains(p_->platform().kind(d)) ? p_->compute_time(v, d) : infinity;
   }
 
-  void find_uses(op_id v, state& s) const {
+  constexpr void find_uses(op_id v, state& s) const {
     s.uses.clear();
     for (const tensor_id t : p_->workload().outputs(v)) {
       const std::size_t first = s.uses.size();
@@ -159,7 +159,7 @@ private:
     weft::sort(s.uses, before);
   }
 
-  option best(op_id v, double price, state& s) const {
+  constexpr option best(op_id v, double price, state& s) const {
     if (const device_id there = s.placed.device(v); there != none) {
       return at(v, there, s);
     }
@@ -182,7 +182,7 @@ private:
 
   /// The stretch is, in reversed time, the sends and then the op. A send ends no sooner than its tensor may be under
   /// way, and the op begins no sooner than its consumers on the same device have ended.
-  option at(op_id v, device_id d, state& s) const {
+  constexpr option at(op_id v, device_id d, state& s) const {
     option o{.device = d, .compute = p_->compute_time(v, d)};
     double ready = 0;
     double sends = 0;
@@ -212,7 +212,7 @@ private:
   }
 
   /// Ops in the order of their starts, each followed by its sends.
-  weft::plan decided(state&& s) const {
+  constexpr weft::plan decided(state&& s) const {
     std::vector<op_id> order(sequence_.rbegin(), sequence_.rend());
     workspace scratch;
     list::sort_by_key({order.data(), order.size()}, list::largest_first{s.finish},
@@ -251,7 +251,7 @@ private:
 /// Choose it for large graphs where sends take time, or where devices are good at different ops.
 struct reverse_heft {
   template <class Problem>
-  outcome<plan> operator()(const Problem& p, rng&, workspace&) const {
+  constexpr outcome<plan> operator()(const Problem& p, rng&, workspace&) const {
     const detail::reverse_pass<Problem> pass{p};
     auto least = pass(1);
     double price = 1;

@@ -31,6 +31,7 @@
 #include "weft/partition/olb.hpp"
 #include "weft/partition/peft.hpp"
 #include "weft/partition/pets.hpp"
+#include "weft/partition/reverse_heft.hpp"
 #include "weft/partition/sufferage.hpp"
 #include "weft/refine/branch_and_bound.hpp"
 #include "weft/refine/genetic.hpp"
@@ -74,6 +75,7 @@ constexpr void list_schedulers(To& to) {
   to.add_partitioner("peft", partition::peft{});
   to.add_partitioner("ippts", partition::ippts{});
   to.add_partitioner("lookahead_heft", partition::lookahead_heft{});
+  to.add_partitioner("reverse_heft", partition::reverse_heft{});
   to.add_partitioner("fcp", partition::fcp{});
   to.add_partitioner("flb", partition::flb{});
   to.add_partitioner("bil", partition::bil{});
