@@ -198,4 +198,21 @@ TEST_CASE("html: periods are headed as such, and what nobody computed is not sho
   CHECK(test::count(page(r), ">Objective</th>") == 1);
 }
 
+TEST_CASE("html: energies are in joules, and gains no speed-ups") {
+  html_report r;
+  r.results.runs = {run("w", "hash", 0.25), run("w", "heft", 0.125), run("v", "heft", 0.5)};
+  for (auto& x : r.results.runs) {
+    x.objective = "energy";
+    x.unit = "J";
+  }
+  const auto html = page(r);
+  CHECK(test::count(html, ">Energy</th>") == 1);
+  CHECK(test::count(html, ">Gain over hash + fifo</th>") == 1);
+  CHECK(test::count(html, "Mean [mJ]") == 2);
+  CHECK(test::count(html, "mean energy of hash + fifo divided by this mean") == 2);
+  CHECK(test::count(html, "geometric mean of energy / lower bound") == 1);
+  CHECK(test::count(html, "peed-up") == 0);
+  CHECK(test::chart_data(html)["sections"][0]["unit"] == "J");
+}
+
 } // namespace report_html_test

@@ -215,4 +215,20 @@ TEST_CASE("write_table: other objectives and units say what they are") {
   CHECK(text[6].starts_with(" Best: best, period 25.000 ms"));
 }
 
+TEST_CASE("write_table: energies are in joules, and gains no speed-ups") {
+  comparison c{{run("net", "hash", 0.25), run("net", "heft", 0.125)}};
+  for (auto& r : c.runs) {
+    r.objective = "energy";
+    r.unit = "J";
+    r.lower_bound = 0.1;
+  }
+  const auto text = lines(c);
+  CHECK(text[0] == "net on p: lower bound 100.000 mJ (critical path)");
+  CHECK(text[2].find("mean [mJ]") != std::string::npos);
+  CHECK(text[2].find("gain") != std::string::npos);
+  CHECK(text[2].find("speed-up") == std::string::npos);
+  CHECK(text[7].starts_with(" Best: heft + fifo, energy 125.000 mJ, 25.0 % above the lower bound; hash + fifo "
+                           "takes 2.00 times as much."));
+}
+
 } // namespace report_table_test

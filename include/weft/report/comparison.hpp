@@ -39,8 +39,8 @@ struct run_record {
   int repeat = 0; ///< counted from 0
   std::uint64_t seed = 0;
   std::string status = {};           ///< `solved`, `infeasible`, …
-  double makespan = absent;          ///< seconds; `absent` unless there is a valid plan; or what `objective` says
-  double lower_bound = absent;       ///< seconds
+  double makespan = absent;          ///< in `unit`; `absent` unless there is a valid plan; or what `objective` says
+  double lower_bound = absent;       ///< in `unit`
   double gap = absent;               ///< `relative_gap(makespan, lower_bound)`
   std::optional<std::uint64_t> transfer_bytes = {}; ///< moved between devices; none where nothing was simulated
   std::optional<std::uint64_t> peak_memory = {};    ///< bytes, on the device where it is largest; as above
@@ -50,8 +50,9 @@ struct run_record {
   std::string reason = {};                       ///< one line why there is no plan; not a CSV column
   std::string lower_bound_name = {};             ///< which bound it is, e.g. `critical path`; the column `bound`
   std::string refine = std::string{no_strategy}; ///< the refiner
-  std::string objective = "makespan";            ///< `makespan`, or what stands in its place: `period`, `latency`
+  std::string objective = "makespan";            ///< `makespan`, or what stands in its place: `period`, `energy`, …
   double refine_seconds = absent;
+  std::string unit = "s";  ///< of the objective; not a CSV column
   double unit_seconds = 1; ///< seconds per unit of makespan and bound, where files have another unit; not a CSV column
 
   bool solved() const { return std::isfinite(makespan); }
@@ -64,7 +65,7 @@ struct combination {
   std::string schedule;
   std::size_t runs = 0;
   std::size_t solved = 0;
-  double makespan_mean = absent; ///< seconds
+  double makespan_mean = absent; ///< in the section's unit
   double makespan_low = absent;  ///< the 95 % confidence interval of the mean, as `mean_interval` has it
   double makespan_high = absent;
   double makespan_min = absent;
@@ -92,14 +93,16 @@ struct combination {
 struct section {
   std::string workload;
   std::string platform;
-  double lower_bound = absent; ///< seconds; the largest that a run reported
+  double lower_bound = absent; ///< in `unit`; the largest that a run reported
   std::string lower_bound_name = {};
   std::vector<combination> combinations = {}; ///< best first; those that failed in some runs, then in all, come last
   std::string objective = "makespan";
+  std::string unit = "s";  ///< of the objective
   double unit_seconds = 1; ///< seconds per unit of all times
   std::vector<std::string> notes = {}; ///< what the costs rest on, one line each
 
   std::string title() const { return workload + " on " + platform; }
+  bool is_time() const { return unit == "s"; } ///< what is minimised
   /// Whether some combination has a refiner.
   bool refined() const {
     return std::any_of(combinations.begin(), combinations.end(),
@@ -205,8 +208,11 @@ inline std::vector<section> comparison::sections() const {
     const auto [at, new_section] = section_of.try_emplace({r.workload, r.platform}, result.size());
     const std::size_t i = at->second;
     if (new_section) {
-      result.push_back(
-        {.workload = r.workload, .platform = r.platform, .objective = r.objective, .unit_seconds = r.unit_seconds});
+      result.push_back({.workload = r.workload,
+                        .platform = r.platform,
+                        .objective = r.objective,
+                        .unit = r.unit,
+                        .unit_seconds = r.unit_seconds});
       sums.emplace_back();
     }
     auto& s = result[i];

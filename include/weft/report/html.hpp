@@ -55,7 +55,7 @@ inline void write_html(std::ostream& out, const html_report& report, std::string
   }
   const quality over_all = sections.size() > 1 ? quality_of(sections, report.baseline) : quality{};
   if (sections.size() > 1) {
-    write_quality_tables(out, over_all, sections.size(), report.baseline);
+    write_quality_tables(out, over_all, sections, report.baseline);
   }
   for (std::size_t i = 0; i < sections.size(); ++i) {
     write_comparison(out, sections[i], i);

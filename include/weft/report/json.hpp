@@ -65,11 +65,11 @@ inline void write_json_strategy(std::ostream& out, const strategy_quality& s, bo
 } // namespace detail
 
 /// Writes `{"runs": […], "sections": […], "baseline": …, "strategies": […]}`. A run has the columns of the CSV file and
-/// a `reason`; a section has `workload`, `platform`, `lower_bound`, `lower_bound_name`, `notes` and its `combinations`,
-/// best first, as `comparison::sections` gives them; `strategies` are those of `quality_of`, compared with `baseline`
-/// if there is one, which then stands before them; `_low` and `_high` are the limits of 95 % confidence intervals.
-/// Seconds (of makespan and bound: multiples of the section's `unit_seconds`), bytes, and shares of one; `null` for
-/// what does not exist.
+/// a `reason`; a section has `workload`, `platform`, `objective`, `unit`, `unit_seconds`, `lower_bound`,
+/// `lower_bound_name`, `notes` and its `combinations`, best first, as `comparison::sections` gives them; `strategies`
+/// are those of `quality_of`, compared with `baseline` if there is one, which then stands before them; `_low` and
+/// `_high` are the limits of 95 % confidence intervals. Seconds, bytes and shares of one; makespan and bound are in the
+/// section's `unit`, seconds as multiples of `unit_seconds`; `null` for what does not exist.
 /// Complexity: O(r log r) for r runs.
 inline void write_json(std::ostream& out, const comparison& c, std::string_view baseline = {}) {
   out << "{\"runs\":[";
@@ -85,6 +85,7 @@ inline void write_json(std::ostream& out, const comparison& c, std::string_view 
   for (const auto& s : sections) {
     out << separator << "{\"workload\":" << detail::quote_json(s.workload)
         << ",\"platform\":" << detail::quote_json(s.platform) << ",\"objective\":" << detail::quote_json(s.objective)
+        << ",\"unit\":" << detail::quote_json(s.unit)
         << ",\"unit_seconds\":" << detail::json_number(s.unit_seconds)
         << ",\"lower_bound\":" << detail::json_number(s.lower_bound)
         << ",\"lower_bound_name\":" << (s.lower_bound_name.empty() ? "null" : detail::quote_json(s.lower_bound_name))

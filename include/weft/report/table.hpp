@@ -43,7 +43,7 @@ struct makespan_format {
         largest = std::max(largest, c.makespan_max);
       }
     }
-    in = time_unit((smallest > 0 ? smallest : largest) * s.unit_seconds);
+    in = unit_for((smallest > 0 ? smallest : largest) * s.unit_seconds, s.unit);
     in.per_base *= s.unit_seconds;
     decimals = decimals_for(largest * in.per_base);
   }
@@ -67,11 +67,12 @@ using table_row = std::vector<std::string>;
 struct section_columns {
   bool refiners;
   bool intervals; ///< of means over several runs
+  bool speed_ups; ///< else other gains
 
   explicit section_columns(const section& s)
       : refiners{s.refined()}, intervals{std::any_of(s.combinations.begin(), s.combinations.end(), [](const auto& c) {
           return std::isfinite(c.makespan_low);
-        })} {}
+        })}, speed_ups{s.is_time()} {}
 };
 
 inline constexpr std::string_view interval_title = "95 %";
@@ -86,7 +87,8 @@ inline table_row header_cells(const makespan_format& makespan, section_columns c
   if (columns.intervals) {
     row.emplace_back(interval_title);
   }
-  row.insert(row.end(), {"min" + in, "max" + in, "speed-up", "gap", "moved", "peak memory", "planning"});
+  row.insert(row.end(), {"min" + in, "max" + in, columns.speed_ups ? "speed-up" : "gain", "gap", "moved",
+                         "peak memory", "planning"});
   return row;
 }
 
@@ -116,12 +118,16 @@ inline std::string verdict(const section& s, const makespan_format& makespan) {
   }
   std::string text = "Best: " + printable(best.name()) + ", " + (s.objective == "makespan" ? "" : s.objective + " ") +
                      makespan.with_unit(best.makespan_mean);
-  if (std::isfinite(best.speed_up)) {
+  const bool compared = std::isfinite(best.speed_up);
+  if (compared && s.is_time()) {
     text += ", " + three_digits(best.speed_up) + " times as fast as hash + fifo";
   }
   if (std::isfinite(best.gap)) {
     text +=
       best.gap < 5e-7 ? ", optimal: it meets the lower bound" : ", " + percentage(best.gap) + " above the lower bound";
+  }
+  if (compared && !s.is_time()) {
+    text += "; hash + fifo takes " + three_digits(best.speed_up) + " times as much";
   }
   return text + ".";
 }
@@ -306,10 +312,10 @@ inline void write_summary(std::ostream& out, const comparison& c, table_options 
 }
 
 /// Writes a table per workload × platform: one row per combination, best first, with mean, minimum and maximum
-/// makespan, speed-up over `hash` + `fifo`, gap of the mean to the lower bound, mean bytes moved, mean peak memory and
-/// mean planning time; of several runs, the mean has its 95 % confidence interval. With several workloads or platforms,
-/// then what `write_summary` writes. UTF-8; combinations without a plan show their status and reason.
-/// Complexity: O(r log r) for r runs.
+/// makespan, speed-up over `hash` + `fifo` (called gain where the objective is no time), gap of the mean to the lower
+/// bound, mean bytes moved, mean peak memory and mean planning time; of several runs, the mean has its 95 % confidence
+/// interval. With several workloads or platforms, then what `write_summary` writes. UTF-8; combinations without a plan
+/// show their status and reason. Complexity: O(r log r) for r runs.
 inline void write_table(std::ostream& out, const comparison& c, table_options options = {}) {
   const auto sections = c.sections();
   bool first = true;

@@ -35,6 +35,10 @@ function timeUnit(seconds) {
   return seconds >= 1 || !(seconds > 0) ? [1, "s"] : seconds >= 1e-3 ? [1e3, "ms"]
        : seconds >= 1e-6 ? [1e6, "µs"] : [1e9, "ns"];
 }
+function unitFor(value, base) {
+  return base === "s" ? timeUnit(value) : base !== "J" ? [1, base] : value >= 1e3 ? [1e-3, "kJ"]
+       : value >= 1 || !(value > 0) ? [1, "J"] : value >= 1e-3 ? [1e3, "mJ"] : [1e6, "µJ"];
+}
 function duration(seconds, digits = 6) {
   const [scale, unit] = timeUnit(seconds);
   return `${+(seconds * scale).toPrecision(digits)} ${unit}`;

@@ -201,10 +201,11 @@ inline void write_run_data(std::ostream& out, const gantt_run& run, std::size_t 
   }
 }
 
-/// `partition` (and refiner), `schedule, mean, min, max, runs, solved, reason` per combination; times in seconds.
+/// `partition` (and refiner), `schedule, mean, min, max, runs, solved, reason` per combination; values in `unit`.
 inline void write_section_data(std::ostream& out, const section& s) {
   const auto seconds = [&](double time) { return compact(time * s.unit_seconds); };
   out << "{\"title\":" << quote_json(s.title()) << ",\"objective\":" << quote_json(s.objective)
+      << ",\"unit\":" << quote_json(s.unit)
       << ",\"bound\":" << seconds(s.lower_bound) << ",\"boundName\":" << quote_json(s.lower_bound_name) << ",\"rows\":";
   write_array(out, s.combinations, [&](const combination& c) {
     out << '[' << quote_json(c.planner()) << ',' << quote_json(c.schedule) << ',' << seconds(c.makespan_mean) << ','

@@ -16,7 +16,7 @@ function drawBars(element, section) {
   const partitions = [...new Set(rows.map(row => row.partition))];      // best first, as the rows are
   const schedules = [...new Set(rows.map(row => row.schedule))].sort();
   const solved = rows.filter(row => row.solved);
-  const [scale, unit] = timeUnit(Math.min(...solved.map(row => row.min)));
+  const [scale, unit] = unitFor(Math.min(...solved.map(row => row.min)), section.unit);
   const slots = partitions.map(p => schedules.filter(s => rows.some(r => r.partition === p && r.schedule === s)));
   const widest = Math.max(...slots.map(list => list.length));
   const chart = echarts.init(element);

@@ -47,13 +47,17 @@ inline std::string times(double speed_up) {
   return three_digits(speed_up) + " ×";
 }
 
-/// What the sections make small, as a heading.
+/// What the sections make small, in lower case.
+inline std::string lower_case_name(const std::vector<section>& sections) {
+  const std::string& name = sections.front().objective;
+  const bool same =
+    std::all_of(sections.begin(), sections.end(), [&](const section& s) { return s.objective == name; });
+  return name.empty() || !same ? "objective" : name;
+}
+
+/// The same as a heading.
 inline std::string objective_name(const std::vector<section>& sections) {
-  std::string name = sections.front().objective;
-  if (name.empty() ||
-      std::any_of(sections.begin(), sections.end(), [&](const section& s) { return s.objective != name; })) {
-    return "Objective";
-  }
+  std::string name = lower_case_name(sections);
   if (name.front() >= 'a' && name.front() <= 'z') {
     name.front() = static_cast<char>(name.front() - 'a' + 'A');
   }
@@ -62,6 +66,7 @@ inline std::string objective_name(const std::vector<section>& sections) {
 
 /// One row per section: who wins, by how much, and how far from the bound. Precondition: there are sections.
 inline void write_summary(std::ostream& out, const std::vector<section>& sections) {
+  const bool times_alone = std::all_of(sections.begin(), sections.end(), [](const section& s) { return s.is_time(); });
   const bool speed_ups = std::any_of(sections.begin(), sections.end(), [](const section& s) {
     return s.objective == "makespan" || std::isfinite(s.combinations.front().speed_up);
   });
@@ -71,7 +76,9 @@ inline void write_summary(std::ostream& out, const std::vector<section>& section
          "<th scope=\"col\">Schedule</th><th scope=\"col\" class=\"n\">"
       << escape_html(objective_name(sections))
       << "</th><th scope=\"col\" class=\"n\">Lower bound</th><th scope=\"col\" class=\"n\">Gap</th>"
-      << (speed_ups ? "<th scope=\"col\" class=\"n\">Speed-up over hash + fifo</th>" : "")
+      << (!speed_ups    ? ""
+          : times_alone ? "<th scope=\"col\" class=\"n\">Speed-up over hash + fifo</th>"
+                        : "<th scope=\"col\" class=\"n\">Gain over hash + fifo</th>")
       << "</tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const auto& s = sections[i];
@@ -97,10 +104,11 @@ inline void write_summary(std::ostream& out, const std::vector<section>& section
 }
 
 /// How good the strategies are over all problems: frame of the performance profile, and table.
-inline void write_quality_tables(std::ostream& out, const quality& q, std::size_t problems,
+inline void write_quality_tables(std::ostream& out, const quality& q, const std::vector<section>& sections,
                                  std::string_view baseline) {
+  const auto value = lower_case_name(sections);
   out
-    << "<section aria-labelledby=\"quality\">\n<h2 id=\"quality\">All " << std::to_string(problems)
+    << "<section aria-labelledby=\"quality\">\n<h2 id=\"quality\">All " << std::to_string(sections.size())
     << " problems</h2>\n<p class=\"facts\">Performance profile: the share of problems that a strategy solves within a "
        "factor of the best of all strategies; the higher, the better. On the left, how often it is the best.</p>\n"
        "<div class=\"chart profile\" role=\"img\" aria-label=\"Performance profiles; the table below has the means"
@@ -112,14 +120,14 @@ inline void write_quality_tables(std::ostream& out, const quality& q, std::size_
   };
   head("Solved", "problems that it found plans for");
   head("Best", "problems where nothing is better");
-  head("To best", "geometric mean of makespan / the best of all strategies on the same problem");
+  head("To best", "geometric mean of " + value + " / the best of all strategies on the same problem");
   if (!baseline.empty()) {
     const auto than = " than " + std::string{baseline};
-    head("To baseline", "geometric mean of makespan / that of " + std::string{baseline} + " on the same problem");
-    head("Won", "problems where it is faster" + than);
-    head("Lost", "problems where it is slower" + than);
+    head("To baseline", "geometric mean of " + value + " / that of " + std::string{baseline} + " on the same problem");
+    head("Won", "problems where it is better" + than);
+    head("Lost", "problems where it is worse" + than);
   }
-  head("Gap", "geometric mean of makespan / lower bound, minus 1");
+  head("Gap", "geometric mean of " + value + " / lower bound, minus 1");
   for (const auto& family : q.families) {
     head(family, "the gap on problems of this family");
   }
@@ -216,7 +224,7 @@ inline void write_comparison(std::ostream& out, const section& s, std::size_t in
     {"Mean" + in, "mean " + s.objective + " over the runs"},
     {"Min" + in, "smallest " + s.objective},
     {"Max" + in, "largest " + s.objective},
-    {"Speed-up", "mean makespan of hash + fifo divided by this mean"},
+    {s.is_time() ? "Speed-up" : "Gain", "mean " + s.objective + " of hash + fifo divided by this mean"},
     {"Gap", "how far the mean is above the lower bound"},
     {"Moved", "mean bytes moved between devices"},
     {"Peak memory", "mean of the largest memory use of a device"},

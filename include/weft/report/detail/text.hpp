@@ -84,6 +84,11 @@ inline unit joule_unit(double joules) {
          : joules >= 1e-3 ? unit{1e3, "mJ"} : unit{1e6, "µJ"};
 }
 
+/// The unit that suits a value in the unit `base`: of seconds and joules, one with a prefix.
+inline unit unit_for(double value, std::string_view base) {
+  return base == "s" ? time_unit(value) : base == "J" ? joule_unit(value) : unit{1, base};
+}
+
 /// An energy with its unit, such as `12.3 mJ`; empty if there is none.
 inline std::string joules_text(double joules) {
   if (!std::isfinite(joules)) {
