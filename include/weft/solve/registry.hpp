@@ -58,6 +58,18 @@ concept budgeted_refiner_for =
   weft::budgeted_refiner_for<S, Problem> || explained<why_not::budgeted_refiner_for<S, Problem>>;
 } // namespace must_be
 
+/// The refiner with the budget that it is given or, where that limits neither moves nor seconds, its own limits.
+template <class Refiner>
+Refiner with_budget(Refiner refiner, const weft::budget& given) {
+  const weft::budget own = refiner.budget;
+  refiner.budget = given;
+  if (given.moves == weft::budget{}.moves && given.seconds == weft::budget{}.seconds) {
+    refiner.budget.moves = own.moves;
+    refiner.budget.seconds = own.seconds;
+  }
+  return refiner;
+}
+
 /// Partitioners, ready policies and refiners for one type of problem, by name and in a fixed order. Starts with those
 /// of the library; add your own under new names.
 template <class Problem>
@@ -113,15 +125,8 @@ public:
   void add_refiner(std::string name, S strategy) {
     refiners_.emplace_back(std::move(name),
                            [strategy](const Problem& p, plan start, const weft::budget& given, rng& random) {
-                             S limited = strategy;
-                             const weft::budget own = strategy.budget;
-                             limited.budget = given;
-                             if (given.moves == weft::budget{}.moves && given.seconds == weft::budget{}.seconds) {
-                               limited.budget.moves = own.moves;
-                               limited.budget.seconds = own.seconds;
-                             }
-                             auto refined =
-                               refine::improve(p, std::move(start), limited, schedule::static_order{}, random);
+                             auto refined = refine::improve(p, std::move(start), with_budget(strategy, given),
+                                                            schedule::static_order{}, random);
                              std::vector<std::uint8_t> marks(p.num_ops());
                              check_plan(p, refined.plan, marks, "refiner");
                              return refined;
