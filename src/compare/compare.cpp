@@ -87,10 +87,12 @@ std::vector<weft::report::gantt_run> best_runs(const options& o, const registry&
         break;
       }
       const auto& r = found->record;
+      const bool of_makespan = section.is_time(); // the bound; else that of the setting is one
       runs.push_back(weft::report::make_gantt_run(
         fmt::format("{}: {}", section.title(), c.name()),
         in_seconds(rerun(o, all, s, *found->plan, found->policy), s.unit_seconds), s.workload(), s.task->platform(),
-        r.lower_bound * s.unit_seconds, r.lower_bound_name));
+        (of_makespan ? r.lower_bound : s.bound.value) * s.unit_seconds,
+        of_makespan ? r.lower_bound_name : std::string{to_string(s.bound.which)}));
     }
   }
   return runs;

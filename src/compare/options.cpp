@@ -38,6 +38,16 @@ std::string in_lines(const std::vector<std::string>& names, std::size_t indent) 
   return text;
 }
 
+/// Indents all lines but the first.
+std::string below_first(std::string_view text, std::size_t indent) {
+  std::string result;
+  for (const char c : text) {
+    result += c;
+    result.append(c == '\n' ? indent : 0, ' ');
+  }
+  return result;
+}
+
 std::string footer(const strategy_names& all) {
   std::string text = fmt::format("Strategies\n  partition: {}\n  schedule:  {}\n  refine:    {}\n",
                                  in_lines(all.partitioners, 13), in_lines(all.policies, 13),
@@ -58,11 +68,12 @@ std::string footer(const strategy_names& all) {
   text += tool::list_random_platforms();
   text +=
     "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
-    "  Speeds of the named machines are FLOP/s, so work must be FLOP or measured seconds there.\n\nObjectives\n"
-    "  makespan  when the last op or transfer of one run ends\n"
-    "  period    the time between two results of a pipelined run: the largest load of a device or link. It\n"
-    "            depends on the placement alone, so a partition has one row, with the schedule 'none'\n"
-    "  latency   of one sample: for files of the placement study as they define it, else the makespan\n\nExamples\n"
+    "  Speeds of the named machines are FLOP/s, so work must be FLOP or measured seconds there.\n\nObjectives\n";
+  for (const auto& x : objectives) {
+    text += fmt::format("  {:<10}{}\n", x.name, below_first(x.help, 12));
+  }
+  text +=
+    "\nExamples\n"
     "  compare --workload zoo:mnist_conv --platform preset:workstation_2gpu\n"
     "  compare --workload zoo:lstm,zoo:dynamic_rnn --platform preset:paper_like_50 --partition hash,heft,mite \\\n"
     "          --schedule fifo,path_completion_time,static_order --repeat 20 --jobs 2 --html report.html\n"
@@ -74,6 +85,8 @@ std::string footer(const strategy_names& all) {
     "          --schedule static_order --format summary --aggregate means.csv --performance-profile profile.svg\n"
     "  compare --workload graph.csv --platform devices.csv --validate plan.json\n"
     "  compare --workload bert.json --objective period --partition best --schedule best --budget 10\n"
+    "  compare --workload zoo:inception_v3 --platform workstation_2gpu --objective energy \\\n"
+    "          --partition heft,best --schedule static_order,best --contention fair\n"
     "  compare --workload graph.csv --platform devices.csv --format csv > results.csv\n";
   return text;
 }
@@ -120,11 +133,15 @@ options parse(int argc, char** argv, const strategy_names& all) {
         "Refiners that improve every partitioner's plan, or none, or all, which is none and\n"
         "every refiner. Where a refined plan is slower under a ready policy, the row shows the\n"
         "plan that it came from"));
+  std::vector<std::string> objective_names;
+  for (const auto& x : objectives) {
+    objective_names.emplace_back(x.name);
+  }
   std::string objective{to_string(o.objective)};
   of_runs.push_back(app.add_option("--objective", objective, "What to make small"));
   of_runs.back()
-    ->check(CLI::IsMember({"makespan", "period", "latency"}).description(""))
-    ->type_name("makespan|period|latency")
+    ->check(CLI::IsMember(objective_names).description(""))
+    ->type_name(fmt::format("{}", fmt::join(objective_names, "|")))
     ->capture_default_str();
   std::string budget;
   auto* const budgeted =
@@ -232,9 +249,8 @@ options parse(int argc, char** argv, const strategy_names& all) {
     throw weft::error(fmt::format("--seed: {} seeds from {} on are more than there are; take a smaller one", o.repeat,
                                   o.seed));
   }
-  o.objective = objective == "period"    ? objective::period
-                : objective == "latency" ? objective::latency
-                                         : objective::makespan;
+  const auto chosen = std::find(objective_names.begin(), objective_names.end(), objective); // which was checked
+  o.objective = static_cast<comparison::objective>(chosen - objective_names.begin());
   if (budgeted->count() > 0) {
     o.budget = tool::parse_budget(budget, "compare");
   }

@@ -7,6 +7,7 @@
 #include "weft/core/budget.hpp"
 #include "weft/plan/contention.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,11 +16,24 @@
 
 namespace comparison {
 
-enum class objective { makespan, period, latency };
+enum class objective : std::uint8_t { makespan, period, latency, energy };
 
-constexpr std::string_view to_string(objective o) {
-  return o == objective::makespan ? "makespan" : o == objective::period ? "period" : "latency";
-}
+struct objective_facts {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view help; ///< of several lines
+};
+/// In the order of `objective`.
+inline constexpr std::array<objective_facts, 4> objectives{{
+  {"makespan", "s", "when the last op or transfer of one run ends"},
+  {"period", "s",
+   "the time between two results of a pipelined run: the largest load of a device or link. It\n"
+   "depends on the placement alone, so a partition has one row, with the schedule 'none'"},
+  {"latency", "s", "of one sample: for files of the placement study as they define it, else the makespan"},
+  {"energy", "J", "the joules of one run, by the power that the platform's devices and links draw"},
+}};
+constexpr const objective_facts& facts_of(objective o) { return objectives[static_cast<std::size_t>(o)]; }
+constexpr std::string_view to_string(objective o) { return facts_of(o).name; }
 
 struct options {
   std::vector<std::string> workloads;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "runner.hpp"
 
+#include "energy.hpp"
 #include "progress.hpp"
 #include "throughput.hpp"
 
@@ -37,16 +38,29 @@ public:
                                .seed = options_.seed + repeat,
                                .refine = std::string{no_name},
                                .objective = std::string{to_string(options_.objective)},
+                               .unit = std::string{facts_of(options_.objective).unit},
                                .unit_seconds = s.unit_seconds};
     if (without_schedule(options_.objective, s)) {
       return {place(s, std::move(r))};
     }
-    bound_ = s.bound;
+    bound_ = bound_of(s, s.bound);
     set_bound(r, bound_);
     return partition == best ? std::vector<row>{solve(s, std::move(r), threads)} : plan_and_run(s, std::move(r));
   }
 
 private:
+  bool is_energy() const { return options_.objective == objective::energy; }
+
+  /// A bound on the objective, where none has a smaller makespan than that.
+  weft::lower_bound bound_of(const setting& s, const weft::lower_bound& makespan) const {
+    return is_energy() ? bound_of_energy(*s.task, makespan) : makespan;
+  }
+  void raise_bound(const weft::lower_bound& proven, weft::report::run_record& r) {
+    if (proven.value > bound_.value) {
+      bound_ = proven;
+      set_bound(r, bound_);
+    }
+  }
   static void set_bound(weft::report::run_record& r, const weft::lower_bound& bound) {
     r.lower_bound = std::isfinite(bound.value) ? bound.value : weft::report::absent;
     r.lower_bound_name = std::string{to_string(bound.which)};
@@ -120,7 +134,8 @@ private:
       .seed = r.seed,
       .threads = threads,
       .on_progress = [&](const weft::progress& p) { progress_.improve(name, p); }};
-    auto found = options_.contention == weft::contention_model::none
+    auto found = is_energy() ? best_energy(*s.task, options_.contention, how)
+                 : options_.contention == weft::contention_model::none
                    ? weft::solve::best(*s.task, how)
                    : weft::solve::best(*s.task,
                                        weft::simulate::under{weft::schedule::static_order{},
@@ -136,10 +151,7 @@ private:
       }
       return made;
     }
-    if (found.bound.value > bound_.value) {
-      bound_ = found.bound;
-      set_bound(made.record, bound_);
-    }
+    raise_bound(found.bound, made.record);
     simulate(s, std::move(found.plan), "static_order", made);
     return made;
   }
@@ -151,9 +163,8 @@ private:
     r.partition_seconds = deciding.seconds();
     if (!decided) {
       explain(s, decided.error(), r);
-    } else if (decided->bound > bound_.value) {
-      bound_ = {decided->bound, weft::lower_bound::rule::search};
-      set_bound(r, bound_);
+    } else {
+      raise_bound(bound_of(s, {decided->bound, weft::lower_bound::rule::search}), r);
     }
     std::vector<row> as_decided;
     for (const auto& schedule : chosen_.schedules) {
@@ -185,7 +196,8 @@ private:
     const auto name = fmt::format("{} + {}", label(as_decided.front().record), refiner);
     given.on_progress = [&](const weft::progress& p) { progress_.improve(name, p); };
     const weft::stopwatch refining;
-    const auto better = (*strategies_.find_refiner(refiner))(*s.task, start, given, random).plan;
+    const auto better = is_energy() ? refine_energy(refiner, *s.task, start, given, random)
+                                    : (*strategies_.find_refiner(refiner))(*s.task, start, given, random).plan;
     const double seconds = refining.seconds();
     auto rows = as_decided;
     for (auto& x : rows) {
@@ -221,15 +233,16 @@ private:
     const weft::stopwatch simulating;
     const auto run = simulator.run_prepared(trace_);
     r.simulate_seconds = simulating.seconds();
-    r.status = to_string(weft::judge(run, bound_));
+    const weft::score score = run.complete && is_energy() ? energy_of(*s.task, trace_) : weft::score{run.makespan};
+    r.status = to_string(weft::judge(run, score, bound_));
     r.transfer_bytes = run.transfer_bytes;
     if (!run.complete) {
       r.reason = "the order contradicts the graph, so some ops never run";
       r.makespan = weft::report::absent;
       return;
     }
-    r.makespan = run.makespan;
-    r.gap = weft::report::relative_gap(run.makespan, bound_.value);
+    r.makespan = score.value;
+    r.gap = weft::report::relative_gap(score.value, bound_.value);
     memory_->follow(plan.placement, trace_);
     r.peak_memory = memory_->largest_peak();
     r.reason.clear();

@@ -2,6 +2,7 @@
 /// The strategies that `compare` runs, once incompatible choices are refused.
 #pragma once
 
+#include "energy.hpp"
 #include "options.hpp"
 #include "setting.hpp"
 
@@ -100,15 +101,39 @@ inline selection select(const options& o, const strategy_names& all, const std::
   if (refined && o.objective == objective::period) {
     throw weft::error("--refine makes schedules shorter, and --objective period has none; leave it out");
   }
+  if (o.objective == objective::period && o.contention != weft::contention_model::none) {
+    throw weft::error("--contention makes transfers of a run wait, and --objective period has no run: it is the "
+                      "largest load of a device or link; leave --contention out");
+  }
+  if (o.objective == objective::energy) {
+    for (const auto& name : chosen.refiners) {
+      if (name != no_name && !refines_energy(name)) {
+        throw weft::error(fmt::format("--refine {} makes schedules shorter, and does not know --objective energy; the "
+                                      "library's refiners do", name));
+      }
+    }
+  }
   if (refined && take_best(chosen.partitions).empty()) {
     throw weft::error("--refine goes with partitioners; best refines by itself");
   }
   for (const auto& s : settings) {
     if (s.placement_study != nullptr &&
-        (o.objective == objective::makespan || refined || !take_best(chosen.partitions).empty())) {
+        ((o.objective != objective::period && o.objective != objective::latency) || refined ||
+         !take_best(chosen.partitions).empty())) {
       throw weft::error(fmt::format("'{}' is a problem of the device-placement study: use --objective period or "
                                     "--objective latency with --partition best --schedule best",
                                     s.workload_name));
+    }
+    if (s.placement_study != nullptr && o.contention != weft::contention_model::none) {
+      throw weft::error(fmt::format("--contention makes transfers of a run wait, and '{}', a problem of the "
+                                    "device-placement study, has no run; leave --contention out",
+                                    s.workload_name));
+    }
+    if (o.objective == objective::energy && !draws_power(*s.task)) {
+      throw weft::error(fmt::format("--objective energy: nothing says what power the devices of '{}' draw; take a "
+                                    "platform that does, such as workstation_2gpu, or a file with idle_watts and "
+                                    "active_watts of devices and joules_per_byte of links",
+                                    s.platform_name == own_devices ? s.workload_name : s.platform_name));
     }
   }
   return chosen;

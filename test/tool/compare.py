@@ -23,6 +23,52 @@ def without_times(table):
     return [{k: v for k, v in row.items() if not k.endswith('_seconds')} for row in table]
 
 
+def energy(write):
+    """--objective energy, by the watts of a laptop."""
+    watts = [(2, 35), (4, 90), (0.5, 8)]
+    laptop = write('laptop.json', json.dumps({
+        'format': 'weft.platform', 'version': 1,
+        'devices': [{'name': kind, 'kind': kind, 'speed': speed, 'memory_bandwidth': 9e10, 'idle_watts': idle,
+                     'active_watts': active}
+                    for kind, speed, (idle, active) in zip(('cpu', 'gpu', 'npu'), (1e12, 1.2e13, 5e12), watts)],
+        'links': {'uniform': {'latency': 1e-5, 'bandwidth': 1e9, 'joules_per_byte': 1e-10}}}))
+    on_laptop = ('--workload', NET, '--platform', laptop, '--objective', 'energy', '--budget', '500moves')
+    for contention in ('none', 'port', 'fair'):
+        under = (*on_laptop, '--contention', contention)
+        traces = os.path.join(os.path.dirname(laptop), 'joules_' + contention)
+        made = run(*under, '--partition', 'hash,heft,best', '--schedule', 'static_order,best', '--format', 'csv',
+                   '--traces', traces)
+        r = {x['partition']: x for x in csv.DictReader(io.StringIO(made.stdout))}
+        check(len(r) == 3 and all(x['objective'] == 'energy' and x['status'] in ('solved', 'optimal') and
+                                  float(x['makespan']) >= float(x['lower_bound']) * (1 - 1e-9) > 0
+                                  for x in r.values()), f'energies above their bound: {made.stdout} {made.stderr}')
+        for name in os.listdir(traces):
+            with open(os.path.join(traces, name)) as f:
+                trace = json.load(f)
+            row = r[next(p for p in r if f'-{p}-' in name)]
+            joules = 1e-10 * float(row['transfer_bytes']) + sum(idle for idle, _ in watts) * trace['makespan']
+            for op in trace['ops']:
+                idle, active = watts[op['device']]
+                joules += (active - idle) * (op['finish'] - op['start'])
+            check(abs(joules / float(row['makespan']) - 1) < 1e-9, f'{joules} J by hand: {name} {row}')
+        check(len(os.listdir(traces)) == 3, 'a trace for each energy')
+        check(float(r['best']['makespan']) <= float(r['heft']['makespan']) <= float(r['hash']['makespan']),
+              f'best takes the least: {r}')
+    refined = rows(*on_laptop, '--partition', 'hash', '--schedule', 'static_order', '--refine', 'all')
+    by_refiner = {x['refine']: float(x['makespan']) for x in refined}
+    check(len(by_refiner) == 6 and all(x < by_refiner['none'] for name, x in by_refiner.items() if name != 'none'),
+          f'each refiner saves energy: {by_refiner}')
+    page = write('energy.html', '')
+    text = run(*on_laptop, '--partition', 'hash,heft', '--schedule', 'fifo,static_order', '--html', page).stdout
+    check('J]' in text and 'gain' in text and 'Best: ' in text and ', energy ' in text and 'speed-up' not in text and
+          'hash + fifo takes' in text, f'the table is of joules: {text}')
+    with open(page) as f:
+        html = f.read()
+    check('>Energy</th>' in html and '"unit":"J"' in html, 'the report is of joules')
+    refused('--workload', NET, '--platform', PLATFORM, '--objective', 'energy', because='idle_watts and active_watts')
+    refused('--workload', 'suite:fft', '--objective', 'energy', because="the devices of 'suite:fft")
+
+
 def main(folder):
     def write(name, text):
         path = os.path.join(folder, name)
@@ -91,6 +137,7 @@ def main(folder):
           f'periods above their bound: {r}')
     r = rows(*using(NET, PLATFORM, '--objective', 'latency'))
     check(r[0]['objective'] == 'latency' and r[0]['schedule'] == 'fifo', 'the latency of one run is its makespan')
+    energy(write)
     stg = write('tasks.stg', '3\n0 0 0\n1 2 1 0\n2 2 1 0\n3 2 1 0\n4 0 3 1 2 3\n')
     r = rows('--workload', stg, '--platform', 'identical:2', '--partition', 'best', '--schedule', 'best')
     check(r[0]['makespan'] == '4' and r[0]['status'] == 'optimal', f'three tasks of 2 on two processors take 4: {r}')
@@ -324,7 +371,8 @@ def main(folder):
         check('>To baseline<' in f.read(), 'and so does the report')
     all_names = ('--workload', 'random:layered,ops=10,count=2', '--platform', related, '--schedule', 'fifo',
                  '--format', 'summary')
-    for top, count in (((), 12), (('--top', '3'), 3), (('--top', 'all'), len(known['partition'])), (('--top', '20'), 20)):
+    for top, count in (((), 12), (('--top', '3'), 3), (('--top', 'all'), len(known['partition'])),
+                       (('--top', '20'), 20)):
         lines = run(*all_names, *top).stdout.splitlines()
         check(len(lines) - 3 == count, f'--top {top} shows {len(lines) - 3} strategies, not {count}')
     lines = run(*all_names, '--baseline', 'hash', '--top', '1').stdout.splitlines()
@@ -495,6 +543,9 @@ def main(folder):
             because='no ready policy')
     refused(*whole, '--refine', 'genetic', because='best refines by itself')
     refused(*using(NET, PLATFORM, '--refine', 'genetic', '--objective', 'period'), because='--refine')
+    refused(*using(NET, PLATFORM, '--objective', 'period', '--contention', 'port'), because='leave --contention out')
+    refused(*placing, '--objective', 'latency', '--contention', 'fair', because='has no run; leave --contention out')
+    refused(*placing, '--objective', 'energy', because='use --objective period')
     refused('--workload', study, because='--objective period')
     refused('--workload', study, '--objective', 'period', '--partition', 'heft', because='--partition best')
     refused(*placing, '--objective', 'period', '--platform', PLATFORM, because='leave --platform out')
