@@ -160,6 +160,14 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->type_name("S")
     ->capture_default_str();
   tool::add_contention_option(app, o.contention);
+  std::string memory = "reserved";
+  of_runs.push_back(app.add_option("--memory", memory,
+                                   "What best keeps to: room for all tensors of a device at once, as the partitioners\n"
+                                   "do, or for those that are there at each moment of the run"));
+  of_runs.back()
+    ->check(CLI::IsMember({"reserved", "over_time"}).description(""))
+    ->type_name("reserved|over_time")
+    ->capture_default_str();
   of_runs.push_back(
     app.add_option("--format", o.format, "What to print; summary: of the tables, the one over all problems alone"));
   of_runs.back()
@@ -251,6 +259,7 @@ options parse(int argc, char** argv, const strategy_names& all) {
   }
   const auto chosen = std::find(objective_names.begin(), objective_names.end(), objective); // which was checked
   o.objective = static_cast<comparison::objective>(chosen - objective_names.begin());
+  o.memory = memory == "over_time" ? weft::memory_rule::over_time : weft::memory_rule::reserved;
   if (budgeted->count() > 0) {
     o.budget = tool::parse_budget(budget, "compare");
   }

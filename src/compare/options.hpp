@@ -6,6 +6,7 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/plan/contention.hpp"
+#include "weft/plan/memory_rule.hpp"
 
 #include <array>
 #include <cstddef>
@@ -47,6 +48,7 @@ struct options {
   unsigned repeat = 1;
   std::uint64_t seed = 0;
   weft::contention_model contention = weft::contention_model::none;
+  weft::memory_rule memory = weft::memory_rule::reserved; ///< that `best` keeps to
   std::string format = "table";
   std::size_t top = 20;            ///< rows of a table
   std::size_t top_strategies = 12; ///< rows of the table over all problems

@@ -53,7 +53,7 @@ private:
 
   /// A bound on the objective, where none has a smaller makespan than that.
   weft::lower_bound bound_of(const setting& s, const weft::lower_bound& makespan) const {
-    return is_energy() ? bound_of_energy(*s.task, makespan) : makespan;
+    return is_energy() ? bound_of_energy(s.for_bounds(), makespan) : makespan;
   }
   void raise_bound(const weft::lower_bound& proven, weft::report::run_record& r) {
     if (proven.value > bound_.value) {
@@ -133,7 +133,8 @@ private:
       .moves = given.moves,
       .seed = r.seed,
       .threads = threads,
-      .on_progress = [&](const weft::progress& p) { progress_.improve(name, p); }};
+      .on_progress = [&](const weft::progress& p) { progress_.improve(name, p); },
+      .memory = {options_.memory}};
     auto found = is_energy() ? best_energy(*s.task, options_.contention, how)
                  : options_.contention == weft::contention_model::none
                    ? weft::solve::best(*s.task, how)
@@ -144,11 +145,14 @@ private:
     r.partition_seconds = found.stats.partition_seconds;
     row made{std::move(r)};
     if (!found.has_plan()) {
-      if (found.reason) {
+      if (found.shortage) {
+        const auto text = to_string(*found.shortage, [&](weft::op_id v) { return s.workload().name(v); },
+                                    [&](weft::device_id d) { return s.task->platform().name(d); }, 0);
+        made.record.reason = "in the plan that came nearest, " + text.substr(0, text.find('\n'));
+      } else if (found.reason) {
         explain(s, *found.reason, made.record);
-      } else {
-        made.record.status = to_string(found.status);
       }
+      made.record.status = to_string(found.status);
       return made;
     }
     raise_bound(found.bound, made.record);
@@ -163,7 +167,7 @@ private:
     r.partition_seconds = deciding.seconds();
     if (!decided) {
       explain(s, decided.error(), r);
-    } else {
+    } else if (!s.over_time) { // else other plans need not reserve what this proof assumes
       raise_bound(bound_of(s, {decided->bound, weft::lower_bound::rule::search}), r);
     }
     std::vector<row> as_decided;

@@ -105,6 +105,11 @@ inline selection select(const options& o, const strategy_names& all, const std::
     throw weft::error("--contention makes transfers of a run wait, and --objective period has no run: it is the "
                       "largest load of a device or link; leave --contention out");
   }
+  if (o.memory == weft::memory_rule::over_time && !(plans && whole)) {
+    throw weft::error(plans ? "--memory over_time is for --partition best --schedule best, as the other partitioners "
+                              "reserve memory"
+                            : "--memory over_time is of schedules, and there is none; leave it out");
+  }
   if (o.objective == objective::energy) {
     for (const auto& name : chosen.refiners) {
       if (name != no_name && !refines_energy(name)) {

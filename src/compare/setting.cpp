@@ -6,6 +6,7 @@
 #include "tool/random_graphs.hpp"
 
 #include "weft/bound/best.hpp"
+#include "weft/bound/component_memory.hpp"
 #include "weft/cost/table.hpp"
 #include "weft/io/job_shop.hpp"
 #include "weft/workload/generate/suite.hpp"
@@ -105,6 +106,7 @@ bench::bench(const options& o) {
       inputs.push_back(std::move(loaded));
     }
   }
+  const bool over_time = o.memory == weft::memory_rule::over_time || !o.validate.empty();
   const auto brings_devices = [](const input& i) { return i.devices || i.placement_study; };
   const auto own = static_cast<std::size_t>(std::count_if(inputs.begin(), inputs.end(), brings_devices));
   if (o.platforms.empty() && own < inputs.size()) {
@@ -130,7 +132,7 @@ bench::bench(const options& o) {
                           .placement_study = i.placement_study.get(),
                           .unit_seconds = 1e-3});
     } else if (i.devices) {
-      add(i.name, i.read.model.ops, std::string{own_devices}, *i.devices, *i.times, i.read.model.notes);
+      add(i.name, i.read.model.ops, std::string{own_devices}, *i.devices, *i.times, i.read.model.notes, over_time);
     } else {
       auto* targets = &platforms;
       if (i.read.model.ops.takes_several_slots()) {
@@ -154,7 +156,7 @@ bench::bench(const options& o) {
             notes.push_back(std::move(note));
           }
         }
-        add(i.name, model.ops, platform_names[k], target.devices, std::move(costs), std::move(notes));
+        add(i.name, model.ops, platform_names[k], target.devices, std::move(costs), std::move(notes), over_time);
       }
     }
   }
@@ -173,11 +175,14 @@ void bench::name_all(std::vector<std::string>& platform_names) {
 }
 
 void bench::add(const std::string& name, const weft::workload& w, std::string platform_name, const weft::platform<>& q,
-                weft::cost::lowered costs, std::vector<std::string> notes) {
+                weft::cost::lowered costs, std::vector<std::string> notes, bool over_time) {
   settings.push_back(
     {.workload_name = name, .platform_name = std::move(platform_name), .notes = std::move(notes)});
   auto& task = settings.back().task.emplace(w, q, std::move(costs));
-  settings.back().bound = weft::bound::best(task);
+  if (over_time) {
+    settings.back().over_time = task.with_demands(weft::bound::resident_demands(task, 1));
+  }
+  settings.back().bound = weft::bound::best(settings.back().for_bounds());
 }
 
 } // namespace comparison

@@ -43,11 +43,14 @@ struct setting {
   std::string platform_name;
   const study* placement_study = nullptr; ///< then there is no task
   std::optional<problem> task = {};
-  weft::lower_bound bound = {};
+  std::optional<problem> over_time = {}; ///< with demands that no run exceeds, if reservations are not for all plans
+  weft::lower_bound bound = {};          ///< on the makespan of the plans that are allowed
   double bound_of_period = weft::report::absent; ///< filled where it is needed
   double unit_seconds = 1;                       ///< seconds per unit of all times
   std::vector<std::string> notes = {};           ///< what the costs rest on
 
+  /// The task with the demands that all plans keep to.
+  const problem& for_bounds() const { return over_time ? *over_time : *task; }
   const weft::workload& workload() const { return placement_study ? placement_study->ops : task->workload(); }
 };
 
@@ -66,7 +69,7 @@ struct bench {
 private:
   void name_all(std::vector<std::string>& platform_names);
   void add(const std::string& name, const weft::workload& w, std::string platform_name, const weft::platform<>& q,
-           weft::cost::lowered costs, std::vector<std::string> notes);
+           weft::cost::lowered costs, std::vector<std::string> notes, bool over_time);
 };
 
 } // namespace comparison

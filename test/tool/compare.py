@@ -69,6 +69,33 @@ def energy(write):
     refused('--workload', 'suite:fft', '--objective', 'energy', because="the devices of 'suite:fft")
 
 
+def memory(write):
+    """A colocated chain whose reservations do not fit on the fast device, but whose runs do."""
+    chain = write('chain.json', json.dumps({'format': 'weft.workload', 'version': 1, 'ops': [
+        {'name': name, 'work': 8, 'outputs': [40], 'group': 'g', **({'inputs': [before]} if before else {})}
+        for name, before in (('a', None), ('b', 'a'), ('c', 'b'))]}))
+    pair = write('pair.json', json.dumps({'format': 'weft.platform', 'version': 1, 'devices': [
+        {'name': 'slow', 'kind': 'cpu', 'speed': 1, 'memory': 1000, 'idle_watts': 1, 'active_watts': 2},
+        {'name': 'fast', 'kind': 'cpu', 'speed': 8, 'memory': 100, 'idle_watts': 1, 'active_watts': 2}],
+        'links': {'uniform': {'latency': 1, 'bandwidth': 10}}}))
+    task = ('--workload', chain, '--platform', pair, '--work', 'seconds')
+    both = (*task, '--partition', 'heft,branch_and_bound,best', '--schedule', 'static_order,best', '--budget',
+            '500moves')
+    check([x['makespan'] for x in rows(*both)] == ['24', '24', '24'], 'reserved: all on the slow device')
+    for contention in ('none', 'port', 'fair'):
+        for objective, values in (('makespan', ['24', '24', '3']), ('energy', ['72', '72', '9'])):
+            r = rows(*both, '--memory', 'over_time', '--contention', contention, '--objective', objective)
+            check([x['makespan'] for x in r] == values and [x['status'] for x in r] == ['solved', 'solved', 'optimal'],
+                  f'over time: {contention}, {objective}: {r}')
+            check(all(float(x['lower_bound']) <= float(values[2]) for x in r), f'a bound on all of them: {r}')
+    refused(*task, '--memory', 'over_time', because='for --partition best')
+    refused(*both, '--objective', 'period', '--memory', 'over_time', because='leave it out')
+    fast = write('fast.json', json.dumps({'format': 'weft.schedule', 'version': 1, 'ops': [
+        {'op': name, 'device': 'fast', 'start': i, 'finish': i + 1} for i, name in enumerate('abc')]}))
+    r = run(*task, '--validate', fast)
+    check(r.returncode == 0 and 'valid; makespan 3 s' in r.stdout, f'the bound is not one of reservations: {r.stdout}')
+
+
 def main(folder):
     def write(name, text):
         path = os.path.join(folder, name)
@@ -138,6 +165,7 @@ def main(folder):
     r = rows(*using(NET, PLATFORM, '--objective', 'latency'))
     check(r[0]['objective'] == 'latency' and r[0]['schedule'] == 'fifo', 'the latency of one run is its makespan')
     energy(write)
+    memory(write)
     stg = write('tasks.stg', '3\n0 0 0\n1 2 1 0\n2 2 1 0\n3 2 1 0\n4 0 3 1 2 3\n')
     r = rows('--workload', stg, '--platform', 'identical:2', '--partition', 'best', '--schedule', 'best')
     check(r[0]['makespan'] == '4' and r[0]['status'] == 'optimal', f'three tasks of 2 on two processors take 4: {r}')
