@@ -60,6 +60,7 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   CHECK(section["combinations"][1]["reason"] == "no room");
   CHECK(section["combinations"][0]["refine"] == "none");
   CHECK(section["objective"] == "makespan");
+  CHECK(section["unit"] == "s");
   CHECK(section["unit_seconds"] == 1);
 
   REQUIRE(json["strategies"].size() == 2);
