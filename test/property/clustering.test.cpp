@@ -18,7 +18,7 @@
 namespace weft::test {
 namespace property_clustering_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 namespace cluster = partition::cluster;
 using costs_type = cluster::mean_costs<problem_type>;
 
@@ -89,7 +89,7 @@ struct mean_model : cost::link_transfers {
 
 TEST_CASE("property: clusters are whole, numbered, fit somewhere, and come out again") {
   holds_for_all("clusters", {}, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const costs_type costs{made.task};
     cluster::unbounded_schedule schedule{costs, costs.by_bottom_level()};
     const double separate = schedule.parallel_time([&](op_id v) { return made.task.component(v); });
@@ -107,7 +107,7 @@ TEST_CASE("property: a parallel time can be reached on enough devices") {
   o.max_ops = 7;
   o.max_slots = 1;
   holds_for_all("parallel time", o, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const costs_type costs{made.task};
     for_each_clusterer([&](const char* name, const auto& clusterer) {
       const auto k = clusterer(costs);
@@ -137,7 +137,7 @@ TEST_CASE("property: a parallel time can be reached on enough devices") {
 
 TEST_CASE("property: clustering schedulers make valid plans that run to the end") {
   holds_for_all("clustering schedulers", {}, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto& p = made.task;
     const auto check = [&](const std::string& who, const auto& scheduler) {
       rng random{s.seed};
@@ -170,7 +170,7 @@ TEST_CASE("property: clustering schedulers make valid plans that run to the end"
 
 TEST_CASE("property: shares of favourite children obey the program and never make it worse") {
   holds_for_all("favourite children", {}, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto lp = partition::sct::program_of(costs_type{made.task});
     const auto share = partition::sct::averaged_matchings{30}(lp);
     std::vector<double> leaving(lp.num_ops(), 0.0), entering(lp.num_ops(), 0.0);
@@ -198,7 +198,7 @@ TEST_CASE("property: with unlimited memory and all kinds clustering schedulers a
   sample_options o;
   o.limits = false;
   holds_for_all("clustering is feasible", o, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     rng random{s.seed};
     workspace scratch;
     RC_ASSERT(partition::dsc{}(made.task, random, scratch).has_value());

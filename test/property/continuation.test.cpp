@@ -29,7 +29,7 @@
 namespace weft::test {
 namespace property_continuation_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 constexpr double never = std::numeric_limits<double>::infinity();
 
 struct old_run {
@@ -92,7 +92,7 @@ sample_options any_problem() {
 
 TEST_CASE("a plan that goes on from any time runs as it would have, to the last bit") {
   holds_for_all("the same run", any_problem(), [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto old = run_of(made.task, s.seed);
     if (!old) {
       return;
@@ -176,7 +176,7 @@ struct slower_device : Cost {
 
 TEST_CASE("whatever is planned for the rest can happen, on slower devices and without some") {
   holds_for_all("possible runs", any_problem(), [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto old = run_of(made.task, s.seed);
     if (!old) {
       return;
@@ -372,7 +372,7 @@ TEST_CASE("the best plans of what is left are the best continuations") {
   o.max_slots = 1;
   o.sends = false;
   holds_for_all("the optimum", o, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto old = run_of(made.task, s.seed);
     if (!old) {
       return;

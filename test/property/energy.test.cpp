@@ -23,7 +23,7 @@
 namespace weft::test {
 namespace property_energy_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 
 constexpr int problems = rounds(10'000);
 
@@ -113,7 +113,7 @@ TEST_CASE("energy: scores, bounds and trade-offs are those of trying everything,
   for (int round = 0; round < problems; ++round) {
     CAPTURE(round);
     const sample s = random_sample(round);
-    const instance made{s};
+    const sampled_problem made{s};
     const problem_type& p = made.task;
     const objective::energy joules;
     double idle_watts = 0;

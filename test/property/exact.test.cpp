@@ -12,7 +12,7 @@
 namespace weft::test {
 namespace property_exact_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 
 outcome<partition::decided> solve_exactly(const problem_type& p) {
   rng random;
@@ -35,7 +35,7 @@ sample_options small(std::uint32_t ops, std::uint32_t devices) {
 }
 
 void check_against_brute_force(const sample& s) {
-  const instance made{s};
+  const sampled_problem made{s};
   brute_force<problem_type> all{made.task};
   const double least = all.makespan();
   const auto exact = solve_exactly(made.task);
@@ -64,7 +64,7 @@ TEST_CASE("property: branch and bound finds what trying everything finds, on up 
 
 TEST_CASE("property: nothing beats branch and bound") {
   holds_for_all("nothing beats it", small(7, 3), [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto& p = made.task;
     const auto exact = solve_exactly(p);
     const auto simulators = all_simulators(p);
@@ -114,7 +114,7 @@ TEST_CASE("branch and bound: a component that is allowed nowhere is named") {
   s.edges = {{0, 0, 1}};
   s.devices = {{.memory_capacity = 7}};
   s.links = {{}};
-  const instance made{s};
+  const sampled_problem made{s};
   const auto exact = solve_exactly(made.task);
   REQUIRE(!exact);
   CHECK(exact.error().cause == infeasibility::kind::out_of_memory);
@@ -131,7 +131,7 @@ TEST_CASE("brute force: problems with a known optimum") {
   fork.links = {{.latency = 0, .bandwidth = 1}};
   fork.send_work = 1;
   const auto optimum = [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     return brute_force<problem_type>{made.task}.makespan();
   };
   CHECK(optimum(fork) == 8);

@@ -22,7 +22,7 @@
 namespace weft::test {
 namespace property_incremental_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 
 using schedule_type = refine::incremental_schedule<problem_type>;
 
@@ -292,7 +292,7 @@ void walk(const problem_type& p, const plan& start, std::uint64_t seed) {
 
 void walk_on_all(const std::string& what, const sample_options& o) {
   holds_for_all(what, o, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto& p = made.task;
     rng random{s.seed};
     workspace scratch;

@@ -27,7 +27,7 @@ namespace property_list_schedulers_test {
 using namespace weft;
 using namespace weft::test;
 using namespace weft::partition;
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 
 /// A slot that remembers when the last op of all ends.
 double planned_end = 0;
@@ -94,12 +94,12 @@ struct check_each {
 
 TEST_CASE("property: list schedulers plan what can run, no later than planned") {
   holds_for_all("with sends and limits", {}, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     check_each all{made.task, true, s.seed};
     standard_strategies::list_schedulers(all);
   });
   holds_for_all("without sends", {.sends = false}, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     check_each all{made.task, false, s.seed};
     standard_strategies::list_schedulers(all);
   });
@@ -107,7 +107,7 @@ TEST_CASE("property: list schedulers plan what can run, no later than planned") 
 
 TEST_CASE("property: list schedulers find a place for everything where memory is ample and kinds do not matter") {
   holds_for_all("feasible", {.limits = false}, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     rng random{1};
     workspace scratch;
     RC_ASSERT(heft{}(made.task, random, scratch).has_value());
@@ -165,7 +165,7 @@ placement place(const problem_type& p) {
 
 TEST_CASE("property: pair schedulers choose the best of all pairs") {
   holds_for_all("pairs", {.max_ops = 30, .generic = true}, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto& p = made.task;
     const auto level = list::static_levels(p);
     const list::mean_costs mean{p};

@@ -15,11 +15,11 @@
 namespace weft::test {
 namespace property_memory_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 
 /// The same sample with devices that have about as much memory as all needs at once, shared unevenly.
 sample tightened(sample s) {
-  const instance made{s};
+  const sampled_problem made{s};
   rng random{s.seed};
   const auto all = bound::live_memory(made.task).bytes;
   for (auto& d : s.devices) {
@@ -41,7 +41,7 @@ TEST_CASE("memory over time: what is called feasible is") {
   o.max_devices = 4;
   holds_for_all("plans of best keep to the memory", o, [](const sample& plain) {
     const sample s = tightened(plain);
-    const instance made{s};
+    const sampled_problem made{s};
     const problem_type& p = made.task;
     const solve::best_options options{.moves = 300, .seed = s.seed, .memory = {memory_rule::over_time}};
     const auto r = solve::best(p, options);
@@ -68,7 +68,7 @@ TEST_CASE("memory descent: never needs more than what it was given") {
   o.max_ops = 25;
   holds_for_all("memory descent", o, [](const sample& plain) {
     const sample s = tightened(plain);
-    const instance made{s};
+    const sampled_problem made{s};
     const problem_type& p = made.task;
     rng random{s.seed};
     placement where(p.num_ops(), none);
@@ -105,7 +105,7 @@ TEST_CASE("offsets: a device needs no less than its peak, and nothing overlaps")
   o.max_ops = 25;
   o.max_devices = 4;
   holds_for_all("offsets on devices", o, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const problem_type& p = made.task;
     const auto r = solve::best(p, {.moves = 100, .seed = s.seed});
     RC_PRE(r.has_plan());

@@ -14,7 +14,7 @@
 namespace weft::test {
 namespace property_metamorphic_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 
 outcome<partition::decided> decide(const std::string& name, const problem_type& p, std::uint64_t seed) {
   rng random{seed};
@@ -60,8 +60,8 @@ TEST_CASE("property: a unit of time that is a power of two changes no decision a
   holds_for_all("scaling", {}, [](const sample& s) {
     const auto exponent = static_cast<int>(s.seed % 41) - 20;
     const double factor = std::ldexp(1.0, exponent == 0 ? 1 : exponent);
-    const instance made{s};
-    const instance scaled{slower(s, factor, s.seed % 3 != 0)};
+    const sampled_problem made{s};
+    const sampled_problem scaled{slower(s, factor, s.seed % 3 != 0)};
     RC_ASSERT(bound::best(scaled.task).value == factor * bound::best(made.task).value);
     const auto simulators = all_simulators(made.task);
     const auto scaled_simulators = all_simulators(scaled.task);
@@ -192,7 +192,7 @@ TEST_CASE("property: the numbers of the ops do not matter to a run") {
         d.slots = 1;
       }
     }
-    const instance made{s};
+    const sampled_problem made{s};
     rng random{s.seed};
     workspace scratch;
     const auto decided = partition::run(partition::hash{}, made.task, random, scratch);
@@ -203,7 +203,7 @@ TEST_CASE("property: the numbers of the ops do not matter to a run") {
     const bool keep_ties = random.below(2) == 0;
     const auto keep = keep_ties ? released_together(made.ops) : std::vector<std::vector<op_id>>{};
     const auto numbers = renumber(s.ops.size(), keep, random);
-    const instance other{renumbered(s, numbers)};
+    const sampled_problem other{renumbered(s, numbers)};
     const plan same{renumbered(decided->plan.placement, numbers), {}};
     const auto before = all_simulators(made.task);
     const auto after = all_simulators(other.task);
@@ -219,13 +219,13 @@ TEST_CASE("property: the numbers of the ops do not matter to a run") {
 
 TEST_CASE("property: the numbers of the ops do not matter to bounds and to strategies without randomness") {
   holds_for_all("renumbered decisions", generic(), [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     rng random{s.seed};
     auto keep = released_together(made.ops);
     const auto equal = equally_important(made.task);
     keep.insert(keep.end(), equal.begin(), equal.end());
     const auto numbers = renumber(s.ops.size(), keep, random);
-    const instance other{renumbered(s, numbers)};
+    const sampled_problem other{renumbered(s, numbers)};
     RC_ASSERT(about(bound::best(made.task).value, bound::best(other.task).value));
     for (const std::string name : {"batch_split", "mite", "iterated_critical_path", "heft"}) {
       const auto before = decide(name, made.task, s.seed);
@@ -248,8 +248,8 @@ TEST_CASE("property: a device that no op may run on does not change bounds") {
     s.cost = sample::cost_kind::linear;
     sample more = s;
     more.devices.insert(more.devices.begin(), {.kind = device_kind::dsp, .speed = 1e15, .slots = 4});
-    const instance made{s};
-    const instance extended{more};
+    const sampled_problem made{s};
+    const sampled_problem extended{more};
     const auto before = bound::best(made.task);
     const auto after = bound::best(extended.task);
     RC_ASSERT(about(before.value, after.value));

@@ -23,7 +23,7 @@
 namespace weft::test {
 namespace property_refine_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 
 template <class Refiner, class Policy>
 void check_refiner(const Refiner& search, const problem_type& p, const plan& start, std::uint64_t seed,
@@ -55,7 +55,7 @@ void never_worse(const std::string& what, const Refiner& search) {
   sample_options o;
   o.max_ops = 30;
   holds_for_all(what, o, [&](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     rng random{s.seed};
     workspace scratch;
     const auto start = s.seed % 2 == 0 ? partition::run(partition::heft{}, made.task, random, scratch)
@@ -117,7 +117,7 @@ TEST_CASE("property: local search never makes a plan worse under any policy") {
   sample_options o;
   o.max_ops = 30;
   holds_for_all("refiners", o, [&](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto& p = made.task;
     const auto check_start = [&](const auto& partitioner) {
       rng random{s.seed};
@@ -158,7 +158,7 @@ TEST_CASE("property: without sends, a plan of HEFT runs exactly as planned") {
   o.sends = false;
   o.max_slots = 1;
   holds_for_all("planned times", o, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto& p = made.task;
     rng random{s.seed};
     workspace scratch;

@@ -98,7 +98,7 @@ any_cost make_cost(const sample& s, const std::vector<double>& seconds) {
 }
 } // namespace
 
-instance::instance(const sample& s)
+sampled_problem::sampled_problem(const sample& s)
     : ops{make_workload(s)}, devices{make_platform(s)}, seconds{s.seconds}, task{ops, devices, make_cost(s, seconds)} {}
 
 } // namespace weft::test

@@ -91,7 +91,7 @@ workload make_workload(const sample& s);
 platform<any_links> make_platform(const sample& s);
 
 /// What a sample says, built. Owns everything that its problem refers to.
-struct instance {
+struct sampled_problem {
   using problem_type = problem<workload, platform<any_links>, any_cost>;
 
   workload ops;
@@ -99,9 +99,9 @@ struct instance {
   std::vector<double> seconds;
   problem_type task;
 
-  explicit instance(const sample& s);
-  instance(const instance&) = delete;
-  instance& operator=(const instance&) = delete;
+  explicit sampled_problem(const sample& s);
+  sampled_problem(const sampled_problem&) = delete;
+  sampled_problem& operator=(const sampled_problem&) = delete;
 };
 
 } // namespace weft::test

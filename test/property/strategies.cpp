@@ -29,7 +29,7 @@ std::vector<std::string> partitioner_names(std::size_t num_ops, std::size_t limi
   return names;
 }
 
-std::vector<named_simulator> all_simulators(const instance::problem_type& p) {
+std::vector<named_simulator> all_simulators(const sampled_problem::problem_type& p) {
   std::vector<named_simulator> all;
   for (const auto& name : all_strategies().policy_names()) {
     for (const auto contention : {contention_model::none, contention_model::port, contention_model::fair}) {

@@ -12,7 +12,7 @@
 
 namespace weft::test {
 
-using strategies = registry<instance::problem_type>;
+using strategies = registry<sampled_problem::problem_type>;
 
 /// Those of the library, and under the names `quick iterated_local_search` and `quick branch_and_bound` the same with
 /// little time to search.
@@ -25,10 +25,10 @@ std::vector<std::string> partitioner_names(std::size_t num_ops, std::size_t limi
 struct named_simulator {
   std::string policy;
   contention_model contention;
-  std::unique_ptr<any_simulator<instance::problem_type>> run;
+  std::unique_ptr<any_simulator<sampled_problem::problem_type>> run;
 };
 
 /// Every policy of the library under every contention model.
-std::vector<named_simulator> all_simulators(const instance::problem_type& p);
+std::vector<named_simulator> all_simulators(const sampled_problem::problem_type& p);
 
 } // namespace weft::test

@@ -14,7 +14,7 @@
 namespace weft::test {
 namespace property_strategies_test {
 
-using problem_type = instance::problem_type;
+using problem_type = sampled_problem::problem_type;
 /// The reason is about a component that exists, and is true as far as one can say without redoing the placement.
 void check_reason(const std::string& who, const problem_type& p, const infeasibility& i) {
   const auto expect = [&](bool holds, const char* what) {
@@ -100,7 +100,7 @@ void check_repeats(const std::string& name, const problem_type& p, std::uint64_t
 
 TEST_CASE("property: every strategy under every policy makes a valid run, or says truly why there is none") {
   holds_for_all("strategies", {}, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto& p = made.task;
     const lower_bound bound = bound::best(p);
     const auto simulators = all_simulators(p);
@@ -133,7 +133,7 @@ TEST_CASE("property: with unlimited memory and all kinds there is always a plan"
   sample_options o;
   o.limits = false;
   holds_for_all("feasible", o, [](const sample& s) {
-    const instance made{s};
+    const sampled_problem made{s};
     const auto& p = made.task;
     for (const auto& name : partitioner_names(p.num_ops(), 0)) {
       rng random{s.seed};

@@ -15,12 +15,12 @@
 namespace property_throughput_test {
 
 using namespace weft;
-using test::instance;
+using test::sampled_problem;
 using test::sample;
 
 TEST_CASE("property: throughput::best returns a valid placement, its period, and a bound below every period") {
   test::holds_for_all("best keeps its promises", {}, [](const sample& s) {
-    const instance x{s};
+    const sampled_problem x{s};
     const auto& p = x.task;
     rng random{s.seed};
     const auto found = throughput::best{.rounds = 3, .moves_per_round = 2000}(p, random);
@@ -38,13 +38,13 @@ TEST_CASE("property: throughput::best returns a valid placement, its period, and
 
 TEST_CASE("property: a ledger equals the full evaluation under any cost model") {
   test::holds_for_all("moves are updated exactly", {.limits = false}, [](const sample& s) {
-    const instance x{s};
+    const sampled_problem x{s};
     const auto& p = x.task;
     if (p.num_devices() < 2 || p.num_components() == 0) {
       return;
     }
-    const throughput::flow<instance::problem_type> f{p};
-    throughput::ledger<instance::problem_type> books{f, std::vector<device_id>(p.num_components(), 0)};
+    const throughput::flow<sampled_problem::problem_type> f{p};
+    throughput::ledger<sampled_problem::problem_type> books{f, std::vector<device_id>(p.num_components(), 0)};
     rng random{s.seed};
     placement where(p.num_ops(), 0);
     for (int i = 0; i < 20; ++i) {
