@@ -12,7 +12,6 @@
 #include "weft/workload/workload.hpp"
 
 #include <concepts>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -117,47 +116,12 @@ platform<> platform_copy(const P& p) {
 class lowered_problem {
 public:
   template <class W, class P, class C>
-  explicit lowered_problem(const problem<W, P, C>& p) {
-    constexpr bool same_workload = std::same_as<W, workload>;
-    constexpr bool same_platform = std::same_as<P, platform<>>;
-    if constexpr (!same_workload) {
-      detail::workload_copy copy{p.workload()};
-      workload_.emplace(copy.take());
-      original_ = copy.take_original();
-    }
-    if constexpr (!same_platform) {
-      platform_.emplace(detail::platform_copy(p.platform()));
-    }
-    auto cost = cost::lower(p.cost(), p.workload(), p.platform(), original_);
-    if constexpr (same_workload && same_platform) {
-      instance_.emplace(p.with_costs(std::move(cost)));
-    } else {
-      std::vector<byte_count> demand;
-      for (component_id c = 0; c < p.num_components(); ++c) {
-        demand.push_back(p.demand(c));
-      }
-      const auto& w = [&]() -> const workload& {
-        if constexpr (same_workload) {
-          return p.workload();
-        } else {
-          return *workload_;
-        }
-      }();
-      const auto& q = [&]() -> const platform<>& {
-        if constexpr (same_platform) {
-          return p.platform();
-        } else {
-          return *platform_;
-        }
-      }();
-      instance_.emplace(instance{w, q, std::move(cost)}.with_demands(std::move(demand)));
-    }
-  }
+  explicit lowered_problem(const problem<W, P, C>& p) : instance_{instance_of(p)} {}
   lowered_problem(const lowered_problem&) = delete;
   lowered_problem& operator=(const lowered_problem&) = delete;
 
-  const instance& operator*() const { return *instance_; }
-  const instance* operator->() const { return &*instance_; }
+  const instance& operator*() const { return instance_; }
+  const instance* operator->() const { return &instance_; }
   /// The problem's number of a tensor of the instance.
   tensor_id original(tensor_id t) const { return original_.empty() ? t : original_[t]; }
   /// A plan of the instance as one of the problem.
@@ -169,10 +133,38 @@ public:
   }
 
 private:
-  std::optional<workload> workload_;
-  std::optional<platform<>> platform_;
+  template <class W, class P, class C>
+  instance instance_of(const problem<W, P, C>& p) {
+    if constexpr (std::same_as<W, workload> && std::same_as<P, platform<>>) {
+      return p.with_costs(cost::lower(p.cost(), p.workload(), p.platform()));
+    } else {
+      std::vector<byte_count> demand;
+      for (component_id c = 0; c < p.num_components(); ++c) {
+        demand.push_back(p.demand(c));
+      }
+      const auto& w = kept(p.workload());
+      const auto& q = kept(p.platform());
+      return instance{w, q, cost::lower(p.cost(), p.workload(), p.platform(), original_)}.with_demands(
+        std::move(demand));
+    }
+  }
+  const workload& kept(const workload& w) { return w; }
+  const platform<>& kept(const platform<>& q) { return q; }
+  template <dataflow_workload W>
+  const workload& kept(const W& w) {
+    detail::workload_copy copy{w};
+    original_ = copy.take_original();
+    return workload_ = copy.take();
+  }
+  template <device_platform P>
+  const platform<>& kept(const P& q) {
+    return platform_ = detail::platform_copy(q);
+  }
+
+  workload workload_;   // of other types; else empty
+  platform<> platform_; // the same
   std::vector<tensor_id> original_;
-  std::optional<instance> instance_; // last, since it refers to the others
+  instance instance_;   // last, since it may refer to the others
 };
 
 /// A problem as numbers. Compute times are asked for once for each op and class of devices.

@@ -57,7 +57,8 @@ template <class T>
 std::string describe(const T& of, const char* what, std::uint32_t id) {
   std::string text = what + std::to_string(id);
   if constexpr (requires { std::string_view{of.name(id)}; }) {
-    if (const std::string_view name = of.name(id); !name.empty()) {
+    const auto& kept = of.name(id); // may be a string made for this call
+    if (const std::string_view name{kept}; !name.empty()) {
       text.append(" '").append(name).append("'");
     }
   }

@@ -2,6 +2,7 @@
 /// The times of any cost model as numbers, in one type.
 #pragma once
 
+#include "weft/core/buffer.hpp"
 #include "weft/core/config.hpp"
 #include "weft/core/shared.hpp"
 #include "weft/cost/compose.hpp"
@@ -153,7 +154,7 @@ private:
   };
 
   struct ways {
-    std::vector<lowered_line> lines = {};              // per pair of devices; empty if the model is asked
+    buffer<lowered_line> lines = {};              // per pair of devices; empty if the model is asked
     std::vector<double> sends = {};                    // per sender; empty if the model is asked
     std::shared_ptr<const asked_model> model = nullptr;
     std::vector<double> factors = {};                  // per pair of devices on what the model says; empty: 1

@@ -6,6 +6,7 @@
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/linear.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -57,7 +58,7 @@ private:
   static constexpr times table_of(const Cost& cost, const W& w, const P& p) {
     times made;
     const auto num_ops = static_cast<std::size_t>(w.num_ops());
-    std::vector<std::vector<double>> columns; // per class
+    std::vector<double> columns; // of each class, one after another
     for (const device_id d : ids(p.num_devices())) {
       if constexpr (cost_parts::has_device_classes<Cost, W, P>) {
         if (const device_id first = cost.device_class(w, p, d); first != d) {
@@ -65,25 +66,26 @@ private:
           continue;
         }
       }
-      std::vector<double> column;
-      column.reserve(num_ops);
+      const std::size_t num_classes = made.first_device.size();
       for (const op_id v : ids(num_ops)) {
-        column.push_back(cost.compute_time(w, v, p, d));
+        columns.push_back(cost.compute_time(w, v, p, d));
       }
+      const double* const column = columns.data() + num_classes * num_ops;
       std::size_t same = 0; // the first class with these times
-      while (same < columns.size() && columns[same] != column) {
+      while (same < num_classes && !std::equal(column, column + num_ops, columns.data() + same * num_ops)) {
         ++same;
       }
-      if (same == columns.size()) {
-        columns.push_back(std::move(column));
+      if (same == num_classes) {
         made.first_device.push_back(d);
+      } else {
+        columns.resize(num_classes * num_ops);
       }
       made.class_of.push_back(static_cast<std::uint32_t>(same));
     }
-    made.seconds.reserve(num_ops * columns.size());
+    made.seconds.reserve(columns.size());
     for (const op_id v : ids(num_ops)) {
-      for (const auto& column : columns) {
-        made.seconds.push_back(column[v]);
+      for (std::size_t k = 0; k < made.first_device.size(); ++k) {
+        made.seconds.push_back(columns[k * num_ops + v]);
       }
     }
     return made;
