@@ -3,13 +3,15 @@
 
 #include "simulate/random_problem.hpp"
 
-#include "weft/partition/heft.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/contention.hpp"
+#include "weft/simulate/fair_sharing.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
+#include "weft/simulate/under.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/throughput/best.hpp"
-#include "weft/validate/memory_shortage.hpp"
+#include "weft/throughput/loads.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,6 +45,7 @@ public:
   group_id group(op_id v) const { return w_->group(v) == none ? none : num_groups_less_one() - w_->group(v); }
   double work(op_id v) const { return w_->work(v); }
   std::string name(op_id v) const { return "op" + std::to_string(v); }
+  std::string type(op_id v) const { return v % 3 == 0 ? "forward" : "backward"; }
 
 private:
   group_id num_groups_less_one() const { return static_cast<group_id>(w_->num_groups() - 1); }
@@ -160,43 +163,107 @@ TEST_CASE("lower: demands that are not the default") {
   CHECK(lower(some(problem{x.w, q}))->demand(0) == 3);
 }
 
-TEST_CASE("solve::best: a shortage has the tensors of the problem") {
+/// Ops for the first device only, which hold 60 + 30 + 30 bytes at a time.
+workload too_large() {
   workload_builder b;
-  const auto first = b.add_op({.work = 1, .bytes = 40});
-  const auto second = b.add_op({.work = 1, .bytes = 70});
-  const auto last = b.add_op({.work = 1});
+  const auto add = [&](byte_count bytes) {
+    return b.add_op({.work = 1, .bytes = bytes, .kinds = device_kind::cpu});
+  };
+  const auto first = add(60);
+  const auto second = add(30);
+  const auto third = add(30);
+  const auto last = add(0);
+  b.add_edge(first, second);
+  b.add_edge(second, third);
+  b.add_edge(third, last);
   b.add_edge(first, last);
-  b.add_edge(second, last);
-  const auto made = std::move(b).build();
+  return std::move(b).build();
+}
+
+TEST_CASE("solve::best: a shortage has the tensors of the problem, also on a network") {
+  const auto made = too_large();
   const mirrored w{made};
-  const platform<> q{{{.memory_capacity = 100}}, link_matrix{1}};
+  const platform<> q{{{.memory_capacity = 100}, {.kind = device_kind::gpu, .memory_capacity = 100}}, link_matrix{2}};
   const problem p{w, q};
-  const auto found = solve::best(p, {.moves = 100, .memory = {memory_rule::over_time}});
-  CHECK_FALSE(found.has_plan());
-  if (found.shortage) {
+  const auto check = [&](const solve::best_result& found) {
+    CHECK_FALSE(found.has_plan());
+    REQUIRE(found.shortage);
+    REQUIRE(found.shortage->alive.size() == 3);
     for (const auto& t : found.shortage->alive) {
       CHECK(w.producer(t.tensor) == t.producer);
       CHECK(w.bytes(t.tensor) == t.bytes);
     }
+    CHECK(found.shortage->alive[1].tensor < found.shortage->alive[2].tensor); // as large as each other
+  };
+  const solve::best_options over_time{.moves = 100, .memory = {memory_rule::over_time}};
+  check(solve::best(p, over_time));
+  check(solve::best(p, simulate::under{schedule::static_order{}, simulate::fair_sharing{}}, over_time));
+}
+
+TEST_CASE("solve::best: plans of workloads of other types on networks are as good in the problem") {
+  rng random{24};
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    const test::drawn x{random};
+    const mirrored w{x.w};
+    const problem p{w, x.q};
+    const auto check = [&](const auto& network) {
+      const simulate::under on{schedule::static_order{}, network};
+      const auto found = solve::best(p, on, {.moves = 200, .seed = round});
+      if (found.has_plan()) {
+        simulate::simulator_under runs{p, on};
+        CHECK(runs.run(found.plan, simulate::no_observer{}).makespan == found.makespan);
+      }
+    };
+    check(simulate::fair_sharing{});
+    check(simulate::port_contention{});
+    check(simulate::any_network{contention_model::port});
   }
 }
 
-TEST_CASE("throughput::best: of instances and of what they are made of") {
-  rng random{23};
+TEST_CASE("lower: costs that were lowered ask their model for the tensors of the problem") {
+  rng random{25};
   for (int round = 0; round < 20; ++round) {
     const test::drawn x{random};
-    const borrowed q{&x.q};
-    const problem p{x.w, q};
-    rng one{1}, two{1};
-    const throughput::best few{.rounds = 2, .moves_per_round = 200};
-    const auto a = few(p, one);
-    const auto b = few(*lower(p), two);
-    REQUIRE(bool(a) == bool(b));
-    if (a) {
-      CHECK(a->placement == b->placement);
-      CHECK(a->period == b->period);
+    const mirrored w{x.w};
+    const problem p{w, x.q, cost::lowered{packets{}, w, x.q}};
+    check_lowered(p, lower(p));
+  }
+}
+
+TEST_CASE("lower: what heuristics read beside times") {
+  rng random{26};
+  for (int round = 0; round < 20; ++round) {
+    const test::drawn x{random};
+    const mirrored w{x.w};
+    const problem p{w, x.q};
+    const auto numbers = lower(p);
+    for (const op_id v : ids(w.num_ops())) {
+      CHECK(numbers->workload().work(v) == w.work(v));
+      CHECK(numbers->workload().type(v) == w.type(v));
     }
   }
+}
+
+/// In the plan's order, by a type of its own, of which only its author knows what it does.
+struct own_order : schedule::static_order {};
+static_assert(solve::detail::needs_numbers_only<schedule::static_order, problem<mirrored, borrowed>>);
+static_assert(!solve::detail::needs_numbers_only<own_order, problem<workload, platform<>>>);
+
+TEST_CASE("throughput::best: its period is the problem's") {
+  rng random{23};
+  int found = 0;
+  for (int round = 0; round < 20; ++round) {
+    const test::drawn x{random};
+    const mirrored w{x.w};
+    const borrowed q{&x.q};
+    const problem p{w, q};
+    rng seed{1};
+    if (const auto a = throughput::best{.rounds = 2, .moves_per_round = 200}(p, seed)) {
+      CHECK(throughput::period(p, a->placement) == doctest::Approx(a->period).epsilon(1e-12));
+      ++found;
+    }
+  }
+  CHECK(found > 5);
 }
 
 } // namespace instance_test

@@ -323,7 +323,8 @@ options parse(int argc, char** argv) {
   o.without_effect = unread(app, o);
   if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
     throw weft::error("--contention goes with --objective makespan, without --pareto: a period has no run in which "
-                      "transfers wait, and the searches for least memory and energy do not know networks");
+                      "transfers wait, and place has no search for least memory or energy on a network; compare "
+                      "--objective energy --contention fair has one for energy");
   }
   if (o.max_batch && (o.modelling.batch != 0 || !o.from_plan.empty())) {
     throw weft::error("--max-batch looks for the batch: leave --batch and --from-plan out");

@@ -4,14 +4,17 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/numbering.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/cost/lowered.hpp"
+#include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +36,7 @@ public:
     const auto n = static_cast<std::size_t>(w.num_ops());
     std::vector<tensor_id> number(static_cast<std::size_t>(w.num_tensors()), none);
     auto& c = made_;
+    numbering<std::string> types;
     c.num_groups_ = static_cast<std::size_t>(w.num_groups());
     bool same = true;
     bool named = false;
@@ -50,7 +54,7 @@ public:
         c.first_consumer_.push_back(static_cast<std::uint32_t>(c.consumers_.size()));
       }
       c.first_output_.push_back(static_cast<tensor_id>(c.bytes_.size()));
-      c.work_.push_back(0); // the costs know
+      c.work_.push_back(static_cast<double>(w.work(v)));
       c.resident_bytes_.push_back(static_cast<byte_count>(w.resident_bytes(v)));
       c.kinds_.push_back(w.kinds(v));
       c.group_.push_back(w.group(v));
@@ -69,6 +73,12 @@ public:
           c.names_.emplace_back(std::string_view{w.name(v)});
         }
       }
+      if constexpr (requires { std::string_view{w.type(v)}; }) {
+        c.types_.push_back(types.number(std::string{w.type(v)}));
+      }
+    }
+    for (std::uint32_t i = 0; i < types.size(); ++i) {
+      c.type_names_.push_back(types[i]);
     }
     if (same) {
       original_.clear();
@@ -112,7 +122,8 @@ platform<> platform_copy(const P& p) {
 /// A problem as an instance, and what that refers to. Ops, devices and components keep their numbers, and times are the
 /// problem's to the last bit (`cost::lowered`), so that a plan of one is a plan of the other, with the same run, but
 /// for the numbers of tensors. Refers to the problem's workload and platform; those of types that are not the library's
-/// are copied, without what only their cost model or objective reads. Made by `lower`.
+/// are copied, without what only their cost model or objective reads. Made by `lower`. Keep it as long as the instance,
+/// which refers to it.
 class lowered_problem {
 public:
   template <class W, class P, class C>
@@ -130,6 +141,16 @@ public:
       s.tensor = s.is_send() ? original(s.tensor) : none;
     }
     return x;
+  }
+  /// The same of what fills a device.
+  memory_shortage original(memory_shortage s) const {
+    for (auto& t : s.alive) {
+      t.tensor = original(t.tensor);
+    }
+    weft::sort(s.alive, [](const auto& a, const auto& b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.tensor < b.tensor;
+    });
+    return s;
   }
 
 private:
@@ -167,12 +188,14 @@ private:
   instance instance_;   // last, since it may refer to the others
 };
 
-/// A problem as numbers. Compute times are asked for once for each op and class of devices.
+/// A problem as numbers. Compute times are asked for once for each op and device, or class of devices where the costs
+/// tell classes.
 /// ```
 /// const auto numbers = weft::lower(problem);
 /// const auto r = weft::solve::best(*numbers, {.seconds = 10});
 /// ```
-/// Complexity: O(ops × classes + devices²) time, and 8 bytes for each op and class.
+/// Complexity: O(ops × devices + devices² + edges) time; 8 bytes for each op and class of devices of equal times, 24
+/// for each pair of devices, and what is copied.
 template <class W, class P, class C>
 lowered_problem lower(const problem<W, P, C>& p) {
   return lowered_problem{p};

@@ -162,8 +162,8 @@ options parse(int argc, char** argv, const strategy_names& all) {
   tool::add_contention_option(app, o.contention);
   std::string memory = "reserved";
   of_runs.push_back(app.add_option("--memory", memory,
-                                   "What best keeps to: room for all tensors of a device at once, as the partitioners\n"
-                                   "do, or for those that are there at each moment of the run"));
+                                   "What best keeps to. reserved: memory for all tensors of a device at once, as the\n"
+                                   "partitioners keep; over_time: for those that exist at each moment of the run"));
   of_runs.back()
     ->check(CLI::IsMember({"reserved", "over_time"}).description(""))
     ->type_name("reserved|over_time")

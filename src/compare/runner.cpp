@@ -145,7 +145,9 @@ private:
     r.partition_seconds = found.stats.partition_seconds;
     row made{std::move(r)};
     if (!found.has_plan()) {
-      if (found.shortage) {
+      if (found.status == weft::status::infeasible && found.reason) { // a proof says more than what came nearest
+        explain(s, *found.reason, made.record);
+      } else if (found.shortage) {
         const auto text = to_string(*found.shortage, [&](weft::op_id v) { return s.workload().name(v); },
                                     [&](weft::device_id d) { return s.task->platform().name(d); }, 0);
         made.record.reason = "in the plan that came nearest, " + text.substr(0, text.find('\n'));

@@ -135,10 +135,12 @@ inline selection select(const options& o, const strategy_names& all, const std::
                                     s.workload_name));
     }
     if (o.objective == objective::energy && !draws_power(*s.task)) {
-      throw weft::error(fmt::format("--objective energy: nothing says what power the devices of '{}' draw; take a "
-                                    "platform that does, such as workstation_2gpu, or a file with idle_watts and "
-                                    "active_watts of devices and joules_per_byte of links",
-                                    s.platform_name == own_devices ? s.workload_name : s.platform_name));
+      const bool own = s.platform_name == own_devices;
+      throw weft::error(fmt::format("--objective energy: nothing says what power the devices of '{}' draw; take a {} "
+                                    "with idle_watts and active_watts of devices and joules_per_byte of links",
+                                    own ? s.workload_name : s.platform_name,
+                                    own ? "workload that is placed on a platform" :
+                                          "platform that does, such as workstation_2gpu, or a file"));
     }
   }
   return chosen;

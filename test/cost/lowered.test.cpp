@@ -23,6 +23,21 @@ struct packets : cost::linear {
   }
 };
 
+/// Which transfers it has is known when it runs.
+struct sometimes_lines : cost::linear {
+  packets others = {};
+  bool lines = false;
+  bool has_lines() const { return lines; }
+  template <class W, class P>
+  double transfer_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {
+    return lines ? cost::linear::transfer_time(w, t, p, from, to) : others.transfer_time(w, t, p, from, to);
+  }
+  template <class W, class P>
+  cost::link_line transfer_line(const W& w, const P& p, device_id from, device_id to) const {
+    return cost::linear::transfer_line(w, p, from, to);
+  }
+};
+
 /// What `original` says, `numbers` says, but for the factors.
 template <class Original, class Lowered>
 void check_same(const Original& original, const Lowered& numbers, const std::vector<double>& factors) {
@@ -69,6 +84,11 @@ TEST_CASE("lowered: the times of models with lines and without, and with factors
     check(cost::tabulated{cost::linear{}, x.w, x.q}, true);
     check(packets{}, false);
     check(cost::scaled{packets{}, 0.3, 0.7}, false);
+    const cost::lowered of_packets{packets{}, x.w, x.q};
+    check(cost::perturbed{of_packets, 0.5, 3}, false);
+    check(cost::scaled{of_packets, 2, 3}, false);
+    check(sometimes_lines{{}, {}, false}, false);
+    check(sometimes_lines{{}, {}, true}, true);
   }
 }
 

@@ -30,6 +30,7 @@ struct wrapper_of {
   constexpr auto transfer_line(const W& w, const P& p, device_id from, device_id to) const {
     return base.transfer_line(w, p, from, to);
   }
+  constexpr bool has_lines() const { return cost_parts::states_lines(base); }
   template <class W, class P>
     requires cost_parts::has_send_time<Base, W, P>
   constexpr double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id to) const {

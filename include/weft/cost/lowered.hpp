@@ -50,7 +50,7 @@ private:
 /// lines over links, scaled or not; else the model, of which a copy is kept, is asked for each. Refers to the workload
 /// and the platform in the latter case alone. The times are the model's to the last bit, but for lines that were scaled
 /// more than once. `original`, if it is not empty, has the model's number of each tensor.
-/// Complexity: that of `tabulated`, and O(devices²); copies share everything.
+/// Complexity: that of `tabulated`, and O(devices²) time and memory for lines; copies share everything.
 class lowered {
 public:
   template <class Cost, class W, class P>
@@ -164,6 +164,8 @@ private:
   static tabulated times_of(const Cost& cost, const W& w, const P& p) {
     if constexpr (std::same_as<Cost, tabulated>) {
       return cost;
+    } else if constexpr (std::same_as<Cost, lowered>) {
+      return cost.times_;
     } else {
       return {cost, w, p};
     }
@@ -174,24 +176,30 @@ private:
     ways made;
     if constexpr (cost_parts::sends_by_bytes<Cost, W, P>) {
       using line = std::remove_cvref_t<decltype(cost.transfer_line(w, p, 0, 0))>;
-      if constexpr (std::convertible_to<line, lowered_line>) {
-        const auto n = static_cast<device_id>(p.num_devices());
-        made.lines.reserve(std::size_t{n} * n);
-        for (const device_id from : ids(n)) {
-          if constexpr (cost_parts::has_send_time<Cost, W, P>) {
-            made.sends.push_back(cost.send_overhead(w, p, from));
-          } else {
-            made.sends.push_back(0);
-          }
-          for (const device_id to : ids(n)) {
-            made.lines.push_back(from == to ? lowered_line{} : lowered_line{cost.transfer_line(w, p, from, to)});
-          }
+      if (std::convertible_to<line, lowered_line> && cost_parts::states_lines(cost)) {
+        if constexpr (std::convertible_to<line, lowered_line>) {
+          add_lines(cost, w, p, made);
         }
         return made;
       }
     }
     made.model = std::make_shared<asked<Cost, W, P>>(cost, w, p, std::move(original));
     return made;
+  }
+  template <class Cost, class W, class P>
+  static void add_lines(const Cost& cost, const W& w, const P& p, ways& to_all) {
+    const auto n = static_cast<device_id>(p.num_devices());
+    to_all.lines.reserve(std::size_t{n} * n);
+    for (const device_id from : ids(n)) {
+      if constexpr (cost_parts::has_send_time<Cost, W, P>) {
+        to_all.sends.push_back(cost.send_overhead(w, p, from));
+      } else {
+        to_all.sends.push_back(0);
+      }
+      for (const device_id to : ids(n)) {
+        to_all.lines.push_back(from == to ? lowered_line{} : lowered_line{cost.transfer_line(w, p, from, to)});
+      }
+    }
   }
 
   const lowered_line& line(device_id from, device_id to) const { return ways_->lines[from * num_devices_ + to]; }
@@ -201,15 +209,16 @@ private:
   std::size_t num_devices_;
 };
 
-/// `lowered` of the costs, or what they are already.
+/// `lowered` of the costs; what is lowered already is shared, unless it asks a model for tensors of other numbers.
 template <class Cost, class W, class P>
   requires cost_model_for<Cost, W, P>
 lowered lower(const Cost& cost, const W& w, const P& p, std::vector<tensor_id> original = {}) {
   if constexpr (std::same_as<Cost, lowered>) {
-    return cost;
-  } else {
-    return {cost, w, p, std::move(original)};
+    if (original.empty() || cost.has_lines()) {
+      return cost;
+    }
   }
+  return {cost, w, p, std::move(original)};
 }
 
 } // namespace weft::cost

@@ -2,6 +2,7 @@
 /// The best plan that a budget allows: heuristics, exact search where it pays, and refinement of what was found.
 #pragma once
 
+#include "weft/core/budget.hpp"
 #include "weft/core/error.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/instance.hpp"
@@ -14,6 +15,7 @@
 #include "weft/solve/detail/congestion.hpp"
 #include "weft/solve/detail/portfolio.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <utility>
 
@@ -27,15 +29,22 @@ inline constexpr bool is_on_network<simulate::under<Policy, Network, Devices>> =
 
 using on_any_network = simulate::under<schedule::static_order, simulate::any_network>;
 
-/// A run policy of the plan's order, as the types that searches are compiled for have it; else nothing.
-constexpr schedule::static_order as_compiled(const schedule::static_order& order) { return order; }
-constexpr on_any_network as_compiled(const on_any_network& run) { return run; }
-constexpr on_any_network as_compiled(
-  const simulate::under<schedule::static_order, simulate::fair_sharing>& run) {
-  return {.network = {contention_model::fair, run.network.weights}};
-}
-constexpr on_any_network as_compiled(const simulate::under<schedule::static_order, simulate::port_contention>&) {
-  return {.network = {contention_model::port}};
+/// Runs in the plan's order, alone or on a network of the library.
+template <class Run>
+concept runs_in_plain_order = std::same_as<Run, schedule::static_order> || std::same_as<Run, on_any_network> ||
+                              std::same_as<Run, simulate::under<schedule::static_order, simulate::fair_sharing>> ||
+                              std::same_as<Run, simulate::under<schedule::static_order, simulate::port_contention>>;
+
+/// Such a run policy, as one of the two types that searches are compiled for.
+template <runs_in_plain_order Run>
+constexpr auto as_compiled(const Run& run) {
+  if constexpr (std::same_as<Run, simulate::under<schedule::static_order, simulate::fair_sharing>>) {
+    return on_any_network{.network = {contention_model::fair, run.network.weights}};
+  } else if constexpr (std::same_as<Run, simulate::under<schedule::static_order, simulate::port_contention>>) {
+    return on_any_network{.network = {contention_model::port}};
+  } else {
+    return run;
+  }
 }
 
 /// Nothing but the numbers of an instance decides: E is of makespans in the plan's order, alone or on a network of the
@@ -43,7 +52,7 @@ constexpr on_any_network as_compiled(const simulate::under<schedule::static_orde
 template <class E, class Problem>
 concept needs_numbers_only =
   std::same_as<weft::detail::objective_of<E>, objective::makespan> &&
-  requires(const weft::detail::run_of<E>& run) { as_compiled(run); } &&
+  runs_in_plain_order<weft::detail::run_of<E>> &&
   (!is_on_network<weft::detail::run_of<E>> || std::same_as<typename Problem::platform_type, platform<>>);
 
 /// The search itself, for the types that it gets.
@@ -129,13 +138,16 @@ best_result best(const Problem& p, const E& how, const best_options& options = {
   } else if constexpr (std::same_as<Problem, instance>) {
     return detail::best_as_is(p, detail::as_compiled(weft::detail::policy_in(how)), options);
   } else {
+    const stopwatch watch;
     const lowered_problem numbers{p};
-    auto found = detail::best_as_is(*numbers, detail::as_compiled(weft::detail::policy_in(how)), options);
+    const double lowering = watch.seconds();
+    auto rest = options;
+    rest.seconds = std::max(0.0, options.seconds - lowering);
+    auto found = detail::best_as_is(*numbers, detail::as_compiled(weft::detail::policy_in(how)), rest);
+    found.stats.partition_seconds += lowering;
     found.plan = numbers.original(std::move(found.plan));
     if (found.shortage) {
-      for (auto& t : found.shortage->alive) {
-        t.tensor = numbers.original(t.tensor);
-      }
+      found.shortage = numbers.original(std::move(*found.shortage));
     }
     return found;
   }

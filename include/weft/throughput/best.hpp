@@ -56,7 +56,11 @@ struct best {
     if constexpr (staged_problem<Problem> || std::same_as<Problem, instance>) {
       return search(p, random);
     } else {
-      return search(*lower(p), random);
+      const stopwatch watch;
+      const lowered_problem numbers{p};
+      auto rest = *this;
+      rest.budget.seconds -= watch.seconds();
+      return rest.search(*numbers, random);
     }
   }
 
