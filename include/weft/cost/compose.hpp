@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/cost/tabulated.hpp"
@@ -94,7 +95,7 @@ class scaled_line {
 public:
   constexpr scaled_line(const Line& base, double factor) : base_{base}, factor_{factor} {}
   constexpr double operator()(double bytes) const { return factor_ * base_(bytes); }
-  constexpr double latency() const { return factor_ * base_.latency(); }
+  constexpr double latency() const { return rounded(factor_ * base_.latency()); }
   constexpr double bandwidth() const { return base_.bandwidth() / factor_; }
   constexpr const Line& base() const { return base_; }
   constexpr double factor() const { return factor_; }

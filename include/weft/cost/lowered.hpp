@@ -4,6 +4,7 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/config.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/core/shared.hpp"
 #include "weft/cost/compose.hpp"
 #include "weft/cost/concepts.hpp"
@@ -31,7 +32,7 @@ public:
       : lowered_line{lowered_line{l.base()}.scaled(l.factor())} {}
 
   constexpr double operator()(double bytes) const { return factor_ * (latency_ + bytes / bandwidth_); }
-  constexpr double latency() const { return factor_ * latency_; }
+  constexpr double latency() const { return rounded(factor_ * latency_); }
   constexpr double bandwidth() const { return bandwidth_ / factor_; }
   constexpr lowered_line scaled(double factor) const {
     auto made = *this;
