@@ -28,21 +28,14 @@ constexpr double makespan(S s) {
   return pipeline(s, schedule::static_order{})(problem{ops, devices}).makespan;
 }
 
-/// The optimum is 10; everything on the slower device takes 23.
+/// The optimum is 10; everything on the slower device takes 23. Each in a constant expression of its own, since
+/// compilers limit their steps.
 struct solves_each {
   template <class S>
-  constexpr void add_partitioner(std::string_view, S s) {
-    const double seconds = makespan(s);
-    all = all && seconds >= 10 && seconds <= 23;
+  void add_partitioner(std::string_view, S) {
+    static_assert(makespan(S{}) >= 10 && makespan(S{}) <= 23);
   }
-  bool all = true;
 };
-
-constexpr bool all_solve() {
-  solves_each check;
-  standard_strategies::list_schedulers(check);
-  return check.all;
-}
-static_assert(all_solve());
+[[maybe_unused]] void all_solve(solves_each check) { standard_strategies::list_schedulers(check); }
 
 } // namespace
