@@ -10,11 +10,11 @@
 #include "tool/main.hpp"
 #include "tool/ranks.hpp"
 
-#include "weft/instance.hpp"
 #include "weft/concurrency/profile.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/cost/table.hpp"
 #include "weft/graph/topological_order.hpp"
+#include "weft/instance.hpp"
 #include "weft/interop/mpi.hpp"
 #include "weft/io/files.hpp"
 #include "weft/partition/heft.hpp"

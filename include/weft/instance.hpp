@@ -30,7 +30,7 @@ namespace detail {
 /// A workload of another type, as the library's. Its tensors are numbered op by op.
 class workload_copy {
 public:
-  /// What was checked when a problem was made of it is not checked again.
+  /// Checks nothing: that was done when a problem was made of it.
   template <dataflow_workload W>
   explicit workload_copy(const W& w) {
     const auto n = static_cast<std::size_t>(w.num_ops());

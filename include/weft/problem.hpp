@@ -309,7 +309,7 @@ public:
     return cost_.class_number(*workload_, *platform_, d);
   }
   static constexpr bool sends_by_bytes = cost_parts::sends_by_bytes<Cost, Workload, Platform>;
-  /// Whether `transfer_line` and `send_overhead` may be called: for most models, wherever they are there.
+  /// True if `transfer_line` and `send_overhead` may be called: for most models, wherever they are there.
   constexpr bool has_lines() const { return sends_by_bytes && cost_parts::states_lines(cost_); }
   constexpr auto transfer_line(device_id from, device_id to) const
     requires sends_by_bytes

@@ -25,13 +25,7 @@ struct listed {
   names refiners = {};
 
   listed() {
-    standard_strategies::placement_rules(*this);
-    standard_strategies::list_schedulers(*this);
-    standard_strategies::clusterings(*this);
-    standard_strategies::memory_constrained(*this);
-    standard_strategies::searches(*this);
-    standard_strategies::policies(*this);
-    standard_strategies::refiners(*this);
+    standard_strategies::all(*this);
   }
   template <class S>
   void add_partitioner(const char* name, const S&) {
@@ -140,13 +134,7 @@ TEST_CASE("registry: a name does what its type does") {
   for (int round = 0; round < 20; ++round) {
     const drawn s{random, {.max_ops = 8, .max_devices = 3}};
     same_as_types check{all, s.p};
-    standard_strategies::placement_rules(check);
-    standard_strategies::list_schedulers(check);
-    standard_strategies::clusterings(check);
-    standard_strategies::memory_constrained(check);
-    standard_strategies::searches(check);
-    standard_strategies::policies(check);
-    standard_strategies::refiners(check);
+    standard_strategies::all(check);
   }
 }
 

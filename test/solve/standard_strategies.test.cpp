@@ -30,13 +30,7 @@ struct list_names {
 
 TEST_CASE("standard strategies: each name once, and fit for a command line") {
   list_names all;
-  standard_strategies::placement_rules(all);
-  standard_strategies::list_schedulers(all);
-  standard_strategies::clusterings(all);
-  standard_strategies::memory_constrained(all);
-  standard_strategies::searches(all);
-  standard_strategies::policies(all);
-  standard_strategies::refiners(all);
+  standard_strategies::all(all);
   std::set<std::string> seen;
   for (const auto& name : all.names) {
     CAPTURE(name);

@@ -54,41 +54,6 @@ struct wrapper_of {
   }
 };
 
-/// One that changes no compute times, nor what `base` states of them.
-template <class Base>
-struct computes_as : wrapper_of<Base> {
-  template <class W, class P>
-    requires cost_parts::has_compute_time<Base, W, P>
-  constexpr double compute_time(const W& w, op_id v, const P& p, device_id d) const {
-    return this->base.compute_time(w, v, p, d);
-  }
-  template <class W>
-    requires requires(const Base& b, const W& w, op_id v) { b.amount(w, v); }
-  constexpr double amount(const W& w, op_id v) const {
-    return this->base.amount(w, v);
-  }
-  template <class W, class P>
-    requires cost_parts::has_rates<Base, W, P>
-  constexpr double rate(const W& w, const P& p, device_id d) const {
-    return this->base.rate(w, p, d);
-  }
-  template <class W, class P>
-    requires cost_parts::has_device_classes<Base, W, P>
-  constexpr device_id device_class(const W& w, const P& p, device_id d) const {
-    return this->base.device_class(w, p, d);
-  }
-  template <class W, class P>
-    requires cost_parts::has_class_times<Base, W, P>
-  constexpr const double* class_times(const W& w, op_id v, const P& p) const {
-    return this->base.class_times(w, v, p);
-  }
-  template <class W, class P>
-    requires cost_parts::has_class_times<Base, W, P>
-  constexpr std::uint32_t class_number(const W& w, const P& p, device_id d) const {
-    return this->base.class_number(w, p, d);
-  }
-};
-
 /// A line whose seconds are multiplied.
 template <cost_parts::transfer_line Line>
 class scaled_line {

@@ -116,7 +116,7 @@ concept has_send_overheads = requires(const C& c, const W& w, const P& p, device
   requires declared_with<&C::template send_overhead<W, P>, &C::template send_time<W, P>>;
 } || requires { requires declared_with<&C::send_overhead, &C::send_time>; });
 
-/// Whether what `has_transfer_lines` and `has_send_overheads` say holds for this model.
+/// The answer of a model's `has_lines()`: `has_transfer_lines` and `has_send_overheads` hold for it. True without one.
 template <class C>
 constexpr bool states_lines(const C& c) {
   if constexpr (requires { { c.has_lines() } -> std::same_as<bool>; }) {

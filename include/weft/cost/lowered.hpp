@@ -77,7 +77,7 @@ public:
     return times_.class_number(w, p, d);
   }
 
-  /// Whether transfers are lines and sends depend on the sender alone; else `transfer_line` and `send_overhead` must
+  /// True if transfers are lines and sends depend on the sender alone; else `transfer_line` and `send_overhead` must
   /// not be called.
   bool has_lines() const { return ways_->model == nullptr; }
 
@@ -155,10 +155,10 @@ private:
   };
 
   struct ways {
-    buffer<lowered_line> lines = {};              // per pair of devices; empty if the model is asked
-    std::vector<double> sends = {};                    // per sender; empty if the model is asked
+    buffer<lowered_line> lines = {};  // per pair of devices; empty if the model is asked
+    std::vector<double> sends = {};   // per sender; empty if the model is asked
     std::shared_ptr<const asked_model> model = nullptr;
-    std::vector<double> factors = {};                  // per pair of devices on what the model says; empty: 1
+    std::vector<double> factors = {}; // per pair of devices on what the model says; empty: 1
   };
 
   template <class Cost, class W, class P>

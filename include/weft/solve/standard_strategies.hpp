@@ -50,7 +50,7 @@
 /// `registry`. Every partitioner places ops only where they fit (`memory_rule::reserved`).
 namespace weft::standard_strategies {
 
-/// Where, but not when.
+/// Partitioners that choose devices and no order.
 template <class To>
 constexpr void placement_rules(To& to) {
   to.add_partitioner("hash", partition::hash{});
@@ -62,7 +62,7 @@ constexpr void placement_rules(To& to) {
   to.add_partitioner("divide_successors", partition::divide_successors{});
 }
 
-/// Where and when, one op after another.
+/// List schedulers: partitioners that choose device and start of one op after another.
 template <class To>
 constexpr void list_schedulers(To& to) {
   to.add_partitioner("heft", partition::heft{});
@@ -103,7 +103,7 @@ constexpr void memory_constrained(To& to) {
   to.add_partitioner("m_sct", partition::m_sct<>{});
 }
 
-/// What tries many plans.
+/// Searches: partitioners that try many plans.
 template <class To>
 constexpr void searches(To& to) {
   to.add_partitioner("iterated_local_search", refine::iterated_local_search<>{});
@@ -128,6 +128,18 @@ constexpr void refiners(To& to) {
   to.add_refiner("simulated_annealing", refine::simulated_annealing{});
   to.add_refiner("large_neighbourhood_search", refine::large_neighbourhood_search{});
   to.add_refiner("genetic", refine::genetic{});
+}
+
+/// The whole list.
+template <class To>
+constexpr void all(To& to) {
+  placement_rules(to);
+  list_schedulers(to);
+  clusterings(to);
+  memory_constrained(to);
+  searches(to);
+  policies(to);
+  refiners(to);
 }
 
 } // namespace weft::standard_strategies

@@ -47,7 +47,7 @@ inline std::string times(double speed_up) {
   return three_digits(speed_up) + " ×";
 }
 
-/// What the sections make small, in lower case.
+/// The objective of the sections, in lower case; "objective" where they differ.
 inline std::string lower_case_name(const std::vector<section>& sections) {
   const std::string& name = sections.front().objective;
   const bool same =
