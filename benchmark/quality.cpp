@@ -80,7 +80,8 @@ public:
     }
     if (refine) {
       const auto& refiner = *all_.find_refiner(all_.refiner_names()[i - num_partitioners_]);
-      decided->plan = refiner(p, std::move(decided->plan), budget_of(i), random).plan;
+      weft::any_evaluator judge{p};
+      decided->plan = refiner(judge, std::move(decided->plan), budget_of(i), random).plan;
     }
     const char* policy = decided->plan.order.empty() ? "path_completion_time" : "static_order";
     const auto simulator = (*all_.find_policy(policy))(p, weft::contention_model::none);

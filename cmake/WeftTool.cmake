@@ -47,8 +47,7 @@ weft_tool_library(weft_compare_library compare)
 target_link_libraries(weft_compare_library PRIVATE weft_tool)
 weft_embed_file(weft_compare_library weft_echarts_js "${PROJECT_SOURCE_DIR}/data/echarts/echarts.min.js")
 if(NOT MSVC AND NOT WEFT_SANITIZE)
-  set_source_files_properties("${PROJECT_SOURCE_DIR}/src/compare/energy.cpp"
-    "${PROJECT_SOURCE_DIR}/src/compare/throughput.cpp"
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/src/compare/throughput.cpp"
     PROPERTIES COMPILE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O2>)
 endif()
 

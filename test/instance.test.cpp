@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/instance.hpp"
 
+#include "mirrored.hpp"
 #include "simulate/random_problem.hpp"
 
 #include "weft/schedule/static_order.hpp"
@@ -16,51 +17,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace instance_test {
 
 using namespace weft;
-
-/// A workload of a type of its own, whose tensors are numbered from the last to the first, and whose lists are in the
-/// order of the others.
-class mirrored {
-public:
-  explicit mirrored(const workload& w) : w_{&w} {}
-  std::size_t num_ops() const { return w_->num_ops(); }
-  std::size_t num_tensors() const { return w_->num_tensors(); }
-  std::size_t num_groups() const { return w_->num_groups(); }
-  std::vector<tensor_id> inputs(op_id v) const { return mirror(w_->inputs(v)); }
-  std::vector<tensor_id> outputs(op_id v) const { return mirror(w_->outputs(v)); }
-  std::vector<op_id> consumers(tensor_id t) const {
-    const auto all = w_->consumers(mirror(t));
-    return {all.rbegin(), all.rend()};
-  }
-  op_id producer(tensor_id t) const { return w_->producer(mirror(t)); }
-  byte_count bytes(tensor_id t) const { return w_->bytes(mirror(t)); }
-  byte_count resident_bytes(op_id v) const { return w_->resident_bytes(v); }
-  kind_set kinds(op_id v) const { return w_->kinds(v); }
-  group_id group(op_id v) const { return w_->group(v) == none ? none : num_groups_less_one() - w_->group(v); }
-  double work(op_id v) const { return w_->work(v); }
-  std::string name(op_id v) const { return "op" + std::to_string(v); }
-  std::string type(op_id v) const { return v % 3 == 0 ? "forward" : "backward"; }
-
-private:
-  group_id num_groups_less_one() const { return static_cast<group_id>(w_->num_groups() - 1); }
-  tensor_id mirror(tensor_id t) const { return static_cast<tensor_id>(w_->num_tensors() - 1 - t); }
-  template <class Range>
-  std::vector<tensor_id> mirror(const Range& r) const {
-    std::vector<tensor_id> all;
-    for (const tensor_id t : r) {
-      all.push_back(mirror(t));
-    }
-    return all;
-  }
-
-  const workload* w_;
-};
+using weft::test::mirrored;
 
 /// A platform of a type of its own.
 struct borrowed {
@@ -106,8 +69,8 @@ void check_lowered(const Problem& p, const lowered_problem& numbers) {
     }
     for (const device_id e : ids(p.num_devices())) {
       for (const tensor_id t : ids(d == e ? 0 : p.num_tensors())) {
-        REQUIRE(i.transfer_time(t, d, e) == p.transfer_time(numbers.original(t), d, e));
-        REQUIRE(i.send_time(t, d, e) == p.send_time(numbers.original(t), d, e));
+        REQUIRE(i.transfer_time(t, d, e) == p.transfer_time(numbers.tensors().original(t), d, e));
+        REQUIRE(i.send_time(t, d, e) == p.send_time(numbers.tensors().original(t), d, e));
       }
     }
   }
@@ -115,10 +78,10 @@ void check_lowered(const Problem& p, const lowered_problem& numbers) {
     REQUIRE(i.describe_op(v) == p.describe_op(v));
     REQUIRE(std::ranges::size(i.workload().inputs(v)) == std::ranges::size(p.workload().inputs(v)));
     for (const tensor_id t : i.workload().inputs(v)) {
-      REQUIRE(std::ranges::count(p.workload().inputs(v), numbers.original(t)) == 1);
+      REQUIRE(std::ranges::count(p.workload().inputs(v), numbers.tensors().original(t)) == 1);
       REQUIRE(std::ranges::count(i.workload().consumers(t), v) == 1);
-      REQUIRE(i.workload().producer(t) == p.workload().producer(numbers.original(t)));
-      REQUIRE(i.workload().bytes(t) == p.workload().bytes(numbers.original(t)));
+      REQUIRE(i.workload().producer(t) == p.workload().producer(numbers.tensors().original(t)));
+      REQUIRE(i.workload().bytes(t) == p.workload().bytes(numbers.tensors().original(t)));
     }
   }
 }
@@ -246,8 +209,8 @@ TEST_CASE("lower: what heuristics read beside times") {
 
 /// In the plan's order, by a type of its own, of which only its author knows what it does.
 struct own_order : schedule::static_order {};
-static_assert(solve::detail::needs_numbers_only<schedule::static_order, problem<mirrored, borrowed>>);
-static_assert(!solve::detail::needs_numbers_only<own_order, problem<workload, platform<>>>);
+static_assert(solve::detail::runs_on_numbers<schedule::static_order, problem<mirrored, borrowed>>);
+static_assert(!solve::detail::runs_on_numbers<own_order, problem<workload, platform<>>>);
 
 TEST_CASE("throughput::best: its period is the problem's") {
   rng random{23};

@@ -194,6 +194,7 @@
 #include "weft/validate/validate.hpp"
 #include "weft/validate/violation.hpp"
 
+#include "weft/evaluate/any_evaluator.hpp"
 #include "weft/evaluate/concepts.hpp"
 #include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/evaluate/evaluation.hpp"

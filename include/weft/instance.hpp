@@ -9,6 +9,7 @@
 #include "weft/cost/lowered.hpp"
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
+#include "weft/plan/trace.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/workload.hpp"
@@ -119,6 +120,63 @@ platform<> platform_copy(const P& p) {
 
 } // namespace detail
 
+/// The tensors of an instance and those of the problem that it was made of, where their numbers differ.
+class tensor_numbers {
+public:
+  tensor_numbers() = default;
+  /// `original`: the problem's number of each of the instance's tensors; empty if they are the same.
+  explicit tensor_numbers(std::vector<tensor_id> original)
+      : original_{std::move(original)}, lowered_(original_.size()) {
+    for (const tensor_id t : ids(original_.size())) {
+      lowered_[original_[t]] = t;
+    }
+  }
+
+  /// Whether the numbers are the same.
+  bool same() const { return original_.empty(); }
+  /// The problem's numbers of the instance's tensors, and the other way round; empty if they are the same.
+  const std::vector<tensor_id>& original() const { return original_; }
+  const std::vector<tensor_id>& lowered() const { return lowered_; }
+  /// The problem's number of a tensor of the instance.
+  tensor_id original(tensor_id t) const { return original_.empty() ? t : original_[t]; }
+  /// A plan of the instance as one of the problem.
+  plan original(plan x) const { return renumbered(std::move(x), original_); }
+  /// The same of what fills a device.
+  memory_shortage original(memory_shortage s) const {
+    for (auto& t : s.alive) {
+      t.tensor = original(t.tensor);
+    }
+    weft::sort(s.alive, [](const auto& a, const auto& b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.tensor < b.tensor;
+    });
+    return s;
+  }
+  /// A plan of the problem as one of the instance.
+  plan lowered(plan x) const { return renumbered(std::move(x), lowered_); }
+  /// The same of the record of a run.
+  trace lowered(trace run) const {
+    if (!lowered_.empty()) {
+      for (transfer_record& x : run.transfers) {
+        x.tensor = lowered_[x.tensor];
+      }
+    }
+    return run;
+  }
+
+private:
+  static plan renumbered(plan x, const std::vector<tensor_id>& number) {
+    if (!number.empty()) {
+      for (step& s : x.order) {
+        s.tensor = s.is_send() ? number[s.tensor] : none;
+      }
+    }
+    return x;
+  }
+
+  std::vector<tensor_id> original_;
+  std::vector<tensor_id> lowered_;
+};
+
 /// A problem as an instance, and what that refers to. Ops, devices and components keep their numbers, and times are the
 /// problem's to the last bit (`cost::lowered`), so that a plan of one is a plan of the other, with the same run, but
 /// for the numbers of tensors. Refers to the problem's workload and platform; those of types that are not the library's
@@ -133,25 +191,7 @@ public:
 
   const instance& operator*() const { return instance_; }
   const instance* operator->() const { return &instance_; }
-  /// The problem's number of a tensor of the instance.
-  tensor_id original(tensor_id t) const { return original_.empty() ? t : original_[t]; }
-  /// A plan of the instance as one of the problem.
-  plan original(plan x) const {
-    for (step& s : x.order) {
-      s.tensor = s.is_send() ? original(s.tensor) : none;
-    }
-    return x;
-  }
-  /// The same of what fills a device.
-  memory_shortage original(memory_shortage s) const {
-    for (auto& t : s.alive) {
-      t.tensor = original(t.tensor);
-    }
-    weft::sort(s.alive, [](const auto& a, const auto& b) {
-      return a.bytes != b.bytes ? a.bytes > b.bytes : a.tensor < b.tensor;
-    });
-    return s;
-  }
+  const tensor_numbers& tensors() const { return tensors_; }
 
 private:
   template <class W, class P, class C>
@@ -165,7 +205,7 @@ private:
       }
       const auto& w = kept(p.workload());
       const auto& q = kept(p.platform());
-      return instance{w, q, cost::lower(p.cost(), p.workload(), p.platform(), original_)}.with_demands(
+      return instance{w, q, cost::lower(p.cost(), p.workload(), p.platform(), tensors_.original())}.with_demands(
         std::move(demand));
     }
   }
@@ -174,7 +214,7 @@ private:
   template <dataflow_workload W>
   const workload& kept(const W& w) {
     detail::workload_copy copy{w};
-    original_ = copy.take_original();
+    tensors_ = tensor_numbers{copy.take_original()};
     return workload_ = copy.take();
   }
   template <device_platform P>
@@ -184,7 +224,7 @@ private:
 
   workload workload_;   // of other types; else empty
   platform<> platform_; // the same
-  std::vector<tensor_id> original_;
+  tensor_numbers tensors_;
   instance instance_;   // last, since it may refer to the others
 };
 

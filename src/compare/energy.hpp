@@ -5,15 +5,11 @@
 #include "setting.hpp"
 
 #include "weft/bound/lower_bound.hpp"
-#include "weft/core/budget.hpp"
-#include "weft/core/random.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
 #include "weft/evaluate/score.hpp"
 #include "weft/plan/contention.hpp"
-#include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/solve/best_result.hpp"
-
-#include <string_view>
 
 namespace comparison {
 
@@ -24,15 +20,10 @@ weft::score energy_of(const problem& p, const weft::trace& run);
 /// A bound on the joules of all plans, none of which has a makespan below `makespan`.
 weft::lower_bound bound_of_energy(const problem& p, const weft::lower_bound& makespan);
 
+/// Judges plans by the joules of their runs, in the plan's order and without contention.
+weft::any_evaluator<problem> energy_judge(const problem& p);
 /// `weft::solve::best`; value and bound of the result are joules.
 weft::solve::best_result best_energy(const problem& p, weft::contention_model contention,
                                      const weft::solve::best_options& how);
-
-/// Whether the library has a refiner of that name.
-bool refines_energy(std::string_view refiner);
-/// The plan, refined for little energy by the library's refiner of that name `with_budget`.
-/// Precondition: `refines_energy(refiner)`.
-weft::plan refine_energy(std::string_view refiner, const problem& p, weft::plan start, const weft::budget& given,
-                         weft::rng& random);
 
 } // namespace comparison

@@ -202,8 +202,8 @@ private:
     const auto name = fmt::format("{} + {}", label(as_decided.front().record), refiner);
     given.on_progress = [&](const weft::progress& p) { progress_.improve(name, p); };
     const weft::stopwatch refining;
-    const auto better = is_energy() ? refine_energy(refiner, *s.task, start, given, random)
-                                    : (*strategies_.find_refiner(refiner))(*s.task, start, given, random).plan;
+    auto judge = is_energy() ? energy_judge(*s.task) : weft::any_evaluator{*s.task};
+    const auto better = (*strategies_.find_refiner(refiner))(judge, start, given, random).plan;
     const double seconds = refining.seconds();
     auto rows = as_decided;
     for (auto& x : rows) {

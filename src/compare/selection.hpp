@@ -110,14 +110,6 @@ inline selection select(const options& o, const strategy_names& all, const std::
                               "reserve memory"
                             : "--memory over_time is of schedules, and there is none; leave it out");
   }
-  if (o.objective == objective::energy) {
-    for (const auto& name : chosen.refiners) {
-      if (name != no_name && !refines_energy(name)) {
-        throw weft::error(fmt::format("--refine {} makes schedules shorter, and does not know --objective energy; the "
-                                      "library's refiners do", name));
-      }
-    }
-  }
   if (refined && take_best(chosen.partitions).empty()) {
     throw weft::error("--refine goes with partitioners; best refines by itself");
   }

@@ -286,7 +286,7 @@ TEST_CASE("incremental_schedule: the value is what the makespan costs, and the c
                      .deadline = seed % 2 == 0 ? due : std::numeric_limits<double>::infinity(),
                      .per_late_second = seed % 2 == 0 ? 50.0 : 0.0},
                     seed};
-    incremental_schedule<std::remove_const_t<decltype(p)>, charged> s{p, o};
+    incremental_schedule s{p, objective_parts::sum_of(p, o)};
     s.assign(run);
     refine::neighbourhood moves{p};
     int committed = 0;
@@ -318,7 +318,7 @@ TEST_CASE("incremental_schedule: the value is what the makespan costs, and the c
     CHECK(committed > 100);
     CHECK(refused > 100);
     // All that came and went leaves no trace.
-    decltype(s) anew{p, o};
+    decltype(s) anew{p, objective_parts::sum_of(p, o)};
     trace now;
     s.record(now);
     anew.assign(now);

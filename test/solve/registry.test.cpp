@@ -124,7 +124,8 @@ struct same_as_types {
     rng second{5};
     by_type.budget.moves = 40;
     const auto expected = refine::improve(p, placed, by_type, schedule::static_order{}, first);
-    CHECK((*all.find_refiner(name))(p, placed, {.moves = 40}, second).plan == expected.plan);
+    any_evaluator judge{p};
+    CHECK((*all.find_refiner(name))(judge, placed, {.moves = 40}, second).plan == expected.plan);
   }
 };
 
@@ -146,18 +147,20 @@ TEST_CASE("registry: a refiner has the budget that it is given, or its own") {
   workspace scratch;
   const auto start = (*all.find_partitioner("hash"))(s.p, seeded, scratch);
   REQUIRE(start);
+  any_evaluator judge{s.p};
   for (const auto& name : all.refiner_names()) {
     CAPTURE(name);
     rng first{7};
     rng second{7};
     const auto& refine = *all.find_refiner(name);
-    CHECK(refine(s.p, start->plan, {.moves = 50}, first).plan == refine(s.p, start->plan, {.moves = 50}, second).plan);
+    CHECK(refine(judge, start->plan, {.moves = 50}, first).plan ==
+          refine(judge, start->plan, {.moves = 50}, second).plan);
   }
   rng first{7};
   struct told { // writes down how many moves it may make
     std::uint64_t* moves;
     weft::budget budget = {.moves = 3};
-    evaluated_plan operator()(evaluator<drawn_problem, schedule::static_order>&, evaluated_plan x, rng&) const {
+    evaluated_plan operator()(any_evaluator<drawn_problem>&, evaluated_plan x, rng&) const {
       *moves = budget.moves;
       return x;
     }
@@ -166,7 +169,7 @@ TEST_CASE("registry: a refiner has the budget that it is given, or its own") {
   auto own = registry<drawn_problem>{};
   own.add_refiner("told", told{&moves});
   const auto moves_of = [&](const weft::budget& given) {
-    CHECK((*own.find_refiner("told"))(s.p, start->plan, given, first).plan == start->plan);
+    CHECK((*own.find_refiner("told"))(judge, start->plan, given, first).plan == start->plan);
     return moves;
   };
   CHECK(moves_of({}) == 3);
@@ -179,7 +182,7 @@ TEST_CASE("registry: a refiner has the budget that it is given, or its own") {
 TEST_CASE("registry: a refiner that returns no plan of the problem is an error") {
   struct forgets {
     weft::budget budget = {};
-    evaluated_plan operator()(evaluator<drawn_problem, schedule::static_order>&, evaluated_plan x, rng&) const {
+    evaluated_plan operator()(any_evaluator<drawn_problem>&, evaluated_plan x, rng&) const {
       x.plan.placement.pop_back();
       return x;
     }
@@ -190,7 +193,8 @@ TEST_CASE("registry: a refiner that returns no plan of the problem is an error")
   auto own = registry<drawn_problem>{};
   own.add_refiner("forgets", forgets{});
   rng random{1};
-  CHECK_THROWS_WITH_AS((*own.find_refiner("forgets"))(p, {{0, 0, 0}, {}}, {}, random),
+  any_evaluator judge{p};
+  CHECK_THROWS_WITH_AS((*own.find_refiner("forgets"))(judge, {{0, 0, 0}, {}}, {}, random),
                        "refiner: it places 2 ops, and the workload has 3", value_error);
 }
 

@@ -157,7 +157,10 @@ TEST_CASE("wrong costs: refiners, bounds, throughput, best and pipelines refuse 
     rng random{1};
     for (const auto& name : registered.refiner_names()) {
       CAPTURE(name);
-      CHECK(refused(error_of([&] { (*registered.find_refiner(name))(p, start, {.moves = 10}, random); })));
+      CHECK(refused(error_of([&] {
+        any_evaluator judge{p};
+        (*registered.find_refiner(name))(judge, start, {.moves = 10}, random);
+      })));
     }
     for (const auto& name : registered.policy_names()) {
       CAPTURE(name);

@@ -5,6 +5,7 @@
 #include "weft/bound/lower_bound.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/evaluate/score.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/plan.hpp"
@@ -13,6 +14,7 @@
 
 #include <concepts>
 #include <limits>
+#include <memory>
 
 namespace weft {
 
@@ -50,8 +52,8 @@ struct price_of_time {
   double per_late_second = 0; ///< on top, after the deadline: what makes a search come back
 
   constexpr double of(double makespan) const {
-    const double due = per_second > 0 ? per_second * makespan : 0; // of nothing, also for ever
-    return makespan > deadline ? due + per_late_second * (makespan - deadline) : due;
+    const double due = per_second > 0 ? rounded(per_second * makespan) : 0; // of nothing, also for ever
+    return makespan > deadline ? due + rounded(per_late_second * (makespan - deadline)) : due;
   }
   /// The largest makespan that costs no more; negative if there is none.
   constexpr double max_seconds(double cost) const {
@@ -59,7 +61,7 @@ struct price_of_time {
     if (!(in_time > deadline) || per_late_second == 0) {
       return in_time;
     }
-    return deadline + (cost - per_second * deadline) / (per_second + per_late_second);
+    return deadline + (cost - rounded(per_second * deadline)) / (per_second + per_late_second);
   }
 };
 
@@ -71,6 +73,38 @@ concept is_sum = requires(const O& o, const Problem& p, op_id v, tensor_id t, de
   { o.op_charge(p, v, d) } -> std::convertible_to<double>;
   { o.transfer_charge(p, t, d, d) } -> std::convertible_to<double>;
 };
+
+/// What an objective that is a sum charges, whatever its type: a search that follows it is compiled once for all.
+class any_sum {
+public:
+  virtual price_of_time price() const = 0;
+  virtual double op_charge(op_id v, device_id d) const = 0;
+  virtual double transfer_charge(tensor_id t, device_id from, device_id to) const = 0;
+  virtual ~any_sum() = default;
+};
+
+/// The charges of an objective for plans of a problem, which must outlive them; null if it is no sum.
+template <class Problem, class O>
+std::shared_ptr<const any_sum> sum_of(const Problem& p, const O& o) {
+  if constexpr (is_sum<O, Problem>) {
+    class sum final : public any_sum {
+    public:
+      sum(const Problem& of, const O& by) : p_{of}, o_{by} {}
+      price_of_time price() const override { return o_.price(p_); }
+      double op_charge(op_id v, device_id d) const override { return o_.op_charge(p_, v, d); }
+      double transfer_charge(tensor_id t, device_id from, device_id to) const override {
+        return o_.transfer_charge(p_, t, from, to);
+      }
+
+    private:
+      const Problem& p_;
+      O o_;
+    };
+    return std::make_shared<sum>(p, o);
+  } else {
+    return nullptr;
+  }
+}
 
 /// `o.propose(p, budget, random)`: a plan that is good for it, or why there is none, for those who ask several.
 template <class O, class Problem>

@@ -9,10 +9,13 @@
 #include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/objective/makespan.hpp"
 #include "weft/simulate/record.hpp"
+#include "weft/schedule/static_order.hpp"
 #include "weft/simulate/run_policy.hpp"
+#include "weft/simulate/under.hpp"
 
 #include <concepts>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace weft {
@@ -96,6 +99,13 @@ concept evaluation_for = weft::evaluation_for<E, Problem> || (must_be::run_polic
                                                               explained<why_not::evaluation_for<E, Problem>>);
 } // namespace must_be
 
+namespace detail {
+template <class Policy>
+inline constexpr bool keeps_order = std::same_as<Policy, schedule::static_order>;
+template <class Policy, class Network, class Devices>
+inline constexpr bool keeps_order<simulate::under<Policy, Network, Devices>> = keeps_order<Policy>;
+} // namespace detail
+
 /// Runs plans of one problem and judges them, again and again without allocating where the simulator does not. Refers
 /// to the problem. Not for several threads at a time; each makes its own from `problem()` and `how()`.
 template <class Problem, class E>
@@ -147,7 +157,24 @@ public:
   /// Whether to prefer plan a to plan b: makespans are compared as they are, for searches follow them to the last bit;
   /// values of other objectives are sums in whatever order, so `score::better_than` says it.
   static constexpr bool is_better(const weft::score& a, const weft::score& b) {
-    return std::same_as<objective_type, objective::makespan> ? a < b : a.better_than(b);
+    return minimises_makespan() ? a < b : a.better_than(b);
+  }
+
+  /// Devices run an op per slot.
+  static constexpr bool one_op_per_slot = slot_policy_for<policy_type, Problem>;
+  static constexpr bool minimises_makespan() { return std::same_as<objective_type, objective::makespan>; }
+  /// Runs follow the plan's order.
+  static constexpr bool runs_in_order() { return detail::keeps_order<policy_type>; }
+  /// No network slows transfers down.
+  static constexpr bool runs_alone() { return ready_policy_for<policy_type, Problem>; }
+  /// A search can follow what is minimised change by change; else it proposes, and runs decide.
+  static constexpr bool is_followed() {
+    return std::same_as<policy_type, schedule::static_order> &&
+           (minimises_makespan() || (objective_parts::is_sum<objective_type, Problem> && !keeps_state));
+  }
+  /// What the objective charges; null if it is no sum.
+  std::shared_ptr<const objective_parts::any_sum> sum() const {
+    return objective_parts::sum_of(*problem_, objective());
   }
 
   /// The result of the last run of `judge`.

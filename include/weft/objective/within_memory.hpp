@@ -11,7 +11,6 @@
 #include "weft/plan/trace.hpp"
 #include "weft/simulate/memory.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace weft::objective {
@@ -35,7 +34,6 @@ struct within_memory : detail::wrapper_of<Objective> {
   auto state_for(const Problem& p, const Policy& policy) const {
     using inner_state = decltype(detail::state_by(this->of, p, policy));
     struct state {
-      const Problem* p;
       inner_state inner;
       simulate::memory_tracker<Problem> memory;
       memory_limit limit;
@@ -43,16 +41,11 @@ struct within_memory : detail::wrapper_of<Objective> {
       weft::score score(const plan& x, const trace& run) {
         weft::score s = inner.score(x, run);
         memory.follow(x.placement, run);
-        for (const device_id d : ids(p->num_devices())) {
-          const byte_count most = limit.of(static_cast<byte_count>(p->platform().memory_capacity(d)));
-          if (memory.peaks()[d] > most) {
-            s.violation += static_cast<double>(memory.peaks()[d] - most) / std::max(1.0, static_cast<double>(most));
-          }
-        }
+        s.violation += memory.excess(limit);
         return s;
       }
     };
-    return state{&p, detail::state_by(this->of, p, policy), simulate::memory_tracker<Problem>{p},
+    return state{detail::state_by(this->of, p, policy), simulate::memory_tracker<Problem>{p},
                  {memory_rule::over_time, share}};
   }
 };

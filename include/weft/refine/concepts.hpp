@@ -6,8 +6,6 @@
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
-#include "weft/schedule/static_order.hpp"
-#include "weft/simulate/under.hpp"
 
 #include <concepts>
 #include <utility>
@@ -46,19 +44,14 @@ concept refiner_for = weft::refiner_for<S, Problem, E> || explained<why_not::ref
 
 namespace refine {
 
-/// Runs follow the plan's order.
-template <class Policy>
-inline constexpr bool runs_in_order = std::same_as<Policy, schedule::static_order>;
-template <class Policy, class Network, class Devices>
-inline constexpr bool runs_in_order<simulate::under<Policy, Network, Devices>> = runs_in_order<Policy>;
-
-/// Refiners can follow what the evaluator minimises change by change; else they propose, and runs decide.
+/// It is known when compiling that what the evaluator minimises is followed change by change, or that it is not.
 template <class Judge>
-concept follows = std::same_as<typename Judge::policy_type, schedule::static_order> &&
-                  (std::same_as<typename Judge::objective_type, objective::makespan> ||
-                   (objective_parts::is_sum<typename Judge::objective_type, typename Judge::problem_type> &&
-                    !objective_parts::keeps_state<typename Judge::objective_type, typename Judge::problem_type,
-                                                  typename Judge::policy_type>));
+concept always_followed = requires { requires Judge::is_followed(); };
+template <class Judge>
+concept never_followed = requires { requires !Judge::is_followed(); };
+/// The same of runs in the plan's order.
+template <class Judge>
+concept never_in_order = requires { requires !Judge::runs_in_order(); };
 
 /// Runs a plan and refines it; for one call. To refine several plans of a problem, keep an `evaluator`.
 template <class Problem, class S, class E>

@@ -34,7 +34,7 @@ struct genetic {
   double crossover = 0.7;                 ///< share of children with two parents
 
   template <class Judge>
-    requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>
+    requires Judge::one_op_per_slot
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
     if (!start.run.complete || judge.problem().num_ops() == 0) {
       return start;

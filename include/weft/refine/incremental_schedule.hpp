@@ -7,7 +7,6 @@
 #include "weft/core/revertible.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/evaluate/concepts.hpp"
-#include "weft/objective/makespan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -16,8 +15,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace weft::refine {
@@ -31,7 +31,7 @@ namespace weft::refine {
 /// ```
 /// if (s.move(c, d) && s.evaluate(limit) <= limit) s.commit(); else s.rollback();
 /// ```
-/// What is minimised is the **value**: the makespan, or, for an objective that is a sum (`objective_parts::is_sum`),
+/// What is minimised is the **value**: the makespan, or, for an objective that is a sum (`objective_parts::sum_of`),
 /// what the makespan costs and the charges of ops and transfers. `evaluate` recomputes, in the order of the labels,
 /// only items whose inputs have changed, and gives up as soon as the new value is known to exceed the limit. Charges
 /// are known at once, so it looks for a makespan that costs more than they leave. It knows early: where the **tail**
@@ -40,21 +40,17 @@ namespace weft::refine {
 ///
 /// Complexity: O(n + m + renumbering) to set up; a move costs O(fan-in + fan-out + log n + lane) and an evaluation
 /// O(k log k) for k items whose times change before it is decided. Memory: about 120 bytes per op and 80 per edge.
-template <class Problem, class Objective = objective::makespan>
+template <class Problem>
 class incremental_schedule {
-  using charges_type = detail::item_charges<Problem, Objective>;
-  static_assert(charges_type::is_sum || std::same_as<Objective, objective::makespan>,
-                "weft: only the makespan, and objectives with price, op_charge and transfer_charge can be followed");
-
 public:
   using problem_type = Problem;
   using snapshot = detail::item_schedule::snapshot;
   static constexpr double infinity = detail::item_schedule::infinity;
 
-  explicit incremental_schedule(const Problem& p, const Objective& o = {})
-      : p_{&p}, items_{p}, free_(p.num_devices(), 0), charges_{p, o, items_.flow().num_items()} {}
-  explicit incremental_schedule(const Problem&&, const Objective& = {}, weft::detail::problem_must_outlive_it = {})
-      = delete;
+  explicit incremental_schedule(const Problem& p, std::shared_ptr<const objective_parts::any_sum> sum = nullptr)
+      : p_{&p}, items_{p}, free_(p.num_devices(), 0), charges_{std::move(sum), items_.flow().num_items()} {}
+  explicit incremental_schedule(const Problem&&, std::shared_ptr<const objective_parts::any_sum> = nullptr,
+                                weft::detail::problem_must_outlive_it = {}) = delete;
 
   const Problem& problem() const { return *p_; }
   /// The parts that it is made of: who brings what, who stands where, and when.
@@ -70,7 +66,7 @@ public:
   /// The charges for ops and transfers.
   double charges() const { return charges_.committed(); }
   /// The charge for v on d, without transfers.
-  double op_charge(op_id v, device_id d) const { return charges_.of(*p_, v, d); }
+  double op_charge(op_id v, device_id d) const { return charges_.of(v, d); }
   /// The value of a schedule of that makespan and those charges.
   double value_of(double makespan, double charges) const { return charges_.value_of(makespan, charges); }
 
@@ -159,14 +155,13 @@ public:
 
   /// The value after the changes since the last commit, or infinity once it is known to be greater than `limit`.
   double evaluate(double limit = infinity) {
-    if constexpr (!charges_type::is_sum) {
+    if (!charges_.is_sum()) {
       return items_.evaluate(limit);
-    } else {
-      const double seconds = charges_.max_seconds(limit);
-      const double makespan = seconds >= 0 ? items_.evaluate(seconds) : infinity;
-      const double value = makespan < infinity ? value_of(makespan, charges_.pending()) : infinity;
-      return value > limit ? infinity : value;
     }
+    const double seconds = charges_.max_seconds(limit);
+    const double makespan = seconds >= 0 ? items_.evaluate(seconds) : infinity;
+    const double value = makespan < infinity ? value_of(makespan, charges_.pending()) : infinity;
+    return value > limit ? infinity : value;
   }
   /// Makes the changes permanent. Precondition: they were evaluated to a finite value.
   void commit() {
@@ -298,7 +293,7 @@ private:
     }
     charges_.restart();
     for (const item_id i : order) {
-      charges_.set(*p_, flow(), i);
+      charges_.set(flow(), i);
     }
     charges_.commit();
   }
@@ -333,7 +328,7 @@ private:
     });
     items_.remove(v);
     items_.place(v, d, p_->compute_time(v, d));
-    charges_.set(*p_, flow(), v);
+    charges_.set(flow(), v);
     return items_.insert(v, items_.pick_lane(d, time), time, path_behind(v, d), low, high) && attach_inputs(v, d) &&
            attach_outputs(v, d);
   }
@@ -401,7 +396,7 @@ private:
   item_id take(tensor_id t, device_id to) {
     const device_id from = device(flow().producer_of(t));
     const item_id s = items_.take(t, to, p_->send_time(t, from, to), p_->transfer_time(t, from, to));
-    charges_.set(*p_, flow(), s);
+    charges_.set(flow(), s);
     return s;
   }
   void drop(item_id s) {
@@ -418,7 +413,7 @@ private:
   const Problem* p_;
   detail::item_schedule items_;
   revertible<byte_count> free_; // per device
-  charges_type charges_;
+  detail::item_charges charges_;
   buffer<sent> sent_; // of one tensor
 };
 

@@ -38,7 +38,7 @@ struct large_neighbourhood_search {
   std::uint32_t devices_tried = 12; ///< most devices that are tried for a component
 
   template <class Judge>
-    requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>
+    requires Judge::one_op_per_slot
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
     return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
       const auto& p = judge.problem();

@@ -43,22 +43,34 @@ struct local_search {
   template <class Judge>
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
     const auto& p = judge.problem();
-    constexpr bool in_order = runs_in_order<typename Judge::policy_type>;
-    if (p.num_components() == 0 || (p.num_devices() < 2 && !in_order)) {
+    if (p.num_components() == 0 || (p.num_devices() < 2 && !judge.runs_in_order())) {
       return start;
     }
-    if constexpr (follows<Judge>) {
-      return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
-        descend(p, s, found, meter, random);
-      });
-    } else if constexpr (in_order) {
-      return run_changes(judge, std::move(start), random);
+    if constexpr (always_followed<Judge>) {
+      return follow(judge, std::move(start), random);
     } else {
+      if constexpr (!never_followed<Judge>) {
+        if (judge.is_followed()) {
+          return follow(judge, std::move(start), random);
+        }
+      }
+      if constexpr (!never_in_order<Judge>) {
+        if (judge.runs_in_order()) {
+          return run_changes(judge, std::move(start), random);
+        }
+      }
       return simulate_moves(judge, std::move(start), random);
     }
   }
 
 private:
+  template <class Judge>
+  evaluated_plan follow(Judge& judge, evaluated_plan start, rng& random) const {
+    return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
+      descend(judge.problem(), s, found, meter, random);
+    });
+  }
+
   /// Changes placement and order, and runs what came out.
   template <class Judge>
   evaluated_plan run_changes(Judge& judge, evaluated_plan start, rng& random) const {
@@ -67,7 +79,7 @@ private:
       return start;
     }
     budget_meter meter{budget};
-    auto s = detail::schedule_for(judge);
+    incremental_schedule s{p, judge.sum()};
     s.assign(judge.record_of(start));
     neighbourhood moves{p, {.stretches = 0}};
     typename decltype(s)::snapshot here, least;

@@ -48,7 +48,7 @@ struct tabu_search {
   memory_limit memory = {};
 
   template <class Judge>
-    requires slot_policy_for<typename Judge::policy_type, typename Judge::problem_type>
+    requires Judge::one_op_per_slot
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng& random) const {
     return detail::search(judge, std::move(start), budget, [&](auto& s, auto& found, budget_meter& meter) {
       run(judge.problem(), s, found, meter, random);

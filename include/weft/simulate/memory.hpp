@@ -99,6 +99,17 @@ public:
     }
     return true;
   }
+  /// Σ over devices of what they lack at their worst moments, in units of what they may hold.
+  double excess(memory_limit limit) const {
+    double sum = 0;
+    for (const device_id d : ids(peak_.size())) {
+      const byte_count most = limit.of(static_cast<byte_count>(problem_->platform().memory_capacity(d)));
+      if (peak_[d] > most) {
+        sum += static_cast<double>(peak_[d] - most) / std::max(1.0, static_cast<double>(most));
+      }
+    }
+    return sum;
+  }
   byte_count largest_peak() const { return *std::max_element(peak_.begin(), peak_.end()); }
   const std::optional<out_of_memory>& overflow() const { return overflow_; }
 

@@ -4,15 +4,17 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/core/error.hpp"
+#include "weft/bound/component_memory.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/instance.hpp"
-#include "weft/objective/within_memory.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/simulate/under.hpp"
 #include "weft/solve/best_result.hpp"
 #include "weft/solve/detail/congestion.hpp"
+#include "weft/solve/detail/on_network.hpp"
 #include "weft/solve/detail/portfolio.hpp"
 
 #include <algorithm>
@@ -37,7 +39,7 @@ concept runs_in_plain_order = std::same_as<Run, schedule::static_order> || std::
 
 /// Such a run policy, as one of the two types that searches are compiled for.
 template <runs_in_plain_order Run>
-constexpr auto as_compiled(const Run& run) {
+constexpr auto compiled_run(const Run& run) {
   if constexpr (std::same_as<Run, simulate::under<schedule::static_order, simulate::fair_sharing>>) {
     return on_any_network{.network = {contention_model::fair, run.network.weights}};
   } else if constexpr (std::same_as<Run, simulate::under<schedule::static_order, simulate::port_contention>>) {
@@ -47,43 +49,60 @@ constexpr auto as_compiled(const Run& run) {
   }
 }
 
-/// Nothing but the numbers of an instance decides: E is of makespans in the plan's order, alone or on a network of the
-/// library between devices whose links an instance has.
+/// An instance has what the run policy asks for: the plan's order, alone or on a network of the library between devices
+/// whose links an instance has.
 template <class E, class Problem>
-concept needs_numbers_only =
-  std::same_as<weft::detail::objective_of<E>, objective::makespan> &&
+concept runs_on_numbers =
   runs_in_plain_order<weft::detail::run_of<E>> &&
   (!is_on_network<weft::detail::run_of<E>> || std::same_as<typename Problem::platform_type, platform<>>);
 
-/// The search itself, for the types that it gets.
+/// The evaluation with that run policy, if an instance has what it asks for.
 template <class Problem, class E>
-best_result best_as_is(const Problem& p, const E& how, const best_options& options) {
+constexpr auto as_compiled(const E& how) {
+  if constexpr (!runs_on_numbers<E, Problem>) {
+    return how;
+  } else if constexpr (std::same_as<weft::detail::objective_of<E>, objective::makespan>) {
+    return compiled_run(weft::detail::policy_in(how));
+  } else {
+    return evaluation{compiled_run(how.run), how.objective};
+  }
+}
+
+/// The search for a plan that runs alone, by the judge of the problem, whose demands every plan keeps to; of
+/// `strictest`, no run exceeds them.
+template <class Problem>
+best_result best_alone(any_evaluator<Problem> judge, const Problem& strictest, const best_options& options) {
+  return portfolio<Problem>{std::move(judge), options}.run(strictest);
+}
+
+/// The search itself. `p`: the problem that the instance was made of.
+template <class Problem, class Original, class E>
+best_result best_of(const Problem& lowered, const Original& p, const E& how, const tensor_numbers& tensors,
+                    const best_options& options) {
   using policy = weft::detail::run_of<E>;
+  const bool over_time = options.memory.rule == memory_rule::over_time;
   if (p.num_ops() == 0) {
     best_result nothing;
-    nothing.peaks.assign(options.memory.rule == memory_rule::over_time ? p.num_devices() : 0, 0);
+    nothing.peaks.assign(over_time ? p.num_devices() : 0, 0);
     nothing.take(evaluator{p, how}({}));
     nothing.status = status::optimal;
     return nothing;
   }
-  const auto& run = weft::detail::policy_in(how);
-  const auto& objective = weft::detail::objective_in(how);
-  if (options.memory.rule == memory_rule::over_time) {
-    const Problem relaxed = p.with_demands(bound::resident_demands(p, options.memory.capacity_share));
-    if constexpr (is_on_network<policy>) {
-      const evaluation within{run, objective::within_memory{objective, options.memory.capacity_share}};
-      return best_by_lessons(relaxed, p, within, objective, options);
-    } else if constexpr (refine::runs_in_order<policy>) {
-      return portfolio<Problem, E>{relaxed, how, options}.run(p);
-    } else {
-      throw value_error("solve::best", "memory over time is of runs in the plan's order; use memory_rule::reserved, or "
-                                       "schedule::static_order");
-    }
+  if (over_time && !is_on_network<policy> && !weft::detail::keeps_order<policy>) {
+    throw value_error("solve::best", "memory over time is of runs in the plan's order; use memory_rule::reserved, or "
+                                     "schedule::static_order");
   }
+  const auto relaxed = [&](const auto& strict) { // to what no run falls below
+    return over_time ? strict.with_demands(bound::resident_demands(strict, options.memory.capacity_share)) : strict;
+  };
+  const Problem relaxed_numbers = relaxed(lowered);
+  const Original relaxed_problem = relaxed(p);
+  any_evaluator<Problem> judge{relaxed_numbers, relaxed_problem, how, tensors};
   if constexpr (is_on_network<policy>) {
-    return best_by_lessons(p, p, how, objective, options);
+    const on_network_of<Problem, Original, E> network{relaxed_numbers, relaxed_problem, how, tensors};
+    return best_by_lessons<Problem>(std::move(judge), lowered, network, options);
   } else {
-    return portfolio<Problem, E>{p, how, options}.run(p);
+    return best_alone<Problem>(std::move(judge), lowered, options);
   }
 }
 } // namespace detail
@@ -133,21 +152,28 @@ best_result best(const Problem& p, const E& how, const best_options& options = {
   static_assert(slot_policy_for<policy, Problem>,
                 "weft: solve::best plans for devices that run an op per slot; for a concurrency strategy use "
                 "weft::pipeline(partitioner, refine::local_search{}, strategy)");
-  if constexpr (!detail::needs_numbers_only<E, Problem>) {
-    return detail::best_as_is(p, how, options);
-  } else if constexpr (std::same_as<Problem, instance>) {
-    return detail::best_as_is(p, detail::as_compiled(weft::detail::policy_in(how)), options);
+  const auto compiled = detail::as_compiled<Problem>(how);
+  constexpr bool numbers_only =
+    detail::runs_on_numbers<E, Problem> && std::same_as<weft::detail::objective_of<E>, objective::makespan>;
+  if constexpr (std::same_as<Problem, instance>) {
+    return detail::best_of(p, p, compiled, {}, options);
   } else {
     const stopwatch watch;
     const lowered_problem numbers{p};
     const double lowering = watch.seconds();
     auto rest = options;
     rest.seconds = std::max(0.0, options.seconds - lowering);
-    auto found = detail::best_as_is(*numbers, detail::as_compiled(weft::detail::policy_in(how)), rest);
+    auto found = [&] {
+      if constexpr (numbers_only) { // nothing but these decides
+        return detail::best_of(*numbers, *numbers, compiled, {}, rest);
+      } else {
+        return detail::best_of(*numbers, p, compiled, numbers.tensors(), rest);
+      }
+    }();
     found.stats.partition_seconds += lowering;
-    found.plan = numbers.original(std::move(found.plan));
+    found.plan = numbers.tensors().original(std::move(found.plan));
     if (found.shortage) {
-      found.shortage = numbers.original(std::move(*found.shortage));
+      found.shortage = numbers.tensors().original(std::move(*found.shortage));
     }
     return found;
   }
@@ -163,7 +189,17 @@ best_result best(const Problem& p, const best_options& options = {}) {
 
 #ifdef WEFT_COMPILED
 namespace weft::solve::detail {
-extern template best_result best_as_is(const instance&, const schedule::static_order&, const best_options&);
-extern template best_result best_as_is(const instance&, const on_any_network&, const best_options&);
+extern template best_result best_alone(any_evaluator<instance>, const instance&, const best_options&);
+extern template best_result best_by_lessons(any_evaluator<instance>, const instance&, const on_network<instance>&,
+                                            const best_options&);
+extern template std::optional<outcome<plan>> booked<partition::heft>(const instance&, const simulate::any_network&,
+                                                                     rng&, workspace&);
+extern template std::optional<outcome<plan>> booked<partition::peft>(const instance&, const simulate::any_network&,
+                                                                     rng&, workspace&);
+extern template plan in_path_order(const instance&, const simulate::any_network&, const plan&);
+extern template best_result best_of(const instance&, const instance&, const schedule::static_order&,
+                                    const tensor_numbers&, const best_options&);
+extern template best_result best_of(const instance&, const instance&, const on_any_network&, const tensor_numbers&,
+                                    const best_options&);
 } // namespace weft::solve::detail
 #endif

@@ -6,12 +6,13 @@
 #include "weft/core/error.hpp"
 #include "weft/core/parallel.hpp"
 #include "weft/core/random.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
+#include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/evaluate/pareto_front.hpp"
 #include "weft/objective/energy.hpp"
 #include "weft/objective/within_deadline.hpp"
 #include "weft/plan/memory_rule.hpp"
-#include "weft/refine/concepts.hpp"
 #include "weft/refine/exact/trade_off.hpp"
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -57,6 +58,12 @@ private:
   std::vector<std::pair<double, double>> seen_; // makespans
 };
 
+template <class Problem>
+evaluated_plan annealed(const refine::simulated_annealing& search, any_evaluator<Problem>& judge, const plan& from,
+                        rng& random) {
+  return search(judge, judge.recorded(from), random);
+}
+
 } // namespace detail
 
 /// Plans of which none is better than another in both makespan and value, as the evaluation runs and judges them.
@@ -90,7 +97,7 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   evaluator judge{searched, how};
   pareto_front front{.makespan_bound = judge.makespan_bound()};
   front.value_bound = judge.bound(front.makespan_bound).value;
-  if constexpr (refine::follows<decltype(judge)> && objective_parts::is_sum<Objective, Problem>) {
+  if constexpr (decltype(judge)::is_followed() && objective_parts::is_sum<Objective, Problem>) {
     if (p.num_ops() <= 12 && options.memory.rule == memory_rule::reserved) {
       const auto visits = static_cast<double>(max_visits) * std::min(1.0, options.seconds);
       const std::uint64_t affordable = std::min(options.moves, max_visits / 10) * 10; // a visit is less than a move
@@ -145,13 +152,12 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
     const auto mine = share();
     std::array<evaluated_plan, 2> found;
     for_each_on_threads(2, options.threads, [&](unsigned k) {
-      evaluator<Problem, std::remove_const_t<decltype(in_time)>> judged{searched, in_time};
+      any_evaluator<Problem> judged{searched, in_time};
       rng random{rng::mix(mine.seed + k)};
       const weft::budget half{.moves = mine.moves / 2,
                               .seconds = options.threads > 1 ? mine.seconds : mine.seconds / 2,
                               .stop = options.stop};
-      found[k] = refine::simulated_annealing{.budget = half, .memory = options.memory}(
-        judged, judged.recorded(from[k]), random);
+      found[k] = detail::annealed<Problem>({.budget = half, .memory = options.memory}, judged, from[k], random);
     });
     const bool second = judge.is_better(found[1].score, found[0].score);
     add(found[second ? 1 : 0]); // the other one would mostly be a hair's breadth away
@@ -166,3 +172,11 @@ pareto_front pareto(const Problem& p, const best_options& options = {}, std::siz
 }
 
 } // namespace weft::solve
+
+#ifdef WEFT_COMPILED
+#include "weft/instance.hpp"
+namespace weft::solve::detail {
+extern template evaluated_plan annealed(const refine::simulated_annealing&, any_evaluator<instance>&, const plan&,
+                                        rng&);
+} // namespace weft::solve::detail
+#endif

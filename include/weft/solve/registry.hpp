@@ -5,11 +5,11 @@
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/workspace.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
 #include "weft/partition/concepts.hpp"
 #include "weft/plan/check_plan.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/trace.hpp"
-#include "weft/refine/concepts.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/simulate/record.hpp"
@@ -37,17 +37,25 @@ public:
   virtual simulation run_prepared(trace& into) = 0;
 };
 
-/// A refiner with a budget that can be set.
+/// A refiner with a budget that can be set, for any evaluation.
 template <class S, class Problem>
-concept budgeted_refiner_for = refiner_for<S, Problem, schedule::static_order> && requires(S s, const weft::budget& b) {
-  { s.budget } -> std::convertible_to<weft::budget>;
-  s.budget = b;
-};
+concept budgeted_refiner_for =
+  std::copy_constructible<S> &&
+  requires(S s, const weft::budget& b, any_evaluator<Problem>& judge, evaluated_plan start, rng& random) {
+    { s.budget } -> std::convertible_to<weft::budget>;
+    s.budget = b;
+    { std::as_const(s)(judge, std::move(start), random) } -> std::convertible_to<evaluated_plan>;
+  };
 
 namespace why_not {
 template <class S, class Problem>
-struct budgeted_refiner_for : refiner_for<S, Problem, schedule::static_order> {
-  static_assert(!weft::refiner_for<S, Problem, schedule::static_order> || weft::budgeted_refiner_for<S, Problem>,
+struct budgeted_refiner_for {
+  static constexpr bool can_be_called =
+    std::invocable<const S&, any_evaluator<Problem>&, weft::evaluated_plan, rng&>;
+  static_assert(can_be_called,
+                "weft: this is no refiner of a registry, which must be a const function of (auto& judge, "
+                "evaluated_plan, rng&) that returns an evaluated_plan; see docs/concepts/refiner_for.md");
+  static_assert(!can_be_called || weft::budgeted_refiner_for<S, Problem>,
                 "weft: a refiner of a registry lacks a member `weft::budget budget`, which the registry sets");
 };
 } // namespace why_not
@@ -78,9 +86,9 @@ public:
   using partitioner = std::function<outcome<partition::decided>(const Problem&, rng&, workspace&)>;
   using simulator_factory = std::function<std::unique_ptr<any_simulator<Problem>>(const Problem&, contention_model)>;
 
-  /// Improves a plan that is run in its order, under `schedule::static_order`. A budget that limits neither moves nor
-  /// seconds stands for the refiner's own limits.
-  using refiner = std::function<evaluated_plan(const Problem&, plan, const weft::budget&, rng&)>;
+  /// Improves a plan as the evaluator judges it, such as `any_evaluator{p}`, for the makespan in the plan's order. A
+  /// budget that limits neither moves nor seconds stands for the refiner's own limits.
+  using refiner = std::function<evaluated_plan(any_evaluator<Problem>&, plan, const weft::budget&, rng&)>;
 
   /// All strategies of the library.
   static registry standard();
@@ -123,14 +131,13 @@ public:
 
   template <must_be::budgeted_refiner_for<Problem> S>
   void add_refiner(std::string name, S strategy) {
-    refiners_.emplace_back(std::move(name),
-                           [strategy](const Problem& p, plan start, const weft::budget& given, rng& random) {
-                             auto refined = refine::improve(p, std::move(start), with_budget(strategy, given),
-                                                            schedule::static_order{}, random);
-                             std::vector<std::uint8_t> marks(p.num_ops());
-                             check_plan(p, refined.plan, marks, "refiner");
-                             return refined;
-                           });
+    refiners_.emplace_back(
+      std::move(name), [strategy](any_evaluator<Problem>& judge, plan start, const weft::budget& given, rng& random) {
+        evaluated_plan refined = with_budget(strategy, given)(judge, judge.recorded(std::move(start)), random);
+        std::vector<std::uint8_t> marks(judge.problem().num_ops());
+        check_plan(judge.problem(), refined.plan, marks, "refiner");
+        return refined;
+      });
   }
 
   /// The strategy of that name, or nullptr.

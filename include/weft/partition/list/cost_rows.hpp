@@ -255,7 +255,8 @@ public:
     if constexpr (by_lines) {
       if (knows_lines_) {
         const auto& w = p_->workload();
-        if constexpr (std::ranges::contiguous_range<decltype(w.inputs(op_id{}))>) {
+        using inputs = decltype(w.inputs(op_id{}));
+        if constexpr (std::ranges::contiguous_range<inputs> && std::ranges::borrowed_range<inputs>) {
           for (const op_id v : later) {
             detail::prefetch(std::ranges::data(w.inputs(v)));
           }

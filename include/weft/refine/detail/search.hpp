@@ -4,12 +4,10 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/evaluate/evaluation.hpp"
-#include "weft/objective/makespan.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/concepts.hpp"
 #include "weft/refine/incremental_schedule.hpp"
 #include "weft/refine/neighbourhood.hpp"
-#include "weft/schedule/static_order.hpp"
 #include "weft/simulate/incremental_memory.hpp"
 
 #include <concepts>
@@ -109,17 +107,6 @@ private:
 /// By how much, relatively, a schedule must be better than the last one that was run, where runs decide.
 inline constexpr double worth_a_run = 1e-3;
 
-/// A schedule whose value is what the evaluator minimises, if that can be followed; else the makespan.
-template <class Judge>
-auto schedule_for(const Judge& judge) {
-  using problem_type = typename Judge::problem_type;
-  if constexpr (objective_parts::is_sum<typename Judge::objective_type, problem_type>) {
-    return incremental_schedule<problem_type, typename Judge::objective_type>{judge.problem(), judge.objective()};
-  } else {
-    return incremental_schedule<problem_type>{judge.problem()};
-  }
-}
-
 /// Takes the run of `start` over, calls `improve(schedule, incumbent, meter)`, and returns the best plan met, or
 /// `start` if that is not worse, or if no move was made. Where the evaluator's score is not what the incremental
 /// schedule follows, the latter proposes, and the score of each schedule that becomes the search's best decides, also
@@ -127,8 +114,7 @@ auto schedule_for(const Judge& judge) {
 template <class Judge, class Improve>
 evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, Improve improve,
                       memory_limit limit = {}) {
-  using problem_type = typename Judge::problem_type;
-  if (!ready_policy_for<typename Judge::policy_type, problem_type> && limit.rule == memory_rule::over_time) {
+  if (!judge.runs_alone() && limit.rule == memory_rule::over_time) {
     throw value_error("refiner",
                       "memory over time is followed in runs without contention; on a network, leave it out and "
                       "let the objective be within_memory");
@@ -137,9 +123,9 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
     return start;
   }
   budget_meter meter{spend}; // setting up counts
-  auto s = schedule_for(judge);
+  incremental_schedule s{judge.problem(), judge.sum()};
   s.assign(judge.record_of(start));
-  incumbent found{s, meter, limit, follows<Judge> && s.late() == 0 ? s.value() : start.score.usable()};
+  incumbent found{s, meter, limit, judge.is_followed() && s.late() == 0 ? s.value() : start.score.usable()};
   std::optional<evaluated_plan> best;
   double excess = found.excess(); // of the best
   const auto decide = [&](plan candidate) {
@@ -161,7 +147,7 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
     proposed = better.value;
     return decide(s.to_plan(better)) && meter.improved(best->score.usable());
   };
-  if constexpr (!follows<Judge>) {
+  if (!judge.is_followed()) {
     found.judge_by(run_it);
   }
   if (!found.good_enough()) {

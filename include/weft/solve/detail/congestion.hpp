@@ -5,22 +5,13 @@
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
 #include "weft/core/workspace.hpp"
-#include "weft/cost/lowered.hpp"
-#include "weft/evaluate/evaluation.hpp"
-#include "weft/partition/heft.hpp"
-#include "weft/partition/list/bookings.hpp"
-#include "weft/partition/peft.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
 #include "weft/plan/memory_shortage.hpp"
-#include "weft/schedule/path_completion_time.hpp"
-#include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
-#include "weft/simulate/plan_of.hpp"
-#include "weft/simulate/record.hpp"
-#include "weft/simulate/simulator.hpp"
-#include "weft/simulate/under.hpp"
 #include "weft/solve/best_result.hpp"
 #include "weft/solve/detail/progress_listener.hpp"
 #include "weft/solve/detail/fallbacks.hpp"
+#include "weft/solve/detail/on_network.hpp"
 #include "weft/solve/detail/portfolio.hpp"
 #include "weft/validate/memory_shortage.hpp"
 
@@ -117,33 +108,23 @@ std::optional<memory_shortage> worst_shortage(const Problem& p, const placement&
   return worst == all.end() ? std::nullopt : std::optional{std::move(*worst)};
 }
 
-/// The evaluation by an objective of runs in the plan's order, without contention.
-template <class Objective>
-auto in_order(const Objective& objective) {
-  if constexpr (std::same_as<Objective, objective::makespan>) {
-    return schedule::static_order{};
-  } else {
-    return evaluation{schedule::static_order{}, objective};
-  }
-}
-
 /// The portfolio without contention proposes plans, and runs judge them. If a run shows transfers slower than alone,
 /// their pairs of devices are made as much slower in the costs (`cost::lowered`), and the portfolio proposes again,
 /// at first with heuristics alone. Heuristics that book links (`bookable_network_for`)
 /// propose, too, and so does everything on one device, which may be the best where links are slow.
-/// Under `memory_rule::over_time`, `relaxed` has demands that every plan keeps to, `strictest` some that no run
-/// exceeds, and `how` judges by a `within_memory` of the objective; else both are the same problem, and `how` by the
-/// objective.
-template <class Problem, class E, class Objective>
-best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, const E& how, const Objective& objective,
+/// Under `memory_rule::over_time`, the judge's problem has demands that every plan keeps to, and `strictest` some that
+/// no run exceeds; else both are the same problem.
+template <class Problem>
+best_result best_by_lessons(any_evaluator<Problem> judge, const Problem& strictest, const on_network<Problem>& network,
                             const best_options& options) {
   constexpr int max_lessons = 12;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const stopwatch watch;
   const bool over_time = options.memory.rule == memory_rule::over_time;
-  const auto without = in_order(objective);
-  const auto alone = cost::lower(relaxed.cost(), relaxed.workload(), relaxed.platform());
-  evaluator<Problem, E> judge{relaxed, how};
+  const Problem& relaxed = judge.problem();
+  if (over_time) {
+    judge.limit_memory(options.memory);
+  }
   progress_listener listener{options.on_progress};
   best_result found;
   evaluated_plan best, last;
@@ -186,12 +167,9 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     if (options.timed()) {
       mine.seconds = std::max(0.0, options.seconds - watch.seconds()) * share;
     }
-    const auto slow = alone.with_transfer_factors(learned.factors());
-    const auto slower = relaxed.with_costs(slow);
-    using planned = std::remove_const_t<decltype(slower)>;
-    auto proposed =
-      portfolio<planned, std::remove_const_t<decltype(without)>>{slower, without, mine, true}.run(
-        strictest.with_costs(slow));
+    const auto slow = relaxed.cost().with_transfer_factors(learned.factors());
+    const Problem slower = relaxed.with_costs(slow);
+    auto proposed = portfolio<Problem>{network.alone(slower), mine, true}.run(strictest.with_costs(slow));
     const bool is_first = found.tried.empty();
     if (is_first) { // with costs as they are
       found.bound = proposed.bound;
@@ -236,31 +214,25 @@ best_result best_by_lessons(const Problem& relaxed, const Problem& strictest, co
     }
     learned = learn();
   }
-  const auto& network = weft::detail::policy_in(how).network;
-  if constexpr (partition::bookable_network_for<std::remove_cvref_t<decltype(network)>, Problem>) {
-    workspace scratch;
-    const auto book = [&](const char* name, const auto& strategy) {
-      if (!goes_on || stopped()) {
-        return;
-      }
-      const stopwatch planning;
-      rng random{options.seed};
-      if (auto decided = partition::run(strategy, relaxed, random, scratch)) {
-        const auto x = judge(std::move(decided->plan));
-        found.tried.push_back({name, x.score.usable(), planning.seconds()});
-        offer(x);
-      }
-    };
-    book("heft, links booked", partition::heft{}.on(network));
-    book("peft, links booked", partition::peft{}.on(network));
-  }
+  workspace scratch;
+  const auto book = [&](const char* name, auto heuristic) {
+    if (!goes_on || stopped()) {
+      return;
+    }
+    const stopwatch planning;
+    rng random{options.seed};
+    if (auto decided = (network.*heuristic)(random, scratch); decided && *decided) {
+      const auto x = judge(std::move(**decided));
+      found.tried.push_back({name, x.score.usable(), planning.seconds()});
+      offer(x);
+    }
+  };
+  book("heft, links booked", &on_network<Problem>::heft);
+  book("peft, links booked", &on_network<Problem>::peft);
   if (goes_on && !stopped()) { // no network slows down what sends nothing
     const stopwatch planning;
     if (const auto where = one_device{}(relaxed)) {
-      simulator by_path{relaxed, schedule::path_completion_time{}, network};
-      trace run;
-      by_path.run(plan{.placement = *where}, simulate::recorder{run});
-      const auto x = judge(simulate::plan_of(relaxed, run));
+      const auto x = judge(network.by_path({.placement = *where}));
       found.tried.push_back({"one_device, on the network", x.score.usable(), planning.seconds()});
       offer(x);
     }

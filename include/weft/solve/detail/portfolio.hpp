@@ -8,7 +8,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/parallel.hpp"
 #include "weft/core/sort.hpp"
-#include "weft/evaluate/evaluation.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
 #include "weft/partition/cluster/dominant_sequence.hpp"
 #include "weft/partition/clustered.hpp"
 #include "weft/partition/critical_path.hpp"
@@ -18,7 +18,6 @@
 #include "weft/partition/peft.hpp"
 #include "weft/partition/reverse_heft.hpp"
 #include "weft/refine/branch_and_bound.hpp"
-#include "weft/refine/concepts.hpp"
 #include "weft/refine/contest.hpp"
 #include "weft/refine/identical_devices.hpp"
 #include "weft/refine/less_traffic.hpp"
@@ -26,7 +25,6 @@
 #include "weft/refine/simulated_annealing.hpp"
 #include "weft/refine/tabu_search.hpp"
 #include "weft/schedule/path_completion_time.hpp"
-#include "weft/schedule/static_order.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/plan_of.hpp"
 #include "weft/simulate/record.hpp"
@@ -66,19 +64,20 @@ evaluated_plan by_runs(Judge& judge, evaluated_plan start, weft::budget spend, r
   return refine::local_search{.budget = spend}(judge, std::move(start), random);
 }
 
-template <class Problem, class E>
+template <class Problem>
 class portfolio {
 public:
   /// Under `memory_rule::over_time` the demands of the problem must be those that every plan keeps to; see
   /// `bound::resident_demands`. `on_network`: plans are to run on a network, where memory is in use at other times, so
   /// that what is proven of the memory of runs without contention does not hold.
-  portfolio(const Problem& p, const E& how, const best_options& o, bool on_network = false)
-      : p_{p}, options_{o}, on_network_{on_network}, judge_{p, how}, by_path_{p}, listener_{o.on_progress},
-        spreads_{rng::mix(o.seed)} {
+  portfolio(any_evaluator<Problem> judge, const best_options& o, bool on_network = false)
+      : p_{judge.problem()}, options_{o}, on_network_{on_network}, judge_{std::move(judge)},
+        is_makespan_{judge_.minimises_makespan()}, is_followed_{judge_.is_followed()}, by_path_{p_},
+        listener_{o.on_progress}, spreads_{rng::mix(o.seed)} {
     options_.moves = o.all_moves();
     options_.threads = std::max(1u, o.threads);
     if (o.memory.rule == memory_rule::over_time) {
-      guard_.emplace(p, o.memory);
+      guard_.emplace(p_, o.memory);
     }
     least_ = judge_.makespan_bound();
     found_.bound = judge_.bound(least_);
@@ -96,10 +95,10 @@ public:
       all.target = least_.value;
       attempt("identical_devices", refine::identical_devices{all});
     }
-    if constexpr (objective_parts::proposes<objective_type, Problem>) {
+    if (judge_.proposes()) {
       attempt("the objective's own", asked_objective{&judge_, left(0.5)});
     }
-    if (!alike || !is_followed || (guard_ && !has_plan_)) {
+    if (!alike || !is_followed_ || (guard_ && !has_plan_)) {
       attempt_heuristics(strictest);
       const bool binds = guard_ && (!near_.empty() || !has_plan_);
       if (binds && !done() && least_.value < infinity) {
@@ -128,27 +127,22 @@ public:
       attempt_orders(1);
     }
     if (has_plan_ && !done()) {
-      improve(is_makespan ? 0.95 : is_followed || guard_ ? 1 : 0.5);
+      improve(is_makespan_ ? 0.95 : is_followed_ || guard_ ? 1 : 0.5);
     }
-    if (!is_followed && !guard_ && has_plan_ && !done()) {
+    if (!is_followed_ && !guard_ && has_plan_ && !done()) {
       run_changes();
     }
-    if constexpr (is_makespan) {
-      if (has_plan_ && options_.effort == effort::full && !stopped()) {
-        rng unused;
-        auto runs = left(1);
-        runs.moves = std::min(runs.moves, moves_by_runs(p_.num_ops()));
-        offer(refine::less_traffic{runs, options_.memory}(judge_, best_, unused));
-      }
+    if (is_makespan_ && has_plan_ && options_.effort == effort::full && !stopped()) {
+      rng unused;
+      auto runs = left(1);
+      runs.moves = std::min(runs.moves, moves_by_runs(p_.num_ops()));
+      offer(refine::less_traffic{runs, options_.memory}(judge_, best_, unused));
     }
     return std::move(*this).finish();
   }
 
 private:
-  using objective_type = weft::detail::objective_of<E>;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
-  static constexpr bool is_makespan = std::same_as<objective_type, objective::makespan>;
-  static constexpr bool is_followed = refine::follows<evaluator<Problem, E>>;
   static constexpr std::size_t max_ops_for_exact = 60;
   /// Estimates of an op on a device that heuristics beside HEFT may take when the budget is in moves.
   static constexpr std::size_t max_pairs = 20'000'000;
@@ -207,11 +201,9 @@ private:
 
   /// What the objective proposes.
   struct asked_objective {
-    const evaluator<Problem, E>* judge;
+    const any_evaluator<Problem>* judge;
     weft::budget spend;
-    outcome<plan> operator()(const Problem& p, rng& random) const {
-      return judge->objective().propose(p, spend, random);
-    }
+    outcome<plan> operator()(const Problem&, rng& random) const { return judge->propose(spend, random); }
   };
 
   /// When a candidate is asked.
@@ -407,7 +399,7 @@ private:
     trace other;
     const double by_path = by_path_.run(x, simulate::recorder{other}).makespan;
     const double own = offer(evaluate(std::move(x)));
-    if (!refine::runs_in_order<weft::detail::run_of<E>> || (is_makespan && !guard_ && by_path >= own)) {
+    if (!judge_.runs_in_order() || (is_makespan_ && !guard_ && by_path >= own)) {
       return own; // the other order would change nothing, or nothing for the better
     }
     return std::min(own, offer(evaluate(simulate::plan_of(p_, other))));
@@ -446,7 +438,7 @@ private:
     double value = infinity;
     try_orders(
       p_, options_.memory, share, places, has_plan_, spreads_,
-      [&] { return is_makespan && has_plan_ ? best_.run.makespan : infinity; },
+      [&] { return is_makespan_ && has_plan_ ? best_.run.makespan : infinity; },
       [&](plan x) {
         value = std::min(value, offer(evaluate(std::move(x))));
         return has_plan_;
@@ -464,7 +456,7 @@ private:
       if (relieved == max_relieved || done()) {
         break;
       }
-      if (has_plan_ && is_makespan && near.makespan > best_.run.makespan * 0.97) {
+      if (has_plan_ && is_makespan_ && near.makespan > best_.run.makespan * 0.97) {
         continue;
       }
       ++relieved;
@@ -496,14 +488,14 @@ private:
       rng random{rng::mix(options_.seed + 0x9e3779b97f4a7c15u * (k + 1))};
       auto mine = share;
       mine.on_progress = [&](const progress& x) { listener_.tell(x.moves, clock_.seconds(), x.best); };
-      evaluator<Problem, E> judge{p_, judge_.how()};
-      plans[k] = refiner(mine)(judge, best_, random);
+      any_evaluator<Problem> judge = judge_;
+      plans[k] = refined(judge, mine, random);
     });
     double value = infinity;
     for (auto& x : plans) { // with several slots, runs may need more memory than what was planned
       value = std::min(value, offer(std::move(x)));
     }
-    found_.tried.push_back({is_makespan && is_followed ? "tabu_search, simulated_annealing" : "simulated_annealing",
+    found_.tried.push_back({is_makespan_ && is_followed_ ? "tabu_search, simulated_annealing" : "simulated_annealing",
                             value, watch.seconds()});
   }
 
@@ -520,15 +512,14 @@ private:
   }
 
   /// Tabu search moves what is on longest paths, which says little where something else is minimised.
-  auto refiner(const weft::budget& spend) const {
-    refine::simulated_annealing anneals{.budget = spend, .memory = options_.memory};
-    if constexpr (is_makespan && is_followed) {
-      refine::contest both{refine::tabu_search{.memory = options_.memory}, anneals};
-      both.budget = spend;
-      return both;
-    } else {
-      return anneals;
+  evaluated_plan refined(any_evaluator<Problem>& judge, const weft::budget& spend, rng& random) const {
+    const refine::simulated_annealing anneals{.budget = spend, .memory = options_.memory};
+    if (!is_makespan_ || !is_followed_) {
+      return anneals(judge, best_, random);
     }
+    refine::contest both{refine::tabu_search{.memory = options_.memory}, anneals};
+    both.budget = spend;
+    return both(judge, best_, random);
   }
 
   void run_changes() {
@@ -580,7 +571,9 @@ private:
   best_options options_;
   bool on_network_;
   stopwatch clock_;
-  evaluator<Problem, E> judge_;
+  any_evaluator<Problem> judge_;
+  bool is_makespan_; // minimised
+  bool is_followed_; // change by change
   simulator<Problem, schedule::path_completion_time> by_path_;
   progress_listener listener_;
   workspace scratch_;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSL-1.0
+/// An evaluator of any run policy and any objective, in one type.
+#pragma once
+
+#include "weft/bound/best.hpp"
+#include "weft/core/budget.hpp"
+#include "weft/core/random.hpp"
+#include "weft/evaluate/evaluation.hpp"
+#include "weft/instance.hpp"
+#include "weft/plan/infeasibility.hpp"
+#include "weft/plan/memory_rule.hpp"
+#include "weft/simulate/memory.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace weft {
+
+/// Judges plans of Problem as an `evaluator` judges those of the problem that this one was lowered from, so that a
+/// search is compiled once for all run policies and objectives. A run is a virtual call, and so is a charge of an
+/// objective that is a sum; what is followed change by change is followed in Problem itself. For policies whose devices
+/// run an op per slot. Refers to the lowered problem, to `tensors`, and to what the original problem refers to. Not for
+/// several threads at a time; each makes a copy, which runs plans by itself.
+template <class Problem>
+class any_evaluator {
+public:
+  using problem_type = Problem;
+  static constexpr bool one_op_per_slot = true;
+
+  /// Of the problem itself.
+  template <class E = schedule::static_order>
+    requires slot_policy_for<detail::run_of<E>, Problem>
+  explicit any_evaluator(const Problem& p, const E& how = {})
+      : problem_{&p}, facts_{facts_of<evaluator<Problem, E>>()},
+        runs_{std::make_unique<typed<Problem, E>>(std::make_shared<const Problem>(p), how, nullptr)} {}
+  explicit any_evaluator(const Problem&&, detail::problem_must_outlive_it = {}) = delete;
+  /// `p`: what `lowered` was made of, with the same demands; a copy is kept. `tensors`: of both.
+  template <class Original, class E>
+    requires slot_policy_for<detail::run_of<E>, Original>
+  any_evaluator(const Problem& lowered, const Original& p, const E& how, const tensor_numbers& tensors)
+      : problem_{&lowered}, facts_{facts_of<evaluator<Original, E>>()},
+        runs_{std::make_unique<typed<Original, E>>(std::make_shared<const Original>(p), how, &tensors)} {}
+  template <class Original, class E>
+  any_evaluator(const Problem&&, const Original&, const E&, const tensor_numbers&) = delete;
+  any_evaluator(const any_evaluator& other)
+      : problem_{other.problem_}, facts_{other.facts_}, runs_{other.runs_->copy()}, memory_{other.memory_} {}
+  any_evaluator(any_evaluator&&) = default;
+  any_evaluator& operator=(const any_evaluator&) = delete;
+  any_evaluator& operator=(any_evaluator&&) = default;
+  ~any_evaluator() = default;
+
+  /// From now on, a plan in whose run a device holds more than it may violates that, as `objective::within_memory` has
+  /// it.
+  void limit_memory(memory_limit limit) { memory_ = limited{simulate::memory_tracker<Problem>{*problem_}, limit}; }
+
+  const Problem& problem() const { return *problem_; }
+  weft::score judge(const plan& x) {
+    if (!memory_) {
+      return runs_->judge(x);
+    }
+    auto recorded = runs_->evaluate(x, true);
+    violate(recorded);
+    return recorded.score;
+  }
+  evaluated_plan operator()(plan x) {
+    auto judged = runs_->evaluate(std::move(x), memory_.has_value());
+    if (memory_) {
+      violate(judged);
+    }
+    return judged;
+  }
+  evaluated_plan recorded(plan x) {
+    auto judged = runs_->evaluate(std::move(x), true);
+    if (memory_) {
+      violate(judged);
+    }
+    return judged;
+  }
+  const trace& record_of(evaluated_plan& x) {
+    if (x.record.ops.size() != problem_->num_ops()) {
+      x.record = runs_->evaluate(x.plan, true).record;
+    }
+    return x.record;
+  }
+  const simulation& last() const { return runs_->last(); }
+
+  bool is_better(const weft::score& a, const weft::score& b) const {
+    return minimises_makespan() ? a < b : a.better_than(b);
+  }
+  bool minimises_makespan() const { return facts_.minimises_makespan && !memory_; }
+  bool runs_in_order() const { return facts_.runs_in_order; }
+  bool runs_alone() const { return facts_.runs_alone; }
+  bool is_followed() const { return facts_.is_followed && !memory_; }
+  bool proposes() const { return facts_.proposes; }
+  std::shared_ptr<const objective_parts::any_sum> sum() const { return runs_->sum(); }
+
+  lower_bound makespan_bound() const { return weft::bound::best(*problem_); }
+  lower_bound bound() const { return bound(makespan_bound()); }
+  lower_bound bound(const lower_bound& makespan) const { return runs_->bound(makespan); }
+  /// What the objective proposes. Precondition: `proposes()`.
+  outcome<plan> propose(const budget& spend, rng& random) const { return runs_->propose(spend, random); }
+
+private:
+  struct facts {
+    bool minimises_makespan, runs_in_order, runs_alone, is_followed, proposes;
+  };
+  template <class Evaluator>
+  static constexpr facts facts_of() {
+    return {Evaluator::minimises_makespan(), Evaluator::runs_in_order(), Evaluator::runs_alone(),
+            Evaluator::is_followed(),
+            objective_parts::proposes<typename Evaluator::objective_type, typename Evaluator::problem_type>};
+  }
+
+  /// An evaluator of a problem of any type, for plans of the lowered one.
+  class runs {
+  public:
+    virtual std::unique_ptr<runs> copy() const = 0;
+    virtual weft::score judge(const plan& x) = 0;
+    virtual evaluated_plan evaluate(plan x, bool record) = 0;
+    virtual const simulation& last() const = 0;
+    virtual lower_bound bound(const lower_bound& makespan) const = 0;
+    virtual std::shared_ptr<const objective_parts::any_sum> sum() const = 0;
+    virtual outcome<plan> propose(const budget& spend, rng& random) const = 0;
+    virtual ~runs() = default;
+  };
+  template <class Original, class E>
+  class typed final : public runs {
+  public:
+    /// `tensors`: null if they are the same.
+    typed(std::shared_ptr<const Original> p, const E& how, const tensor_numbers* tensors)
+        : p_{std::move(p)}, judge_{*p_, how}, tensors_{tensors == nullptr || tensors->same() ? nullptr : tensors} {}
+
+    std::unique_ptr<runs> copy() const override {
+      return std::make_unique<typed>(p_, judge_.how(), tensors_);
+    }
+    weft::score judge(const plan& x) override {
+      return same() ? judge_.judge(x) : judge_.judge(tensors_->original(x));
+    }
+    evaluated_plan evaluate(plan x, bool record) override {
+      if (same()) {
+        return record ? judge_.recorded(std::move(x)) : judge_(std::move(x));
+      }
+      auto original = tensors_->original(x);
+      auto judged = record ? judge_.recorded(std::move(original)) : judge_(std::move(original));
+      judged.plan = std::move(x);
+      judged.record = tensors_->lowered(std::move(judged.record));
+      return judged;
+    }
+    const simulation& last() const override { return judge_.last(); }
+    lower_bound bound(const lower_bound& makespan) const override { return judge_.bound(makespan); }
+    std::shared_ptr<const objective_parts::any_sum> sum() const override {
+      auto sum = judge_.sum();
+      return same() || !sum ? sum : std::make_shared<renumbered_sum>(std::move(sum), *tensors_);
+    }
+    outcome<plan> propose([[maybe_unused]] const budget& spend, [[maybe_unused]] rng& random) const override {
+      if constexpr (facts_of<evaluator<Original, E>>().proposes) {
+        outcome<plan> proposed = judge_.objective().propose(judge_.problem(), spend, random);
+        return proposed && !same() ? outcome<plan>{tensors_->lowered(std::move(*proposed))} : proposed;
+      } else {
+        return infeasibility{};
+      }
+    }
+
+  private:
+    bool same() const { return tensors_ == nullptr; }
+
+    std::shared_ptr<const Original> p_;
+    evaluator<Original, E> judge_;
+    const tensor_numbers* tensors_;
+  };
+  class renumbered_sum final : public objective_parts::any_sum {
+  public:
+    renumbered_sum(std::shared_ptr<const any_sum> sum, const tensor_numbers& tensors)
+        : sum_{std::move(sum)}, tensors_{&tensors} {}
+    objective_parts::price_of_time price() const override { return sum_->price(); }
+    double op_charge(op_id v, device_id d) const override { return sum_->op_charge(v, d); }
+    double transfer_charge(tensor_id t, device_id from, device_id to) const override {
+      return sum_->transfer_charge(tensors_->original(t), from, to);
+    }
+
+  private:
+    std::shared_ptr<const any_sum> sum_;
+    const tensor_numbers* tensors_;
+  };
+
+  struct limited {
+    simulate::memory_tracker<Problem> memory;
+    memory_limit limit;
+  };
+  void violate(evaluated_plan& x) {
+    if (x.run.complete) {
+      memory_->memory.follow(x.plan.placement, x.record);
+      x.score.violation += memory_->memory.excess(memory_->limit);
+    }
+  }
+
+  const Problem* problem_;
+  facts facts_;
+  std::unique_ptr<runs> runs_;
+  std::optional<limited> memory_;
+};
+
+} // namespace weft
