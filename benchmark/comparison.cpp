@@ -6,6 +6,7 @@
 #include "support/cases.hpp"
 
 #include "weft/core/budget.hpp"
+#include "weft/instance.hpp"
 #include "weft/solve/registry.hpp"
 
 #include <cstdio>
@@ -19,7 +20,7 @@
 namespace {
 
 /// Runs a placement under path_completion_time, written for brevity and not for speed.
-double plain_simulation(const weft::placed_flow<bench::problem>& flow, const std::vector<double>& keys) {
+double plain_simulation(const weft::placed_flow<weft::instance>& flow, const std::vector<double>& keys) {
   const auto& w = flow.problem().workload();
   std::vector<std::uint32_t> missing(flow.num_inputs().begin(), flow.num_inputs().end());
   std::vector<std::list<weft::item_id>> ready(flow.problem().num_devices());
@@ -84,7 +85,7 @@ int main(int argc, char** argv) {
     once = once || std::strncmp(argv[i], "--benchmark_min_time", 20) == 0;
   }
   const std::uint64_t seeds = once ? 1 : 20;
-  const auto strategies = weft::registry<bench::problem>::standard();
+  const auto strategies = weft::registry<weft::instance>::standard();
   const std::vector<std::string> policies{"fifo", "path_completion_time", "maximum_successor_rank"};
   std::map<std::string, double> seconds;
   double total = 0;
@@ -95,10 +96,11 @@ int main(int argc, char** argv) {
   const auto platforms = bench::paper_platforms();
   for (const auto& w : workloads) {
     for (const auto& p : platforms) {
-      const bench::problem task{w.value, p.value};
+      const auto numbers = weft::lower(bench::problem{w.value, p.value});
+      const weft::instance& task = *numbers;
       weft::workspace scratch;
       weft::trace trace;
-      weft::placed_flow<bench::problem> flow{task};
+      weft::placed_flow<weft::instance> flow{task};
       for (const std::string partition : {"hash", "batch_split", "mite", "dfs", "critical_path"}) {
         for (std::uint64_t seed = 0; seed < seeds; ++seed) {
           weft::rng random{seed};
@@ -125,7 +127,7 @@ int main(int argc, char** argv) {
               flow.assign(decided->plan.placement);
               std::vector<double> keys(flow.num_items());
               weft::schedule::path_completion_time{}.assign_keys(
-                weft::schedule::context<bench::problem>{flow, decided->plan.order}, keys);
+                weft::schedule::context<weft::instance>{flow, decided->plan.order}, keys);
               const double makespan = plain_simulation(flow, keys);
               plain += baseline.seconds();
               if (makespan != run.makespan) {

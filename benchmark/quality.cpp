@@ -10,6 +10,7 @@
 #include "support/suite.hpp"
 
 #include "weft/bound/best.hpp"
+#include "weft/instance.hpp"
 #include "weft/io/stg.hpp"
 #include "weft/refine/identical_devices.hpp"
 #include "weft/solve/best.hpp"
@@ -45,7 +46,6 @@ struct mean {
 };
 
 /// What is compared: partitioners, HEFT with each refiner, and solve::best.
-template <class Problem>
 class field {
 public:
   /// Refiners and `best` are left out if `spend` has no moves.
@@ -67,7 +67,7 @@ public:
   const std::vector<std::string>& names() const { return names_; }
 
   /// The makespan of the i-th, or 0 if it finds no plan.
-  double makespan(std::size_t i, const Problem& p) {
+  double makespan(std::size_t i, const weft::instance& p) {
     if (i + 1 == names_.size() && refines()) {
       const auto r = weft::solve::best(p, {.seconds = spend_.seconds, .moves = spend_.moves});
       return r.has_plan() ? r.makespan : 0;
@@ -101,7 +101,7 @@ private:
   bool refines() const { return spend_.moves > 0; }
   bool timed() const { return spend_.seconds < weft::budget{}.seconds; }
 
-  weft::registry<Problem> all_ = weft::registry<Problem>::standard();
+  weft::registry<weft::instance> all_ = weft::registry<weft::instance>::standard();
   weft::budget spend_;
   std::size_t num_partitioners_ = 0;
   std::vector<std::string> names_;
@@ -110,22 +110,21 @@ private:
 };
 
 int stg(int count, char** files) {
-  using problem = weft::problem<weft::workload, weft::platform<>>;
-  field<problem> strategies{{.moves = 0}};
+  field strategies{{.moves = 0}};
   std::vector<mean> means(strategies.names().size());
   for (int f = 0; f < count; ++f) {
     const auto w = weft::io::read_workload_stg(files[f]);
     for (const std::uint32_t devices : {2u, 4u, 8u, 16u}) {
       const auto q = weft::presets::identical(devices);
-      const problem p{w, q};
+      const auto p = weft::lower(weft::problem{w, q});
       weft::rng random{1};
       weft::workspace scratch;
-      const auto best = weft::refine::identical_devices{}(p, random, scratch);
+      const auto best = weft::refine::identical_devices{}(*p, random, scratch);
       if (!best || best->bound <= 0) {
         continue;
       }
       for (std::size_t i = 0; i < means.size(); ++i) {
-        if (const double makespan = strategies.makespan(i, p); makespan > 0) {
+        if (const double makespan = strategies.makespan(i, *p); makespan > 0) {
           means[i].add(makespan / best->bound);
         }
       }
@@ -165,7 +164,7 @@ int run(int argc, char** argv) {
   if (once) {
     spend = {.moves = 500};
   }
-  field<bench::suite_problem> strategies{spend};
+  field strategies{spend};
   const auto& names = strategies.names();
   std::vector<std::string> columns{"ccr 0.1", "ccr 1", "ccr 10", "identical", "related", "unrelated", "all"};
   if (families) {
@@ -174,9 +173,10 @@ int run(int argc, char** argv) {
   std::map<std::string, std::map<std::string, mean>> means;
   const auto selected = [&](const weft::generate::suite_entry& e) { return !once || e.ccr == 1; };
   bench::for_each_of_suite(seeds, selected, [&](const bench::suite_case& c) {
-    const double bound = weft::bound::best(c.problem, {.moves = once ? 1'000u : 100'000'000u}).value;
+    const auto p = weft::lower(c.problem);
+    const double bound = weft::bound::best(*p, {.moves = once ? 1'000u : 100'000'000u}).value;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const double makespan = strategies.makespan(i, c.problem);
+      const double makespan = strategies.makespan(i, *p);
       for (const auto& column : bench::suite_columns(c.entry)) {
         if (makespan > 0) {
           means[names[i]][column].add(makespan / bound);

@@ -128,12 +128,11 @@ public:
                 "ratio", "gap", "HEFT");
   }
 
-  template <class Problem>
-  void add(const std::string& name, const Problem& p, double makespan, double bound) {
+  void add(const std::string& name, const instance& p, double makespan, double bound) {
     rng random{0};
     workspace scratch;
     const auto start = partition::run(partition::heft{}, p, random, scratch);
-    simulator<Problem, schedule::static_order> run{p};
+    simulator<instance, schedule::static_order> run{p};
     const double heft = start ? run.run(start->plan).makespan : std::numeric_limits<double>::infinity();
     const auto at = s_.known.find(name);
     const published k = at == s_.known.end() ? published{} : at->second;
@@ -180,8 +179,7 @@ private:
   bool broken_ = false;
 };
 
-template <class Problem>
-solve::best_result solve_and_add(table& all, const settings& s, const std::string& name, const Problem& p) {
+solve::best_result solve_and_add(table& all, const settings& s, const std::string& name, const instance& p) {
   auto r = solve::best(p, s.search);
   if (s.raise > 0) {
     r.bound.value = bound::refutation{.budget = {.moves = s.raise}}(p, r.bound.value, r.makespan);
@@ -218,14 +216,14 @@ void add_graph(table& all, const settings& s, const std::filesystem::path& file)
   const auto w = io::read_workload_stg(file);
   for (const std::uint32_t machines : s.machines) {
     const auto q = presets::identical(machines);
-    const bench::problem p{w, q};
+    const auto p = lower(problem{w, q});
     rng random{s.search.seed};
     workspace scratch;
     refine::exact::parallel_proof proof;
     const refine::identical_devices search{{.moves = s.search.moves, .seconds = s.search.seconds}, &proof};
-    (void)partition::run(search, p, random, scratch);
+    (void)partition::run(search, *p, random, scratch);
     const auto name = file.stem().string() + "." + std::to_string(machines);
-    all.add(name, p, proof.makespan, proof.bound);
+    all.add(name, *p, proof.makespan, proof.bound);
     if (!s.folder.empty()) {
       const auto to = s.folder + "/" + name + ".proof";
       std::ofstream out{to};
@@ -318,7 +316,7 @@ int run(int argc, char** argv) {
     }
     for (const auto& q : bench::paper_platforms()) {
       for (const auto& w : bench::paper_workloads()) {
-        solve_and_add(all, s, w.name + " x " + q.name, problem{w.value, q.value});
+        solve_and_add(all, s, w.name + " x " + q.name, *lower(problem{w.value, q.value}));
       }
     }
   }

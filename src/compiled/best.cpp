@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// solve::best of instances.
+// solve::best and solve::least_memory of instances.
 #include "weft/solve/best.hpp"
+#include "weft/solve/least_memory.hpp"
 
 namespace weft::solve::detail {
 
@@ -16,5 +17,7 @@ template best_result best_of(const instance&, const instance&, const schedule::s
                              const best_options&);
 template best_result best_of(const instance&, const instance&, const on_any_network&, const tensor_numbers&,
                              const best_options&);
+
+template best_result least_memory_of(const instance&, const best_options&);
 
 } // namespace weft::solve::detail

@@ -68,6 +68,28 @@ constexpr auto as_compiled(const E& how) {
   }
 }
 
+/// What `search(instance, its tensors, options)` finds for a problem, in the problem's numbers. To lower the problem
+/// counts as part of the search.
+template <class Problem, class Search>
+best_result on_instance(const Problem& p, const best_options& options, Search search) {
+  if constexpr (std::same_as<Problem, instance>) {
+    return search(p, tensor_numbers{}, options);
+  } else {
+    const stopwatch watch;
+    const lowered_problem numbers{p};
+    const double lowering = watch.seconds();
+    auto rest = options;
+    rest.seconds = std::max(0.0, options.seconds - lowering);
+    best_result found = search(*numbers, numbers.tensors(), rest);
+    found.stats.partition_seconds += lowering;
+    found.plan = numbers.tensors().original(std::move(found.plan));
+    if (found.shortage) {
+      found.shortage = numbers.tensors().original(std::move(*found.shortage));
+    }
+    return found;
+  }
+}
+
 /// The search for a plan that runs alone, by the judge of the problem, whose demands every plan keeps to; of
 /// `strictest`, no run exceeds them.
 template <class Problem>
@@ -153,30 +175,14 @@ best_result best(const Problem& p, const E& how, const best_options& options = {
                 "weft: solve::best plans for devices that run an op per slot; for a concurrency strategy use "
                 "weft::pipeline(partitioner, refine::local_search{}, strategy)");
   const auto compiled = detail::as_compiled<Problem>(how);
-  constexpr bool numbers_only =
-    detail::runs_on_numbers<E, Problem> && std::same_as<weft::detail::objective_of<E>, objective::makespan>;
-  if constexpr (std::same_as<Problem, instance>) {
-    return detail::best_of(p, p, compiled, {}, options);
-  } else {
-    const stopwatch watch;
-    const lowered_problem numbers{p};
-    const double lowering = watch.seconds();
-    auto rest = options;
-    rest.seconds = std::max(0.0, options.seconds - lowering);
-    auto found = [&] {
-      if constexpr (numbers_only) { // nothing but these decides
-        return detail::best_of(*numbers, *numbers, compiled, {}, rest);
-      } else {
-        return detail::best_of(*numbers, p, compiled, numbers.tensors(), rest);
-      }
-    }();
-    found.stats.partition_seconds += lowering;
-    found.plan = numbers.tensors().original(std::move(found.plan));
-    if (found.shortage) {
-      found.shortage = numbers.tensors().original(std::move(*found.shortage));
+  return detail::on_instance(p, options, [&](const instance& numbers, const tensor_numbers& tensors, const auto& rest) {
+    if constexpr (detail::runs_on_numbers<E, Problem> &&
+                  std::same_as<weft::detail::objective_of<E>, objective::makespan>) { // nothing but these decides
+      return detail::best_of(numbers, numbers, compiled, {}, rest);
+    } else {
+      return detail::best_of(numbers, p, compiled, tensors, rest);
     }
-    return found;
-  }
+  });
 }
 
 // The same for the makespan, in the plan's order and without contention.

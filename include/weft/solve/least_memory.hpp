@@ -24,17 +24,9 @@ double largest_share(const Problem& p, const std::vector<byte_count>& peaks) {
   return largest;
 }
 
-/// A plan whose devices need little memory at their worst moment in the run under `schedule::static_order`: as small a
-/// largest share of the capacities as is found. `peaks` has the bytes per device; of plans within that share, the
-/// makespan decides.
-///
-/// First heuristics run in smaller and smaller shares of the memory, then a search lowers the worst moment; in both,
-/// components stay on the kind of device on which the fastest plan has them, or else everything would go to the host,
-/// whose memory is largest. Then annealing shortens the makespan within the share that was reached. Without a plan as
-/// `best` says. The budget in moves is that of annealing; a budget in seconds is shared by all. The result is not
-/// proven to be the least. Deterministic for a seed when the budget is in moves.
-template <must_be::problem Problem>
-best_result least_memory(const Problem& p, const best_options& options = {}) {
+namespace detail {
+template <class Problem>
+best_result least_memory_of(const Problem& p, const best_options& options) {
   constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
   constexpr int max_shrinks = 16;
   constexpr std::uint64_t max_run_ops = 10'000'000; // that the search may spend on runs
@@ -78,7 +70,7 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
                .seconds = left(0.5),
                .stop = options.stop},
     .keep_kinds = true};
-  evaluator judge{relaxed, schedule::static_order{}};
+  any_evaluator<Problem> judge{relaxed};
   simulate::memory_tracker<Problem> memory{p};
   const auto consider = [&](evaluated_plan x) {
     memory.follow(x.plan.placement, judge.record_of(x));
@@ -101,5 +93,28 @@ best_result least_memory(const Problem& p, const best_options& options = {}) {
   least.stats.partition_seconds = clock.seconds();
   return least;
 }
+} // namespace detail
+
+/// A plan whose devices need little memory at their worst moment in the run under `schedule::static_order`: as small a
+/// largest share of the capacities as is found. `peaks` has the bytes per device; of plans within that share, the
+/// makespan decides.
+///
+/// First heuristics run in smaller and smaller shares of the memory, then a search lowers the worst moment; in both,
+/// components stay on the kind of device on which the fastest plan has them, or else everything would go to the host,
+/// whose memory is largest. Then annealing shortens the makespan within the share that was reached. Without a plan as
+/// `best` says. The budget in moves is that of annealing; a budget in seconds is shared by all. The result is not
+/// proven to be the least. Deterministic for a seed when the budget is in moves.
+template <must_be::problem Problem>
+best_result least_memory(const Problem& p, const best_options& options = {}) {
+  return detail::on_instance(p, options, [](const instance& numbers, const tensor_numbers&, const auto& rest) {
+    return detail::least_memory_of(numbers, rest);
+  });
+}
 
 } // namespace weft::solve
+
+#ifdef WEFT_COMPILED
+namespace weft::solve::detail {
+extern template best_result least_memory_of(const instance&, const best_options&);
+} // namespace weft::solve::detail
+#endif
