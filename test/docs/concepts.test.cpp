@@ -578,24 +578,14 @@ TEST_CASE("docs: strategies by name") {
 
 } // namespace
 
-// [declared_once]
-using joules = weft::evaluation<weft::schedule::static_order, weft::objective::energy<>>;
-extern template weft::solve::best_result weft::solve::best(const weft::instance&, const joules&,
-                                                           const weft::solve::best_options&);
-// [declared_once]
-
-TEST_CASE("docs: a solver that is compiled once") {
+TEST_CASE("docs: the search of an instance for an objective") {
   weft::workload_builder b;
   b.add_edge(b.add_op({.work = 1e9, .bytes = 1000}), b.add_op({.work = 1e9}));
   const weft::workload workload = std::move(b).build();
   const weft::platform<> platform{{{.speed = 2, .active_watts = 30}, {.active_watts = 10}}, weft::link_matrix{2}};
   const weft::problem problem{workload, platform};
-  const auto found = weft::solve::best(*weft::lower(problem), joules{}, {.moves = 100});
+  const weft::evaluation joules{weft::schedule::static_order{}, weft::objective::energy{}};
+  const auto found = weft::solve::best(*weft::lower(problem), joules, {.moves = 100});
   REQUIRE(found.has_plan());
   CHECK(found.plan.placement == weft::placement{1, 1}); // slower, and takes less
 }
-
-// [defined_once]
-template weft::solve::best_result weft::solve::best(const weft::instance&, const joules&,
-                                                    const weft::solve::best_options&);
-// [defined_once]
