@@ -3,6 +3,7 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/objective/energy.hpp"
 #include "weft/objective/within_deadline.hpp"
@@ -167,10 +168,15 @@ solve::best_options budget_of(const options& o, const progress_callback& on_prog
           .memory = {memory_rule::over_time, o.memory_share}};
 }
 
-/// The plan and the run that a search over schedules found.
-answer from(const options& o, const problem& p, solve::best_result r, std::string strategy) {
+/// The plan that a search over schedules found, and its run: the search's, if that was on the network `made_for` and
+/// this is what was asked for.
+answer from(const options& o, const problem& p, solve::best_result r, contention_model made_for, std::string strategy) {
   answer a{.found = true, .plan = std::move(r.plan), .bound = r.bound, .strategy = std::move(strategy)};
-  follow(o, p, a);
+  if (a.plan.order.empty() || o.contention != made_for) {
+    follow(o, p, a);
+  } else {
+    a.run = std::move(r.record);
+  }
   // What was not limited by the clock is told without times, so that the same command prints the same.
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
   for (const auto& t : r.tried) {
@@ -211,7 +217,8 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
       return no_plan(o, p, base, within, clock.seconds(), tell);
     }
     period = throughput::period(p, within.plan.placement);
-    a = from(o, p, std::move(within), "search for the step time, as what is best for the period does not fit");
+    a = from(o, p, std::move(within), contention_model::none,
+             "search for the step time, as what is best for the period does not fit");
   }
   if (r) { // no step times, so they are not among the strategies
     std::string periods;
@@ -246,21 +253,15 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
   const evaluation how{schedule::static_order{}, weft::objective::within_deadline{joules, o.deadline}};
   auto options = budget_of(o, tell.on_progress);
   answer a{.found = true};
-  double value = 0;
-  const auto take = [&](plan chosen, double least) {
-    auto x = evaluator{p, how}.recorded(std::move(chosen));
-    a.plan = std::move(x.plan);
-    a.run = std::move(x.record);
-    value = x.score.value;
-    a.least_joules = least;
-  };
   if (o.pareto) {
     auto front = solve::pareto(p, how, options);
     for (const auto& x : front.points) {
       a.front.push_back({x.makespan, x.value});
     }
     if (!a.front.empty()) {
-      take((o.objective == objective::energy ? front.points.back() : front.points.front()).plan, front.value_bound);
+      a.plan = (o.objective == objective::energy ? front.points.back() : front.points.front()).plan;
+      a.run = any_evaluator<problem>{p}.recorded(a.plan).record;
+      a.least_joules = front.value_bound;
       a.bound = front.makespan_bound;
       a.strategy = "search for trade-offs of step time and energy";
       a.front_is_exact = front.exact;
@@ -294,9 +295,11 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
   a.notes.push_back("energies found: " + found);
   a.bound = bound::best(p);
   a.strategy = "search for the energy";
-  take(std::move(r.plan), r.bound.value);
+  a.plan = std::move(r.plan);
+  a.run = std::move(r.record);
+  a.least_joules = r.bound.value;
   a.result = fmt::format(
-    "energy of {:.4g} J a step{}", value,
+    "energy of {:.4g} J a step{}", r.score.value,
     r.bound.value > 0 ? fmt::format(", at most {:.1f} % above the smallest possible", r.gap() * 100) : std::string{});
   return a;
 }
@@ -370,8 +373,9 @@ answer search(const options& o, const problem& p, const estimate& base, const li
     if (!r.has_plan()) {
       return no_plan(o, p, base, r, clock.seconds(), tell);
     }
-    a = from(o, p, std::move(r),
-             o.objective == objective::memory ? "search for least memory" : "search for the step time");
+    a = o.objective == objective::memory
+          ? from(o, p, std::move(r), contention_model::none, "search for least memory")
+          : from(o, p, std::move(r), o.contention, "search for the step time");
     if (o.objective == objective::makespan) {
       prefer_one_device(o, p, a);
     }

@@ -141,6 +141,8 @@ public:
   tensor_id original(tensor_id t) const { return original_.empty() ? t : original_[t]; }
   /// A plan of the instance as one of the problem.
   plan original(plan x) const { return renumbered(std::move(x), original_); }
+  /// The same of the record of a run.
+  trace original(trace run) const { return renumbered(std::move(run), original_); }
   /// The same of what fills a device.
   memory_shortage original(memory_shortage s) const {
     for (auto& t : s.alive) {
@@ -154,14 +156,7 @@ public:
   /// A plan of the problem as one of the instance.
   plan lowered(plan x) const { return renumbered(std::move(x), lowered_); }
   /// The same of the record of a run.
-  trace lowered(trace run) const {
-    if (!lowered_.empty()) {
-      for (transfer_record& x : run.transfers) {
-        x.tensor = lowered_[x.tensor];
-      }
-    }
-    return run;
-  }
+  trace lowered(trace run) const { return renumbered(std::move(run), lowered_); }
 
 private:
   static plan renumbered(plan x, const std::vector<tensor_id>& number) {
@@ -171,6 +166,15 @@ private:
       }
     }
     return x;
+  }
+
+  static trace renumbered(trace run, const std::vector<tensor_id>& number) {
+    if (!number.empty()) {
+      for (transfer_record& x : run.transfers) {
+        x.tensor = number[x.tensor];
+      }
+    }
+    return run;
   }
 
   std::vector<tensor_id> original_;

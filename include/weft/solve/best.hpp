@@ -83,6 +83,7 @@ best_result on_instance(const Problem& p, const best_options& options, Search se
     best_result found = search(*numbers, numbers.tensors(), rest);
     found.stats.partition_seconds += lowering;
     found.plan = numbers.tensors().original(std::move(found.plan));
+    found.record = numbers.tensors().original(std::move(found.record));
     if (found.shortage) {
       found.shortage = numbers.tensors().original(std::move(*found.shortage));
     }
@@ -106,7 +107,7 @@ best_result best_of(const Problem& lowered, const Original& p, const E& how, con
   if (p.num_ops() == 0) {
     best_result nothing;
     nothing.peaks.assign(over_time ? p.num_devices() : 0, 0);
-    nothing.take(evaluator{p, how}({}));
+    nothing.take(evaluator{p, how}.recorded({}));
     nothing.status = status::optimal;
     return nothing;
   }
@@ -133,7 +134,7 @@ best_result best_of(const Problem& lowered, const Original& p, const E& how, con
 /// objective. Run the plan under the same policy.
 /// ```
 /// const auto r = weft::solve::best(problem, {.seconds = 10}); // the makespan in the plan's order, without contention
-/// // r.plan, r.makespan, r.bound, r.gap(), r.tried
+/// // r.plan, r.makespan, r.bound, r.gap(), r.record, r.tried
 /// const weft::simulate::under fair{weft::schedule::static_order{}, weft::simulate::fair_sharing{}};
 /// const auto s = weft::solve::best(problem, fair, {.seconds = 10});
 /// ```

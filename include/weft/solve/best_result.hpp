@@ -4,7 +4,9 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/plan/memory_rule.hpp"
+#include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/plan/memory_shortage.hpp"
+#include "weft/plan/trace.hpp"
 #include "weft/solve/result.hpp"
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::solve {
@@ -65,10 +68,17 @@ struct best_options {
 
 /// A plan, its quality, and what was tried in which order.
 struct best_result : result {
+  trace record = {}; ///< of the plan's run, under the policy and on the network that it was made for
   std::vector<attempt> tried = {};
   std::vector<byte_count> peaks = {}; ///< memory over time: bytes per device at its worst moment
   /// Memory over time, without a plan: what the run of the plan that came nearest lacks.
   std::optional<memory_shortage> shortage = {};
+
+  /// Takes over a plan that was judged, and the record of its run.
+  void take(evaluated_plan&& x) {
+    record = std::move(x.record);
+    result::take(std::move(x));
+  }
 };
 
 } // namespace weft::solve

@@ -250,13 +250,14 @@ best_result best_by_lessons(any_evaluator<Problem> judge, const Problem& stricte
     offer(by_runs(judge, best, left, random));
     found.tried.push_back({"local_search, on the network", found.score.usable(), searching.seconds()});
   }
-  if (over_time && !found.plan.placement.empty()) {
+  if (lacks) {
     found.shortage = lacks;
-    if (lacks) {
-      static_cast<result&>(found) = {.bound = found.bound, .stats = found.stats, .reason = infeasibility{}};
-    } else {
+    static_cast<result&>(found) = {.bound = found.bound, .stats = found.stats, .reason = infeasibility{}};
+  } else if (!found.plan.placement.empty()) {
+    found.record = judge.record_of(best);
+    if (over_time) {
       simulate::memory_tracker<Problem> memory{relaxed};
-      memory.follow(best.plan.placement, judge.record_of(best));
+      memory.follow(best.plan.placement, found.record);
       found.peaks = memory.peaks();
     }
   }

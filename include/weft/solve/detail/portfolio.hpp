@@ -542,9 +542,10 @@ private:
       return std::move(found_);
     }
     found_.reason.reset();
+    const trace& record = judge_.record_of(best_);
     if (guard_) {
       simulate::memory_tracker<Problem> memory{p_};
-      memory.follow(best_.plan.placement, judge_.record_of(best_));
+      memory.follow(best_.plan.placement, record);
       found_.peaks = memory.peaks();
     }
     found_.take(std::move(best_));
