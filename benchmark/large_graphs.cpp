@@ -8,6 +8,7 @@
 #include "support/cases.hpp"
 
 #include "weft/bound/best.hpp"
+#include "weft/cost/generate/ccr.hpp"
 #include "weft/cost/table.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/partition/heft.hpp"

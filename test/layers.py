@@ -34,7 +34,7 @@ UMBRELLAS = {
     "networks.hpp": ("Workloads and platforms to try things with: networks that you write, bundled ones, and random "
                      "graphs. Apart from all.hpp, since a program that plans its own graphs should not wait for a "
                      "compiler that reads them.",
-                     r"workload/(generate|nn/|zoo|training_step\.hpp)|graph/(generate|polyhedral)|platform/generate"),
+                     r"workload/(generate|nn/|zoo|training_step\.hpp)|graph/(generate|polyhedral)|(platform|cost)/generate"),
     "models.hpp": ("Facts about ops by their type (shapes, FLOP, gradients, rooflines), and machines described by "
                    "their parts: for those who read models. Apart from all.hpp, which plans with any costs.",
                    r"workload/(attention_form|einsum|flop_rules|graph_training_step|model\.|op_|optimizer|stored_as)|"
@@ -212,6 +212,39 @@ def check_cycles(root, includes, say):
             visit(path, [path])
 
 
+def check_folder_cycles(includes, say):
+    """A folder is a layer: what it includes does not come back to it."""
+    reached = {}
+    for path, targets in includes.items():
+        if path not in UMBRELLAS:
+            reached.setdefault(part_of(path), {}).update(
+                {part_of(t): path for t in targets if t not in UMBRELLAS and part_of(t) != part_of(path)})
+
+    def leads_to(part, goal, seen):
+        return part == goal or any(next not in seen and leads_to(next, goal, seen | {next})
+                                   for next in sorted(reached.get(part, ())))
+
+    for part in sorted(reached):
+        for target, path in sorted(reached[part].items()):
+            if part < target and leads_to(target, part, {target}):
+                say(path, 1, f"{part} includes {target}, and {target} leads back to {part}")
+
+
+def check_programs(root, say):
+    """What is not the library uses what is public."""
+    for folder in ("src", "examples", "benchmark"):
+        for path in sorted(p for kind in ("*.cpp", "*.hpp") for p in (root.parents[1] / folder).rglob(kind)):
+            name = path.relative_to(root.parents[1]).as_posix()
+            code = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), path.read_text())
+            if name.startswith("src/compiled/"):  # compiles what is inside
+                continue
+            uses = [m for m in INCLUDE.finditer(code) if m[2].startswith("weft/") and "detail" in m[2].split("/")]
+            uses += [m for m in FOREIGN_DETAIL.finditer(code) if m[1] in LAYER]
+            for match in uses:
+                line = code[: match.start()].count("\n") + 1
+                say(f"../../{name}", line, f"a program must not use {match[0].strip()}; give it a public name")
+
+
 def check_standard_headers(includes, codes, say):
     def included(path):
         """The standard and foreign headers that a header includes, or those of weft that it includes."""
@@ -236,7 +269,7 @@ def violations(root):
     found = []
 
     def say(path, line, problem):
-        found.append(f"include/weft/{path}:{line}: {problem}")
+        found.append(f"include/weft/{path}:{line}: {problem}".replace("include/weft/../../", ""))
 
     includes, codes = {}, {}
     for path in headers_in(root):
@@ -245,6 +278,8 @@ def violations(root):
         includes[path] = [n.removeprefix("weft/") for k, n in INCLUDE.findall(code) if k == '"']
         codes[path] = code
     check_cycles(root, includes, say)
+    check_folder_cycles(includes, say)
+    check_programs(root, say)
     check_standard_headers(includes, codes, say)
     for umbrella in UMBRELLAS:
         listed = includes.get(umbrella, [])
@@ -275,6 +310,10 @@ def self_test():
         ({"core/c.hpp": head + "#include <fmt/format.h>\n"}, "may not depend on <fmt/format.h>"),
         ({"core/c.hpp": head + '#include "weft/core/d.hpp"\n', "core/d.hpp": head + '#include "weft/core/c.hpp"\n'},
          "include cycle"),
+        ({"plan/c.hpp": head + '#include "weft/problem.hpp"\n', "problem.hpp": head + '#include "weft/plan/d.hpp"\n',
+          "plan/d.hpp": head}, "leads back to plan"),
+        ({"../../src/tool/p.cpp": '#include "weft/graph/detail/d.hpp"\n'}, "must not use"),
+        ({"../../examples/p.cpp": "using weft::graph::detail::d;\n"}, "must not use graph::detail"),
         ({"core/c.hpp": bare}, "an old compiler"),
         ({"core/c.hpp": bare + '#include <vector>\n#include "weft/core/config.hpp"\n'}, "an old compiler"),
         ({"new/c.hpp": head}, "in no layer"),
@@ -296,7 +335,7 @@ def self_test():
 
     def said(tree, complete=True):
         with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder)
+            root = Path(folder) / "include" / "weft"
             for path, text in tree.items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(text)

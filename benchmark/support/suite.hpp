@@ -2,8 +2,8 @@
 /// The suite of generated problems, ready to be solved.
 #pragma once
 
+#include "weft/cost/generate/suite.hpp"
 #include "weft/problem.hpp"
-#include "weft/workload/generate/suite.hpp"
 
 #include <cstdint>
 #include <string>

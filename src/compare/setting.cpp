@@ -7,9 +7,9 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/bound/component_memory.hpp"
+#include "weft/cost/generate/suite.hpp"
 #include "weft/cost/table.hpp"
 #include "weft/io/job_shop.hpp"
-#include "weft/workload/generate/suite.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 #include "costs.hpp"
 
 #include "weft/concurrency/profiled_times.hpp"
+#include "weft/cost/generate/ccr.hpp"
 #include "weft/cost/measured.hpp"
 #include "weft/io/json_profile.hpp"
-#include "weft/workload/generate/ccr.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/slots.hpp"

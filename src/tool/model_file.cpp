@@ -123,7 +123,7 @@ std::vector<op_id> recomputed(recomputation what, const input& in) {
   std::unordered_map<std::string_view, op_id> blocks;
   std::vector<op_id> block_of(w.num_ops(), none);
   for (const op_id v : ids(w.num_ops())) {
-    if (const auto layer = partition::detail::op_name{w.name(v)}.layer(true); !layer.empty()) {
+    if (const auto layer = partition::op_name{w.name(v)}.layer(true); !layer.empty()) {
       block_of[v] = blocks.try_emplace(layer, static_cast<op_id>(blocks.size())).first->second;
     }
   }

@@ -5,7 +5,7 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/bound/refutation.hpp"
-#include "weft/workload/generate/suite.hpp"
+#include "weft/cost/generate/suite.hpp"
 
 #include <doctest/doctest.h>
 

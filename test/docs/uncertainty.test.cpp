@@ -2,10 +2,10 @@
 // The code of docs/uncertainty.md.
 #include "weft/cost/sampled.hpp"
 #include "weft/evaluate/sampled_runs.hpp"
+#include "weft/evaluate/slack.hpp"
 #include "weft/objective/risk.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/platform/presets.hpp"
-#include "weft/plan/slack.hpp"
 #include "weft/refine/genetic.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"

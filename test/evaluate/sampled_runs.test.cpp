@@ -2,8 +2,8 @@
 #include "weft/evaluate/sampled_runs.hpp"
 
 #include "weft/core/random.hpp"
+#include "weft/evaluate/run_path.hpp"
 #include "weft/platform/platform.hpp"
-#include "weft/plan/run_path.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/schedule/maximum_successor_rank.hpp"
 #include "weft/schedule/path_completion_time.hpp"

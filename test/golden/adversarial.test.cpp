@@ -3,9 +3,9 @@
 #include "adversarial.hpp"
 
 #include "weft/bound/best.hpp"
+#include "weft/cost/generate/ccr.hpp"
 #include "weft/solve/registry.hpp"
 #include "weft/validate/validate.hpp"
-#include "weft/workload/generate/ccr.hpp"
 
 #include <doctest/doctest.h>
 

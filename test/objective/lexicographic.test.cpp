@@ -2,8 +2,8 @@
 #include "weft/objective/lexicographic.hpp"
 
 #include "weft/evaluate/evaluation.hpp"
+#include "weft/evaluate/makespan.hpp"
 #include "weft/objective/energy.hpp"
-#include "weft/objective/makespan.hpp"
 #include "weft/objective/within_deadline.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"

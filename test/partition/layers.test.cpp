@@ -19,7 +19,7 @@ namespace partition_layers_test {
 
 using namespace weft;
 using partition::find_layers;
-using partition::detail::op_name;
+using partition::op_name;
 
 platform<uniform_links> machine() {
   return {std::vector<device>(2, {.kind = device_kind::gpu}), {}};

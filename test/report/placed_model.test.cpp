@@ -2,7 +2,7 @@
 #include "weft/report/placed_model.hpp"
 
 #include "support/small_problem.hpp"
-#include "weft/plan/slack.hpp"
+#include "weft/evaluate/slack.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"

@@ -4,6 +4,7 @@
 #include "support/small_problem.hpp"
 
 #include "weft/cost/compose.hpp"
+#include "weft/cost/generate/suite.hpp"
 #include "weft/io/stg.hpp"
 #include "weft/platform/presets.hpp"
 #include "weft/solve/best.hpp"

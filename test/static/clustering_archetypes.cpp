@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Clusterers, mappers, m-SCT and the generators ask no more of a problem than its concepts say.
+#include "weft/cost/generate/ccr.hpp"
 #include "weft/partition/clustered.hpp"
 #include "weft/partition/m_sct.hpp"
 #include "weft/platform/archetype.hpp"

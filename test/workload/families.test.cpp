@@ -2,6 +2,8 @@
 // Communication, heterogeneity, and the suite made of both.
 #include "summary.hpp"
 
+#include "weft/cost/generate/ccr.hpp"
+#include "weft/cost/generate/suite.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/generate.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/workload/generate/named.hpp"
 
+#include "weft/cost/generate/ccr.hpp"
 #include "weft/problem.hpp"
-#include "weft/workload/generate/ccr.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,9 +7,9 @@
 #include "weft/core/explained.hpp"
 #include "weft/evaluate/concepts.hpp"
 #include "weft/evaluate/evaluated_plan.hpp"
-#include "weft/objective/makespan.hpp"
-#include "weft/simulate/record.hpp"
+#include "weft/evaluate/makespan.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/simulate/record.hpp"
 #include "weft/simulate/run_policy.hpp"
 #include "weft/simulate/under.hpp"
 

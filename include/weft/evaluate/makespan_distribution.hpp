@@ -2,7 +2,7 @@
 /// The distribution of a plan's makespan when times are uncertain, and the criticality of its ops.
 #pragma once
 
-#include "weft/objective/risk_measure.hpp"
+#include "weft/evaluate/risk_measure.hpp"
 
 #include <vector>
 

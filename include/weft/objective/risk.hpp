@@ -5,9 +5,9 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/critical_path.hpp"
 #include "weft/bound/lower_bound.hpp"
+#include "weft/evaluate/risk_measure.hpp"
 #include "weft/evaluate/sampled_runs.hpp"
 #include "weft/evaluate/score.hpp"
-#include "weft/objective/risk_measure.hpp"
 
 #include <cstdint>
 #include <string_view>

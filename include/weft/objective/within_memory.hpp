@@ -3,9 +3,9 @@
 #pragma once
 
 #include "weft/evaluate/concepts.hpp"
+#include "weft/evaluate/makespan.hpp"
 #include "weft/evaluate/score.hpp"
 #include "weft/objective/detail/wrapper_of.hpp"
-#include "weft/objective/makespan.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"

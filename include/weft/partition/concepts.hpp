@@ -4,10 +4,10 @@
 
 #include "weft/core/random.hpp"
 #include "weft/core/workspace.hpp"
-#include "weft/plan/check_plan.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
+#include "weft/schedule/check_plan.hpp"
 
 #include <concepts>
 #include <cstdint>

@@ -15,7 +15,7 @@
 namespace weft::partition {
 
 /// Cuts a network into blocks of consecutive layers, equally many per accelerator (the first ones get one more if they
-/// do not divide evenly): the usual model parallelism. Layers come from the names of ops, see `detail::op_name::layer`:
+/// do not divide evenly): the usual model parallelism. Layers come from the names of ops, see `op_name::layer`:
 /// the outermost scopes of which there are several of a kind, if there are as many as accelerators, else the innermost
 /// ones; ordered by their ops with the longest path to the end, so that parameters are where they are read. A
 /// colocation group has one block: of the layer that its op with the longest path to the end names, or the op by which

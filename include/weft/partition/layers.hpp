@@ -8,7 +8,7 @@
 #include "weft/core/sort.hpp"
 #include "weft/graph/longest_path.hpp"
 #include "weft/partition/concepts.hpp"
-#include "weft/partition/detail/op_name.hpp"
+#include "weft/partition/op_name.hpp"
 #include "weft/partition/first_device.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
-#include "weft/partition/detail/op_name.hpp"
+#include "weft/partition/op_name.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/workload.hpp"

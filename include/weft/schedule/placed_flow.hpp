@@ -4,9 +4,9 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/reversed.hpp"
-#include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
+#include "weft/schedule/check_plan.hpp"
 
 #include <algorithm>
 #include <limits>

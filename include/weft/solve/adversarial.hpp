@@ -4,10 +4,10 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
+#include "weft/cost/generate/ccr.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/builder.hpp"
-#include "weft/workload/generate/ccr.hpp"
 
 #include <algorithm>
 #include <concepts>

@@ -2,8 +2,8 @@
 /// The latency of one sample on a host-staged platform, when accelerators run their ops in blocks.
 #pragma once
 
-#include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
+#include "weft/schedule/check_plan.hpp"
 #include "weft/throughput/charges.hpp"
 
 #include <algorithm>

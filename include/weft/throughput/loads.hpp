@@ -2,8 +2,8 @@
 /// Loads of devices and links per iteration under a placement, and the period that follows.
 #pragma once
 
-#include "weft/plan/check_plan.hpp"
 #include "weft/plan/plan.hpp"
+#include "weft/schedule/check_plan.hpp"
 #include "weft/throughput/charges.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/evaluate/run_path.hpp"
 #include "weft/plan/plan.hpp"
-#include "weft/plan/run_path.hpp"
 #include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/views/view.hpp"

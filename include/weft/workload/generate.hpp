@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// All generators of workloads, and what turns one workload into a family of problems. Options and formulas:
-/// docs/generators.md.
+/// All generators of workloads; cost/generate/ has those of problems. Options and formulas: docs/generators.md.
 #pragma once
 
 #include "weft/workload/generate/amounts.hpp"          // random work and sizes, shared by those below
-#include "weft/workload/generate/ccr.hpp"              // ccr_of, with_ccr: how much communication
 #include "weft/workload/generate/fft.hpp"              // fft
 #include "weft/workload/generate/fork_join.hpp"        // fork_join
 #include "weft/workload/generate/gauss.hpp"            // gaussian_elimination
@@ -13,5 +11,4 @@
 #include "weft/workload/generate/random_dag.hpp"       // random_dag
 #include "weft/workload/generate/series_parallel.hpp"  // series_parallel
 #include "weft/workload/generate/stencil.hpp"          // stencil_1d, stencil_2d
-#include "weft/workload/generate/suite.hpp"            // a suite of them all, with seeds
 #include "weft/workload/generate/tiles.hpp"            // cholesky, lu

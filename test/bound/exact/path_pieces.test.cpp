@@ -5,9 +5,9 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/exact/path_pieces.hpp"
 #include "weft/bound/refutation.hpp"
+#include "weft/cost/generate/suite.hpp"
 #include "weft/problem.hpp"
 #include "weft/solve/best.hpp"
-#include "weft/workload/generate/suite.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/plan/slack.hpp"
+#include "weft/evaluate/slack.hpp"
 
 #include "weft/core/random.hpp"
 #include "weft/cost/compose.hpp"
-#include "weft/plan/run_path.hpp"
+#include "weft/evaluate/run_path.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"

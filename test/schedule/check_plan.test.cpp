@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/plan/check_plan.hpp"
+#include "weft/schedule/check_plan.hpp"
 
 #include "support/small_problem.hpp"
 

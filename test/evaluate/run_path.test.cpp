@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/plan/run_path.hpp"
+#include "weft/evaluate/run_path.hpp"
 
 #include "support/small_problem.hpp"
-#include "weft/partition/heft.hpp"
 #include "weft/partition/concepts.hpp"
+#include "weft/partition/heft.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"

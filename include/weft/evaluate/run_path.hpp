@@ -2,7 +2,7 @@
 /// The critical path of a run: the chain of ops, sends and transfers that made it end when it did.
 #pragma once
 
-#include "weft/plan/detail/run_items.hpp"
+#include "weft/evaluate/detail/run_items.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 

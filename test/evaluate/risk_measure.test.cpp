@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/objective/risk_measure.hpp"
+#include "weft/evaluate/risk_measure.hpp"
 
 #include "weft/core/random.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace weft::partition::detail {
+namespace weft::partition {
 
 /// What the name of an op says, without copying it.
 struct op_name {
@@ -113,4 +113,4 @@ private:
   static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 };
 
-} // namespace weft::partition::detail
+} // namespace weft::partition

@@ -3,8 +3,8 @@
 /// that are identical, related or unrelated.
 #pragma once
 
+#include "weft/cost/generate/ccr.hpp"
 #include "weft/cost/table.hpp"
-#include "weft/workload/generate/ccr.hpp"
 #include "weft/workload/generate/fft.hpp"
 #include "weft/workload/generate/fork_join.hpp"
 #include "weft/workload/generate/gauss.hpp"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/evaluate/detail/run_items.hpp"
 #include "weft/plan/contention.hpp"
-#include "weft/plan/detail/run_items.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 
