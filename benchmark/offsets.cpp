@@ -102,8 +102,8 @@ void study_step(const std::string& net, std::size_t devices, std::uint64_t moves
   const auto made = partition::run(partition::heft{}, task, random, scratch)->plan;
   trace run;
   simulator{task, schedule::static_order{}}.run(made, simulate::recorder{run});
-  std::vector<std::vector<tensor_stay>> stays(devices);
-  for (const auto& s : tensor_stays(w, devices, made.placement, run)) {
+  std::vector<std::vector<live_range>> stays(devices);
+  for (const auto& s : live_ranges(w, devices, made.placement, run)) {
     stays[s.device].push_back(s);
   }
   for (const device_id d : ids(devices)) {

@@ -77,11 +77,11 @@
 #include "weft/plan/contention.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/instruction.hpp"
+#include "weft/plan/live_ranges.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/run_state.hpp"
-#include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 

@@ -6,7 +6,7 @@
 namespace weft::solve::detail {
 
 template best_result best_alone(any_evaluator<instance>, const instance&, const best_options&);
-template best_result best_by_lessons(any_evaluator<instance>, const instance&, const on_network<instance>&,
+template best_result best_on_network(any_evaluator<instance>, const instance&, const on_network<instance>&,
                                      const best_options&);
 template std::optional<outcome<plan>> booked<partition::heft>(const instance&, const simulate::any_network&, rng&,
                                                               workspace&);

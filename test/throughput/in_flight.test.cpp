@@ -81,7 +81,7 @@ TEST_CASE("peaks in flight: as many steps drawn over each other, and without a p
     CHECK(throughput::peaks_in_flight(p, where, run, 0) == memory.peaks());
     const double period = run.makespan / static_cast<double>(1 + random.below(5)) + 0.125;
     const std::size_t k = p.num_devices();
-    const auto stays = tensor_stays(x.w, k, where, run);
+    const auto stays = live_ranges(x.w, k, where, run);
     std::vector<double> moments;
     for (const auto& s : stays) {
       moments.push_back(s.begin);

@@ -4,8 +4,8 @@
 
 #include "weft/allocate/offsets.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/plan/live_ranges.hpp"
 #include "weft/plan/plan.hpp"
-#include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 
@@ -28,7 +28,7 @@ struct resident_block {
 /// The memory of a device in a run: what is resident lies at the bottom, one after the other, and the tensors above.
 struct device_layout {
   std::vector<resident_block> residents; ///< of the ops there, by op
-  std::vector<tensor_stay> stays;        ///< of the tensors there, by tensor
+  std::vector<live_range> stays;        ///< of the tensors there, by tensor
   std::vector<byte_count> offsets;       ///< by stay
   byte_count bytes = 0;                  ///< where the last one ends
   byte_count bound = 0;                  ///< proven: no layout of this form takes less; at least the peak of the run
@@ -47,9 +47,9 @@ struct device_options {
 
 /// Tensors on one device as lifetimes: moments are numbered in the order of time. Complexity: O(n log n).
 template <class W>
-std::vector<lifetime> lifetimes_of(const W& w, std::span<const tensor_stay> stays, byte_count alignment = 1) {
+std::vector<lifetime> lifetimes_of(const W& w, std::span<const live_range> stays, byte_count alignment = 1) {
   std::vector<double> moments;
-  for (const tensor_stay& s : stays) {
+  for (const live_range& s : stays) {
     moments.insert(moments.end(), {s.begin, s.end});
   }
   weft::sort(moments);
@@ -57,14 +57,14 @@ std::vector<lifetime> lifetimes_of(const W& w, std::span<const tensor_stay> stay
     return std::lower_bound(moments.begin(), moments.end(), time) - moments.begin();
   };
   std::vector<lifetime> all;
-  for (const tensor_stay& s : stays) {
+  for (const live_range& s : stays) {
     all.push_back({number(s.begin), number(s.end), static_cast<byte_count>(w.bytes(s.tensor)), alignment});
   }
   return all;
 }
 
 /// Finds offsets, in as little memory as possible, for what each device holds in a run: what its ops keep, and each
-/// tensor from when to when `simulate::memory_tracker` counts it there (plan/tensor_stays.hpp). So with an alignment of
+/// tensor from when to when `simulate::memory_tracker` counts it there (plan/live_ranges.hpp). So with an alignment of
 /// 1 a device's bound is at least its peak, and where a layout of this height is found, it needs no more than the plan
 /// was thought to need. One after another, by `least`. Preconditions: as for `peak_memory_of`. Throws `value_error` as
 /// `require_valid` does.
@@ -77,8 +77,8 @@ std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement
       made[where[v]].residents.push_back({v, bytes, 0});
     }
   }
-  stays_of_runs<W>{p.workload(), p.num_devices()}(
-    where, run, [&](const tensor_stay& s) { made[s.device].stays.push_back(s); });
+  live_ranges_of_runs<W>{p.workload(), p.num_devices()}(
+    where, run, [&](const live_range& s) { made[s.device].stays.push_back(s); });
   budget spend = options.spend;
   spend.target = 0;
   for (const device_id d : ids(p.num_devices())) {

@@ -6,7 +6,7 @@
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/refine/detail/memory_sequencing.hpp"
-#include "weft/refine/detail/placed_stays.hpp"
+#include "weft/refine/detail/placed_live_ranges.hpp"
 #include "weft/schedule/placed_flow.hpp"
 #include "weft/simulate/memory.hpp"
 
@@ -43,8 +43,8 @@ public:
   double minimise(const placement& where, double below, std::uint64_t max_choices,
                   const std::function<bool(std::uint64_t)>& spend) {
     flow_.assign(where);
-    stays_.assign(flow_, memory_);
-    ended_ = search_.search(stays_, below, max_choices, spend) == detail::memory_sequencing::answer::ended;
+    live_ranges_.assign(flow_, memory_);
+    ended_ = search_.search(live_ranges_, below, max_choices, spend) == detail::memory_sequencing::answer::ended;
     return search_.makespan();
   }
   /// Whether it came to its end, so that there is nothing better.
@@ -56,7 +56,7 @@ private:
   memory_limit memory_;
   placed_flow<Problem> flow_;
   simulate::memory_tracker<Problem> tracker_;
-  detail::placed_stays stays_;
+  detail::placed_live_ranges live_ranges_;
   detail::memory_sequencing search_;
   bool ended_ = false;
 };

@@ -6,8 +6,8 @@
 #include "weft/core/ids.hpp"
 #include "weft/core/level_profile.hpp"
 #include "weft/core/revertible.hpp"
+#include "weft/plan/live_ranges.hpp"
 #include "weft/plan/memory_rule.hpp"
-#include "weft/plan/tensor_stays.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace weft::simulate {
 
 /// The peaks that a `memory_tracker` finds in a run, change by change. The items that a change moves in time determine
 /// the tensors to be looked at again; each device has the moments when they come and go in a `level_profile`. A
-/// schedule is what a `stay_finder` takes, with `for_each_retimed(f, g)`, which calls f(op) and g(tensor of a transfer)
-/// for what has another time or place since the last commit.
+/// schedule is what a `live_range_finder` takes, with `for_each_retimed(f, g)`, which calls f(op) and g(tensor of a
+/// transfer) for what has another time or place since the last commit.
 ///
 /// Complexity of a change: for each op or transfer that it moves in time, O(log n + consumers) for each of its
 /// tensors. Memory: about 70 bytes per tensor and per copy that there could be.
@@ -34,7 +34,7 @@ public:
       const auto uses = static_cast<std::size_t>(std::ranges::size(p.workload().consumers(t)));
       first_[t + 1] = first_[t] + 1 + static_cast<std::uint32_t>(std::min(uses, p.num_devices()));
     }
-    stays_ = revertible<stay>(first_.back());
+    live_ranges_ = revertible<stay>(first_.back());
     levels_.resize(p.num_devices());
     for (const device_id d : ids(p.num_devices())) {
       limit_.push_back(limit.of(static_cast<byte_count>(p.platform().memory_capacity(d))));
@@ -44,7 +44,7 @@ public:
   /// Looks at the schedule anew. Precondition: no change is pending in it, nor here.
   template <class Schedule>
   void assign(const Schedule& s) {
-    stays_.fill({});
+    live_ranges_.fill({});
     where_.fill(none);
     resident_.fill(0);
     for (auto& x : levels_) {
@@ -76,13 +76,13 @@ public:
       [this](tensor_id t) { mark(t); });
     update(s);
   }
-  void commit() { commit_all(stays_, where_, resident_, peak_); }
+  void commit() { commit_all(live_ranges_, where_, resident_, peak_); }
   void rollback() {
-    stays_.for_each_change_back([this](std::uint32_t k, const stay& before) {
-      put(stays_[k], before);
-      stays_.settle(k, before);
+    live_ranges_.for_each_change_back([this](std::uint32_t k, const stay& before) {
+      put(live_ranges_[k], before);
+      live_ranges_.settle(k, before);
     });
-    rollback_all(stays_, where_, resident_, peak_);
+    rollback_all(live_ranges_, where_, resident_, peak_);
     std::fill(is_touched_.begin(), is_touched_.end(), 0);
   }
 
@@ -139,7 +139,7 @@ private:
       is_marked_[t] = 0;
       const auto bytes = static_cast<std::int64_t>(p_->workload().bytes(t));
       std::uint32_t k = first_[t];
-      find_(t, s, [&](const tensor_stay& x) { replace(k++, {x.device, x.begin, x.end, bytes}); });
+      find_(t, s, [&](const live_range& x) { replace(k++, {x.device, x.begin, x.end, bytes}); });
       for (; k < first_[t + 1]; ++k) {
         replace(k, {});
       }
@@ -153,10 +153,10 @@ private:
     }
   }
   void replace(std::uint32_t k, const stay& now) {
-    const stay& before = stays_[k];
+    const stay& before = live_ranges_[k];
     if (now.device != before.device || now.begin != before.begin || now.end != before.end) {
       put(before, now);
-      stays_.set(k, now);
+      live_ranges_.set(k, now);
     }
   }
   /// Takes a stay from the levels and puts another one there.
@@ -181,12 +181,12 @@ private:
   }
 
   const Problem* p_;
-  stay_finder<typename Problem::workload_type> find_;
+  live_range_finder<typename Problem::workload_type> find_;
   std::vector<std::uint32_t> first_; // stay of each tensor, and the end
   std::vector<std::uint8_t> is_marked_;
   std::vector<tensor_id> marked_; // to be looked at again
   revertible<device_id> where_;   // per op
-  revertible<stay> stays_;
+  revertible<stay> live_ranges_;
   revertible<byte_count> resident_, peak_; // per device, as all that follow
   buffer<level_profile> levels_;           // without what is resident
   std::vector<std::uint8_t> is_touched_;

@@ -4,9 +4,9 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/plan/live_ranges.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
-#include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 
@@ -42,7 +42,8 @@ template <class Problem>
 class memory_tracker {
 public:
   explicit memory_tracker(const Problem& p)
-      : problem_{&p}, peak_(p.num_devices(), 0), held_(p.num_devices(), 0), stays_{p.workload(), p.num_devices()} {
+      : problem_{&p}, peak_(p.num_devices(), 0), held_(p.num_devices(), 0),
+        live_ranges_{p.workload(), p.num_devices()} {
     changes_.reserve(2 * (p.num_tensors() + p.num_edges()));
   }
   explicit memory_tracker(const Problem&&, weft::detail::problem_must_outlive_it = {}) = delete;
@@ -50,7 +51,7 @@ public:
   /// Takes a complete run.
   void follow(const placement& where, const trace& run) {
     changes_.clear();
-    stays_(where, run, [this](const tensor_stay& s) {
+    live_ranges_(where, run, [this](const live_range& s) {
       const auto bytes = static_cast<std::int64_t>(problem_->workload().bytes(s.tensor));
       changes_.push_back({s.begin, s.device, bytes});
       changes_.push_back({s.end, s.device, -bytes});
@@ -153,7 +154,7 @@ private:
   const Problem* problem_;
   std::vector<byte_count> peak_;
   std::vector<byte_count> held_;
-  stays_of_runs<typename Problem::workload_type> stays_;
+  live_ranges_of_runs<typename Problem::workload_type> live_ranges_;
   buffer<change> changes_;
   std::optional<out_of_memory> overflow_;
 };

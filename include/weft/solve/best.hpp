@@ -2,9 +2,9 @@
 /// The best plan that a budget allows: heuristics, exact search where it pays, and refinement of what was found.
 #pragma once
 
+#include "weft/bound/component_memory.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/core/error.hpp"
-#include "weft/bound/component_memory.hpp"
 #include "weft/evaluate/any_evaluator.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/instance.hpp"
@@ -123,7 +123,7 @@ best_result best_of(const Problem& lowered, const Original& p, const E& how, con
   any_evaluator<Problem> judge{relaxed_numbers, relaxed_problem, how, tensors};
   if constexpr (is_on_network<policy>) {
     const on_network_of<Problem, Original, E> network{relaxed_numbers, relaxed_problem, how, tensors};
-    return best_by_lessons<Problem>(std::move(judge), lowered, network, options);
+    return best_on_network<Problem>(std::move(judge), lowered, network, options);
   } else {
     return best_alone<Problem>(std::move(judge), lowered, options);
   }
@@ -197,7 +197,7 @@ best_result best(const Problem& p, const best_options& options = {}) {
 #ifdef WEFT_COMPILED
 namespace weft::solve::detail {
 extern template best_result best_alone(any_evaluator<instance>, const instance&, const best_options&);
-extern template best_result best_by_lessons(any_evaluator<instance>, const instance&, const on_network<instance>&,
+extern template best_result best_on_network(any_evaluator<instance>, const instance&, const on_network<instance>&,
                                             const best_options&);
 extern template std::optional<outcome<plan>> booked<partition::heft>(const instance&, const simulate::any_network&,
                                                                      rng&, workspace&);

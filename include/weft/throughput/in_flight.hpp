@@ -5,8 +5,8 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/plan/live_ranges.hpp"
 #include "weft/plan/plan.hpp"
-#include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 
@@ -37,7 +37,8 @@ std::vector<byte_count> peaks_in_flight(const Problem& p, const placement& where
     level[where[v]] += static_cast<double>(p.workload().resident_bytes(v));
   }
   buffer<change> changes;
-  stays_of_runs<typename Problem::workload_type>{p.workload(), p.num_devices()}(where, run, [&](const tensor_stay& s) {
+  live_ranges_of_runs<typename Problem::workload_type> find{p.workload(), p.num_devices()};
+  find(where, run, [&](const live_range& s) {
     const auto bytes = static_cast<double>(p.workload().bytes(s.tensor));
     const double begin = std::fmod(s.begin, every); // exact, so that what was at one instant still is
     const double end = std::fmod(s.end, every);

@@ -4,10 +4,10 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/plan/live_ranges.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
-#include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
 
@@ -23,7 +23,7 @@ template <class W, class P, class C>
 std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const placement& where, const trace& run,
                                               double capacity_share = 1) {
   const auto& w = p.workload();
-  const auto stays = tensor_stays(w, p.num_devices(), where, run);
+  const auto stays = live_ranges(w, p.num_devices(), where, run);
   struct change {
     device_id device;
     double time;

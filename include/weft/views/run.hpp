@@ -4,8 +4,8 @@
 
 #include "weft/core/sort.hpp"
 #include "weft/evaluate/run_path.hpp"
+#include "weft/plan/live_ranges.hpp"
 #include "weft/plan/plan.hpp"
-#include "weft/plan/tensor_stays.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/views/view.hpp"
 
@@ -174,10 +174,10 @@ private:
   std::vector<std::size_t> first_busy_; // per device, plus the end
 };
 
-/// The live ranges of tensors in memory, as `tensor_stays`; of a run in which every op ran. Random access.
+/// The live ranges of tensors in memory, as `live_ranges`; of a run in which every op ran. Random access.
 /// Complexity: O(n + m) once.
 template <class W>
-kept<tensor_stay> stays(const W& w, const trace& run) {
+kept<live_range> stays(const W& w, const trace& run) {
   placement where;
   std::size_t num_devices = 0;
   for (const auto& x : run.ops) {
@@ -187,12 +187,12 @@ kept<tensor_stay> stays(const W& w, const trace& run) {
   for (const auto& x : run.transfers) {
     num_devices = std::max<std::size_t>(num_devices, x.to + std::size_t{1});
   }
-  return kept<tensor_stay>{tensor_stays(w, num_devices, where, run)};
+  return kept<live_range>{live_ranges(w, num_devices, where, run)};
 }
 
 /// Of the stays of tensors, those at a moment. Bidirectional. Complexity: O(all stays) for the whole range.
-inline auto alive_at(kept<tensor_stay> all, double time) {
-  const auto is_there = [time](const tensor_stay& s) { return s.begin <= time && time < s.end; };
+inline auto alive_at(kept<live_range> all, double time) {
+  const auto is_there = [time](const live_range& s) { return s.begin <= time && time < s.end; };
   return ranges::views::filter(std::move(all), is_there);
 }
 

@@ -300,7 +300,7 @@ public:
            std::none_of(fresh_.begin(), fresh_.end(), [](auto x) { return x != 0; });
   }
 
-  // ---- as a `stay_finder` and `incremental_memory` see it
+  // ---- as a `live_range_finder` and `incremental_memory` see it
 
   device_id device(op_id v) const { return flow_.device(v); }
   /// Calls g(to, start, send_finish, arrival) for each transfer of t.

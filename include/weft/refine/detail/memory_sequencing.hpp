@@ -5,7 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/plan.hpp"
-#include "weft/refine/detail/placed_stays.hpp"
+#include "weft/refine/detail/placed_live_ranges.hpp"
 #include "weft/schedule/placed_flow.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ public:
 
   /// Looks for a run with a makespan below `below`, and for better and better ones. `spend(n)` pays for n visits of
   /// items and returns false to end the search; at most `max_choices` are made when all runs are searched.
-  answer search(const placed_stays& x, double below, std::uint64_t max_choices,
+  answer search(const placed_live_ranges& x, double below, std::uint64_t max_choices,
                 const std::function<bool(std::uint64_t)>& spend) {
     least_ = below;
     best_.clear();
@@ -125,7 +125,7 @@ private:
   }
 
   void begin(rule how) {
-    const placed_stays& x = *flow_;
+    const placed_live_ranges& x = *flow_;
     const std::size_t devices = x.limit.size();
     const std::size_t items = x.seconds.size();
     rule_ = how;
@@ -205,7 +205,7 @@ private:
   }
 
   void start(item_id i) {
-    const placed_stays& x = *flow_;
+    const placed_live_ranges& x = *flow_;
     const device_id d = x.device[i];
     auto* const row = ready_.data() + first_ready_[d];
     for (std::uint32_t k = 0;; ++k) {
@@ -240,7 +240,7 @@ private:
   }
 
   void end_item(item_id i) {
-    const placed_stays& x = *flow_;
+    const placed_live_ranges& x = *flow_;
     const device_id d = x.device[i];
     if (busy_[d] == x.slots[d]) {
       set(able_since_[d], now_);
@@ -319,7 +319,7 @@ private:
   /// Room for what i takes, now: `none` on its own device, `here` only there, or `everywhere` it sends to. What would
   /// keep memory leaves a share of it to what frees some.
   room room_for(item_id i) const {
-    const placed_stays& x = *flow_;
+    const placed_live_ranges& x = *flow_;
     if (is_send(i)) {
       return room::everywhere; // it was promised
     }
@@ -347,7 +347,7 @@ private:
 
   /// Bytes more on its device when i has ended, less those that it is the last to hold.
   double left_behind(item_id i) const {
-    const placed_stays& x = *flow_;
+    const placed_live_ranges& x = *flow_;
     double bytes = 0;
     if (is_send(i)) {
       return bytes;
@@ -511,7 +511,7 @@ private:
     }
   }
 
-  const placed_stays* flow_ = nullptr;
+  const placed_live_ranges* flow_ = nullptr;
   rule rule_ = rule::frees_first;
   double least_ = infinity;
   std::size_t total_ = 0; // items of compute queues

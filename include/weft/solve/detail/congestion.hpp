@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Congestion-aware search of `solve::best`: plans made without contention, and lessons from where they met it.
+/// Congestion-aware search of `solve::best`: plans made without contention, and feedback from where they met it.
 #pragma once
 
 #include "weft/core/budget.hpp"
@@ -9,10 +9,10 @@
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/solve/best_result.hpp"
-#include "weft/solve/detail/progress_listener.hpp"
 #include "weft/solve/detail/fallbacks.hpp"
 #include "weft/solve/detail/on_network.hpp"
 #include "weft/solve/detail/portfolio.hpp"
+#include "weft/solve/detail/progress_listener.hpp"
 #include "weft/validate/memory_shortage.hpp"
 
 #include <algorithm>
@@ -27,24 +27,24 @@ namespace weft::solve::detail {
 
 /// What runs on a network taught: how much longer than alone transfers took, by pair of devices; and which share of the
 /// memory plans that are made without contention may use, as slow transfers keep tensors in memory for longer.
-class lessons {
+class congestion_feedback {
 public:
-  explicit lessons(std::size_t num_devices) : n_{num_devices}, factors_(n_ * n_, 1) {}
+  explicit congestion_feedback(std::size_t num_devices) : n_{num_devices}, factors_(n_ * n_, 1) {}
   const std::vector<double>& factors() const { return factors_; }
   /// The share of the memory that is allowed.
-  double room() const { return room_; }
+  double memory_share() const { return memory_share_; }
 
-  /// With so much room a run came to this shortage. Whether there is another room to try.
+  /// With this share a run came to this shortage. Whether there is another share to try.
   bool was_too_large(const memory_shortage& s) {
-    too_large_ = room_;
-    const double by_peak = room_ * static_cast<double>(s.capacity) / static_cast<double>(s.peak);
-    room_ = too_small_ > 0 ? (too_small_ + room_) / 2 : std::max(0.1, by_peak);
-    return room_ < too_large_ && has_more();
+    too_large_ = memory_share_;
+    const double by_peak = memory_share_ * static_cast<double>(s.capacity) / static_cast<double>(s.peak);
+    memory_share_ = too_small_ > 0 ? (too_small_ + memory_share_) / 2 : std::max(0.1, by_peak);
+    return memory_share_ < too_large_ && has_more();
   }
-  /// With so little room no plan was found. Whether there is another room to try.
+  /// With so small a share no plan was found. Whether there is another share to try.
   bool was_too_small() {
-    too_small_ = room_;
-    room_ = (room_ + too_large_) / 2;
+    too_small_ = memory_share_;
+    memory_share_ = (memory_share_ + too_large_) / 2;
     return has_more();
   }
 
@@ -91,7 +91,7 @@ private:
   bool has_more() const { return too_large_ - too_small_ > 0.01; }
 
   std::vector<double> factors_;
-  double room_ = 1;
+  double memory_share_ = 1;
   double too_large_ = 1;
   double too_small_ = 0;
 };
@@ -115,9 +115,9 @@ std::optional<memory_shortage> worst_shortage(const Problem& p, const placement&
 /// Under `memory_rule::over_time`, the judge's problem has demands that every plan keeps to, and `strictest` some that
 /// no run exceeds; else both are the same problem.
 template <class Problem>
-best_result best_by_lessons(any_evaluator<Problem> judge, const Problem& strictest, const on_network<Problem>& network,
+best_result best_on_network(any_evaluator<Problem> judge, const Problem& strictest, const on_network<Problem>& network,
                             const best_options& options) {
-  constexpr int max_lessons = 12;
+  constexpr int max_rounds = 12;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const stopwatch watch;
   const bool over_time = options.memory.rule == memory_rule::over_time;
@@ -158,9 +158,9 @@ best_result best_by_lessons(any_evaluator<Problem> judge, const Problem& stricte
   };
   bool has_proposed = false;
   /// The plan for these costs, if there is one; whether it is the best so far. `last` is its run on the network.
-  const auto propose = [&](const lessons& learned, double share, bool search, const char* remark) {
+  const auto propose = [&](const congestion_feedback& learned, double share, bool search, const char* remark) {
     auto mine = options;
-    mine.memory.capacity_share *= learned.room();
+    mine.memory.capacity_share *= learned.memory_share();
     mine.on_progress = nullptr;
     mine.moves = search ? options.moves : 0;
     mine.effort = search || options.effort == effort::first_plan ? options.effort : effort::heuristics;
@@ -191,7 +191,7 @@ best_result best_by_lessons(any_evaluator<Problem> judge, const Problem& stricte
     return enough || found.status == status::optimal || options.is_over(watch);
   };
 
-  lessons known{relaxed.num_devices()};
+  congestion_feedback known{relaxed.num_devices()};
   const auto learn = [&] {
     if (!has_proposed) {
       return known.was_too_small();
@@ -205,7 +205,7 @@ best_result best_by_lessons(any_evaluator<Problem> judge, const Problem& stricte
   auto best_known = known;
   bool is_proven = false; // they led to a plan
   bool learned = goes_on;
-  for (int lesson = 0; lesson < max_lessons && learned && !stopped(); ++lesson) {
+  for (int round = 0; round < max_rounds && learned && !stopped(); ++round) {
     const auto tried = known;
     const bool better = propose(tried, 0.05, false, ", heuristics where links are congested");
     if (better || (has_proposed && !is_proven)) {

@@ -5,7 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/problem.hpp"
 #include "weft/solve/detail/continued_costs.hpp"
-#include "weft/solve/detail/standing.hpp"
+#include "weft/solve/detail/run_snapshot.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class rest_of_run {
 public:
   using platform_type = continued_platform<typename Problem::platform_type>;
 
-  rest_of_run(const Problem& p, run_state s) : p_{&p}, standing_{p, std::move(s)} {
+  rest_of_run(const Problem& p, run_state s) : p_{&p}, snapshot_{p, std::move(s)} {
     facts_.whole = p_;
     facts_.num_devices = p.num_devices();
     find_devices();
@@ -53,7 +53,7 @@ public:
   rest_of_run(const rest_of_run&) = delete; // costs refer to the facts
   rest_of_run& operator=(const rest_of_run&) = delete;
 
-  const standing<Problem>& state() const { return standing_; }
+  const run_snapshot<Problem>& state() const { return snapshot_; }
   const facts_type& facts() const { return facts_; }
   const std::vector<made_tensor>& made() const { return made_; }
   /// The number of t in `made`, or `none`.
@@ -70,7 +70,7 @@ public:
     const auto& w = p_->workload();
     rest_of_.assign(p_->num_ops(), none);
     number_.assign(p_->num_tensors(), 0);
-    for (const op_id v : standing_.left()) {
+    for (const op_id v : snapshot_.left()) {
       weft::op o{.work = static_cast<double>(w.work(v)), .resident_bytes = w.resident_bytes(v), .kinds = kinds_of(v)};
       if constexpr (named_workload<typename Problem::workload_type>) {
         o.name = std::string{w.name(v)};
@@ -87,7 +87,7 @@ public:
       add_tensor(past, w.bytes(made_[r].tensor), {made_[r].tensor, r, none});
     }
     const auto clock = add_tensor(past, 0, {none, num_made(), none});
-    if (const double last = standing_.state().begun.makespan; last > standing_.now() || standing_.left().empty()) {
+    if (const double last = snapshot_.state().begun.makespan; last > snapshot_.now() || snapshot_.left().empty()) {
       add_first(past_device(), last, "what is under way"); // so that nothing ends sooner
     }
     for (const device_id d : ids(p_->num_devices())) {
@@ -113,7 +113,7 @@ public:
       free.push_back(facts_.usable(d) ? static_cast<byte_count>(q.memory_capacity(d)) : 0);
     }
     for (const op_id v : ids(p_->num_ops())) {
-      if (const device_id d = standing_.state().begun.ops[v].device; d != none) {
+      if (const device_id d = snapshot_.state().begun.ops[v].device; d != none) {
         const auto take = [&](byte_count bytes) { free[d] -= std::min(free[d], bytes); };
         take(w.resident_bytes(v));
         for (const tensor_id t : w.outputs(v)) {
@@ -139,13 +139,13 @@ private:
   void find_devices() {
     std::vector<device_id> live;
     for (const device_id d : ids(p_->num_devices())) {
-      facts_.gone.push_back(standing_.is_gone(d));
+      facts_.gone.push_back(snapshot_.is_gone(d));
       if (facts_.usable(d)) {
         live.push_back(d);
       }
-      const auto slots = standing_.slots(d);
+      const auto slots = snapshot_.slots(d);
       free_from_.push_back(facts_.usable(d) ? slots.back().until : never);
-      is_held_.push_back(facts_.usable(d) && slots.size() > 1 && slots.front().until > standing_.now());
+      is_held_.push_back(facts_.usable(d) && slots.size() > 1 && slots.front().until > snapshot_.now());
     }
     if (live.empty()) {
       throw value_error("run_state", "all devices are gone; a run needs one to go on");
@@ -159,22 +159,22 @@ private:
     const auto& w = p_->workload();
     std::vector<device_id> begun_on(static_cast<std::size_t>(w.num_groups()), none);
     for (const op_id v : ids(p_->num_ops())) {
-      const device_id d = standing_.state().begun.ops[v].device;
+      const device_id d = snapshot_.state().begun.ops[v].device;
       if (w.group(v) != none && d != none && facts_.usable(d)) {
         begun_on[w.group(v)] = d;
       }
     }
     only_.assign(p_->num_ops(), none);
-    for (const op_id v : standing_.left()) {
+    for (const op_id v : snapshot_.left()) {
       only_[v] = w.group(v) == none ? none : begun_on[w.group(v)];
     }
   }
 
   void find_made_tensors() {
     row_of_.assign(p_->num_tensors(), none);
-    for (const op_id v : standing_.left()) {
+    for (const op_id v : snapshot_.left()) {
       for (const tensor_id t : p_->workload().inputs(v)) {
-        if (row_of_[t] == none && !standing_.copies(t).empty()) {
+        if (row_of_[t] == none && !snapshot_.copies(t).empty()) {
           row_of_[t] = num_made();
           made_.push_back({.tensor = t});
         }
@@ -201,9 +201,9 @@ private:
   /// where it was first.
   void find_arrivals(made_tensor& x, double* arrival, std::uint8_t* there) {
     const tensor_id t = x.tensor;
-    const double now = standing_.now();
-    const auto copies = standing_.copies(t);
-    const device_id made_on = standing_.state().begun.ops[p_->workload().producer(t)].device;
+    const double now = snapshot_.now();
+    const auto copies = snapshot_.copies(t);
+    const device_id made_on = snapshot_.state().begun.ops[p_->workload().producer(t)].device;
     auto home = copies.front();
     for (const auto& c : copies) {
       there[c.device] = 1;
@@ -313,8 +313,8 @@ private:
       }
     };
     send_from(add_first(d, 0, "what lies here"),
-              [&](const made_tensor& x) { return x.at_home <= standing_.now(); });
-    for (const auto& s : standing_.slots(d)) {
+              [&](const made_tensor& x) { return x.at_home <= snapshot_.now(); });
+    for (const auto& s : snapshot_.slots(d)) {
       const op_id holder = add_first(d, s.until, "what runs here");
       send_from(holder, [&](const made_tensor& x) {
         return s.op != none && static_cast<op_id>(p_->workload().producer(x.tensor)) == s.op;
@@ -325,7 +325,7 @@ private:
   void colocate() {
     const auto& w = p_->workload();
     std::vector<op_id> first(static_cast<std::size_t>(w.num_groups()), none);
-    for (const op_id v : standing_.left()) {
+    for (const op_id v : snapshot_.left()) {
       if (const group_id g = w.group(v); g != none) {
         if (first[g] == none) {
           first[g] = rest_of_[v];
@@ -348,9 +348,9 @@ private:
         last_free = std::max(last_free, free_from_[d]);
       }
     }
-    std::vector<double> finish(standing_.left().size(), 0.0); // no op ends sooner
+    std::vector<double> finish(snapshot_.left().size(), 0.0); // no op ends sooner
     for (const op_id v : p_->topological_order()) {
-      if (!standing_.is_left(v)) {
+      if (!snapshot_.is_left(v)) {
         continue;
       }
       double start = 0;
@@ -383,7 +383,7 @@ private:
   }
 
   const Problem* p_;
-  standing<Problem> standing_;
+  run_snapshot<Problem> snapshot_;
   facts_type facts_;
   std::vector<double> free_from_;      // per device: from when on an op may start there
   std::vector<std::uint8_t> is_held_;  // per device: whether ops of the rest hold its slots

@@ -14,25 +14,25 @@
 namespace weft {
 
 /// A tensor on a device for some time, as `peak_memory_of` defines it: half-open, `[begin, end)` in seconds.
-struct tensor_stay {
+struct live_range {
   tensor_id tensor = none;
   device_id device = none;
   double begin = 0;
   double end = 0;
   op_id keeper = none;   ///< the op there that needs it last; `none`: a send or nothing does
   bool received = false; ///< whether it is a copy of what another device made
-  friend constexpr bool operator==(const tensor_stay&, const tensor_stay&) = default;
+  friend constexpr bool operator==(const live_range&, const live_range&) = default;
 };
 
 /// Finds the stays of one tensor at a time: on its producer's device from the op's start until its last consumer there
 /// has finished and its last send is over, on each other from the start of the transfer until its last consumer there
 /// has finished.
 template <class W>
-class stay_finder {
+class live_range_finder {
 public:
-  stay_finder(const W& w, std::size_t num_devices) : w_{&w}, keeper_(num_devices, none) {}
+  live_range_finder(const W& w, std::size_t num_devices) : w_{&w}, keeper_(num_devices, none) {}
 
-  /// Calls f(tensor_stay) for those that take memory for some time. `run` has `device(op)`, `start(op)`, `finish(op)`,
+  /// Calls f(live_range) for those that take memory for some time. `run` has `device(op)`, `start(op)`, `finish(op)`,
   /// and `for_each_transfer(t, g)`, which calls g(to, start, send_finish, arrival). Complexity: O(consumers +
   /// transfers).
   template <class Run, class F>
@@ -48,7 +48,7 @@ public:
     }
     const auto stay = [&](device_id d, double begin, double end, op_id last, bool received) {
       if (begin < end) {
-        f(tensor_stay{t, d, begin, end, last, received});
+        f(live_range{t, d, begin, end, last, received});
       }
     };
     op_id last = keeper_[run.device(u)];
@@ -72,9 +72,9 @@ private:
 
 /// The stays of whole runs. Kept between them, it does not allocate after the first.
 template <class W>
-class stays_of_runs {
+class live_ranges_of_runs {
 public:
-  stays_of_runs(const W& w, std::size_t num_devices)
+  live_ranges_of_runs(const W& w, std::size_t num_devices)
       : find_{w, num_devices}, num_tensors_{static_cast<std::size_t>(w.num_tensors())} {
     std::size_t max_transfers = 0;
     for (const tensor_id t : ids(num_tensors_)) {
@@ -83,7 +83,7 @@ public:
     sent_.reserve(max_transfers);
   }
 
-  /// Calls f(tensor_stay) for each; those of a tensor together, by tensor. Preconditions: as for `peak_memory_of`.
+  /// Calls f(live_range) for each; those of a tensor together, by tensor. Preconditions: as for `peak_memory_of`.
   /// Complexity: O(n + m + transfers).
   template <class F>
   void operator()(const placement& where, const trace& run, F f) {
@@ -105,7 +105,7 @@ public:
 
 private:
   struct recorded {
-    const stays_of_runs& by_tensor;
+    const live_ranges_of_runs& by_tensor;
     const placement& where;
     const trace& run;
 
@@ -121,16 +121,16 @@ private:
     }
   };
 
-  stay_finder<W> find_;
+  live_range_finder<W> find_;
   std::size_t num_tensors_;
   std::vector<std::uint32_t> first_, sent_; // transfers by tensor
 };
 
-/// All stays of a run, as `stays_of_runs` tells them.
+/// All stays of a run, as `live_ranges_of_runs` tells them.
 template <class W>
-buffer<tensor_stay> tensor_stays(const W& w, std::size_t num_devices, const placement& where, const trace& run) {
-  buffer<tensor_stay> stays;
-  stays_of_runs<W>{w, num_devices}(where, run, [&](const tensor_stay& s) { stays.push_back(s); });
+buffer<live_range> live_ranges(const W& w, std::size_t num_devices, const placement& where, const trace& run) {
+  buffer<live_range> stays;
+  live_ranges_of_runs<W>{w, num_devices}(where, run, [&](const live_range& s) { stays.push_back(s); });
   return stays;
 }
 

@@ -35,10 +35,10 @@ struct busy_slot {
 /// What follows from a state. Copies stay where they are until the end of the run; what a device that is gone had, or
 /// was about to send, is lost. Complexity: O((n + m) log(n + m)).
 template <class Problem>
-class standing {
+class run_snapshot {
 public:
   /// Throws `value_error` or `dangling_id_error` if the state is none of the problem.
-  standing(const Problem& p, run_state s) : p_{&p}, state_{std::move(s)}, gone_(p.num_devices(), 0) {
+  run_snapshot(const Problem& p, run_state s) : p_{&p}, state_{std::move(s)}, gone_(p.num_devices(), 0) {
     check();
     for (const device_id d : state_.gone) {
       gone_[d] = 1;

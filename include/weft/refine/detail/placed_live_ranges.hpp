@@ -27,7 +27,7 @@ struct number_rows {
 
 /// A placed workload as numbers: what runs, what waits for it, and what takes memory from when to when. A *stay* is a
 /// tensor on one device: stay t is tensor t where it is made, stay `num_tensors` + k what transfer k brings.
-struct placed_stays {
+struct placed_live_ranges {
   std::uint32_t num_ops = 0;
   std::uint32_t num_tensors = 0;
   std::vector<double> seconds;       // per item: ops, then the sends of transfers
