@@ -247,13 +247,13 @@ def suite_tables():
 
 
 def result_of(strategy):
-    """(head, rows, place) of the table with its results."""
+    """(head, rows, place) of the table with its results; None if `benchmark/quality` was not run with it yet."""
     for head, rows in suite_tables():
         if (head[0] == "ready policy") == (strategy.kind == "policy"):
             for place, row in enumerate(rows, 1):
                 if row[0] == strategy.row():
                     return head, rows, place
-    raise Missing(f"docs/performance.md: no row for {strategy.row()}, which benchmark/quality prints")
+    return None
 
 
 def made(what):
@@ -283,15 +283,16 @@ def strategy_page(s):
                        [[f"`{n}`", v, linked(t, page)] for n, v, t in options]) + [""]
     else:
         lines += ["None.", ""]
-    head, rows, place = result_of(s)
-    what = f"Makespan / lower bound, geometric means over the [suite]({link('docs/generators.md')}#the-suite)"
-    how = f"[how it was measured]({link('docs/performance.md')}#quality-quality)"
-    if s.kind == "policy":
-        what += f", on the placements of three partitioners; the plans of `heft` have an order ({how})."
-    else:
-        rows = [rows[i] for i in sorted({0, place - 1, len(rows) - 1})]
-        what = f"Place {place} of {len(result_of(s)[1])}. {what}, with the first and the last of all ({how})."
-    lines += ["## In the suite", "", what, "", *table(head, rows, ["---"] + ["--:"] * (len(head) - 1)), ""]
+    if result := result_of(s):
+        head, rows, place = result
+        what = f"Makespan / lower bound, geometric means over the [suite]({link('docs/generators.md')}#the-suite)"
+        how = f"[how it was measured]({link('docs/performance.md')}#quality-quality)"
+        if s.kind == "policy":
+            what += f", on the placements of three partitioners; the plans of `heft` have an order ({how})."
+        else:
+            what = f"Place {place} of {len(rows)}. {what}, with the first and the last of all ({how})."
+            rows = [rows[i] for i in sorted({0, place - 1, len(rows) - 1})]
+        lines += ["## In the suite", "", what, "", *table(head, rows, ["---"] + ["--:"] * (len(head) - 1)), ""]
     more, what = MORE[s.part]
     lines += ["## More", "", f"- [{what[0].upper()}{what[1:]}]({link('docs/' + more)})",
               f"- [All strategies]({link('docs/strategies/README.md')})", ""]
@@ -312,7 +313,8 @@ def strategy_index():
              "of three partitioners. [Algorithms](../algorithms.md) has the notation and the sources.", ""]
     for kind, title in PLURALS.items():
         results = [result_of(s) for s in strategies() if s.kind == kind]
-        rows = [[*row, others[place - 1][-1]] for row, (_, others, place) in zip(strategy_rows(kind, page), results)]
+        rows = [[*row, result[1][result[2] - 1][-1] if result else "not measured"]
+                for row, result in zip(strategy_rows(kind, page), results)]
         lines += [f"## {title}", "", *table(["name", "in one sentence", "complexity", "suite"], rows,
                                             ["---", "---", "---", "--:"]), ""]
     return "\n".join(lines)
