@@ -137,7 +137,6 @@
 #include "weft/partition/iterated_critical_path.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/partition/layers.hpp"
-#include "weft/partition/least_loaded.hpp"
 #include "weft/partition/list/bookings.hpp"
 #include "weft/partition/list/choice.hpp"
 #include "weft/partition/list/cost_rows.hpp"

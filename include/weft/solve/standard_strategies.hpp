@@ -18,7 +18,6 @@
 #include "weft/partition/hlfet.hpp"
 #include "weft/partition/ippts.hpp"
 #include "weft/partition/iterated_critical_path.hpp"
-#include "weft/partition/least_loaded.hpp"
 #include "weft/partition/lookahead_heft.hpp"
 #include "weft/partition/m_etf.hpp"
 #include "weft/partition/m_sct.hpp"
@@ -56,7 +55,6 @@ template <class To>
 constexpr void placement_rules(To& to) {
   to.add_partitioner("hash", partition::hash{});
   to.add_partitioner("batch_split", partition::batch_split{});
-  to.add_partitioner("least_loaded", partition::least_loaded{});
   to.add_partitioner("critical_path", partition::critical_path{});
   to.add_partitioner("mite", partition::mite{});
   to.add_partitioner("dfs", partition::dfs{});
