@@ -161,6 +161,7 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     endif()
     add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -D "CASE=${CMAKE_CURRENT_SOURCE_DIR}/${case}"
       -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "FLAGS=${flags}${common}"
+      -D FIRST_ERROR=$<IF:$<STREQUAL:${CMAKE_CXX_COMPILER_ID},GNU>,-fmax-errors=1,-ferror-limit=1>
       -P "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/check.cmake")
     set_tests_properties(${name} PROPERTIES LABELS compile_fail FIXTURES_REQUIRED weft_compile_fail)
   endforeach()

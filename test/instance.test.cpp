@@ -209,8 +209,8 @@ TEST_CASE("lower: what heuristics read beside times") {
 
 /// In the plan's order, by a type of its own, of which only its author knows what it does.
 struct own_order : schedule::static_order {};
-static_assert(solve::detail::runs_on_numbers<schedule::static_order, problem<mirrored, borrowed>>);
-static_assert(!solve::detail::runs_on_numbers<own_order, problem<workload, platform<>>>);
+static_assert(solve::detail::needs_numbers_only<schedule::static_order, problem<mirrored, borrowed>>);
+static_assert(!solve::detail::needs_numbers_only<own_order, problem<workload, platform<>>>);
 
 TEST_CASE("throughput::best: its period is the problem's") {
   rng random{23};

@@ -134,9 +134,9 @@ public:
 
   /// Whether the numbers are the same.
   bool same() const { return original_.empty(); }
-  /// The problem's numbers of the instance's tensors, and the other way round; empty if they are the same.
-  const std::vector<tensor_id>& original() const { return original_; }
-  const std::vector<tensor_id>& lowered() const { return lowered_; }
+  /// The problem's numbers by those of the instance, and the other way round; empty if they are the same.
+  const std::vector<tensor_id>& originals() const { return original_; }
+  const std::vector<tensor_id>& of_originals() const { return lowered_; }
   /// The problem's number of a tensor of the instance.
   tensor_id original(tensor_id t) const { return original_.empty() ? t : original_[t]; }
   /// A plan of the instance as one of the problem.
@@ -209,7 +209,7 @@ private:
       }
       const auto& w = kept(p.workload());
       const auto& q = kept(p.platform());
-      return instance{w, q, cost::lower(p.cost(), p.workload(), p.platform(), tensors_.original())}.with_demands(
+      return instance{w, q, cost::lower(p.cost(), p.workload(), p.platform(), tensors_.originals())}.with_demands(
         std::move(demand));
     }
   }

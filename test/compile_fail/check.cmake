@@ -3,7 +3,7 @@
 # compile_fail/twins checks for all. When WEFT_COMPILE_FAIL is defined it must fail, and what is expected must be within
 # the first 12 lines of what the compiler prints: a user reads the library's sentence before anything else, whatever
 # follows. A third line `// flags of the failure: <flag>…` adds to what the compiler gets.
-# cmake -D CASE=… -D COMPILER=… -D "FLAGS=…" -P check.cmake
+# cmake -D CASE=… -D COMPILER=… -D "FLAGS=…" -D FIRST_ERROR=… -P check.cmake
 
 set(max_lines 12)
 
@@ -18,7 +18,7 @@ if(first_lines MATCHES "// flags of the failure: ([^;]+)")
 endif()
 separate_arguments(flags NATIVE_COMMAND "${FLAGS}")
 
-execute_process(COMMAND "${COMPILER}" ${flags} ${more_flags} -DWEFT_COMPILE_FAIL -fmax-errors=1 -fsyntax-only "${CASE}"
+execute_process(COMMAND "${COMPILER}" ${flags} ${more_flags} -DWEFT_COMPILE_FAIL ${FIRST_ERROR} -fsyntax-only "${CASE}"
   RESULT_VARIABLE result ERROR_VARIABLE message)
 if(NOT result)
   message(FATAL_ERROR "${CASE} must not compile")

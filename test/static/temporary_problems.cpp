@@ -3,6 +3,7 @@
 #include "weft/concurrency/moldable.hpp"
 #include "weft/concurrency/strategy.hpp"
 #include "weft/cost/staged.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/evaluate/sampled_runs.hpp"
 #include "weft/partition/list/schedule_builder.hpp"
@@ -42,6 +43,8 @@ static_assert(refuses_temporaries<simulator<some_problem, schedule::fifo, simula
 static_assert(refuses_temporaries<simulator<const some_problem, schedule::fifo>, schedule::fifo>);
 static_assert(refuses_temporaries<simulate::engine<on_network, some_problem>::type, on_network>);
 static_assert(refuses_temporaries<evaluator<some_problem, schedule::static_order>, schedule::static_order>);
+static_assert(refuses_temporaries<any_evaluator<some_problem>> &&
+              refuses_temporaries<any_evaluator<some_problem>, schedule::static_order>);
 static_assert(refuses_temporaries<simulate::memory_tracker<some_problem>>);
 static_assert(refuses_temporaries<refine::incremental_schedule<some_problem>>);
 static_assert(refuses_temporaries<sampled_runs<some_problem, schedule::static_order>, schedule::static_order,

@@ -21,8 +21,8 @@ namespace weft {
 /// Judges plans of Problem as an `evaluator` judges those of the problem that this one was lowered from, so that a
 /// search is compiled once for all run policies and objectives. A run is a virtual call, and so is a charge of an
 /// objective that is a sum; what is followed change by change is followed in Problem itself. For policies whose devices
-/// run an op per slot. Refers to the lowered problem, to `tensors`, and to what the original problem refers to. Not for
-/// several threads at a time; each makes a copy, which runs plans by itself.
+/// run an op per slot. Refers to the problem and to `tensors`; shares the original problem. Not for several threads at
+/// a time; each makes a copy, which runs plans by itself.
 template <class Problem>
 class any_evaluator {
 public:
@@ -31,24 +31,20 @@ public:
 
   /// Of the problem itself.
   template <class E = schedule::static_order>
-    requires slot_policy_for<detail::run_of<E>, Problem>
+    requires must_be::evaluation_for<E, Problem>
   explicit any_evaluator(const Problem& p, const E& how = {})
-      : problem_{&p}, facts_{facts_of<evaluator<Problem, E>>()},
-        runs_{std::make_unique<typed<Problem, E>>(std::make_shared<const Problem>(p), how, nullptr)} {}
-  explicit any_evaluator(const Problem&&, detail::problem_must_outlive_it = {}) = delete;
-  /// `p`: what `lowered` was made of, with the same demands; a copy is kept. `tensors`: of both.
+      : any_evaluator{p, how, std::shared_ptr<const Problem>{std::shared_ptr<void>{}, &p}, nullptr} {}
+  template <class E = schedule::static_order>
+  explicit any_evaluator(const Problem&&, const E& = {}, detail::problem_must_outlive_it = {}) = delete;
+  /// `p`: what `lowered` was made of, with the same demands. `tensors`: of both.
   template <class Original, class E>
-    requires slot_policy_for<detail::run_of<E>, Original>
-  any_evaluator(const Problem& lowered, const Original& p, const E& how, const tensor_numbers& tensors)
-      : problem_{&lowered}, facts_{facts_of<evaluator<Original, E>>()},
-        runs_{std::make_unique<typed<Original, E>>(std::make_shared<const Original>(p), how, &tensors)} {}
-  template <class Original, class E>
-  any_evaluator(const Problem&&, const Original&, const E&, const tensor_numbers&) = delete;
+    requires evaluation_for<E, Original>
+  any_evaluator(const Problem& lowered, std::shared_ptr<const Original> p, const E& how, const tensor_numbers& tensors)
+      : any_evaluator{lowered, how, std::move(p), &tensors} {}
   any_evaluator(const any_evaluator& other)
       : problem_{other.problem_}, facts_{other.facts_}, runs_{other.runs_->copy()}, memory_{other.memory_} {}
   any_evaluator(any_evaluator&&) = default;
   any_evaluator& operator=(const any_evaluator&) = delete;
-  any_evaluator& operator=(any_evaluator&&) = default;
   ~any_evaluator() = default;
 
   /// From now on, a plan in whose run a device holds more than it may violates that, as `objective::within_memory` has
@@ -57,30 +53,28 @@ public:
 
   const Problem& problem() const { return *problem_; }
   weft::score judge(const plan& x) {
-    if (!memory_) {
-      return runs_->judge(x);
+    return memory_ ? judge(x, memory_->record) : runs_->judge(x, nullptr);
+  }
+  weft::score judge(const plan& x, trace& record) {
+    auto score = runs_->judge(x, &record);
+    if (memory_ && last().complete) {
+      memory_->tracker.follow(x.placement, record);
+      score.violation += memory_->tracker.excess(memory_->limit);
     }
-    auto recorded = runs_->evaluate(x, true);
-    violate(recorded);
-    return recorded.score;
+    return score;
   }
   evaluated_plan operator()(plan x) {
-    auto judged = runs_->evaluate(std::move(x), memory_.has_value());
-    if (memory_) {
-      violate(judged);
-    }
-    return judged;
+    const auto score = judge(x);
+    return {std::move(x), score, last(), {}};
   }
   evaluated_plan recorded(plan x) {
-    auto judged = runs_->evaluate(std::move(x), true);
-    if (memory_) {
-      violate(judged);
-    }
-    return judged;
+    trace record;
+    const auto score = judge(x, record);
+    return {std::move(x), score, last(), std::move(record)};
   }
   const trace& record_of(evaluated_plan& x) {
     if (x.record.ops.size() != problem_->num_ops()) {
-      x.record = runs_->evaluate(x.plan, true).record;
+      runs_->record(x.plan, x.record);
     }
     return x.record;
   }
@@ -103,6 +97,14 @@ public:
   outcome<plan> propose(const budget& spend, rng& random) const { return runs_->propose(spend, random); }
 
 private:
+  template <class Original, class E>
+  any_evaluator(const Problem& lowered, const E& how, std::shared_ptr<const Original> p, const tensor_numbers* tensors)
+      : problem_{&lowered}, facts_{facts_of<evaluator<Original, E>>()},
+        runs_{std::make_unique<typed<Original, E>>(std::move(p), how, tensors)} {
+    static_assert(slot_policy_for<detail::run_of<E>, Original>,
+                  "weft: an any_evaluator is for devices that run an op per slot");
+  }
+
   struct facts {
     bool minimises_makespan, runs_in_order, runs_alone, is_followed, proposes;
   };
@@ -117,8 +119,9 @@ private:
   class runs {
   public:
     virtual std::unique_ptr<runs> copy() const = 0;
-    virtual weft::score judge(const plan& x) = 0;
-    virtual evaluated_plan evaluate(plan x, bool record) = 0;
+    /// Records the run if `record` is not null.
+    virtual weft::score judge(const plan& x, trace* record) = 0;
+    virtual void record(const plan& x, trace& into) = 0;
     virtual const simulation& last() const = 0;
     virtual lower_bound bound(const lower_bound& makespan) const = 0;
     virtual std::shared_ptr<const objective_parts::any_sum> sum() const = 0;
@@ -135,18 +138,22 @@ private:
     std::unique_ptr<runs> copy() const override {
       return std::make_unique<typed>(p_, judge_.how(), tensors_);
     }
-    weft::score judge(const plan& x) override {
-      return same() ? judge_.judge(x) : judge_.judge(tensors_->original(x));
-    }
-    evaluated_plan evaluate(plan x, bool record) override {
+    weft::score judge(const plan& x, trace* record) override {
       if (same()) {
-        return record ? judge_.recorded(std::move(x)) : judge_(std::move(x));
+        return record == nullptr ? judge_.judge(x) : judge_.judge(x, *record);
       }
-      auto original = tensors_->original(x);
-      auto judged = record ? judge_.recorded(std::move(original)) : judge_(std::move(original));
-      judged.plan = std::move(x);
-      judged.record = tensors_->lowered(std::move(judged.record));
-      return judged;
+      const auto original = tensors_->original(x);
+      if (record == nullptr) {
+        return judge_.judge(original);
+      }
+      const auto score = judge_.judge(original, *record);
+      *record = tensors_->lowered(std::move(*record));
+      return score;
+    }
+    void record(const plan& x, trace& into) override {
+      evaluated_plan unscored{.plan = same() ? x : tensors_->original(x)};
+      judge_.record_of(unscored);
+      into = same() ? std::move(unscored.record) : tensors_->lowered(std::move(unscored.record));
     }
     const simulation& last() const override { return judge_.last(); }
     lower_bound bound(const lower_bound& makespan) const override { return judge_.bound(makespan); }
@@ -186,15 +193,10 @@ private:
   };
 
   struct limited {
-    simulate::memory_tracker<Problem> memory;
+    simulate::memory_tracker<Problem> tracker;
     memory_limit limit;
+    trace record = {}; // of the last run
   };
-  void violate(evaluated_plan& x) {
-    if (x.run.complete) {
-      memory_->memory.follow(x.plan.placement, x.record);
-      x.score.violation += memory_->memory.excess(memory_->limit);
-    }
-  }
 
   const Problem* problem_;
   facts facts_;

@@ -106,6 +106,9 @@ std::shared_ptr<const any_sum> sum_of(const Problem& p, const O& o) {
   }
 }
 
+template <class Problem, class O>
+std::shared_ptr<const any_sum> sum_of(const Problem&&, const O&) = delete; // the problem must outlive it
+
 /// `o.propose(p, budget, random)`: a plan that is good for it, or why there is none, for those who ask several.
 template <class O, class Problem>
 concept proposes = requires(const O& o, const Problem& p, const budget& spend, rng& random) {

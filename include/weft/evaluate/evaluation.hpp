@@ -134,6 +134,11 @@ public:
     }
     return score_of(x, trace_);
   }
+  /// The same, and the record of the run.
+  constexpr weft::score judge(const plan& x, trace& record) {
+    run(x, simulate::recorder{record});
+    return score_of(x, record);
+  }
   /// Runs the plan.
   constexpr evaluated_plan operator()(plan x) {
     const auto s = judge(x);
@@ -142,8 +147,7 @@ public:
   /// Runs the plan and records the run.
   constexpr evaluated_plan recorded(plan x) {
     trace record;
-    run(x, simulate::recorder{record});
-    const auto s = score_of(x, record);
+    const auto s = judge(x, record);
     return {std::move(x), s, last_, std::move(record)};
   }
   /// The record of a plan's run; runs the plan if it has none.

@@ -44,15 +44,6 @@ concept refiner_for = weft::refiner_for<S, Problem, E> || explained<why_not::ref
 
 namespace refine {
 
-/// It is known when compiling that what the evaluator minimises is followed change by change, or that it is not.
-template <class Judge>
-concept always_followed = requires { requires Judge::is_followed(); };
-template <class Judge>
-concept never_followed = requires { requires !Judge::is_followed(); };
-/// The same of runs in the plan's order.
-template <class Judge>
-concept never_in_order = requires { requires !Judge::runs_in_order(); };
-
 /// Runs a plan and refines it; for one call. To refine several plans of a problem, keep an `evaluator`.
 template <class Problem, class S, class E>
   requires refiner_for<S, Problem, E>

@@ -16,6 +16,16 @@
 
 namespace weft::refine {
 
+namespace detail {
+// What is known of an evaluator when compiling.
+template <class Judge>
+concept always_followed = requires { requires Judge::is_followed(); };
+template <class Judge>
+concept never_followed = requires { requires !Judge::is_followed(); };
+template <class Judge>
+concept never_in_order = requires { requires !Judge::runs_in_order(); };
+} // namespace detail
+
 /// Moves one component at a time to another device that it fits, and keeps the move if the simulated makespan shrinks.
 /// Half of the moves go to the device of a neighbour, half to any device. After `patience` failed moves in a row, a few
 /// random moves perturb the best plan, and the search continues from there. Returns the best plan found, without an
@@ -46,15 +56,15 @@ struct local_search {
     if (p.num_components() == 0 || (p.num_devices() < 2 && !judge.runs_in_order())) {
       return start;
     }
-    if constexpr (always_followed<Judge>) {
+    if constexpr (detail::always_followed<Judge>) {
       return follow(judge, std::move(start), random);
     } else {
-      if constexpr (!never_followed<Judge>) {
+      if constexpr (!detail::never_followed<Judge>) {
         if (judge.is_followed()) {
           return follow(judge, std::move(start), random);
         }
       }
-      if constexpr (!never_in_order<Judge>) {
+      if constexpr (!detail::never_in_order<Judge>) {
         if (judge.runs_in_order()) {
           return run_changes(judge, std::move(start), random);
         }

@@ -19,6 +19,8 @@
 
 #include <algorithm>
 #include <concepts>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace weft::solve {
@@ -33,38 +35,26 @@ using on_any_network = simulate::under<schedule::static_order, simulate::any_net
 
 /// Runs in the plan's order, alone or on a network of the library.
 template <class Run>
-concept runs_in_plain_order = std::same_as<Run, schedule::static_order> || std::same_as<Run, on_any_network> ||
-                              std::same_as<Run, simulate::under<schedule::static_order, simulate::fair_sharing>> ||
-                              std::same_as<Run, simulate::under<schedule::static_order, simulate::port_contention>>;
+inline constexpr bool runs_in_plain_order = std::same_as<Run, schedule::static_order>;
+template <class Network>
+inline constexpr bool runs_in_plain_order<simulate::under<schedule::static_order, Network>> =
+  network_of_library<Network>;
 
-/// Such a run policy, as one of the two types that searches are compiled for.
-template <runs_in_plain_order Run>
-constexpr auto compiled_run(const Run& run) {
-  if constexpr (std::same_as<Run, simulate::under<schedule::static_order, simulate::fair_sharing>>) {
-    return on_any_network{.network = {contention_model::fair, run.network.weights}};
-  } else if constexpr (std::same_as<Run, simulate::under<schedule::static_order, simulate::port_contention>>) {
-    return on_any_network{.network = {contention_model::port}};
-  } else {
-    return run;
-  }
-}
-
-/// An instance has what the run policy asks for: the plan's order, alone or on a network of the library between devices
-/// whose links an instance has.
+/// Nothing but the numbers of an instance decides: E is of makespans in the plan's order, alone or on a network of the
+/// library between devices whose links an instance has.
 template <class E, class Problem>
-concept runs_on_numbers =
-  runs_in_plain_order<weft::detail::run_of<E>> &&
+concept needs_numbers_only =
+  std::same_as<weft::detail::objective_of<E>, objective::makespan> && runs_in_plain_order<weft::detail::run_of<E>> &&
   (!is_on_network<weft::detail::run_of<E>> || std::same_as<typename Problem::platform_type, platform<>>);
 
-/// The evaluation with that run policy, if an instance has what it asks for.
-template <class Problem, class E>
-constexpr auto as_compiled(const E& how) {
-  if constexpr (!runs_on_numbers<E, Problem>) {
-    return how;
-  } else if constexpr (std::same_as<weft::detail::objective_of<E>, objective::makespan>) {
-    return compiled_run(weft::detail::policy_in(how));
+/// Such a run policy, as one of two types: what runs and scores plans by them is compiled once.
+template <class Run>
+  requires runs_in_plain_order<Run>
+constexpr auto compiled_run(const Run& run) {
+  if constexpr (is_on_network<Run>) {
+    return on_any_network{.network = as_any_network(run.network)};
   } else {
-    return evaluation{compiled_run(how.run), how.objective};
+    return run;
   }
 }
 
@@ -115,14 +105,19 @@ best_result best_of(const Problem& lowered, const Original& p, const E& how, con
     throw value_error("solve::best", "memory over time is of runs in the plan's order; use memory_rule::reserved, or "
                                      "schedule::static_order");
   }
-  const auto relaxed = [&](const auto& strict) { // to what no run falls below
-    return over_time ? strict.with_demands(bound::resident_demands(strict, options.memory.capacity_share)) : strict;
+  /// With demands below which no run falls.
+  const auto relaxed = [&]<class P>(const P& strict) -> std::shared_ptr<const P> {
+    if (over_time) {
+      return std::make_shared<const P>(
+        strict.with_demands(bound::resident_demands(strict, options.memory.capacity_share)));
+    }
+    return {std::shared_ptr<void>{}, &strict};
   };
-  const Problem relaxed_numbers = relaxed(lowered);
-  const Original relaxed_problem = relaxed(p);
-  any_evaluator<Problem> judge{relaxed_numbers, relaxed_problem, how, tensors};
+  const auto numbers = relaxed(lowered);
+  const auto original = relaxed(p);
+  any_evaluator<Problem> judge{*numbers, original, how, tensors};
   if constexpr (is_on_network<policy>) {
-    const on_network_of<Problem, Original, E> network{relaxed_numbers, relaxed_problem, how, tensors};
+    const on_network_of<Problem, Original, E> network{*numbers, *original, how, tensors};
     return best_on_network<Problem>(std::move(judge), lowered, network, options);
   } else {
     return best_alone<Problem>(std::move(judge), lowered, options);
@@ -175,13 +170,11 @@ best_result best(const Problem& p, const E& how, const best_options& options = {
   static_assert(slot_policy_for<policy, Problem>,
                 "weft: solve::best plans for devices that run an op per slot; for a concurrency strategy use "
                 "weft::pipeline(partitioner, refine::local_search{}, strategy)");
-  const auto compiled = detail::as_compiled<Problem>(how);
   return detail::on_instance(p, options, [&](const instance& numbers, const tensor_numbers& tensors, const auto& rest) {
-    if constexpr (detail::runs_on_numbers<E, Problem> &&
-                  std::same_as<weft::detail::objective_of<E>, objective::makespan>) { // nothing but these decides
-      return detail::best_of(numbers, numbers, compiled, {}, rest);
+    if constexpr (detail::needs_numbers_only<E, Problem>) {
+      return detail::best_of(numbers, numbers, detail::compiled_run(weft::detail::policy_in(how)), {}, rest);
     } else {
-      return detail::best_of(numbers, p, compiled, tensors, rest);
+      return detail::best_of(numbers, p, how, tensors, rest);
     }
   });
 }

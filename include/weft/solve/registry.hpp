@@ -21,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,10 +53,21 @@ template <class S, class Problem>
 struct budgeted_refiner_for {
   static constexpr bool can_be_called =
     std::invocable<const S&, any_evaluator<Problem>&, weft::evaluated_plan, rng&>;
+  static constexpr bool refines = std::copy_constructible<S> && [] {
+    if constexpr (can_be_called) {
+      return std::convertible_to<std::invoke_result_t<const S&, any_evaluator<Problem>&, weft::evaluated_plan, rng&>,
+                                 weft::evaluated_plan>;
+    } else {
+      return false;
+    }
+  }();
   static_assert(can_be_called,
                 "weft: this is no refiner of a registry, which must be a const function of (auto& judge, "
                 "evaluated_plan, rng&) that returns an evaluated_plan; see docs/concepts/refiner_for.md");
-  static_assert(!can_be_called || weft::budgeted_refiner_for<S, Problem>,
+  static_assert(!can_be_called || refines,
+                "weft: this refiner does not return an evaluated_plan, or cannot be copied; see "
+                "docs/concepts/refiner_for.md");
+  static_assert(!refines || weft::budgeted_refiner_for<S, Problem>,
                 "weft: a refiner of a registry lacks a member `weft::budget budget`, which the registry sets");
 };
 } // namespace why_not

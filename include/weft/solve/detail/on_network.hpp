@@ -20,6 +20,8 @@
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/any_network.hpp"
+#include "weft/simulate/contention.hpp"
+#include "weft/simulate/fair_sharing.hpp"
 #include "weft/simulate/plan_of.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
@@ -46,6 +48,18 @@ public:
   virtual plan by_path(const plan& x) const = 0;
   virtual ~on_network() = default;
 };
+
+/// A network of the library, as one type.
+inline simulate::any_network as_any_network(const simulate::any_network& network) { return network; }
+inline simulate::any_network as_any_network(const simulate::fair_sharing& network) {
+  return {contention_model::fair, network.weights};
+}
+inline simulate::any_network as_any_network(const simulate::port_contention&) { return {contention_model::port}; }
+
+template <class Network>
+concept network_of_library = std::same_as<Network, simulate::any_network> ||
+                             std::same_as<Network, simulate::fair_sharing> ||
+                             std::same_as<Network, simulate::port_contention>;
 
 /// The plan of a heuristic that books links, if it can book those of the network.
 template <class Heuristic, class Problem, class Network>
@@ -79,20 +93,22 @@ public:
     if constexpr (std::same_as<weft::detail::objective_of<E>, objective::makespan>) {
       return any_evaluator<Problem>{slower};
     } else {
-      const auto costs = cost::lower(slower.cost(), slower.workload(), slower.platform(), tensors_.lowered());
-      return {slower, p_.with_costs(costs), evaluation{schedule::static_order{}, weft::detail::objective_in(how_)},
-              tensors_};
+      // The slower times, asked for by the numbers that the problem's tensors have.
+      const auto costs = cost::lower(slower.cost(), slower.workload(), slower.platform(), tensors_.of_originals());
+      const auto p = p_.with_costs(costs);
+      return {slower, std::make_shared<decltype(p)>(p),
+              evaluation{schedule::static_order{}, weft::detail::objective_in(how_)}, tensors_};
     }
   }
   std::optional<outcome<plan>> heft(rng& random, workspace& scratch) const override {
-    return planned([&](const auto& p) { return booked<partition::heft>(p, network(), random, scratch); });
+    return planned([&](const auto& p, const auto& on) { return booked<partition::heft>(p, on, random, scratch); });
   }
   std::optional<outcome<plan>> peft(rng& random, workspace& scratch) const override {
-    return planned([&](const auto& p) { return booked<partition::peft>(p, network(), random, scratch); });
+    return planned([&](const auto& p, const auto& on) { return booked<partition::peft>(p, on, random, scratch); });
   }
   plan by_path(const plan& x) const override {
     if constexpr (knows_links) {
-      return in_path_order(lowered_, network(), x);
+      return in_path_order(lowered_, as_any_network(network()), x);
     } else {
       return tensors_.lowered(in_path_order(p_, network(), tensors_.original(x)));
     }
@@ -102,16 +118,15 @@ private:
   const auto& network() const { return weft::detail::policy_in(how_).network; }
   /// The lowered problem has all that the network asks for.
   static constexpr bool knows_links =
-    std::same_as<std::remove_cvref_t<decltype(std::declval<weft::detail::run_of<E>>().network)>,
-                 simulate::any_network> &&
+    network_of_library<std::remove_cvref_t<decltype(std::declval<weft::detail::run_of<E>>().network)>> &&
     std::same_as<typename Original::platform_type, platform<>>;
 
   template <class Plan>
   std::optional<outcome<plan>> planned(Plan by) const {
     if constexpr (knows_links) {
-      return by(lowered_);
+      return by(lowered_, as_any_network(network()));
     } else {
-      auto x = by(p_);
+      auto x = by(p_, network());
       if (x && *x) {
         **x = tensors_.lowered(std::move(**x));
       }

@@ -68,10 +68,10 @@ template <class Problem>
 class portfolio {
 public:
   /// Under `memory_rule::over_time` the demands of the problem must be those that every plan keeps to; see
-  /// `bound::resident_demands`. `on_network`: plans are to run on a network, where memory is in use at other times, so
+  /// `bound::resident_demands`. `for_network`: plans are to run on a network, where memory is in use at other times, so
   /// that what is proven of the memory of runs without contention does not hold.
-  portfolio(any_evaluator<Problem> judge, const best_options& o, bool on_network = false)
-      : p_{judge.problem()}, options_{o}, on_network_{on_network}, judge_{std::move(judge)},
+  portfolio(any_evaluator<Problem> judge, const best_options& o, bool for_network = false)
+      : p_{judge.problem()}, options_{o}, for_network_{for_network}, judge_{std::move(judge)},
         is_makespan_{judge_.minimises_makespan()}, is_followed_{judge_.is_followed()}, by_path_{p_},
         listener_{o.on_progress}, spreads_{rng::mix(o.seed)} {
     options_.moves = o.all_moves();
@@ -106,9 +106,9 @@ public:
       }
       if (p_.num_ops() <= max_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
         const refine::branch_and_bound exact{exact_share(0.3), binds ? options_.memory : memory_limit{}};
-        attempt("branch_and_bound", exact, !binds || !on_network_);
+        attempt("branch_and_bound", exact, !binds || !for_network_);
         if (guard_ && !binds && !(found_.tried.back().value < infinity) && !done()) { // the best plan needs too much
-          attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3), options_.memory}, !on_network_);
+          attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3), options_.memory}, !for_network_);
         }
         if (found_.reason && found_.reason->cause == infeasibility::kind::every_plan_fails) {
           return std::move(*this).finish();
@@ -570,7 +570,7 @@ private:
 
   const Problem& p_;
   best_options options_;
-  bool on_network_;
+  bool for_network_;
   stopwatch clock_;
   any_evaluator<Problem> judge_;
   bool is_makespan_; // minimised
