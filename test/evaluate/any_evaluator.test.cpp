@@ -91,7 +91,7 @@ void check_same(any_evaluator<instance>& any, evaluator<Original, E>& typed, con
 TEST_CASE("any_evaluator: it says what an evaluator of the original problem says") {
   rng random{31};
   int planned = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 25; ++round) {
     const test::drawn x{random};
     const test::mirrored w{x.w};
     const auto check = [&]<class Problem>(const Problem& p) {
@@ -119,7 +119,7 @@ TEST_CASE("any_evaluator: it says what an evaluator of the original problem says
     check(problem{x.w, x.q});
     check(problem{w, x.q});
   }
-  CHECK(planned > 50);
+  CHECK(planned > 25);
 }
 
 TEST_CASE("any_evaluator: with a limit on memory it judges as objective::within_memory does") {
@@ -176,7 +176,7 @@ bool check_result(const Problem& p, const E& how, const solve::best_result& foun
 TEST_CASE("solve::best: problems of all types, for all objectives and on networks, have the score of their plan") {
   rng random{33};
   int planned = 0;
-  for (std::uint64_t round = 0; round < 8; ++round) {
+  for (std::uint64_t round = 0; round < 4; ++round) {
     const test::drawn x{random, {.max_ops = 12, .max_devices = 3}};
     const test::mirrored w{x.w};
     const problem p{w, x.q};
@@ -186,7 +186,7 @@ TEST_CASE("solve::best: problems of all types, for all objectives and on network
       planned += check_result(p, how, found, memory_rule::reserved);
     });
   }
-  CHECK(planned > 60);
+  CHECK(planned > 30);
 }
 
 /// Transfers that no line describes, and that depend on a tensor's number.
@@ -202,7 +202,7 @@ struct own_ports : simulate::port_contention {};
 TEST_CASE("solve::best: costs and networks of one's own, memory over time, tensors of other numbers") {
   rng random{34};
   int planned = 0;
-  for (std::uint64_t round = 0; round < 20; ++round) {
+  for (std::uint64_t round = 0; round < 12; ++round) {
     const byte_count capacity = round % 3 == 0 ? std::numeric_limits<byte_count>::max() : 30 + 5 * (round % 7);
     const test::drawn x{random, {.max_ops = 14, .max_devices = 3, .capacity = capacity}};
     const test::mirrored w{x.w};
@@ -218,9 +218,11 @@ TEST_CASE("solve::best: costs and networks of one's own, memory over time, tenso
     check(evaluation{simulate::under{in_order, simulate::fair_sharing{}}, joules});
     check(evaluation{own, joules});
     check(own);
-    planned += check_result(p, in_order, solve::least_memory(p, options), memory_rule::over_time);
+    if (round % 6 == 0) { // thousands of runs; of devices without a limit, too
+      planned += check_result(p, in_order, solve::least_memory(p, options), memory_rule::over_time);
+    }
   }
-  CHECK(planned > 60);
+  CHECK(planned > 35);
 }
 
 using on_fair = simulate::under<schedule::static_order, simulate::fair_sharing>;

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 namespace solve_least_memory_test {
 
 using namespace weft;
@@ -35,6 +37,18 @@ TEST_CASE("least_memory: needs no more than the fastest plan, and less where tha
   }
   CHECK(solved > test::rounds(20));
   CHECK((less * 2 > solved || !test::are_all_rounds));
+}
+
+TEST_CASE("least_memory: of what is without a limit, the least share is below what bytes can tell") {
+  CHECK(whole_bytes(26 / 1e-18) == std::numeric_limits<byte_count>::max());
+  CHECK(whole_bytes(7.9) == 7);
+  rng random{32};
+  const test::drawn s{random, {.max_ops = 8, .capacity = std::numeric_limits<byte_count>::max()}};
+  const auto demands = bound::resident_demands(s.p, 1e-300);
+  for (component_id c = 0; c < s.p.num_components(); ++c) {
+    CHECK(demands[c] == (s.p.resident_bytes(c) > 0 ? std::numeric_limits<byte_count>::max() : 0));
+  }
+  CHECK(solve::least_memory(s.p, {.moves = 100}).has_plan());
 }
 
 TEST_CASE("least_memory: parameters spread evenly, the makespan decides between equals") {

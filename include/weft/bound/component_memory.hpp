@@ -67,8 +67,7 @@ std::vector<byte_count> resident_demands(const Problem& p, double capacity_share
   demand.reserve(p.num_components());
   for (component_id c = 0; c < p.num_components(); ++c) {
     const byte_count bytes = p.resident_bytes(c);
-    demand.push_back(capacity_share == 1 ? bytes
-                                         : static_cast<byte_count>(static_cast<double>(bytes) / capacity_share));
+    demand.push_back(capacity_share == 1 ? bytes : whole_bytes(static_cast<double>(bytes) / capacity_share));
   }
   return demand;
 }

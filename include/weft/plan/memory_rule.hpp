@@ -5,6 +5,7 @@
 #include "weft/core/ids.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace weft {
 
@@ -14,6 +15,11 @@ enum class memory_rule : std::uint8_t {
   over_time, ///< what is alive on a device fits at each moment of the plan's run
 };
 
+/// The whole bytes of a number that is not negative, at most as many as a `byte_count` holds.
+constexpr byte_count whole_bytes(double bytes) {
+  return bytes < 0x1p64 ? static_cast<byte_count>(bytes) : std::numeric_limits<byte_count>::max();
+}
+
 /// The memory that a plan may use.
 struct memory_limit {
   memory_rule rule = memory_rule::reserved;
@@ -21,7 +27,7 @@ struct memory_limit {
 
   /// The bytes that a device of that capacity may hold at a time.
   constexpr byte_count of(byte_count capacity) const {
-    return capacity_share == 1 ? capacity : static_cast<byte_count>(static_cast<double>(capacity) * capacity_share);
+    return capacity_share == 1 ? capacity : whole_bytes(static_cast<double>(capacity) * capacity_share);
   }
 };
 

@@ -122,7 +122,8 @@ public:
     const double factor = share / limit_.capacity_share;
     auto demand = resident_;
     for (component_id c = 0; c < p_->num_components(); ++c) {
-      demand[c] += factor == 1 ? charge_[c] : static_cast<byte_count>(static_cast<double>(charge_[c]) * factor);
+      const byte_count more = factor == 1 ? charge_[c] : whole_bytes(static_cast<double>(charge_[c]) * factor);
+      demand[c] += std::min(more, std::numeric_limits<byte_count>::max() - demand[c]);
     }
     return reserved_.emplace(p_->with_demands(std::move(demand)));
   }
