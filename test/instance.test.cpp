@@ -4,6 +4,7 @@
 #include "mirrored.hpp"
 #include "simulate/random_problem.hpp"
 
+#include "weft/partition/heft.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/contention.hpp"
 #include "weft/simulate/fair_sharing.hpp"
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace instance_test {
@@ -211,6 +213,21 @@ TEST_CASE("lower: what heuristics read beside times") {
 struct own_order : schedule::static_order {};
 static_assert(solve::detail::needs_numbers_only<schedule::static_order, problem<mirrored, borrowed>>);
 static_assert(!solve::detail::needs_numbers_only<own_order, problem<workload, platform<>>>);
+
+TEST_CASE("heft: a workload may return its lists by value, also where transfers are lines") {
+  rng random{25};
+  for (int round = 0; round < 20; ++round) {
+    const test::drawn x{random};
+    const mirrored w{x.w};
+    const problem p{w, x.q};
+    workspace scratch;
+    const auto found = partition::run(partition::heft{}, p, random, scratch);
+    REQUIRE(found.has_value() == partition::run(partition::heft{}, *lower(p), random, scratch).has_value());
+    if (found) {
+      CHECK(simulator<std::remove_const_t<decltype(p)>, schedule::static_order>{p}.run(found->plan).complete);
+    }
+  }
+}
 
 TEST_CASE("throughput::best: its period is the problem's") {
   rng random{23};

@@ -11,7 +11,6 @@
 #include "weft/plan/memory_rule.hpp"
 #include "weft/simulate/memory.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -93,7 +92,7 @@ public:
   lower_bound makespan_bound() const { return weft::bound::best(*problem_); }
   lower_bound bound() const { return bound(makespan_bound()); }
   lower_bound bound(const lower_bound& makespan) const { return runs_->bound(makespan); }
-  /// What the objective proposes. Precondition: `proposes()`.
+  /// A plan that the objective proposes, or why there is none. Precondition: `proposes()`.
   outcome<plan> propose(const budget& spend, rng& random) const { return runs_->propose(spend, random); }
 
 private:

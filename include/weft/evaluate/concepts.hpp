@@ -74,7 +74,7 @@ concept is_sum = requires(const O& o, const Problem& p, op_id v, tensor_id t, de
   { o.transfer_charge(p, t, d, d) } -> std::convertible_to<double>;
 };
 
-/// What an objective that is a sum charges, whatever its type: a search that follows it is compiled once for all.
+/// The charges of an objective that is a sum, whatever its type: a search that follows them is compiled once for all.
 class any_sum {
 public:
   virtual price_of_time price() const = 0;
@@ -83,7 +83,7 @@ public:
   virtual ~any_sum() = default;
 };
 
-/// The charges of an objective for plans of a problem, which must outlive them; null if it is no sum.
+/// The same of an objective for plans of a problem, which must outlive them; null if it is no sum.
 template <class Problem, class O>
 std::shared_ptr<const any_sum> sum_of(const Problem& p, const O& o) {
   if constexpr (is_sum<O, Problem>) {

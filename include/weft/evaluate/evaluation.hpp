@@ -176,7 +176,7 @@ public:
     return std::same_as<policy_type, schedule::static_order> &&
            (minimises_makespan() || (objective_parts::is_sum<objective_type, Problem> && !keeps_state));
   }
-  /// What the objective charges; null if it is no sum.
+  /// The charges of the objective; null if it is no sum.
   std::shared_ptr<const objective_parts::any_sum> sum() const {
     return objective_parts::sum_of(*problem_, objective());
   }

@@ -31,7 +31,7 @@ namespace weft::refine {
 /// ```
 /// if (s.move(c, d) && s.evaluate(limit) <= limit) s.commit(); else s.rollback();
 /// ```
-/// What is minimised is the **value**: the makespan, or, for an objective that is a sum (`objective_parts::sum_of`),
+/// The **value** is minimised: the makespan, or, for an objective that is a sum (`objective_parts::sum_of`),
 /// what the makespan costs and the charges of ops and transfers. `evaluate` recomputes, in the order of the labels,
 /// only items whose inputs have changed, and gives up as soon as the new value is known to exceed the limit. Charges
 /// are known at once, so it looks for a makespan that costs more than they leave. It knows early: where the **tail**

@@ -17,7 +17,7 @@
 namespace weft::refine {
 
 namespace detail {
-// What is known of an evaluator when compiling.
+// Facts about an evaluator that are known when compiling.
 template <class Judge>
 concept always_followed = requires { requires Judge::is_followed(); };
 template <class Judge>

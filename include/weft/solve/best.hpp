@@ -58,7 +58,7 @@ constexpr auto compiled_run(const Run& run) {
   }
 }
 
-/// What `search(instance, its tensors, options)` finds for a problem, in the problem's numbers. To lower the problem
+/// The result of `search(instance, its tensors, options)` for a problem, in the problem's numbers. To lower the problem
 /// counts as part of the search.
 template <class Problem, class Search>
 best_result on_instance(const Problem& p, const best_options& options, Search search) {

@@ -174,7 +174,6 @@ pareto_front pareto(const Problem& p, const best_options& options = {}, std::siz
 } // namespace weft::solve
 
 #ifdef WEFT_COMPILED
-#include "weft/instance.hpp"
 namespace weft::solve::detail {
 extern template evaluated_plan annealed(const refine::simulated_annealing&, any_evaluator<instance>&, const plan&,
                                         rng&);

@@ -249,7 +249,6 @@ void registry<Problem>::add_standard_refiners() {
 } // namespace weft
 
 #ifdef WEFT_COMPILED
-#include "weft/instance.hpp"
 namespace weft {
 extern template registry<instance> registry<instance>::standard();
 extern template void registry<instance>::add_placement_rules();
