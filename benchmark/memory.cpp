@@ -75,7 +75,7 @@ bool study(const std::string& name, double share, std::uint64_t moves) {
   const stopwatch clock;
   const auto reserved = solve::best(p, {.moves = 0});
   const double reserved_seconds = clock.seconds();
-  const auto r = solve::best(p, {.moves = moves, .memory = {memory_rule::over_time}});
+  const auto r = solve::best(p, {.moves = moves, .memory = memory_rule::over_time});
   const double seconds = clock.seconds() - reserved_seconds;
   std::printf("%-16s %6zu %7.2f %6.2f %8.2f %9.4f %9.4f", name.c_str(), w.num_ops(), gib(whole),
               gib(q.memory_capacity(1)), gib(layers_need), on_one.makespan, in_layers.makespan);

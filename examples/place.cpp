@@ -113,7 +113,7 @@ void check_outputs(const options& o, const tool::input& in) {
 /// Larger batches are no batches, but mistakes.
 constexpr std::uint64_t max_examples = 1'000'000;
 
-/// The platform with the numbers that the model is to have, and without the memory that the framework takes.
+/// The platform with the numbers that the model is to have, and the memory that the plan may use.
 tool::target target_of(const options& o) {
   auto target = tool::load_platform(o.platform);
   if (o.modelling.numbers) {
@@ -121,10 +121,12 @@ tool::target target_of(const options& o) {
   }
   target.devices = target.devices.changed([&](weft::device& d) {
     const bool limited = d.memory_capacity != std::numeric_limits<weft::byte_count>::max();
-    if (d.kind != weft::device_kind::cpu && limited && o.overhead != 0) {
-      const auto all = static_cast<double>(d.memory_capacity);
-      const double left = o.overhead < 1 ? all * (1 - o.overhead) : std::max(all - o.overhead, 0.0);
-      d.memory_capacity = static_cast<weft::byte_count>(left);
+    if (limited) {
+      auto left = static_cast<double>(d.memory_capacity);
+      if (d.kind != weft::device_kind::cpu) {
+        left = o.overhead < 1 ? left * (1 - o.overhead) : std::max(left - o.overhead, 0.0);
+      }
+      d.memory_capacity = static_cast<weft::byte_count>(left * o.memory_share);
     }
   });
   return target;
@@ -205,7 +207,7 @@ int run(int argc, char** argv) {
   const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, in, problem, found, notes);
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   if (o.objective == place::objective::period) {
-    if (auto note = place::about_steps_in_flight(o, problem, found); !note.empty()) {
+    if (auto note = place::about_steps_in_flight(problem, found); !note.empty()) {
       notes.push_back(std::move(note));
     }
   }

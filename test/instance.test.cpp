@@ -119,13 +119,16 @@ TEST_CASE("lower: problems of all types") {
   }
 }
 
-TEST_CASE("lower: demands that are not the default") {
+TEST_CASE("lower: demands and capacities that are not the default") {
   rng random{22};
   const test::drawn x{random};
   const borrowed q{&x.q};
   const auto some = [&](const auto& p) { return p.with_demands(std::vector<byte_count>(p.num_components(), 3)); };
   CHECK(lower(some(problem{x.w, x.q}))->demand(0) == 3);
   CHECK(lower(some(problem{x.w, q}))->demand(0) == 3);
+  const auto little = [&](const auto& p) { return p.with_capacities(std::vector<byte_count>(p.num_devices(), 4)); };
+  CHECK(lower(little(problem{x.w, x.q}))->capacity(0) == 4);
+  CHECK(lower(little(problem{x.w, q}))->capacity(0) == 4);
 }
 
 /// Ops for the first device only, which hold 60 + 30 + 30 bytes at a time.
@@ -160,7 +163,7 @@ TEST_CASE("solve::best: a shortage has the tensors of the problem, also on a net
     }
     CHECK(found.shortage->alive[1].tensor < found.shortage->alive[2].tensor); // as large as each other
   };
-  const solve::best_options over_time{.moves = 100, .memory = {memory_rule::over_time}};
+  const solve::best_options over_time{.moves = 100, .memory = memory_rule::over_time};
   check(solve::best(p, over_time));
   check(solve::best(p, simulate::under{schedule::static_order{}, simulate::fair_sharing{}}, over_time));
 }

@@ -296,6 +296,25 @@ TEST_CASE("problem: other demands reserve other bytes, and change nothing else")
   CHECK(other.topological_order().data() == p.topological_order().data()); // shared, not copied
 }
 
+TEST_CASE("problem: other capacities allow components elsewhere, and change nothing else") {
+  const workload w = test::diamond();
+  const platform<> q = test::three_devices();
+  const problem p{w, q};
+  const auto other = p.with_capacities({1100, 1099, 7});
+  CHECK(p.capacity(0) == q.memory_capacity(0));
+  CHECK(other.capacity(2) == 7);
+  CHECK(other.allows(0, 0) == p.allows(0, 0));
+  CHECK_FALSE(other.allows(0, 1));
+  CHECK(other.demand(0) == p.demand(0));
+  CHECK(other.topological_order().data() == p.topological_order().data());
+  const auto half = other.with_memory_share(0.5);
+  CHECK(half.capacity(0) == 550);
+  CHECK(half.capacity(1) == 549); // whole bytes
+  CHECK(other.with_memory_share(1).capacity(1) == 1099);
+  CHECK(half.with_resident_demands().demand(0) == p.resident_bytes(0));
+  CHECK(half.with_resident_demands().with_costs(cost::scaled{p.cost(), 2, 3}).capacity(1) == 549);
+}
+
 TEST_CASE("problem: other costs change times, and nothing else; what is shared outlives the first problem") {
   const workload w = test::diamond();
   const platform<> q = test::three_devices();

@@ -33,7 +33,7 @@ bool fits(const options& o, const tool::target& target, std::uint64_t batch) {
                        .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
                        .seed = o.seed,
                        .threads = o.jobs,
-                       .memory = {weft::memory_rule::over_time, o.memory_share}});
+                       .memory = weft::memory_rule::over_time});
   return found.status == weft::status::solved || found.status == weft::status::optimal;
 }
 

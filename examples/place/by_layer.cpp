@@ -100,7 +100,7 @@ std::string explain_no_split(const options& o, const problem& p, const partition
                        readable_bytes(found.shortage->capacity), p.platform().name(found.shortage->device),
                        period ? " for the steps that are in flight at once" : "");
   }
-  const solve::by_layers_options alone{.devices = devices_of(o, p), .capacity_share = o.memory_share};
+  const solve::by_layers_options alone{.devices = devices_of(o, p)};
   if (period && solve::by_layers(p, layers, alone).found) {
     why += "\n  with one step at a time: it fits with --objective makespan";
   }
@@ -117,8 +117,7 @@ answer by_layer(const options& o, const problem& p) {
   const auto found = solve::by_layers(p, layers,
                                       {.period = o.objective == objective::period,
                                        .ends_with_layers = ends,
-                                       .devices = devices_of(o, p),
-                                       .capacity_share = o.memory_share});
+                                       .devices = devices_of(o, p)});
   if (!found.found) {
     answer none{.why = explain_no_split(o, p, layers, found), .proven = found.reason.has_value()};
     return none;

@@ -59,7 +59,7 @@ report::alternative assess(const options& o, const problem& p, std::string name,
                         .step_seconds = run.makespan,
                         .peak_memory = static_cast<double>(memory.largest_peak())};
   for (const device_id d : ids(p.num_devices())) {
-    const auto capacity = memory_limit{.capacity_share = o.memory_share}.of(p.platform().memory_capacity(d));
+    const byte_count capacity = p.capacity(d);
     if (memory.peaks()[d] > capacity) {
       a.status = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(memory.peaks()[d]),
                              readable_bytes(capacity), p.platform().name(d));
@@ -137,8 +137,7 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   const auto needed = solve::devices_needed(
     p.workload(), p.platform(), estimates, like, std::nullopt, 256,
     {.seconds = std::max(o.budget.seconds - spent, o.budget.seconds / 2),
-     .moves = 0,
-     .memory = {.capacity_share = o.memory_share}},
+     .moves = 0},
     [&](std::size_t count) {
       tell.on_stage(fmt::format("no plan was found; trying {} devices like {}", count, p.platform().name(like)));
     });
@@ -165,7 +164,7 @@ solve::best_options budget_of(const options& o, const progress_callback& on_prog
           .seed = o.seed,
           .threads = o.jobs,
           .on_progress = on_progress,
-          .memory = {memory_rule::over_time, o.memory_share}};
+          .memory = memory_rule::over_time};
 }
 
 /// The plan that a search over schedules found, and its run: the search's, if that was on the network `made_for` and
@@ -195,12 +194,8 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
   auto r = s(p, random);
   const bool reserved = r.has_value();
   if (!reserved) { // reservations of all tensors refuse what runs in less
-    std::vector<byte_count> resident;
-    for (component_id c = 0; c < p.num_components(); ++c) {
-      resident.push_back(p.resident_bytes(c));
-    }
     s.budget.seconds /= 2; // the other half is for a search that keeps to the memory
-    r = s(p.with_demands(std::move(resident)), random);
+    r = s(p.with_resident_demands(), random);
   }
   answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period"};
   double period = 0;
@@ -209,7 +204,7 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
     follow(o, p, a);
     period = r->period;
   }
-  if (!r || !memory_shortages(p, r->placement, a.run, o.memory_share).empty()) { // not even one step fits
+  if (!r || !memory_shortages(p, r->placement, a.run).empty()) { // not even one step fits
     auto options = budget_of(o, tell.on_progress);
     options.seconds = std::max(options.seconds - clock.seconds(), options.seconds / 4);
     auto within = solve::best(p, options);

@@ -203,14 +203,18 @@ private:
     if constexpr (std::same_as<W, workload> && std::same_as<P, platform<>>) {
       return p.with_costs(cost::lower(p.cost(), p.workload(), p.platform()));
     } else {
-      std::vector<byte_count> demand;
+      std::vector<byte_count> demand, capacity;
       for (component_id c = 0; c < p.num_components(); ++c) {
         demand.push_back(p.demand(c));
       }
+      for (const device_id d : ids(p.num_devices())) {
+        capacity.push_back(p.capacity(d));
+      }
       const auto& w = kept(p.workload());
       const auto& q = kept(p.platform());
-      return instance{w, q, cost::lower(p.cost(), p.workload(), p.platform(), tensors_.originals())}.with_demands(
-        std::move(demand));
+      return instance{w, q, cost::lower(p.cost(), p.workload(), p.platform(), tensors_.originals())}
+        .with_demands(std::move(demand))
+        .with_capacities(std::move(capacity));
     }
   }
   const workload& kept(const workload& w) { return w; }

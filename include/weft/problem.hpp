@@ -352,10 +352,27 @@ public:
     return sum;
   }
 
+  /// The bytes that a device may hold: the platform's, or those of `with_capacities`.
+  constexpr byte_count capacity(device_id d) const { return (*capacity_)[d]; }
+
   /// The same problem with other costs, such as a sample of uncertain ones. O(1), and the model's own copy.
   template <class OtherCost>
   constexpr weft::problem<Workload, Platform, OtherCost> with_costs(OtherCost cost) const {
-    return {*workload_, *platform_, std::move(cost), demand_, structure_};
+    return {*workload_, *platform_, std::move(cost), demand_, capacity_, structure_};
+  }
+  /// The same problem where devices may hold other amounts, one per device, in bytes. O(1), and the model's copy.
+  constexpr problem with_capacities(std::vector<byte_count> capacity) const {
+    WEFT_ASSERT(capacity.size() == num_devices());
+    return {*workload_, *platform_, cost_, demand_, shared{std::move(capacity)}, structure_};
+  }
+  /// The same problem where each device may hold that share of what it may hold now; above 0, at most 1. O(devices),
+  /// and the model's copy.
+  constexpr problem with_memory_share(double share) const {
+    auto capacity = *capacity_;
+    for (byte_count& bytes : capacity) {
+      bytes = share == 1 ? bytes : static_cast<byte_count>(static_cast<double>(bytes) * share);
+    }
+    return with_capacities(std::move(capacity));
   }
   /// The same problem with other demands, one per component, in bytes. A run never exceeds what the default demands
   /// reserve; others are for solvers that check by running. With `resident_bytes` as demands, every plan that keeps to
@@ -363,7 +380,16 @@ public:
   /// and the model's copy.
   constexpr problem with_demands(std::vector<byte_count> demand) const {
     WEFT_ASSERT(demand.size() == num_components());
-    return {*workload_, *platform_, cost_, shared{std::move(demand)}, structure_};
+    return {*workload_, *platform_, cost_, shared{std::move(demand)}, capacity_, structure_};
+  }
+  /// The same problem with `resident_bytes` as demands. O(n), and the model's copy.
+  constexpr problem with_resident_demands() const {
+    std::vector<byte_count> demand;
+    demand.reserve(num_components());
+    for (component_id c = 0; c < num_components(); ++c) {
+      demand.push_back(resident_bytes(c));
+    }
+    return with_demands(std::move(demand));
   }
 
   /// Σ of the members' compute times on d.
@@ -386,8 +412,7 @@ public:
 
   /// Whether d is of a kind that c allows and large enough for c alone.
   constexpr bool allows(component_id c, device_id d) const {
-    return kinds(c).contains(platform_->kind(d)) &&
-           static_cast<byte_count>(platform_->memory_capacity(d)) >= demand(c);
+    return kinds(c).contains(platform_->kind(d)) && capacity(d) >= demand(c);
   }
 
   /// Throws `value_error` for the first device of a kind that v's component allows on which `compute_time` throws.
@@ -495,18 +520,29 @@ private:
     return structure{w};
   }
 
+  static constexpr std::vector<byte_count> capacities_of(const Platform& p) {
+    std::vector<byte_count> capacity;
+    capacity.reserve(static_cast<std::size_t>(p.num_devices()));
+    for (const device_id d : ids(static_cast<std::size_t>(p.num_devices()))) {
+      capacity.push_back(static_cast<byte_count>(p.memory_capacity(d)));
+    }
+    return capacity;
+  }
+
   constexpr problem(const Workload& w, const Platform& p, Cost cost, structure s)
-      : problem{w, p, std::move(cost), shared{s.take_demand()}, shared{std::move(s)}} {}
+      : problem{w, p, std::move(cost), shared{s.take_demand()}, shared{capacities_of(p)}, shared{std::move(s)}} {}
   constexpr problem(const Workload& w, const Platform& p, Cost cost, shared<std::vector<byte_count>> demand,
-                    shared<structure> s)
-      : workload_{&w}, platform_{&p}, cost_{std::move(cost)}, demand_{std::move(demand)}, structure_{std::move(s)} {
+                    shared<std::vector<byte_count>> capacity, shared<structure> s)
+      : workload_{&w}, platform_{&p}, cost_{std::move(cost)}, demand_{std::move(demand)},
+        capacity_{std::move(capacity)}, structure_{std::move(s)} {
     WEFT_ASSERT(cost::facts_agree(cost_, w, p)); // what the model states of its times is so
   }
 
   const Workload* workload_;
   const Platform* platform_;
   [[no_unique_address]] Cost cost_;
-  shared<std::vector<byte_count>> demand_;
+  shared<std::vector<byte_count>> demand_;   // per component
+  shared<std::vector<byte_count>> capacity_; // per device
   shared<structure> structure_;
 };
 

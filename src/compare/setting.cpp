@@ -180,7 +180,7 @@ void bench::add(const std::string& name, const weft::workload& w, std::string pl
     {.workload_name = name, .platform_name = std::move(platform_name), .notes = std::move(notes)});
   auto& task = settings.back().task.emplace(w, q, std::move(costs));
   if (over_time) {
-    settings.back().over_time = task.with_demands(weft::bound::resident_demands(task, 1));
+    settings.back().over_time = task.with_resident_demands();
   }
   settings.back().bound = weft::bound::best(settings.back().for_bounds());
 }

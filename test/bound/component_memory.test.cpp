@@ -35,8 +35,8 @@ TEST_CASE("why_never_fits: the op of a component that needs most at once") {
   const auto larger = one_device(40);
   CHECK_FALSE(bound::why_never_fits(problem{w, larger}, 0));
   const auto twice = one_device(80);
-  CHECK_FALSE(bound::why_never_fits(problem{w, twice}, 0, {memory_rule::over_time, 0.5}));
-  CHECK(bound::why_never_fits(problem{w, twice}, 0, {memory_rule::over_time, 0.49}));
+  CHECK_FALSE(bound::why_never_fits(problem{w, twice}.with_memory_share(0.5), 0));
+  CHECK(bound::why_never_fits(problem{w, twice}.with_memory_share(0.49), 0));
 }
 
 TEST_CASE("why_never_fits: ops that take no time hold no tensors") {

@@ -36,7 +36,7 @@ TEST_CASE("docs: memory over time, and how many devices") {
   const weft::cost::linear cost;
   const weft::problem problem{workload, platform, cost};
   // [over_time]
-  const auto r = weft::solve::best(problem, {.moves = 10'000, .memory = {weft::memory_rule::over_time}});
+  const auto r = weft::solve::best(problem, {.moves = 10'000, .memory = weft::memory_rule::over_time});
   // r.plan under schedule::static_order never exceeds a capacity; r.peaks: bytes per device at its worst moment
   // [over_time]
   REQUIRE(r.has_plan());

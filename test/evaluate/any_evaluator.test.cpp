@@ -128,7 +128,7 @@ TEST_CASE("any_evaluator: with a limit on memory it judges as objective::within_
   for (int round = 0; round < 60; ++round) {
     const test::drawn x{random, {.capacity = 60}};
     const problem p{x.w, x.q};
-    const auto roomy = p.with_demands(std::vector<byte_count>(p.num_components(), 0));
+    const auto roomy = p.with_demands(std::vector<byte_count>(p.num_components(), 0)).with_memory_share(0.5);
     const auto numbers = lower(roomy);
     workspace scratch;
     const auto decided = partition::run(partition::heft{}, *numbers, random, scratch);
@@ -139,8 +139,8 @@ TEST_CASE("any_evaluator: with a limit on memory it judges as objective::within_
     const evaluation how{fair, joules};
     any_evaluator<instance> any{*numbers, std::make_shared<const std::remove_const_t<decltype(roomy)>>(roomy), how,
                                 numbers.tensors()};
-    any.limit_memory({memory_rule::over_time, 0.5});
-    evaluator typed{roomy, evaluation{fair, objective::within_memory{joules, 0.5}}};
+    any.limit_memory();
+    evaluator typed{roomy, evaluation{fair, objective::within_memory{joules}}};
     check_same(any, typed, numbers.tensors(), decided->plan);
     over += any.judge(decided->plan).violation > 0 ? 1 : 0;
   }
@@ -208,9 +208,9 @@ TEST_CASE("solve::best: costs and networks of one's own, memory over time, tenso
     const test::mirrored w{x.w};
     const problem p{w, x.q, packets{}};
     solve::best_options options{.moves = 200, .seed = round};
-    options.memory.rule = round % 2 == 0 ? memory_rule::reserved : memory_rule::over_time;
+    options.memory = round % 2 == 0 ? memory_rule::reserved : memory_rule::over_time;
     const auto check = [&](const auto& how) {
-      planned += check_result(p, how, solve::best(p, how, options), options.memory.rule);
+      planned += check_result(p, how, solve::best(p, how, options), options.memory);
     };
     const schedule::static_order in_order;
     const simulate::under own{in_order, own_ports{}};

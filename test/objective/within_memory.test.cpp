@@ -40,7 +40,8 @@ TEST_CASE("within_memory: what devices lack, in what they may hold") {
   evaluator all{p, evaluation{schedule::fifo{}, limited{}}};
   CHECK(all.judge(alone) == score{2.0 / 16, 2});
   CHECK(all.judge(both).violation == 4.0 / 4); // 6 bytes arrive beside 2
-  evaluator half{p, evaluation{schedule::fifo{}, limited{{}, 0.5}}};
+  const auto less = p.with_memory_share(0.5);
+  evaluator half{less, evaluation{schedule::fifo{}, limited{}}};
   CHECK(half.judge(alone).violation == 10.0 / 8);
   CHECK(half.judge(both).violation == 8.0 / 8 + 6.0 / 2);
   CHECK(all.bound().value == evaluator{p, schedule::fifo{}}.bound().value);
@@ -85,7 +86,7 @@ TEST_CASE("within_memory: refiners trade whatever is minimised for what is lacki
     const drawn s{random, {.max_ops = 15, .capacity = 20 + random.below(60)}};
     const auto relaxed = s.p.with_demands(std::vector<byte_count>(s.p.num_components(), 0));
     const plan x{test::random_placement(random, s.p), {}};
-    const bool possible = solve::best(s.p, {.moves = 300, .memory = {memory_rule::over_time}}).has_plan();
+    const bool possible = solve::best(s.p, {.moves = 300, .memory = memory_rule::over_time}).has_plan();
     const auto check = [&](const auto& refiner, const auto& how) {
       evaluator judge{relaxed, how};
       const auto start = judge.recorded(x);

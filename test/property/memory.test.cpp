@@ -43,7 +43,7 @@ TEST_CASE("memory over time: what is called feasible is") {
     const sample s = tightened(plain);
     const sampled_problem made{s};
     const problem_type& p = made.task;
-    const solve::best_options options{.moves = 300, .seed = s.seed, .memory = {memory_rule::over_time}};
+    const solve::best_options options{.moves = 300, .seed = s.seed, .memory = memory_rule::over_time};
     const auto r = solve::best(p, options);
     const auto reserved = solve::best(p, {.moves = 300, .seed = s.seed});
     RC_ASSERT(r.has_plan() || !reserved.has_plan()); // what reservations admit, fits

@@ -273,8 +273,8 @@ TEST_CASE("branch_and_bound: memory over time, whatever reservations refuse") {
                                            {byte_count{120}, 0.5, true}, {byte_count{119}, 0.5, false}}) {
     CAPTURE(bytes);
     const platform<> q{std::vector<device>(1, {.memory_capacity = bytes}), link_matrix{1}};
-    const problem p{w, q};
-    const auto found = test::decide(branch_and_bound{.memory = {memory_rule::over_time, share}}, p);
+    const auto p = problem{w, q}.with_memory_share(share);
+    const auto found = test::decide(branch_and_bound{.memory = memory_rule::over_time}, p);
     REQUIRE(found.has_value() == fits);
     if (fits) {
       CHECK(found->bound == 3);

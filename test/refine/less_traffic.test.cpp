@@ -47,12 +47,12 @@ TEST_CASE("less_traffic: never a worse score nor more bytes, and memory is kept"
     const drawn s{random, {.capacity = 20 + random.below(150)}};
     const placement where = test::random_placement(random, s.p);
     const bool over_time = random.below(2) == 0;
-    const memory_limit memory{over_time ? memory_rule::over_time : memory_rule::reserved};
+    const auto memory = over_time ? memory_rule::over_time : memory_rule::reserved;
     evaluator judge{s.p, schedule::static_order{}};
     simulate::memory_tracker<drawn_problem> tracker{s.p};
     const auto keeps = [&](const plan& x, const trace& run) {
       tracker.follow(x.placement, run);
-      return over_time ? tracker.keeps_to(memory) : validate(s.p, x.placement).empty();
+      return over_time ? tracker.excess() == 0 : validate(s.p, x.placement).empty();
     };
     const auto start = judge.recorded({where, {}});
     if (!keeps(start.plan, start.record)) {

@@ -23,7 +23,6 @@ using test::drawn;
 using test::drawn_problem;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr memory_limit over_time{memory_rule::over_time};
 constexpr auto unlimited = [](std::uint64_t) { return true; };
 
 /// Runs every order of the ops and sends of a placement.
@@ -131,7 +130,7 @@ TEST_CASE("orders_within_memory: the best order of a placement, as running every
       continue;
     }
     const double expected = every_order{s.p, where}.best();
-    refine::orders_within_memory<drawn_problem> search{s.p, over_time};
+    refine::orders_within_memory<drawn_problem> search{s.p};
     const double found = search.minimise(where, infinity, std::uint64_t(-1), unlimited);
     REQUIRE(search.ended());
     CHECK(found == expected);
@@ -204,7 +203,7 @@ TEST_CASE("orders_within_memory: pipelines in what one forward, one backward has
           const std::uint32_t k = v % (2 * stages);
           where[v] = k < stages ? k : 2 * stages - 1 - k;
         }
-        refine::orders_within_memory<std::remove_const_t<decltype(p)>> search{p, over_time};
+        refine::orders_within_memory<std::remove_const_t<decltype(p)>> search{p};
         const double found = search.minimise(where, infinity, 10'000, unlimited);
         CHECK(found == 3.0 * (micro + stages - 1));
       }

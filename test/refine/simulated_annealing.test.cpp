@@ -40,7 +40,7 @@ TEST_CASE("simulated_annealing: with memory over time, less of what is lacking i
   rng random{1};
   const plan both{{0, 0}, {}};
   CHECK(refine::improve(p, both, search, schedule::static_order{}, random).plan == both);
-  search.memory = {memory_rule::over_time};
+  search.memory = memory_rule::over_time;
   const auto apart = refine::improve(p, both, search, schedule::static_order{}, random);
   CHECK(apart.plan.placement[0] != apart.plan.placement[1]);
   CHECK(apart.run.makespan == 10);

@@ -69,7 +69,7 @@ TEST_CASE("tabu_search: keeps to memory over time") {
     if (!fits(first)) {
       continue;
     }
-    const tabu_search search{.budget = {.moves = 300}, .memory = {memory_rule::over_time}};
+    const tabu_search search{.budget = {.moves = 300}, .memory = memory_rule::over_time};
     auto found = search(judge, first, random);
     CHECK(found.score <= first.score);
     found = judge.recorded(found.plan);

@@ -64,7 +64,7 @@ TEST_CASE("incremental_memory: after thousands of changes, made or taken back, p
     simulator<problem_type, schedule::static_order>{p}.run(start->plan, simulate::recorder{run});
     schedule_type s{p};
     s.assign(run);
-    memory_type m{p, {memory_rule::over_time}};
+    memory_type m{p};
     m.assign(s.items());
     simulate::memory_tracker<problem_type> tracker{p};
     check_peaks(m, s, tracker);
@@ -112,12 +112,13 @@ TEST_CASE("incremental_memory: excess is what devices lack, in their limits") {
   const problem_type p{w, q};
   schedule_type s{p};
   s.assign({{{0, 0, 1}, {1, 2, 3}, {1, 0, 1}}, {{0, 0, 1, 1, 1, 1, 2}}, 3});
-  memory_type m{p, {memory_rule::over_time}};
+  memory_type m{p};
   m.assign(s.items());
   CHECK(m.peak(0) == 100);
   CHECK(m.peak(1) == 130);
   CHECK(m.excess() == 50.0 / 50 + 50.0 / 80);
-  memory_type half{p, {memory_rule::over_time, 0.5}};
+  const auto less = p.with_memory_share(0.5);
+  memory_type half{less};
   half.assign(s.items());
   CHECK(half.excess() == 75.0 / 25 + 90.0 / 40);
 }

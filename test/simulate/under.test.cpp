@@ -77,7 +77,7 @@ TEST_CASE("under: targets and progress are of runs on the network, and memory ov
   told = 0;
   CHECK(refine::improve(x.p, start.plan, s, fair, random).plan == start.plan);
   CHECK(told == start.makespan);
-  s.memory = {memory_rule::over_time};
+  s.memory = memory_rule::over_time;
   CHECK_THROWS_AS(refine::improve(x.p, start.plan, s, fair, random), value_error);
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("solve::best on a network: what cannot be") {
   rng random{1};
   const test::drawn x{random};
   const simulate::any_network fair{};
-  CHECK_THROWS_WITH_AS(solve::best(x.p, schedule::fifo{}, {.memory = {memory_rule::over_time}}),
+  CHECK_THROWS_WITH_AS(solve::best(x.p, schedule::fifo{}, {.memory = memory_rule::over_time}),
                        "solve::best: memory over time is of runs in the plan's order; use memory_rule::reserved, or "
                        "schedule::static_order",
                        value_error);

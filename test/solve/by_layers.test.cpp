@@ -231,7 +231,7 @@ TEST_CASE("by_layers: memory decides how many devices there must be, and the hos
     REQUIRE(order.found);
     CHECK(order.devices.front() == 3);
     CHECK(order.devices.back() == 2);
-    const auto half = solve::by_layers(p, l, {.devices = {1, 2, 3}, .capacity_share = 0.5});
+    const auto half = solve::by_layers(p.with_memory_share(0.5), l, {.devices = {1, 2, 3}});
     CHECK_FALSE(half.found);
     CHECK(half.resident == 1000);
     CHECK(half.capacity == 630);

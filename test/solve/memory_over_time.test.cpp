@@ -6,6 +6,7 @@
 #include "solve/check_memory.hpp"
 #include "support/rounds.hpp"
 
+#include "weft/bound/best.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/objective/within_deadline.hpp"
 #include "weft/platform/topology.hpp"
@@ -26,7 +27,7 @@ using namespace weft;
 using test::drawn;
 using test::drawn_problem;
 
-constexpr memory_limit over_time{memory_rule::over_time};
+constexpr auto over_time = memory_rule::over_time;
 
 /// Tries every placement and every order of the ops.
 class every_plan {
@@ -373,12 +374,34 @@ TEST_CASE("memory over time: training steps that reservations refuse") {
   CHECK(threads.plan == r.plan);
   // Half of the memory on twice as many devices.
   const auto large = devices_of(4, 1040);
-  const problem p2{w, large};
-  const auto half = solve::best(p2, {.moves = 4000, .memory = {memory_rule::over_time, 0.5}});
+  const auto p2 = problem{w, large}.with_memory_share(0.5);
+  const auto half = solve::best(p2, {.moves = 4000, .memory = over_time});
   test::check_memory(p2, half);
   for (const byte_count peak : half.peaks) {
     CHECK(peak <= 520);
   }
+}
+
+TEST_CASE("memory: plans for a share of it are those for devices that have no more") {
+  rng random{55};
+  int planned = 0;
+  for (int round = 0; round < test::rounds(40); ++round) {
+    CAPTURE(round);
+    const test::drawn s{random, {.max_ops = 9, .capacity = 40 + random.below(200)}};
+    const auto less = s.q.changed([](device& d) { d.memory_capacity /= 2; });
+    const problem small{s.w, less};
+    for (const auto rule : {memory_rule::reserved, memory_rule::over_time}) {
+      const solve::best_options budget{.moves = 200, .memory = rule};
+      const auto of_share = solve::best(s.p.with_memory_share(0.5), budget);
+      const auto of_small = solve::best(small, budget);
+      CHECK(of_share.plan == of_small.plan);
+      CHECK(of_share.bound.value == of_small.bound.value);
+      CHECK(of_share.status == of_small.status);
+      planned += of_share.has_plan();
+    }
+    CHECK(bound::best(s.p.with_memory_share(0.5)).value == bound::best(small).value);
+  }
+  CHECK(planned > test::rounds(20));
 }
 
 TEST_CASE("memory over time: what is short, and what cannot be") {

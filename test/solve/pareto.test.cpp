@@ -102,13 +102,13 @@ TEST_CASE("pareto: memory over time, nothing to run, no room, no time") {
   const auto w = ops(3);
   platform<uniform_links> q{{{.memory_capacity = 4, .active_watts = 1}, {.speed = 2, .memory_capacity = 4}}, {}};
   const problem p{w, q};
-  const auto over_time = solve::pareto(p, {.moves = 500, .memory = {memory_rule::over_time}});
+  const auto over_time = solve::pareto(p, {.moves = 500, .memory = memory_rule::over_time});
   CHECK(!over_time.exact);
   CHECK(!over_time.points.empty());
 
   const simulate::under fair{schedule::static_order{}, simulate::fair_sharing{}};
   CHECK_THROWS_AS(
-    solve::pareto(p, evaluation{fair, objective::energy{}}, {.moves = 500, .memory = {memory_rule::over_time}}),
+    solve::pareto(p, evaluation{fair, objective::energy{}}, {.moves = 500, .memory = memory_rule::over_time}),
     value_error);
 
   // An order that takes longer may need less memory, so the search through placements proves nothing.

@@ -83,7 +83,7 @@ TEST_CASE("pipeline: that reservations fail proves nothing") {
   CHECK(reserved.reason->cause == infeasibility::kind::out_of_memory);
   CHECK(reserved.gap() == std::numeric_limits<double>::infinity());
   CHECK(solve::best(p, {.moves = 10}).status == status::not_found);
-  const auto over_time = solve::best(p, {.moves = 10, .memory = {memory_rule::over_time}});
+  const auto over_time = solve::best(p, {.moves = 10, .memory = memory_rule::over_time});
   CHECK(over_time.has_plan());
   CHECK(over_time.makespan == 4);
 }

@@ -120,7 +120,7 @@ TEST_CASE("solve::best: where memory binds, a price finds plans that reservation
   devices[1].memory_capacity = devices[2].memory_capacity = needed / 20 * 9;
   const platform<> q{devices, full.links()};
   const problem p{w, q, c};
-  const auto r = solve::best(p, {.moves = 0, .memory = {memory_rule::over_time}});
+  const auto r = solve::best(p, {.moves = 0, .memory = memory_rule::over_time});
   REQUIRE(r.has_plan());
   CHECK(validate(p, r.plan, memory_rule::over_time).empty());
   double priced = 1e9;

@@ -124,7 +124,7 @@ TEST_CASE("replan: the same budget in moves and seed give the same plan") {
 
 TEST_CASE("replan: refuses memory over time") {
   const scene s;
-  const solve::best_options over_time{.memory = {memory_rule::over_time}};
+  const solve::best_options over_time{.memory = memory_rule::over_time};
   CHECK_THROWS_WITH_AS((void)solve::replan(s.p, state_at(s.run, 7), {s.where, {}}, over_time),
                        "solve::replan: memory over time is not kept by what goes on from a state; use "
                        "memory_rule::reserved",

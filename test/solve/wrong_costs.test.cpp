@@ -178,7 +178,7 @@ TEST_CASE("wrong costs: refiners, bounds, throughput, best and pipelines refuse 
     CHECK(refused(error_of([&] { bound::windows(p); })));
     CHECK(refused(error_of([&] { throughput::best{}(p, random); })));
     CHECK(refused(error_of([&] { solve::best(p, {.moves = 100}); })));
-    CHECK(refused(error_of([&] { solve::best(p, {.moves = 100, .memory = {memory_rule::over_time}}); })));
+    CHECK(refused(error_of([&] { solve::best(p, {.moves = 100, .memory = memory_rule::over_time}); })));
     CHECK(refused(error_of([&] { pipeline(partition::hash{}, schedule::path_completion_time{})(p); })));
   }
   const auto p = f.with({faulty::part::transfer, 0, -1});

@@ -135,7 +135,7 @@ TEST_CASE("memory_shortages: what fills the devices of the scene, in words") {
   const scene s;
   CHECK(memory_shortages(s.p, s.where, s.run).empty());
   // Half of the memory: device 0 has 100 for 110, device 1 enough.
-  const auto found = memory_shortages(s.p, s.where, s.run, 0.5);
+  const auto found = memory_shortages(s.p.with_memory_share(0.5), s.where, s.run);
   REQUIRE(found.size() == 1);
   CHECK(found[0].device == 0);
   CHECK(found[0].time == 3);
@@ -157,7 +157,7 @@ TEST_CASE("memory_shortages: what fills the devices of the scene, in words") {
         "  8 B  made by op 0, kept for op 4\n"
         "  and 1 smaller ones");
   // With nothing to hold, every device is listed with its worst moment.
-  const auto all = memory_shortages(s.p, s.where, s.run, 0);
+  const auto all = memory_shortages(s.p.with_capacities({0, 0}), s.where, s.run);
   REQUIRE(all.size() == 2);
   CHECK(all[1].peak == 22);
   CHECK(all[1].time == 6);

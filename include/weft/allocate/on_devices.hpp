@@ -83,7 +83,7 @@ std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement
   spend.target = 0;
   for (const device_id d : ids(p.num_devices())) {
     device_layout& m = made[d];
-    m.capacity = static_cast<byte_count>(p.platform().memory_capacity(d));
+    m.capacity = p.capacity(d);
     std::vector<lifetime> kept;
     for (const resident_block& x : m.residents) {
       kept.push_back({0, 1, x.bytes, options.alignment});

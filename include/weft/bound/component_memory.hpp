@@ -16,7 +16,7 @@ namespace weft::bound {
 /// inputs, its outputs and all that its component holds are there. Nothing if that is not so. Complexity: O(devices ·
 /// what c consumes and produces).
 template <class Problem>
-constexpr std::optional<infeasibility> why_never_fits(const Problem& p, component_id c, memory_limit limit = {}) {
+constexpr std::optional<infeasibility> why_never_fits(const Problem& p, component_id c) {
   const auto& w = p.workload();
   const byte_count resident = p.resident_bytes(c);
   infeasibility best{.cause = infeasibility::kind::no_device_of_kind,
@@ -31,7 +31,7 @@ constexpr std::optional<infeasibility> why_never_fits(const Problem& p, componen
       best.cause = best.cause == infeasibility::kind::no_device_of_kind ? infeasibility::kind::never_ends : best.cause;
       continue;
     }
-    const byte_count capacity = limit.of(static_cast<byte_count>(p.platform().memory_capacity(d)));
+    const byte_count capacity = p.capacity(d);
     byte_count most = resident;
     op_id largest = p.members(c).front();
     for (const op_id v : p.members(c)) {
@@ -57,19 +57,6 @@ constexpr std::optional<infeasibility> why_never_fits(const Problem& p, componen
     }
   }
   return best;
-}
-
-/// Demands of components that every run keeps to: the bytes that they hold all the time, scaled up where only a share
-/// of the capacities may be used. Complexity: O(n).
-template <class Problem>
-std::vector<byte_count> resident_demands(const Problem& p, double capacity_share) {
-  std::vector<byte_count> demand;
-  demand.reserve(p.num_components());
-  for (component_id c = 0; c < p.num_components(); ++c) {
-    const byte_count bytes = p.resident_bytes(c);
-    demand.push_back(capacity_share == 1 ? bytes : whole_bytes(static_cast<double>(bytes) / capacity_share));
-  }
-  return demand;
 }
 
 /// Whether `why`, with which a search ended, proves that there is no plan. That reservations left no room does not,

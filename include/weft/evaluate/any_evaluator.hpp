@@ -48,7 +48,7 @@ public:
 
   /// From now on, a plan in whose run a device holds more than it may violates that, as `objective::within_memory` has
   /// it.
-  void limit_memory(memory_limit limit) { memory_ = limited{simulate::memory_tracker<Problem>{*problem_}, limit}; }
+  void limit_memory() { memory_ = limited{simulate::memory_tracker<Problem>{*problem_}}; }
 
   const Problem& problem() const { return *problem_; }
   weft::score judge(const plan& x) {
@@ -58,7 +58,7 @@ public:
     auto score = runs_->judge(x, &record);
     if (memory_ && last().complete) {
       memory_->tracker.follow(x.placement, record);
-      score.violation += memory_->tracker.excess(memory_->limit);
+      score.violation += memory_->tracker.excess();
     }
     return score;
   }
@@ -193,7 +193,6 @@ private:
 
   struct limited {
     simulate::memory_tracker<Problem> tracker;
-    memory_limit limit;
     trace record = {}; // of the last run
   };
 

@@ -6,7 +6,6 @@
 #include "weft/evaluate/makespan.hpp"
 #include "weft/evaluate/score.hpp"
 #include "weft/objective/detail/wrapper_of.hpp"
-#include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/simulate/memory.hpp"
@@ -16,18 +15,15 @@
 namespace weft::objective {
 
 /// The objective `of` among the plans in whose run, under the evaluation's policy, network and devices, no device ever
-/// holds more than `share` of its capacity. A run violates that by Σ over devices of what they lack at their worst
-/// moments, in units of what they may hold. Only that run is looked at: not the samples of `risk`, nor the overlapping
-/// runs of `period`. Partitioners and refiners keep to the reservations as well; to be free of these, give the problem
-/// smaller demands (`problem::with_demands`). See docs/memory.md.
+/// holds more than its capacity (`problem::with_memory_share` for less). A run violates that by Σ over devices of what
+/// they lack at their worst moments, in units of what they may hold. Only that run is looked at: not the samples of
+/// `risk`, nor the overlapping runs of `period`. Partitioners and refiners keep to the reservations as well; to be free
+/// of these, give the problem smaller demands (`problem::with_resident_demands`). See docs/memory.md.
 ///
 /// Complexity: that of `of`, a record of each run, and O((n + m) log(n + m)) per run.
 template <class Objective = makespan>
 struct within_memory : detail::wrapper_of<Objective> {
-  double share; ///< of the capacity of each device; above 0, at most 1
-
-  constexpr within_memory(Objective o = Objective(), double capacity_share = 1)
-      : detail::wrapper_of<Objective>{std::move(o)}, share{capacity_share} {}
+  constexpr within_memory(Objective o = Objective()) : detail::wrapper_of<Objective>{std::move(o)} {}
 
   template <class Problem, class Policy>
     requires objective_for<Objective, Problem, Policy>
@@ -36,17 +32,15 @@ struct within_memory : detail::wrapper_of<Objective> {
     struct state {
       inner_state inner;
       simulate::memory_tracker<Problem> memory;
-      memory_limit limit;
 
       weft::score score(const plan& x, const trace& run) {
         weft::score s = inner.score(x, run);
         memory.follow(x.placement, run);
-        s.violation += memory.excess(limit);
+        s.violation += memory.excess();
         return s;
       }
     };
-    return state{detail::state_by(this->of, p, policy), simulate::memory_tracker<Problem>{p},
-                 {memory_rule::over_time, share}};
+    return state{detail::state_by(this->of, p, policy), simulate::memory_tracker<Problem>{p}};
   }
 };
 

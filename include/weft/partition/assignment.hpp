@@ -24,7 +24,7 @@ public:
         load_(p.num_devices(), 0.0) {
     for (const device_id d : ids(p.num_devices())) {
       kind_[d] = p.platform().kind(d);
-      free_[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
+      free_[d] = p.capacity(d);
     }
   }
 

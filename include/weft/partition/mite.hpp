@@ -94,7 +94,7 @@ private:
 
   template <class Problem>
   static constexpr double share_in_use(const Problem& p, const assignment<Problem>& a, device_id d) {
-    const auto capacity = static_cast<byte_count>(p.platform().memory_capacity(d));
+    const auto capacity = p.capacity(d);
     return capacity == 0 ? 1 : static_cast<double>(capacity - a.free(d)) / static_cast<double>(capacity);
   }
 };

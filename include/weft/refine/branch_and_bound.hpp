@@ -37,7 +37,7 @@ namespace weft::refine {
 ///    than the search models, it finds candidate placements, and searches the best order of each.
 /// It starts from HEFT's plan and from everything on one device.
 ///
-/// With `.memory = {memory_rule::over_time}` no device exceeds its capacity, or the given share of it, at any moment of
+/// With `.memory = memory_rule::over_time` no device exceeds its capacity, at any moment of
 /// the run: the search finds candidate placements, and searches the best order of each within the memory. If it ends
 /// without a plan, there is none: `infeasibility::kind::every_plan_fails`.
 ///
@@ -51,12 +51,12 @@ namespace weft::refine {
 struct branch_and_bound {
   static constexpr std::size_t max_ops = 64;
   weft::budget budget = {.moves = 50'000'000}; ///< a few seconds at most
-  memory_limit memory = {}; ///< by reservations, or by use at each moment
+  memory_rule memory = memory_rule::reserved; ///< by reservations, or by use at each moment
 
   template <class Problem>
   outcome<partition::decided> operator()(const Problem& p, rng& random, workspace& scratch) const {
-    if (memory.rule == memory_rule::over_time) { // reservations would refuse what runs in less
-      return solve(p.with_demands(bound::resident_demands(p, memory.capacity_share)), random, scratch);
+    if (memory == memory_rule::over_time) { // reservations would refuse what runs in less
+      return solve(p.with_resident_demands(), random, scratch);
     }
     return solve(p, random, scratch);
   }
@@ -64,7 +64,7 @@ struct branch_and_bound {
 private:
   template <class Problem>
   outcome<partition::decided> solve(const Problem& p, rng& random, workspace& scratch) const {
-    if (p.num_ops() > 0 && memory.rule == memory_rule::reserved && identical_devices::applies(p)) {
+    if (p.num_ops() > 0 && memory == memory_rule::reserved && identical_devices::applies(p)) {
       weft::budget nodes = budget;
       nodes.moves /= p.num_ops();
       return identical_devices{nodes}(p, random, scratch);
@@ -87,7 +87,7 @@ private:
     if (s.found()) {
       return s.result();
     }
-    if (memory.rule == memory_rule::over_time) {
+    if (memory == memory_rule::over_time) {
       return infeasibility{.cause = ended ? infeasibility::kind::every_plan_fails : infeasibility::kind::not_found};
     }
     return ended && !start ? start.error() : infeasibility{.cause = infeasibility::kind::not_found};
@@ -96,10 +96,10 @@ private:
   template <class Problem>
   class search {
   public:
-    search(const Problem& p, const weft::budget& b, memory_limit rule)
+    search(const Problem& p, const weft::budget& b, memory_rule memory)
         : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p} {
-      if (rule.rule == memory_rule::over_time) {
-        within_.emplace(p, rule);
+      if (memory == memory_rule::over_time) {
+        within_.emplace(p);
       }
     }
 
@@ -126,7 +126,7 @@ private:
     /// Everything on one device is good where moving is expensive.
     void try_single_devices() {
       for (const device_id d : ids(p_.num_devices())) {
-        auto left = static_cast<byte_count>(p_.platform().memory_capacity(d));
+        auto left = p_.capacity(d);
         bool fits = true;
         for (component_id c = 0; fits && c < p_.num_components(); ++c) {
           fits = p_.allows(c, d) && p_.demand(c) <= left;

@@ -214,7 +214,7 @@ private:
 
     void reserve(const placement& where) {
       for (const device_id d : ids(p_.num_devices())) {
-        free_[d] = static_cast<byte_count>(p_.platform().memory_capacity(d));
+        free_[d] = p_.capacity(d);
       }
       for (component_id c = 0; c < p_.num_components(); ++c) {
         free_[where[p_.members(c).front()]] -= p_.demand(c);

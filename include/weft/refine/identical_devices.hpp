@@ -70,7 +70,7 @@ struct identical_devices {
       }
     }
     for (const device_id d : devices) {
-      if (static_cast<byte_count>(p.platform().memory_capacity(d)) < demand) {
+      if (p.capacity(d) < demand) {
         return false;
       }
     }

@@ -285,7 +285,7 @@ private:
       return p_->transfer_time(flow().tensor(i), flow().device_of(i), flow().destination(i));
     });
     for (const device_id d : ids(p_->num_devices())) {
-      free_.settle(d, static_cast<byte_count>(p_->platform().memory_capacity(d)));
+      free_.settle(d, p_->capacity(d));
     }
     for (component_id c = 0; c < p_->num_components(); ++c) {
       const device_id d = device(p_->members(c).front());

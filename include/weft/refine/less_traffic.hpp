@@ -26,13 +26,13 @@ namespace weft::refine {
 /// Choose it last, after searches that look at the score alone.
 struct less_traffic {
   weft::budget budget = {.moves = 2000}; ///< of runs
-  memory_limit memory = {};
+  memory_rule memory = memory_rule::reserved;
 
   template <class Judge>
   evaluated_plan operator()(Judge& judge, evaluated_plan start, rng&) const {
     const auto& p = judge.problem();
     using problem_type = typename Judge::problem_type;
-    const bool over_time = memory.rule == memory_rule::over_time;
+    const bool over_time = memory == memory_rule::over_time;
     simulate::memory_tracker<problem_type> tracker{p};
     budget_meter meter{budget};
     evaluated_plan best = std::move(start);
@@ -56,7 +56,7 @@ struct less_traffic {
         }
         if (over_time) {
           tracker.follow(run.plan.placement, run.record);
-          if (!tracker.keeps_to(memory)) {
+          if (tracker.excess() > 0) {
             continue;
           }
         }
@@ -113,7 +113,7 @@ private:
 
   template <class Problem>
   static bool has_room(const Problem& p, const placement& where, device_id d) {
-    auto left = static_cast<byte_count>(p.platform().memory_capacity(d));
+    auto left = p.capacity(d);
     for (component_id c = 0; c < p.num_components(); ++c) {
       if (where[p.members(c).front()] == d) {
         if (p.demand(c) > left) {

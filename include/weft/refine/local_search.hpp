@@ -238,7 +238,7 @@ private:
     void restart(const placement& from) {
       where = from;
       for (const device_id d : ids(p.num_devices())) {
-        free[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
+        free[d] = p.capacity(d);
       }
       for (component_id c = 0; c < p.num_components(); ++c) {
         free[where[p.members(c).front()]] -= p.demand(c);

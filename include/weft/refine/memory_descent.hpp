@@ -63,7 +63,8 @@ private:
   class search {
   public:
     search(const Problem& p, const memory_descent& options, rng& random)
-        : p_{p}, options_{options}, random_{random}, simulate_{p}, memory_{p} {}
+        : p_{p}, empty_{p.with_capacities(std::vector<byte_count>(p.num_devices(), 0))}, options_{options},
+          random_{random}, simulate_{p}, memory_{p} {}
 
     plan run(plan start) {
       budget_meter meter{options_.budget};
@@ -122,7 +123,7 @@ private:
     }
 
     double share(device_id d, byte_count bytes) const {
-      const auto capacity = static_cast<byte_count>(p_.platform().memory_capacity(d));
+      const auto capacity = p_.capacity(d);
       return bytes == 0 ? 0 : static_cast<double>(bytes) / std::max(0.5, static_cast<double>(capacity));
     }
 
@@ -133,7 +134,7 @@ private:
 
     /// Of the run that was evaluated last.
     void look_at_peaks(const placement& where) {
-      peaks_ = memory_shortages(p_, where, trace_, 0);
+      peaks_ = memory_shortages(empty_, where, trace_);
       residents_.assign(p_.num_devices(), {});
       for (component_id c = 0; c < p_.num_components(); ++c) {
         if (p_.resident_bytes(c) > 0) {
@@ -187,7 +188,7 @@ private:
       device_id best = none;
       byte_count most = 0;
       for (const device_id d : ids(p_.num_devices())) {
-        const auto capacity = static_cast<byte_count>(p_.platform().memory_capacity(d));
+        const auto capacity = p_.capacity(d);
         const byte_count room = capacity - std::min(capacity, memory_peak(d));
         if (d != where[p_.members(c).front()] && takes(d, c, where) && (best == none || room > most)) {
           best = d;
@@ -249,6 +250,7 @@ private:
     }
 
     const Problem& p_;
+    const Problem empty_; // the same on devices without memory, where all that is held is lacking
     const memory_descent& options_;
     rng& random_;
     simulator<Problem, schedule::static_order> simulate_;

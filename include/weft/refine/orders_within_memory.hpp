@@ -19,7 +19,7 @@ namespace weft::refine {
 /// `schedule::static_order` no device ever holds more than its limit. First by rules that prefer what frees memory, as
 /// one forward pass, one backward pass does in pipelines; then by trying all orders, as far as it may.
 /// ```
-/// refine::orders_within_memory orders{problem, {memory_rule::over_time}};
+/// refine::orders_within_memory orders{problem};
 /// const double seconds = orders.minimise(placement, infinity, 10'000, [](std::uint64_t) { return true; });
 /// // orders.best_order() if it is finite; if not, and orders.ended(), there is none
 /// ```
@@ -29,13 +29,13 @@ namespace weft::refine {
 template <class Problem>
 class orders_within_memory {
 public:
-  orders_within_memory(const Problem& p, memory_limit memory) : memory_{memory}, flow_{p}, tracker_{p} {}
-  orders_within_memory(const Problem&&, memory_limit, weft::detail::problem_must_outlive_it = {}) = delete;
+  explicit orders_within_memory(const Problem& p) : flow_{p}, tracker_{p} {}
+  explicit orders_within_memory(const Problem&&, weft::detail::problem_must_outlive_it = {}) = delete;
 
   /// Whether no device ever held more than its limit in a run.
   bool admits(const placement& where, const trace& run) {
     tracker_.follow(where, run);
-    return tracker_.keeps_to(memory_);
+    return tracker_.excess() == 0;
   }
 
   /// The smallest makespan below `below` that was found, or `below` if there is none, in seconds. `spend(n)` pays for n
@@ -43,7 +43,7 @@ public:
   double minimise(const placement& where, double below, std::uint64_t max_choices,
                   const std::function<bool(std::uint64_t)>& spend) {
     flow_.assign(where);
-    live_ranges_.assign(flow_, memory_);
+    live_ranges_.assign(flow_);
     ended_ = search_.search(live_ranges_, below, max_choices, spend) == detail::memory_sequencing::answer::ended;
     return search_.makespan();
   }
@@ -53,7 +53,6 @@ public:
   order best_order() const { return search_.best_order(flow_); }
 
 private:
-  memory_limit memory_;
   placed_flow<Problem> flow_;
   simulate::memory_tracker<Problem> tracker_;
   detail::placed_live_ranges live_ranges_;

@@ -39,7 +39,7 @@ struct simulated_annealing {
   std::uint32_t focus = 8;        ///< random items, of which the one on the longest path is taken
   /// Reserved: changes keep to the reservations. Over time: no change makes a device exceed its memory or, if the given
   /// plan already does, exceed it by more (on devices of several slots: in the planned run).
-  memory_limit memory = {};
+  memory_rule memory = memory_rule::reserved;
 
   template <class Judge>
     requires Judge::one_op_per_slot

@@ -45,7 +45,7 @@ struct tabu_search {
   std::uint64_t patience = 2'000; ///< steps without a better schedule before it returns to the best one
   std::uint32_t shake = 10;       ///< changes of longest paths in a perturbation
   /// As in `simulated_annealing`.
-  memory_limit memory = {};
+  memory_rule memory = memory_rule::reserved;
 
   template <class Judge>
     requires Judge::one_op_per_slot

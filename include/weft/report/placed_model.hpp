@@ -276,7 +276,7 @@ placed_model make_placed_model(const Problem& p, const placement& where, trace r
     m.devices.push_back({.name = m.run.device_names[d],
                          .kind = weft::to_string(hardware_kind(p.platform(), d)),
                          .load = loads[d],
-                         .capacity = static_cast<byte_count>(p.platform().memory_capacity(d))});
+                         .capacity = p.capacity(d)});
   }
   for (const op_id v : ids(std::min(where.size(), p.num_ops()))) {
     if (where[v] < p.num_devices()) {

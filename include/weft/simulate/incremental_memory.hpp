@@ -26,7 +26,7 @@ namespace weft::simulate {
 template <class Problem>
 class incremental_memory {
 public:
-  incremental_memory(const Problem& p, memory_limit limit)
+  explicit incremental_memory(const Problem& p)
       : p_{&p}, find_{p.workload(), p.num_devices()}, first_(p.num_tensors() + 1, 0), is_marked_(p.num_tensors(), 0),
         where_(p.num_ops(), none), resident_(p.num_devices(), 0), peak_(p.num_devices(), 0),
         is_touched_(p.num_devices(), 0) {
@@ -37,7 +37,7 @@ public:
     live_ranges_ = revertible<stay>(first_.back());
     levels_.resize(p.num_devices());
     for (const device_id d : ids(p.num_devices())) {
-      limit_.push_back(limit.of(static_cast<byte_count>(p.platform().memory_capacity(d))));
+      limit_.push_back(p.capacity(d));
     }
   }
 

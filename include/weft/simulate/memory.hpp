@@ -5,7 +5,6 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/live_ranges.hpp"
-#include "weft/plan/memory_rule.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/problem.hpp"
@@ -90,21 +89,11 @@ public:
 
   /// Bytes at the worst moment, per device.
   const std::vector<byte_count>& peaks() const { return peak_; }
-  /// Whether no device ever held more than the limit.
-  bool keeps_to(memory_limit limit) const {
-    const auto& q = problem_->platform();
-    for (const device_id d : ids(peak_.size())) {
-      if (peak_[d] > limit.of(static_cast<byte_count>(q.memory_capacity(d)))) {
-        return false;
-      }
-    }
-    return true;
-  }
   /// Σ over devices of what they lack at their worst moments, in units of what they may hold.
-  double excess(memory_limit limit) const {
+  double excess() const {
     double sum = 0;
     for (const device_id d : ids(peak_.size())) {
-      const byte_count most = limit.of(static_cast<byte_count>(problem_->platform().memory_capacity(d)));
+      const byte_count most = problem_->capacity(d);
       if (peak_[d] > most) {
         sum += static_cast<double>(peak_[d] - most) / std::max(1.0, static_cast<double>(most));
       }
@@ -145,7 +134,7 @@ private:
   };
 
   void check(device_id d, double time) {
-    const auto capacity = static_cast<byte_count>(problem_->platform().memory_capacity(d));
+    const auto capacity = problem_->capacity(d);
     if (!overflow_ && peak_[d] > capacity) {
       overflow_ = out_of_memory{d, time, peak_[d], capacity};
     }

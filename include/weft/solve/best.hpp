@@ -93,7 +93,7 @@ template <class Problem, class Original, class E>
 best_result best_of(const Problem& lowered, const Original& p, const E& how, const tensor_numbers& tensors,
                     const best_options& options) {
   using policy = weft::detail::run_of<E>;
-  const bool over_time = options.memory.rule == memory_rule::over_time;
+  const bool over_time = options.memory == memory_rule::over_time;
   if (p.num_ops() == 0) {
     best_result nothing;
     nothing.peaks.assign(over_time ? p.num_devices() : 0, 0);
@@ -108,8 +108,7 @@ best_result best_of(const Problem& lowered, const Original& p, const E& how, con
   /// With demands below which no run falls.
   const auto relaxed = [&]<class P>(const P& strict) -> std::shared_ptr<const P> {
     if (over_time) {
-      return std::make_shared<const P>(
-        strict.with_demands(bound::resident_demands(strict, options.memory.capacity_share)));
+      return std::make_shared<const P>(strict.with_resident_demands());
     }
     return {std::shared_ptr<void>{}, &strict};
   };
@@ -153,7 +152,7 @@ best_result best_of(const Problem& lowered, const Original& p, const E& how, con
 /// search. Under `effort::heuristics` there are no further searches; under `first_plan` the first usable plan is the
 /// only one. Memory: O(devices²).
 ///
-/// With `.memory = {memory_rule::over_time}` no device exceeds its capacity in the run of the plan, also on a network;
+/// With `.memory = memory_rule::over_time` no device exceeds its capacity in the run of the plan, also on a network;
 /// `peaks` says how much each device holds. That finds plans which reservations would reject. Where memory binds,
 /// heuristics run again under reservations learned from plans that needed too much; orders within the memory are
 /// searched, for up to 60 ops exactly; plans are repaired; and annealing accepts no change that needs too much. If a

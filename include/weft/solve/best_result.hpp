@@ -51,7 +51,7 @@ struct best_options {
   /// the searches on other threads have ended, too; `stop` ends all of them early.
   progress_callback on_progress = nullptr;
   /// Reserved: plans keep to the reservations, by construction. Over time: their runs keep to the capacities.
-  memory_limit memory = {};
+  memory_rule memory = memory_rule::reserved;
   solve::effort effort = solve::effort::full; ///< the best plan, or only the plans of heuristics
 
   /// Whether results depend on the speed of the machine.

@@ -33,7 +33,6 @@ struct by_layers_options {
   bool ends_with_layers = false;      ///< what is before the layers goes with the first, what follows with the last
   std::vector<device_id> devices = {}; ///< to be used in this order, each for one run of layers, or none where that
                                        ///< makes it smaller; if empty, see `by_layers`
-  double capacity_share = 1;          ///< of the memory of each device
 };
 
 struct by_layers_result {
@@ -111,7 +110,7 @@ public:
       devices.insert(devices.begin(), host);
     }
     for (const device_id d : devices) {
-      r.capacity += limit(d);
+      r.capacity += p_.capacity(d);
     }
     r.resident = resident_[orders.front().front()].back();
     return r;
@@ -159,10 +158,6 @@ private:
   };
 
   bool goes_to(component_id c, device_id d) const { return p_.kinds(c).contains(p_.platform().kind(d)); }
-  byte_count limit(device_id d) const {
-    return memory_limit{.capacity_share = options_.capacity_share}.of(
-      static_cast<byte_count>(p_.platform().memory_capacity(d)));
-  }
 
   /// Whether a split costs the same when d and e change places, also with others.
   bool alike(device_id d, device_id e, const std::vector<device_id>& others) const {
@@ -174,7 +169,7 @@ private:
       }
       return true;
     };
-    return p_.platform().kind(d) == p_.platform().kind(e) && limit(d) == limit(e) && time_[d] == time_[e] &&
+    return p_.platform().kind(d) == p_.platform().kind(e) && p_.capacity(d) == p_.capacity(e) && time_[d] == time_[e] &&
            same(d, e, e, d) && std::all_of(others.begin(), others.end(), [&](device_id f) {
              return f == d || f == e || (same(d, f, e, f) && same(f, d, f, e));
            });
@@ -280,7 +275,7 @@ private:
   }
   bool fits(device_id d, double density, std::uint32_t begin, std::uint32_t end) const {
     const auto resident = static_cast<double>(resident_[d][end] - resident_[d][begin]);
-    return resident + density * (made_[d][end] - made_[d][begin]) <= static_cast<double>(limit(d));
+    return resident + density * (made_[d][end] - made_[d][begin]) <= static_cast<double>(p_.capacity(d));
   }
 
   /// The best split for devices in this order, by dynamic programming over the parts that are placed, the device that
@@ -422,7 +417,7 @@ private:
       const auto peaks = throughput::peaks_in_flight(p_, *where, run, period);
       bool short_of_memory = false;
       for (const device_id d : ids(p_.num_devices())) {
-        if (peaks[d] <= limit(d)) {
+        if (peaks[d] <= p_.capacity(d)) {
           continue;
         }
         double made = 0;
@@ -433,7 +428,7 @@ private:
         for (const op_id v : ids(p_.num_ops())) {
           resident += (*where)[v] == d ? p_.workload().resident_bytes(v) : 0;
         }
-        r.shortage = {.device = d, .peak = peaks[d], .capacity = limit(d), .resident = resident};
+        r.shortage = {.device = d, .peak = peaks[d], .capacity = p_.capacity(d), .resident = resident};
         const double density = made > 0 ? static_cast<double>(peaks[d] - resident) / made : 0;
         const auto j = static_cast<std::size_t>(std::find(order->begin(), order->end(), d) - order->begin());
         if (made > 0 && density > density_[density_of(*order, j)]) {

@@ -106,19 +106,19 @@ namespace detail {
 /// A lower bound on the number of devices like the last one, `d`, with all others full: by what only they may hold all
 /// the time, and by what every plan holds at some moment; at least 1.
 template <class Problem>
-std::size_t least_devices(const Problem& p, device_id d, memory_limit limit) {
+std::size_t least_devices(const Problem& p, device_id d) {
   kind_set others;
   double elsewhere = 0;
   for (const device_id e : ids(d)) {
     others = others | p.platform().kind(e);
-    elsewhere += static_cast<double>(limit.of(static_cast<byte_count>(p.platform().memory_capacity(e))));
+    elsewhere += static_cast<double>(p.capacity(e));
   }
   double only_here = 0;
   for (component_id c = 0; c < p.num_components(); ++c) {
     only_here += (p.kinds(c) & others).empty() ? static_cast<double>(p.resident_bytes(c)) : 0;
   }
   const double at_once = static_cast<double>(bound::live_memory(p).bytes) - elsewhere;
-  const auto capacity = static_cast<double>(limit.of(static_cast<byte_count>(p.platform().memory_capacity(d))));
+  const auto capacity = static_cast<double>(p.capacity(d));
   const double bytes = std::max(only_here, at_once) * (1 - 1e-9); // the sums are rounded
   return static_cast<std::size_t>(std::clamp(bytes > 0 ? std::ceil(bytes / capacity) : 1.0, 1.0, 1e9));
 }
@@ -181,7 +181,7 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
                               best_options options = {.moves = 0},
                               const std::function<void(std::size_t)>& on_number = {}) {
   const stopwatch clock;
-  options.memory = {memory_rule::over_time, options.memory.capacity_share};
+  options.memory = memory_rule::over_time;
   devices_result r;
   const auto in_time = [&] {
     r.out_of_time = clock.seconds() >= options.seconds || (options.stop != nullptr && options.stop->stop_requested());
@@ -211,12 +211,12 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
   {
     const platform<> on = with_devices_like(q, like, 1, between);
     const problem p{w, on, detail::costs_on(cost, on)};
-    r.reason = detail::why_impossible(p, options.memory);
+    r.reason = detail::why_impossible(p);
     if (r.reason && r.reason->cause != infeasibility::kind::out_of_all_memory) {
       return r;
     }
     r.reason.reset();
-    r.at_least = detail::least_devices(p, static_cast<device_id>(on.num_devices() - 1), options.memory);
+    r.at_least = detail::least_devices(p, static_cast<device_id>(on.num_devices() - 1));
   }
   std::size_t too_few = r.at_least - 1;
   std::size_t count = r.at_least;

@@ -18,7 +18,7 @@ template <class Problem>
 double largest_share(const Problem& p, const std::vector<byte_count>& peaks) {
   double largest = 0;
   for (const device_id d : ids(peaks.size())) {
-    const auto capacity = static_cast<double>(static_cast<byte_count>(p.platform().memory_capacity(d)));
+    const auto capacity = static_cast<double>(p.capacity(d));
     largest = std::max(largest, peaks[d] == 0 ? 0 : static_cast<double>(peaks[d]) / capacity);
   }
   return largest;
@@ -33,7 +33,7 @@ best_result least_memory_of(const Problem& p, const best_options& options) {
   const stopwatch clock;
   auto first = options;
   first.moves = 0;
-  first.memory = {memory_rule::over_time, 1};
+  first.memory = memory_rule::over_time;
   auto least = best(p, first);
   if (!least.has_plan() || p.num_ops() == 0) {
     return least;
@@ -52,9 +52,8 @@ best_result least_memory_of(const Problem& p, const best_options& options) {
   for (int k = 0; k < max_shrinks && factor < 0.99 && share > 0 && share <= 1 && left(1) > 0; ++k) {
     auto smaller = first;
     smaller.seconds = left(0.5);
-    smaller.memory.capacity_share = share * factor;
     smaller.effort = effort::heuristics;
-    auto r = best(p, smaller);
+    auto r = best(p.with_memory_share(share * factor), smaller);
     if (r.has_plan() && same_kinds(r.plan.placement)) {
       share = largest_share(p, r.peaks);
       std::swap(least, r);
@@ -63,7 +62,7 @@ best_result least_memory_of(const Problem& p, const best_options& options) {
     }
   }
 
-  const auto relaxed = p.with_demands(bound::resident_demands(p, 1));
+  const auto relaxed = p.with_resident_demands();
   rng random{rng::mix(options.seed)};
   const refine::memory_descent lower{
     .budget = {.moves = options.timed() ? unlimited : std::clamp<std::uint64_t>(max_run_ops / p.num_ops(), 50, 20'000),
@@ -88,8 +87,10 @@ best_result least_memory_of(const Problem& p, const best_options& options) {
                                                        .seconds = left(1),
                                                        .stop = options.stop,
                                                        .target = least.bound.value},
-                                            .memory = {memory_rule::over_time, share}};
-  consider(shorten(judge, judge.recorded(least.plan), random));
+                                            .memory = memory_rule::over_time};
+  const Problem within = relaxed.with_memory_share(share);
+  any_evaluator<Problem> judge_within{within};
+  consider(shorten(judge_within, judge_within.recorded(least.plan), random));
   least.stats.partition_seconds = clock.seconds();
   return least;
 }

@@ -86,19 +86,18 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   constexpr std::uint64_t max_visits = 50'000'000; // about a second
   const stopwatch clock;
   options.on_progress = nullptr; // a single number would not say what is better
-  const bool over_time = options.memory.rule == memory_rule::over_time;
+  const bool over_time = options.memory == memory_rule::over_time;
   if (!std::same_as<Run, schedule::static_order> && over_time) {
     throw value_error("solve::pareto", "memory over time is followed in runs without contention; elsewhere, use "
                                        "memory_rule::reserved, or let the objective be within_memory");
   }
   searches = std::max<std::size_t>(1, searches);
-  const Problem searched =
-    over_time ? p.with_demands(bound::resident_demands(p, options.memory.capacity_share)) : p;
+  const Problem searched = over_time ? p.with_resident_demands() : p;
   evaluator judge{searched, how};
   pareto_front front{.makespan_bound = judge.makespan_bound()};
   front.value_bound = judge.bound(front.makespan_bound).value;
   if constexpr (decltype(judge)::is_followed() && objective_parts::is_sum<Objective, Problem>) {
-    if (p.num_ops() <= 12 && options.memory.rule == memory_rule::reserved) {
+    if (p.num_ops() <= 12 && options.memory == memory_rule::reserved) {
       const auto visits = static_cast<double>(max_visits) * std::min(1.0, options.seconds);
       const std::uint64_t affordable = std::min(options.moves, max_visits / 10) * 10; // a visit is less than a move
       front.exact = refine::exact::trade_off{p, how.objective, std::min(static_cast<std::uint64_t>(visits), affordable),

@@ -87,7 +87,7 @@ replanned replan(const Problem& p, const run_state& s, const plan& old, const So
 /// Choose it when the plan matters more than the time to find it.
 template <must_be::problem Problem>
 replanned replan(const Problem& p, const run_state& s, const plan& old, const best_options& options = {}) {
-  if (options.memory.rule == memory_rule::over_time) {
+  if (options.memory == memory_rule::over_time) {
     throw value_error("solve::replan", "memory over time is not kept by what goes on from a state; use "
                                        "memory_rule::reserved");
   }

@@ -37,7 +37,7 @@ public:
     abroad_.assign(f.num_parcels(), 0);
     free_.assign(k, 0);
     for (const device_id d : ids(k)) {
-      free_[d] = static_cast<byte_count>(f.problem().platform().memory_capacity(d));
+      free_[d] = f.problem().capacity(d);
     }
     for (component_id c = 0; c < f.num_components(); ++c) {
       load_[where_[c]] += f.time(c, where_[c]);

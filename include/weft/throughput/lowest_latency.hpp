@@ -119,7 +119,7 @@ private:
     void restart(const std::vector<device_id>& start) {
       where = start;
       for (const device_id d : ids(f.num_devices())) {
-        left[d] = static_cast<byte_count>(f.problem().platform().memory_capacity(d));
+        left[d] = f.problem().capacity(d);
       }
       for (component_id c = 0; c < f.num_components(); ++c) {
         left[where[c]] -= f.problem().demand(c);
@@ -154,7 +154,7 @@ private:
     const auto& p = f.problem();
     for (const device_id d : ids(f.num_devices())) {
       if (p.platform().kind(d) == device_kind::cpu) {
-        auto room = static_cast<byte_count>(p.platform().memory_capacity(d));
+        auto room = p.capacity(d);
         for (component_id c = 0; c < f.num_components(); ++c) {
           room -= where[c] == d ? p.demand(c) : 0;
         }

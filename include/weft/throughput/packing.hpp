@@ -23,7 +23,7 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t max_s
   const auto& p = f.problem();
   std::vector<byte_count> free(f.num_devices());
   for (const device_id d : ids(f.num_devices())) {
-    free[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
+    free[d] = p.capacity(d);
   }
   std::vector<component_id> order(f.num_components());
   std::iota(order.begin(), order.end(), component_id{0});

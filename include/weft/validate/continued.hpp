@@ -158,7 +158,7 @@ struct continued_checker {
       }
     }
     for (const device_id d : ids(p.num_devices())) {
-      if (const auto capacity = static_cast<double>(p.platform().memory_capacity(d)); demand[d] > capacity) {
+      if (const auto capacity = static_cast<double>(p.capacity(d)); demand[d] > capacity) {
         found.push_back({.what = kind::capacity_exceeded, .device = d, .expected = capacity, .actual = demand[d]});
       }
     }

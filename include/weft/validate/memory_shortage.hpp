@@ -5,7 +5,6 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/plan/live_ranges.hpp"
-#include "weft/plan/memory_rule.hpp"
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
@@ -17,11 +16,10 @@
 namespace weft {
 
 /// The devices that hold more at their worst moment than they can, by id, and what they hold then. Empty: memory is
-/// enough. `capacity_share` asks the same of devices with that share of their memory; 0: what fills every device.
+/// enough.
 /// Preconditions: as for `peak_memory_of`, whose peaks these are. Complexity: O((n + m) log(n + m)).
 template <class W, class P, class C>
-std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const placement& where, const trace& run,
-                                              double capacity_share = 1) {
+std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const placement& where, const trace& run) {
   const auto& w = p.workload();
   const auto stays = live_ranges(w, p.num_devices(), where, run);
   struct change {
@@ -47,8 +45,7 @@ std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const p
   std::vector<std::uint32_t> index(p.num_devices(), none);
   const change* next = changes.begin();
   for (const device_id d : ids(p.num_devices())) {
-    const auto all = static_cast<byte_count>(p.platform().memory_capacity(d));
-    const byte_count capacity = memory_limit{.capacity_share = capacity_share}.of(all);
+    const byte_count capacity = p.capacity(d);
     memory_shortage s{.device = d, .peak = resident[d], .capacity = capacity, .resident = resident[d]};
     byte_count held = resident[d];
     for (; next != changes.end() && next->device == d; ++next) {

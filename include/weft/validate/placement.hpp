@@ -98,7 +98,7 @@ constexpr std::vector<violation> validate(const problem<W, P, C>& p, const place
     }
   }
   for (const device_id d : ids(p.num_devices())) {
-    if (const auto capacity = static_cast<byte_count>(p.platform().memory_capacity(d)); demand[d] > capacity) {
+    if (const auto capacity = p.capacity(d); demand[d] > capacity) {
       found.push_back({.what = kind::capacity_exceeded,
                        .device = d,
                        .expected = static_cast<double>(capacity),

@@ -291,7 +291,7 @@ struct trace_checker {
   constexpr void check_memory() {
     const auto peak = peak_memory_of(p, where, run);
     for (const device_id d : ids(p.num_devices())) {
-      if (const auto capacity = static_cast<byte_count>(p.platform().memory_capacity(d)); peak[d] > capacity) {
+      if (const auto capacity = p.capacity(d); peak[d] > capacity) {
         found.push_back({.what = kind::out_of_memory, .device = d, .expected = static_cast<double>(capacity),
                          .actual = static_cast<double>(peak[d])});
       }

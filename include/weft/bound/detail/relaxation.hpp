@@ -127,7 +127,7 @@ private:
       class_of.push_back(problem_->device_class(d));
       const auto is_like = [&](device_id e) {
         return class_of[e] == class_of[d] && platform.kind(e) == platform.kind(d) &&
-               platform.memory_capacity(e) == platform.memory_capacity(d) && platform.slots(e) == platform.slots(d);
+               problem_->capacity(e) == problem_->capacity(d) && platform.slots(e) == platform.slots(d);
       };
       std::uint32_t type = 0;
       while (type < types_.size() && !is_like(types_[type].representative)) {
@@ -165,7 +165,7 @@ private:
     buffer<byte_count> capacities;
     std::uint64_t kinds = 0;
     for (const auto& x : types_) {
-      capacities.push_back(problem_->platform().memory_capacity(x.representative));
+      capacities.push_back(problem_->capacity(x.representative));
       kinds |= kind_set{problem_->platform().kind(x.representative)}.bits();
     }
     weft::sort(capacities);

@@ -55,8 +55,7 @@ public:
   /// The one with which the crowd begins stands for it.
   const std::vector<device_id>& devices() const { return devices_; }
   byte_count capacity(std::size_t d) const {
-    return is_crowd(d) ? std::numeric_limits<byte_count>::max()
-                       : static_cast<byte_count>(problem_->platform().memory_capacity(devices_[d]));
+    return is_crowd(d) ? std::numeric_limits<byte_count>::max() : problem_->capacity(devices_[d]);
   }
   std::size_t slots(std::size_t d) const { return is_crowd(d) ? num_ops() : problem_->platform().slots(devices_[d]); }
 

@@ -14,7 +14,7 @@ namespace weft::bound::exact {
 template <class Problem>
 bool interchangeable(const Problem& p, const std::vector<device_id>& devices, device_id a, device_id b) {
   const auto& q = p.platform();
-  if (q.kind(a) != q.kind(b) || q.memory_capacity(a) != q.memory_capacity(b) || q.slots(a) != q.slots(b)) {
+  if (q.kind(a) != q.kind(b) || p.capacity(a) != p.capacity(b) || q.slots(a) != q.slots(b)) {
     return false;
   }
   for (const op_id v : ids(p.num_ops())) {

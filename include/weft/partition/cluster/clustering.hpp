@@ -43,7 +43,7 @@ public:
     }
     for (const device_id d : ids(p.num_devices())) { // the largest device of each kind
       const device_kind kind = p.platform().kind(d);
-      const auto capacity = static_cast<byte_count>(p.platform().memory_capacity(d));
+      const auto capacity = p.capacity(d);
       const auto known = std::find_if(largest_.begin(), largest_.end(), [&](const room& r) { return r.kind == kind; });
       if (known == largest_.end()) {
         largest_.push_back({kind, capacity});

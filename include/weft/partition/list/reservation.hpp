@@ -18,10 +18,9 @@ template <class Problem>
 class op_facts {
 public:
   constexpr explicit op_facts(const Problem& p) : facts_(p.num_ops(), 0) {
-    const auto& q = p.platform();
-    least_capacity_ = static_cast<byte_count>(q.memory_capacity(0));
+    least_capacity_ = p.capacity(0);
     for (const device_id d : ids(p.num_devices())) {
-      least_capacity_ = std::min(least_capacity_, static_cast<byte_count>(q.memory_capacity(d)));
+      least_capacity_ = std::min(least_capacity_, p.capacity(d));
     }
     byte_count free = least_capacity_;
     for (component_id c = 0; c < p.num_components(); ++c) {
@@ -56,7 +55,7 @@ public:
   constexpr explicit reservation(const Problem& p)
       : p_{&p}, facts_{p}, placement_(p.num_ops(), none), free_(p.num_devices(), 0) {
     for (const device_id d : ids(p.num_devices())) {
-      free_[d] = static_cast<byte_count>(p.platform().memory_capacity(d));
+      free_[d] = p.capacity(d);
     }
     least_free_ = *std::min_element(free_.begin(), free_.end());
   }

@@ -49,7 +49,7 @@ struct placed_live_ranges {
   std::vector<std::size_t> slots;     // per device
 
   template <class Problem>
-  void assign(const placed_flow<Problem>& f, memory_limit memory) {
+  void assign(const placed_flow<Problem>& f) {
     const Problem& p = f.problem();
     const auto& w = p.workload();
     num_ops = static_cast<std::uint32_t>(f.num_ops());
@@ -122,7 +122,7 @@ struct placed_live_ranges {
     limit.clear();
     slots.clear();
     for (const device_id d : ids(p.num_devices())) {
-      limit.push_back(memory.of(static_cast<byte_count>(p.platform().memory_capacity(d))));
+      limit.push_back(p.capacity(d));
       slots.push_back(p.platform().slots(d));
     }
   }

@@ -21,9 +21,9 @@ template <class Schedule>
 class incumbent {
 public:
   /// `first`: the value that is told of the given plan.
-  incumbent(Schedule& s, budget_meter& meter, memory_limit limit, double first) : meter_{&meter} {
-    if (limit.rule == memory_rule::over_time) {
-      memory_.emplace(s.problem(), limit);
+  incumbent(Schedule& s, budget_meter& meter, memory_rule memory, double first) : meter_{&meter} {
+    if (memory == memory_rule::over_time) {
+      memory_.emplace(s.problem());
       memory_->assign(s.items());
       excess_ = least_excess_ = memory_->excess();
     }
@@ -113,8 +113,8 @@ inline constexpr double worth_a_run = 1e-3;
 /// about the budget's target.
 template <class Judge, class Improve>
 evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, Improve improve,
-                      memory_limit limit = {}) {
-  if (!judge.runs_alone() && limit.rule == memory_rule::over_time) {
+                      memory_rule memory = memory_rule::reserved) {
+  if (!judge.runs_alone() && memory == memory_rule::over_time) {
     throw value_error("refiner",
                       "memory over time is followed in runs without contention; on a network, leave it out and "
                       "let the objective be within_memory");
@@ -125,7 +125,7 @@ evaluated_plan search(Judge& judge, evaluated_plan start, const budget& spend, I
   budget_meter meter{spend}; // setting up counts
   incremental_schedule s{judge.problem(), judge.sum()};
   s.assign(judge.record_of(start));
-  incumbent found{s, meter, limit, judge.is_followed() && s.late() == 0 ? s.value() : start.score.usable()};
+  incumbent found{s, meter, memory, judge.is_followed() && s.late() == 0 ? s.value() : start.score.usable()};
   std::optional<evaluated_plan> best;
   double excess = found.excess(); // of the best
   const auto decide = [&](plan candidate) {

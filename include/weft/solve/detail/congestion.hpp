@@ -98,9 +98,8 @@ private:
 
 /// Of the devices that lack memory in a run the one that lacks most of its capacity.
 template <class Problem>
-std::optional<memory_shortage> worst_shortage(const Problem& p, const placement& where, const trace& run,
-                                              double share) {
-  auto all = memory_shortages(p, where, run, share);
+std::optional<memory_shortage> worst_shortage(const Problem& p, const placement& where, const trace& run) {
+  auto all = memory_shortages(p, where, run);
   const auto worst = std::max_element(all.begin(), all.end(), [](const memory_shortage& a, const memory_shortage& b) {
     return static_cast<double>(a.peak) * static_cast<double>(b.capacity) <
            static_cast<double>(b.peak) * static_cast<double>(a.capacity);
@@ -120,18 +119,17 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
   constexpr int max_rounds = 12;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const stopwatch watch;
-  const bool over_time = options.memory.rule == memory_rule::over_time;
+  const bool over_time = options.memory == memory_rule::over_time;
   const Problem& relaxed = judge.problem();
   if (over_time) {
-    judge.limit_memory(options.memory);
+    judge.limit_memory();
   }
   progress_listener listener{options.on_progress};
   best_result found;
   evaluated_plan best, last;
   std::optional<memory_shortage> lacks; // of the best
   const auto shortage_of = [&](evaluated_plan& x) -> std::optional<memory_shortage> {
-    return over_time ? worst_shortage(relaxed, x.plan.placement, judge.record_of(x), options.memory.capacity_share)
-                     : std::nullopt;
+    return over_time ? worst_shortage(relaxed, x.plan.placement, judge.record_of(x)) : std::nullopt;
   };
   const auto offer = [&](evaluated_plan x) {
     auto shortage = x.run.complete ? shortage_of(x) : std::nullopt;
@@ -160,7 +158,6 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
   /// The plan for these costs, if there is one; whether it is the best so far. `last` is its run on the network.
   const auto propose = [&](const congestion_feedback& learned, double share, bool search, const char* remark) {
     auto mine = options;
-    mine.memory.capacity_share *= learned.memory_share();
     mine.on_progress = nullptr;
     mine.moves = search ? options.moves : 0;
     mine.effort = search || options.effort == effort::first_plan ? options.effort : effort::heuristics;
@@ -168,8 +165,11 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
       mine.seconds = std::max(0.0, options.seconds - watch.seconds()) * share;
     }
     const auto slow = relaxed.cost().with_transfer_factors(learned.factors());
-    const Problem slower = relaxed.with_costs(slow);
-    auto proposed = portfolio<Problem>{network.alone(slower), mine, true}.run(strictest.with_costs(slow));
+    const auto as_learned = [&](const Problem& p) {
+      return p.with_costs(slow).with_memory_share(learned.memory_share());
+    };
+    const Problem slower = as_learned(relaxed);
+    auto proposed = portfolio<Problem>{network.alone(slower), mine, true}.run(as_learned(strictest));
     const bool is_first = found.tried.empty();
     if (is_first) { // with costs as they are
       found.bound = proposed.bound;

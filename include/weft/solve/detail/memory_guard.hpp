@@ -24,17 +24,15 @@ namespace weft::solve::detail {
 /// Why no plan keeps to the memory, if that is easy to see: a component never fits, or all devices together have too
 /// little. Nothing if neither is so. Complexity: O((n + m) devices), and that of `bound::live_memory`.
 template <class Problem>
-std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit) {
+std::optional<infeasibility> why_impossible(const Problem& p) {
   for (component_id c = 0; c < p.num_components(); ++c) {
-    if (auto why = bound::why_never_fits(p, c, limit)) {
+    if (auto why = bound::why_never_fits(p, c)) {
       return why;
     }
   }
   byte_count all = 0;
   for (const device_id d : ids(p.num_devices())) {
-    const byte_count capacity = limit.of(static_cast<byte_count>(p.platform().memory_capacity(d)));
-    all =
-      capacity > std::numeric_limits<byte_count>::max() - all ? std::numeric_limits<byte_count>::max() : all + capacity;
+    all += std::min(p.capacity(d), std::numeric_limits<byte_count>::max() - all);
   }
   if (const auto least = bound::live_memory(p); least.bytes > all) {
     return infeasibility{infeasibility::kind::out_of_all_memory, least.op, 1, {}, least.bytes, all};
@@ -50,13 +48,11 @@ std::optional<infeasibility> why_impossible(const Problem& p, memory_limit limit
 template <class Problem>
 class memory_guard {
 public:
-  memory_guard(const Problem& p, memory_limit limit)
-      : p_{&p}, limit_{limit}, resident_{bound::resident_demands(p, limit.capacity_share)},
-        charge_(p.num_components(), 0) {}
+  explicit memory_guard(const Problem& p) : p_{&p}, charge_(p.num_components(), 0) {}
 
   /// Whether the run of the plan keeps to the memory. If not, `learn` can learn from it.
   bool admits(const plan& x, const trace& run) {
-    auto shortages = memory_shortages(*p_, x.placement, run, limit_.capacity_share);
+    auto shortages = memory_shortages(*p_, x.placement, run);
     if (shortages.empty()) {
       return true;
     }
@@ -102,7 +98,7 @@ public:
     for (const auto& s : pending_) {
       for (const device_id d : ids(devices.size())) {
         const bool alike = hardware_kind(q, d) == hardware_kind(q, s.device) &&
-                           q.memory_capacity(d) <= q.memory_capacity(s.device);
+                           p_->capacity(d) <= p_->capacity(s.device);
         devices[d] = alike ? 1 : devices[d];
       }
     }
@@ -119,16 +115,15 @@ public:
   /// The problem with the reservations that were learned so far, of which only a share is charged if it is below 1:
   /// what was there at different moments need not fit at once.
   const Problem& reserved(double share = 1) {
-    const double factor = share / limit_.capacity_share;
-    auto demand = resident_;
+    auto demand = charge_;
     for (component_id c = 0; c < p_->num_components(); ++c) {
-      const byte_count more = factor == 1 ? charge_[c] : whole_bytes(static_cast<double>(charge_[c]) * factor);
-      demand[c] += std::min(more, std::numeric_limits<byte_count>::max() - demand[c]);
+      const byte_count resident = p_->resident_bytes(c);
+      const auto part = static_cast<byte_count>(static_cast<double>(charge_[c]) * share);
+      const byte_count more = share == 1 ? charge_[c] : part;
+      demand[c] = resident + std::min(more, std::numeric_limits<byte_count>::max() - resident);
     }
     return reserved_.emplace(p_->with_demands(std::move(demand)));
   }
-
-  memory_limit limit() const { return limit_; }
 
   /// A plan whose run needed too much, and what was missing most.
   struct near_miss {
@@ -149,8 +144,6 @@ public:
 
 private:
   const Problem* p_;
-  memory_limit limit_;
-  std::vector<byte_count> resident_;
   std::vector<byte_count> charge_; // per component, beyond what is resident
   std::optional<Problem> reserved_; // made anew each time, since cost models need not be assignable
   numbering<std::uint64_t> charged_;

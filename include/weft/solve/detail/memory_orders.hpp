@@ -21,7 +21,7 @@ namespace weft::solve::detail {
 /// until `offer(plan)` says that one can be used, more orders are tried, and other ways to spread the work, as `random`
 /// has them. `known()`: seconds that a plan has to be below.
 template <class Problem, class Known, class Offer>
-void try_orders(const Problem& p, memory_limit memory, const budget& spend, const buffer<placement>& near,
+void try_orders(const Problem& p, const budget& spend, const buffer<placement>& near,
                 bool has_plan, rng& random, Known known, Offer offer) {
   budget_meter meter{spend};
   std::uint64_t visits = 0; // of items; as many as there are ops are a move
@@ -33,7 +33,7 @@ void try_orders(const Problem& p, memory_limit memory, const budget& spend, cons
     }
     return true;
   };
-  refine::orders_within_memory<Problem> orders{p, memory};
+  refine::orders_within_memory<Problem> orders{p};
   buffer<placement> places;
   const auto add = [&](const outcome<placement>& where) {
     const bool is_new = where && std::find(places.begin(), places.end(), *where) == places.end();

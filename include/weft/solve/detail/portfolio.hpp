@@ -68,16 +68,16 @@ template <class Problem>
 class portfolio {
 public:
   /// Under `memory_rule::over_time` the demands of the problem must be those that every plan keeps to; see
-  /// `bound::resident_demands`. `for_network`: plans are to run on a network, where memory is in use at other times, so
-  /// that what is proven of the memory of runs without contention does not hold.
+  /// `problem::with_resident_demands`. `for_network`: plans are to run on a network, where memory is in use at other
+  /// times, so that what is proven of the memory of runs without contention does not hold.
   portfolio(any_evaluator<Problem> judge, const best_options& o, bool for_network = false)
       : p_{judge.problem()}, options_{o}, for_network_{for_network}, judge_{std::move(judge)},
         is_makespan_{judge_.minimises_makespan()}, is_followed_{judge_.is_followed()}, by_path_{p_},
         listener_{o.on_progress}, spreads_{rng::mix(o.seed)} {
     options_.moves = o.all_moves();
     options_.threads = std::max(1u, o.threads);
-    if (o.memory.rule == memory_rule::over_time) {
-      guard_.emplace(p_, o.memory);
+    if (o.memory == memory_rule::over_time) {
+      guard_.emplace(p_);
     }
     least_ = judge_.makespan_bound();
     found_.bound = judge_.bound(least_);
@@ -85,7 +85,7 @@ public:
 
   /// `strictest`: the problem with demands that no run exceeds.
   best_result run(const Problem& strictest) && {
-    if (guard_ && (found_.reason = why_impossible(p_, options_.memory))) {
+    if (guard_ && (found_.reason = why_impossible(p_))) {
       found_.status = status::infeasible;
       return std::move(found_);
     }
@@ -105,7 +105,7 @@ public:
         attempt_orders(0.2);
       }
       if (p_.num_ops() <= max_ops_for_exact && (!alike || guard_) && !done() && least_.value < infinity) {
-        const refine::branch_and_bound exact{exact_share(0.3), binds ? options_.memory : memory_limit{}};
+        const refine::branch_and_bound exact{exact_share(0.3), binds ? options_.memory : memory_rule::reserved};
         attempt("branch_and_bound", exact, !binds || !for_network_);
         if (guard_ && !binds && !(found_.tried.back().value < infinity) && !done()) { // the best plan needs too much
           attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3), options_.memory}, !for_network_);
@@ -437,7 +437,7 @@ private:
     }
     double value = infinity;
     try_orders(
-      p_, options_.memory, share, places, has_plan_, spreads_,
+      p_, share, places, has_plan_, spreads_,
       [&] { return is_makespan_ && has_plan_ ? best_.run.makespan : infinity; },
       [&](plan x) {
         value = std::min(value, offer(evaluate(std::move(x))));

@@ -81,7 +81,7 @@ private:
     }
 
     double capacity(device_id d) const {
-      return std::max(1.0, static_cast<double>(static_cast<byte_count>(p.platform().memory_capacity(d))));
+      return std::max(1.0, static_cast<double>(p.capacity(d)));
     }
     static std::uint64_t key(tensor_id t, device_id d) { return std::uint64_t{t} << 32 | d; }
 

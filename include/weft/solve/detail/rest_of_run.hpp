@@ -110,7 +110,7 @@ public:
     std::vector<byte_count> free;
     for (const device_id d : ids(p_->num_devices())) {
       kinds.push_back(kind_[d]);
-      free.push_back(facts_.usable(d) ? static_cast<byte_count>(q.memory_capacity(d)) : 0);
+      free.push_back(facts_.usable(d) ? p_->capacity(d) : 0);
     }
     for (const op_id v : ids(p_->num_ops())) {
       if (const device_id d = snapshot_.state().begun.ops[v].device; d != none) {
