@@ -120,7 +120,8 @@ platform<> platform_copy(const P& p) {
 
 } // namespace detail
 
-/// The tensors of an instance and those of the problem that it was made of, where their numbers differ.
+/// The tensors of an instance and those of the problem that it was made of, where their numbers differ. Numbers that no
+/// tensor has stay as they are, for whoever checks them.
 class tensor_numbers {
 public:
   tensor_numbers() = default;
@@ -162,7 +163,7 @@ private:
   static plan renumbered(plan x, const std::vector<tensor_id>& number) {
     if (!number.empty()) {
       for (step& s : x.order) {
-        s.tensor = s.is_send() ? number[s.tensor] : none;
+        s.tensor = s.is_send() && s.tensor < number.size() ? number[s.tensor] : s.tensor;
       }
     }
     return x;
@@ -171,7 +172,7 @@ private:
   static trace renumbered(trace run, const std::vector<tensor_id>& number) {
     if (!number.empty()) {
       for (transfer_record& x : run.transfers) {
-        x.tensor = number[x.tensor];
+        x.tensor = x.tensor < number.size() ? number[x.tensor] : x.tensor;
       }
     }
     return run;

@@ -2,10 +2,17 @@
 #include "weft/solve/continuation.hpp"
 
 #include "../validate/scene.hpp"
+#include "mirrored.hpp"
+#include "simulate/random_problem.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/bound/best.hpp"
 #include "weft/execute/static_executor.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/schedule/fifo.hpp"
+#include "weft/simulate/plan_of.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
 
 #include <doctest/doctest.h>
@@ -114,6 +121,38 @@ TEST_CASE("continuation: what is over is a problem without ops to place") {
   const solve::continuation rest{s.p, state_at(s.run, 13)};
   CHECK(rest.left().empty());
   CHECK(bound::best(rest.problem()).value == 12.5);
+}
+
+TEST_CASE("continuation: of a workload that numbers its tensors otherwise") {
+  rng random{34};
+  int sent = 0;
+  for (int round = 0; round < test::rounds(200); ++round) {
+    CAPTURE(round);
+    const test::drawn s{random, {.max_ops = 9}};
+    const test::mirrored w{s.w};
+    const problem p{w, s.q};
+    const plan old{test::random_placement(random, s.p), {}};
+    trace run;
+    simulator{p, schedule::fifo{}}.run(old, simulate::recorder{run});
+    const auto followed = simulate::plan_of(p, run);
+    const auto state = state_at(run, run.makespan * random.uniform());
+    const solve::continuation rest{p, state};
+    const auto left = rest.left_of(followed);
+    REQUIRE(left);
+    const auto whole = rest.whole(*left);
+    CHECK(whole.record.ops == run.ops);
+    CHECK(validate(p, state, whole.record).empty());
+    CHECK(validate(p, whole.plan).empty());
+    sent += whole.record.transfers.empty() ? 0 : 1;
+  }
+  CHECK(sent > test::rounds(50));
+  const scene s;
+  const test::mirrored w{s.w};
+  const problem p{w, s.p.platform()};
+  auto state = state_at(s.run, 7);
+  state.begun.transfers.front().tensor = 99;
+  CHECK_THROWS_WITH_AS((solve::continuation{p, state}),
+                       doctest::Contains("a transfer is of tensor 99, and the workload has only"), dangling_id_error);
 }
 
 TEST_CASE("continuation: an order that contradicts the graph is not complete") {

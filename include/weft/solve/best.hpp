@@ -88,6 +88,12 @@ best_result best_alone(any_evaluator<Problem> judge, const Problem& strictest, c
   return portfolio<Problem>{std::move(judge), options}.run(strictest);
 }
 
+template <class Problem>
+evaluated_plan annealed(const refine::simulated_annealing& search, any_evaluator<Problem>& judge, const plan& from,
+                        rng& random) {
+  return search(judge, judge.recorded(from), random);
+}
+
 /// The search itself. `p`: the problem that the instance was made of.
 template <class Problem, class Original, class E>
 best_result best_of(const Problem& lowered, const Original& p, const E& how, const tensor_numbers& tensors,
@@ -191,6 +197,8 @@ namespace weft::solve::detail {
 extern template best_result best_alone(any_evaluator<instance>, const instance&, const best_options&);
 extern template best_result best_on_network(any_evaluator<instance>, const instance&, const on_network<instance>&,
                                             const best_options&);
+extern template evaluated_plan annealed(const refine::simulated_annealing&, any_evaluator<instance>&, const plan&,
+                                        rng&);
 extern template std::optional<outcome<plan>> booked<partition::heft>(const instance&, const simulate::any_network&,
                                                                      rng&, workspace&);
 extern template std::optional<outcome<plan>> booked<partition::peft>(const instance&, const simulate::any_network&,

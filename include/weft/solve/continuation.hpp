@@ -4,8 +4,11 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/cost/lowered.hpp"
 #include "weft/evaluate/evaluated_plan.hpp"
+#include "weft/instance.hpp"
 #include "weft/plan/run_state.hpp"
+#include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/check_plan.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -40,25 +43,25 @@ namespace weft::solve {
 /// are the same, with the same makespans. Else what holds slots, and what lies on a device and may be sent from there,
 /// are ops there, which no strategy should delay but may; `whole` puts them first, and tells the exact makespan.
 ///
-/// Refers to the problem, which must outlive it. The problem may have other costs, and a platform with other speeds or
+/// Works on an instance of the problem (`weft::lower`), and refers to the problem's workload and platform, which must
+/// outlive it. The problem may have other costs, and a platform with other speeds or
 /// more devices, than the one that the run began with, but the same workload. Complexity: O((n + m) log(n + m) + n ·
 /// devices) and as many times of the cost model; memory: a number per device for each tensor that was made and is
 /// needed, besides.
-template <must_be::problem Problem>
+template <class Numbers = instance>
 class continuation {
 public:
-  using platform_type = detail::continued_platform<typename Problem::platform_type>;
-  using problem_type = weft::problem<workload, platform_type, detail::continued_costs<Problem>>;
-
   /// Throws `value_error` or `dangling_id_error` if the state is none of the problem, or if all devices are gone.
+  template <must_be::problem Problem>
   continuation(const Problem& p, run_state s)
-      : whole_{&p}, rest_{p, std::move(s)}, workload_{rest_.make_workload()}, platform_{rest_.make_platform()},
-        problem_{workload_, platform_, detail::continued_costs<Problem>{rest_.facts()}} {}
-  continuation(const Problem&&, run_state) = delete; // it must outlive this
-  continuation(const continuation&) = delete;        // the problem refers to the rest
+      : numbers_{p}, rest_{whole_problem(), lowered(std::move(s))}, workload_{rest_.make_workload()},
+        platform_{rest_.make_platform()},
+        problem_{workload_, platform_,
+                 cost::lower(detail::continued_costs<Numbers>{rest_.facts()}, workload_, platform_)} {}
+  continuation(const continuation&) = delete; // the problem refers to the rest
   continuation& operator=(const continuation&) = delete;
 
-  const problem_type& problem() const { return problem_; }
+  const Numbers& problem() const { return problem_; }
   /// The ops of the whole that are ops 0, 1, 2, … of `problem()`. Those that follow are of the past.
   std::span<const op_id> left() const { return rest_.state().left(); }
   /// Of these the ones that had begun before: they run again.
@@ -66,8 +69,9 @@ public:
 
   /// The rest of a plan of the whole, in its order, as a plan of `problem()`: a start for refiners. Nothing if it
   /// has ops on devices that are gone, or apart from their group.
-  std::optional<plan> left_of(const plan& whole) const {
-    check_placement(*whole_, whole.placement, "plan");
+  std::optional<plan> left_of(const plan& of_whole) const {
+    const plan whole = numbers_.tensors().lowered(of_whole);
+    check_placement(whole_problem(), whole.placement, "plan");
     plan x{placement(problem_.num_ops(), none), {}};
     const auto& facts = rest_.facts();
     for (const op_id i : ids(problem_.num_ops())) {
@@ -78,8 +82,8 @@ public:
       }
     }
     if (!whole.order.empty()) {
-      std::vector<std::uint8_t> marks(whole_->num_ops(), 0);
-      check_order(*whole_, whole.order, marks, "plan");
+      std::vector<std::uint8_t> marks(this->whole_problem().num_ops(), 0);
+      check_order(whole_problem(), whole.order, marks, "plan");
       translate(whole, x);
     }
     return x;
@@ -91,7 +95,7 @@ public:
   /// there is no record, and the run is not complete.
   evaluated_plan whole(const plan& of_rest) const {
     const plan x = begun_first(of_rest);
-    simulator<problem_type, schedule::static_order> sim{problem_};
+    simulator<Numbers, schedule::static_order> sim{problem_};
     trace record;
     evaluated_plan made;
     made.run = sim.run(x, simulate::recorder{record});
@@ -100,20 +104,26 @@ public:
       made.run.makespan = made.record.makespan;
       made.run.transfer_bytes = 0;
       for (const auto& t : made.record.transfers) {
-        made.run.transfer_bytes += whole_->workload().bytes(t.tensor);
+        made.run.transfer_bytes += whole_problem().workload().bytes(t.tensor);
       }
-      made.plan = whole_plan(x, made.record);
+      made.plan = numbers_.tensors().original(whole_plan(x, made.record));
+      made.record = numbers_.tensors().original(std::move(made.record));
     }
     made.score = made.run.makespan;
     return made;
   }
 
 private:
+  const Numbers& whole_problem() const { return *numbers_; }
+  run_state lowered(run_state s) const {
+    s.begun = numbers_.tensors().lowered(std::move(s.begun));
+    return s;
+  }
   bool is_past(op_id i) const { return i >= left().size(); }
   /// Whether tensor r of those that were made, made by u, would be sent to d, which is no op's affair if it is there.
   bool is_sent(std::uint32_t r, device_id d) const {
     const auto& x = rest_.made()[r];
-    return x.sent.op != none && !rest_.is_there(r, d) && whole_->send_time(x.tensor, x.home, d) > 0;
+    return x.sent.op != none && !rest_.is_there(r, d) && whole_problem().send_time(x.tensor, x.home, d) > 0;
   }
   tensor_id tensor(const detail::output_number& of) const {
     return *workload_.outputs(of.op).begin() + of.number;
@@ -141,13 +151,13 @@ private:
 
   /// The steps of an order of the whole that are left, in x, whose placement is that.
   void translate(const plan& whole, plan& x) const {
-    const auto& w = whole_->workload();
+    const auto& w = whole_problem().workload();
     for (const op_id v : rest_.first()) {
       x.order.push_back(step::run(v));
     }
-    std::vector<std::uint8_t> is_mentioned(problem_.num_tensors() * whole_->num_devices(), 0);
+    std::vector<std::uint8_t> is_mentioned(problem_.num_tensors() * whole_problem().num_devices(), 0);
     const auto mentioned = [&](tensor_id t, device_id d) -> std::uint8_t& {
-      return is_mentioned[std::size_t{t} * whole_->num_devices() + d];
+      return is_mentioned[std::size_t{t} * whole_problem().num_devices() + d];
     };
     const auto is_needed = [&](tensor_id t, device_id d) {
       const auto consumers = workload_.consumers(t);
@@ -202,7 +212,7 @@ private:
   plan begun_first(const plan& of_rest) const {
     plan x = of_rest;
     if (x.order.empty()) {
-      simulator<problem_type, schedule::static_order> sim{problem_};
+      simulator<Numbers, schedule::static_order> sim{problem_};
       trace record;
       if (!sim.run(x, simulate::recorder{record}).complete) {
         return x;
@@ -256,7 +266,7 @@ private:
         if (const device_id from = rest_.made()[facts.row].from[x.to]; from != none) {
           const double start = std::max(state.now(), time_of_copy(facts.tensor, from));
           whole.transfers.push_back({facts.tensor, from, x.to, start, start, start,
-                                     start + whole_->transfer_time(facts.tensor, from, x.to)});
+                                     start + whole_problem().transfer_time(facts.tensor, from, x.to)});
         }
       }
     }
@@ -280,9 +290,9 @@ private:
 
   /// What had begun, by start, then what is left, in the order of x.
   plan whole_plan(const plan& x, const trace& record) const {
-    plan whole{placement(whole_->num_ops(), none), {}};
+    plan whole{placement(whole_problem().num_ops(), none), {}};
     buffer<op_id> begun;
-    for (const op_id v : whole_->topological_order()) {
+    for (const op_id v : whole_problem().topological_order()) {
       whole.placement[v] = record.ops[v].device;
       if (rest_.op(v) == none) {
         begun.push_back(v);
@@ -302,18 +312,18 @@ private:
           whole.order.push_back(step::run(left()[s.op]));
         }
       } else if (const tensor_id t = rest_.facts().tensors[s.tensor].tensor;
-                 whole.placement[whole_->workload().producer(t)] == x.placement[s.op]) {
-        whole.order.push_back(step::send(whole_->workload().producer(t), t, s.to));
+                 whole.placement[whole_problem().workload().producer(t)] == x.placement[s.op]) {
+        whole.order.push_back(step::send(whole_problem().workload().producer(t), t, s.to));
       }
     }
     return whole;
   }
 
-  const Problem* whole_;
-  detail::rest_of_run<Problem> rest_;
+  lowered_problem numbers_;
+  detail::rest_of_run<Numbers> rest_;
   workload workload_;
-  platform_type platform_;
-  problem_type problem_;
+  platform<> platform_;
+  Numbers problem_;
 };
 
 } // namespace weft::solve

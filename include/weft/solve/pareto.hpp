@@ -14,7 +14,6 @@
 #include "weft/objective/within_deadline.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/exact/trade_off.hpp"
-#include "weft/refine/simulated_annealing.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/solve/detail/progress_listener.hpp"
@@ -57,12 +56,6 @@ public:
 private:
   std::vector<std::pair<double, double>> seen_; // makespans
 };
-
-template <class Problem>
-evaluated_plan annealed(const refine::simulated_annealing& search, any_evaluator<Problem>& judge, const plan& from,
-                        rng& random) {
-  return search(judge, judge.recorded(from), random);
-}
 
 } // namespace detail
 
@@ -171,10 +164,3 @@ pareto_front pareto(const Problem& p, const best_options& options = {}, std::siz
 }
 
 } // namespace weft::solve
-
-#ifdef WEFT_COMPILED
-namespace weft::solve::detail {
-extern template evaluated_plan annealed(const refine::simulated_annealing&, any_evaluator<instance>&, const plan&,
-                                        rng&);
-} // namespace weft::solve::detail
-#endif

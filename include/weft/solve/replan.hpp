@@ -3,8 +3,9 @@
 #pragma once
 
 #include "weft/core/random.hpp"
+#include "weft/evaluate/any_evaluator.hpp"
+#include "weft/instance.hpp"
 #include "weft/plan/infeasibility.hpp"
-#include "weft/refine/simulated_annealing.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/solve/continuation.hpp"
 #include "weft/solve/pipeline.hpp"
@@ -69,9 +70,9 @@ replanned carry_on(const Continuation& rest, const std::optional<plan>& old) {
 /// Without contention, for the makespan. Throws what `continuation` does. Complexity: the solver's, and a run of each
 /// plan. Choose it where there is little time.
 template <must_be::problem Problem, class Solver>
-  requires solver_for<Solver, typename continuation<Problem>::problem_type>
+  requires solver_for<Solver, instance>
 replanned replan(const Problem& p, const run_state& s, const plan& old, const Solver& solver) {
-  const continuation<Problem> rest{p, s};
+  const continuation rest{p, s};
   auto found = detail::carry_on(rest, rest.left_of(old));
   const result made = solver(rest.problem());
   if (made.has_plan()) {
@@ -91,7 +92,7 @@ replanned replan(const Problem& p, const run_state& s, const plan& old, const be
     throw value_error("solve::replan", "memory over time is not kept by what goes on from a state; use "
                                        "memory_rule::reserved");
   }
-  const continuation<Problem> rest{p, s};
+  const continuation rest{p, s};
   const auto start = rest.left_of(old);
   auto found = detail::carry_on(rest, start);
   best_options half = options;
@@ -100,8 +101,8 @@ replanned replan(const Problem& p, const run_state& s, const plan& old, const be
     half.moves = options.all_moves() / 2;
     const weft::budget spend{.moves = half.moves, .seconds = half.seconds, .stop = options.stop};
     rng random{options.seed};
-    const auto refined = refine::improve(rest.problem(), *start, refine::simulated_annealing{.budget = spend},
-                                         schedule::static_order{}, random);
+    any_evaluator<instance> judge{rest.problem()};
+    const auto refined = detail::annealed({.budget = spend}, judge, *start, random);
     detail::take_if_better(found, rest, refined.plan, weft::status::solved);
   }
   const auto made = best(rest.problem(), half);

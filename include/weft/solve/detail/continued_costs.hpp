@@ -1,53 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The platform and the costs of a problem that goes on from a state (solve/continuation.hpp).
+/// The costs of a problem that goes on from a state (solve/continuation.hpp).
 #pragma once
 
 #include "weft/core/ids.hpp"
-#include "weft/cost/concepts.hpp"
-#include "weft/platform/concepts.hpp"
-#include "weft/problem.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace weft::solve::detail {
 
-/// The devices of a platform and, last, the past, where all is that was. Kinds and capacities are those that are left.
-template <class P>
-class continued_platform {
-public:
-  continued_platform(const P& whole, std::vector<device_kind> kinds, std::vector<byte_count> capacities)
-      : whole_{&whole}, kinds_{std::move(kinds)}, capacities_{std::move(capacities)} {}
-
-  std::size_t num_devices() const { return kinds_.size(); }
-  device_kind kind(device_id d) const { return kinds_[d]; }
-  byte_count memory_capacity(device_id d) const { return capacities_[d]; }
-  std::uint32_t slots(device_id d) const {
-    return d + 1 == kinds_.size() ? 2 : static_cast<std::uint32_t>(whole_->slots(d));
-  }
-  std::string_view name(device_id d) const {
-    if (d + 1 == kinds_.size()) {
-      return "the past";
-    }
-    if constexpr (requires { std::string_view{whole_->name(d)}; }) {
-      return whole_->name(d);
-    } else {
-      return {};
-    }
-  }
-
-private:
-  const P* whole_;
-  std::vector<device_kind> kinds_;
-  std::vector<byte_count> capacities_;
-};
-
-/// What the ops and tensors of a continuation stand for, and the times of what was.
-template <class Problem>
+/// What the ops and tensors of a continuation stand for, and the times of what was. Numbers is the type of the instance
+/// that is continued.
+template <class Numbers>
 struct continued_facts {
   struct op_facts {
     op_id op = none;         ///< of the whole problem; `none`: of the past, and takes `seconds`
@@ -60,7 +26,7 @@ struct continued_facts {
     device_id home = none;   ///< it is sent from there to where it is not; `none`: it arrives as the table says
   };
 
-  const Problem* whole = nullptr;
+  const Numbers* whole = nullptr;
   std::size_t num_devices = 0; ///< of the whole problem
   std::vector<std::uint8_t> gone = {};
   std::vector<op_facts> ops = {};
@@ -88,15 +54,12 @@ struct continued_facts {
 
 /// What ops that have not begun cost is what the whole problem says, and never on devices that are gone. What was is on
 /// the past, and comes when it can be used.
-template <class Problem>
+template <class Numbers>
 class continued_costs {
-  using base = typename Problem::cost_type;
-  using base_workload = typename Problem::workload_type;
-  using base_platform = typename Problem::platform_type;
   static constexpr double never = std::numeric_limits<double>::infinity();
 
 public:
-  explicit continued_costs(const continued_facts<Problem>& facts) : facts_{&facts} {}
+  explicit continued_costs(const continued_facts<Numbers>& facts) : facts_{&facts} {}
 
   template <class W, class P>
   double compute_time(const W&, op_id v, const P&, device_id d) const {
@@ -119,7 +82,6 @@ public:
     return facts_->is_sent(x, to) ? facts_->whole->transfer_time(x.tensor, x.home, to) : 0;
   }
   template <class W, class P>
-    requires cost_parts::has_send_time<base, base_workload, base_platform>
   double send_time(const W&, tensor_id t, const P&, device_id from, device_id to) const {
     const auto& x = facts_->tensors[t];
     if (x.row == none) {
@@ -130,7 +92,7 @@ public:
   }
 
 private:
-  const continued_facts<Problem>* facts_;
+  const continued_facts<Numbers>* facts_;
 };
 
 } // namespace weft::solve::detail

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
-#include "weft/problem.hpp"
+#include "weft/platform/platform.hpp"
 #include "weft/solve/detail/continued_costs.hpp"
 #include "weft/solve/detail/run_snapshot.hpp"
 #include "weft/workload/builder.hpp"
@@ -33,16 +33,14 @@ struct made_tensor {
 };
 
 /// Ops 0, 1, 2, … of the rest are those that are left, ascending; then come those of the past.
-template <class Problem>
+template <class Numbers>
 class rest_of_run {
-  using facts_type = continued_facts<Problem>;
+  using facts_type = continued_facts<Numbers>;
   using op_facts = typename facts_type::op_facts;
   using tensor_facts = typename facts_type::tensor_facts;
 
 public:
-  using platform_type = continued_platform<typename Problem::platform_type>;
-
-  rest_of_run(const Problem& p, run_state s) : p_{&p}, snapshot_{p, std::move(s)} {
+  rest_of_run(const Numbers& p, run_state s) : p_{&p}, snapshot_{p, std::move(s)} {
     facts_.whole = p_;
     facts_.num_devices = p.num_devices();
     find_devices();
@@ -53,7 +51,7 @@ public:
   rest_of_run(const rest_of_run&) = delete; // costs refer to the facts
   rest_of_run& operator=(const rest_of_run&) = delete;
 
-  const run_snapshot<Problem>& state() const { return snapshot_; }
+  const run_snapshot<Numbers>& state() const { return snapshot_; }
   const facts_type& facts() const { return facts_; }
   const std::vector<made_tensor>& made() const { return made_; }
   /// The number of t in `made`, or `none`.
@@ -71,12 +69,12 @@ public:
     rest_of_.assign(p_->num_ops(), none);
     number_.assign(p_->num_tensors(), 0);
     for (const op_id v : snapshot_.left()) {
-      weft::op o{.work = static_cast<double>(w.work(v)), .resident_bytes = w.resident_bytes(v), .kinds = kinds_of(v)};
-      if constexpr (named_workload<typename Problem::workload_type>) {
-        o.name = std::string{w.name(v)};
-        o.type = std::string{w.type(v)};
-      }
-      rest_of_[v] = add(std::move(o), {v, only_[v], 0});
+      rest_of_[v] = add({.work = w.work(v),
+                         .resident_bytes = w.resident_bytes(v),
+                         .kinds = kinds_of(v),
+                         .name = std::string{w.name(v)},
+                         .type = std::string{w.type(v)}},
+                        {v, only_[v], 0});
       for (const tensor_id t : w.outputs(v)) {
         number_[t] = add_tensor(rest_of_[v], w.bytes(t), {t, none, none}).number;
       }
@@ -102,19 +100,22 @@ public:
     return std::move(builder_).build();
   }
 
-  /// Call it after `make_workload`.
-  platform_type make_platform() const {
+  /// The devices and, last, the past, where all is that was. Call it after `make_workload`.
+  platform<> make_platform() const {
     const auto& w = p_->workload();
     const auto& q = p_->platform();
-    std::vector<device_kind> kinds;
-    std::vector<byte_count> free;
+    std::vector<device> devices;
+    std::vector<std::string> names;
     for (const device_id d : ids(p_->num_devices())) {
-      kinds.push_back(kind_[d]);
-      free.push_back(facts_.usable(d) ? p_->capacity(d) : 0);
+      devices.push_back({.kind = hardware_kind(q, d),
+                         .memory_capacity = facts_.usable(d) ? p_->capacity(d) : 0,
+                         .slots = q.slots(d)});
+      names.emplace_back(q.name(d));
     }
     for (const op_id v : ids(p_->num_ops())) {
       if (const device_id d = snapshot_.state().begun.ops[v].device; d != none) {
-        const auto take = [&](byte_count bytes) { free[d] -= std::min(free[d], bytes); };
+        byte_count& free = devices[d].memory_capacity;
+        const auto take = [&](byte_count bytes) { free -= std::min(free, bytes); };
         take(w.resident_bytes(v));
         for (const tensor_id t : w.outputs(v)) {
           take(w.bytes(t));
@@ -124,9 +125,12 @@ public:
         }
       }
     }
-    kinds.push_back(kind_.back());
-    free.push_back(std::numeric_limits<byte_count>::max());
-    return {q, std::move(kinds), std::move(free)};
+    devices.push_back({.slots = 2});
+    names.emplace_back("the past");
+    const std::size_t count = devices.size();
+    auto made = platform<>{std::move(devices), link_matrix{count}}.with_kinds(kind_);
+    made.set_names(std::move(names));
+    return made;
   }
 
 private:
@@ -382,8 +386,8 @@ private:
     }
   }
 
-  const Problem* p_;
-  run_snapshot<Problem> snapshot_;
+  const Numbers* p_;
+  run_snapshot<Numbers> snapshot_;
   facts_type facts_;
   std::vector<double> free_from_;      // per device: from when on an op may start there
   std::vector<std::uint8_t> is_held_;  // per device: whether ops of the rest hold its slots
