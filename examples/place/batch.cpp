@@ -6,6 +6,7 @@
 #include "tool/costs.hpp"
 #include "tool/model_file.hpp"
 
+#include "weft/core/least_enough.hpp"
 #include "weft/solve/best.hpp"
 
 #include <fmt/format.h>
@@ -39,29 +40,13 @@ bool fits(const options& o, const tool::target& target, std::uint64_t batch) {
 
 } // namespace
 
-std::uint64_t largest_below(std::uint64_t limit, const std::function<bool(std::uint64_t)>& does) {
-  if (limit <= 1 || !does(1)) {
-    return 0;
-  }
-  std::uint64_t good = 1;
-  std::uint64_t bad = limit;
-  for (std::uint64_t next = 2; next < bad; next = good * 2) {
-    (does(next) ? good : bad) = next;
-  }
-  while (bad - good > 1) {
-    const auto middle = good + (bad - good) / 2;
-    (does(middle) ? good : bad) = middle;
-  }
-  return good;
-}
-
 std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage) {
-  const auto does = [&](std::uint64_t batch) {
+  const auto too_large = weft::least_enough(std::uint64_t{1}, limit - 1, [&](std::uint64_t batch) {
     on_stage(fmt::format("trying a batch of {}", batch));
-    return fits(o, target, batch);
-  };
-  return largest_below(limit, does);
+    return !fits(o, target, batch);
+  });
+  return too_large.value_or(limit) - 1;
 }
 
 } // namespace place

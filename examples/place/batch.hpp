@@ -11,13 +11,8 @@
 
 namespace place {
 
-/// The largest number from 1 to below `limit` that does, if less does too: twice as much each time, then between the
-/// last two; 0 if not even 1 does, and then nothing else is asked.
-std::uint64_t largest_below(std::uint64_t limit, const std::function<bool(std::uint64_t)>& does);
-
 /// The largest batch below `limit` for which a plan is found that keeps to the memory over time, each within a second
-/// or a thousand moves; 0 if not even 1 fits. Throws `weft::error` for
-/// models that take no batch.
+/// or a thousand moves; 0 if not even 1 fits. Throws `weft::error` for models that take no batch.
 std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage);
 

@@ -14,6 +14,7 @@
 #include "weft/core/heap.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/indexed_heap.hpp"
+#include "weft/core/least_enough.hpp"
 #include "weft/core/level_profile.hpp"
 #include "weft/core/numbering.hpp"
 #include "weft/core/parallel.hpp"

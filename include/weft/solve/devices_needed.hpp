@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/bound/live_memory.hpp"
+#include "weft/core/least_enough.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/solve/best.hpp"
 
@@ -218,18 +219,9 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
     r.reason.reset();
     r.at_least = detail::least_devices(p, static_cast<device_id>(on.num_devices() - 1));
   }
-  std::size_t too_few = r.at_least - 1;
-  std::size_t count = r.at_least;
-  for (std::size_t step = 1; count <= most && in_time() && !enough(count); step *= 2) {
-    too_few = count;
-    count = count == most ? most + 1 : std::min(most, count + step);
-  }
-  while (r.devices > too_few + 1 && in_time()) {
-    const std::size_t half = too_few + (r.devices - too_few) / 2;
-    if (!enough(half)) {
-      too_few = half;
-    }
-  }
+  least_enough(r.at_least, most, [&](std::size_t count) {
+    return in_time() ? std::optional{enough(count)} : std::nullopt;
+  });
   return r;
 }
 
