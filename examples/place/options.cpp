@@ -321,10 +321,10 @@ options parse(int argc, char** argv) {
       "try batches with --batch");
   }
   o.without_effect = unread(app, o);
-  if (o.contention != weft::contention_model::none && (o.objective != objective::makespan || o.pareto)) {
-    throw weft::error("--contention goes with --objective makespan, without --pareto: a period has no run in which "
-                      "transfers wait, and place has no search for least memory or energy on a network; compare "
-                      "--objective energy --contention fair has one for energy");
+  const bool has_run_on_network = o.objective == objective::makespan || o.objective == objective::energy;
+  if (o.contention != weft::contention_model::none && (!has_run_on_network || o.pareto)) {
+    throw weft::error("--contention goes with --objective makespan or energy, without --pareto: a period has no run in "
+                      "which transfers wait, and least memory and trade-offs are searched for in runs without");
   }
   if (o.max_batch && (o.modelling.batch != 0 || !o.from_plan.empty())) {
     throw weft::error("--max-batch looks for the batch: leave --batch and --from-plan out");

@@ -245,7 +245,8 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
     throw error("the platform does not say what power its devices draw: give them idle_watts and active_watts, and its "
                 "links joules_per_byte");
   }
-  const evaluation how{schedule::static_order{}, weft::objective::within_deadline{joules, o.deadline}};
+  const weft::objective::within_deadline in_time{joules, o.deadline};
+  const evaluation how{schedule::static_order{}, in_time};
   auto options = budget_of(o, tell.on_progress);
   answer a{.found = true};
   if (o.pareto) {
@@ -271,7 +272,8 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
     options.moves = std::min<std::uint64_t>(options.moves, 1'000); // only to say why there is none
     options.seconds = std::max(options.seconds - clock.seconds(), 1.0);
   }
-  auto r = solve::best(p, how, options);
+  auto r = o.contention == contention_model::none ? solve::best(p, how, options)
+                                                  : solve::best(p, evaluation{network_of(o), in_time}, options);
   if (!r.has_plan()) {
     if (r.status != status::late) {
       return no_plan(o, p, base, r, clock.seconds(), tell);

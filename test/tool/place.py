@@ -249,6 +249,14 @@ def main(folder):
           'the period is that of links that are not shared, and says so')
     check('share' not in placed(*on_two), 'a link per pair is no network')
     with open(shared) as f:
+        powered = json.load(f)
+    for d in powered['devices']:
+        d['idle_watts'] = d['active_watts'] = 1
+    powered = write('powered.json', json.dumps(powered))
+    for how, joules in (('none', 36), ('fair', 39)):
+        told = placed(forked, '--platform', powered, '--peak-rates', *few, '--objective', 'energy', '--contention', how)
+        check(f'energy of {joules} J a step' in told and 'Not valid' not in told, f'energy, {how}: {told[:300]}')
+    with open(shared) as f:
         slow = json.load(f)
     slow['devices'][0]['send_overhead'] = 1
     slow = write('slow.json', json.dumps(slow))
@@ -256,8 +264,8 @@ def main(folder):
           'starting the two transfers takes a second each')
     check('each device sends one tensor at a time' in flat(placed(*net, '--contention', 'port')), 'the network is told')
     check('slack' in placed(*net, '--contention', 'fair', '--uncertainty', '0.2'), 'samples on the network')
-    refused(*on_two, '--contention', 'fair', '--objective', 'energy',
-            because='--contention goes with --objective makespan')
+    refused(*on_two, '--contention', 'fair', '--objective', 'period',
+            because='--contention goes with --objective makespan or energy')
     refused(*on_two, '--contention', 'some', because='--contention')
 
     refused(*on_two, '--pareto', '--objective', 'period', because='--pareto is of step time and energy')
