@@ -383,8 +383,7 @@ TEST_CASE("the best plans of what is left are the best continuations") {
       const auto state = state_at(old->record, any_time(old->record, random), gone);
       const solve::continuation rest{made.task, state};
       const double best = best_continuation{made.task, state, rest.left()}.makespan();
-      using rest_type = decltype(rest)::problem_type;
-      brute_force<rest_type> all{rest.problem()};
+      brute_force<instance> all{rest.problem()};
       RC_ASSERT(all.makespan() == best);
       if (!(best < never)) {
         continue;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/solve/pareto.hpp"
 
+#include "mirrored.hpp"
+
 #include "weft/objective/within_deadline.hpp"
 #include "weft/objective/within_memory.hpp"
 #include "weft/simulate/under.hpp"
@@ -95,6 +97,28 @@ TEST_CASE("pareto: any objective, on any network") {
   for (const auto& x : front.points) {
     CHECK(judge(x.plan).run.makespan == x.makespan);
     CHECK(judge.judge(x.plan) == score{x.value});
+  }
+}
+
+TEST_CASE("pareto: of a workload that numbers its tensors otherwise") {
+  workload_builder b;
+  for (op_id v = 0; v < 14; v += 2) {
+    b.add_op({.work = 1, .bytes = v});
+    b.add_op({.work = 1, .bytes = 1});
+    b.add_edge(v, v + 1);
+  }
+  const auto made = std::move(b).build();
+  const test::mirrored w{made};
+  const auto q = slow_and_fast();
+  const problem p{w, q};
+  const auto front = solve::pareto(p, {.moves = 24'000});
+  REQUIRE(front.points.size() > 1);
+  evaluator judge{p, evaluation{schedule::static_order{}, objective::energy{}}};
+  for (const auto& x : front.points) {
+    CHECK(validate(p, x.plan).empty());
+    const auto run = judge(x.plan);
+    CHECK(run.run.makespan == x.makespan);
+    CHECK(run.score.value == x.value);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/evaluate/pareto_front.hpp"
+#include "weft/instance.hpp"
 #include "weft/objective/energy.hpp"
 #include "weft/objective/within_deadline.hpp"
 #include "weft/plan/memory_rule.hpp"
@@ -24,6 +25,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -132,27 +134,32 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
       add({r.plan, r.score, {.makespan = r.makespan}, {}});
     }
   }
+  const lowered_problem numbers{searched};
+  const auto& tensors = numbers.tensors();
   detail::widest_gap gaps;
   while (goes_on()) {
     const auto at = gaps.next(front);
     if (!at) {
       break;
     }
-    const std::array from{front.points[*at].plan, front.points[*at + 1].plan};
+    const std::array from{tensors.lowered(front.points[*at].plan), tensors.lowered(front.points[*at + 1].plan)};
     const double deadline = std::sqrt(front.points[*at].makespan * front.points[*at + 1].makespan);
     const evaluation in_time{how.run, objective::within_deadline{how.objective, deadline}};
     const auto mine = share();
     std::array<evaluated_plan, 2> found;
     for_each_on_threads(2, options.threads, [&](unsigned k) {
-      any_evaluator<Problem> judged{searched, in_time};
+      const std::shared_ptr<const Problem> original{std::shared_ptr<void>{}, &searched};
+      any_evaluator<instance> judged{*numbers, original, in_time, tensors};
       rng random{rng::mix(mine.seed + k)};
       const weft::budget half{.moves = mine.moves / 2,
                               .seconds = options.threads > 1 ? mine.seconds : mine.seconds / 2,
                               .stop = options.stop};
-      found[k] = detail::annealed<Problem>({.budget = half, .memory = options.memory}, judged, from[k], random);
+      found[k] = detail::annealed({.budget = half, .memory = options.memory}, judged, from[k], random);
     });
     const bool second = judge.is_better(found[1].score, found[0].score);
-    add(found[second ? 1 : 0]); // the other one would mostly be a hair's breadth away
+    auto& better = found[second ? 1 : 0];
+    better.plan = tensors.original(std::move(better.plan));
+    add(better); // the other one would mostly be a hair's breadth away
   }
   return front;
 }
