@@ -121,7 +121,8 @@ tool::target target_of(const options& o) {
   }
   target.devices = target.devices.changed([&](weft::device& d) {
     const bool limited = d.memory_capacity != std::numeric_limits<weft::byte_count>::max();
-    if (limited) {
+    const bool less = o.memory_share < 1 || (d.kind != weft::device_kind::cpu && o.overhead != 0);
+    if (limited && less) {
       auto left = static_cast<double>(d.memory_capacity);
       if (d.kind != weft::device_kind::cpu) {
         left = o.overhead < 1 ? left * (1 - o.overhead) : std::max(left - o.overhead, 0.0);
@@ -173,6 +174,10 @@ int run(int argc, char** argv) {
   const auto table = weft::cost::typical_efficiencies();
   tool::fit_ccr(o.modelling, in, target, table);
   auto notes = in.model.notes;
+  if (o.memory_share < 1) {
+    notes.push_back(fmt::format("memory: plans may use {:.4g} % of what the devices have, and sizes and shares of it "
+                                "are of that part", o.memory_share * 100));
+  }
   const auto base = tool::make_estimate(o.modelling, in, target, table);
   const place::pinned_problem pinned{o, in.model.ops, devices,
                                      tool::make_costs(o.modelling, in, target, base, notes)};

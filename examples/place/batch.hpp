@@ -11,8 +11,8 @@
 
 namespace place {
 
-/// The largest batch below `limit` for which a plan is found that keeps to the memory over time, each within a second
-/// or a thousand moves; 0 if not even 1 fits. Throws `weft::error` for models that take no batch.
+/// The largest batch below `limit`, which is at least 1, for which a plan is found that keeps to the memory over time,
+/// each within a second or a thousand moves; 0 if not even 1 fits. Throws `weft::error` for models that take no batch.
 std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage);
 

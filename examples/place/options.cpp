@@ -324,7 +324,7 @@ options parse(int argc, char** argv) {
   const bool has_run_on_network = o.objective == objective::makespan || o.objective == objective::energy;
   if (o.contention != weft::contention_model::none && (!has_run_on_network || o.pareto)) {
     throw weft::error("--contention goes with --objective makespan or energy, without --pareto: a period has no run in "
-                      "which transfers wait, and least memory and trade-offs are searched for in runs without");
+                      "which transfers wait, and least memory and trade-offs are of runs without contention");
   }
   if (o.max_batch && (o.modelling.batch != 0 || !o.from_plan.empty())) {
     throw weft::error("--max-batch looks for the batch: leave --batch and --from-plan out");

@@ -61,8 +61,8 @@ struct options {
 /// Reads the command line. Ends the program for `--help`.
 options parse(int argc, char** argv);
 
-/// Without --contention: transfers share the links of a platform that says how its devices are joined. Objectives other
-/// than the step time are not made for a network.
+/// Without --contention: transfers share the links of a platform that says how its devices are joined. For other
+/// objectives than the step time, they do not.
 void choose_network(options& o, const weft::platform<>& devices);
 
 /// What transfers do to each other in the figures; empty if they do nothing, unless links are shared and --contention

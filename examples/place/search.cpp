@@ -19,6 +19,7 @@
 #include "weft/solve/least_memory.hpp"
 #include "weft/solve/pareto.hpp"
 #include "weft/throughput/best.hpp"
+#include "weft/throughput/in_flight.hpp"
 #include "weft/throughput/loads.hpp"
 #include "weft/validate/memory_shortage.hpp"
 
@@ -186,18 +187,41 @@ answer from(const options& o, const problem& p, solve::best_result r, contention
   return a;
 }
 
+/// Whether some device might not hold everything.
+bool reservations_bind(const problem& p) {
+  byte_count all = 0;
+  for (component_id c = 0; c < p.num_components(); ++c) {
+    all += p.demand(c);
+  }
+  const auto devices = ids(p.num_devices());
+  return std::any_of(devices.begin(), devices.end(), [&](device_id d) { return p.capacity(d) < all; });
+}
+
+/// Whether the steps that are in flight at once fit when they follow each other at the placement's period.
+bool steps_in_flight_fit(const options& o, const problem& p, const placement& where) {
+  const auto held = throughput::peaks_in_flight(p, where, run_of(o, p, where), throughput::period(p, where));
+  const auto devices = ids(p.num_devices());
+  return std::all_of(devices.begin(), devices.end(), [&](device_id d) { return held[d] <= p.capacity(d); });
+}
+
 answer by_period(const options& o, const problem& p, const estimate& base, const listeners& tell) {
   const stopwatch clock;
+  const auto relaxed = p.with_resident_demands();
   throughput::best s{.budget = o.budget};
   s.budget.on_progress = tell.on_progress;
+  s.budget.seconds /= reservations_bind(p) ? 2 : 1;
   rng random{o.seed};
   auto r = s(p, random);
-  const bool reserved = r.has_value();
-  if (!reserved) { // reservations of all tensors refuse what runs in less
-    s.budget.seconds /= 2; // the other half is for a search that keeps to the memory
-    r = s(p.with_resident_demands(), random);
+  const bool reserved = r.has_value(); // so that all steps in flight fit
+  if (reservations_bind(p) && !(r && r->period <= throughput::period_bound(throughput::flow<problem>{relaxed}))) {
+    auto freer = s(relaxed, random); // reservations of all tensors refuse what runs in less
+    if (freer && (!r || (freer->period < r->period && steps_in_flight_fit(o, p, freer->placement)))) {
+      r = std::move(freer);
+    } else if (freer && r) {
+      r->bound = std::min(r->bound, freer->bound);
+    }
   }
-  answer a{.found = true, .bound = bound::best(p), .strategy = "search for the period"};
+  answer a{.found = true, .bound = bound::best(relaxed), .strategy = "search for the period"};
   double period = 0;
   if (r) {
     a.plan.placement = r->placement;
@@ -290,7 +314,7 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
     }
   }
   a.notes.push_back("energies found: " + found);
-  a.bound = bound::best(p);
+  a.bound = bound::best(p.with_resident_demands());
   a.strategy = "search for the energy";
   a.plan = std::move(r.plan);
   a.run = std::move(r.record);

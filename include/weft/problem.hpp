@@ -189,10 +189,10 @@ public:
 };
 
 /// A workload to place, a platform to place it on, and the costs. Refers to the workload and the platform, which must
-/// outlive it; keeps the cost model by value. Derives, once: a topological order, and the **components**, the units of
-/// placement: each colocation group, then each op without a group, ordered by smallest op. Copies share what was
-/// derived. Construction: O(n + m). Memory: about 20 bytes per op and 40 per component. Copy: O(1), and the cost
-/// model's.
+/// outlive it; keeps the cost model by value. Derives, once: a topological order, the capacities of the devices, and
+/// the **components**, the units of placement: each colocation group, then each op without a group, ordered by smallest
+/// op. Copies share what was derived. Construction: O(n + m). Memory: about 20 bytes per op and 40 per component. Copy:
+/// O(1), and the cost model's.
 template <dataflow_workload Workload, device_platform Platform, class Cost>
   requires cost_model_for<Cost, Workload, Platform>
 class problem<Workload, Platform, Cost> {
@@ -365,12 +365,13 @@ public:
     WEFT_ASSERT(capacity.size() == num_devices());
     return {*workload_, *platform_, cost_, demand_, shared{std::move(capacity)}, structure_};
   }
-  /// The same problem where each device may hold that share of what it may hold now; above 0, at most 1. O(devices),
-  /// and the model's copy.
+  /// The same problem where each device that has a limit may hold that share of what it may hold now, in whole bytes;
+  /// above 0, at most 1. O(devices), and the model's copy.
   constexpr problem with_memory_share(double share) const {
     auto capacity = *capacity_;
     for (byte_count& bytes : capacity) {
-      bytes = share == 1 ? bytes : static_cast<byte_count>(static_cast<double>(bytes) * share);
+      const bool unchanged = share == 1 || bytes == std::numeric_limits<byte_count>::max();
+      bytes = unchanged ? bytes : static_cast<byte_count>(static_cast<double>(bytes) * share);
     }
     return with_capacities(std::move(capacity));
   }

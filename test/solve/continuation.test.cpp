@@ -9,11 +9,15 @@
 #include "weft/bound/best.hpp"
 #include "weft/execute/static_executor.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/platform/interconnect.hpp"
 #include "weft/schedule/fifo.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/fair_sharing.hpp"
 #include "weft/simulate/plan_of.hpp"
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
+#include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -153,6 +157,34 @@ TEST_CASE("continuation: of a workload that numbers its tensors otherwise") {
   state.begun.transfers.front().tensor = 99;
   CHECK_THROWS_WITH_AS((solve::continuation{p, state}),
                        doctest::Contains("a transfer is of tensor 99, and the workload has only"), dangling_id_error);
+}
+
+TEST_CASE("continuation: of a problem with less memory, and on shared links") {
+  workload_builder b; // a sends to b and c; nothing has begun
+  b.add_op({.work = 1, .bytes = 100, .resident_bytes = 7});
+  b.add_op({.work = 1});
+  b.add_op({.work = 1});
+  b.add_output(0, 100);
+  b.add_edge(0, 1);
+  b.add_edge(0, 2, 1);
+  const auto w = std::move(b).build();
+  interconnect_builder links{3};
+  const auto hub = links.add_switch();
+  for (device_id d = 0; d < 3; ++d) {
+    links.join(d, hub, {.bandwidth = 10});
+  }
+  const platform<> q{std::vector<device>(3), link_matrix{std::move(links).build()}};
+  const auto p = problem{w, q}.with_capacities({1000, 500, 500});
+  trace nothing;
+  nothing.ops.resize(3);
+  const solve::continuation rest{p, run_state{.begun = nothing}};
+  CHECK(rest.problem().capacity(0) == 1000);
+  CHECK(rest.problem().capacity(1) == 500);
+  const plan apart{{0, 1, 2}, {}};
+  const simulate::fair_sharing fair;
+  const double makespan = simulator{p, schedule::static_order{}, fair}.run(apart).makespan;
+  CHECK(makespan == 22); // the way out of device 0 has 200 bytes to carry
+  CHECK(simulator{rest.problem(), schedule::static_order{}, fair}.run(*rest.left_of(apart)).makespan == makespan);
 }
 
 TEST_CASE("continuation: an order that contradicts the graph is not complete") {

@@ -42,8 +42,22 @@ TEST_CASE("least_memory: needs no more than the fastest plan, and less where tha
 TEST_CASE("least_memory: of what is without a limit, the least share is below what bytes can tell") {
   rng random{32};
   const test::drawn s{random, {.max_ops = 8, .capacity = std::numeric_limits<byte_count>::max()}};
-  CHECK(s.p.with_memory_share(1e-300).capacity(0) == 0);
+  CHECK(s.p.with_memory_share(1e-300).capacity(0) == std::numeric_limits<byte_count>::max());
   CHECK(solve::least_memory(s.p, {.moves = 100}).has_plan());
+}
+
+TEST_CASE("least_memory: a share that whole bytes round below what is needed") {
+  workload_builder b; // 1 / 49 of 49 bytes is a little less than one
+  b.add_op({.work = 1, .resident_bytes = 1});
+  b.add_op({.work = 1, .resident_bytes = 1});
+  const auto w = std::move(b).build();
+  const platform<> q{std::vector<device>(2, {.memory_capacity = 49}), link_matrix{2}};
+  const problem p{w, q};
+  CHECK(p.with_memory_share(1.0 / 49).capacity(0) == 0);
+  const auto r = solve::least_memory(p, {.moves = 100});
+  REQUIRE(r.has_plan());
+  CHECK(r.peaks == std::vector<byte_count>{1, 1});
+  CHECK(r.makespan == 1);
 }
 
 TEST_CASE("least_memory: parameters spread evenly, the makespan decides between equals") {

@@ -253,6 +253,24 @@ def main(folder):
     for d in powered['devices']:
         d['idle_watts'] = d['active_watts'] = 1
     powered = write('powered.json', json.dumps(powered))
+    # Four ops of a group, which hold 20 bytes at a time, and 70 if all that they make is reserved
+    chain = write('chain.json', json.dumps({
+        'format': 'weft.workload', 'version': 1,
+        'ops': [{'name': f'op{i}', 'type': 'MatMul', 'work': 1e12, 'outputs': [10], 'group': 'g',
+                 **({'inputs': [f'op{i - 1}']} if i else {})} for i in range(4)]}))
+    little = write('little.json', json.dumps({
+        'format': 'weft.platform', 'version': 1,
+        'devices': [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e11, 'memory_bandwidth': 1e15, 'idle_watts': 1,
+                     'active_watts': 1},
+                    {'name': 'gpu', 'kind': 'gpu', 'speed': 1e12, 'memory': 100, 'memory_bandwidth': 1e15,
+                     'idle_watts': 1, 'active_watts': 1}],
+        'links': {'uniform': {'latency': 0, 'bandwidth': 1e9}}}))
+    for objective in ('makespan', 'energy', 'period', 'memory'):
+        told = flat(placed(chain, '--platform', little, '--peak-rates', *few, '--objective', objective,
+                           '--memory-share', '0.5', '--contention', 'none'))
+        check('Step time 4.00 s' in told and 'bound of 40' not in told and '50 B' in told and
+              'plans may use 50 %' in told, f'half of the memory, {objective}: {told[:600]}')
+        check(objective != 'period' or 'period of 4000 ms' in told, f'half of the memory: {told[:300]}')
     for how, joules in (('none', 36), ('fair', 39)):
         told = placed(forked, '--platform', powered, '--peak-rates', *few, '--objective', 'energy', '--contention', how)
         check(f'energy of {joules} J a step' in told and 'Not valid' not in told, f'energy, {how}: {told[:300]}')

@@ -15,6 +15,7 @@ namespace weft {
 /// far. Complexity: O(log(n - first)) calls. Source: Bentley, Yao, *An almost optimal algorithm for unbounded
 /// searching*, Information Processing Letters 5(3), 1976.
 template <std::unsigned_integral Number, class IsEnough>
+  requires (sizeof(Number) >= sizeof(unsigned))
 constexpr std::optional<Number> least_enough(Number first, Number last, IsEnough is_enough) {
   std::optional<Number> enough;
   Number step = 1;

@@ -37,9 +37,9 @@ namespace weft::refine {
 ///    than the search models, it finds candidate placements, and searches the best order of each.
 /// It starts from HEFT's plan and from everything on one device.
 ///
-/// With `.memory = memory_rule::over_time` no device exceeds its capacity, at any moment of
-/// the run: the search finds candidate placements, and searches the best order of each within the memory. If it ends
-/// without a plan, there is none: `infeasibility::kind::every_plan_fails`.
+/// With `.memory = memory_rule::over_time` no device exceeds its capacity at any moment of the run: the search finds
+/// candidate placements, and searches the best order of each within the memory. If it ends without a plan, there is
+/// none: `infeasibility::kind::every_plan_fails`.
 ///
 /// Run the plan under `schedule::static_order`. If the search finishes within the budget, the plan is optimal and the
 /// returned bound says so. Otherwise it returns the best plan and the best proven bound so far. Transfers are without

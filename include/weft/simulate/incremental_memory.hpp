@@ -41,6 +41,8 @@ public:
     }
   }
 
+  explicit incremental_memory(const Problem&&, weft::detail::problem_must_outlive_it = {}) = delete;
+
   /// Looks at the schedule anew. Precondition: no change is pending in it, nor here.
   template <class Schedule>
   void assign(const Schedule& s) {

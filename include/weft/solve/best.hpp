@@ -88,6 +88,7 @@ best_result best_alone(any_evaluator<Problem> judge, const Problem& strictest, c
   return portfolio<Problem>{std::move(judge), options}.run(strictest);
 }
 
+/// Annealing from a plan, which it returns if none is better.
 template <class Problem>
 evaluated_plan annealed(const refine::simulated_annealing& search, any_evaluator<Problem>& judge, const plan& from,
                         rng& random) {

@@ -19,6 +19,7 @@
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,12 +45,14 @@ namespace weft::solve {
 /// are ops there, which no strategy should delay but may; `whole` puts them first, and tells the exact makespan.
 ///
 /// Works on an instance of the problem (`weft::lower`), and refers to the problem's workload and platform, which must
-/// outlive it. The problem may have other costs, and a platform with other speeds or
-/// more devices, than the one that the run began with, but the same workload. Complexity: O((n + m) log(n + m) + n ·
-/// devices) and as many times of the cost model; memory: a number per device for each tensor that was made and is
-/// needed, besides.
-template <class Numbers = instance>
+/// outlive it. The problem may have other costs, and a platform with other speeds or more devices, than the one that
+/// the run began with, but the same workload. Complexity: O((n + m) log(n + m) + n · devices) and as many times of the
+/// cost model; memory: a number per device for each tensor that was made and is needed, besides.
+template <class Numbers = instance> // which it always is: a template costs nobody who does not use it
 class continuation {
+  static_assert(std::same_as<Numbers, instance>, "weft: write solve::continuation rest{problem, state}; it works on an "
+                                                 "instance of any problem");
+
 public:
   /// Throws `value_error` or `dangling_id_error` if the state is none of the problem, or if all devices are gone.
   template <must_be::problem Problem>
@@ -70,21 +73,21 @@ public:
   /// The rest of a plan of the whole, in its order, as a plan of `problem()`: a start for refiners. Nothing if it
   /// has ops on devices that are gone, or apart from their group.
   std::optional<plan> left_of(const plan& of_whole) const {
-    const plan whole = numbers_.tensors().lowered(of_whole);
-    check_placement(whole_problem(), whole.placement, "plan");
+    const plan old = numbers_.tensors().lowered(of_whole);
+    check_placement(whole_problem(), old.placement, "plan");
     plan x{placement(problem_.num_ops(), none), {}};
     const auto& facts = rest_.facts();
     for (const op_id i : ids(problem_.num_ops())) {
       const auto& o = facts.ops[i];
-      const device_id d = x.placement[i] = o.op == none ? o.only : whole.placement[o.op];
+      const device_id d = x.placement[i] = o.op == none ? o.only : old.placement[o.op];
       if (o.op != none && (!facts.usable(d) || (o.only != none && o.only != d))) {
         return std::nullopt;
       }
     }
-    if (!whole.order.empty()) {
-      std::vector<std::uint8_t> marks(this->whole_problem().num_ops(), 0);
-      check_order(whole_problem(), whole.order, marks, "plan");
-      translate(whole, x);
+    if (!old.order.empty()) {
+      std::vector<std::uint8_t> marks(whole_problem().num_ops(), 0);
+      check_order(whole_problem(), old.order, marks, "plan");
+      translate(old, x);
     }
     return x;
   }

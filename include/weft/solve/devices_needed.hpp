@@ -6,6 +6,7 @@
 #include "weft/core/least_enough.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/solve/best.hpp"
+#include "weft/solve/detail/kept_routes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,28 +20,6 @@
 #include <vector>
 
 namespace weft::solve {
-
-namespace detail {
-
-/// Those of some routes that are between the first `kept` of other devices, which were `origin`; the rest is empty.
-struct kept_routes {
-  const interconnect& all;
-  const std::vector<device_id>& origin;
-  std::size_t kept;
-
-  std::size_t num_devices() const { return origin.size(); }
-  std::size_t num_links() const { return all.num_links(); }
-  const link& link_at(link_id l) const { return all.link_at(l); }
-  template <class F>
-  void visit_route(device_id from, device_id to, F&& f) const {
-    if (from < kept && to < kept) {
-      all.visit_route(origin[from], origin[to], f);
-    }
-  }
-  link operator()(device_id from, device_id to) const { return along_route(*this, from, to); }
-};
-
-} // namespace detail
 
 /// The platform with `count` devices like `like` instead of those that it has: the other devices first, in their order.
 /// Two of the new ones are linked as those of the same numbers are, counted in rounds of how many there were; two of

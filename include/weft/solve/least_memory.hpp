@@ -25,6 +25,17 @@ double largest_share(const Problem& p, const std::vector<byte_count>& peaks) {
 }
 
 namespace detail {
+/// That share of each capacity, also of one without a limit; not less than `least`, if it is given.
+template <class Problem>
+std::vector<byte_count> capacities_of(const Problem& p, double share, const std::vector<byte_count>& least = {}) {
+  std::vector<byte_count> all;
+  for (const device_id d : ids(p.num_devices())) {
+    all.push_back(share < 1 ? static_cast<byte_count>(static_cast<double>(p.capacity(d)) * share) : p.capacity(d));
+    all.back() = std::max(all.back(), least.empty() ? 0 : least[d]);
+  }
+  return all;
+}
+
 template <class Problem>
 best_result least_memory_of(const Problem& p, const best_options& options) {
   constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
@@ -53,7 +64,7 @@ best_result least_memory_of(const Problem& p, const best_options& options) {
     auto smaller = first;
     smaller.seconds = left(0.5);
     smaller.effort = effort::heuristics;
-    auto r = best(p.with_memory_share(share * factor), smaller);
+    auto r = best(p.with_capacities(capacities_of(p, share * factor)), smaller);
     if (r.has_plan() && same_kinds(r.plan.placement)) {
       share = largest_share(p, r.peaks);
       std::swap(least, r);
@@ -88,7 +99,7 @@ best_result least_memory_of(const Problem& p, const best_options& options) {
                                                        .stop = options.stop,
                                                        .target = least.bound.value},
                                             .memory = memory_rule::over_time};
-  const Problem within = relaxed.with_memory_share(share);
+  const Problem within = relaxed.with_capacities(capacities_of(p, share, least.peaks));
   any_evaluator<Problem> judge_within{within};
   consider(shorten(judge_within, judge_within.recorded(least.plan), random));
   least.stats.partition_seconds = clock.seconds();

@@ -136,6 +136,7 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
   }
   const lowered_problem numbers{searched};
   const auto& tensors = numbers.tensors();
+  const std::shared_ptr<const Problem> original{std::shared_ptr<void>{}, &searched};
   detail::widest_gap gaps;
   while (goes_on()) {
     const auto at = gaps.next(front);
@@ -148,7 +149,6 @@ pareto_front pareto(const Problem& p, const evaluation<Run, Objective>& how, bes
     const auto mine = share();
     std::array<evaluated_plan, 2> found;
     for_each_on_threads(2, options.threads, [&](unsigned k) {
-      const std::shared_ptr<const Problem> original{std::shared_ptr<void>{}, &searched};
       any_evaluator<instance> judged{*numbers, original, in_time, tensors};
       rng random{rng::mix(mine.seed + k)};
       const weft::budget half{.moves = mine.moves / 2,

@@ -16,8 +16,7 @@
 namespace weft {
 
 /// The devices that hold more at their worst moment than they can, by id, and what they hold then. Empty: memory is
-/// enough.
-/// Preconditions: as for `peak_memory_of`, whose peaks these are. Complexity: O((n + m) log(n + m)).
+/// enough. Preconditions: as for `peak_memory_of`, whose peaks these are. Complexity: O((n + m) log(n + m)).
 template <class W, class P, class C>
 std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const placement& where, const trace& run) {
   const auto& w = p.workload();

@@ -115,11 +115,11 @@ public:
   /// The problem with the reservations that were learned so far, of which only a share is charged if it is below 1:
   /// what was there at different moments need not fit at once.
   const Problem& reserved(double share = 1) {
-    auto demand = charge_;
+    std::vector<byte_count> demand(charge_.size(), 0);
     for (component_id c = 0; c < p_->num_components(); ++c) {
       const byte_count resident = p_->resident_bytes(c);
-      const auto part = static_cast<byte_count>(static_cast<double>(charge_[c]) * share);
-      const byte_count more = share == 1 ? charge_[c] : part;
+      const byte_count more =
+        share < 1 ? static_cast<byte_count>(static_cast<double>(charge_[c]) * share) : charge_[c];
       demand[c] = resident + std::min(more, std::numeric_limits<byte_count>::max() - resident);
     }
     return reserved_.emplace(p_->with_demands(std::move(demand)));

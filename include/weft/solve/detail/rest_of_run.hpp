@@ -3,14 +3,17 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/platform/links.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/solve/detail/continued_costs.hpp"
+#include "weft/solve/detail/kept_routes.hpp"
 #include "weft/solve/detail/run_snapshot.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,12 +107,11 @@ public:
   platform<> make_platform() const {
     const auto& w = p_->workload();
     const auto& q = p_->platform();
-    std::vector<device> devices;
+    auto devices = q.devices();
     std::vector<std::string> names;
     for (const device_id d : ids(p_->num_devices())) {
-      devices.push_back({.kind = hardware_kind(q, d),
-                         .memory_capacity = facts_.usable(d) ? p_->capacity(d) : 0,
-                         .slots = q.slots(d)});
+      devices[d].kind = hardware_kind(q, d);
+      devices[d].memory_capacity = facts_.usable(d) ? p_->capacity(d) : 0;
       names.emplace_back(q.name(d));
     }
     for (const op_id v : ids(p_->num_ops())) {
@@ -127,14 +129,30 @@ public:
     }
     devices.push_back({.slots = 2});
     names.emplace_back("the past");
-    const std::size_t count = devices.size();
-    auto made = platform<>{std::move(devices), link_matrix{count}}.with_kinds(kind_);
+    auto made = platform<>{std::move(devices), links_with_the_past(q.links())}.with_kinds(kind_);
     made.set_names(std::move(names));
     return made;
   }
 
 private:
   static constexpr double never = std::numeric_limits<double>::infinity();
+
+  /// Nothing that comes from the past passes a link: it arrives when the costs say.
+  static link_matrix links_with_the_past(const link_matrix& links) {
+    const std::size_t n = links.num_devices();
+    if (links.shares_links()) {
+      std::vector<device_id> origin(n + 1, 0);
+      std::iota(origin.begin(), origin.end(), device_id{0});
+      return {n + 1, kept_routes{links.wiring(), origin, n}};
+    }
+    link_matrix made{n + 1};
+    for (const device_id from : ids(n)) {
+      for (const device_id to : ids(n)) {
+        made.set(from, to, links(from, to));
+      }
+    }
+    return made;
+  }
 
   device_id past_device() const { return static_cast<device_id>(p_->num_devices()); }
   std::uint32_t num_made() const { return static_cast<std::uint32_t>(made_.size()); }
