@@ -19,7 +19,7 @@ LAYERS = [
     ["workload", "cost"],
     ["plan", "problem.hpp", "instance.hpp"],
     ["partition", "schedule", "concurrency", "bound", "validate", "allocate"],
-    ["refine", "simulate", "execute", "throughput", "evaluate", "objective"],
+    ["refine", "simulate", "execute", "throughput", "evaluate", "objective", "shard"],
     ["solve"],
     ["views", "views.hpp"],
     ["io", "report"],
@@ -44,10 +44,13 @@ UMBRELLAS = {
                         r"concurrency/|bound/moldable|platform/machine|simulate/manycore|validate/teams"),
     "execute.hpp": ("Runs of plans: a plan as a program for each device, executors, and offsets of tensors in memory.",
                     r"execute/|allocate/"),
+    "shard.hpp": ("Variants of ops: how each op is sharded, or which of several ways it is done, chosen at once for "
+                  "all. Apart from all.hpp, whose users would compile a search that few of them need.",
+                  r"shard/"),
     "all.hpp": ("The main umbrella: graphs, platforms, costs, workloads, and every partitioner, policy, refiner, "
                 "bound, simulator and solver; it needs the standard library only. The other umbrellas are "
-                "networks.hpp, models.hpp, concurrency.hpp and execute.hpp; graphs cut at many levels are in "
-                "partition/acyclic.hpp.", r""),
+                "networks.hpp, models.hpp, concurrency.hpp, execute.hpp and shard.hpp; graphs cut at many levels are "
+                "in partition/acyclic.hpp.", r""),
 }
 # Too expensive for an umbrella, whose users rarely need them
 BY_NAME = re.compile(r"partition/(acyclic|multilevel/)|workload/generate/named")

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/shard/best.hpp"
+
+#include "support/rounds.hpp"
+#include "support/variants.hpp"
+#include "weft/core/random.hpp"
+#include "weft/shard/archetype.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace shard_best_test {
+
+using namespace weft;
+using shard::status;
+
+TEST_CASE("shard::best: equals brute force on small problems, and tells those without a choice") {
+  rng random{11};
+  int infeasible = 0, enumerated = 0;
+  for (int repeat = 0; repeat < test::rounds(100'000); ++repeat) {
+    const auto plain = weft_test::draw_variants(random, repeat % 100 == 0 ? 8 : 5, 3);
+    const auto least = weft_test::least_cost(plain);
+    const auto found = shard::best(plain);
+    CAPTURE(repeat);
+    if (least) {
+      REQUIRE(found.status == status::found);
+      REQUIRE(found.cost == *least);
+      REQUIRE(found.is_optimal());
+      REQUIRE(found.gap() == 0);
+      REQUIRE(weft_test::cost_of(plain, found.choice) == least);
+    } else {
+      REQUIRE(found.status == status::infeasible);
+      REQUIRE(found.choice.empty());
+      REQUIRE(found.bound == shard::never);
+    }
+    infeasible += !least;
+    enumerated += !found.tried.empty();
+  }
+  if (test::are_all_rounds) {
+    CHECK(infeasible > 10'000);
+    CHECK(enumerated > 10'000);
+  }
+}
+
+TEST_CASE("shard::best: without enumeration, bounds are never above the least cost, and mostly meet it") {
+  rng random{12};
+  int proven = 0, best = 0, feasible = 0;
+  for (int repeat = 0; repeat < test::rounds(2000); ++repeat) {
+    const auto plain = weft_test::draw_variants(random, 7, 4);
+    const auto least = weft_test::least_cost(plain);
+    const auto found = shard::best(plain, {.enumerated = -1, .patience = 6});
+    CAPTURE(repeat);
+    if (!least) {
+      REQUIRE(found.status != status::found);
+      continue;
+    }
+    REQUIRE(found.status != status::infeasible);
+    REQUIRE(found.bound <= *least);
+    if (found.has_choice()) {
+      REQUIRE(found.cost >= *least);
+      REQUIRE(weft_test::cost_of(plain, found.choice) == found.cost);
+    }
+    ++feasible;
+    best += found.cost == *least;
+    proven += found.is_optimal();
+  }
+  CHECK(best > feasible * 95 / 100);
+  CHECK(proven > feasible * 85 / 100);
+}
+
+TEST_CASE("shard::best: no ops, and a user's own types") {
+  const auto none_at_all = shard::best(shard::variant_problem{});
+  CHECK(none_at_all.is_optimal());
+  CHECK(none_at_all.cost == 0);
+  CHECK(none_at_all.choice.empty());
+  CHECK(shard::best(shard::variant_model_archetype{}).is_optimal());
+}
+
+TEST_CASE("shard::best: huge costs below never") {
+  weft_test::plain_variants p;
+  p.ops = {{{700'000'000'000'000'000, 600'000'000'000'000'001}, {0, 0}}, {{300'000'000'000'000'000, 5}, {0, 0}}};
+  p.edges = {{0, 1, {{0, 400'000'000'000'000'000}, {7, 399'999'999'999'999'990}}}};
+  for (const double enumerated : {26.0, -1.0}) {
+    const auto found = shard::best(p, {.enumerated = enumerated});
+    CHECK(found.cost == 900'000'000'000'000'008);
+    CHECK(found.bound <= found.cost);
+  }
+}
+
+shard::variant_problem band(std::int64_t percent = 60) {
+  rng random{5};
+  return shard::lower(weft_test::draw_band(random, 80, 6, percent));
+}
+
+TEST_SUITE("threads") {
+  TEST_CASE("shard::best: the same on any number of threads, for a budget in moves") {
+    const auto p = band();
+    for (const std::uint64_t moves : {1u, 20u, 333u}) {
+      const auto one = shard::best(p, {.budget = {.moves = moves}, .jobs = 1});
+      const auto three = shard::best(p, {.budget = {.moves = moves}, .jobs = 3});
+      CHECK(one.moves <= moves);
+      CHECK(one.choice == three.choice);
+      CHECK(one.cost == three.cost);
+      CHECK(one.bound == three.bound);
+      CHECK(one.moves == three.moves);
+      CHECK(one.tried == three.tried);
+    }
+  }
+}
+
+TEST_CASE("shard::best: more moves are no worse, and costs and bounds hold") {
+  const auto p = band();
+  std::int64_t cost = shard::never, bound = 0;
+  for (const std::uint64_t moves : {100u, 400u, 1600u}) {
+    const auto found = shard::best(p, {.budget = {.moves = moves}});
+    REQUIRE(found.has_choice());
+    const auto value = shard::value_of(p, found.choice);
+    CHECK(value.cost == found.cost);
+    CHECK(value.peak == found.peak);
+    CHECK(found.peak <= p.limit());
+    CHECK(found.cost <= cost);
+    CHECK(found.bound >= bound);
+    CHECK(found.bound <= found.cost);
+    cost = found.cost;
+    bound = found.bound;
+  }
+}
+
+TEST_CASE("shard::best: stops when asked, and when the target is met") {
+  const auto p = band();
+  std::stop_source source;
+  source.request_stop();
+  const auto token = source.get_token();
+  const auto stopped = shard::best(p, {.budget = {.stop = &token}});
+  CHECK(stopped.moves == 0);
+  CHECK(stopped.status == status::unknown);
+  CHECK(stopped.bound <= shard::best(p, {.budget = {.moves = 100}}).cost);
+
+  const auto met = shard::best(p, {.budget = {.target = 1e17}});
+  CHECK(met.has_choice());
+  CHECK(met.moves <= 100);
+
+  std::stop_source later;
+  const auto from_within = later.get_token();
+  const auto ended = shard::best(p, {.budget = {.stop = &from_within, .on_progress = [&](const progress&) {
+                                                  later.request_stop();
+                                                }}});
+  CHECK(ended.has_choice());
+}
+
+TEST_CASE("shard::best: tells of better choices, and lets exceptions of the listener through") {
+  const auto p = band();
+  std::vector<double> costs;
+  std::uint64_t moves = 0;
+  const auto found = shard::best(p, {.budget = {.moves = 500, .on_progress = [&](const progress& x) {
+                                                  costs.push_back(x.best);
+                                                  CHECK(x.moves >= moves);
+                                                  moves = x.moves;
+                                                }}});
+  REQUIRE(!costs.empty());
+  for (std::size_t k = 1; k < costs.size(); ++k) {
+    CHECK(costs[k] < costs[k - 1]);
+  }
+  CHECK(costs.back() == static_cast<double>(found.cost));
+  CHECK_THROWS_AS(shard::best(p, {.budget = {.moves = 500, .on_progress = [](const progress&) {
+                                               throw std::runtime_error("enough");
+                                             }}}),
+                  std::runtime_error);
+}
+
+} // namespace shard_best_test
