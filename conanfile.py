@@ -23,6 +23,7 @@ COMPONENTS = {
     "openmp": ((("with_openmp", None, None),), ("weft",)),  # the compiler's
     "hwloc": ((("with_hwloc", "hwloc/2.12.2", "hwloc::hwloc"),), ("weft",)),
     "clp": ((("with_clp", "coin-clp/1.17.7", "coin-clp::coin-clp"),), ("weft",)),
+    "gzip": ((("with_zlib", "zlib/1.3.1", "zlib::zlib"),), ("weft",)),
     "mpi": ((("with_openmpi", "openmpi/4.1.6", "openmpi::openmpi"),), ("weft",)),
     "tensorflow": ((), ("io",)),
     "stablehlo": ((), ("io",)),

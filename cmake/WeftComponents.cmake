@@ -99,9 +99,9 @@ macro(weft_make_components)
 endmacro()
 
 string(JOIN "|" weft_folders core graph platform workload cost plan partition schedule concurrency bound validate
-  allocate refine simulate execute throughput evaluate objective solve tool)
+  allocate refine simulate execute throughput evaluate objective shard solve tool)
 weft_declare(weft HEADERS
-  "^(all|concurrency|execute|instance|models|networks|problem)\\.hpp$|^(${weft_folders})/")
+  "^(all|concurrency|execute|instance|models|networks|problem|shard)\\.hpp$|^(${weft_folders})/")
 weft_declare(views HEADERS "^views(\\.hpp$|/)" USES weft
   DEPENDS PACKAGE range-v3 TARGET range-v3::range-v3 FOREIGN range_v3 HEADER range/v3/version.hpp
   LINKS weft_foreign::range_v3 INCLUDES range/v3/)
@@ -116,6 +116,8 @@ weft_declare(openmp HEADERS "^interop/openmp\\.hpp$" USES weft
   DEPENDS PACKAGE OpenMP COMPONENTS CXX LINKS OpenMP::OpenMP_CXX INCLUDES omp.h FLAGS -fopenmp LIBS -fopenmp)
 weft_declare(hwloc HEADERS "^interop/hwloc\\.hpp$" USES weft
   DEPENDS FOREIGN hwloc HEADER hwloc.h LIBRARIES hwloc LINKS weft_foreign::hwloc INCLUDES hwloc.h PKG_CONFIG hwloc)
+weft_declare(gzip HEADERS "^interop/gzip\\.hpp$" USES weft
+  DEPENDS PACKAGE ZLIB LINKS ZLIB::ZLIB INCLUDES zlib.h PKG_CONFIG zlib)
 weft_declare(clp HEADERS "^interop/clp\\.hpp$" USES weft
   DEPENDS FOREIGN clp HEADER coin/Clp_C_Interface.h coin-or/Clp_C_Interface.h LIBRARIES Clp
   LINKS weft_foreign::clp INCLUDES coin/ coin-or/ PKG_CONFIG clp)

@@ -31,6 +31,7 @@ demo header hwloc.h                           libhwloc-dev
 demo header onnx/onnx_pb.h                    libonnx-dev
 demo header google/protobuf/message.h         libprotobuf-dev
 demo header zip.h                             libzip-dev
+demo header zlib.h                            zlib1g-dev
 cluster mpi  mpicxx                           libopenmpi-dev
 cluster tool mpirun                           openmpi-bin
 test tool   clang++-16                        clang-16
