@@ -154,6 +154,23 @@ TEST_CASE("shard::best: stops when asked, and when the target is met") {
   CHECK(ended.has_choice());
 }
 
+TEST_CASE("shard::best: states on the way are better and better, and true") {
+  const auto p = band();
+  std::vector<shard::state> states;
+  const auto found = shard::best(p, {.budget = {.moves = 500}, .on_state = [&](const shard::state& s) {
+                                       states.push_back(s);
+                                     }});
+  REQUIRE(states.size() > 1);
+  for (std::size_t k = 1; k < states.size(); ++k) {
+    CHECK(states[k].moves >= states[k - 1].moves);
+    CHECK(states[k].cost <= states[k - 1].cost);
+    CHECK(states[k].bound >= states[k - 1].bound);
+    CHECK(states[k].peak <= p.limit());
+  }
+  CHECK(states.back().cost == found.cost);
+  CHECK(states.back().bound == found.bound);
+}
+
 TEST_CASE("shard::best: tells of better choices, and lets exceptions of the listener through") {
   const auto p = band();
   std::vector<double> costs;

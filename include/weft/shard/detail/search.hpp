@@ -53,6 +53,9 @@ public:
         return infeasible();
       }
       const bool better = best_->value() < value;
+      if (better || dual_->bound() > bound) {
+        tell_state();
+      }
       if (best_->value().feasible()) {
         if (better && told()) {
           break;
@@ -86,6 +89,19 @@ private:
       options_.budget.on_progress({moves_, clock_.seconds(), cost});
     }
     return cost <= options_.budget.target * (1 + 1e-12);
+  }
+
+  void tell_state() const {
+    if (!options_.on_state) {
+      return;
+    }
+    state s{.seconds = clock_.seconds(), .moves = moves_, .bound = add_costs(dual_->bound(), core_.fixed_cost)};
+    if (best_->value().feasible()) {
+      const auto value = value_of(p_, core_.lifted(best_->variants()));
+      s.cost = value.cost;
+      s.peak = value.peak;
+    }
+    options_.on_state(s);
   }
 
   result infeasible() {
