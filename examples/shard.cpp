@@ -28,9 +28,9 @@ struct arguments {
 arguments parse(int argc, char** argv) {
   arguments a;
   std::string budget = "60";
-  CLI::App app{"Chooses a variant for every op, so that the costs of ops and edges add up to as little as possible and\n"
-               "the bytes of the ops that are live at a time stay within the limit, and proves how far from the least\n"
-               "that is."};
+  CLI::App app{"Chooses a variant for every op, so that the costs of ops and edges add up to as little as possible\n"
+               "and the bytes of the ops that are live at a time stay within the limit, and proves how far from\n"
+               "the least that is."};
   app.footer("Prints rows of better choices and bounds, rarer and rarer, and the last.\n\n"
              "Examples:\n"
              "  shard asplos-2025-iopddl-A.json.gz --budget 60 --jobs 2 -o solution.json\n"
@@ -47,7 +47,8 @@ arguments parse(int argc, char** argv) {
   return a;
 }
 
-/// A table of what was found, by seconds, or by moves if these are the budget, so that the same command prints the same.
+/// A table of what was found, by seconds, or by moves if these are the budget: then a command always prints the
+/// same.
 class table {
 public:
   table(std::int64_t limit, bool timed) : limit_{limit}, timed_{timed} {}
