@@ -31,7 +31,7 @@ arguments parse(int argc, char** argv) {
   CLI::App app{"Chooses a variant for every op, so that the costs of ops and edges add up to as little as possible\n"
                "and the bytes of the ops that are live at a time stay within the limit, and proves how far from\n"
                "the least that is."};
-  app.footer("Prints rows of better choices and bounds, rarer and rarer, and the last.\n\n"
+  app.footer("Prints a row when a better choice or bound is found; the longer it runs, the rarer.\n\n"
              "Examples:\n"
              "  shard asplos-2025-iopddl-A.json.gz --budget 60 --jobs 2 -o solution.json\n"
              "  shard problem.json --budget 20000moves      # the same on every machine\n\n"
@@ -40,7 +40,7 @@ arguments parse(int argc, char** argv) {
   app.add_option("--budget", budget, "Seconds, as in 10, or moves, as in 20000moves")->capture_default_str();
   app.add_option("--jobs", a.search.jobs, "Threads")->check(CLI::Range(1u, 1024u).description(""))
     ->type_name("N")->capture_default_str();
-  app.add_option("--seed", a.search.seed, "Another one finds other choices")->type_name("N")->capture_default_str();
+  app.add_option("--seed", a.search.seed, "The search is random; another seed takes another course")->type_name("N")->capture_default_str();
   app.add_option("-o,--output", a.solution, "Where to write the variant of each op")->type_name("FILE");
   tool::parse(app, "shard", argc, argv);
   a.search.budget = tool::parse_budget(budget, "shard");

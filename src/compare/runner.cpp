@@ -134,7 +134,7 @@ private:
       .seed = r.seed,
       .threads = threads,
       .on_progress = [&](const weft::progress& p) { progress_.improve(name, p); },
-      .memory = {options_.memory}};
+      .memory = options_.memory};
     auto found = is_energy() ? best_energy(*s.task, options_.contention, how)
                  : options_.contention == weft::contention_model::none
                    ? weft::solve::best(*s.task, how)

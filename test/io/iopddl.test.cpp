@@ -104,7 +104,7 @@ TEST_CASE("iopddl: bad input is refused in one line that says where") {
     {with([](parts& p) { p.limit = "-3"; }), "p.json: the limit: is -3; it must not be negative"},
     {with([](parts& p) { p.limit = "\"10\""; }), "p.json: /problem/usage_limit: cannot be a string"},
     {with([](parts& p) { p.costs = "[[1, 2.5], [3]]"; }),
-     "p.json: /problem/nodes/costs/0/1: '2.5' is no whole number"},
+     "p.json: /problem/nodes/costs/0/1: '2.5' is not a whole number"},
     {with([](parts& p) { p.costs = "[[1, [2]], [3]]"; }), "p.json: /problem/nodes/costs/0/1: expected a number"},
     {with([](parts& p) { p.costs = "[[1, null], [3]]"; }),
      "p.json: /problem/nodes/costs/0/1: expected a number, got null"},
@@ -125,6 +125,23 @@ TEST_CASE("iopddl: bad input is refused in one line that says where") {
     CHECK(!said.empty());
     CHECK(said.find('\n') == std::string::npos);
   }
+}
+
+TEST_CASE("iopddl: other keys may have any values; the limit is a number") {
+  for (const std::string more : {R"(, "hash": 18446744073709551615)", R"(, "a/b": [18446744073709551615, 1e300])",
+                                 R"(, "usage_limit/x": 3)", R"(, "problem/usage_limit": 3)"}) {
+    CAPTURE(more);
+    CHECK(read(parts{.more = more}.text()).limit() == 10);
+  }
+  CHECK(read(R"({"problem/usage_limit": 3, "problem": {"nodes": {"costs": [[1]], "usages": [[0]],
+    "intervals": [[0, 0]]}, "edges": {"costs": [], "nodes": []}}})").limit() == shard::variant_problem::no_limit);
+  for (const std::string limit : {R"({"bytes": 3})", "[3]"}) {
+    CHECK(refusal(parts{.limit = limit}.text()).find("expected a number") != std::string::npos);
+  }
+  const auto overflow = refusal(parts{.more = R"(, "x": 1e400)"}.text());
+  CHECK(overflow.find("json.exception") == std::string::npos);
+  const auto twice = refusal(parts{.more = ", \"usage\\nlimit\": }"}.text());
+  CHECK(twice.find('\n') == std::string::npos);
 }
 
 } // namespace io_iopddl_test

@@ -93,6 +93,89 @@ TEST_CASE("shard::best: huge costs below never") {
   }
 }
 
+TEST_CASE("shard::best: a cost far beyond the others, which the first choice may have") {
+  rng random{13};
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    CAPTURE(repeat);
+    auto p = weft_test::draw_band(random, 40, 3, 85);
+    const auto without = shard::best(p, {.budget = {.moves = 1500}});
+    REQUIRE(without.has_choice());
+    p.ops[17].costs.push_back(1'000'000'000'000'000); // with no bytes: it fits best, and is best in no other way
+    p.ops[17].bytes.push_back(0);
+    for (auto& e : p.edges) {
+      if (e.from == 17) {
+        e.costs.emplace_back(e.costs.front().size(), 0);
+      } else if (e.to == 17) {
+        for (auto& row : e.costs) {
+          row.push_back(0);
+        }
+      }
+    }
+    const auto found = shard::best(p, {.budget = {.moves = 1500}});
+    CHECK(found.bound <= without.cost); // which is still a choice
+    CHECK(without.bound <= found.cost);
+  }
+}
+
+TEST_CASE("shard::best: costs that add up to never may not be chosen, whatever they add up to") {
+  for (const std::size_t n : {2u, 19u, 40u}) {
+    CAPTURE(n);
+    weft_test::plain_variants p;
+    for (std::size_t v = 0; v < n; ++v) {
+      p.ops.push_back({{500'000'000'000'000'000, static_cast<std::int64_t>(100 + v)}, {0, 1}, 0, 1});
+    }
+    for (op_id v = 1; v < n; ++v) {
+      p.edges.push_back({v - 1, v, {{0, 1}, {1, 0}}});
+    }
+    for (const double enumerated : {26.0, -1.0}) {
+      p.most = static_cast<std::int64_t>(n) - 2; // two have to take what is dear
+      const auto none_at_all = shard::best(p, {.enumerated = enumerated, .patience = 20});
+      CHECK(none_at_all.status != status::found);
+      p.most = static_cast<std::int64_t>(n) - 1;
+      const auto one = shard::best(p, {.enumerated = enumerated, .patience = 20});
+      CHECK(one.bound <= 500'000'000'000'000'000 + static_cast<std::int64_t>(200 * n));
+      CHECK((!one.has_choice() || weft_test::cost_of(p, one.choice) == one.cost));
+    }
+  }
+}
+
+TEST_CASE("shard::best: reductions of which each makes another possible, more than there are rounds") {
+  for (const std::int64_t pairs : {5, 13, 20}) {
+    CAPTURE(pairs);
+    constexpr auto never = shard::never;
+    weft_test::plain_variants p;
+    p.most = 100;
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      p.ops.push_back({{10, 1}, {0, 102 - k}, 0, 1});
+      p.ops.push_back({{1, 10}, {0, 1}, 0, 1});
+      p.edges.push_back({static_cast<op_id>(2 * k), static_cast<op_id>(2 * k + 1), {{never, 7}, {3, 5}}});
+    }
+    for (const double enumerated : {26.0, -1.0}) {
+      const auto found = shard::best(p, {.enumerated = enumerated, .patience = 20});
+      REQUIRE(found.has_choice());
+      CHECK(weft_test::cost_of(p, found.choice) == found.cost);
+      CHECK(found.cost == 27 * pairs);
+      CHECK(found.bound <= found.cost);
+    }
+  }
+}
+
+TEST_CASE("shard::best: a budget of nothing, and one that ends an enumeration") {
+  const auto p = weft_test::plain_variants{{{{3, 2}, {1, 2}, 0, 1}, {{4, 1}, {1, 2}, 0, 1}},
+                                           {{0, 1, {{0, 9}, {9, 1}}}}, 4};
+  int states = 0;
+  const auto found = shard::best(p, {.on_state = [&](const shard::state& s) {
+                                       CHECK(s.cost == s.bound);
+                                       CHECK(s.peak == 4);
+                                       ++states;
+                                     }});
+  CHECK(states == 1);
+  CHECK(found.cost == 4);
+  const auto at_once = shard::best(p, {.budget = {.seconds = 0}});
+  CHECK(at_once.bound <= 4);
+  CHECK(shard::best(p, {.budget = {.moves = 0}}).bound <= 4);
+}
+
 shard::variant_problem band(std::int64_t percent = 60) {
   rng random{5};
   return shard::lower(weft_test::draw_band(random, 80, 6, percent));

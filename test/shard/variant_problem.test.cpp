@@ -121,4 +121,17 @@ TEST_CASE("variant_model: holds for the archetype and plain lists, not where a p
   CHECK(shard::lower(shard::variant_model_archetype{}).num_ops() == 0);
 }
 
+TEST_CASE("shard::variant_problem: an op like another, given by the problem's own numbers") {
+  shard::variant_problem p;
+  p.add_op(std::vector<std::int64_t>{1, 2, shard::never + 5}, std::vector<std::int64_t>{3, 4, 5}, {0, 2});
+  for (op_id v = 0; v < 50; ++v) {
+    p.add_op(p.costs(v), p.bytes(v), p.live(v));
+  }
+  for (op_id v = 0; v < 51; ++v) {
+    CHECK(p.costs(v)[1] == 2);
+    CHECK(p.costs(v)[2] == shard::never);
+    CHECK(p.bytes(v)[2] == 5);
+  }
+}
+
 } // namespace shard_variant_problem_test

@@ -84,15 +84,23 @@ inline plain_variants draw_variants(weft::rng& random, std::size_t max_ops, std:
   constexpr std::int64_t never = 1'000'000'000'000'000'000;
   plain_variants p;
   const auto n = random.below(max_ops + 1);
-  const std::int64_t unit = random.below(10) == 0 ? 1'000'000'000'000 : 1 + random.below(3);
+  const bool mixed = random.below(4) == 0; // some costs are larger than others by powers of ten
+  const std::int64_t unit = !mixed && random.below(10) == 0 ? 1'000'000'000'000 : 1 + random.below(3);
   const auto forbidden = random.below(5);
-  const auto cost = [&] { return random.below(10) < forbidden ? never + random.below(2) : unit * random.below(20); };
+  const auto allowed = [&] {
+    std::int64_t x = unit * random.below(20);
+    for (auto power = mixed && random.below(4) == 0 ? random.below(17) : 0; power > 0; --power) {
+      x *= 10;
+    }
+    return x;
+  };
+  const auto cost = [&] { return random.below(10) < forbidden ? never + random.below(2) : allowed(); };
   std::int64_t all = 0;
   for (std::size_t v = 0; v < n; ++v) {
     auto& op = p.ops.emplace_back();
     std::int64_t largest = 0;
     for (auto i = 1 + random.below(max_variants); i > 0; --i) {
-      op.costs.push_back(random.below(3) == 0 ? cost() : unit * random.below(20));
+      op.costs.push_back(random.below(3) == 0 ? cost() : allowed());
       op.bytes.push_back(random.below(10));
       largest = std::max(largest, op.bytes.back());
     }

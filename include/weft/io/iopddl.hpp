@@ -51,7 +51,7 @@ public:
 
   bool key(string_t& name) {
     const std::string at = scopes_.empty() ? "" : scopes_.back().path;
-    key_ = at + "/" + name;
+    key_ = at + "/" + (name.find('/') == name.npos ? on_one_line(name) : in_quotes(name));
     if (list_of(key_) != nullptr || key_ == limit_key || key_ == "/problem" || key_ == "/problem/nodes" ||
         key_ == "/problem/edges") {
       for (const auto& seen : seen_) {
@@ -82,6 +82,9 @@ public:
   }
   bool number_integer(number_integer_t x) { return add(x); }
   bool number_unsigned(number_unsigned_t x) {
+    if (target_ == nullptr && key_ != limit_key) {
+      return other("a number");
+    }
     if (x > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max())) {
       return too_large(std::to_string(x));
     }
@@ -95,7 +98,7 @@ public:
       return too_large(text);
     }
     if (x != static_cast<number_float_t>(static_cast<std::int64_t>(x))) {
-      fail(here(), in_quotes(text) + " is no whole number");
+      fail(here(), in_quotes(text) + " is not a whole number");
     }
     return add(static_cast<std::int64_t>(x));
   }
@@ -105,7 +108,8 @@ public:
   bool binary(binary_t&) { return other("binary data"); }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& e) const {
     const std::string_view what = e.what();
-    const auto reason = what.find(": ");
+    const bool is_number = what.find("number overflow") != what.npos;
+    const auto reason = what.find(is_number ? "] " : ": ");
     throw weft::parse_error(file_, 0,
                             "not valid JSON at byte " + std::to_string(position) + ": " +
                               on_one_line(reason == what.npos ? what : what.substr(reason + 2)));
@@ -205,14 +209,15 @@ private:
       if (kind != '[' || scopes_.size() != list_depth_) {
         fail(here(), "expected a number");
       }
+    } else if (key_ == limit_key) {
+      fail(key_, "expected a number");
     } else if (auto* list = list_of(key_); list != nullptr) {
       if (kind != '[') {
         fail(key_, "expected a list of lists of numbers");
       }
       target_ = list;
       list_depth_ = scopes_.size() + 1;
-    } else if (kind == '[' && (scopes_.empty() || key_ == limit_key || key_ == "/problem" ||
-                               key_ == "/problem/nodes" || key_ == "/problem/edges")) {
+    } else if (kind == '[' && (scopes_.empty() || key_ == "/problem" || key_ == "/problem/nodes" || key_ == "/problem/edges")) {
       fail(key_.empty() ? "/" : key_, "expected an object");
     }
     scopes_.push_back({kind, target_ != nullptr || kind == '[' ? key_ + "/…" : key_});

@@ -20,7 +20,7 @@ namespace weft::shard {
 /// Reports progress on the thread that calls. docs/sharding.md says how it works, and what it is based on.
 ///
 /// Complexity: reductions O(d · entries) for a few rounds and d variants of an op; a sweep of messages is linear in the
-/// entries that are left, a neighbourhood takes about a million steps at most. Memory: O(entries of distinct matrices +
+/// entries that are left, a neighbourhood takes up to some hundred million steps, a million as a rule. Memory: O(entries of distinct matrices +
 /// variants).
 inline result best(const variant_problem& p, const options& o = {}) { return detail::search{p, o}.run(); }
 

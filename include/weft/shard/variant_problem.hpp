@@ -17,7 +17,7 @@
 
 namespace weft::shard {
 
-/// A cost from here on means that a choice, or a pair of them, may not be taken. All that may add up to less.
+/// A cost from here on means that a variant, or a pair of them, may not be chosen; nor may costs that add up to this.
 inline constexpr std::int64_t never = 1'000'000'000'000'000'000;
 
 /// The sum of two costs, each at most `never`; no more than that.
@@ -81,10 +81,13 @@ public:
     }
     checked_count(first_.back() + costs.size(), "the variants", "variants");
     total_bytes_ += most;
-    for (const auto c : costs) {
-      costs_.push_back(std::min(c, never));
+    scratch_.assign(costs.data(), costs.data() + costs.size()); // they may be the problem's own
+    scratch_.append(bytes.data(), bytes.data() + bytes.size());
+    const std::int64_t* const middle = scratch_.data() + costs.size();
+    for (const std::int64_t* c = scratch_.data(); c != middle; ++c) {
+      costs_.push_back(std::min(*c, never));
     }
-    bytes_.append(bytes.data(), bytes.data() + bytes.size());
+    bytes_.append(middle, scratch_.data() + scratch_.size());
     first_.push_back(costs_.size());
     live_.push_back(live);
     return v;

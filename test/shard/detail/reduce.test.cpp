@@ -55,10 +55,10 @@ TEST_CASE("reduce: keeps the least cost, and choices of the core are choices of 
       }
       const choice made{c, other};
       const auto value = shard::value_of(p, c.lifted(other));
-      const bool fits = made.value().feasible() && made.value().cost + c.fixed_cost < shard::never;
+      const bool fits = made.value().feasible() && made.value().cost() + c.fixed_cost < shard::never;
       REQUIRE(value.feasible(p.limit()) == fits);
       if (made.value().feasible()) {
-        REQUIRE(value.cost == made.value().cost + c.fixed_cost);
+        REQUIRE(value.cost == made.value().cost() + c.fixed_cost);
       }
     }
   }

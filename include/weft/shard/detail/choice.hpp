@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/shard/detail/core.hpp"
+#include "weft/shard/detail/wide.hpp"
 #include "weft/shard/variant_problem.hpp"
 
 #include <algorithm>
@@ -19,12 +20,14 @@ namespace weft::shard::detail {
 struct merit {
   std::uint32_t forbidden = 0; ///< costs of `never` that it takes
   std::int64_t excess = 0;     ///< bytes, at the worst moment
-  std::int64_t cost = 0;       ///< of the rest
-  bool feasible() const { return forbidden == 0 && excess <= 0; }
+  wide sum = 0;                ///< of the other costs, which may be beyond `never`
+  bool feasible() const { return forbidden == 0 && excess <= 0 && sum < never; }
+  /// The sum, or `never` if it is no less.
+  std::int64_t cost() const { return sum < never ? static_cast<std::int64_t>(sum) : never; }
   friend bool operator<(const merit& a, const merit& b) {
     return a.forbidden != b.forbidden ? a.forbidden < b.forbidden
            : a.excess != b.excess     ? a.excess < b.excess
-                                      : a.cost < b.cost;
+                                      : a.sum < b.sum;
   }
   friend bool operator==(const merit&, const merit&) = default;
 };
@@ -92,7 +95,7 @@ private:
     if (cost >= never) {
       value_.forbidden += static_cast<std::uint32_t>(times);
     } else {
-      value_.cost += times * cost;
+      value_.sum += static_cast<wide>(times) * cost;
     }
   }
   void find_excess(const core& c) {

@@ -4,6 +4,7 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/shard/detail/choice.hpp"
 #include "weft/shard/detail/core.hpp"
 #include "weft/shard/detail/least.hpp"
@@ -60,16 +61,14 @@ public:
     rescale(never - 1);
   }
 
-  /// Tells of a choice of this cost (without fixed costs): larger costs are no longer told from each other.
+  /// Sets an upper bound (without fixed costs), the cost of a choice: costs above it are treated alike.
   void rescale(std::int64_t upper) {
-    std::int64_t largest = 1;
     double all = 1;
     const auto most = [&](std::span<const std::int64_t> values) {
       std::int64_t m = 0;
       for (const auto x : values) {
         m = x < never ? std::max(m, std::min(x, upper + 1)) : m;
       }
-      largest = std::max(largest, m);
       return static_cast<double>(m);
     };
     buffer<double> of(core_.matrices.size());
@@ -84,18 +83,17 @@ public:
     }
     const int old_exponent = exponent_;
     upper_ = upper;
-    exponent_ = std::clamp(46 - std::ilogb(all), -20, 20);
-    cap_ = std::ldexp(1.0, 48);
+    exponent_ = std::clamp(46 - std::ilogb(all), -40, 20);
     const double factor = std::ldexp(1.0, exponent_ - old_exponent);
     if (factor != 1) {
       for (auto* messages : {&message_, &best_message_}) {
         for (auto& m : *messages) {
-          m = std::floor(m * factor);
+          m = std::min(std::floor(m * factor), 0x1p48); // any messages prove what they prove
         }
       }
       for (auto* prices : {&price_, &best_price_}) {
         for (auto& p : *prices) {
-          p = static_cast<std::int64_t>(std::ldexp(static_cast<double>(p), exponent_ - old_exponent));
+          p = whole_price(std::ldexp(static_cast<double>(p), exponent_ - old_exponent));
         }
       }
     }
@@ -117,7 +115,8 @@ public:
   std::int64_t improve(std::int64_t target, std::vector<std::uint32_t>& x) {
     const auto bound = sweep(x);
     ++sweeps_;
-    if (bound > best_ || best_message_.empty()) {
+    if (bound > best_ || !has_best_) {
+      has_best_ = true;
       best_ = std::max(best_, bound);
       best_message_ = message_;
       best_price_ = price_;
@@ -159,14 +158,6 @@ public:
     }
     return all;
   }
-  /// Sets prices.
-  void charge(std::span<const double> prices) {
-    for (std::size_t t = 0; t < price_.size(); ++t) {
-      const double p = std::ldexp(prices[t], price_bits + exponent_);
-      price_[t] = static_cast<std::int64_t>(std::clamp(p, 0.0, 0x1p50 / static_cast<double>(price_.size() + 1)));
-    }
-    find_unary();
-  }
 
   /// Messages forwards and backwards. Returns the bound, without fixed costs, for the prices as they are; 0 if the
   /// numbers became too large. `x` becomes the choice that the messages suggest.
@@ -179,15 +170,15 @@ public:
       x[v] = suggested(v, x);
       send(v, true);
     }
-    double bound = 0;
+    raised_ = 0;
     for (std::uint32_t v = n; v-- > 0;) {
-      bound += believe(v);
-      bound += send(v, false);
+      believe(v);
+      send(v, false);
     }
     if (!(largest_ < 0x1p51)) {
       return 0;
     }
-    const wide whole = static_cast<wide>(std::ldexp(bound, 8)) / 256 - charged_;
+    const wide whole = raised_ - charged_;
     // Rounded up to a whole cost, since costs are.
     const wide unit = exponent_ > 0 ? wide{1} << exponent_ : 1;
     const wide up = (whole + unit - 1) / unit;
@@ -206,9 +197,9 @@ public:
     for (std::size_t t = 0; t < price_.size(); ++t) {
       level += changes[t];
       const auto over = static_cast<double>(level - core_.room[t]);
-      mean_[t] = has_mean_ ? 0.7 * mean_[t] + 0.3 * over : over;
+      mean_[t] = has_mean_ ? rounded(0.7 * mean_[t]) + rounded(0.3 * over) : over;
       if (price_[t] > 0 || mean_[t] > 0) {
-        norm += mean_[t] * mean_[t];
+        norm += rounded(mean_[t] * mean_[t]);
       }
     }
     has_mean_ = true;
@@ -217,10 +208,8 @@ public:
     }
     const double by = length * static_cast<double>(target - bound) / norm;
     const double scale = std::ldexp(1.0, price_bits + exponent_);
-    const double most = 0x1p50 / static_cast<double>(price_.size() + 1);
     for (std::size_t t = 0; t < price_.size(); ++t) {
-      const double p = static_cast<double>(price_[t]) + by * mean_[t] * scale;
-      price_[t] = static_cast<std::int64_t>(std::clamp(p, 0.0, most));
+      price_[t] = whole_price(static_cast<double>(price_[t]) + rounded(by * mean_[t] * scale));
     }
     find_unary();
   }
@@ -235,6 +224,18 @@ private:
     const auto c = std::min(cost, upper_ + 1);
     return exponent_ >= 0 ? static_cast<double>(c) * static_cast<double>(std::int64_t{1} << exponent_)
                           : static_cast<double>(c >> -exponent_);
+  }
+  /// A price that keeps the sums of all below 2^50.
+  std::int64_t whole_price(double p) const {
+    return static_cast<std::int64_t>(std::clamp(p, 0.0, 0x1p50 / static_cast<double>(price_.size() + 1)));
+  }
+  /// Adds what was moved out of a node or an edge to the bound.
+  void raise(double least) {
+    if (std::abs(least) < 0x1p51) {
+      raised_ += static_cast<std::int64_t>(least);
+    } else {
+      largest_ = std::numeric_limits<double>::infinity();
+    }
   }
   /// Rounded down; x is not negative, and below 2^63.
   static double whole(double x) { return static_cast<double>(static_cast<std::int64_t>(x)); }
@@ -271,8 +272,8 @@ private:
     return message_.data() + first_message_[2 * e + (core_.edges[e].v == v ? 0 : 1)];
   }
 
-  /// Sums up what v has, and moves its least to the returned bound.
-  double believe(std::uint32_t v) {
+  /// Sums up what v has, and moves its least to the bound.
+  void believe(std::uint32_t v) {
     const auto n = core_.num_variants(v);
     std::copy_n(unary_.data() + core_.first[v], n, belief_.data());
     for (const auto& l : core_.links(v)) {
@@ -288,13 +289,12 @@ private:
       belief_[i] -= least;
     }
     largest_ = std::max({largest_, most, -least});
-    return least;
+    raise(least);
   }
 
-  /// Sends v's part to later or earlier neighbours; returns the sum of their least.
-  double send(std::uint32_t v, bool forwards) {
+  /// Sends v's part to later or earlier neighbours, and moves the least of what each gets to the bound.
+  void send(std::uint32_t v, bool forwards) {
     const auto n = core_.num_variants(v);
-    double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
       part_[i] = whole(belief_[i] * share_[v]);
     }
@@ -334,9 +334,8 @@ private:
         out[j] -= least;
       }
       largest_ = std::max({largest_, most, -least, most - least});
-      sum += least;
+      raise(least);
     }
-    return sum;
   }
   std::vector<double>& scratch_resize(std::size_t n) {
     if (scratch_.size() < n) {
@@ -372,13 +371,15 @@ private:
   const core& core_;
   std::int64_t upper_ = 0;
   int exponent_ = 0;   ///< numbers are costs times 2 to this
-  double cap_ = 0;     ///< of prices
+  static constexpr double cap_ = 0x1p48; ///< of prices
   double largest_ = 0; ///< of this sweep
   int sweeps_ = 0;
   int failures_ = 0;
   int sweeps_per_step_ = 1;
   double length_ = 1; ///< of steps
   std::int64_t best_ = 0;
+  bool has_best_ = false;
+  wide raised_ = 0; ///< the bound of this sweep, without what the room is charged
   std::int64_t cycle_bound_ = 0; ///< when steps were last made longer
   std::vector<double> best_message_;
   std::vector<std::uint32_t> suggested_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
+#include "weft/core/elementary.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/random.hpp"
 #include "weft/shard/detail/core.hpp"
@@ -254,7 +255,7 @@ private:
       if (place_[v] == open) {
         // The same for a node throughout a plan, so that some nodes of many neighbours stay in.
         const double chance = 0.3 + static_cast<double>(rng::mix(salt_ + v) >> 11) * 0x1p-53;
-        const double score = std::log2(joint(v)) * chance;
+        const double score = portable_log(joint(v)) * chance;
         if (score > worst) {
           worst = score;
           chosen = v;

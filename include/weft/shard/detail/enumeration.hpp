@@ -2,6 +2,7 @@
 /// A complete search for cores with few combinations.
 #pragma once
 
+#include "weft/core/elementary.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/shard/detail/choice.hpp"
 #include "weft/shard/detail/core.hpp"
@@ -37,7 +38,7 @@ public:
       use_[t] = level += changes[t];
       fits_ = fits_ && use_[t] <= c.room[t];
     }
-    // The least of the edges whose later end is v or more.
+    // The least of the edges whose earlier end is v or more.
     edges_after_.assign(c.num_nodes() + 1, 0);
     for (const auto& e : c.edges) {
       const auto values = c.matrices[e.matrix];
@@ -54,9 +55,9 @@ public:
   static double size_of(const core& c) {
     double sum = 0;
     for (const auto v : ids(c.num_nodes())) {
-      sum += std::log2(static_cast<double>(c.num_variants(v)));
+      sum += portable_log(static_cast<double>(c.num_variants(v)));
     }
-    return sum;
+    return sum / portable_log(2);
   }
 
   /// Whether the search came to its end; then `best()` is an optimum, or `never` is the cost and there is none.

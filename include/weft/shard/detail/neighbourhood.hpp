@@ -4,6 +4,7 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/shard/detail/choice.hpp"
 #include "weft/shard/detail/core.hpp"
 #include "weft/shard/detail/elimination.hpp"
@@ -24,10 +25,10 @@ using changes = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 /// The cost of a choice, with fines for each byte beyond the limit.
 inline double fined_cost(const core& c, const weights& w, const choice& x, std::span<const double> fines) {
-  double all = static_cast<double>(x.value().cost) + w.penalty() * x.value().forbidden;
+  double all = static_cast<double>(x.value().sum) + rounded(w.penalty() * x.value().forbidden);
   const auto used = x.used();
   for (std::size_t t = 0; t < used.size(); ++t) {
-    all += used[t] > c.room[t] ? fines[t] * static_cast<double>(used[t] - c.room[t]) : 0;
+    all += used[t] > c.room[t] ? rounded(fines[t] * static_cast<double>(used[t] - c.room[t])) : 0;
   }
   return all;
 }
@@ -84,24 +85,24 @@ public:
         best = to_;
       }
       // The Lagrangian value bounds all choices of these nodes from below.
-      double lagrangian = static_cast<double>(value.cost) + weights_.penalty() * value.forbidden;
+      double lagrangian = static_cast<double>(value.sum) + rounded(weights_.penalty() * value.forbidden);
       double norm = 0;
       const auto used = work_->used();
       for (std::size_t t = 0; t < price_.size(); ++t) {
         const auto over_by = static_cast<double>(used[t] - core_.room[t]);
-        lagrangian += price_[t] * over_by;
-        norm += price_[t] > 0 || over_by > 0 ? over_by * over_by : 0;
+        lagrangian += rounded(price_[t] * over_by);
+        norm += price_[t] > 0 || over_by > 0 ? rounded(over_by * over_by) : 0;
       }
       const double target = fined                  ? best_fined
-                            : best_value.feasible() ? static_cast<double>(best_value.cost)
-                                                    : lagrangian + 0.05 * std::abs(lagrangian) + 1;
+                            : best_value.feasible() ? static_cast<double>(best_value.cost())
+                                                    : lagrangian + rounded(0.05 * std::abs(lagrangian)) + 1;
       if (norm <= 0 || lagrangian >= target - 0.5) {
         break;
       }
       const double by = length * (target - lagrangian) / norm;
       length *= 0.85;
       for (std::size_t t = 0; t < price_.size(); ++t) {
-        price_[t] = std::max(0.0, price_[t] + by * static_cast<double>(used[t] - core_.room[t]));
+        price_[t] = std::max(0.0, price_[t] + rounded(by * static_cast<double>(used[t] - core_.room[t])));
         price_[t] = fined ? std::min(price_[t], fines[t]) : price_[t];
       }
     }
@@ -121,7 +122,7 @@ private:
         const double p = sum_[s.live.end] - sum_[s.live.begin];
         if (p > 0) {
           for (std::size_t i = 0; i < costs.size(); ++i) {
-            costs[i] += p * static_cast<double>(core_.bytes[s.first + i]);
+            costs[i] += rounded(p * static_cast<double>(core_.bytes[s.first + i]));
           }
         }
       }

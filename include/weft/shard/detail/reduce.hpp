@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,9 +32,11 @@ class reducer {
 public:
   explicit reducer(const variant_problem& p) : p_{p}, moments_{p} { load(); }
 
-  core run() {
+  /// `over()` says whether to leave it at what was reduced so far.
+  template <class Over>
+  core run(Over over) {
     bool changed = true;
-    for (int round = 0; round < max_rounds && changed && !infeasible_; ++round) {
+    for (int round = 0; round < max_rounds && changed && !infeasible_ && !over(); ++round) {
       remove_impossible();
       remove_too_large();
       if (infeasible_) {
@@ -46,19 +49,20 @@ public:
         changed |= remove_dominated();
       }
     }
+    // In this order: what is too large leaves neighbours with variants that nothing can be with.
     if (!infeasible_) {
-      remove_impossible();
       remove_too_large();
     }
     if (!infeasible_) {
-      compact();
-      drop_separable_edges();
+      remove_impossible();
     }
     if (infeasible_) {
       core none_left;
       none_left.infeasible = true;
       return none_left;
     }
+    compact();
+    drop_separable_edges();
     return make_core(graph_, p_, moments_.count);
   }
 
@@ -537,7 +541,13 @@ private:
   buffer<core::edge> fresh_links_;
 };
 
-/// A smaller problem with the same least cost.
-inline core reduce(const variant_problem& p) { return reducer{p}.run(); }
+/// A smaller problem with the same least cost. `over()` says whether to leave it at what was reduced so far.
+template <class Over>
+core reduce(const variant_problem& p, Over over) {
+  return reducer{p}.run(over);
+}
+inline core reduce(const variant_problem& p) {
+  return reduce(p, [] { return false; });
+}
 
 } // namespace weft::shard::detail

@@ -17,7 +17,6 @@
 #include "weft/shard/variant_problem.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,7 +34,8 @@ namespace weft::shard::detail {
 /// exceed the limit at first for fines that grow, and becomes the best one when it is better.
 class search {
 public:
-  search(const variant_problem& p, const options& o) : p_{p}, options_{o}, core_{reduce(p)} {}
+  search(const variant_problem& p, const options& o)
+      : p_{p}, options_{o}, core_{reduce(p, [this] { return out_of_time(); })} {}
 
   result run() {
     if (core_.infeasible || core_.fixed_cost >= never) {
@@ -45,7 +45,12 @@ public:
       return *end;
     }
     prepare();
-    for (std::uint32_t idle = 0; idle < options_.patience && !over();) {
+    bool is_enough = false;
+    if (best_->value().feasible()) {
+      report_state(dual_->bound());
+      is_enough = report_choice();
+    }
+    for (std::uint32_t idle = 0; idle < options_.patience && !is_enough && !over();) {
       const auto value = best_->value();
       const auto bound = dual_->bound();
       round();
@@ -54,13 +59,13 @@ public:
       }
       const bool better = best_->value() < value;
       if (better || dual_->bound() > bound) {
-        tell_state();
+        report_state(dual_->bound());
       }
       if (best_->value().feasible()) {
-        if (better && told()) {
+        if (better && report_choice()) {
           break;
         }
-        if (best_->value().cost <= dual_->bound()) { // proven
+        if (best_->value().cost() <= dual_->bound()) { // proven
           break;
         }
       }
@@ -77,25 +82,27 @@ private:
   static constexpr unsigned max_rests = 12, max_walk = 40; ///< rounds of a walker without progress, and in all
   static constexpr std::uint64_t max_branches = 100'000;
 
-  bool over() const {
+  bool out_of_time() const {
     const auto& b = options_.budget;
-    return moves_ >= b.moves || clock_.seconds() >= b.seconds || (b.stop != nullptr && b.stop->stop_requested());
+    return clock_.seconds() >= b.seconds || (b.stop != nullptr && b.stop->stop_requested());
   }
+  bool over() const { return moves_ >= options_.budget.moves || out_of_time(); }
 
-  /// Tells the listener of a better choice; whether it is good enough.
-  bool told() {
-    const auto cost = static_cast<double>(add_costs(best_->value().cost, core_.fixed_cost));
+  /// Calls the listener with a better choice; whether that is good enough.
+  bool report_choice() {
+    const auto cost = static_cast<double>(add_costs(best_->value().cost(), core_.fixed_cost));
     if (options_.budget.on_progress) {
       options_.budget.on_progress({moves_, clock_.seconds(), cost});
     }
     return cost <= options_.budget.target * (1 + 1e-12);
   }
 
-  void tell_state() const {
+  /// `bound`: without fixed costs.
+  void report_state(std::int64_t bound) const {
     if (!options_.on_state) {
       return;
     }
-    state s{.seconds = clock_.seconds(), .moves = moves_, .bound = add_costs(dual_->bound(), core_.fixed_cost)};
+    state s{.seconds = clock_.seconds(), .moves = moves_, .bound = add_costs(bound, core_.fixed_cost)};
     if (best_->value().feasible()) {
       const auto value = value_of(p_, core_.lifted(best_->variants()));
       s.cost = value.cost;
@@ -110,9 +117,13 @@ private:
     return finished();
   }
   result found(const std::vector<std::uint32_t>& x) {
+    auto choice = core_.lifted(x);
+    const auto value = value_of(p_, choice);
+    if (!value.feasible(p_.limit())) { // with fixed costs it adds up to `never`
+      return finished();
+    }
     result_.status = status::found;
-    result_.choice = core_.lifted(x);
-    const auto value = value_of(p_, result_.choice);
+    result_.choice = std::move(choice);
     result_.cost = value.cost;
     result_.peak = value.peak;
     result_.bound = std::min(result_.bound, result_.cost);
@@ -132,12 +143,14 @@ private:
   }
 
   std::optional<result> enumerate() {
-    if (enumeration::size_of(core_) > options_.enumerated) {
+    constexpr double max_depth = 64;
+    if (enumeration::size_of(core_) > std::min(options_.enumerated, max_depth)) {
       return std::nullopt;
     }
     enumeration all{core_};
     enumerations_ = 1;
     if (!all.run(max_branches, [this] { return over(); })) {
+      start_ = all.best(); // the best so far, if there is one
       return std::nullopt;
     }
     enumerated_ = 1;
@@ -146,14 +159,15 @@ private:
     }
     result_.bound = add_costs(all.cost(), core_.fixed_cost);
     best_.emplace(core_, all.best());
-    told();
+    report_state(all.cost());
+    report_choice();
     return found(all.best());
   }
 
   void prepare() {
     weights_.emplace(core_);
     dual_.emplace(core_);
-    best_.emplace(core_, std::vector<std::uint32_t>(core_.num_nodes(), 0));
+    best_.emplace(core_, start_.empty() ? std::vector<std::uint32_t>(core_.num_nodes(), 0) : start_);
     prices_.assign(core_.room.size(), 0);
   }
 
@@ -206,8 +220,8 @@ private:
     }
     if (with_messages) {
       prices_ = dual_->prices();
-      if (const auto& value = best_->value(); value.feasible() && value.cost < upper_ / 2) {
-        upper_ = value.cost;
+      if (const auto& value = best_->value(); value.feasible() && value.cost() < upper_ / 2) {
+        upper_ = value.cost();
         dual_->rescale(upper_);
       }
     }
@@ -216,7 +230,7 @@ private:
 
   void send_messages(unsigned sweeps, const merit& best) {
     for (unsigned s = 0; s < sweeps && !over(); ++s) {
-      dual_->improve(best.feasible() ? best.cost : 2 * dual_->bound() + 1, x_);
+      dual_->improve(best.feasible() ? best.cost() : 2 * dual_->bound() + 1, x_);
       choice c{core_, x_};
       if (!suggested_ || c.value() < suggested_->value()) {
         suggested_ = std::move(c);
@@ -291,7 +305,7 @@ private:
     double price = 0, room = 1;
     for (std::size_t t = 0; t < prices_.size(); ++t) {
       price += prices_[t] / static_cast<double>(prices_.size());
-      room += static_cast<double>(core_.room[t]);
+      room += static_cast<double>(std::max<std::int64_t>(0, core_.room[t]));
     }
     const double least = std::max(0.1 * price, 1e-2 * static_cast<double>(dual_->bound() + 1) / room);
     auto fines = prices_;
@@ -346,6 +360,7 @@ private:
   options options_;
   stopwatch clock_;
   core core_;
+  std::vector<std::uint32_t> start_; ///< a choice for the nodes to begin with; empty: the first variants
   std::optional<weights> weights_;
   std::optional<dual> dual_;
   std::optional<choice> best_, suggested_, walker_;
