@@ -40,7 +40,8 @@ arguments parse(int argc, char** argv) {
   app.add_option("--budget", budget, "Seconds, as in 10, or moves, as in 20000moves")->capture_default_str();
   app.add_option("--jobs", a.search.jobs, "Threads")->check(CLI::Range(1u, 1024u).description(""))
     ->type_name("N")->capture_default_str();
-  app.add_option("--seed", a.search.seed, "The search is random; another seed takes another course")->type_name("N")->capture_default_str();
+  app.add_option("--seed", a.search.seed, "The search is random; another seed takes another course")
+    ->type_name("N")->capture_default_str();
   app.add_option("-o,--output", a.solution, "Where to write the variant of each op")->type_name("FILE");
   tool::parse(app, "shard", argc, argv);
   a.search.budget = tool::parse_budget(budget, "shard");

@@ -4,6 +4,7 @@
 #include "weft/bound/best.hpp"
 #include "weft/cost/staged.hpp"
 #include "weft/platform/platform.hpp"
+#include "weft/shard.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/solve/registry.hpp"
 #include "weft/throughput/best.hpp"
@@ -25,6 +26,8 @@ struct proportional : cost::link_transfers {
 template class registry<problem<workload, platform<>>>;
 template class simulator<problem<workload, platform<>, proportional>, schedule::fifo>;
 template class refine::incremental_schedule<problem<workload, platform<>, proportional>>;
+
+shard::result chosen(const shard::variant_problem& p) { return shard::best(p); }
 
 using task = problem<workload, platform<>>;
 using heft_on_network = decltype(partition::heft{}.on(simulate::any_network{}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/all.hpp"
 #include "weft/networks.hpp"
+#include "weft/shard.hpp"
 #include "weft/all.hpp" // a second time: every header guards itself
 
 weft::workload first_workload() {

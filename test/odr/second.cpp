@@ -2,6 +2,7 @@
 // Two translation units with the whole library link, and a value made in one is understood in the other.
 #include "weft/all.hpp"
 #include "weft/networks.hpp"
+#include "weft/shard.hpp"
 #include "weft/all.hpp" // a second time: every header guards itself
 
 weft::workload first_workload();

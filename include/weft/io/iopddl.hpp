@@ -217,7 +217,8 @@ private:
       }
       target_ = list;
       list_depth_ = scopes_.size() + 1;
-    } else if (kind == '[' && (scopes_.empty() || key_ == "/problem" || key_ == "/problem/nodes" || key_ == "/problem/edges")) {
+    } else if (kind == '[' &&
+               (scopes_.empty() || key_ == "/problem" || key_ == "/problem/nodes" || key_ == "/problem/edges")) {
       fail(key_.empty() ? "/" : key_, "expected an object");
     }
     scopes_.push_back({kind, target_ != nullptr || kind == '[' ? key_ + "/…" : key_});

@@ -20,8 +20,9 @@ namespace weft::shard {
 /// Reports progress on the thread that calls. docs/sharding.md says how it works, and what it is based on.
 ///
 /// Complexity: reductions O(d · entries) for a few rounds and d variants of an op; a sweep of messages is linear in the
-/// entries that are left, a neighbourhood takes up to some hundred million steps, a million as a rule. Memory: O(entries of distinct matrices +
-/// variants).
+/// entries that are left; a neighbourhood takes about a million steps as a rule, and some hundred million at most.
+/// Memory: O(entries of distinct matrices + variants), about five times the bytes of these costs where reductions leave
+/// all of them.
 inline result best(const variant_problem& p, const options& o = {}) { return detail::search{p, o}.run(); }
 
 /// The same for a user's own types.

@@ -6,6 +6,7 @@
 #include "weft/core/elementary.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/random.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/shard/detail/core.hpp"
 #include "weft/shard/detail/least.hpp"
 
@@ -254,7 +255,7 @@ private:
     const auto consider = [&](std::uint32_t v) {
       if (place_[v] == open) {
         // The same for a node throughout a plan, so that some nodes of many neighbours stay in.
-        const double chance = 0.3 + static_cast<double>(rng::mix(salt_ + v) >> 11) * 0x1p-53;
+        const double chance = 0.3 + rounded(static_cast<double>(rng::mix(salt_ + v) >> 11) * 0x1p-53);
         const double score = portable_log(joint(v)) * chance;
         if (score > worst) {
           worst = score;
