@@ -96,9 +96,9 @@ private:
   template <class Problem>
   class search {
   public:
-    search(const Problem& p, const weft::budget& b, memory_rule memory)
+    search(const Problem& p, const weft::budget& b, memory_rule rule)
         : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p} {
-      if (memory == memory_rule::over_time) {
+      if (rule == memory_rule::over_time) {
         within_.emplace(p);
       }
     }
