@@ -6,6 +6,7 @@
 #include "io/support.hpp"
 #include "weft/io/buffers.hpp"
 #include "weft/io/hwloc_xml.hpp"
+#include "weft/io/iopddl.hpp"
 #include "weft/io/json.hpp"
 #include "weft/io/lscpu.hpp"
 #include "weft/io/nvidia_smi.hpp"
@@ -240,6 +241,17 @@ inline void job_shop(std::string_view bytes) {
   });
 }
 
+inline void iopddl(std::string_view bytes) {
+  read_only(bytes, [](const std::string& text) {
+    std::istringstream in{text};
+    const auto p = io::read_iopddl(in, "input");
+    for (const auto e : ids(p.num_edges())) {
+      const auto& edge = p.edge(e);
+      expect(p.edge_costs(e).size() == p.num_variants(edge.from) * p.num_variants(edge.to), "an edge lacks costs");
+    }
+  });
+}
+
 inline void buffers(std::string_view bytes) {
   read_and_write(
     bytes, [](std::istream& in) { return io::read_buffers(io::read_all(in, "input"), "input"); },
@@ -315,6 +327,7 @@ inline constexpr named_reader readers[]{{"workload_csv", workload_csv},
                                         {"dax", dax},
                                         {"pipedream", pipedream},
                                         {"job_shop", job_shop},
+                                        {"iopddl", iopddl},
                                         {"buffers", buffers},
                                         {"dot", dot},
                                         {"gpu_list", gpu_list},
