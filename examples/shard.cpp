@@ -59,6 +59,14 @@ public:
       print(s);
     }
   }
+  /// The last row, unless it was printed already.
+  void end(const weft::shard::state& s) {
+    if (rows_ == 0 || s.cost != last_.cost || s.bound != last_.bound || s.moves != last_.moves) {
+      print(s);
+    }
+  }
+
+private:
   void print(const weft::shard::state& s) {
     const bool found = s.cost < weft::shard::never;
     if (rows_++ == 0) {
@@ -73,14 +81,14 @@ public:
                limit_ == weft::shard::variant_problem::no_limit ? "none" : fmt::to_string(limit_));
     std::fflush(stdout);
     next_ = 1.25 * spent(s) + (timed_ ? 0.05 : 1);
+    last_ = s;
   }
-
-private:
   double spent(const weft::shard::state& s) const { return timed_ ? s.seconds : static_cast<double>(s.moves); }
 
   std::int64_t limit_;
   bool timed_;
   int rows_ = 0;
+  weft::shard::state last_;
   double next_ = 0;
 };
 
@@ -109,7 +117,7 @@ int run(int argc, char** argv) {
                                clock.seconds()));
     return 1;
   }
-  rows.print({clock.seconds(), found.moves, found.cost, found.bound, found.peak});
+  rows.end({clock.seconds(), found.moves, found.cost, found.bound, found.peak});
   for (const auto& part : found.tried) {
     fmt::print("{}: {}, of which {} gave a better choice\n", part.method, part.tries, part.successes);
   }

@@ -18,7 +18,7 @@ using namespace weft;
 /// The parts of a small file, each of which a test can replace.
 struct parts {
   std::string intervals = "[[0, 2], [1, 1]]", costs = "[[1, 2], [3]]", usages = "[[5, 6], [7]]", ends = "[[0, 1]]",
-              matrices = "[[8, 1000000000000000000]]", limit = "10", more;
+              matrices = "[[8, 1000000000000000000]]", limit = "10", more = "";
 
   std::string text() const {
     return R"({"problem": {"name": "small", "nodes": {"intervals": )" + intervals + R"(, "costs": )" + costs +
