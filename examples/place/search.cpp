@@ -209,11 +209,12 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
   const auto relaxed = p.with_resident_demands();
   throughput::best s{.budget = o.budget};
   s.budget.on_progress = tell.on_progress;
-  s.budget.seconds /= reservations_bind(p) ? 2 : 1;
+  const bool bind = reservations_bind(p);
+  s.budget.seconds /= bind ? 2 : 1;
   rng random{o.seed};
   auto r = s(p, random);
   const bool reserved = r.has_value(); // so that all steps in flight fit
-  if (reservations_bind(p) && !(r && r->period <= throughput::period_bound(throughput::flow<problem>{relaxed}))) {
+  if (bind && !(r && r->period <= throughput::period_bound(throughput::flow<problem>{relaxed}))) {
     auto freer = s(relaxed, random); // reservations of all tensors refuse what runs in less
     if (freer && (!r || (freer->period < r->period && steps_in_flight_fit(o, p, freer->placement)))) {
       r = std::move(freer);

@@ -14,7 +14,7 @@
 
 namespace weft::shard {
 
-/// How a search ended.
+/// The outcome of a search.
 enum class status : std::uint8_t {
   found,      ///< there is a choice
   infeasible, ///< it is proven that there is none

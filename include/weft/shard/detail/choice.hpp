@@ -16,7 +16,7 @@
 
 namespace weft::shard::detail {
 
-/// How good a choice is: by what may not be taken, then by bytes beyond the limit, then by cost.
+/// The merit of a choice: what it takes that may not be taken counts first, then bytes beyond the limit, then cost.
 struct merit {
   std::uint32_t forbidden = 0; ///< costs of `never` that it takes
   std::int64_t excess = 0;     ///< bytes, at the worst moment

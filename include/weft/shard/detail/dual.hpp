@@ -63,32 +63,14 @@ public:
 
   /// Sets an upper bound (without fixed costs), the cost of a choice: costs above it are treated alike.
   void rescale(std::int64_t upper) {
-    double all = 1;
-    const auto most = [&](std::span<const std::int64_t> values) {
-      std::int64_t m = 0;
-      for (const auto x : values) {
-        m = x < never ? std::max(m, std::min(x, upper + 1)) : m;
-      }
-      return static_cast<double>(m);
-    };
-    buffer<double> of(core_.matrices.size());
-    for (const auto m : ids(of.size())) {
-      of[m] = most(core_.matrices[m]);
-    }
-    for (const auto& e : core_.edges) {
-      all += of[e.matrix];
-    }
-    for (const auto v : ids(core_.num_nodes())) {
-      all += most(core_.costs(v));
-    }
     const int old_exponent = exponent_;
     upper_ = upper;
-    exponent_ = std::clamp(46 - std::ilogb(all), -40, 20);
+    exponent_ = std::clamp(46 - std::ilogb(core_.sum_of_largest(upper + 1)), -40, 20);
     const double factor = std::ldexp(1.0, exponent_ - old_exponent);
     if (factor != 1) {
       for (auto* messages : {&message_, &best_message_}) {
         for (auto& m : *messages) {
-          m = std::min(std::floor(m * factor), 0x1p48); // any messages prove what they prove
+          m = std::min(std::floor(m * factor), cap); // any messages prove what they prove
         }
       }
       for (auto* prices : {&price_, &best_price_}) {
@@ -216,6 +198,7 @@ public:
 
 private:
   static constexpr int price_bits = 20;
+  static constexpr double cap = 0x1p48; ///< of a node's costs with prices, and of messages that are scaled anew
   static constexpr int max_failures = 12;
   static constexpr int first_sweeps = 10;
   static constexpr double shortest = 1e-4;
@@ -258,11 +241,11 @@ private:
         const std::int64_t p = sum_[s.live.end] - sum_[s.live.begin];
         for (std::size_t i = 0; p > 0 && i < n; ++i) {
           const auto b = core_.bytes[s.first + i];
-          to[i] += std::min(cap_, static_cast<double>(static_cast<wide>(p) * b >> price_bits));
+          to[i] += std::min(cap, static_cast<double>(static_cast<wide>(p) * b >> price_bits));
         }
       }
       for (std::size_t i = 0; i < n; ++i) {
-        to[i] = std::min(to[i], cap_);
+        to[i] = std::min(to[i], cap);
       }
     }
   }
@@ -371,7 +354,6 @@ private:
   const core& core_;
   std::int64_t upper_ = 0;
   int exponent_ = 0;   ///< numbers are costs times 2 to this
-  static constexpr double cap_ = 0x1p48; ///< of prices
   double largest_ = 0; ///< of this sweep
   int sweeps_ = 0;
   int failures_ = 0;

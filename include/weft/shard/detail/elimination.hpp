@@ -26,25 +26,7 @@ namespace weft::shard::detail {
 class weights {
 public:
   explicit weights(const core& c) : core_{c} {
-    double all = 1;
-    const auto most = [](std::span<const std::int64_t> values) {
-      std::int64_t m = 0;
-      for (const auto x : values) {
-        m = x < never ? std::max(m, x) : m;
-      }
-      return static_cast<double>(m);
-    };
-    buffer<double> largest;
-    for (const auto m : ids(c.matrices.size())) {
-      largest.push_back(most(c.matrices[m]));
-    }
-    for (const auto& e : c.edges) {
-      all += largest[e.matrix];
-    }
-    for (const auto v : ids(c.num_nodes())) {
-      all += most(c.costs(v));
-    }
-    penalty_ = 4 * all;
+    penalty_ = 4 * c.sum_of_largest(never);
     buffer<std::uint32_t> columns(c.matrices.size());
     for (const auto& e : c.edges) {
       columns[e.matrix] = static_cast<std::uint32_t>(c.num_variants(e.v));
@@ -82,7 +64,7 @@ private:
   buffer<double> by_row_, by_column_;
 };
 
-/// Which nodes are minimised over, and in which order.
+/// Limits on what a plan of elimination may take.
 struct elimination_limits {
   double joint = 0; ///< combinations that one node's elimination looks at, at most
   double work = 0;  ///< the same of all nodes
@@ -294,7 +276,6 @@ private:
     std::size_t size = 0, base = 0;
     first_table_.clear();
     first_base_.clear();
-    consumers_.assign(n, none);
     first_factor_.assign(n + 1, 0);
     for (std::size_t k = 0; k < n; ++k) {
       std::uint32_t* const scope = scopes_.data() + first_scope_[k];
@@ -479,7 +460,7 @@ private:
   std::vector<std::vector<std::uint32_t>> neighbours_;
   std::vector<std::uint32_t> merged_;
   std::uint64_t salt_ = 0; ///< of this plan
-  std::vector<std::uint32_t> order_, scopes_, consumers_;
+  std::vector<std::uint32_t> order_, scopes_;
   std::vector<std::size_t> first_scope_, first_table_, first_base_, first_factor_;
   std::vector<factor> factors_;
   std::vector<const double*> begins_;

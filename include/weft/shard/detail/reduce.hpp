@@ -275,7 +275,7 @@ private:
 
   // Compaction ------------------------------------------------------------------------------------------------------
 
-  /// Renumbers the variants that are left; the pieces that do not depend on the variant become used room.
+  /// Renumbers the variants that are left. Whether any had gone.
   bool compact() {
     bool changed = false;
     std::vector<std::vector<std::uint32_t>> kept(nodes_.size());
