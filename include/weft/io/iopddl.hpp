@@ -130,7 +130,6 @@ public:
     same_count(usages_key, usages_.size(), n, "nodes");
     same_count(matrices_key, matrix_of_.size(), ends_.size(), "edges");
     shard::variant_problem p;
-    p.reserve(pool_.num_values());
     if (limit_) {
       in_file(file_, [&] { p.set_limit(*limit_); });
     }

@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/random.hpp"
+#include "weft/shard/detail/block_store.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +20,7 @@ class cost_pool {
 public:
   /// The id of an array of these values; arrays with other tags differ. Complexity: linear in the values, expected.
   std::uint32_t add(std::span<const std::int64_t> values, std::size_t tag = 0) {
-    if (2 * (begins_.size() + 1) > slots_.size()) {
+    if (2 * (size() + 2) > slots_.size()) {
       grow();
     }
     const auto hash = hash_of(values, tag);
@@ -28,8 +29,7 @@ public:
         slots_[i] = static_cast<std::uint32_t>(size());
         hashes_.push_back(hash);
         tags_.push_back(tag);
-        values_.append(values.data(), values.data() + values.size());
-        begins_.push_back(values_.size());
+        std::copy(values.begin(), values.end(), arrays_.add(values.size()));
         return slots_[i];
       }
       const auto have = (*this)[slots_[i]];
@@ -40,15 +40,10 @@ public:
     }
   }
 
-  /// Makes room for so many values; what is not used of it takes no memory.
-  void reserve(std::size_t values) { values_.reserve(values); }
-
   std::size_t size() const { return hashes_.size(); }
   /// The values of all arrays together.
-  std::size_t num_values() const { return values_.size(); }
-  std::span<const std::int64_t> operator[](std::uint32_t id) const {
-    return {values_.data() + begins_[id], begins_[id + 1] - begins_[id]};
-  }
+  std::size_t num_values() const { return arrays_.num_values(); }
+  std::span<const std::int64_t> operator[](std::uint32_t id) const { return arrays_[id]; }
 
 private:
   static std::uint64_t hash_of(std::span<const std::int64_t> values, std::size_t tag) {
@@ -70,8 +65,7 @@ private:
     }
   }
 
-  buffer<std::int64_t> values_;
-  buffer<std::size_t> begins_ = buffer<std::size_t>(1);
+  detail::block_store<std::int64_t> arrays_;
   buffer<std::uint64_t> hashes_;
   buffer<std::size_t> tags_;
   buffer<std::uint32_t> slots_; ///< open addressing; a power of two

@@ -124,9 +124,6 @@ public:
     return e;
   }
 
-  /// Makes room for so many entries of matrices that are unlike each other.
-  void reserve(std::size_t matrix_entries) { matrices_.reserve(matrix_entries); }
-
   /// The most bytes at any moment. Throws `value_error` if it is negative.
   void set_limit(std::int64_t bytes) {
     if (bytes < 0) {

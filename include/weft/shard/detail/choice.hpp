@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/shard/detail/core.hpp"
+#include "weft/shard/detail/weights.hpp"
 #include "weft/shard/detail/wide.hpp"
 #include "weft/shard/variant_problem.hpp"
 
@@ -44,14 +45,14 @@ inline void add_use(const core& c, std::uint32_t v, std::uint32_t i, std::int64_
 
 class choice {
 public:
-  choice(const core& c, std::vector<std::uint32_t> x) : x_{std::move(x)}, used_(c.room.size()) {
+  choice(const core& c, const weights& w, std::vector<std::uint32_t> x) : x_{std::move(x)}, used_(c.room.size()) {
     std::vector<std::int64_t> changes(c.room.size() + 1);
     for (const auto v : ids(c.num_nodes())) {
       add(c.costs(v)[x_[v]], 1);
       add_use(c, v, x_[v], 1, changes);
     }
     for (const auto& e : c.edges) {
-      add(c.edge_cost(e, x_[e.u], x_[e.v]), 1);
+      add(w, w.of(e, x_[e.u], x_[e.v]), 1);
     }
     std::int64_t level = 0;
     for (std::size_t t = 0; t < used_.size(); ++t) {
@@ -65,7 +66,7 @@ public:
   const merit& value() const { return value_; }
 
   /// Takes other variants for some nodes. Complexity: O(moments + the links and pieces of what changes).
-  void change(const core& c, std::span<const std::pair<std::uint32_t, std::uint32_t>> to) {
+  void change(const core& c, const weights& w, std::span<const std::pair<std::uint32_t, std::uint32_t>> to) {
     changes_.assign(c.room.size() + 1, 0);
     for (const auto& [v, i] : to) {
       if (x_[v] == i) {
@@ -78,8 +79,9 @@ public:
       const auto old = x_[v];
       for (const auto& l : c.links(v)) {
         const auto& e = c.edges[l.edge];
-        add(e.u == v ? c.edge_cost(e, old, x_[e.v]) : c.edge_cost(e, x_[e.u], old), -1);
-        add(e.u == v ? c.edge_cost(e, i, x_[e.v]) : c.edge_cost(e, x_[e.u], i), 1);
+        const double* const costs = w.row(e, v, x_[l.to]);
+        add(w, costs[old], -1);
+        add(w, costs[i], 1);
       }
       x_[v] = i;
     }
@@ -91,6 +93,9 @@ public:
   }
 
 private:
+  void add(const weights& w, double cost, int times) {
+    add(cost < w.penalty() ? static_cast<std::int64_t>(cost) : never, times);
+  }
   void add(std::int64_t cost, int times) {
     if (cost >= never) {
       value_.forbidden += static_cast<std::uint32_t>(times);

@@ -8,10 +8,8 @@
 #include "weft/shard/detail/moments.hpp"
 #include "weft/shard/variant_problem.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -58,34 +56,11 @@ struct core {
   buffer<edge> edges;
   buffer<std::size_t> first_link = buffer<std::size_t>(1);
   buffer<link> all_links;
-  cost_pool matrices; ///< tagged by their columns, so that each has one shape
+  cost_pool matrices; ///< tagged by their columns, so that each has one shape; `weights` takes them
   buffer<std::int64_t> room; ///< by moment: the limit less what is used in any case
   buffer<std::uint32_t> node_of;          ///< by op; `none` if its variant is fixed
   buffer<std::size_t> first_variant_of;   ///< by op, into `variant_of`
   buffer<std::uint32_t> variant_of;       ///< by variant of the op's node: that of the op
-
-  /// 1 and the largest costs below `never` of all nodes and edges, each at most `cap`. Complexity: linear.
-  double sum_of_largest(std::int64_t cap) const {
-    const auto largest = [cap](std::span<const std::int64_t> values) {
-      std::int64_t most = 0;
-      for (const auto x : values) {
-        most = x < never ? std::max(most, std::min(x, cap)) : most;
-      }
-      return static_cast<double>(most);
-    };
-    buffer<double> of_matrix;
-    for (const auto m : ids(matrices.size())) {
-      of_matrix.push_back(largest(matrices[m]));
-    }
-    double sum = 1;
-    for (const auto& e : edges) {
-      sum += of_matrix[e.matrix];
-    }
-    for (const auto v : ids(num_nodes())) {
-      sum += largest(costs(v));
-    }
-    return sum;
-  }
 
   /// The variants of the ops, where nodes have these.
   std::vector<std::uint32_t> lifted(std::span<const std::uint32_t> x) const {

@@ -8,6 +8,7 @@
 #include "weft/shard/detail/choice.hpp"
 #include "weft/shard/detail/core.hpp"
 #include "weft/shard/detail/least.hpp"
+#include "weft/shard/detail/weights.hpp"
 #include "weft/shard/detail/wide.hpp"
 #include "weft/shard/variant_problem.hpp"
 
@@ -33,7 +34,8 @@ namespace weft::shard::detail {
 /// Held, Wolfe and Crowder, *Validation of subgradient optimization*, Mathematical Programming 6, 1974.
 class dual {
 public:
-  explicit dual(const core& c) : core_{c}, price_(c.room.size()), sum_(c.room.size() + 1), mean_(c.room.size()) {
+  dual(const core& c, const weights& w)
+      : core_{c}, weights_{w}, price_(c.room.size()), sum_(c.room.size() + 1), mean_(c.room.size()) {
     first_message_.push_back(0);
     std::size_t size = 0;
     for (const auto& e : c.edges) {
@@ -57,6 +59,7 @@ public:
     }
     belief_.resize(widest);
     part_.resize(widest);
+    scaled_.resize(widest);
     unary_.resize(c.cost.size());
     rescale(never - 1);
   }
@@ -65,7 +68,7 @@ public:
   void rescale(std::int64_t upper) {
     const int old_exponent = exponent_;
     upper_ = upper;
-    exponent_ = std::clamp(46 - std::ilogb(core_.sum_of_largest(upper + 1)), -40, 20);
+    exponent_ = std::clamp(46 - std::ilogb(weights_.sum_of_largest(upper + 1)), -40, 20);
     const double factor = std::ldexp(1.0, exponent_ - old_exponent);
     if (factor != 1) {
       for (auto* messages : {&message_, &best_message_}) {
@@ -79,15 +82,8 @@ public:
         }
       }
     }
-    values_.clear();
-    values_.reserve(core_.matrices.num_values());
-    first_value_.clear();
-    for (const auto m : ids(core_.matrices.size())) {
-      first_value_.push_back(values_.size());
-      for (const auto x : core_.matrices[m]) {
-        values_.push_back(x >= never ? std::numeric_limits<double>::infinity() : scaled(x));
-      }
-    }
+    factor_ = std::ldexp(1.0, exponent_);
+    largest_cost_ = static_cast<double>(upper) + 1;
     find_unary();
   }
 
@@ -289,14 +285,11 @@ private:
       double* const out = to_end(l.edge, l.to);
       const auto& e = core_.edges[l.edge];
       const auto m = core_.num_variants(l.to);
-      const double* row = values_.data() + first_value_[e.matrix];
+      const double* const rows = weights_.rows(e);
       if (e.u == v) {
-        const double first = part_[0] - back[0];
-        for (std::size_t j = 0; j < m; ++j) {
-          out[j] = first + row[j];
-        }
-        for (std::size_t i = 1; i < n; ++i) {
-          row += m;
+        std::fill_n(out, m, std::numeric_limits<double>::infinity());
+        for (std::size_t i = 0; i < n; ++i) {
+          const double* const row = scaled(rows + i * m, m);
           const double have = part_[i] - back[i];
           for (std::size_t j = 0; j < m; ++j) {
             const double s = have + row[j];
@@ -307,7 +300,8 @@ private:
         for (std::size_t i = 0; i < n; ++i) {
           scratch_resize(n)[i] = part_[i] - back[i];
         }
-        for (std::size_t j = 0; j < m; ++j, row += n) {
+        for (std::size_t j = 0; j < m; ++j) {
+          const double* const row = scaled(rows + j * n, n);
           out[j] = least_of(n, [a = scratch_.data(), row](std::size_t i) { return a[i] + row[i]; });
         }
       }
@@ -333,17 +327,15 @@ private:
     auto& total = scratch_resize(n);
     std::copy_n(unary_.data() + core_.first[v], n, total.data());
     for (const auto& l : core_.links(v)) {
-      const auto& e = core_.edges[l.edge];
       if (l.to > v) {
         const double* const m = to_end(l.edge, v);
         for (std::size_t i = 0; i < n; ++i) {
           total[i] += m[i];
         }
       } else {
-        const double* const values = values_.data() + first_value_[e.matrix];
-        const auto width = core_.num_variants(e.v);
+        const double* const costs = scaled(weights_.row(core_.edges[l.edge], v, x[l.to]), n);
         for (std::size_t i = 0; i < n; ++i) {
-          total[i] += e.u == v ? values[i * width + x[e.v]] : values[x[e.u] * width + i];
+          total[i] += costs[i];
         }
       }
     }
@@ -351,8 +343,27 @@ private:
                                       total.begin());
   }
 
+  /// The costs of n pairs as the messages count them, until the next call.
+  const double* scaled(const double* costs, std::size_t n) {
+    double* const to = scaled_.data();
+    const double never_from = weights_.penalty();
+    for (std::size_t i = 0; i < n; ++i) {
+      to[i] = std::min(costs[i], largest_cost_) * factor_; // exact: a power of two
+    }
+    for (std::size_t i = 0; i < n && exponent_ < 0; ++i) {
+      to[i] = whole(to[i]);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      to[i] = costs[i] < never_from ? to[i] : std::numeric_limits<double>::infinity();
+    }
+    return to;
+  }
+
   const core& core_;
+  const weights& weights_;
   std::int64_t upper_ = 0;
+  double largest_cost_ = 0; ///< of an edge that is told from larger ones
+  double factor_ = 1;       ///< 2 to the exponent
   int exponent_ = 0;   ///< numbers are costs times 2 to this
   double largest_ = 0; ///< of this sweep
   int sweeps_ = 0;
@@ -370,8 +381,8 @@ private:
   std::vector<double> mean_;
   bool has_mean_ = false;
   wide charged_ = 0; ///< for all the room, rounded up
-  std::vector<std::size_t> first_message_, first_value_;
-  std::vector<double> message_, values_, unary_, share_, belief_, part_, scratch_;
+  std::vector<std::size_t> first_message_;
+  std::vector<double> message_, unary_, share_, belief_, part_, scratch_, scaled_;
 };
 
 } // namespace weft::shard::detail

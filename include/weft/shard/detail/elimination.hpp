@@ -9,6 +9,7 @@
 #include "weft/core/rounding.hpp"
 #include "weft/shard/detail/core.hpp"
 #include "weft/shard/detail/least.hpp"
+#include "weft/shard/detail/weights.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,48 +22,6 @@
 #include <vector>
 
 namespace weft::shard::detail {
-
-/// The matrices of a core as floating-point numbers, in both orders, with a finite penalty for `never`.
-class weights {
-public:
-  explicit weights(const core& c) : core_{c} {
-    penalty_ = 4 * c.sum_of_largest(never);
-    buffer<std::uint32_t> columns(c.matrices.size());
-    for (const auto& e : c.edges) {
-      columns[e.matrix] = static_cast<std::uint32_t>(c.num_variants(e.v));
-    }
-    by_row_.reserve(c.matrices.num_values());
-    by_column_.reserve(c.matrices.num_values());
-    for (const auto m : ids(c.matrices.size())) {
-      const auto values = c.matrices[m];
-      const std::size_t width = columns[m], height = values.size() / width;
-      first_.push_back(by_row_.size());
-      for (const auto x : values) {
-        by_row_.push_back(x < never ? static_cast<double>(x) : penalty_);
-      }
-      for (std::size_t j = 0; j < width; ++j) {
-        for (std::size_t i = 0; i < height; ++i) {
-          by_column_.push_back(by_row_[first_[m] + i * width + j]);
-        }
-      }
-    }
-  }
-
-  /// What one choice that may not be taken costs: more than all others together.
-  double penalty() const { return penalty_; }
-  double of(std::int64_t cost) const { return cost < never ? static_cast<double>(cost) : penalty_; }
-  /// The costs of an edge by the variants of v, for variant j of its other end.
-  const double* row(const core::edge& e, std::uint32_t v, std::size_t j) const {
-    return v == e.v ? by_row_.data() + first_[e.matrix] + j * core_.num_variants(e.v)
-                    : by_column_.data() + first_[e.matrix] + j * core_.num_variants(e.u);
-  }
-
-private:
-  const core& core_;
-  double penalty_ = 0;
-  buffer<std::size_t> first_;
-  buffer<double> by_row_, by_column_;
-};
 
 /// Limits on what a plan of elimination may take.
 struct elimination_limits {

@@ -46,7 +46,6 @@ inline core make_core(const reducible& from, const variant_problem& p, std::uint
     }
   }
   moved[num_moments] = static_cast<std::uint32_t>(c.room.size());
-  c.matrices.reserve(from.matrices.num_values());
   buffer<std::uint32_t> at(from.nodes.size(), none);
   buffer<const std::vector<std::uint32_t>*> of(p.num_ops(), nullptr);
   for (const auto v : ids(from.nodes.size())) {

@@ -76,7 +76,7 @@ public:
           to_.emplace_back(v, x_[v]);
         }
       }
-      work_->change(core_, to_);
+      work_->change(core_, weights_, to_);
       const auto& value = work_->value();
       const double with_fines = fined ? fined_cost(core_, weights_, *work_, fines) : 0;
       if (!to_.empty() && (fined ? with_fines <= best_fined : !(best_value < value))) {

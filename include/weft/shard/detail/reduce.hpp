@@ -78,7 +78,6 @@ private:
 
   void load() {
     nodes_.resize(p_.num_ops());
-    pool_.reserve(p_.num_matrix_entries());
     for (const op_id v : ids(p_.num_ops())) {
       auto& x = nodes_[v];
       const auto costs = p_.costs(v);
@@ -291,7 +290,6 @@ private:
       return false;
     }
     cost_pool fresh;
-    fresh.reserve(pool_.num_values());
     for (const auto u : ids(nodes_.size())) {
       for (auto& l : nodes_[u].links) {
         if (u < l.to) {

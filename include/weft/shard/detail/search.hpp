@@ -47,8 +47,8 @@ public:
     prepare();
     bool is_enough = false;
     if (best_->value().feasible()) {
-      report_state(dual_->bound());
-      is_enough = report_choice();
+      report_state(dual_->bound(), best_choice());
+      is_enough = report_choice(best_choice());
     }
     for (std::uint32_t idle = 0; idle < options_.patience && !is_enough && !over();) {
       const auto value = best_->value();
@@ -59,10 +59,10 @@ public:
       }
       const bool better = best_->value() < value;
       if (better || dual_->bound() > bound) {
-        report_state(dual_->bound());
+        report_state(dual_->bound(), best_choice());
       }
       if (best_->value().feasible()) {
-        if (better && report_choice()) {
+        if (better && report_choice(best_choice())) {
           break;
         }
         if (best_->value().cost() <= dual_->bound()) { // proven
@@ -88,9 +88,14 @@ private:
   }
   bool over() const { return moves_ >= options_.budget.moves || out_of_time(); }
 
+  /// The variants of the ops in the best choice; none where that is not feasible.
+  std::vector<std::uint32_t> best_choice() const {
+    return best_->value().feasible() ? core_.lifted(best_->variants()) : std::vector<std::uint32_t>{};
+  }
+
   /// Calls the listener with a better choice; whether that is good enough.
-  bool report_choice() {
-    const auto cost = static_cast<double>(add_costs(best_->value().cost(), core_.fixed_cost));
+  bool report_choice(std::span<const std::uint32_t> choice) const {
+    const auto cost = static_cast<double>(value_of(p_, choice).cost);
     if (options_.budget.on_progress) {
       options_.budget.on_progress({moves_, clock_.seconds(), cost});
     }
@@ -98,13 +103,13 @@ private:
   }
 
   /// `bound`: without fixed costs.
-  void report_state(std::int64_t bound) const {
+  void report_state(std::int64_t bound, std::span<const std::uint32_t> choice) const {
     if (!options_.on_state) {
       return;
     }
     state s{.seconds = clock_.seconds(), .moves = moves_, .bound = add_costs(bound, core_.fixed_cost)};
-    if (best_->value().feasible()) {
-      const auto value = value_of(p_, core_.lifted(best_->variants()));
+    if (!choice.empty()) {
+      const auto value = value_of(p_, choice);
       s.cost = value.cost;
       s.peak = value.peak;
     }
@@ -158,16 +163,16 @@ private:
       return infeasible();
     }
     result_.bound = add_costs(all.cost(), core_.fixed_cost);
-    best_.emplace(core_, all.best());
-    report_state(all.cost());
-    report_choice();
-    return found(all.best());
+    const auto last = found(all.best());
+    report_state(all.cost(), last.choice);
+    report_choice(last.choice);
+    return last;
   }
 
   void prepare() {
     weights_.emplace(core_);
-    dual_.emplace(core_);
-    best_.emplace(core_, start_.empty() ? std::vector<std::uint32_t>(core_.num_nodes(), 0) : start_);
+    dual_.emplace(core_, *weights_);
+    best_.emplace(core_, *weights_, start_.empty() ? std::vector<std::uint32_t>(core_.num_nodes(), 0) : start_);
     prices_.assign(core_.room.size(), 0);
   }
 
@@ -231,7 +236,7 @@ private:
   void send_messages(unsigned sweeps, const merit& best) {
     for (unsigned s = 0; s < sweeps && !over(); ++s) {
       dual_->improve(best.feasible() ? best.cost() : 2 * dual_->bound() + 1, x_);
-      choice c{core_, x_};
+      choice c{core_, *weights_, x_};
       if (!suggested_ || c.value() < suggested_->value()) {
         suggested_ = std::move(c);
       }
@@ -246,7 +251,7 @@ private:
       const auto seed = options_.seed + 0x9e3779b97f4a7c15u * (1 + neighbourhoods_ + m);
       const auto to = (*searcher)(now, prices_, fines, seed, [this] { return over(); });
       if (!to.empty()) {
-        now.change(core_, to);
+        now.change(core_, *weights_, to);
         for (const auto& c : to) {
           touched[c.first] = 1;
         }
@@ -268,7 +273,7 @@ private:
       return false;
     }
     choice merged = into;
-    merged.change(core_, found);
+    merged.change(core_, *weights_, found);
     const bool fined = !fines.empty() && !into.value().feasible();
     const double before = fined ? fined_cost(core_, *weights_, into, fines) : 0;
     const double after = fined ? fined_cost(core_, *weights_, merged, fines) : 0;
@@ -291,7 +296,7 @@ private:
     }
     const auto longest = best_->value().feasible() ? max_walk : 10 * max_walk;
     if (may_start && (!walker_ || rests_ > max_rests || rounds_ - walk_began_ > longest)) {
-      walker_.emplace(core_, dual_->bound() > walked_from_ ? dual_->suggestion() : disturbed());
+      walker_.emplace(core_, *weights_, dual_->bound() > walked_from_ ? dual_->suggestion() : disturbed());
       walked_from_ = dual_->bound();
       rests_ = 0;
       walk_began_ = rounds_;
