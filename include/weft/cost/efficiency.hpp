@@ -107,9 +107,10 @@ private:
 /// Round figures for what ops use of a device, for want of measurements: dense products reach 70 % of the peak,
 /// convolutions 60 %, recurrences 40 %, all else in the catalogue a tenth (it does not run on matrix units, and is
 /// bound by memory anyway); 80 % of the memory bandwidth, half of that where rows are looked up; 5 µs to launch a
-/// kernel on an accelerator, 1 µs to call one on a CPU; views are free. Nothing is typical of a type that the catalogue
-/// does not know: its work is believed. An op without a type takes work / speed and nothing else, as in `linear`.
-/// docs/costs.md says what the figures rest on. Measured times (cost/measured.hpp) take precedence.
+/// kernel on an accelerator, 1 µs to call one on a CPU; views are free, and the additions of a collective are launched
+/// with it. Nothing is typical of a type that the catalogue does not know: its work is believed. An op without a type
+/// takes work / speed and nothing else, as in `linear`. docs/costs.md says what the figures
+/// rest on. Measured times (cost/measured.hpp) take precedence.
 inline efficiency_table typical_efficiencies() {
   efficiency_table table;
   for (const auto& [kinds, overhead] :
@@ -122,6 +123,7 @@ inline efficiency_table typical_efficiencies() {
     table.set(op_use::recurrence, {.compute = 0.4, .memory = 0.8, .overhead = overhead}, kinds);
     table.set(op_use::lookup, {.compute = 0.1, .memory = 0.4, .overhead = overhead, .moved = traffic::outputs}, kinds);
     // The overhead of an op that only rewrites a description is that of calling it, wherever its tensor lives.
+    table.set("AddChunk", {.compute = 0.1, .memory = 0.8, .overhead = 0}, kinds); // in the collective's one kernel
     table.set(op_use::view, {.compute = 1, .memory = 1, .overhead = 0, .moved = traffic::none}, kinds);
   }
   return table;

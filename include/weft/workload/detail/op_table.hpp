@@ -358,6 +358,9 @@ inline constexpr op_family op_table[] = {
   {"ApplyAddSign ApplyProximalAdagrad", {.flop = flop::update<8>, .shape = shape::reference}},
   {"ApplyAdaMax ApplyPowerSign", {.flop = flop::update<9>, .shape = shape::reference}},
 
+  // What collectives are made of (parallel/collective_ops.hpp).
+  {"AddChunk PackBucket", {.gradient = gradient::none}},
+  {"PassChunk UnpackBucket", {.flop = flop::nothing, .use = use::view, .gradient = gradient::none}},
   // Results that are views of an input, or that are there before.
   {"Constant ConstantOfShape", {.flop = flop::nothing, .use = use::view, .gradient = gradient::none}},
   {"_Arg", {.flop = flop::nothing, .use = use::view, .gradient = gradient::none, .shape = shape::argument}},

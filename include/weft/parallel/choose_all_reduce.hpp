@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The all-reduce that is fastest on some devices of a platform.
+#pragma once
+
+#include "weft/core/ids.hpp"
+#include "weft/cost/linear.hpp"
+#include "weft/parallel/collective.hpp"
+#include "weft/parallel/collective_ops.hpp"
+#include "weft/plan/contention.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/problem.hpp"
+#include "weft/schedule/fifo.hpp"
+#include "weft/simulate/any_network.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace weft::parallel {
+
+/// A collective, and how long it takes alone.
+struct chosen_collective {
+  collective messages;
+  collective_algorithm algorithm = collective_algorithm::ring;
+  double seconds = 0;
+};
+
+namespace detail {
+
+/// The number of ranks in each group, if the devices fall into groups of equal size that follow each other, within
+/// which links are faster than between them; else their number.
+template <class Platform>
+std::uint32_t ranks_per_group(const Platform& p, std::span<const device_id> devices) {
+  const auto ranks = static_cast<std::uint32_t>(devices.size());
+  const auto to_first = [&](std::uint32_t r) { return p.bandwidth(devices[0], devices[r]); };
+  double fastest = 0;
+  for (std::uint32_t r = 1; r < ranks; ++r) {
+    fastest = std::max(fastest, to_first(r));
+  }
+  std::uint32_t size = 1;
+  while (size < ranks && to_first(size) > 0.9 * fastest) {
+    ++size;
+  }
+  return ranks % size == 0 ? size : ranks;
+}
+
+} // namespace detail
+
+/// The time that a collective of so many bytes takes on the devices, one per rank, when nothing else runs: simulated on
+/// the platform's links, where transfers affect each other as `how` says. Additions take no time.
+template <class Platform>
+double collective_seconds(const collective& c, byte_count bytes, const Platform& p, std::span<const device_id> devices,
+                          contention_model how) {
+  workload_builder b;
+  placement where;
+  const std::vector<byte_count> sizes(c.chunks, (bytes + c.chunks - 1) / c.chunks);
+  std::vector<op_output> have;
+  for (std::uint32_t r = 0; r < c.ranks; ++r) {
+    const op_id v = b.add_op({});
+    where.push_back(devices[r]);
+    for (std::uint32_t k = 0; k < c.chunks; ++k) {
+      have.push_back({v, b.add_output(v, sizes[k])});
+    }
+  }
+  add_collective(b, c, sizes, have, {}, std::numeric_limits<double>::infinity(),
+                 [&](std::uint32_t r, op_id) { where.push_back(devices[r]); });
+  for (std::uint32_t r = 0; r < c.ranks; ++r) {
+    const op_id v = b.add_op({});
+    where.push_back(devices[r]);
+    for (std::uint32_t k = 0; k < c.chunks; ++k) {
+      const auto& [op, output] = have[std::size_t{r} * c.chunks + k];
+      b.add_edge(op, v, output);
+    }
+  }
+  const workload w = std::move(b).build();
+  const problem all{w, p};
+  const plan x{.placement = std::move(where)};
+  return how == contention_model::none
+           ? simulator{all, schedule::fifo{}}.run(x).makespan
+           : simulator{all, schedule::fifo{}, simulate::any_network{.model = how}}.run(x).makespan;
+}
+
+/// The fastest of a ring, a tree and, where some of the devices are nearer to each other than to the others, rings
+/// within and between those groups, for so many bytes. Rings follow the order of the devices.
+/// Complexity: that of simulating each once.
+template <class Platform>
+chosen_collective choose_all_reduce(byte_count bytes, const Platform& p, std::span<const device_id> devices,
+                                    contention_model how) {
+  const auto ranks = static_cast<std::uint32_t>(devices.size());
+  std::vector<std::pair<collective_algorithm, collective>> all{
+    {collective_algorithm::ring, ring_all_reduce(ranks)}, {collective_algorithm::tree, tree_all_reduce(ranks)}};
+  if (const auto group = detail::ranks_per_group(p, devices); group > 1 && group < ranks) {
+    all.emplace_back(collective_algorithm::hierarchical, hierarchical_all_reduce(ranks, group));
+  }
+  chosen_collective best{.seconds = std::numeric_limits<double>::infinity()};
+  for (auto& [algorithm, c] : all) {
+    const double seconds = collective_seconds(c, bytes, p, devices, how);
+    if (seconds < best.seconds) {
+      best = {std::move(c), algorithm, seconds};
+    }
+  }
+  return best;
+}
+
+} // namespace weft::parallel

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Collectives as messages between ranks, and the time that they take on links that are all alike.
+#pragma once
+
+#include "weft/core/config.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace weft::parallel {
+
+/// The algorithm of a collective.
+enum class collective_algorithm : std::uint8_t {
+  ring,         ///< each rank sends to the next one only, a chunk per step
+  tree,         ///< binomial: the ranks that have something double with each step
+  hierarchical, ///< rings within groups, such as nodes, and rings of the ranks with the same place in each
+};
+
+constexpr std::string_view to_string(collective_algorithm a) {
+  switch (a) {
+  case collective_algorithm::ring: return "ring";
+  case collective_algorithm::tree: return "tree";
+  case collective_algorithm::hierarchical: break;
+  }
+  return "hierarchical";
+}
+
+/// A message of a collective: what `from` has of a chunk goes to `to`, which adds it to its own or takes it instead.
+struct message {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint32_t chunk = 0;
+  bool adds = false;
+  friend bool operator==(const message&, const message&) = default;
+};
+
+/// A collective among `ranks` ranks, each of which has a vector cut into `chunks` parts of equal size. A message sends
+/// what the earlier ones in the list left at its sender; messages that do not depend on each other run at once.
+struct collective {
+  std::uint32_t ranks = 1;
+  std::uint32_t chunks = 1;
+  std::vector<message> messages = {};
+};
+
+namespace detail {
+
+/// In p − 1 steps, rank r of a ring sends chunk first + r − step, where `rank(r)` and `chunk(c)` say which those are.
+template <class Rank, class Chunk>
+void pass_around(collective& c, std::uint32_t p, std::uint32_t first, bool adds, Rank rank, Chunk chunk) {
+  for (std::uint32_t step = 0; step + 1 < p; ++step) {
+    for (std::uint32_t r = 0; r < p; ++r) {
+      c.messages.push_back({rank(r), rank((r + 1) % p), chunk((first + r + p - step) % p), adds});
+    }
+  }
+}
+
+} // namespace detail
+
+/// After it, rank r has the sum of all ranks' chunks r + 1 (the last one chunk 0).
+inline collective ring_reduce_scatter(std::uint32_t p) {
+  collective c{p, p};
+  const auto same = [](std::uint32_t x) { return x; };
+  detail::pass_around(c, p, 0, true, same, same);
+  return c;
+}
+
+/// Where rank r has chunk r + 1 (the last one chunk 0), all ranks get all chunks.
+inline collective ring_all_gather(std::uint32_t p) {
+  collective c{p, p};
+  const auto same = [](std::uint32_t x) { return x; };
+  detail::pass_around(c, p, 1, false, same, same);
+  return c;
+}
+
+/// All ranks get the sums of all.
+/// Source: Patarasuk and Yuan, *Bandwidth optimal all-reduce algorithms for clusters of workstations*, Journal of
+/// Parallel and Distributed Computing 69(2), 2009.
+inline collective ring_all_reduce(std::uint32_t p) {
+  auto c = ring_reduce_scatter(p);
+  const auto rest = ring_all_gather(p);
+  c.messages.insert(c.messages.end(), rest.messages.begin(), rest.messages.end());
+  return c;
+}
+
+/// Rank 0 gets the sum of all, which then goes to all, both along a binomial tree, in one chunk.
+/// Source: Thakur, Rabenseifner, Gropp, *Optimization of collective communication operations in MPICH*, International
+/// Journal of High Performance Computing Applications 19(1), 2005.
+inline collective tree_all_reduce(std::uint32_t p) {
+  collective c{p, 1};
+  std::uint32_t reach = 1;
+  for (; reach < p; reach *= 2) {
+    for (std::uint32_t r = 0; r + reach < p; r += 2 * reach) {
+      c.messages.push_back({r + reach, r, 0, true});
+    }
+  }
+  while ((reach /= 2) > 0) {
+    for (std::uint32_t r = 0; r + reach < p; r += 2 * reach) {
+      c.messages.push_back({r, r + reach, 0, false});
+    }
+  }
+  return c;
+}
+
+/// All ranks get the sums of all: a reduce-scatter within each of the groups, which are of `per_group` ranks that
+/// follow each other; an all-reduce of each part between the groups; and an all-gather within them.
+/// Source: Jia et al., *Highly Scalable Deep Learning Training System with Mixed-Precision*, 2018, section 3.3.
+/// Precondition: `per_group` divides the number of ranks.
+inline collective hierarchical_all_reduce(std::uint32_t p, std::uint32_t per_group) {
+  WEFT_ASSERT(per_group > 0 && p % per_group == 0);
+  const std::uint32_t groups = p / per_group;
+  collective c{p, p}; // chunk k of a group's part j is number j · groups + k
+  const auto within = [&](std::uint32_t first, bool adds) {
+    for (std::uint32_t k = 0; k < groups; ++k) {
+      for (std::uint32_t g = 0; g < groups; ++g) {
+        detail::pass_around(
+          c, per_group, first, adds, [&](std::uint32_t r) { return g * per_group + r; },
+          [&](std::uint32_t part) { return part * groups + k; });
+      }
+    }
+  };
+  within(0, true);
+  for (const bool adds : {true, false}) {
+    for (std::uint32_t r = 0; r < per_group; ++r) { // which has part r + 1
+      detail::pass_around(
+        c, groups, adds ? 0 : 1, adds, [&](std::uint32_t g) { return g * per_group + r; },
+        [&](std::uint32_t k) { return (r + 1) % per_group * groups + k; });
+    }
+  }
+  within(1, false);
+  return c;
+}
+
+/// The time of an all-reduce of so many bytes among p ranks whose links are all alike, without the time to add:
+///   - ring: 2 (p − 1) (latency + bytes / p / bandwidth);
+///   - tree: 2 ⌈log₂ p⌉ (latency + bytes / bandwidth).
+/// A hierarchy of links that are alike has no formula here. Sources: as for `ring_all_reduce` and `tree_all_reduce`.
+/// Precondition: the algorithm is one of these two.
+inline double all_reduce_seconds(collective_algorithm a, std::uint32_t p, double bytes, double latency,
+                                 double bandwidth) {
+  WEFT_ASSERT(a != collective_algorithm::hierarchical);
+  if (a == collective_algorithm::ring) {
+    return 2.0 * (p - 1) * (latency + bytes / p / bandwidth);
+  }
+  return 2.0 * std::bit_width(p - 1) * (latency + bytes / bandwidth);
+}
+
+} // namespace weft::parallel

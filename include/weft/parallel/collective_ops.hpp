@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Collectives as ops and tensors of a workload.
+#pragma once
+
+#include "weft/core/buffer.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/parallel/collective.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft::parallel {
+
+/// One output of an op that is being built.
+struct op_output {
+  op_id op = none;
+  std::uint32_t output = 0;
+};
+
+/// The types of the ops that collectives are made of.
+struct collective_types {
+  static constexpr const char* pack = "PackBucket";      ///< copies tensors one after the other, cut into chunks
+  static constexpr const char* add = "AddChunk";         ///< the sum of two chunks
+  static constexpr const char* pass = "PassChunk";       ///< a chunk that goes on to another rank
+  static constexpr const char* unpack = "UnpackBucket";  ///< the tensors in the chunks, without a copy
+};
+
+/// Adds the messages of a collective to a workload: a message that adds is an op of its receiver, which reads its own
+/// chunk and the sender's; one that is sent on, an op that hands it over; any other one is a tensor of its sender which
+/// the receiver reads. `have` says what ranks have of the chunks, rank by rank, `chunks` each, and is what they have
+/// then. `placed(rank, op)` is called for each op. Additions count a FLOP for `element_bytes`.
+/// Complexity: linear in messages.
+template <class Placed>
+void add_collective(workload_builder& b, const collective& c, std::span<const byte_count> chunk_bytes,
+                    std::vector<op_output>& have, const std::string& name, double element_bytes, Placed placed) {
+  const auto at = [&](std::uint32_t rank, std::uint32_t chunk) { return std::size_t{rank} * c.chunks + chunk; };
+  buffer<std::size_t> last_sent(std::size_t{c.ranks} * c.chunks, 0); // 1 + the last message that sends it
+  for (std::size_t i = 0; i < c.messages.size(); ++i) {
+    last_sent[at(c.messages[i].from, c.messages[i].chunk)] = i + 1;
+  }
+  for (std::size_t i = 0; i < c.messages.size(); ++i) {
+    const auto& m = c.messages[i];
+    const auto from = have[at(m.from, m.chunk)];
+    auto& to = have[at(m.to, m.chunk)];
+    if (!m.adds && last_sent[at(m.to, m.chunk)] <= i + 1) {
+      to = from;
+      continue;
+    }
+    const auto bytes = chunk_bytes[m.chunk];
+    const op_id v = b.add_op({.work = m.adds ? static_cast<double>(bytes) / element_bytes : 0,
+                              .bytes = bytes,
+                              .name = name + "/chunk_" + std::to_string(m.chunk) + (m.adds ? "/add_" : "/pass_") +
+                                      std::to_string(m.to),
+                              .type = m.adds ? collective_types::add : collective_types::pass});
+    b.add_edge(from.op, v, from.output);
+    if (m.adds) {
+      b.add_edge(to.op, v, to.output);
+    }
+    placed(m.to, v);
+    to = {v, 0};
+  }
+}
+
+} // namespace weft::parallel

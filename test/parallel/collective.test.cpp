@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/parallel/collective.hpp"
+
+#include "weft/cost/linear.hpp"
+#include "weft/parallel/collective_ops.hpp"
+#include "weft/platform/links.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/schedule/fifo.hpp"
+#include "weft/simulate/contention.hpp"
+#include "weft/simulate/fair_sharing.hpp"
+#include "weft/simulate/simulator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace collective_test {
+
+using namespace weft;
+using parallel::collective;
+
+/// How often each rank's part is in what each rank has of each chunk.
+std::vector<std::vector<std::uint32_t>> contents(const collective& c) {
+  std::vector<std::vector<std::uint32_t>> have;
+  for (std::uint32_t r = 0; r < c.ranks; ++r) {
+    for (std::uint32_t k = 0; k < c.chunks; ++k) {
+      have.emplace_back(c.ranks, 0)[r] = 1;
+    }
+  }
+  for (const auto& m : c.messages) {
+    REQUIRE(m.from < c.ranks);
+    REQUIRE(m.to < c.ranks);
+    REQUIRE(m.from != m.to);
+    REQUIRE(m.chunk < c.chunks);
+    const auto sent = have[m.from * c.chunks + m.chunk];
+    auto& to = have[m.to * c.chunks + m.chunk];
+    for (std::uint32_t r = 0; r < c.ranks; ++r) {
+      to[r] = m.adds ? to[r] + sent[r] : sent[r];
+    }
+  }
+  return have;
+}
+
+TEST_CASE("collective: all-reduces give all ranks every part exactly once") {
+  for (std::uint32_t p = 1; p <= 20; ++p) {
+    std::vector<collective> all{parallel::ring_all_reduce(p), parallel::tree_all_reduce(p)};
+    for (std::uint32_t group = 1; group <= p; ++group) {
+      if (p % group == 0) {
+        all.push_back(parallel::hierarchical_all_reduce(p, group));
+      }
+    }
+    for (const auto& c : all) {
+      CAPTURE(p);
+      for (const auto& of_chunk : contents(c)) {
+        REQUIRE(of_chunk == std::vector<std::uint32_t>(p, 1));
+      }
+    }
+  }
+}
+
+TEST_CASE("collective: reduce-scatter leaves each rank its chunk, all-gather gives it to all") {
+  for (std::uint32_t p = 1; p <= 9; ++p) {
+    const auto scattered = contents(parallel::ring_reduce_scatter(p));
+    auto gathered = parallel::ring_all_gather(p);
+    const auto have = contents(gathered);
+    for (std::uint32_t r = 0; r < p; ++r) {
+      REQUIRE(scattered[r * p + (r + 1) % p] == std::vector<std::uint32_t>(p, 1));
+      for (std::uint32_t k = 0; k < p; ++k) { // chunk k comes from the rank before k
+        REQUIRE(have[r * p + k][(k + p - 1) % p] == 1);
+      }
+    }
+  }
+}
+
+/// Runs a collective alone, on p devices with links between all of them.
+template <class Network>
+double simulated(const collective& c, byte_count bytes, double latency, double bandwidth, Network network) {
+  workload_builder b;
+  std::vector<byte_count> sizes(c.chunks, bytes / c.chunks);
+  std::vector<parallel::op_output> have;
+  placement where;
+  for (std::uint32_t r = 0; r < c.ranks; ++r) {
+    const op_id v = b.add_op({.name = "source"});
+    where.push_back(r);
+    for (std::uint32_t k = 0; k < c.chunks; ++k) {
+      have.push_back({v, b.add_output(v, sizes[k])});
+    }
+  }
+  parallel::add_collective(b, c, sizes, have, "c", 1e300, [&](std::uint32_t r, op_id) { where.push_back(r); });
+  for (std::uint32_t r = 0; r < c.ranks; ++r) {
+    const op_id v = b.add_op({.name = "sink"});
+    where.push_back(r);
+    for (std::uint32_t k = 0; k < c.chunks; ++k) {
+      const auto& [op, output] = have[r * c.chunks + k];
+      b.add_edge(op, v, output);
+    }
+  }
+  const workload w = std::move(b).build();
+  const platform devices{std::vector<device>(c.ranks, device{.kind = device_kind::gpu, .speed = 1}),
+                         uniform_links{{.latency = latency, .bandwidth = bandwidth}}};
+  const problem p{w, devices};
+  return simulator{p, schedule::fifo{}, network}.run(plan{.placement = where}).makespan;
+}
+
+TEST_CASE("collective: simulated rings and trees take what the formulas say") {
+  using enum parallel::collective_algorithm;
+  constexpr double latency = 1e-5, bandwidth = 1e9;
+  for (const std::uint32_t p : {2u, 3u, 4u, 5u, 8u, 12u, 16u}) {
+    const byte_count bytes = 120'000 * p;
+    CAPTURE(p);
+    const auto near = [](double x) { return doctest::Approx(x).epsilon(1e-9); };
+    const auto formula = [&](parallel::collective_algorithm a) {
+      return near(parallel::all_reduce_seconds(a, p, static_cast<double>(bytes), latency, bandwidth));
+    };
+    const auto run = [&](const collective& c, auto network) { return simulated(c, bytes, latency, bandwidth, network); };
+    CHECK(run(parallel::ring_all_reduce(p), simulate::no_contention{}) == formula(ring));
+    CHECK(run(parallel::ring_all_reduce(p), simulate::port_contention{}) == formula(ring));
+    CHECK(run(parallel::ring_all_reduce(p), simulate::fair_sharing{}) == formula(ring));
+    CHECK(run(parallel::tree_all_reduce(p), simulate::port_contention{}) == formula(tree));
+    if (std::has_single_bit(p)) { // else some rank might send to several at once
+      CHECK(run(parallel::tree_all_reduce(p), simulate::no_contention{}) == formula(tree));
+    }
+    CHECK(run(parallel::hierarchical_all_reduce(p, p), simulate::no_contention{}) == formula(ring));
+  }
+}
+
+} // namespace collective_test
