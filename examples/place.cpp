@@ -5,6 +5,7 @@
 #include "place/by_layer.hpp"
 #include "place/in_flight.hpp"
 #include "place/options.hpp"
+#include "place/parallel.hpp"
 #include "place/pinned_problem.hpp"
 #include "place/replay.hpp"
 #include "place/search.hpp"
@@ -186,6 +187,15 @@ int run(int argc, char** argv) {
     notes.push_back(std::move(note));
   }
 
+  place::parallel_answer split;
+  if (o.parallel != options::parallelism::none) {
+    split = place::data_parallel(o, target, in, table, on_stage);
+  }
+  const bool forced = o.parallel == options::parallelism::data;
+  if (forced && !split.best) {
+    line.clear();
+    throw weft::error("--parallel data: " + (split.ways.empty() ? split.why_not : split.ways.front().status));
+  }
   line.show(o.from_plan.empty() ? "searching" : "running the plan again");
   const place::listeners listeners{
     .on_progress =
@@ -195,10 +205,16 @@ int run(int argc, char** argv) {
                                        joules ? "J" : "ms", x.seconds));
       },
     .on_stage = on_stage};
-  auto found = !o.from_plan.empty() ? place::replay(o, in, problem)
+  auto found = !o.from_plan.empty() ? place::replay(o, forced ? split.best->in : in, forced ? *split.best->made : problem)
+               : forced             ? std::move(split.best->found)
                : o.by_layers        ? place::by_layer(o, problem)
                                     : place::search(o, problem, base, listeners);
   found.why = pinned.named(std::move(found.why));
+  const bool splits = forced || place::compare(o, in, problem, found, split);
+  if (forced && o.from_plan.empty()) {
+    found.baselines = place::baselines(o, problem);
+    found.bound = place::bound_on_any_split(problem);
+  }
   if (!found.found) {
     line.clear();
     const auto what = found.proven ? fmt::format("{} does not fit on {}", in.name, o.platform)
@@ -209,18 +225,27 @@ int run(int argc, char** argv) {
   }
 
   line.show("analysing the run");
-  const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, in, problem, found, notes);
+  const auto& run_problem = splits ? *split.best->made : problem;
+  const auto& model = splits ? split.best->in : in;
+  if (splits) {
+    notes = model.model.notes;
+    notes.insert(notes.end(), split.best->cost_notes.begin(), split.best->cost_notes.end());
+  }
+  if (!split.why_not.empty() && o.parallel_given) {
+    notes.push_back("the batch is not split: " + split.why_not);
+  }
+  const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, model, run_problem, found, notes);
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   if (o.objective == place::objective::period) {
-    if (auto note = place::about_steps_in_flight(problem, found); !note.empty()) {
+    if (auto note = place::about_steps_in_flight(run_problem, found); !note.empty()) {
       notes.push_back(std::move(note));
     }
   }
   if (auto note = place::about_network(o, devices); !note.empty()) {
     notes.push_back(std::move(note));
   }
-  auto [spread, uncertainty] = spread_of(o, problem, found.plan);
-  const auto placed = weft::report::make_placed_model(problem, found.plan.placement, found.run,
+  auto [spread, uncertainty] = spread_of(o, run_problem, found.plan);
+  const auto placed = weft::report::make_placed_model(run_problem, found.plan.placement, found.run,
                                                       {.model = in.name,
                                                        .platform = o.platform,
                                                        .strategy = found.strategy,
@@ -229,6 +254,7 @@ int run(int argc, char** argv) {
                                                        .bound = found.bound,
                                                        .baselines = found.baselines,
                                                        .strategies = found.tried,
+                                                       .ways = std::move(split.ways),
                                                        .front = found.front,
                                                        .least_joules = found.least_joules,
                                                        .front_is_exact = found.front_is_exact,
@@ -267,7 +293,7 @@ int run(int argc, char** argv) {
     wrote("report", o.html);
   }
   if (!o.trace.empty()) {
-    tool::write_trace(o.trace, found.run, in.model.ops, devices);
+    tool::write_trace(o.trace, found.run, model.model.ops, devices);
     wrote("trace", o.trace);
   }
   if (!std::cout) {

@@ -43,6 +43,7 @@ std::string footer() {
     "  place resnet50.onnx --platform workstation_2gpu --batch 32\n"
     "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n"
     "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
+    "  place zoo:resnet50@256 --platform dgx_a100 --parallel data\n"
     "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
     "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
     "  place zoo:bert_base --platform pcie_4gpu --contention none --budget 30\n"
@@ -149,6 +150,40 @@ void take_from(const std::map<std::string, std::vector<std::string>>& made_with,
   }
 }
 
+/// `none`, `auto`, `data` or `data=N`.
+void take_parallelism(const std::string& text, options& o) {
+  using enum options::parallelism;
+  const auto equals = std::min(text.find('='), text.size());
+  const auto name = std::string_view{text}.substr(0, equals);
+  o.parallel = name == "none" ? none : name == "data" ? data : automatic;
+  if ((name != "none" && name != "data" && name != "auto") || (name != "data" && equals < text.size())) {
+    throw weft::error(fmt::format("--parallel {}: write none, auto, data, or data=N for N replicas",
+                                  weft::io::in_quotes(text)));
+  }
+  if (equals < text.size()) {
+    const auto fail = [](const std::string& problem) { throw weft::error(problem); };
+    o.replicas = weft::io::parse_number<std::uint32_t>(std::string_view{text}.substr(equals + 1), "--parallel data=",
+                                                       fail);
+    if (o.replicas < 2) {
+      throw weft::error("--parallel data=N: give at least 2 replicas, or --parallel none");
+    }
+  }
+}
+
+/// Data parallelism copies the model's ops, so what is said of each of them has no meaning.
+void check_parallelism(options& o) {
+  using enum options::parallelism;
+  const bool of_the_model = !o.pins.empty() || !o.out.empty() || !o.split.empty() || o.by_layers || o.max_batch ||
+                            o.pareto || o.objective != objective::makespan;
+  if (o.parallel == data && of_the_model) {
+    throw weft::error("--parallel data makes a workload of several copies of the model, for the step time: leave --pin, "
+                      "-o, --split, --by-layer, --max-batch, --pareto and other objectives out");
+  }
+  if (!o.parallel_given && (of_the_model || !o.plan.empty() || !o.from_plan.empty())) {
+    o.parallel = none; // what was asked for is about the model's own ops
+  }
+}
+
 double overhead(const std::string& text) {
   constexpr std::pair<std::string_view, double> units[]{
     {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"GB", 1e9}, {"MB", 1e6}, {"", 1}};
@@ -212,6 +247,14 @@ options parse(int argc, char** argv) {
     ->type_name("OPS=DEVICE,…")
     ->expected(1)
     ->take_all();
+  const auto* parallel =
+    app
+      .add_option_function<std::string>(
+        "--parallel", [&o](const std::string& text) { take_parallelism(text, o); },
+        "How several devices share the work of a step: auto, data (each device does a part of the batch, and\n"
+        "gradients are all-reduced), data=N for N replicas, or none (each op once, on one device). With auto,\n"
+        "which is what happens without this option, the fastest of them")
+      ->type_name("none|auto|data[=N]");
   const auto assumed = options_from(before);
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")
@@ -320,6 +363,8 @@ options parse(int argc, char** argv) {
       "--max-batch looks for plans op by op, and --by-layer cuts between layers: leave one of them out, or "
       "try batches with --batch");
   }
+  o.parallel_given = parallel->count() != 0;
+  check_parallelism(o);
   o.without_effect = unread(app, o);
   const bool has_run_on_network = o.objective == objective::makespan || o.objective == objective::energy;
   if (o.contention != weft::contention_model::none && (!has_run_on_network || o.pareto)) {

@@ -45,6 +45,9 @@ struct options {
   weft::io::plan_record made = {}; ///< what that file has
   std::map<std::string, std::vector<std::string>> assumed = {}; ///< the options that change the model or its costs
   std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
+  enum class parallelism { automatic, none, data } parallel = parallelism::automatic;
+  std::uint32_t replicas = 0; ///< of data parallelism; 0: as many as are fastest
+  bool parallel_given = false;
   bool by_layers = false; ///< each layer on one device
   std::string by_layer;   ///< … of these, separated by commas; empty: of all
   std::vector<std::string> without_effect = {}; ///< options that were given, but say how to search

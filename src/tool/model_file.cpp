@@ -279,6 +279,16 @@ input load(const std::string& spec, const model_options& o) {
   return in;
 }
 
+input load_with_batch(const std::string& spec, model_options o, std::uint64_t batch) {
+  const auto at = spec.starts_with(zoo_prefix) ? spec.find('@') : spec.npos;
+  if (at == spec.npos) {
+    o.batch = batch;
+    return load(spec, o);
+  }
+  const auto end = std::min(spec.find_first_not_of("0123456789", at + 1), spec.size());
+  return load(spec.substr(0, at + 1) + std::to_string(batch) + spec.substr(end), o);
+}
+
 void check_output(const std::string& file, const input& in) {
   const auto extension = std::filesystem::path{file}.extension();
   const bool is_network = in.from == input::source::network;

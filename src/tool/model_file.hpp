@@ -39,6 +39,9 @@ struct input {
 /// Throws `weft::error` of one line for everything that is wrong.
 input load(const std::string& spec, const model_options& o);
 
+/// The same with another batch than the name of a bundled network or `o` says.
+input load_with_batch(const std::string& spec, model_options o, std::uint64_t batch);
+
 /// Says what the work of ops counts, where the file leaves it open. Throws `weft::error` if the file says otherwise.
 void state_unit(weft::work_unit unit, input& in);
 

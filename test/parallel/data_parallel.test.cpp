@@ -159,6 +159,54 @@ TEST_CASE("data_parallel: on links that take no time, replicas do not wait for e
   CHECK(together <= 1.1 * alone);
 }
 
+TEST_CASE("data_parallel: sharded updates hold a part of the state, and gather all parameters") {
+  for (const char* name : {"mnist_conv@8", "resnet50_cifar10@8"}) {
+    const workload step = zoo::make(name);
+    constexpr std::uint32_t replicas = 4;
+    const auto where = each_on_its_own(step, replicas);
+    for (const auto& all_reduce :
+         {parallel::ring_all_reduce(replicas), parallel::hierarchical_all_reduce(replicas, 2)}) {
+      const auto plain = parallel::data_parallel(step, where, all_reduce);
+      const auto made = parallel::data_parallel(step, where, all_reduce, {.shard_updates = true});
+      const auto resident = [](const workload& w) {
+        double sum = 0;
+        for (const op_id v : ids(w.num_ops())) {
+          sum += static_cast<double>(w.resident_bytes(v));
+        }
+        return sum / replicas;
+      };
+      // Parameters are there in every replica, the optimiser's state once in all.
+      const double gradients = static_cast<double>(plain.gradient_bytes);
+      const double state = resident(plain.graph) - resident(made.graph);
+      const double slots = name[0] == 'm' ? 2 : 1; // Adam, momentum
+      CHECK(state == doctest::Approx(slots * gradients * (replicas - 1) / replicas).epsilon(1e-3));
+      // As much is sent.
+      const auto sent = [&](const parallel::parallel_workload& x) {
+        double bytes = 0;
+        for (const tensor_id t : ids(x.graph.num_tensors())) {
+          const op_id v = x.graph.producer(t);
+          std::vector<device_id> to;
+          for (const op_id reader : x.graph.consumers(t)) {
+            if (x.where[reader] != x.where[v] && x.origin[v] == none) {
+              to.push_back(x.where[reader]);
+            }
+          }
+          std::sort(to.begin(), to.end());
+          to.erase(std::unique(to.begin(), to.end()), to.end());
+          bytes += static_cast<double>(to.size()) * static_cast<double>(x.graph.bytes(t));
+        }
+        return bytes;
+      };
+      CHECK(sent(plain) == doctest::Approx(2.0 * (replicas - 1) * gradients));
+      CHECK(sent(made) == doctest::Approx(2.0 * (replicas - 1) * gradients));
+    }
+  }
+  const workload step = zoo::make("mnist_conv@8");
+  CHECK_THROWS_AS(parallel::data_parallel(step, each_on_its_own(step, 2), parallel::tree_all_reduce(2),
+                                          {.shard_updates = true}),
+                  value_error);
+}
+
 TEST_CASE("data_parallel: refuses what does not fit together") {
   const workload step = zoo::make("mnist_conv@8");
   auto where = each_on_its_own(step, 2);

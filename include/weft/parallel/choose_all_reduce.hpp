@@ -26,7 +26,7 @@ namespace weft::parallel {
 
 /// A collective, and how long it takes alone.
 struct chosen_collective {
-  collective messages;
+  collective messages = {};
   collective_algorithm algorithm = collective_algorithm::ring;
   double seconds = 0;
 };
@@ -86,15 +86,17 @@ double collective_seconds(const collective& c, byte_count bytes, const Platform&
            : simulator{all, schedule::fifo{}, simulate::any_network{.model = how}}.run(x).makespan;
 }
 
-/// The fastest of a ring, a tree and, where some of the devices are nearer to each other than to the others, rings
-/// within and between those groups, for so many bytes. Rings follow the order of the devices.
-/// Complexity: that of simulating each once.
+/// The fastest of a ring, a tree (unless all ranks have to have a part, as for sharded updates) and, where some of the
+/// devices are nearer to each other than to the others, rings within and between those groups, for so many bytes. Rings
+/// follow the order of the devices. Complexity: that of simulating each once.
 template <class Platform>
 chosen_collective choose_all_reduce(byte_count bytes, const Platform& p, std::span<const device_id> devices,
-                                    contention_model how) {
+                                    contention_model how, bool in_parts = false) {
   const auto ranks = static_cast<std::uint32_t>(devices.size());
-  std::vector<std::pair<collective_algorithm, collective>> all{
-    {collective_algorithm::ring, ring_all_reduce(ranks)}, {collective_algorithm::tree, tree_all_reduce(ranks)}};
+  std::vector<std::pair<collective_algorithm, collective>> all{{collective_algorithm::ring, ring_all_reduce(ranks)}};
+  if (!in_parts) {
+    all.emplace_back(collective_algorithm::tree, tree_all_reduce(ranks));
+  }
   if (const auto group = detail::ranks_per_group(p, devices); group > 1 && group < ranks) {
     all.emplace_back(collective_algorithm::hierarchical, hierarchical_all_reduce(ranks, group));
   }

@@ -13,6 +13,7 @@
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -35,6 +36,9 @@ struct data_parallel_options {
   /// Gradients that become ready one after the other are reduced together, up to so many bytes; a larger one alone.
   /// The default is that of PyTorch's DistributedDataParallel.
   byte_count bucket_bytes = 25 * 1024 * 1024;
+  /// Each replica updates a part of every parameter, for which alone it holds the optimiser's state: gradients are
+  /// reduced to where their part is updated, and the new parameters gathered from there. As much is sent.
+  bool shard_updates = false;
   double element_bytes = 4; ///< of a number in a gradient
 };
 
@@ -44,9 +48,12 @@ struct data_parallel_options {
 /// shared, such as the statistics of a batch normalisation, each replica has for itself, and so does a norm of all
 /// gradients by which they are clipped before they are reduced.
 ///
-/// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, and if
-/// gradients that share a device in one replica do not in another. Complexity: O(replicas (n + m) + messages).
-/// Source: Li et al., *PyTorch Distributed: Experiences on Accelerating Data Parallel Training*, VLDB 13(12), 2020.
+/// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, if
+/// gradients that share a device in one replica do not in another, and if updates are to be sharded and the all-reduce
+/// leaves some rank no part. Complexity: O(replicas (n + m) + messages).
+/// Sources: Li et al., *PyTorch Distributed: Experiences on Accelerating Data Parallel Training*, VLDB 13(12), 2020;
+/// for sharded updates Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, SC
+/// 2020, stages 1 and 2; Xu et al., *Automatic Cross-Replica Sharding of Weight Update in Data-Parallel Training*, 2020.
 template <named_workload Workload>
 parallel_workload data_parallel(const Workload& step, const std::vector<placement>& replicas,
                                 const collective& all_reduce, const data_parallel_options& o = {});
@@ -73,6 +80,11 @@ public:
 
   parallel_workload make() {
     reduced_.assign(replicas_.size(), {});
+    part_.assign(step_.num_ops(), 1);
+    if (o_.shard_updates && replicas_.size() > 1) {
+      split_messages();
+      find_sharded_ops();
+    }
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       copy_ops_of(r);
     }
@@ -81,6 +93,9 @@ public:
     }
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       connect(r);
+    }
+    for (const auto& x : gathers_) {
+      gather(x);
     }
     made_.graph = std::move(b_).build();
     return std::move(made_);
@@ -99,8 +114,8 @@ private:
     std::vector<op_id> first(step_.num_groups(), none);
     const std::string prefix = "data_" + std::to_string(r) + "/";
     for (const op_id v : ids(step_.num_ops())) {
-      const op_id made = b_.add_op({.work = step_.work(v),
-                                    .resident_bytes = step_.resident_bytes(v),
+      const op_id made = b_.add_op({.work = step_.work(v) * part_[v],
+                                    .resident_bytes = part_of(step_.resident_bytes(v), part_[v]),
                                     .kinds = step_.kinds(v),
                                     .name = prefix + std::string{step_.name(v)},
                                     .type = std::string{step_.type(v)}});
@@ -111,6 +126,49 @@ private:
         first[g] == none ? void(first[g] = made) : b_.colocate(first[g], made);
       }
       note(r, replicas_[r][v], v);
+    }
+  }
+
+  static byte_count part_of(byte_count bytes, double part) {
+    return part == 1 ? bytes : static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * part));
+  }
+
+  /// The part of the all-reduce that adds, the rest, and who has the sum of each chunk between them.
+  void split_messages() {
+    const auto middle = std::find_if(all_reduce_.messages.begin(), all_reduce_.messages.end(),
+                                     [](const message& m) { return !m.adds; });
+    scatter_ = gather_ = {all_reduce_.ranks, all_reduce_.chunks};
+    scatter_.messages.assign(all_reduce_.messages.begin(), middle);
+    gather_.messages.assign(middle, all_reduce_.messages.end());
+    owner_.assign(all_reduce_.chunks, none);
+    std::vector<bool> owns(all_reduce_.ranks, false);
+    for (const auto& m : gather_.messages) {
+      auto& owner = owner_[m.chunk];
+      owner = owner == none ? m.from : owner;
+      owns[owner] = true;
+    }
+    if (std::find(owns.begin(), owns.end(), false) != owns.end()) {
+      throw value_error("data_parallel", "an all-reduce after whose additions some rank has no part cannot shard "
+                                         "updates; take a ring");
+    }
+  }
+
+  /// Updates of gradients, and the state that nothing but updates reads, are there in parts.
+  void find_sharded_ops() {
+    const double part = 1.0 / static_cast<double>(replicas_.size());
+    for (const op_id v : ids(step_.num_ops())) {
+      const auto read_by = [&](bool updates) {
+        for (const tensor_id t : step_.outputs(v)) {
+          for (const op_id reader : step_.consumers(t)) {
+            if (step_.bytes(t) > 0 && is_update(step_.type(reader)) == updates) {
+              return true;
+            }
+          }
+        }
+        return false;
+      };
+      const bool is_state = step_.resident_bytes(v) > 0 && read_by(true) && !read_by(false);
+      part_[v] = is_update(step_.type(v)) || is_state ? part : 1;
     }
   }
 
@@ -171,19 +229,67 @@ private:
         have.push_back({pack, k});
       }
     }
-    add_collective(b_, all_reduce_, sizes, have, "all_reduce_" + number, o_.element_bytes,
+    const bool sharded = !owner_.empty();
+    add_collective(b_, sharded ? scatter_ : all_reduce_, sizes, have, "all_reduce_" + number, o_.element_bytes,
                    [&](std::uint32_t r, op_id) { note(r, device[r], none); });
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
-      const op_id unpack = b_.add_op({.name = "data_" + std::to_string(r) + "/all_reduce_" + number + "/unpack",
-                                      .type = collective_types::unpack});
-      note(r, device[r], none);
-      for (std::uint32_t k = 0; k < chunks; ++k) {
-        const auto& [op, output] = have[std::size_t{r} * chunks + k];
+      const op_id unpack = add_unpack(r, device[r], number, have, sharded);
+      for (const tensor_id t : tensors) {
+        const auto there = part_of(step_.bytes(t), sharded ? 1.0 / static_cast<double>(replicas_.size()) : 1);
+        reduced_[r].emplace_back(t, op_output{unpack, b_.add_output(unpack, there)});
+      }
+    }
+    if (sharded) {
+      gathers_.push_back({number, tensors, std::move(sizes), std::move(device)});
+    }
+  }
+
+  /// Reads all chunks that rank r has, or only those of which it has the sum.
+  op_id add_unpack(std::uint32_t r, device_id d, const std::string& number, const std::vector<op_output>& have,
+                   bool own) {
+    const op_id unpack = b_.add_op({.name = "data_" + std::to_string(r) + "/all_reduce_" + number + "/unpack",
+                                    .type = collective_types::unpack});
+    note(r, d, none);
+    for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
+      if (!own || owner_[k] == r) {
+        const auto& [op, output] = have[std::size_t{r} * all_reduce_.chunks + k];
         b_.add_edge(op, unpack, output);
       }
-      for (const tensor_id t : tensors) {
-        reduced_[r].emplace_back(t, op_output{unpack, b_.add_output(unpack, step_.bytes(t))});
+    }
+    return unpack;
+  }
+
+  /// A bucket whose parameters are to be gathered after their updates.
+  struct gathered {
+    std::string number;
+    std::vector<tensor_id> gradients;
+    std::vector<byte_count> sizes; ///< of the chunks
+    std::vector<device_id> device; ///< by replica
+  };
+
+  void gather(const gathered& x) {
+    std::vector<op_output> have(std::size_t{all_reduce_.ranks} * all_reduce_.chunks);
+    for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
+      const op_id parts = b_.add_op({.name = "data_" + std::to_string(r) + "/all_gather_" + x.number + "/parameters",
+                                     .type = collective_types::unpack}); // they are where they are sent from
+      note(r, x.device[r], none);
+      for (const tensor_id t : x.gradients) {
+        for (const op_id reader : step_.consumers(t)) {
+          if (is_update(step_.type(reader))) {
+            b_.add_control_edge(copy_of(r, reader), parts);
+          }
+        }
       }
+      for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
+        if (owner_[k] == r) {
+          have[std::size_t{r} * all_reduce_.chunks + k] = {parts, b_.add_output(parts, x.sizes[k])};
+        }
+      }
+    }
+    add_collective(b_, gather_, x.sizes, have, "all_gather_" + x.number, o_.element_bytes,
+                   [&](std::uint32_t r, op_id) { note(r, x.device[r], none); });
+    for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
+      add_unpack(r, x.device[r], x.number + "/gathered", have, false);
     }
   }
 
@@ -212,6 +318,10 @@ private:
   workload_builder b_;
   parallel_workload made_;
   std::vector<std::vector<std::pair<tensor_id, op_output>>> reduced_; ///< by replica
+  std::vector<double> part_;         ///< by op: of it in each replica
+  collective scatter_, gather_;      ///< if updates are sharded
+  std::vector<std::uint32_t> owner_; ///< … by chunk; empty if they are not
+  std::vector<gathered> gathers_;
 };
 
 } // namespace detail

@@ -45,6 +45,16 @@ struct trade_off {
   double joules = 0;
 };
 
+/// A way to run a step of the same batch, such as on several devices at once, each with a part of it.
+struct way {
+  std::string name;
+  double step_seconds = absent;
+  double samples_per_second = absent;
+  double peak_memory = absent; ///< bytes on the device that needs most
+  double bytes_sent = absent;  ///< from device to device
+  std::string status = {};     ///< what is wrong with it; empty if nothing is
+};
+
 /// Facts that the caller knows beside the run.
 struct placed_model_options {
   std::string model = "model";              ///< its name
@@ -55,6 +65,7 @@ struct placed_model_options {
   lower_bound bound = {};                   ///< on the makespan; none if it is 0
   std::vector<alternative> baselines = {};  ///< what the speed-ups are over, such as everything on one device
   std::vector<alternative> strategies = {}; ///< what was tried
+  std::vector<way> ways = {};               ///< to share the work of a step, if they were compared
   std::vector<trade_off> front = {};        ///< by step time; none is better than another in both
   double least_joules = 0;                  ///< no plan takes less
   bool front_is_exact = false;              ///< no plan is better in both than one of them

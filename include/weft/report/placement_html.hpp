@@ -42,6 +42,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
     }
   };
   out << "<nav aria-label=\"Sections\">";
+  link(!m.about.ways.empty(), "ways", "Ways");
   link(compared, "strategies", "Strategies");
   link(true, "run-0", "Timeline");
   link(!m.memory.empty(), "memory", "Memory");
@@ -55,6 +56,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   link(has_notes, "notes", "Notes");
   out << "</nav>\n</header>\n<main>\n";
   write_cards(out, m);
+  write_ways(out, m);
   write_strategies(out, m);
 
   begin_section(out, "run-0", "Timeline");

@@ -245,6 +245,21 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
       out << "  … and " << m.devices.size() - max_devices << " more\n";
     }
   }
+  if (!m.about.ways.empty()) {
+    heading("Ways to share the work");
+    out << in_columns("step", 12, true) << in_columns("samples/s", 12, true) << in_columns("peak memory", 13, true)
+        << in_columns("sent", 12, true) << '\n';
+    for (const auto& w : m.about.ways) {
+      write_line(out, in_columns(duration(w.step_seconds), 12, true) +
+                        in_columns(std::isfinite(w.samples_per_second) ? three_digits(w.samples_per_second) : "–", 12,
+                                   true) +
+                        in_columns(amount(w.peak_memory), 13, true) + in_columns(amount(w.bytes_sent), 12, true) + "  " +
+                        in_columns(w.name, 29));
+      if (!w.status.empty()) {
+        write_wrapped(out, std::string(51, ' '), w.status);
+      }
+    }
+  }
   if (!m.largest_ops.empty()) {
     heading("Longest ops on the critical path");
     for (const op_id v : m.largest_ops) {

@@ -162,6 +162,32 @@ inline void write_strategies(std::ostream& out, const placed_model& m) {
   out << "</section>\n";
 }
 
+/// The ways to share the work of a step.
+inline void write_ways(std::ostream& out, const placed_model& m) {
+  if (m.about.ways.empty()) {
+    return;
+  }
+  double longest = 0;
+  for (const auto& w : m.about.ways) {
+    longest = std::max(longest, w.step_seconds);
+  }
+  begin_section(out, "ways", "Ways to share the work");
+  begin_table(out, "ways", {"Way", "", "Step time#", "Samples per second#", "Peak memory#", "Sent#", "Remark"});
+  for (const auto& w : m.about.ways) {
+    const bool own = w.step_seconds == m.step_seconds() && w.status.empty();
+    out << "<tr" << (own ? " class=\"best\"" : w.status.empty() ? "" : " class=\"failed\"") << "><th scope=\"row\">"
+        << escape_html(w.name) << (own ? " <span class=\"badge\">this plan</span>" : "") << "</th><td class=\"bar\">"
+        << "<i style=\"width:" << fixed(longest > 0 ? 100 * w.step_seconds / longest : 0, 1) << "%\"></i></td>";
+    write_number(out, w.step_seconds, duration(w.step_seconds));
+    write_number(out, w.samples_per_second, three_digits(w.samples_per_second));
+    write_number(out, w.peak_memory, amount(w.peak_memory));
+    write_number(out, w.bytes_sent, amount(w.bytes_sent));
+    out << "<td class=\"wrap\">" << escape_html(w.status) << "</td></tr>\n";
+  }
+  end_table(out);
+  out << "</section>\n";
+}
+
 /// A name as a button that shows the op in the Gantt chart, once there is a script.
 inline void write_op_button(std::ostream& out, const placed_model& m, op_id v) {
   out << "<button type=\"button\" class=\"op\" disabled data-op=\"" << std::to_string(v) << "\">"

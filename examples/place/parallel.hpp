@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Steps that several devices do together, each a part of the batch.
+#pragma once
+
+#include "options.hpp"
+#include "search.hpp"
+#include "tool/costs.hpp"
+#include "tool/model_file.hpp"
+#include "tool/platforms.hpp"
+
+#include "weft/cost/efficiency.hpp"
+#include "weft/report/placed_model.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace place {
+
+/// A step made for several devices. It owns what its problem refers to.
+struct parallel_step {
+  tool::input in; ///< the model with a replica's part of the batch; its ops are those of all replicas
+  std::vector<std::string> cost_notes = {};
+  std::unique_ptr<problem> made = {};
+  answer found = {};
+};
+
+/// The ways to run a step that were compared, and the fastest of those that split the batch.
+struct parallel_answer {
+  std::vector<weft::report::way> ways = {};
+  std::unique_ptr<parallel_step> best = {}; ///< null if none fits, or there are no such ways
+  std::string why_not = {};                 ///< … why there are none
+};
+
+/// Splits the batch of `in` among 2, 3, … of the fastest devices that are alike, as far as it can be divided (or among
+/// as many as --parallel says), and simulates a step of each.
+parallel_answer data_parallel(const options& o, const tool::target& target, const tool::input& in,
+                              const weft::cost::efficiency_table& table,
+                              const std::function<void(const std::string&)>& on_stage);
+
+/// Adds the plan with each op on one device to the ways, and sorts them, the fastest first. If the best one that splits
+/// the batch is faster by as much as --least-gain asks, or there is no other, takes it for `found`, with what it is
+/// faster than; whether it did.
+bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split);
+
+/// A bound on the time of a step, however its batch is split: the work of all ops on all devices.
+weft::lower_bound bound_on_any_split(const problem& whole);
+
+} // namespace place
