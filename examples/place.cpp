@@ -205,7 +205,8 @@ int run(int argc, char** argv) {
                                        joules ? "J" : "ms", x.seconds));
       },
     .on_stage = on_stage};
-  auto found = !o.from_plan.empty() ? place::replay(o, forced ? split.best->in : in, forced ? *split.best->made : problem)
+  auto found = !o.from_plan.empty() ? forced ? place::replay(o, split.best->in, *split.best->made)
+                                             : place::replay(o, in, problem)
                : forced             ? std::move(split.best->found)
                : o.by_layers        ? place::by_layer(o, problem)
                                     : place::search(o, problem, base, listeners);
@@ -231,10 +232,14 @@ int run(int argc, char** argv) {
     notes = model.model.notes;
     notes.insert(notes.end(), split.best->cost_notes.begin(), split.best->cost_notes.end());
   }
+  const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, model, run_problem, found, notes);
+  if (o.of_own_ops && place::why_not_split(o, target, in).empty()) {
+    notes.emplace_back("several devices may also split the batch, which this plan of the model's own ops does not do; "
+                       "--parallel auto compares");
+  }
   if (!split.why_not.empty() && o.parallel_given) {
     notes.push_back("the batch is not split: " + split.why_not);
   }
-  const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, model, run_problem, found, notes);
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   if (o.objective == place::objective::period) {
     if (auto note = place::about_steps_in_flight(run_problem, found); !note.empty()) {

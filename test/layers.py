@@ -20,7 +20,7 @@ LAYERS = [
     ["plan", "problem.hpp", "instance.hpp"],
     ["partition", "schedule", "concurrency", "bound", "validate", "allocate"],
     ["refine", "simulate", "execute", "throughput", "evaluate", "objective", "shard"],
-    ["solve"],
+    ["solve", "parallel"],
     ["views", "views.hpp"],
     ["io", "report"],
     ["interop"],
@@ -47,10 +47,13 @@ UMBRELLAS = {
     "shard.hpp": ("Variants of ops: how each op is sharded, or which of several ways it is done, chosen at once for "
                   "all. Apart from all.hpp, whose users would compile a search that few of them need.",
                   r"shard/"),
+    "parallel.hpp": ("Steps that several devices do together: collectives as ops and transfers, and data parallelism. "
+                     "Apart from all.hpp, which plans where each op runs once.",
+                     r"parallel/"),
     "all.hpp": ("The main umbrella: graphs, platforms, costs, workloads, and every partitioner, policy, refiner, "
                 "bound, simulator and solver; it needs the standard library only. The other umbrellas are "
-                "networks.hpp, models.hpp, concurrency.hpp, execute.hpp and shard.hpp; graphs cut at many levels are "
-                "in partition/acyclic.hpp.", r""),
+                "networks.hpp, models.hpp, concurrency.hpp, execute.hpp, shard.hpp and parallel.hpp; graphs cut at "
+                "many levels are in partition/acyclic.hpp.", r""),
 }
 # Too expensive for an umbrella, whose users rarely need them
 BY_NAME = re.compile(r"partition/(acyclic|multilevel/)|workload/generate/named")

@@ -176,11 +176,12 @@ void check_parallelism(options& o) {
   const bool of_the_model = !o.pins.empty() || !o.out.empty() || !o.split.empty() || o.by_layers || o.max_batch ||
                             o.pareto || o.objective != objective::makespan;
   if (o.parallel == data && of_the_model) {
-    throw weft::error("--parallel data makes a workload of several copies of the model, for the step time: leave --pin, "
-                      "-o, --split, --by-layer, --max-batch, --pareto and other objectives out");
+    throw weft::error("--parallel data makes a workload of several copies of the model, for the step time: leave "
+                      "--pin, -o, --split, --by-layer, --max-batch, --pareto and other objectives out");
   }
   if (!o.parallel_given && (of_the_model || !o.plan.empty() || !o.from_plan.empty())) {
-    o.parallel = none; // what was asked for is about the model's own ops
+    o.parallel = none;
+    o.of_own_ops = o.from_plan.empty() && o.objective == objective::makespan && !o.pareto;
   }
 }
 

@@ -48,6 +48,7 @@ struct options {
   enum class parallelism { automatic, none, data } parallel = parallelism::automatic;
   std::uint32_t replicas = 0; ///< of data parallelism; 0: as many as are fastest
   bool parallel_given = false;
+  bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split
   bool by_layers = false; ///< each layer on one device
   std::string by_layer;   ///< … of these, separated by commas; empty: of all
   std::vector<std::string> without_effect = {}; ///< options that were given, but say how to search

@@ -130,23 +130,6 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   return step;
 }
 
-/// Why the batch is not split; empty if it can be.
-std::string why_not_split(const options& o, const tool::input& in, const std::vector<device_id>& devices) {
-  if (devices.size() < 2) {
-    return "the platform has no two devices that are alike";
-  }
-  if (!in.model.seconds.empty() || !o.modelling.profile.empty() || in.model.unit != work_unit::flop) {
-    return "times are of the whole batch, and nobody knows those of a part";
-  }
-  if (in.batch == 0) {
-    return "the batch is not known; give it with --batch";
-  }
-  if (in.batch == 1) {
-    return "a batch of 1 cannot be split";
-  }
-  return {};
-}
-
 report::way way_of(const problem& p, const answer& a, const std::string& name, std::uint64_t batch) {
   simulate::memory_tracker<problem> memory{p};
   memory.follow(a.plan.placement, a.run);
@@ -161,12 +144,28 @@ report::way way_of(const problem& p, const answer& a, const std::string& name, s
 
 } // namespace
 
+std::string why_not_split(const options& o, const tool::target& target, const tool::input& in) {
+  if (alike_devices(target.devices).size() < 2) {
+    return "the platform has no two devices that are alike";
+  }
+  if (!in.model.seconds.empty() || !o.modelling.profile.empty() || in.model.unit != work_unit::flop) {
+    return "times are of the whole batch, and nobody knows those of a part";
+  }
+  if (in.batch == 0) {
+    return "the batch is not known; give it with --batch";
+  }
+  if (in.batch == 1) {
+    return "a batch of 1 cannot be split";
+  }
+  return {};
+}
+
 parallel_answer data_parallel(const options& o, const tool::target& target, const tool::input& in,
                               const cost::efficiency_table& table,
                               const std::function<void(const std::string&)>& on_stage) {
   parallel_answer all;
   const auto devices = alike_devices(target.devices);
-  all.why_not = why_not_split(o, in, devices);
+  all.why_not = why_not_split(o, target, in);
   bool first = true;
   for (std::size_t ranks = devices.size(); ranks > 1 && all.why_not.empty(); --ranks) {
     if (in.batch % ranks != 0 || (o.replicas != 0 && o.replicas != ranks)) {

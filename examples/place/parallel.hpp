@@ -34,6 +34,9 @@ struct parallel_answer {
   std::string why_not = {};                 ///< … why there are none
 };
 
+/// Why the batch cannot be split; empty if it can.
+std::string why_not_split(const options& o, const tool::target& target, const tool::input& in);
+
 /// Splits the batch of `in` among 2, 3, … of the fastest devices that are alike, as far as it can be divided (or among
 /// as many as --parallel says), and simulates a step of each.
 parallel_answer data_parallel(const options& o, const tool::target& target, const tool::input& in,

@@ -115,7 +115,9 @@ TEST_CASE("collective: simulated rings and trees take what the formulas say") {
     const auto formula = [&](parallel::collective_algorithm a) {
       return near(parallel::all_reduce_seconds(a, p, static_cast<double>(bytes), latency, bandwidth));
     };
-    const auto run = [&](const collective& c, auto network) { return simulated(c, bytes, latency, bandwidth, network); };
+    const auto run = [&](const collective& c, auto network) {
+      return simulated(c, bytes, latency, bandwidth, network);
+    };
     CHECK(run(parallel::ring_all_reduce(p), simulate::no_contention{}) == formula(ring));
     CHECK(run(parallel::ring_all_reduce(p), simulate::port_contention{}) == formula(ring));
     CHECK(run(parallel::ring_all_reduce(p), simulate::fair_sharing{}) == formula(ring));

@@ -71,8 +71,10 @@ def main(folder):
     # The same command prints the same; every output is what it says it is
     outputs = ('-o', path('net.onnx'), '--plan', path('plan.json'), '--html', path('net.html'), '--trace',
                path('t.json'))
-    first = placed(*net, *outputs)
-    check(re.sub(r'^\w+ written .*\n', '', first, flags=re.M) == placed(*net), 'the same command prints the same')
+    whole = ('--parallel', 'none')
+    first = placed(*net, *outputs, *whole)
+    check(re.sub(r'^\w+ written .*\n', '', first, flags=re.M) == placed(*net, *whole),
+          'the same command prints the same')
     check('Step time' in first and 'Speed-up' in first and 'framework default' in first, 'the summary has its parts')
     check('Not valid' not in first, 'the run keeps to the execution model')
     check(all(len(line) <= 80 or 'written to' in line for line in first.splitlines()),
@@ -503,6 +505,42 @@ def main(folder):
     first = placed('zoo:mnist_conv', '--platform', write('guessed.json', json.dumps(guessed)), *few).split('\n\n')[0]
     check('a guess: host: 1 TFLOP/s at best' in first, f'a note of the platform: {first}')
     check('a guess: host has no memory_bandwidth, unlike others' in flat(first), f'a device without limit: {first}')
+
+    # Several devices that share a batch
+    split = ('zoo:resnet50_cifar10@1024', '--platform', 'hgx_a100_4gpu', '--budget', '10moves')
+    auto = placed(*split)
+    check('placed by data parallelism on gpu0 to gpu3, 256 of 1024 samples each' in flat(auto), f'auto: {auto[:600]}')
+    ways = auto.split('Ways to share the work\n')[1].split('\n\n')[0].split('\n')[1:]
+    names = [w[51:] for w in ways]
+    check({'4 × data', '4 × data, sharded updates', '2 × data', 'each op on one device'} == set(names),
+          f'ways: {names}')
+    rates = [float(w.split()[2]) for w in ways]
+    check(rates == sorted(rates, reverse=True) and rates[0] > 1.5 * rates[-1], f'the fastest first: {rates}')
+    alone = placed(*split, '--parallel', 'none')
+    check('Ways to share' not in alone and 'data_0' not in alone, 'no split')
+    two = placed(*split, '--parallel', 'data=2', '--plan', path('two.json'), '--html', path('two.html'))
+    check('512 of 1024 samples each' in flat(two), f'two replicas: {two[:600]}')
+    with open(path('two.json')) as file:
+        plan = json.load(file)
+    check(any(name.startswith('data_1/') for name in plan['ops']), 'the plan has the ops of replicas')
+    with open(path('two.html')) as file:
+        check('Ways to share the work' in file.read(), 'the report compares ways')
+    again = placed(*split[:3], '--from-plan', path('two.json'))
+    step = re.compile(r'Step time +(\S+ \S+)')
+    check(step.search(again)[1].rstrip(',') == step.search(two)[1].rstrip(','), f'again: {again[:600]}')
+    inference = placed('zoo:resnet50_cifar10@1024:inference', *split[1:])
+    check('data parallelism' in inference and 'gradients' not in inference.split('Step time')[0], 'inference is split')
+    check('several devices may also split the batch' in
+          flat(placed(*split, '--plan', path('own.json'))), 'a plan of the own ops says so')
+    refused(*split, '--parallel', 'tensors', because='write none, auto, data')
+    refused(*split, '--parallel', 'data=1', because='at least 2')
+    refused(*split, '--parallel', 'data=x', because='data=')
+    refused(*split, '--parallel', 'data', '-o', path('x.onnx'), because='leave --pin')
+    refused(*split, '--parallel', 'data=3', because='cannot be split among 3 of 4')
+    refused('zoo:mnist_conv@1', *split[1:], '--parallel', 'data', because='a batch of 1')
+    refused(*split[:1], '--platform', 'workstation_1gpu', '--parallel', 'data', because='no two devices')
+    one = {'format': 'weft.workload', 'version': 1, 'ops': [{'name': 'op', 'type': 'MatMul', 'work': 1e12}]}
+    refused(write('one.json', json.dumps(one)), *split[1:], '--parallel', 'data', because='not known')
 
     # What is best for an objective must fit as well
     devices = [{'kind': 'cpu', 'speed': 1e12, 'memory': 1e9, 'memory_bandwidth': 1e11},

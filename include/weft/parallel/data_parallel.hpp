@@ -53,7 +53,8 @@ struct data_parallel_options {
 /// leaves some rank no part. Complexity: O(replicas (n + m) + messages).
 /// Sources: Li et al., *PyTorch Distributed: Experiences on Accelerating Data Parallel Training*, VLDB 13(12), 2020;
 /// for sharded updates Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, SC
-/// 2020, stages 1 and 2; Xu et al., *Automatic Cross-Replica Sharding of Weight Update in Data-Parallel Training*, 2020.
+/// 2020, stages 1 and 2; Xu et al., *Automatic Cross-Replica Sharding of Weight Update in Data-Parallel Training*,
+/// 2020.
 template <named_workload Workload>
 parallel_workload data_parallel(const Workload& step, const std::vector<placement>& replicas,
                                 const collective& all_reduce, const data_parallel_options& o = {});

@@ -253,8 +253,8 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
       write_line(out, in_columns(duration(w.step_seconds), 12, true) +
                         in_columns(std::isfinite(w.samples_per_second) ? three_digits(w.samples_per_second) : "–", 12,
                                    true) +
-                        in_columns(amount(w.peak_memory), 13, true) + in_columns(amount(w.bytes_sent), 12, true) + "  " +
-                        in_columns(w.name, 29));
+                        in_columns(amount(w.peak_memory), 13, true) + in_columns(amount(w.bytes_sent), 12, true) +
+                        "  " + in_columns(w.name, 29));
       if (!w.status.empty()) {
         write_wrapped(out, std::string(51, ' '), w.status);
       }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Steps that several devices do together: collectives as ops and transfers, and data parallelism. Apart from all.hpp,
+/// which plans where each op runs once.
+#pragma once
+
+#include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/collective.hpp"
+#include "weft/parallel/collective_ops.hpp"
+#include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/gradients.hpp"
