@@ -48,8 +48,8 @@ import tables  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIRECTIVE = re.compile(r"^<!-- (.+) -->$")
 NAMESPACES = ("bound", "concurrency", "cost", "execute", "generate", "graph", "io", "machines", "nn", "partition",
-              "onnx", "presets", "pytorch", "refine", "report", "schedule", "shard", "simulate", "solve", "stablehlo",
-              "tensorflow", "throughput", "views", "zoo")
+              "onnx", "parallel", "presets", "pytorch", "refine", "report", "schedule", "shard", "simulate", "solve",
+              "stablehlo", "tensorflow", "throughput", "views", "zoo")
 
 try:
     import jsonschema
