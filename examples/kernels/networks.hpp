@@ -98,6 +98,29 @@ inline training_net resnet_block_stack(const resnet_options& o = {}) {
                            {.learning_rate = 0.02f});
 }
 
+/// Convolutions without normalisation, so that examples of a batch do not depend on each other.
+struct convolutions_options {
+  std::uint64_t batch = 8;
+  std::uint64_t image = 24;
+  std::uint64_t width = 16; ///< channels of the first one; the second has twice as many
+  std::uint64_t classes = 10;
+};
+
+/// Two convolutions with max pools and a dense layer, with momentum.
+inline training_net convolutions(const convolutions_options& o = {}) {
+  auto net = new_network();
+  const auto fed = net->input_pipeline({{{o.batch, o.image, o.image, 3}}, {{o.batch, o.classes}}});
+  auto x = fed[0];
+  for (const std::uint64_t stage : {0u, 1u}) {
+    const auto name = "conv" + std::to_string(stage);
+    x = weft::nn::relu(weft::nn::conv_layer(name, x, {.filters = o.width << stage}));
+    x = weft::nn::max_pool(x, 2, {.stride = 2});
+  }
+  const auto loss = detail::classifier_loss(weft::nn::global_avg_pool(x), fed[1]);
+  return make_training_net("convolutions", std::move(net), {{loss}}, {.rule = weft::optimizer::momentum},
+                           {.learning_rate = 0.02f});
+}
+
 /// Inception blocks on small images.
 struct inception_options {
   std::uint64_t batch = 2;

@@ -116,10 +116,10 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   follow(o, *step->made, a);
   a.strategy = fmt::format("data parallelism on {}, {} of {} samples each", range_of(target.devices, devices),
                            batch / ranks, batch);
-  if (made.num_buckets > 0) {
+  if (made.buckets.size() > 0) {
     a.strategy += fmt::format("; {} of gradients {} in {} bucket{} ({})", readable_bytes(made.gradient_bytes),
-                              shard_updates ? "reduced and parameters gathered" : "all-reduced", made.num_buckets,
-                              made.num_buckets == 1 ? "" : "s", to_string(all_reduce.algorithm));
+                              shard_updates ? "reduced and parameters gathered" : "all-reduced", made.buckets.size(),
+                              made.buckets.size() == 1 ? "" : "s", to_string(all_reduce.algorithm));
   }
   for (const auto& s : memory_shortages(*step->made, a.plan.placement, a.run)) {
     a.found = false;

@@ -32,7 +32,7 @@ TEST_CASE("docs: data parallelism") {
   const auto run = weft::simulator{problem, weft::schedule::path_completion_time{}}.run({.placement = made.where});
   // [parallel]
   CHECK(run.makespan > 0);
-  CHECK(made.num_buckets == 1);
+  CHECK(made.buckets.size() == 1);
 }
 
 } // namespace docs_parallel_test

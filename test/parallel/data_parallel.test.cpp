@@ -96,7 +96,7 @@ TEST_CASE("data_parallel: every update reads the sums of all replicas' gradients
     }
     CHECK(resident == replicas * of_one);
     CHECK(updates == replicas * updates_of_one);
-    CHECK(made.num_buckets >= 1);
+    CHECK(made.buckets.size() >= 1);
   }
 }
 
@@ -134,12 +134,12 @@ TEST_CASE("data_parallel: buckets hold as much as they may") {
   const workload step = zoo::make("mnist_conv@8"); // 13.1 MB of gradients, the largest 12.8 MB
   const auto ring = parallel::ring_all_reduce(2);
   const auto where = each_on_its_own(step, 2);
-  CHECK(parallel::data_parallel(step, where, ring).num_buckets == 1);
+  CHECK(parallel::data_parallel(step, where, ring).buckets.size() == 1);
   const auto small = parallel::data_parallel(step, where, ring, {.bucket_bytes = 1});
-  CHECK(small.num_buckets == parallel::gradients(step).size());
+  CHECK(small.buckets.size() == parallel::gradients(step).size());
   CHECK(small.gradient_bytes == 4 * 3'274'634);
-  CHECK(parallel::data_parallel(step, where, ring, {.bucket_bytes = 1'000'000}).num_buckets > 1);
-  CHECK(parallel::data_parallel(step, {where[0]}, parallel::ring_all_reduce(1)).num_buckets == 0);
+  CHECK(parallel::data_parallel(step, where, ring, {.bucket_bytes = 1'000'000}).buckets.size() > 1);
+  CHECK(parallel::data_parallel(step, {where[0]}, parallel::ring_all_reduce(1)).buckets.size() == 0);
 }
 
 TEST_CASE("data_parallel: on links that take no time, replicas do not wait for each other") {

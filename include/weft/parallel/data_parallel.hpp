@@ -22,13 +22,21 @@
 
 namespace weft::parallel {
 
+/// Gradients that are reduced together.
+struct gradient_bucket {
+  std::vector<tensor_id> gradients = {}; ///< of the step, as they lie one after the other
+  byte_count bytes = 0;
+  std::vector<op_id> pack = {};   ///< by replica: cuts them into chunks, its outputs
+  std::vector<op_id> unpack = {}; ///< by replica: an output for each of their sums, or for its part of that
+};
+
 /// A workload that was made for several devices, with the device of each op.
 struct parallel_workload {
   workload graph = {};
   weft::placement where = {};                ///< by op
   std::vector<op_id> origin = {};            ///< by op: the op of the step that it came from; `none` in collectives
   std::vector<std::uint32_t> replica = {};   ///< by op
-  std::size_t num_buckets = 0;               ///< of gradients
+  std::vector<gradient_bucket> buckets = {};
   byte_count gradient_bytes = 0;             ///< of one replica
 };
 
@@ -202,18 +210,17 @@ private:
   }
 
   void reduce_together(const std::vector<tensor_id>& tensors, byte_count bytes) {
-    const auto number = std::to_string(made_.num_buckets++);
+    const auto number = std::to_string(made_.buckets.size());
+    auto& bucket = made_.buckets.emplace_back(gradient_bucket{.gradients = tensors, .bytes = bytes});
     const auto chunks = all_reduce_.chunks;
-    std::vector<byte_count> sizes;
-    for (byte_count k = 0; k < chunks; ++k) { // whole bytes that add up; bytes / chunks · k would not overflow either
-      sizes.push_back(bytes / chunks + (k < bytes % chunks ? 1 : 0));
-    }
+    const auto sizes = chunk_sizes(bytes);
     std::vector<op_output> have;
     std::vector<device_id> device;
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       device.push_back(replicas_[r][step_.producer(tensors.front())]);
       const op_id pack = b_.add_op({.name = "data_" + std::to_string(r) + "/all_reduce_" + number + "/pack",
                                     .type = collective_types::pack});
+      bucket.pack.push_back(pack);
       note(r, device[r], none);
       for (const tensor_id t : tensors) {
         const op_id v = step_.producer(t);
@@ -235,14 +242,27 @@ private:
                    [&](std::uint32_t r, op_id) { note(r, device[r], none); });
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       const op_id unpack = add_unpack(r, device[r], number, have, sharded);
+      bucket.unpack.push_back(unpack);
       for (const tensor_id t : tensors) {
         const auto there = part_of(step_.bytes(t), sharded ? 1.0 / static_cast<double>(replicas_.size()) : 1);
         reduced_[r].emplace_back(t, op_output{unpack, b_.add_output(unpack, there)});
       }
     }
     if (sharded) {
-      gathers_.push_back({number, tensors, std::move(sizes), std::move(device)});
+      gathers_.push_back({number, tensors, sizes, std::move(device)});
     }
+  }
+
+  /// Whole numbers of elements that add up, but for what is left of one.
+  std::vector<byte_count> chunk_sizes(byte_count bytes) const {
+    const auto element = std::max<byte_count>(1, static_cast<byte_count>(o_.element_bytes));
+    const byte_count elements = bytes / element, chunks = all_reduce_.chunks;
+    std::vector<byte_count> sizes;
+    for (byte_count k = 0; k < chunks; ++k) {
+      sizes.push_back((elements / chunks + (k < elements % chunks ? 1 : 0)) * element);
+    }
+    sizes.back() += bytes % element;
+    return sizes;
   }
 
   /// Reads all chunks that rank r has, or only those of which it has the sum.
