@@ -3,9 +3,11 @@
 // predicts, runs, and checks that the losses are those of one thread, bit by bit.
 //
 //   mpirun -n 2 distributed --net inception
+//   mpirun -n 4 distributed --net lstm --batch 20
 //   mpirun -n 16 --hostfile hosts distributed --net lstm --budget 5 --html report.html
 #include "kernels/by_name.hpp"
 #include "kernels/placed_step.hpp"
+#include "kernels/replicated_step.hpp"
 #include "tool/command_line.hpp"
 #include "tool/main.hpp"
 #include "tool/ranks.hpp"
@@ -17,6 +19,8 @@
 #include "weft/instance.hpp"
 #include "weft/interop/mpi.hpp"
 #include "weft/io/files.hpp"
+#include "weft/parallel/collective.hpp"
+#include "weft/parallel/data_parallel.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/report/html.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -53,6 +57,7 @@ struct options {
   std::string budget;
   double deadline = 60;
   std::string html;
+  std::uint64_t batch = 0; ///< to be split among the ranks; 0: ops are placed, and the batch stays whole
 };
 
 void declare(CLI::App& app, options& o) {
@@ -83,6 +88,12 @@ void declare(CLI::App& app, options& o) {
     ->check(CLI::PositiveNumber.description(""))
     ->type_name("S")
     ->capture_default_str();
+  app
+    .add_option("--batch", o.batch,
+                "Data parallelism: each rank trains with its part of a batch of that many examples, and\n"
+                "gradients are all-reduced; networks: convolutions, lstm or lstm_fused")
+    ->check(CLI::Range(1u, 1000000u).description(""))
+    ->type_name("N");
   app.add_option("--html", o.html, "Also write a report with charts of the predicted and the measured step")
     ->type_name("FILE");
 }
@@ -271,6 +282,63 @@ int train(const weft::mpi::communicator& all, const options& o) {
   return same ? 0 : 1;
 }
 
+/// Trains with a part of the batch on each rank.
+int train_in_parts(const weft::mpi::communicator& all, const options& o) {
+  const auto count = static_cast<std::uint32_t>(all.size());
+  const auto whole = kernels::make_separable_net(o.net, o.batch);
+  const auto part = kernels::make_separable_net(o.net, o.batch / count);
+  std::vector<weft::placement> replicas;
+  std::vector<int> ranks;
+  for (weft::device_id d = 0; d < count; ++d) {
+    replicas.emplace_back(part.step.graph.num_ops(), d);
+    ranks.push_back(static_cast<int>(d));
+  }
+  const auto made =
+    weft::parallel::data_parallel(part.step.graph, replicas, weft::parallel::ring_all_reduce(count));
+  const weft::execute::program program{made.graph, weft::plan{.placement = made.where}};
+  weft::mpi::executor run{all, program, ranks};
+  weft::execute::memory memory{program, run.devices()};
+  const auto mine = static_cast<std::size_t>(all.rank());
+  kernels::replicated_step step{part, made, std::vector{mine}};
+  step.take_inputs(mine, whole, whole.bind(), o.batch);
+  times step_seconds;
+  std::vector<float> losses;
+  for (unsigned i = 0; i < o.steps; ++i) {
+    const auto report = run(step, memory, {.seconds = o.deadline});
+    if (report.status != weft::execute::run_status::finished) {
+      if (mine == 0) {
+        fmt::print(stderr, "distributed: step {}: {}\n", i + 1, report.message);
+      }
+      return 2;
+    }
+    step_seconds.push_back(report.seconds);
+    losses.push_back(step.losses(mine)[0]);
+  }
+  const auto of_parts = all.all_gather(std::span<const float>{losses});
+  if (mine != 0) {
+    return 0;
+  }
+  times alone_seconds;
+  const auto expected = expected_losses(whole, o.steps, alone_seconds);
+  double farthest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    double sum = 0;
+    for (const auto& x : of_parts) {
+      sum += x[i];
+    }
+    farthest = std::max(farthest, std::abs(sum / count / expected[i] - 1));
+  }
+  fmt::print("{}: {} ops on {} ranks, {} of {} examples each; {:.2f} MB of gradients in {} bucket{}\n", whole.name,
+             made.graph.num_ops(), count, o.batch / count, o.batch, static_cast<double>(made.gradient_bytes) / 1e6,
+             made.buckets.size(), made.buckets.size() == 1 ? "" : "s");
+  fmt::print("step: {:.3f} ms measured (median of {}); one thread: {:.3f} ms\n", median(step_seconds) * 1e3, o.steps,
+             median(alone_seconds) * 1e3);
+  const bool same = farthest <= 1e-4;
+  fmt::print("losses: {} after {} steps, at most {:.1g} from those of one thread{}\n", expected.back(), o.steps,
+             farthest, same ? "" : ", which is TOO FAR");
+  return same ? 0 : 1;
+}
+
 int run(int argc, char** argv) {
   const weft::mpi::session mpi{argc, argv};
   const weft::mpi::communicator all;
@@ -279,12 +347,23 @@ int run(int argc, char** argv) {
                "time with the prediction and its losses with those of one thread."};
   declare(app, o);
   const auto check = [&] {
+    if (o.batch != 0) {
+      (void)kernels::make_separable_net(o.net, 1);
+      if (o.batch % static_cast<std::uint64_t>(all.size()) != 0) {
+        throw weft::error(fmt::format("--batch {}: it cannot be divided by {} ranks", o.batch, all.size()));
+      }
+      if (!o.budget.empty() || !o.html.empty()) {
+        throw weft::error("--batch splits the batch and plans nothing: leave --budget and --html out");
+      }
+      return;
+    }
     kernels::check_net_name(o.net);
     if (!o.budget.empty()) {
       (void)tool::parse_budget(o.budget, "distributed");
     }
   };
-  return tool::main_of_ranks(all, app, "distributed", argc, argv, o.html, check, [&] { return train(all, o); });
+  return tool::main_of_ranks(all, app, "distributed", argc, argv, o.html, check, 
+                             [&] { return o.batch != 0 ? train_in_parts(all, o) : train(all, o); });
 }
 
 } // namespace

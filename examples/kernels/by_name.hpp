@@ -27,6 +27,18 @@ inline void check_net_name(std::string_view name, std::string known = {}) {
   throw weft::error("unknown network '" + std::string{name} + "'; known are: " + known);
 }
 
+/// The training step of such a network for a batch of that many examples. Throws `weft::error` for other names.
+inline training_net make_separable_net(std::string_view name, std::uint64_t batch) {
+  if (name == "convolutions") {
+    return convolutions({.batch = batch});
+  }
+  if (name != "lstm" && name != "lstm_fused") {
+    throw weft::error("the examples of a batch depend on each other in '" + std::string{name} +
+                      "', or it is unknown; parts of a batch are known of convolutions, lstm and lstm_fused");
+  }
+  return lstm({.fused = name == "lstm_fused", .batch = batch});
+}
+
 /// The training step of that name, of the size at which it takes a core some 10 ms.
 inline training_net make_net(std::string_view name) {
   check_net_name(name);

@@ -44,6 +44,12 @@ def main(folder):
     check(r.returncode == 0 and 'bit by bit' in r.stdout,
           f'distributed runs: {r.returncode} {r.stdout} {r.stderr[-500:]}')
     check(open(kept).read().startswith('<!doctype html>'), 'a report is written')
+    for net in ('convolutions', 'lstm', 'lstm_fused'): # each rank with its part of the batch
+        r = ranks(DISTRIBUTED, '--net', net, '--batch', '8', '--steps', '3')
+        check(r.returncode == 0 and '4 of 8 examples each' in r.stdout and 'from those of one thread' in r.stdout,
+              f'{net} in parts: {r.returncode} {r.stdout} {r.stderr[-500:]}')
+    refused(DISTRIBUTED, '--net', 'resnet', '--batch', '8', because='depend on each other')
+    refused(DISTRIBUTED, '--net', 'lstm', '--batch', '7', because='cannot be divided by 2 ranks')
     usable = sorted(os.sched_getaffinity(0))
     r = ranks(*SMALL, cores=usable[:1])
     check('has 1 core for 2 ranks, which share them' in r.stdout and r.stdout.count('note:') == 1,
