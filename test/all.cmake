@@ -100,9 +100,10 @@ if(weft_has_smpi AND TARGET calibrate_cluster AND Python3_FOUND AND CMAKE_CXX_CO
   weft_smpi_program(weft_network_step interop/mpi/network_step.cpp LIBRARIES Threads::Threads)
   target_include_directories(weft_network_step PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
   weft_optimise(weft_network_step 1)
+  set(steps_on_8 mnist_conv@4:data lstm@16:data)
   set(steps_on_64 lstm:spread inception_v3:heft bert_base:heft)
   set(steps_on_256 lstm:spread inception_v3:heft)
-  foreach(ranks IN ITEMS 64 256)
+  foreach(ranks IN ITEMS 8 64 256)
     add_test(NAME interop/mpi/network_steps.${ranks} COMMAND Python3::Interpreter
       "${CMAKE_CURRENT_SOURCE_DIR}/interop/mpi/network_steps.py" "${WEFT_SMPIRUN}" "$<TARGET_FILE:weft_network_step>"
       ${ranks} ${steps_on_${ranks}})

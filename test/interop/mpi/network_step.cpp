@@ -3,14 +3,17 @@
 // source and the same messages as on a real cluster, but kernels and transfers only take simulated time. Prints how
 // long weft's simulator says that it takes, and how long it took.
 //
-//   smpirun -np N ... network_step NETWORK heft|spread LATENCY BANDWIDTH
+//   smpirun -np N ... network_step NETWORK heft|spread|data LATENCY BANDWIDTH
 //
-// All machines are on one switch, with a cable of that latency and bandwidth each.
+// With `data`, each machine has a replica of the network, and gradients are all-reduced in a ring. All machines are on
+// one switch, with a cable of that latency and bandwidth each.
 #include "support/random_plans.hpp"
 
 #include "weft/cost/linear.hpp"
 #include "weft/execute/memory.hpp"
 #include "weft/interop/mpi.hpp"
+#include "weft/parallel/collective.hpp"
+#include "weft/parallel/data_parallel.hpp"
 #include "weft/partition/heft.hpp"
 #include "weft/platform/interconnect.hpp"
 #include "weft/platform/platform.hpp"
@@ -79,10 +82,25 @@ struct known {
   execute::program program;
   std::unique_ptr<std::pmr::memory_resource> block;
 
-  known(const char* network, bool spread, std::size_t size, weft::link cable)
-      : ops{zoo::make(network)}, machines{make_cluster(size, cable)}, task{ops, machines, cost::linear{}} {
+  /// The network's step, or a replica of it for each machine.
+  static workload make_ops(const char* network, std::string_view way, std::size_t size) {
+    auto step = zoo::make(network);
+    return way == "data" ? replicas_of(step, size).graph : step;
+  }
+  static parallel::parallel_workload replicas_of(const workload& step, std::size_t size) {
+    std::vector<placement> where;
+    for (device_id d = 0; d < size; ++d) {
+      where.emplace_back(step.num_ops(), d);
+    }
+    return parallel::data_parallel(step, where, parallel::ring_all_reduce(static_cast<std::uint32_t>(size)));
+  }
+
+  known(const char* network, std::string_view way, std::size_t size, weft::link cable)
+      : ops{make_ops(network, way, size)}, machines{make_cluster(size, cable)}, task{ops, machines, cost::linear{}} {
     rng random{1};
-    if (spread) { // groups anywhere: much more traffic than any sensible plan has
+    if (way == "data") {
+      decided.placement = replicas_of(zoo::make(network), size).where;
+    } else if (way == "spread") { // groups anywhere: much more traffic than any sensible plan has
       decided.placement = test::random_placement(ops, size, random);
     } else {
       decided.placement = pipeline(partition::heft{}, schedule::static_order{})(task).plan.placement;
@@ -104,11 +122,11 @@ int main(int argc, char** argv) {
   const mpi::communicator world;
   static std::unique_ptr<const known> shared;
   if (argc != 5) {
-    std::fprintf(stderr, "usage: network_step NETWORK heft|spread LATENCY BANDWIDTH\n");
+    std::fprintf(stderr, "usage: network_step NETWORK heft|spread|data LATENCY BANDWIDTH\n");
     return 2;
   }
   if (!shared) {
-    shared = std::make_unique<const known>(argv[1], argv[2] == std::string_view{"spread"}, world.size(),
+    shared = std::make_unique<const known>(argv[1], argv[2], static_cast<std::size_t>(world.size()),
                                            weft::link{std::atof(argv[3]), std::atof(argv[4])});
   }
   const known& k = *shared;
