@@ -80,16 +80,28 @@ std::string range_of(const platform<>& p, const std::vector<device_id>& devices)
   return fmt::format("{} to {}", p.name(devices.front()), p.name(devices.back()));
 }
 
+double total_work(const workload& w) {
+  double sum = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    sum += w.work(v);
+  }
+  return sum;
+}
+
 /// A step on these devices; null if updates are to be sharded and there are none.
-std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, std::uint64_t batch,
+std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
                                          const std::vector<device_id>& devices, bool shard_updates,
                                          const cost::efficiency_table& table) {
   const auto ranks = devices.size();
+  const auto batch = whole.batch;
   auto step = std::make_unique<parallel_step>();
   step->in = tool::load_with_batch(o.model, o.modelling, batch / ranks);
   const auto bits = number_bits(step->in.model);
   const double element_bytes = o.modelling.numbers ? bytes_of(*o.modelling.numbers) : (bits != 0 ? bits : 32) / 8.0;
   const auto& one = step->in.model.ops;
+  if (total_work(one) > 0.95 * total_work(whole.model.ops)) {
+    throw error("it does as much work as the whole one; the model's batch is fixed");
+  }
   std::vector<placement> replicas;
   for (const device_id d : devices) {
     replicas.push_back(replica_on(d, one, target.devices));
@@ -180,7 +192,7 @@ parallel_answer data_parallel(const options& o, const tool::target& target, cons
       }
       std::unique_ptr<parallel_step> step;
       try {
-        step = make_step(o, target, in.batch, some, sharded, table);
+        step = make_step(o, target, in, some, sharded, table);
       } catch (const error& e) { // such as a model whose batch is fixed
         all.why_not = fmt::format("with a batch of {}: {}", in.batch / ranks, e.what());
         break;
