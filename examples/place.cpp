@@ -175,10 +175,12 @@ int run(int argc, char** argv) {
   const auto table = weft::cost::typical_efficiencies();
   tool::fit_ccr(o.modelling, in, target, table);
   auto notes = in.model.notes;
+  const auto model_notes = notes.size();
   if (o.memory_share < 1) {
     notes.push_back(fmt::format("memory: plans may use {:.4g} % of what the devices have, and sizes and shares of it "
                                 "are of that part", o.memory_share * 100));
   }
+  const std::vector<std::string> own_notes(notes.begin() + static_cast<std::ptrdiff_t>(model_notes), notes.end());
   const auto base = tool::make_estimate(o.modelling, in, target, table);
   const place::pinned_problem pinned{o, in.model.ops, devices,
                                      tool::make_costs(o.modelling, in, target, base, notes)};
@@ -212,7 +214,7 @@ int run(int argc, char** argv) {
                                     : place::search(o, problem, base, listeners);
   found.why = pinned.named(std::move(found.why));
   const bool splits = forced || place::compare(o, in, problem, found, split);
-  if (forced && o.from_plan.empty()) {
+  if (forced) {
     found.baselines = place::baselines(o, problem);
     found.bound = place::bound_on_any_split(problem);
   }
@@ -230,14 +232,18 @@ int run(int argc, char** argv) {
   const auto& model = splits ? split.best->in : in;
   if (splits) {
     notes = model.model.notes;
+    notes.insert(notes.end(), own_notes.begin(), own_notes.end());
     notes.insert(notes.end(), split.best->cost_notes.begin(), split.best->cost_notes.end());
+  }
+  if (o.parallel_given) {
+    o.assumed["parallel"] = {splits ? split.best->spec : "none"};
   }
   const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, model, run_problem, found, notes);
   if (o.of_own_ops && place::why_not_split(o, target, in).empty()) {
     notes.emplace_back("several devices may also split the batch, which this plan of the model's own ops does not do; "
                        "--parallel auto compares");
   }
-  if (!split.why_not.empty() && o.parallel_given) {
+  if (!split.why_not.empty() && split.ways.empty() && o.parallel_given) {
     notes.push_back("the batch is not split: " + split.why_not);
   }
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());

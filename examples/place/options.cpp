@@ -150,7 +150,7 @@ void take_from(const std::map<std::string, std::vector<std::string>>& made_with,
   }
 }
 
-/// `none`, `auto`, `data` or `data=N`.
+/// `none`, `auto`, `data`, `data=N`, and after that `,whole` or `,sharded`.
 void take_parallelism(const std::string& text, options& o) {
   using enum options::parallelism;
   const auto equals = std::min(text.find('='), text.size());
@@ -160,13 +160,24 @@ void take_parallelism(const std::string& text, options& o) {
     throw weft::error(fmt::format("--parallel {}: write none, auto, data, or data=N for N replicas",
                                   weft::io::in_quotes(text)));
   }
-  if (equals < text.size()) {
-    const auto fail = [](const std::string& problem) { throw weft::error(problem); };
-    o.replicas = weft::io::parse_number<std::uint32_t>(std::string_view{text}.substr(equals + 1), "--parallel data=",
-                                                       fail);
-    if (o.replicas < 2) {
-      throw weft::error("--parallel data=N: give at least 2 replicas, or --parallel none");
-    }
+  o.replicas = 0;
+  o.shard_updates.reset();
+  if (equals == text.size()) {
+    return;
+  }
+  const auto parts = weft::io::split(std::string_view{text}.substr(equals + 1), ',');
+  const auto fail = [](const std::string& problem) { throw weft::error(problem); };
+  o.replicas = weft::io::parse_number<std::uint32_t>(parts[0], "--parallel data=", fail);
+  if (o.replicas < 2) {
+    throw weft::error("--parallel data=N: give at least 2 replicas, or --parallel none");
+  }
+  if (parts.size() > 2 || (parts.size() == 2 && parts[1] != "whole" && parts[1] != "sharded")) {
+    throw weft::error(fmt::format("--parallel {}: after the number of replicas write nothing, whole or sharded, which "
+                                  "says how updates are done",
+                                  weft::io::in_quotes(text)));
+  }
+  if (parts.size() == 2) {
+    o.shard_updates = parts[1] == "sharded";
   }
 }
 
@@ -175,11 +186,14 @@ void check_parallelism(options& o) {
   using enum options::parallelism;
   const bool of_the_model = !o.pins.empty() || !o.out.empty() || !o.split.empty() || o.by_layers || o.max_batch ||
                             o.pareto || o.objective != objective::makespan;
-  if (o.parallel == data && of_the_model) {
-    throw weft::error("--parallel data makes a workload of several copies of the model, for the step time: leave "
-                      "--pin, -o, --split, --by-layer, --max-batch, --pareto and other objectives out");
+  if (o.parallel_given && o.parallel != none && of_the_model) {
+    throw weft::error("--parallel makes a workload of several copies of the model, for the step time: leave --pin, -o, "
+                      "--split, --by-layer, --max-batch, --pareto and other objectives out, or give --parallel none");
   }
-  if (!o.parallel_given && (of_the_model || !o.plan.empty() || !o.from_plan.empty())) {
+  if (o.parallel_given && o.parallel == automatic && !o.from_plan.empty()) {
+    throw weft::error("--from-plan takes the plan as it is, and --parallel auto looks for another one: leave it out");
+  }
+  if (!o.parallel_given && o.parallel == automatic && (of_the_model || !o.plan.empty() || !o.from_plan.empty())) {
     o.parallel = none;
     o.of_own_ops = o.from_plan.empty() && o.objective == objective::makespan && !o.pareto;
   }
@@ -254,7 +268,8 @@ options parse(int argc, char** argv) {
         "--parallel", [&o](const std::string& text) { take_parallelism(text, o); },
         "How several devices share the work of a step: auto, data (each device does a part of the batch, and\n"
         "gradients are all-reduced), data=N for N replicas, or none (each op once, on one device). With auto,\n"
-        "which is what happens without this option, the fastest of them")
+        "which is what happens without this option, the fastest of them. After data=N, \",sharded\" lets each\n"
+        "replica update a part of the parameters, and \",whole\" all of them")
       ->type_name("none|auto|data[=N]");
   const auto assumed = options_from(before);
   std::string objective = "makespan";

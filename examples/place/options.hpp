@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct options {
   std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
   enum class parallelism { automatic, none, data } parallel = parallelism::automatic;
   std::uint32_t replicas = 0; ///< of data parallelism; 0: as many as are fastest
+  std::optional<bool> shard_updates = {}; ///< … none: what is fastest
   bool parallel_given = false;
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split
   bool by_layers = false; ///< each layer on one device

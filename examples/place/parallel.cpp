@@ -5,7 +5,7 @@
 #include "weft/core/readable.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/data_parallel.hpp"
-#include "weft/partition/layer_split.hpp"
+#include "weft/report/names.hpp"
 #include "weft/validate/memory_shortage.hpp"
 
 #include <fmt/format.h>
@@ -50,12 +50,19 @@ std::vector<device_id> alike_devices(const platform<>& p) {
   return best;
 }
 
-/// All ops on the device; those that may not run there on the one that may and is nearest.
+/// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
+/// nearest.
 placement replica_on(device_id home, const workload& w, const platform<>& p) {
   const auto seconds = [&](device_id d) { return p.latency(d, home) + 1e6 / p.bandwidth(d, home); };
   placement where(w.num_ops(), home);
+  std::vector<kind_set> of_group(w.num_groups(), kind_set::all());
   for (const op_id v : ids(w.num_ops())) {
-    const auto kinds = w.kinds(v);
+    if (w.group(v) != none) {
+      of_group[w.group(v)] = of_group[w.group(v)] & w.kinds(v);
+    }
+  }
+  for (const op_id v : ids(w.num_ops())) {
+    const auto kinds = w.group(v) != none ? of_group[w.group(v)] : w.kinds(v);
     if (kinds.contains(p.kind(home))) {
       continue;
     }
@@ -77,7 +84,22 @@ double bytes_sent(const problem& p, const trace& run) {
 }
 
 std::string range_of(const platform<>& p, const std::vector<device_id>& devices) {
-  return fmt::format("{} to {}", p.name(devices.front()), p.name(devices.back()));
+  return fmt::format("{} to {}", report::device_name(p, devices.front()), report::device_name(p, devices.back()));
+}
+
+/// The type of an op that changes a variable in a way of its own; empty if there is none.
+std::string unknown_update(const workload& w) {
+  for (const op_id v : ids(w.num_ops())) {
+    auto type = w.type(v);
+    for (const std::string_view way : {"Resource", "Sparse"}) {
+      type.remove_prefix(type.starts_with(way) ? way.size() : 0);
+    }
+    if (type.starts_with("Assign") || (type.starts_with("Scatter") && type != "ScatterNd" && type != "ScatterND" &&
+                                       type != "ScatterElements" && type != "Scatter")) {
+      return std::string{w.type(v)};
+    }
+  }
+  return {};
 }
 
 double total_work(const workload& w) {
@@ -98,6 +120,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   step->in = tool::load_with_batch(o.model, o.modelling, batch / ranks);
   const auto bits = number_bits(step->in.model);
   const double element_bytes = o.modelling.numbers ? bytes_of(*o.modelling.numbers) : (bits != 0 ? bits : 32) / 8.0;
+  step->in.name = whole.name;
   const auto& one = step->in.model.ops;
   if (total_work(one) > 0.95 * total_work(whole.model.ops)) {
     throw error("it does as much work as the whole one; the model's batch is fixed");
@@ -111,8 +134,14 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   for (const tensor_id t : parallel::gradients(one)) {
     gradients += one.bytes(t);
   }
-  if (shard_updates && gradients == 0) {
-    return nullptr;
+  if (gradients == 0) {
+    if (const auto type = unknown_update(one); !type.empty()) {
+      throw error(fmt::format("it changes its variables by ops of type {}, of which nobody knows what is a gradient",
+                              type));
+    }
+    if (shard_updates) {
+      return nullptr;
+    }
   }
   const auto all_reduce =
     parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), target.devices, devices, o.contention,
@@ -126,9 +155,12 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   a.found = true;
   a.plan.placement = std::move(made.where);
   follow(o, *step->made, a);
+  step->spec = fmt::format("data={},{}", ranks, shard_updates ? "sharded" : "whole");
   a.strategy = fmt::format("data parallelism on {}, {} of {} samples each", range_of(target.devices, devices),
                            batch / ranks, batch);
-  if (made.buckets.size() > 0) {
+  if (made.buckets.empty()) {
+    a.strategy += "; nothing is trained, so nothing is summed up";
+  } else {
     a.strategy += fmt::format("; {} of gradients {} in {} bucket{} ({})", readable_bytes(made.gradient_bytes),
                               shard_updates ? "reduced and parameters gathered" : "all-reduced", made.buckets.size(),
                               made.buckets.size() == 1 ? "" : "s", to_string(all_reduce.algorithm));
@@ -136,7 +168,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   for (const auto& s : memory_shortages(*step->made, a.plan.placement, a.run)) {
     a.found = false;
     a.why = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(s.peak), readable_bytes(s.capacity),
-                        target.devices.name(s.device));
+                        report::device_name(target.devices, s.device));
     break;
   }
   return step;
@@ -152,6 +184,12 @@ report::way way_of(const problem& p, const answer& a, const std::string& name, s
           .peak_memory = static_cast<double>(memory.largest_peak()),
           .bytes_sent = bytes_sent(p, a.run),
           .status = a.found ? "" : a.why};
+}
+
+/// The fastest first, what does not fit last.
+void sort(std::vector<report::way>& ways) {
+  const auto rank = [](const report::way& w) { return std::pair{!w.status.empty(), w.step_seconds}; };
+  std::stable_sort(ways.begin(), ways.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 } // namespace
@@ -178,16 +216,23 @@ parallel_answer data_parallel(const options& o, const tool::target& target, cons
   parallel_answer all;
   const auto devices = alike_devices(target.devices);
   all.why_not = why_not_split(o, target, in);
-  bool first = true;
-  for (std::size_t ranks = devices.size(); ranks > 1 && all.why_not.empty(); --ranks) {
+  // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
+  bool whole_fits = true, sharded_fits = true, first = true;
+  constexpr std::size_t max_numbers = 6; // of devices
+  std::size_t tried = 0;
+  for (std::size_t ranks = devices.size(); ranks > 1 && sharded_fits && tried < max_numbers; --ranks) {
+    if (!all.why_not.empty()) {
+      break;
+    }
     if (in.batch % ranks != 0 || (o.replicas != 0 && o.replicas != ranks)) {
       continue;
     }
+    ++tried;
     on_stage(fmt::format("splitting the batch among {} devices", ranks));
     const std::vector<device_id> some(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(ranks));
-    bool fits = false;
     for (const bool sharded : {false, true}) {
-      if (sharded && fits && !first) { // saves memory; what it does to the time is much the same
+      const bool is_worthwhile = sharded ? first || !whole_fits : whole_fits; // its time is much the same
+      if (o.shard_updates ? *o.shard_updates != sharded : !is_worthwhile) {
         continue;
       }
       std::unique_ptr<parallel_step> step;
@@ -197,10 +242,12 @@ parallel_answer data_parallel(const options& o, const tool::target& target, cons
         all.why_not = fmt::format("with a batch of {}: {}", in.batch / ranks, e.what());
         break;
       }
-      if (!step) {
+      if (!step) { // nothing is updated
+        sharded_fits = whole_fits;
         continue;
       }
-      fits = step->found.found;
+      const bool fits = step->found.found;
+      (sharded ? sharded_fits : whole_fits) = fits;
       all.ways.push_back(way_of(*step->made, step->found,
                                 fmt::format("{} × data{}", ranks, sharded ? ", sharded updates" : ""), in.batch));
       if (fits && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
@@ -209,6 +256,7 @@ parallel_answer data_parallel(const options& o, const tool::target& target, cons
     }
     first = false;
   }
+  sort(all.ways);
   if (all.ways.empty() && all.why_not.empty()) {
     all.why_not = o.replicas != 0
                     ? fmt::format("a batch of {} cannot be split among {} of {} devices that are alike", in.batch,
@@ -219,7 +267,8 @@ parallel_answer data_parallel(const options& o, const tool::target& target, cons
 }
 
 lower_bound bound_on_any_split(const problem& whole) {
-  return {bound::area(whole.with_resident_demands()), lower_bound::rule::area};
+  // Without demands: parts may fit where the whole does not.
+  return {bound::area(whole.with_demands(std::vector<byte_count>(whole.num_components(), 0))), lower_bound::rule::area};
 }
 
 bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split) {
@@ -229,9 +278,7 @@ bool compare(const options& o, const tool::input& in, const problem& whole, answ
   if (found.found) {
     split.ways.push_back(way_of(whole, found, "each op on one device", in.batch));
   }
-  const auto rank = [](const report::way& w) { return std::pair{!w.status.empty(), w.step_seconds}; };
-  std::stable_sort(split.ways.begin(), split.ways.end(),
-                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  sort(split.ways);
   if (!split.best ||
       (found.found && found.run.makespan <= split.best->found.run.makespan * (1 + o.least_gain / 100))) {
     return false;

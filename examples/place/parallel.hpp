@@ -22,6 +22,7 @@ namespace place {
 /// A step made for several devices. It owns what its problem refers to.
 struct parallel_step {
   tool::input in; ///< the model with a replica's part of the batch; its ops are those of all replicas
+  std::string spec = {};                    ///< for --parallel, to make it again
   std::vector<std::string> cost_notes = {};
   std::unique_ptr<problem> made = {};
   answer found = {};

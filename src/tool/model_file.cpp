@@ -280,6 +280,9 @@ input load(const std::string& spec, const model_options& o) {
 }
 
 input load_with_batch(const std::string& spec, model_options o, std::uint64_t batch) {
+  if (o.cache && o.cache->batch != 0) {
+    o.cache->batch = batch;
+  }
   const auto at = spec.starts_with(zoo_prefix) ? spec.find('@') : spec.npos;
   if (at == spec.npos) {
     o.batch = batch;

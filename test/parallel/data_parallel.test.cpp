@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace data_parallel_test {
@@ -130,6 +131,96 @@ TEST_CASE("gradients: one per update, as large as the parameters") {
   CHECK(parallel::gradients(zoo::make_inference("mnist_conv@4")).empty());
 }
 
+/// A parameter, a product with a batch, and the update with the product's gradient.
+struct small_step {
+  workload_builder b;
+  op_id parameter = b.add_op({.bytes = 4000, .resident_bytes = 4000, .name = "w"});
+  op_id batch = b.add_op({.bytes = 800, .name = "x"});
+  op_id forward = add({parameter, batch}, 400, "y", "MatMul");
+  op_id gradient = add({forward, batch}, 4000, "dw", "MatMul");
+
+  op_id add(const std::vector<op_id>& reads, byte_count bytes, std::string name, std::string type) {
+    const op_id v = b.add_op({.work = 1e6, .bytes = bytes, .name = std::move(name), .type = std::move(type)});
+    for (const op_id from : reads) {
+      b.add_edge(from, v);
+    }
+    return v;
+  }
+  /// The names of the ops that make gradients.
+  std::vector<std::string> gradients() {
+    const workload w = std::move(b).build();
+    std::vector<std::string> names;
+    for (const tensor_id t : parallel::gradients(w)) {
+      names.emplace_back(w.name(w.producer(t)));
+    }
+    return names;
+  }
+};
+
+TEST_CASE("gradients: found by what follows from the parameters") {
+  using names = std::vector<std::string>;
+  SUBCASE("a rate that is a variable, and a parameter that only the group tells") {
+    small_step x;
+    const op_id rate = x.b.add_op({.bytes = 4, .resident_bytes = 4, .name = "rate"});
+    x.b.colocate(x.parameter, x.add({rate, x.gradient}, 8, "u", "ApplyGradientDescent"));
+    CHECK(x.gradients() == names{"dw"});
+  }
+  SUBCASE("a gradient whose op has state of its own") {
+    small_step x;
+    const op_id kept = x.b.add_op({.bytes = 4000, .resident_bytes = 64, .name = "dw2", .type = "MatMul"});
+    x.b.add_edge(x.gradient, kept);
+    x.add({x.parameter, kept}, 8, "u", "ApplyGradientDescent");
+    CHECK(x.gradients() == names{"dw2"});
+  }
+  SUBCASE("nobody tells the parameters") {
+    small_step x;
+    x.add({x.gradient}, 8, "u", "ApplyGradientDescent");
+    CHECK(x.gradients() == names{"dw"});
+  }
+  SUBCASE("a ratio that follows from the parameter") {
+    small_step x;
+    const op_id ratio = x.add({x.parameter, x.gradient}, 4, "ratio", "Norm");
+    x.add({x.parameter, ratio, x.gradient}, 8, "u", "ApplyMomentum");
+    CHECK(x.gradients() == names{"dw"});
+  }
+  SUBCASE("a counter in the group, and one that is read") {
+    small_step x;
+    const op_id counter = x.b.add_op({.bytes = 4, .resident_bytes = 4, .name = "power"});
+    const op_id read = x.add({counter}, 4, "power/read", "Identity");
+    x.b.colocate(x.parameter, counter);
+    x.b.colocate(x.parameter, x.add({x.parameter, read, x.gradient}, 8, "u", "ApplyAdam"));
+    CHECK(x.gradients() == names{"dw"});
+  }
+}
+
+TEST_CASE("data_parallel: gradients after an update are not reduced with those before it") {
+  small_step x;
+  const op_id u = x.add({x.parameter, x.gradient}, 8, "u", "ApplyGradientDescent");
+  const op_id second = x.b.add_op({.bytes = 4000, .resident_bytes = 4000, .name = "w2"});
+  const op_id again = x.add({second, x.batch}, 400, "y2", "MatMul");
+  x.b.add_control_edge(u, again);
+  const op_id dw2 = x.add({again, x.batch}, 4000, "dw2", "MatMul");
+  const op_id u2 = x.add({second, dw2}, 8, "u2", "ApplyGradientDescent");
+  x.b.add_control_edge(u2, x.add({}, 0, "all", "NoOp"));
+  const workload w = std::move(x.b).build();
+  const std::vector<placement> where{placement(w.num_ops(), 0), placement(w.num_ops(), 1)};
+  for (const bool sharded : {false, true}) {
+    const auto made =
+      parallel::data_parallel(w, where, parallel::ring_all_reduce(2), {.shard_updates = sharded}); // else a cycle
+    CHECK(made.buckets.size() == 2);
+    std::size_t waits = 0; // "y2" and "all" come after all parts of the parameters
+    for (const op_id v : ids(made.graph.num_ops())) {
+      if (const std::string name{made.graph.name(v)}; name.ends_with("/y2") || name.ends_with("/all")) {
+        const auto packs = replicas_before(made, v);
+        CHECK(std::find(packs.begin(), packs.end(), 0u) != packs.end());
+        CHECK(std::find(packs.begin(), packs.end(), 1u) != packs.end());
+        ++waits;
+      }
+    }
+    CHECK(waits == 4);
+  }
+}
+
 TEST_CASE("data_parallel: buckets hold as much as they may") {
   const workload step = zoo::make("mnist_conv@8"); // 13.1 MB of gradients, the largest 12.8 MB
   const auto ring = parallel::ring_all_reduce(2);
@@ -180,6 +271,15 @@ TEST_CASE("data_parallel: sharded updates hold a part of the state, and gather a
       const double state = resident(plain.graph) - resident(made.graph);
       const double slots = name[0] == 'm' ? 2 : 1; // Adam, momentum
       CHECK(state == doctest::Approx(slots * gradients * (replicas - 1) / replicas).epsilon(1e-3));
+      double work = 0;
+      for (const op_id v : ids(made.graph.num_ops())) {
+        work += is_update(made.graph.type(v)) ? made.graph.work(v) : 0;
+      }
+      double work_of_one = 0;
+      for (const op_id v : ids(step.num_ops())) {
+        work_of_one += is_update(step.type(v)) ? step.work(v) : 0;
+      }
+      CHECK(work == doctest::Approx(work_of_one));
       // As much is sent.
       const auto sent = [&](const parallel::parallel_workload& x) {
         double bytes = 0;
@@ -212,6 +312,10 @@ TEST_CASE("data_parallel: refuses what does not fit together") {
   auto where = each_on_its_own(step, 2);
   CHECK_THROWS_WITH_AS(parallel::data_parallel(step, where, parallel::ring_all_reduce(3)),
                        "data_parallel: 2 replicas for an all-reduce among 3", value_error);
+  CHECK_THROWS_WITH_AS(parallel::data_parallel(step, where, {2, 2, {{0, 7, 0, true}}}),
+                       "data_parallel: a message of the all-reduce goes from rank 0 to 7 with chunk 0; there are 2 "
+                       "ranks and 2 chunks",
+                       value_error);
   where[1].pop_back();
   CHECK_THROWS_AS(parallel::data_parallel(step, where, parallel::ring_all_reduce(2)), value_error);
 }

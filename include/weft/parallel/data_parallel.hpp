@@ -4,6 +4,8 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
+#include "weft/graph/topological_order.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/gradients.hpp"
@@ -27,7 +29,7 @@ struct gradient_bucket {
   std::vector<tensor_id> gradients = {}; ///< of the step, as they lie one after the other
   byte_count bytes = 0;
   std::vector<op_id> pack = {};   ///< by replica: cuts them into chunks, its outputs
-  std::vector<op_id> unpack = {}; ///< by replica: an output for each of their sums, or for its part of that
+  std::vector<op_id> unpack = {}; ///< by replica: an output for each of their sums, or of those it has a part of
 };
 
 /// A workload that was made for several devices, with the device of each op.
@@ -44,8 +46,8 @@ struct data_parallel_options {
   /// Gradients that become ready one after the other are reduced together, up to so many bytes; a larger one alone.
   /// The default is that of PyTorch's DistributedDataParallel.
   byte_count bucket_bytes = 25 * 1024 * 1024;
-  /// Each replica updates a part of every parameter, for which alone it holds the optimiser's state: gradients are
-  /// reduced to where their part is updated, and the new parameters gathered from there. As much is sent.
+  /// Each replica updates a part of each bucket's parameters, for which alone it holds the optimiser's state: gradients
+  /// are reduced to where their part is updated, and the new parameters gathered from there. As much is sent.
   bool shard_updates = false;
   double element_bytes = 4; ///< of a number in a gradient
 };
@@ -79,6 +81,14 @@ public:
       throw value_error("data_parallel", std::to_string(replicas.size()) + " replicas for an all-reduce among " +
                                            std::to_string(all_reduce.ranks));
     }
+    for (const auto& m : all_reduce.messages) {
+      if (m.from >= all_reduce.ranks || m.to >= all_reduce.ranks || m.chunk >= all_reduce.chunks) {
+        throw value_error("data_parallel", "a message of the all-reduce goes from rank " + std::to_string(m.from) +
+                                             " to " + std::to_string(m.to) + " with chunk " + std::to_string(m.chunk) +
+                                             "; there are " + std::to_string(all_reduce.ranks) + " ranks and " +
+                                             std::to_string(all_reduce.chunks) + " chunks");
+      }
+    }
     for (const auto& where : replicas) {
       if (where.size() != step.num_ops()) {
         throw value_error("data_parallel", "a placement of " + std::to_string(where.size()) + " ops for a step of " +
@@ -89,29 +99,41 @@ public:
 
   parallel_workload make() {
     reduced_.assign(replicas_.size(), {});
-    part_.assign(step_.num_ops(), 1);
+    updated_with_.assign(step_.num_ops(), none);
+    if (replicas_.size() > 1) {
+      fill_buckets(gradients(step_));
+    }
     if (o_.shard_updates && replicas_.size() > 1) {
       split_messages();
+      find_parts();
       find_sharded_ops();
     }
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       copy_ops_of(r);
     }
-    if (replicas_.size() > 1) {
-      reduce(gradients(step_));
+    for (std::size_t b = 0; b < made_.buckets.size(); ++b) {
+      reduce(b);
     }
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       connect(r);
     }
-    for (const auto& x : gathers_) {
-      gather(x);
+    for (std::size_t b = 0; b < made_.buckets.size() && is_sharded(); ++b) {
+      gather(b);
     }
     made_.graph = std::move(b_).build();
     return std::move(made_);
   }
 
 private:
-  op_id copy_of(std::uint32_t r, op_id v) const { return static_cast<op_id>(r * step_.num_ops() + v); }
+  /// `none` if the replica has no part of it.
+  op_id copy_of(std::uint32_t r, op_id v) const { return copy_[r * step_.num_ops() + v]; }
+  bool is_sharded() const { return !owner_.empty(); }
+  device_id device_of(const gradient_bucket& b, std::uint32_t r) const {
+    return replicas_[r][step_.producer(b.gradients.front())];
+  }
+  static std::string name_of(std::uint32_t r, const std::string& what) {
+    return "data_" + std::to_string(r) + "/" + what;
+  }
 
   void note(std::uint32_t r, device_id d, op_id origin) {
     made_.where.push_back(d);
@@ -121,13 +143,18 @@ private:
 
   void copy_ops_of(std::uint32_t r) {
     std::vector<op_id> first(step_.num_groups(), none);
-    const std::string prefix = "data_" + std::to_string(r) + "/";
     for (const op_id v : ids(step_.num_ops())) {
-      const op_id made = b_.add_op({.work = step_.work(v) * part_[v],
-                                    .resident_bytes = part_of(step_.resident_bytes(v), part_[v]),
+      const double part = updated_with_[v] == none ? 1 : part_[updated_with_[v]][r];
+      if (part == 0) {
+        copy_.push_back(none);
+        continue;
+      }
+      const op_id made = b_.add_op({.work = step_.work(v) * part,
+                                    .resident_bytes = part_of(step_.resident_bytes(v), part),
                                     .kinds = step_.kinds(v),
-                                    .name = prefix + std::string{step_.name(v)},
+                                    .name = name_of(r, std::string{step_.name(v)}),
                                     .type = std::string{step_.type(v)}});
+      copy_.push_back(made);
       for (const tensor_id t : step_.outputs(v)) {
         b_.add_output(made, step_.bytes(t));
       }
@@ -162,94 +189,127 @@ private:
     }
   }
 
-  /// Updates of gradients, and the state that nothing but updates reads, are there in parts.
-  void find_sharded_ops() {
-    const double part = 1.0 / static_cast<double>(replicas_.size());
-    for (const op_id v : ids(step_.num_ops())) {
-      const auto read_by = [&](bool updates) {
-        for (const tensor_id t : step_.outputs(v)) {
-          for (const op_id reader : step_.consumers(t)) {
-            if (step_.bytes(t) > 0 && is_update(step_.type(reader)) == updates) {
-              return true;
-            }
+  /// The part of each gradient that each replica updates: where it overlaps with the chunks of which that has the sum.
+  void find_parts() {
+    part_.assign(step_.num_tensors(), {});
+    for (const auto& b : made_.buckets) {
+      const auto sizes = chunk_sizes(b.bytes);
+      byte_count begin = 0; // of a gradient in the bucket
+      for (const tensor_id t : b.gradients) {
+        const byte_count end = begin + step_.bytes(t);
+        auto& parts = part_[t];
+        parts.assign(replicas_.size(), 0);
+        byte_count first = 0; // of a chunk
+        for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
+          const byte_count last = first + sizes[k];
+          if (std::max(first, begin) < std::min(last, end)) {
+            parts[owner_[k]] += static_cast<double>(std::min(last, end) - std::max(first, begin)) /
+                                static_cast<double>(end - begin);
           }
+          first = last;
         }
-        return false;
-      };
-      const bool is_state = step_.resident_bytes(v) > 0 && read_by(true) && !read_by(false);
-      part_[v] = is_update(step_.type(v)) || is_state ? part : 1;
+        begin = end;
+      }
     }
   }
 
-  /// Fills buckets in the order in which gradients become ready, those of each device apart.
-  void reduce(const std::vector<tensor_id>& ready) {
-    struct bucket {
-      device_id device = none; ///< in the first replica
-      byte_count bytes = 0;
-      std::vector<tensor_id> tensors = {};
-    };
-    std::vector<bucket> open;
+  /// Updates are there in the parts of their gradient, and so is state that nothing but updates with it reads.
+  void find_sharded_ops() {
+    for (const op_id v : ids(step_.num_ops())) {
+      for (const tensor_id t : step_.inputs(v)) {
+        if (is_update(step_.type(v)) && !part_[t].empty()) {
+          updated_with_[v] = t;
+          break;
+        }
+      }
+    }
+    for (const op_id v : ids(step_.num_ops())) {
+      tensor_id with = none;
+      bool same = step_.resident_bytes(v) > 0 && !is_update(step_.type(v));
+      for (const tensor_id t : step_.outputs(v)) {
+        for (const op_id reader : step_.consumers(t)) {
+          const tensor_id of_reader = is_update(step_.type(reader)) ? updated_with_[reader] : tensor_id{none};
+          same = same && of_reader != none && (with == none || with == of_reader);
+          with = of_reader;
+        }
+      }
+      updated_with_[v] = same && with != none ? with : updated_with_[v];
+    }
+  }
+
+  /// The most updates on a path to each op.
+  std::vector<std::uint32_t> updates_before() const {
+    std::vector<std::uint32_t> before(step_.num_ops(), 0);
+    for (const op_id v : graph::topological_order(step_)) {
+      for (const tensor_id t : step_.inputs(v)) {
+        const op_id from = step_.producer(t);
+        before[v] = std::max(before[v], before[from] + (is_update(step_.type(from)) ? 1 : 0));
+      }
+    }
+    return before;
+  }
+
+  /// Fills buckets in the order in which gradients become ready, those of each device apart. Gradients that are made
+  /// after some update, such as those of a second optimiser, are in later buckets than those before it.
+  void fill_buckets(const std::vector<tensor_id>& ready) {
+    const auto before = updates_before();
+    std::vector<gradient_bucket> open;
     for (const tensor_id t : ready) {
       const device_id d = replicas_[0][step_.producer(t)];
-      auto at = std::find_if(open.begin(), open.end(), [d](const bucket& x) { return x.device == d; });
+      const auto level = before[step_.producer(t)];
+      auto at = std::find_if(open.begin(), open.end(), [&](const auto& b) {
+        return device_of(b, 0) == d && before[step_.producer(b.gradients.front())] == level;
+      });
       if (at != open.end() && at->bytes + step_.bytes(t) > o_.bucket_bytes) {
-        reduce_together(at->tensors, at->bytes);
+        made_.buckets.push_back(std::move(*at));
         open.erase(at);
         at = open.end();
       }
       if (at == open.end()) {
-        at = open.insert(at, bucket{.device = d});
+        at = open.insert(at, gradient_bucket{});
       }
-      at->tensors.push_back(t);
+      at->gradients.push_back(t);
       at->bytes += step_.bytes(t);
       made_.gradient_bytes += step_.bytes(t);
     }
-    for (const auto& rest : open) {
-      reduce_together(rest.tensors, rest.bytes);
-    }
+    made_.buckets.insert(made_.buckets.end(), open.begin(), open.end());
   }
 
-  void reduce_together(const std::vector<tensor_id>& tensors, byte_count bytes) {
-    const auto number = std::to_string(made_.buckets.size());
-    auto& bucket = made_.buckets.emplace_back(gradient_bucket{.gradients = tensors, .bytes = bytes});
-    const auto chunks = all_reduce_.chunks;
-    const auto sizes = chunk_sizes(bytes);
+  void reduce(std::size_t number) {
+    auto& bucket = made_.buckets[number];
+    const auto name = "all_reduce_" + std::to_string(number);
+    const auto sizes = chunk_sizes(bucket.bytes);
     std::vector<op_output> have;
-    std::vector<device_id> device;
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
-      device.push_back(replicas_[r][step_.producer(tensors.front())]);
-      const op_id pack = b_.add_op({.name = "data_" + std::to_string(r) + "/all_reduce_" + number + "/pack",
-                                    .type = collective_types::pack});
+      const device_id d = device_of(bucket, r);
+      const op_id pack = b_.add_op({.name = name_of(r, name + "/pack"), .type = collective_types::pack});
       bucket.pack.push_back(pack);
-      note(r, device[r], none);
-      for (const tensor_id t : tensors) {
+      note(r, d, none);
+      for (const tensor_id t : bucket.gradients) {
         const op_id v = step_.producer(t);
-        if (replicas_[r][v] != device[r]) {
-          throw value_error("data_parallel", "the gradients '" + std::string{step_.name(step_.producer(tensors[0]))} +
-                                               "' and '" + std::string{step_.name(v)} +
-                                               "' are on one device in replica 0, but not in replica " +
-                                               std::to_string(r));
+        if (replicas_[r][v] != d) {
+          throw value_error("data_parallel",
+                            "the gradients '" + std::string{step_.name(step_.producer(bucket.gradients.front()))} +
+                              "' and '" + std::string{step_.name(v)} +
+                              "' are on one device in replica 0, but not in replica " + std::to_string(r));
         }
         b_.add_edge(copy_of(r, v), pack, t - *step_.outputs(v).begin());
       }
-      for (std::uint32_t k = 0; k < chunks; ++k) {
-        b_.add_output(pack, sizes[k]);
-        have.push_back({pack, k});
+      for (std::uint32_t k = 0; k < sizes.size(); ++k) {
+        have.push_back({pack, b_.add_output(pack, sizes[k])});
       }
     }
-    const bool sharded = !owner_.empty();
-    add_collective(b_, sharded ? scatter_ : all_reduce_, sizes, have, "all_reduce_" + number, o_.element_bytes,
-                   [&](std::uint32_t r, op_id) { note(r, device[r], none); });
+    add_collective(b_, is_sharded() ? scatter_ : all_reduce_, sizes, have, name, o_.element_bytes,
+                   [&](std::uint32_t r, op_id) { note(r, device_of(bucket, r), none); });
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
-      const op_id unpack = add_unpack(r, device[r], number, have, sharded);
+      const op_id unpack = add_unpack(bucket, r, name + "/unpack", have, is_sharded());
       bucket.unpack.push_back(unpack);
-      for (const tensor_id t : tensors) {
-        const auto there = part_of(step_.bytes(t), sharded ? 1.0 / static_cast<double>(replicas_.size()) : 1);
-        reduced_[r].emplace_back(t, op_output{unpack, b_.add_output(unpack, there)});
+      for (const tensor_id t : bucket.gradients) {
+        const double part = is_sharded() ? part_[t][r] : 1;
+        if (part > 0) {
+          reduced_[r].emplace_back(t, op_output{unpack, b_.add_output(unpack, part_of(step_.bytes(t), part))});
+        }
       }
-    }
-    if (sharded) {
-      gathers_.push_back({number, tensors, sizes, std::move(device)});
     }
   }
 
@@ -266,11 +326,10 @@ private:
   }
 
   /// Reads all chunks that rank r has, or only those of which it has the sum.
-  op_id add_unpack(std::uint32_t r, device_id d, const std::string& number, const std::vector<op_output>& have,
-                   bool own) {
-    const op_id unpack = b_.add_op({.name = "data_" + std::to_string(r) + "/all_reduce_" + number + "/unpack",
-                                    .type = collective_types::unpack});
-    note(r, d, none);
+  op_id add_unpack(const gradient_bucket& b, std::uint32_t r, const std::string& name,
+                   const std::vector<op_output>& have, bool own) {
+    const op_id unpack = b_.add_op({.name = name_of(r, name), .type = collective_types::unpack});
+    note(r, device_of(b, r), none);
     for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
       if (!own || owner_[k] == r) {
         const auto& [op, output] = have[std::size_t{r} * all_reduce_.chunks + k];
@@ -280,38 +339,56 @@ private:
     return unpack;
   }
 
-  /// A bucket whose parameters are to be gathered after their updates.
-  struct gathered {
-    std::string number;
-    std::vector<tensor_id> gradients;
-    std::vector<byte_count> sizes; ///< of the chunks
-    std::vector<device_id> device; ///< by replica
-  };
-
-  void gather(const gathered& x) {
+  /// Gathers a bucket's parameters after their updates.
+  void gather(std::size_t number) {
+    const auto& bucket = made_.buckets[number];
+    const auto name = "all_gather_" + std::to_string(number);
+    const auto sizes = chunk_sizes(bucket.bytes);
     std::vector<op_output> have(std::size_t{all_reduce_.ranks} * all_reduce_.chunks);
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
-      const op_id parts = b_.add_op({.name = "data_" + std::to_string(r) + "/all_gather_" + x.number + "/parameters",
-                                     .type = collective_types::unpack}); // they are where they are sent from
-      note(r, x.device[r], none);
-      for (const tensor_id t : x.gradients) {
+      const op_id parts = b_.add_op({.name = name_of(r, name + "/parameters"), // they are where they are sent from
+                                     .type = collective_types::unpack});
+      note(r, device_of(bucket, r), none);
+      for (const tensor_id t : bucket.gradients) {
         for (const op_id reader : step_.consumers(t)) {
-          if (is_update(step_.type(reader))) {
+          if (is_update(step_.type(reader)) && copy_of(r, reader) != none) {
             b_.add_control_edge(copy_of(r, reader), parts);
           }
         }
       }
       for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
         if (owner_[k] == r) {
-          have[std::size_t{r} * all_reduce_.chunks + k] = {parts, b_.add_output(parts, x.sizes[k])};
+          have[std::size_t{r} * all_reduce_.chunks + k] = {parts, b_.add_output(parts, sizes[k])};
         }
       }
     }
-    add_collective(b_, gather_, x.sizes, have, "all_gather_" + x.number, o_.element_bytes,
-                   [&](std::uint32_t r, op_id) { note(r, x.device[r], none); });
+    add_collective(b_, gather_, sizes, have, name, o_.element_bytes,
+                   [&](std::uint32_t r, op_id) { note(r, device_of(bucket, r), none); });
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
-      add_unpack(r, x.device[r], x.number + "/gathered", have, false);
+      const op_id all = add_unpack(bucket, r, name + "/unpack", have, false);
+      for (const op_id reader : after_updates(bucket)) {
+        b_.add_control_edge(all, copy_of(r, reader));
+      }
     }
+  }
+
+  /// What follows the updates of a bucket, in order.
+  std::vector<op_id> after_updates(const gradient_bucket& b) const {
+    std::vector<op_id> found;
+    for (const tensor_id t : b.gradients) {
+      for (const op_id update : step_.consumers(t)) {
+        for (const tensor_id done : step_.outputs(update)) {
+          for (const op_id reader : step_.consumers(done)) {
+            if (is_update(step_.type(update)) && !is_update(step_.type(reader))) {
+              found.push_back(reader);
+            }
+          }
+        }
+      }
+    }
+    weft::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
   }
 
   /// The edges of a replica; its updates read the sums instead of its own gradients.
@@ -323,6 +400,9 @@ private:
     for (const tensor_id t : ids(step_.num_tensors())) {
       const op_id v = step_.producer(t);
       for (const op_id reader : step_.consumers(t)) {
+        if (copy_of(r, v) == none || copy_of(r, reader) == none) {
+          continue;
+        }
         if (sum[t].op != none && is_update(step_.type(reader))) {
           b_.add_edge(sum[t].op, copy_of(r, reader), sum[t].output);
         } else {
@@ -339,10 +419,11 @@ private:
   workload_builder b_;
   parallel_workload made_;
   std::vector<std::vector<std::pair<tensor_id, op_output>>> reduced_; ///< by replica
-  std::vector<double> part_;         ///< by op: of it in each replica
-  collective scatter_, gather_;      ///< if updates are sharded
-  std::vector<std::uint32_t> owner_; ///< … by chunk; empty if they are not
-  std::vector<gathered> gathers_;
+  std::vector<op_id> copy_;               ///< by replica and op
+  std::vector<tensor_id> updated_with_;   ///< by op: the gradient in whose parts it is there; `none`: as a whole
+  std::vector<std::vector<double>> part_; ///< if updates are sharded: by gradient and replica
+  collective scatter_, gather_;
+  std::vector<std::uint32_t> owner_; ///< by chunk; empty if updates are not sharded
 };
 
 } // namespace detail

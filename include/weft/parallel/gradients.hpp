@@ -14,63 +14,94 @@
 
 namespace weft::parallel {
 
+namespace detail {
+
+/// The ops that hold the parameters which each update changes: what holds resident bytes among its inputs' producers,
+/// and what does in its colocation group, unless that is less than what the inputs bring, as counters and rates are.
+template <class Workload>
+class parameter_holders {
+public:
+  explicit parameter_holders(const Workload& w) : w_{w}, in_group_(w.num_groups()) {
+    for (const op_id v : ids(w.num_ops())) {
+      if (w.group(v) != none && w.resident_bytes(v) > 0) {
+        in_group_[w.group(v)].push_back(v);
+      }
+    }
+  }
+  std::vector<op_id> of(op_id update) const {
+    std::vector<op_id> found;
+    byte_count most = 0;
+    for (const tensor_id t : w_.inputs(update)) {
+      if (const op_id v = w_.producer(t); w_.bytes(t) > 0 && w_.resident_bytes(v) > 0 && w_.inputs(v).empty()) {
+        found.push_back(v);
+        most = std::max(most, w_.resident_bytes(v));
+      }
+    }
+    if (w_.group(update) != none) {
+      for (const op_id v : in_group_[w_.group(update)]) {
+        if (v != update && w_.resident_bytes(v) >= most) {
+          found.push_back(v);
+        }
+      }
+    }
+    return found;
+  }
+
+private:
+  const Workload& w_;
+  std::vector<std::vector<op_id>> in_group_;
+};
+
+} // namespace detail
+
 /// The tensors that update ops (`is_update`) read and that follow from the parameters which they update: gradients,
-/// not learning rates or the optimiser's state. The parameters are what holds resident bytes among what the update
-/// reads, or else in its colocation group. Each tensor once, in a topological order of the ops that make them.
-/// Complexity: O((n + m) ⌈updates / 64⌉).
+/// not learning rates, nor the optimiser's state, nor numbers that scale a gradient. Where nobody tells which
+/// parameters an update changes, all that it reads and that is computed. Each tensor once, in a topological order of
+/// the ops that make them. Complexity: O((n + m) ⌈updates / 64⌉).
 template <named_workload Workload>
 std::vector<tensor_id> gradients(const Workload& w) {
   const auto order = graph::topological_order(w);
+  const detail::parameter_holders<Workload> holders{w};
   std::vector<op_id> updates;
   for (const op_id v : ids(w.num_ops())) {
     if (is_update(w.type(v))) {
       updates.push_back(v);
     }
   }
-  std::vector<std::vector<op_id>> group(w.num_groups());
-  for (const op_id v : ids(w.num_ops())) {
-    if (w.group(v) != none && w.resident_bytes(v) > 0) {
-      group[w.group(v)].push_back(v);
-    }
-  }
-  const auto holders = [&](op_id update) {
-    std::vector<op_id> found;
-    for (const tensor_id t : w.inputs(update)) {
-      if (w.bytes(t) > 0 && w.resident_bytes(w.producer(t)) > 0) {
-        found.push_back(w.producer(t));
-      }
-    }
-    if (found.empty() && w.group(update) != none) {
-      found = group[w.group(update)];
-    }
-    std::erase(found, update);
-    return found;
-  };
   std::vector<bool> is_gradient(w.num_tensors(), false);
-  std::vector<std::uint64_t> follows(w.num_ops()); // by op, a bit per update whose parameters it follows from
+  std::vector<std::uint64_t> holds(w.num_ops()), follows(w.num_ops()); // by op, a bit per update
   for (std::size_t first = 0; first < updates.size(); first += 64) {
     const auto count = std::min<std::size_t>(64, updates.size() - first);
+    std::fill(holds.begin(), holds.end(), 0);
     std::fill(follows.begin(), follows.end(), 0);
-    std::vector<std::uint64_t> starts(w.num_ops(), 0);
+    std::uint64_t known = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      for (const op_id v : holders(updates[first + i])) {
-        starts[v] |= std::uint64_t{1} << i;
+      for (const op_id v : holders.of(updates[first + i])) {
+        holds[v] |= std::uint64_t{1} << i;
+        known |= std::uint64_t{1} << i;
       }
     }
     for (const op_id v : order) {
       for (const tensor_id t : w.inputs(v)) {
         const op_id from = w.producer(t);
         if (w.bytes(t) > 0 && !is_update(w.type(from))) {
-          follows[v] |= follows[from] | starts[from];
+          follows[v] |= follows[from] | holds[from];
         }
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
-      for (const tensor_id t : w.inputs(updates[first + i])) {
+      const auto bit = std::uint64_t{1} << i;
+      const auto may_be = [&](tensor_id t) {
         const op_id from = w.producer(t);
-        if (w.bytes(t) > 0 && w.resident_bytes(from) == 0 && (follows[from] >> i & 1) != 0) {
-          is_gradient[t] = true;
-        }
+        return w.bytes(t) > 0 && ((known & bit) != 0 ? (follows[from] & bit) != 0 && (holds[from] & bit) == 0
+                                                     : !w.inputs(from).empty());
+      };
+      byte_count most = 0;
+      for (const tensor_id t : w.inputs(updates[first + i])) {
+        most = may_be(t) ? std::max(most, w.bytes(t)) : most;
+      }
+      for (const tensor_id t : w.inputs(updates[first + i])) {
+        is_gradient[t] = is_gradient[t] || (may_be(t) && 2 * w.bytes(t) >= most);
       }
     }
   }

@@ -173,8 +173,10 @@ inline void write_ways(std::ostream& out, const placed_model& m) {
   }
   begin_section(out, "ways", "Ways to share the work");
   begin_table(out, "ways", {"Way", "", "Step time#", "Samples per second#", "Peak memory#", "Sent#", "Remark"});
+  bool found = false; // ways may take equally long
   for (const auto& w : m.about.ways) {
-    const bool own = w.step_seconds == m.step_seconds() && w.status.empty();
+    const bool own = !found && w.step_seconds == m.step_seconds() && w.status.empty();
+    found = found || own;
     out << "<tr" << (own ? " class=\"best\"" : w.status.empty() ? "" : " class=\"failed\"") << "><th scope=\"row\">"
         << escape_html(w.name) << (own ? " <span class=\"badge\">this plan</span>" : "") << "</th><td class=\"bar\">"
         << "<i style=\"width:" << fixed(longest > 0 ? 100 * w.step_seconds / longest : 0, 1) << "%\"></i></td>";
