@@ -21,7 +21,7 @@
 namespace weft::shard::detail {
 
 /// Other variants for some nodes.
-using changes = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using node_changes = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 /// The cost of a choice, with fines for each byte beyond the limit.
 inline double fined_cost(const core& c, const weights& w, const choice& x, std::span<const double> fines) {
@@ -44,7 +44,7 @@ public:
 
   /// Returns what to change in `from`, or nothing if nothing at least as good was found. `over()` says whether to stop.
   template <class Over>
-  changes operator()(const choice& from, std::span<const double> prices, std::span<const double> fines,
+  node_changes operator()(const choice& from, std::span<const double> prices, std::span<const double> fines,
                      std::uint64_t seed, Over over) {
     rng random{seed};
     const bool fined = !fines.empty() && !from.value().feasible();
@@ -58,7 +58,7 @@ public:
       price_[t] = factor * prices[t];
     }
     const auto nodes = elimination_.nodes();
-    changes best;
+    node_changes best;
     auto best_value = from.value();
     double best_fined = fined ? fined_cost(core_, weights_, from, fines) : 0;
     double length = 1;
@@ -213,7 +213,7 @@ private:
   std::vector<char> mark_;
   std::vector<std::uint32_t> nodes_, x_;
   std::optional<choice> work_;
-  changes to_;
+  node_changes to_;
 };
 
 } // namespace weft::shard::detail

@@ -189,7 +189,7 @@ private:
       static_cast<unsigned>(std::min<std::uint64_t>(tasks_per_round * moves_per_task, left - sweeps_now));
     const unsigned first = with_messages ? 1 : 0;
     const unsigned for_best = walker_ ? tasks_per_round / 2 : tasks_per_round;
-    std::vector<changes> found(tasks_per_round);
+    std::vector<node_changes> found(tasks_per_round);
     const choice best = *best_;
     if (best_fines_.empty()) {
       best_fines_ = first_fines();
@@ -243,7 +243,7 @@ private:
     }
   }
 
-  changes search_from(const choice& from, std::span<const double> fines, unsigned begin, unsigned end) {
+  node_changes search_from(const choice& from, std::span<const double> fines, unsigned begin, unsigned end) {
     auto searcher = take();
     choice now = from;
     std::vector<char> touched(core_.num_nodes());
@@ -258,7 +258,7 @@ private:
       }
     }
     give(std::move(searcher));
-    changes all;
+    node_changes all;
     for (const auto v : ids(touched.size())) {
       if (touched[v] != 0 && now.variants()[v] != from.variants()[v]) {
         all.emplace_back(v, now.variants()[v]);
@@ -268,7 +268,7 @@ private:
   }
 
   /// Takes changes that are no worse where others have been taken before; whether they are better.
-  bool merge(choice& into, const changes& found, std::span<const double> fines) {
+  bool merge(choice& into, const node_changes& found, std::span<const double> fines) {
     if (found.empty()) {
       return false;
     }
