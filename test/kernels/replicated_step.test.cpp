@@ -12,7 +12,7 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,12 +20,12 @@ namespace kernels_replicated_step_test {
 
 using namespace test;
 
-constexpr int num_steps = 3;
+constexpr std::size_t num_steps = 3;
 
 std::vector<double> losses_of_whole(const kernels::training_net& net) {
   auto step = net.bind();
   std::vector<double> losses;
-  for (int i = 0; i < num_steps; ++i) {
+  for (std::size_t i = 0; i < num_steps; ++i) {
     run_in_order(step);
     losses.push_back(step.values(net.losses[0])[0]);
   }
@@ -50,7 +50,7 @@ std::vector<double> losses_of_parts(const kernels::training_net& whole, const ke
   weft::execute::memory memory{program};
   weft::static_executor run{program};
   std::vector<double> losses;
-  for (int i = 0; i < num_steps; ++i) {
+  for (std::size_t i = 0; i < num_steps; ++i) {
     run(step, memory).rethrow();
     double sum = 0;
     for (std::size_t r = 0; r < count; ++r) {
@@ -81,7 +81,7 @@ TEST_CASE("replicated_step: replicas train as the whole batch does") {
           const auto losses = losses_of_parts(whole, part, batch, all_reduce, bucket);
           CAPTURE(count);
           CAPTURE(bucket);
-          for (int i = 0; i < num_steps; ++i) {
+          for (std::size_t i = 0; i < num_steps; ++i) {
             CHECK(losses[i] == doctest::Approx(expected[i]).epsilon(1e-5));
           }
         }
