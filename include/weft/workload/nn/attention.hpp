@@ -44,8 +44,17 @@ inline tensor batch_matmul(const tensor& a, const tensor& b, bool adjoint_a = fa
     return {dx, dy};
   };
   const double work = 2 * detail::flop(element_count(dims)) * detail::flop(inner);
-  return a.net().add_tensor(
-    {.type = "BatchMatMulV2", .inputs = {a, b}, .outputs = {{std::move(dims)}}, .work = work, .gradient = gradient});
+  std::string batch; // axes of the matrices' numbers
+  for (std::size_t d = 0; d + 2 < rank; ++d) {
+    batch += static_cast<char>('A' + d);
+  }
+  return a.net().add_tensor({.type = "BatchMatMulV2",
+                             .inputs = {a, b},
+                             .outputs = {{std::move(dims)}},
+                             .work = work,
+                             .gradient = gradient,
+                             .axes = batch + (adjoint_a ? "km," : "mk,") + batch + (adjoint_b ? "nk->" : "kn->") +
+                                     batch + "mn"});
 }
 
 /// Exponentials along the innermost extent, scaled to sum up to 1. The gradient reads the result.

@@ -127,7 +127,8 @@ inline tensor matmul(const tensor& a, const tensor& b, bool transpose_a = false,
                              .inputs = {a, b},
                              .outputs = {{{m, n}}},
                              .work = 2 * detail::flop(m) * detail::flop(n) * detail::flop(k),
-                             .gradient = gradient});
+                             .gradient = gradient,
+                             .axes = std::string{transpose_a ? "km" : "mk"} + (transpose_b ? ",nk->mn" : ",kn->mn")});
 }
 
 inline tensor operator+(const tensor& a, const tensor& b) {

@@ -32,11 +32,14 @@ inline tensor reduce(const char* type, const tensor& x, const std::vector<std::s
     require(axis < kept.size(), type, text(kept) + " has no axis " + std::to_string(axis));
   }
   extents dims;
+  std::string from, to; // the index expression
   for (std::size_t i = 0; i < kept.size(); ++i) {
+    from += static_cast<char>('a' + i);
     if (axes.empty() || std::find(axes.begin(), axes.end(), i) != axes.end()) {
       kept[i] = 1;
     } else {
       dims.push_back(kept[i]);
+      to += from.back();
     }
   }
   const auto rank = std::max<std::uint64_t>(1, kept.size());
@@ -46,8 +49,12 @@ inline tensor reduce(const char* type, const tensor& x, const std::vector<std::s
     return {divide ? g / call.net.data("Const", "Const", {}) : g};
   };
   const auto named = x.net().constant("Const", {axes.empty() ? rank : axes.size()});
-  return x.net().add_tensor(
-    {.type = type, .inputs = {x, named}, .outputs = {{dims}}, .work = flop(x.elements()), .gradient = gradient});
+  return x.net().add_tensor({.type = type,
+                             .inputs = {x, named},
+                             .outputs = {{dims}},
+                             .work = flop(x.elements()),
+                             .gradient = gradient,
+                             .axes = from + "->" + to});
 }
 } // namespace detail
 

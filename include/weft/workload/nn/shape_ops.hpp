@@ -30,7 +30,17 @@ inline tensor transpose(const tensor& x, std::vector<std::size_t> permutation) {
     return {transpose(call.dy[0], inverse)};
   };
   const auto axes = x.net().constant("transpose/perm", {permutation.size()});
-  return detail::data_op("Transpose", {x, axes}, dims, gradient, "transpose");
+  std::string from, to;
+  for (std::size_t i = 0; i < permutation.size(); ++i) {
+    from += static_cast<char>('a' + i);
+    to += static_cast<char>('a' + permutation[i]);
+  }
+  return x.net().add_tensor({.type = "Transpose",
+                             .inputs = {x, axes},
+                             .outputs = {{std::move(dims), x.type().element_bytes}},
+                             .gradient = gradient,
+                             .name = "transpose",
+                             .axes = from + "->" + to});
 }
 
 /// Joins tensors along an axis. Throws `value_error` if the other extents differ.
