@@ -191,12 +191,13 @@ int run(int argc, char** argv) {
 
   place::parallel_answer split;
   if (o.parallel != options::parallelism::none) {
-    split = place::data_parallel(o, target, in, table, on_stage);
+    split = place::share_work(o, target, in, table, on_stage);
   }
-  const bool forced = o.parallel == options::parallelism::data;
+  const bool forced = o.parallel == options::parallelism::data || o.parallel == options::parallelism::tensor;
   if (forced && !split.best) {
     line.clear();
-    throw weft::error("--parallel data: " + (split.ways.empty() ? split.why_not : split.ways.front().status));
+    throw weft::error(fmt::format("--parallel {}: {}", o.parallel == options::parallelism::data ? "data" : "tensor",
+                                  split.ways.empty() ? split.why_not : split.ways.front().status));
   }
   line.show(o.from_plan.empty() ? "searching" : "running the plan again");
   const place::listeners listeners{
@@ -244,7 +245,7 @@ int run(int argc, char** argv) {
                        "--parallel auto compares");
   }
   if (!split.why_not.empty() && split.ways.empty() && o.parallel_given) {
-    notes.push_back("the batch is not split: " + split.why_not);
+    notes.push_back("the work is not shared: " + split.why_not);
   }
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   if (o.objective == place::objective::period) {

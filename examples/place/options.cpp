@@ -44,6 +44,7 @@ std::string footer() {
     "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n"
     "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
     "  place zoo:resnet50@256 --platform dgx_a100 --parallel data\n"
+    "  place zoo:gpt2_xl@1:inference --platform dgx_a100 --parallel tensor=8\n"
     "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
     "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
     "  place zoo:bert_base --platform pcie_4gpu --contention none --budget 30\n"
@@ -155,25 +156,28 @@ void take_parallelism(const std::string& text, options& o) {
   using enum options::parallelism;
   const auto equals = std::min(text.find('='), text.size());
   const auto name = std::string_view{text}.substr(0, equals);
-  o.parallel = name == "none" ? none : name == "data" ? data : automatic;
-  if ((name != "none" && name != "data" && name != "auto") || (name != "data" && equals < text.size())) {
-    throw weft::error(fmt::format("--parallel {}: write none, auto, data, or data=N for N replicas",
+  o.parallel = name == "none" ? none : name == "data" ? data : name == "tensor" ? tensor : automatic;
+  if ((o.parallel == automatic && name != "auto") ||
+      ((o.parallel == automatic || o.parallel == none) && equals < text.size())) {
+    throw weft::error(fmt::format("--parallel {}: write none, auto, data or tensor, or data=N or tensor=N for N "
+                                  "devices",
                                   weft::io::in_quotes(text)));
   }
-  o.replicas = 0;
+  o.ranks = 0;
   o.shard_updates.reset();
   if (equals == text.size()) {
     return;
   }
   const auto parts = weft::io::split(std::string_view{text}.substr(equals + 1), ',');
   const auto fail = [](const std::string& problem) { throw weft::error(problem); };
-  o.replicas = weft::io::parse_number<std::uint32_t>(parts[0], "--parallel data=", fail);
-  if (o.replicas < 2) {
-    throw weft::error("--parallel data=N: give at least 2 replicas, or --parallel none");
+  o.ranks = weft::io::parse_number<std::uint32_t>(parts[0], fmt::format("--parallel {}=", name).c_str(), fail);
+  if (o.ranks < 2) {
+    throw weft::error(fmt::format("--parallel {}=N: give at least 2 devices, or --parallel none", name));
   }
-  if (parts.size() > 2 || (parts.size() == 2 && parts[1] != "whole" && parts[1] != "sharded")) {
-    throw weft::error(fmt::format("--parallel {}: after the number of replicas write nothing, whole or sharded, which "
-                                  "says how updates are done",
+  if (parts.size() > 2 ||
+      (parts.size() == 2 && (o.parallel == tensor || (parts[1] != "whole" && parts[1] != "sharded")))) {
+    throw weft::error(fmt::format("--parallel {}: after the number of devices write nothing, or for data whole or "
+                                  "sharded, which says how updates are done",
                                   weft::io::in_quotes(text)));
   }
   if (parts.size() == 2) {
@@ -266,11 +270,12 @@ options parse(int argc, char** argv) {
     app
       .add_option_function<std::string>(
         "--parallel", [&o](const std::string& text) { take_parallelism(text, o); },
-        "How several devices share the work of a step: auto, data (each device does a part of the batch, and\n"
-        "gradients are all-reduced), data=N for N replicas, or none (each op once, on one device). With auto,\n"
-        "which is what happens without this option, the fastest of them. After data=N, \",sharded\" lets each\n"
-        "replica update a part of the parameters, and \",whole\" all of them")
-      ->type_name("none|auto|data[=N]");
+        "How several devices share the work of a step: none (each op once, on one device), data (each device does\n"
+        "a part of the batch, and gradients are all-reduced), tensor (each op is split along the axis that suits\n"
+        "best, for bundled networks), data=N or tensor=N for N devices, or auto, which is what happens without\n"
+        "this option: the fastest of them. After data=N, \",sharded\" lets each replica update a part of the\n"
+        "parameters, and \",whole\" all of them")
+      ->type_name("none|auto|data[=N]|tensor[=N]");
   const auto assumed = options_from(before);
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")

@@ -46,9 +46,9 @@ struct options {
   weft::io::plan_record made = {}; ///< what that file has
   std::map<std::string, std::vector<std::string>> assumed = {}; ///< the options that change the model or its costs
   std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
-  enum class parallelism { automatic, none, data } parallel = parallelism::automatic;
-  std::uint32_t replicas = 0; ///< of data parallelism; 0: as many as are fastest
-  std::optional<bool> shard_updates = {}; ///< … none: what is fastest
+  enum class parallelism { automatic, none, data, tensor } parallel = parallelism::automatic;
+  std::uint32_t ranks = 0; ///< that share the work; 0: as many as are fastest
+  std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
   bool parallel_given = false;
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split
   bool by_layers = false; ///< each layer on one device

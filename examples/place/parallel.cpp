@@ -5,8 +5,11 @@
 #include "weft/core/readable.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/split_model.hpp"
+#include "weft/parallel/tensor_parallel.hpp"
 #include "weft/report/names.hpp"
 #include "weft/validate/memory_shortage.hpp"
+#include "weft/workload/builder.hpp"
 
 #include <fmt/format.h>
 
@@ -110,6 +113,37 @@ double total_work(const workload& w) {
   return sum;
 }
 
+/// Simulates a step whose ops are made, with that placement.
+void run_step(const options& o, const tool::target& target, const cost::efficiency_table& table, placement where,
+              parallel_step& step) {
+  const auto base = tool::make_estimate(o.modelling, step.in, target, table);
+  step.made = std::make_unique<problem>(step.in.model.ops, target.devices,
+                                        tool::make_costs(o.modelling, step.in, target, base, step.cost_notes));
+  auto& a = step.found;
+  a.found = true;
+  a.plan.placement = std::move(where);
+  follow(o, *step.made, a);
+  for (const auto& s : memory_shortages(*step.made, a.plan.placement, a.run)) {
+    a.found = false;
+    a.why = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(s.peak), readable_bytes(s.capacity),
+                        report::device_name(target.devices, s.device));
+    break;
+  }
+}
+
+double element_bytes(const options& o, const model& m) {
+  const auto bits = number_bits(m);
+  return o.modelling.numbers ? bytes_of(*o.modelling.numbers) : (bits != 0 ? bits : 32) / 8.0;
+}
+
+std::vector<placement> replicas_on(const std::vector<device_id>& devices, const workload& w, const platform<>& p) {
+  std::vector<placement> replicas;
+  for (const device_id d : devices) {
+    replicas.push_back(replica_on(d, w, p));
+  }
+  return replicas;
+}
+
 /// A step on these devices; null if updates are to be sharded and there are none.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
                                          const std::vector<device_id>& devices, bool shard_updates,
@@ -118,18 +152,14 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   const auto batch = whole.batch;
   auto step = std::make_unique<parallel_step>();
   step->in = tool::load_with_batch(o.model, o.modelling, batch / ranks);
-  const auto bits = number_bits(step->in.model);
-  const double element_bytes = o.modelling.numbers ? bytes_of(*o.modelling.numbers) : (bits != 0 ? bits : 32) / 8.0;
   step->in.name = whole.name;
   const auto& one = step->in.model.ops;
   if (total_work(one) > 0.95 * total_work(whole.model.ops)) {
     throw error("it does as much work as the whole one; the model's batch is fixed");
   }
-  std::vector<placement> replicas;
-  for (const device_id d : devices) {
-    replicas.push_back(replica_on(d, one, target.devices));
-  }
-  const parallel::data_parallel_options how{.shard_updates = shard_updates, .element_bytes = element_bytes};
+  const auto replicas = replicas_on(devices, one, target.devices);
+  const parallel::data_parallel_options how{.shard_updates = shard_updates,
+                                            .element_bytes = element_bytes(o, step->in.model)};
   byte_count gradients = 0;
   for (const tensor_id t : parallel::gradients(one)) {
     gradients += one.bytes(t);
@@ -148,13 +178,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
                                 shard_updates);
   auto made = parallel::data_parallel(one, replicas, all_reduce.messages, how);
   step->in.model.ops = std::move(made.graph);
-  const auto base = tool::make_estimate(o.modelling, step->in, target, table);
-  step->made = std::make_unique<problem>(step->in.model.ops, target.devices,
-                                         tool::make_costs(o.modelling, step->in, target, base, step->cost_notes));
+  run_step(o, target, table, std::move(made.where), *step);
   auto& a = step->found;
-  a.found = true;
-  a.plan.placement = std::move(made.where);
-  follow(o, *step->made, a);
   step->spec = fmt::format("data={},{}", ranks, shard_updates ? "sharded" : "whole");
   a.strategy = fmt::format("data parallelism on {}, {} of {} samples each", range_of(target.devices, devices),
                            batch / ranks, batch);
@@ -164,12 +189,6 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     a.strategy += fmt::format("; {} of gradients {} in {} bucket{} ({})", readable_bytes(made.gradient_bytes),
                               shard_updates ? "reduced and parameters gathered" : "all-reduced", made.buckets.size(),
                               made.buckets.size() == 1 ? "" : "s", to_string(all_reduce.algorithm));
-  }
-  for (const auto& s : memory_shortages(*step->made, a.plan.placement, a.run)) {
-    a.found = false;
-    a.why = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(s.peak), readable_bytes(s.capacity),
-                        report::device_name(target.devices, s.device));
-    break;
   }
   return step;
 }
@@ -184,6 +203,103 @@ report::way way_of(const problem& p, const answer& a, const std::string& name, s
           .peak_memory = static_cast<double>(memory.largest_peak()),
           .bytes_sent = bytes_sent(p, a.run),
           .status = a.found ? "" : a.why};
+}
+
+/// The same workload with a part of everything.
+workload part_of(const workload& w, double part) {
+  const auto of = [part](byte_count bytes) {
+    return static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * part));
+  };
+  workload_builder b;
+  for (const op_id v : ids(w.num_ops())) {
+    b.add_op({.work = w.work(v) * part, .resident_bytes = of(w.resident_bytes(v)), .type = std::string{w.type(v)}});
+    for (const tensor_id t : w.outputs(v)) {
+      b.add_output(v, of(w.bytes(t)));
+    }
+  }
+  for (const tensor_id t : ids(w.num_tensors())) {
+    for (const op_id reader : w.consumers(t)) {
+      b.add_edge(w.producer(t), reader, t - *w.outputs(w.producer(t)).begin());
+    }
+  }
+  return std::move(b).build();
+}
+
+/// Seconds of a resharding by the bytes of the tensor: a line through two sizes that are simulated.
+class resharding_seconds {
+public:
+  resharding_seconds(const platform<>& p, const std::vector<device_id>& devices, contention_model how) {
+    const auto ranks = static_cast<std::uint32_t>(devices.size());
+    constexpr byte_count small = 10'000, large = 100'000'000;
+    const auto fit = [&](const parallel::collective& c) {
+      const double at_small = parallel::collective_seconds(c, small, p, devices, how);
+      const double slope = (parallel::collective_seconds(c, large, p, devices, how) - at_small) / (large - small);
+      return line{at_small - slope * small, slope};
+    };
+    gather_ = fit(parallel::ring_all_gather(ranks));
+    reduce_ = fit(parallel::ring_all_reduce(ranks));
+    scatter_ = fit(parallel::ring_reduce_scatter(ranks));
+  }
+  double operator()(parallel::resharding what, byte_count bytes) const {
+    const auto& [latency, slope] = what == parallel::resharding::all_reduce       ? reduce_
+                                   : what == parallel::resharding::reduce_scatter ? scatter_
+                                                                                  : gather_; // an all-to-all as well
+    return latency + slope * static_cast<double>(bytes);
+  }
+
+private:
+  struct line {
+    double latency, slope;
+  };
+  line gather_, reduce_, scatter_;
+};
+
+/// A step with each op split among these devices as suits best.
+std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::target& target, const tool::input& whole,
+                                               const std::vector<device_id>& devices,
+                                               const cost::efficiency_table& table) {
+  const auto ranks = static_cast<std::uint32_t>(devices.size());
+  const auto& w = whole.model.ops;
+  const auto model = parallel::make_split_model(*whole.net, w, whole.origin);
+  const auto replicas = replicas_on(devices, w, target.devices);
+  const auto estimate = tool::make_estimate(o.modelling, whole, target, table);
+  const auto parts = part_of(w, 1.0 / ranks);
+  const resharding_seconds transfer{target.devices, devices, o.contention};
+  const auto capacity = target.devices.memory_capacity(devices.front());
+  const auto chosen = parallel::choose_splits(
+    model, ranks,
+    {.op = [&](op_id v, bool in_parts) {
+       return estimate.compute_time(in_parts ? parts : w, v, target.devices, replicas.front()[v]);
+     },
+     .transfer = [&](parallel::resharding what, byte_count bytes) { return transfer(what, bytes); },
+     .capacity = capacity},
+    {.budget = {.moves = 2000, .seconds = o.budget.seconds}, .jobs = o.jobs, .seed = o.seed});
+  if (!chosen.found) {
+    return nullptr;
+  }
+  auto made = parallel::tensor_parallel(model, chosen.axis, replicas, element_bytes(o, whole.model));
+  auto step = std::make_unique<parallel_step>();
+  step->in.spec = whole.spec;
+  step->in.name = whole.name;
+  step->in.from = whole.from;
+  step->in.model = whole.model;
+  step->in.model.ops = std::move(made.graph);
+  run_step(o, target, table, std::move(made.where), *step);
+  step->spec = fmt::format("tensor={}", ranks);
+  std::size_t split = 0;
+  for (const auto axis : chosen.axis) {
+    split += axis != none && axis != parallel::chosen_splits::terms;
+  }
+  auto& strategy = step->found.strategy;
+  strategy = fmt::format("splits of {} of {} ops among {}", split, w.num_ops(), range_of(target.devices, devices));
+  const char* separator = "; ";
+  for (const auto& [what, count] : made.reshardings) {
+    if (what != parallel::resharding::nothing) {
+      strategy += fmt::format("{}{} {}{}", separator, count, parallel::to_string(what), count == 1 ? "" : "s");
+      separator = ", ";
+    }
+  }
+  return step;
 }
 
 /// The fastest first, what does not fit last.
@@ -210,11 +326,20 @@ std::string why_not_split(const options& o, const tool::target& target, const to
   return {};
 }
 
-parallel_answer data_parallel(const options& o, const tool::target& target, const tool::input& in,
-                              const cost::efficiency_table& table,
-                              const std::function<void(const std::string&)>& on_stage) {
-  parallel_answer all;
-  const auto devices = alike_devices(target.devices);
+namespace {
+
+void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
+               parallel_answer& all) {
+  all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
+  if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
+    all.best = std::move(step);
+  }
+}
+
+/// Splits the batch among 2, 3, … devices.
+void split_batch(const options& o, const tool::target& target, const tool::input& in,
+                 const std::vector<device_id>& devices, const cost::efficiency_table& table,
+                 const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
   all.why_not = why_not_split(o, target, in);
   // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
   bool whole_fits = true, sharded_fits = true, first = true;
@@ -224,7 +349,7 @@ parallel_answer data_parallel(const options& o, const tool::target& target, cons
     if (!all.why_not.empty()) {
       break;
     }
-    if (in.batch % ranks != 0 || (o.replicas != 0 && o.replicas != ranks)) {
+    if (in.batch % ranks != 0 || (o.ranks != 0 && o.ranks != ranks)) {
       continue;
     }
     ++tried;
@@ -248,21 +373,58 @@ parallel_answer data_parallel(const options& o, const tool::target& target, cons
       }
       const bool fits = step->found.found;
       (sharded ? sharded_fits : whole_fits) = fits;
-      all.ways.push_back(way_of(*step->made, step->found,
-                                fmt::format("{} × data{}", ranks, sharded ? ", sharded updates" : ""), in.batch));
-      if (fits && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
-        all.best = std::move(step);
-      }
+      keep_best(std::move(step), fmt::format("{} × data{}", ranks, sharded ? ", sharded updates" : ""), in, all);
     }
     first = false;
   }
-  sort(all.ways);
   if (all.ways.empty() && all.why_not.empty()) {
-    all.why_not = o.replicas != 0
+    all.why_not = o.ranks != 0
                     ? fmt::format("a batch of {} cannot be split among {} of {} devices that are alike", in.batch,
-                                  o.replicas, devices.size())
+                                  o.ranks, devices.size())
                     : fmt::format("a batch of {} cannot be divided by 2 to {}", in.batch, devices.size());
   }
+}
+
+/// Splits each op among all devices, half of them, and a quarter.
+void split_ops(const options& o, const tool::target& target, const tool::input& in,
+               const std::vector<device_id>& devices, const cost::efficiency_table& table,
+               const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
+  if (!in.net || in.origin.size() != in.model.ops.num_ops() || !in.model.seconds.empty() ||
+      !o.modelling.profile.empty()) {
+    all.why_not += (all.why_not.empty() ? "" : "; ") +
+                   std::string{"along what ops may be split is known of bundled networks only"};
+    return;
+  }
+  const auto most = o.ranks != 0 ? std::min<std::size_t>(o.ranks, devices.size()) : devices.size();
+  for (std::size_t ranks = most; ranks > 1 && ranks * 4 >= most && (o.ranks == 0 || ranks == most); ranks /= 2) {
+    on_stage(fmt::format("splitting each op among {} devices", ranks));
+    const std::vector<device_id> some(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(ranks));
+    if (auto step = make_split_step(o, target, in, some, table)) {
+      keep_best(std::move(step), fmt::format("{} × tensor", ranks), in, all);
+    } else {
+      break; // with fewer devices it fits even less
+    }
+  }
+  if (all.ways.empty() && all.why_not.empty()) {
+    all.why_not = "no splits of its ops were found that fit into memory";
+  }
+}
+
+} // namespace
+
+parallel_answer share_work(const options& o, const tool::target& target, const tool::input& in,
+                           const cost::efficiency_table& table,
+                           const std::function<void(const std::string&)>& on_stage) {
+  using enum options::parallelism;
+  parallel_answer all;
+  const auto devices = alike_devices(target.devices);
+  if (o.parallel == data || o.parallel == automatic) {
+    split_batch(o, target, in, devices, table, on_stage, all);
+  }
+  if ((o.parallel == tensor || o.parallel == automatic) && devices.size() > 1) {
+    split_ops(o, target, in, devices, table, on_stage, all);
+  }
+  sort(all.ways);
   return all;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Steps that several devices do together, each a part of the batch.
+/// Steps that several devices do together, each a part of the batch or of each op.
 #pragma once
 
 #include "options.hpp"
@@ -28,7 +28,7 @@ struct parallel_step {
   answer found = {};
 };
 
-/// The ways to run a step that were compared, and the fastest of those that split the batch.
+/// The ways to run a step that were compared, and the fastest of those on several devices.
 struct parallel_answer {
   std::vector<weft::report::way> ways = {};
   std::unique_ptr<parallel_step> best = {}; ///< null if none fits, or there are no such ways
@@ -38,14 +38,14 @@ struct parallel_answer {
 /// Why the batch cannot be split; empty if it can.
 std::string why_not_split(const options& o, const tool::target& target, const tool::input& in);
 
-/// Splits the batch of `in` among 2, 3, … of the fastest devices that are alike, as far as it can be divided (or among
-/// as many as --parallel says), and simulates a step of each.
-parallel_answer data_parallel(const options& o, const tool::target& target, const tool::input& in,
-                              const weft::cost::efficiency_table& table,
-                              const std::function<void(const std::string&)>& on_stage);
+/// Simulates steps in which the fastest devices that are alike share the work: each does a part of the batch, or of
+/// each op, as --parallel says, or all of these ways; on all of the devices, on as many as it says, or on fewer, too.
+parallel_answer share_work(const options& o, const tool::target& target, const tool::input& in,
+                           const weft::cost::efficiency_table& table,
+                           const std::function<void(const std::string&)>& on_stage);
 
-/// Adds the plan with each op on one device to the ways, and sorts them, the fastest first. If the best one that splits
-/// the batch is faster by as much as --least-gain asks, or there is no other, takes it for `found`, with what it is
+/// Adds the plan with each op on one device to the ways, and sorts them, the fastest first. If the best one on several
+/// devices is faster by as much as --least-gain asks, or there is no other, takes it for `found`, with what it is
 /// faster than; whether it did.
 bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split);
 

@@ -512,7 +512,8 @@ def main(folder):
     check('placed by data parallelism on gpu0 to gpu3, 256 of 1024 samples each' in flat(auto), f'auto: {auto[:600]}')
     ways = auto.split('Ways to share the work\n')[1].split('\n\n')[0].split('\n')[1:]
     names = [w[51:] for w in ways]
-    check({'4 × data', '4 × data, sharded updates', '2 × data', 'each op on one device'} == set(names),
+    check({'4 × data', '4 × data, sharded updates', '2 × data', '4 × tensor', '2 × tensor', 'each op on one device'} ==
+          set(names),
           f'ways: {names}')
     rates = [float(w.split()[2]) for w in ways]
     check(rates == sorted(rates, reverse=True) and rates[0] > 1.5 * rates[-1], f'the fastest first: {rates}')
@@ -532,15 +533,23 @@ def main(folder):
     check('data parallelism' in inference and 'gradients' not in inference.split('Step time')[0], 'inference is split')
     check('several devices may also split the batch' in
           flat(placed(*split, '--plan', path('own.json'))), 'a plan of the own ops says so')
-    refused(*split, '--parallel', 'tensors', because='write none, auto, data')
+    refused(*split, '--parallel', 'tensors', because='write none, auto, data or tensor')
     refused(*split, '--parallel', 'data=1', because='at least 2')
     refused(*split, '--parallel', 'data=x', because='data=')
     refused(*split, '--parallel', 'data', '-o', path('x.onnx'), because='leave --pin')
     refused(*split, '--parallel', 'data=3', because='cannot be split among 3 of 4')
     refused('zoo:mnist_conv@1', *split[1:], '--parallel', 'data', because='a batch of 1')
+    alike = ('zoo:gpt2_medium@1x256:inference', '--platform', 'hgx_a100_4gpu', '--budget', '10moves')
+    tensor = placed(*alike, '--parallel', 'tensor=4', '--plan', path('tensor.json'))
+    check('placed by splits of' in flat(tensor) and '4 × tensor' in tensor and 'Not valid' not in tensor,
+          f'splits of ops: {tensor[:600]}')
+    again = placed(*alike[:3], '--from-plan', path('tensor.json'))
+    check(step.search(again)[1] == step.search(tensor)[1], f'splits again: {again[:600]}')
+    refused(*alike, '--parallel', 'tensor=4,sharded', because='write nothing')
     refused(*split[:1], '--platform', 'workstation_1gpu', '--parallel', 'data', because='no two devices')
     one = {'format': 'weft.workload', 'version': 1, 'ops': [{'name': 'op', 'type': 'MatMul', 'work': 1e12}]}
     refused(write('one.json', json.dumps(one)), *split[1:], '--parallel', 'data', because='not known')
+    refused(path('one.json'), *split[1:], '--parallel', 'tensor', because='known of bundled networks only')
 
     # What is best for an objective must fit as well
     devices = [{'kind': 'cpu', 'speed': 1e12, 'memory': 1e9, 'memory_bandwidth': 1e11},

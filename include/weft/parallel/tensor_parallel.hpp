@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Tensor parallelism: each op in parts on several devices, along axes that are chosen for all ops at once.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/graph/topological_order.hpp"
+#include "weft/parallel/collective.hpp"
+#include "weft/parallel/collective_ops.hpp"
+#include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/split_model.hpp"
+#include "weft/shard/best.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::parallel {
+
+/// The layout of a tensor over ranks.
+struct layout {
+  enum kind : std::uint8_t { whole, split, partial } what = whole; ///< partial: terms of a sum
+  std::uint32_t dimension = 0;                                    ///< that is split
+  friend bool operator==(const layout&, const layout&) = default;
+  friend auto operator<=>(const layout&, const layout&) = default;
+};
+
+/// What is sent to get from one layout to another one.
+enum class resharding : std::uint8_t { nothing, all_gather, all_to_all, all_reduce, reduce_scatter, impossible };
+
+/// As in `8 all-reduces`.
+constexpr std::string_view to_string(resharding r) {
+  switch (r) {
+  case resharding::all_gather: return "all-gather";
+  case resharding::all_to_all: return "all-to-all";
+  case resharding::all_reduce: return "all-reduce";
+  case resharding::reduce_scatter: return "reduce-scatter";
+  case resharding::nothing: return "part";
+  case resharding::impossible: break;
+  }
+  return "impossible";
+}
+
+/// From what is there to what is needed. The part of something whole is there already; nobody makes terms of a sum of
+/// what is no sum.
+constexpr resharding between(const layout& have, const layout& need) {
+  if (have == need || (have.what == layout::whole && need.what == layout::split)) {
+    return resharding::nothing;
+  }
+  if (need.what == layout::partial) {
+    return resharding::impossible;
+  }
+  if (have.what == layout::partial) {
+    return need.what == layout::whole ? resharding::all_reduce : resharding::reduce_scatter;
+  }
+  return need.what == layout::whole ? resharding::all_gather : resharding::all_to_all;
+}
+
+/// What a choice of splits rests on.
+struct split_costs {
+  /// Seconds of an op, as a whole, or if `in_parts`, of one of the parts.
+  std::function<double(op_id v, bool in_parts)> op;
+  /// Seconds to send a tensor of so many bytes to another layout.
+  std::function<double(resharding what, byte_count bytes)> transfer;
+  byte_count capacity = std::numeric_limits<byte_count>::max(); ///< of a device's memory
+};
+
+/// A split of each op: along which axis (`none`: each rank does the whole, `terms`: what it does to terms of a sum).
+struct chosen_splits {
+  static constexpr std::uint32_t terms = none - 1;
+  std::vector<std::uint32_t> axis = {}; ///< by op
+  bool found = false;                   ///< one that fits into memory
+  double seconds = 0;                   ///< of a step, if nothing overlaps
+  double bound = 0;                     ///< no choice takes less
+};
+
+namespace detail {
+
+/// The variants of the ops of a split model over some ranks.
+class split_variants {
+public:
+  split_variants(const split_model& m, std::uint32_t ranks) : variants_(m.axes.size()) {
+    for (const op_id v : ids(m.axes.size())) {
+      variants_[v].push_back(none);
+      const auto& a = m.axes[v];
+      for (const auto k : ids(a.extents.size())) {
+        if (a.extents[k] % ranks == 0 && a.extents[k] > 0) {
+          variants_[v].push_back(k);
+        }
+      }
+      if (a.linear) {
+        variants_[v].push_back(chosen_splits::terms);
+      }
+    }
+  }
+  const std::vector<std::uint32_t>& of(op_id v) const { return variants_[v]; }
+
+  /// The layout in which an op leaves its output, or needs its input, of which the axes by dimension are given.
+  static layout of_output(const std::vector<std::uint32_t>& axes, std::uint32_t axis) {
+    return axis == none ? layout{} : axis == chosen_splits::terms ? layout{layout::partial} : along(axes, axis, true);
+  }
+  static layout of_input(const std::vector<std::uint32_t>& axes, std::uint32_t axis) {
+    return axis == none ? layout{} : axis == chosen_splits::terms ? layout{layout::partial} : along(axes, axis, false);
+  }
+
+private:
+  static layout along(const std::vector<std::uint32_t>& axes, std::uint32_t axis, bool output) {
+    const auto at = std::find(axes.begin(), axes.end(), axis);
+    return at != axes.end() ? layout{layout::split, static_cast<std::uint32_t>(at - axes.begin())}
+                            : layout{output ? layout::partial : layout::whole};
+  }
+
+  std::vector<std::vector<std::uint32_t>> variants_;
+};
+
+/// Whether a tensor is a reference to a variable, which stays where that is.
+inline bool is_reference(const workload& w, tensor_id t) {
+  const op_id v = w.producer(t);
+  return w.resident_bytes(v) > 0 && w.inputs(v).empty() && w.bytes(t) < w.resident_bytes(v);
+}
+
+} // namespace detail
+
+/// The splits of all ops over some ranks that take least time in all, ops and what has to be sent between them, within
+/// the memory of a device. Complexity: that of `shard::best` with a variant per axis.
+/// Source: Zheng et al., *Alpa: Automating Inter- and Intra-Operator Parallelism for Distributed Deep Learning*, OSDI
+/// 2022, section 4.
+inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, const split_costs& costs,
+                                   const shard::options& how = {}) {
+  constexpr double unit = 1e-12; // seconds
+  const auto& w = *m.ops;
+  const detail::split_variants variants{m, ranks};
+  const auto order = graph::topological_order(w);
+  std::vector<std::int64_t> position(w.num_ops());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    position[order[i]] = static_cast<std::int64_t>(i);
+  }
+  const auto cost = [](double seconds) {
+    return static_cast<std::int64_t>(std::llround(std::min(seconds / unit, 1e17)));
+  };
+  const auto in_parts = [ranks](byte_count bytes, bool split) {
+    return static_cast<std::int64_t>(split ? (bytes + ranks - 1) / ranks : bytes);
+  };
+  shard::variant_problem p;
+  for (const op_id v : ids(w.num_ops())) {
+    std::vector<std::int64_t> times, bytes;
+    shard::live_range live{position[v], position[v] + 1};
+    for (const tensor_id t : w.outputs(v)) {
+      for (const op_id reader : w.consumers(t)) {
+        live.end = std::max(live.end, position[reader] + 1);
+      }
+    }
+    if (w.resident_bytes(v) > 0) {
+      live = {0, static_cast<std::int64_t>(w.num_ops())};
+    }
+    for (const auto axis : variants.of(v)) {
+      const bool split = axis != none && axis != chosen_splits::terms;
+      times.push_back(cost(costs.op(v, split)));
+      auto held = in_parts(w.resident_bytes(v), split);
+      for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
+        const auto there = detail::split_variants::of_output(m.axes[v].outputs[k], axis);
+        held += in_parts(w.bytes(*w.outputs(v).begin() + static_cast<tensor_id>(k)), there.what == layout::split);
+      }
+      bytes.push_back(held);
+    }
+    p.add_op(times, bytes, live);
+  }
+  for (const op_id v : ids(w.num_ops())) {
+    std::size_t k = 0;
+    for (const tensor_id t : w.inputs(v)) {
+      const auto& need = m.axes[v].inputs[k++];
+      const op_id from = w.producer(t);
+      if (w.bytes(t) == 0) {
+        continue;
+      }
+      const auto& have = m.axes[from].outputs[t - *w.outputs(from).begin()];
+      const bool stays = detail::is_reference(w, t);
+      std::vector<std::int64_t> matrix;
+      for (const auto a : variants.of(from)) {
+        for (const auto b : variants.of(v)) {
+          const auto is = detail::split_variants::of_output(have, a);
+          const auto wanted = detail::split_variants::of_input(need, b);
+          const auto what = between(is, wanted);
+          const bool never = what == resharding::impossible || (stays && is != wanted);
+          matrix.push_back(never                         ? shard::never
+                           : what == resharding::nothing ? 0
+                                                         : cost(costs.transfer(what, w.bytes(t))));
+        }
+      }
+      p.add_edge(from, v, matrix);
+    }
+  }
+  if (costs.capacity < static_cast<byte_count>(std::numeric_limits<std::int64_t>::max())) {
+    p.set_limit(static_cast<std::int64_t>(costs.capacity));
+  }
+  const auto best = shard::best(p, how);
+  chosen_splits chosen{.found = best.status == shard::status::found,
+                       .seconds = static_cast<double>(best.cost) * unit,
+                       .bound = static_cast<double>(best.bound) * unit};
+  for (const op_id v : ids(best.choice.size())) {
+    chosen.axis.push_back(variants.of(v)[best.choice[v]]);
+  }
+  return chosen;
+}
+
+/// A workload of ops in parts, and how often tensors were brought into other layouts in it.
+struct split_workload : parallel_workload {
+  std::map<resharding, std::size_t> reshardings = {};
+};
+
+namespace detail {
+
+class tensor_parallel_builder {
+public:
+  tensor_parallel_builder(const split_model& m, const std::vector<std::uint32_t>& axis,
+                          const std::vector<placement>& ranks, double element_bytes)
+      : m_{m}, w_{*m.ops}, axis_{axis}, where_{ranks}, count_{static_cast<std::uint32_t>(ranks.size())},
+        element_bytes_{element_bytes} {}
+
+  split_workload make() {
+    for (std::uint32_t r = 0; r < count_; ++r) {
+      std::vector<op_id> first(w_.num_groups(), none);
+      for (const op_id v : ids(w_.num_ops())) {
+        add_op(r, v, first);
+      }
+    }
+    std::map<std::pair<tensor_id, layout>, std::vector<op_output>> made; // by rank
+    for (const op_id v : ids(w_.num_ops())) {
+      std::size_t k = 0;
+      for (const tensor_id t : w_.inputs(v)) {
+        const auto need = split_variants::of_input(m_.axes[v].inputs[k++], axis_[v]);
+        auto& sources = made[{t, w_.bytes(t) == 0 ? layout{} : need}];
+        if (sources.empty()) {
+          sources = w_.bytes(t) == 0 ? own(t) : brought(t, need);
+        }
+        for (std::uint32_t r = 0; r < count_; ++r) {
+          b_.add_edge(sources[r].op, copy_of(r, v), sources[r].output);
+        }
+      }
+    }
+    made_.graph = std::move(b_).build();
+    return std::move(made_);
+  }
+
+private:
+  op_id copy_of(std::uint32_t r, op_id v) const { return static_cast<op_id>(r * w_.num_ops() + v); }
+  bool is_split(op_id v) const { return axis_[v] != none && axis_[v] != chosen_splits::terms; }
+  byte_count part(byte_count bytes) const { return (bytes + count_ - 1) / count_; }
+  layout there(tensor_id t) const {
+    const op_id v = w_.producer(t);
+    return split_variants::of_output(m_.axes[v].outputs[t - *w_.outputs(v).begin()], axis_[v]);
+  }
+  static std::string name_of(std::uint32_t r, const std::string& what) {
+    return "tensor_" + std::to_string(r) + "/" + what;
+  }
+
+  op_id add(std::uint32_t r, device_id d, op_id origin, op o) {
+    made_.where.push_back(d);
+    made_.origin.push_back(origin);
+    made_.replica.push_back(r);
+    return b_.add_op(std::move(o));
+  }
+
+  void add_op(std::uint32_t r, op_id v, std::vector<op_id>& first) {
+    const bool split = is_split(v);
+    const op_id made = add(r, where_[r][v], v,
+                           {.work = w_.work(v) / (split ? count_ : 1),
+                            .resident_bytes = split ? part(w_.resident_bytes(v)) : w_.resident_bytes(v),
+                            .kinds = w_.kinds(v),
+                            .name = name_of(r, std::string{w_.name(v)}),
+                            .type = std::string{w_.type(v)}});
+    for (const tensor_id t : w_.outputs(v)) {
+      b_.add_output(made, there(t).what == layout::split ? part(w_.bytes(t)) : w_.bytes(t));
+    }
+    if (const auto g = w_.group(v); g != none) {
+      first[g] == none ? void(first[g] = made) : b_.colocate(first[g], made);
+    }
+  }
+
+  std::vector<op_output> own(tensor_id t) const {
+    const op_id v = w_.producer(t);
+    std::vector<op_output> all;
+    for (std::uint32_t r = 0; r < count_; ++r) {
+      all.push_back({copy_of(r, v), t - *w_.outputs(v).begin()});
+    }
+    return all;
+  }
+
+  /// The tensor in the layout that is needed, by rank.
+  std::vector<op_output> brought(tensor_id t, const layout& need) {
+    const auto have = there(t);
+    const auto mine = own(t);
+    if (have == need || is_reference(w_, t)) {
+      return mine;
+    }
+    const auto what = between(have, need);
+    ++made_.reshardings[what];
+    const auto name = std::string{w_.name(w_.producer(t))} + "/" + std::string{to_string(what)};
+    if (what == resharding::nothing) {
+      return views(t, mine, name);
+    }
+    if (what == resharding::all_to_all) {
+      return exchanged(t, mine, name);
+    }
+    // Chunks of a ring: each rank's own, or the parts of all.
+    const std::vector<byte_count> sizes(count_, part(w_.bytes(t)));
+    std::vector<op_output> chunks(std::size_t{count_} * count_);
+    for (std::uint32_t r = 0; r < count_; ++r) {
+      if (what == resharding::all_gather) {
+        chunks[r * count_ + (r + 1) % count_] = mine[r]; // where a ring leaves what it reduced
+        continue;
+      }
+      const op_id cut =
+        add(r, device_of(r, t), none, {.name = name_of(r, name + "/cut"), .type = collective_types::unpack});
+      b_.add_edge(mine[r].op, cut, mine[r].output);
+      for (std::uint32_t k = 0; k < count_; ++k) {
+        chunks[r * count_ + k] = {cut, b_.add_output(cut, sizes[k])};
+      }
+    }
+    const auto ring = what == resharding::all_gather       ? ring_all_gather(count_)
+                      : what == resharding::reduce_scatter ? ring_reduce_scatter(count_)
+                                                           : ring_all_reduce(count_);
+    add_collective(b_, ring, sizes, chunks, name, element_bytes_, [&](std::uint32_t r, op_id) {
+      made_.where.push_back(device_of(r, t));
+      made_.origin.push_back(none);
+      made_.replica.push_back(r);
+    });
+    std::vector<op_output> all;
+    for (std::uint32_t r = 0; r < count_; ++r) {
+      if (what == resharding::reduce_scatter) {
+        all.push_back(chunks[r * count_ + (r + 1) % count_]);
+        continue;
+      }
+      const op_id join =
+        add(r, device_of(r, t), none, {.name = name_of(r, name + "/join"), .type = collective_types::unpack});
+      for (std::uint32_t k = 0; k < count_; ++k) {
+        b_.add_edge(chunks[r * count_ + k].op, join, chunks[r * count_ + k].output);
+      }
+      all.push_back({join, b_.add_output(join, w_.bytes(t))});
+    }
+    return all;
+  }
+
+  device_id device_of(std::uint32_t r, tensor_id t) const { return where_[r][w_.producer(t)]; }
+
+  /// Parts of what is whole.
+  std::vector<op_output> views(tensor_id t, const std::vector<op_output>& mine, const std::string& name) {
+    std::vector<op_output> all;
+    for (std::uint32_t r = 0; r < count_; ++r) {
+      const op_id v = add(r, device_of(r, t), none, {.name = name_of(r, name), .type = collective_types::unpack});
+      b_.add_edge(mine[r].op, v, mine[r].output);
+      all.push_back({v, b_.add_output(v, part(w_.bytes(t)))});
+    }
+    return all;
+  }
+
+  /// From parts along one dimension to parts along another one: each rank sends a piece to each.
+  std::vector<op_output> exchanged(tensor_id t, const std::vector<op_output>& mine, const std::string& name) {
+    const byte_count piece = part(part(w_.bytes(t)));
+    std::vector<op_id> cut, all_of;
+    for (std::uint32_t r = 0; r < count_; ++r) {
+      cut.push_back(add(r, device_of(r, t), none, {.name = name_of(r, name + "/cut"), .type = collective_types::pack}));
+      b_.add_edge(mine[r].op, cut[r], mine[r].output);
+      for (std::uint32_t k = 0; k < count_; ++k) {
+        b_.add_output(cut[r], piece);
+      }
+    }
+    std::vector<op_output> all;
+    for (std::uint32_t r = 0; r < count_; ++r) {
+      const op_id join =
+        add(r, device_of(r, t), none, {.name = name_of(r, name + "/join"), .type = collective_types::pack});
+      for (std::uint32_t k = 0; k < count_; ++k) {
+        b_.add_edge(cut[k], join, r);
+      }
+      all.push_back({join, b_.add_output(join, part(w_.bytes(t)))});
+    }
+    return all;
+  }
+
+  const split_model& m_;
+  const workload& w_;
+  const std::vector<std::uint32_t>& axis_;
+  const std::vector<placement>& where_;
+  std::uint32_t count_;
+  double element_bytes_;
+  workload_builder b_;
+  split_workload made_;
+};
+
+} // namespace detail
+
+/// The ops of a model in parts, on as many ranks as there are placements, with what has to be sent between them as ops
+/// and transfers: rings for all-gathers, all-reduces and reduce-scatters, direct messages for all-to-alls. A tensor is
+/// brought into a layout once. Rank r's ops are called `tensor_r/…`. Throws `value_error` for other numbers of ops.
+/// Complexity: O(ranks (n + m) + messages).
+/// Source: Shoeybi et al., *Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism*,
+/// 2019.
+inline split_workload tensor_parallel(const split_model& m, const std::vector<std::uint32_t>& axis,
+                                      const std::vector<placement>& ranks, double element_bytes = 4) {
+  for (const auto& where : ranks) {
+    if (where.size() != m.axes.size() || axis.size() != m.axes.size()) {
+      throw value_error("tensor_parallel", "the model has " + std::to_string(m.axes.size()) + " ops, the placement " +
+                                             std::to_string(where.size()) + " and the splits " +
+                                             std::to_string(axis.size()));
+    }
+  }
+  return detail::tensor_parallel_builder{m, axis, ranks, element_bytes}.make();
+}
+
+} // namespace weft::parallel

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/parallel/tensor_parallel.hpp"
+
+#include "weft/cost/linear.hpp"
+#include "weft/platform/links.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/schedule/path_completion_time.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/validate/validate.hpp"
+#include "weft/workload/nn/attention.hpp"
+#include "weft/workload/training_step.hpp"
+#include "weft/workload/zoo.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tensor_parallel_test {
+
+using namespace weft;
+using parallel::layout;
+using parallel::resharding;
+
+/// A bundled network with the workload that was built of it.
+struct built_net {
+  std::unique_ptr<nn::network> net;
+  nn::built_workload built;
+
+  explicit built_net(const char* spec) {
+    const auto r = zoo::parse(spec);
+    net = std::make_unique<nn::network>(nn::network_options{.training = r.training});
+    const auto task = r.network->define(*net, r.size);
+    std::vector<op_id> roots;
+    for (const auto& t : net->outputs()) {
+      roots.push_back(t.op());
+    }
+    built = r.training ? training_step_with_origins(*net, task.objectives, task.options)
+                       : net->build_with_origins(roots);
+  }
+  parallel::split_model model() const { return parallel::make_split_model(*net, built.graph, built.origin); }
+};
+
+/// A FLOP takes a second, split or not as `ranks` say; what is sent, a second per byte divided by `bandwidth`.
+parallel::split_costs costs_of(const workload& w, std::uint32_t ranks, double bandwidth) {
+  return {.op = [&w, ranks](op_id v, bool in_parts) { return 1e-12 * w.work(v) / (in_parts ? ranks : 1); },
+          .transfer = [bandwidth](resharding what, byte_count bytes) {
+            const double factor = what == resharding::all_reduce ? 2 : 1;
+            return factor * static_cast<double>(bytes) / bandwidth;
+          }};
+}
+
+std::vector<placement> on_ranks(const workload& w, std::uint32_t ranks) {
+  std::vector<placement> all;
+  for (device_id d = 0; d < ranks; ++d) {
+    all.emplace_back(w.num_ops(), d);
+  }
+  return all;
+}
+
+TEST_CASE("between: what is sent from layout to layout") {
+  const layout whole, rows{layout::split, 0}, columns{layout::split, 1}, terms{layout::partial};
+  using enum resharding;
+  CHECK(parallel::between(whole, whole) == nothing);
+  CHECK(parallel::between(whole, rows) == nothing);
+  CHECK(parallel::between(rows, rows) == nothing);
+  CHECK(parallel::between(rows, whole) == all_gather);
+  CHECK(parallel::between(rows, columns) == all_to_all);
+  CHECK(parallel::between(terms, whole) == all_reduce);
+  CHECK(parallel::between(terms, rows) == reduce_scatter);
+  CHECK(parallel::between(terms, terms) == nothing);
+  CHECK(parallel::between(whole, terms) == impossible);
+  CHECK(parallel::between(rows, terms) == impossible);
+}
+
+TEST_CASE("tensor_parallel: work, state and tensors come in parts that add up, and plans are valid") {
+  constexpr std::uint32_t ranks = 4;
+  for (const char* spec : {"mnist_conv@8", "gpt2_small@4x16", "resnet50_cifar10@8", "switch_base@4x16:inference",
+                           "bert_base@1x16:inference"}) {
+    CAPTURE(spec);
+    const built_net n{spec};
+    const auto& w = n.built.graph;
+    const auto m = n.model();
+    const auto chosen = parallel::choose_splits(m, ranks, costs_of(w, ranks, 1e11), {.budget = {.moves = 500}});
+    REQUIRE(chosen.found);
+    CHECK(chosen.bound <= chosen.seconds * (1 + 1e-12));
+    double alone = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      alone += 1e-12 * w.work(v);
+    }
+    CHECK(chosen.seconds < 0.6 * alone);
+    const auto made = parallel::tensor_parallel(m, chosen.axis, on_ranks(w, ranks));
+    std::vector<double> work(w.num_ops(), 0);
+    std::vector<byte_count> resident(w.num_ops(), 0);
+    for (const op_id v : ids(made.graph.num_ops())) {
+      if (const op_id from = made.origin[v]; from != none) {
+        work[from] += made.graph.work(v);
+        resident[from] += made.graph.resident_bytes(v);
+        CHECK(made.graph.inputs(v).size() <= w.inputs(from).size());
+      }
+    }
+    for (const op_id v : ids(w.num_ops())) {
+      const bool split = chosen.axis[v] != none && chosen.axis[v] != parallel::chosen_splits::terms;
+      CHECK(work[v] == doctest::Approx(w.work(v) * (split ? 1 : ranks)));
+      CHECK(resident[v] >= w.resident_bytes(v) * (split ? 1 : ranks));
+      CHECK(resident[v] <= w.resident_bytes(v) * (split ? 1 : ranks) + ranks);
+    }
+    const platform machine{std::vector<device>(ranks, device{.kind = device_kind::gpu, .speed = 1e12}),
+                           uniform_links{{.latency = 1e-6, .bandwidth = 1e11}}};
+    std::vector<kind_set> anywhere(made.graph.num_ops(), kind_set::all());
+    const auto free = made.graph.with_kinds(anywhere);
+    const problem p{free, machine};
+    trace run;
+    const plan x{.placement = made.where};
+    simulator{p, schedule::path_completion_time{}}.run(x, simulate::recorder{run});
+    CHECK(validate(p, x.placement, run).empty());
+  }
+}
+
+TEST_CASE("tensor_parallel: without splits every rank does all, and nothing is sent") {
+  const built_net n{"mnist_conv@8"};
+  const auto& w = n.built.graph;
+  const auto made = parallel::tensor_parallel(n.model(), std::vector<std::uint32_t>(w.num_ops(), none), on_ranks(w, 3));
+  CHECK(made.graph.num_ops() == 3 * w.num_ops());
+  CHECK(made.graph.num_edges() == 3 * w.num_edges());
+  CHECK(made.reshardings.empty());
+  CHECK_THROWS_AS(parallel::tensor_parallel(n.model(), {}, on_ranks(w, 3)), value_error);
+}
+
+TEST_CASE("choose_splits: of transformer blocks whose parameters fit in parts only, as much is sent as by Megatron") {
+  constexpr std::uint64_t blocks = 3, width = 64, words = 1; // one row: there are no rows to split
+  constexpr std::uint32_t ranks = 4;
+  nn::network net{{.bookkeeping = false, .training = false}};
+  auto x = net.input_pipeline({{{words, width}}})[0];
+  for (std::uint64_t k = 0; k < blocks; ++k) {
+    const auto scope = net.scope("block_" + std::to_string(k));
+    x = x + nn::attention("attention", x, x, 1, {.heads = 8, .head_size = 8, .dropout = false});
+    x = x + nn::dense("out", nn::gelu(nn::dense("in", x, 4 * width)), width);
+  }
+  const std::vector<op_id> roots{x.op()};
+  const auto built = net.build_with_origins(roots);
+  const auto& w = built.graph;
+  const auto m = parallel::make_split_model(net, w, built.origin);
+  auto costs = costs_of(w, ranks, 1e9);
+  byte_count resident = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    resident += w.resident_bytes(v);
+  }
+  costs.capacity = 2 * resident / ranks + resident / 20; // parameters, and their values until they are read
+  const auto chosen = parallel::choose_splits(m, ranks, costs, {.budget = {.moves = 5000}});
+  REQUIRE(chosen.found);
+  double sent = chosen.seconds;
+  for (const op_id v : ids(w.num_ops())) {
+    sent -= costs.op(v, chosen.axis[v] != none && chosen.axis[v] != parallel::chosen_splits::terms);
+  }
+  // Two all-reduces of a row in each block, or as much in other collectives.
+  const double megatron = blocks * 2 * costs.transfer(resharding::all_reduce, 4 * words * width);
+  CHECK(sent == doctest::Approx(megatron).epsilon(0.05));
+}
+
+} // namespace tensor_parallel_test
