@@ -239,11 +239,21 @@ public:
     gather_ = fit(parallel::ring_all_gather(ranks));
     reduce_ = fit(parallel::ring_all_reduce(ranks));
     scatter_ = fit(parallel::ring_reduce_scatter(ranks));
+    parallel::collective exchange{ranks, ranks * ranks}; // piece k of rank r is chunk r · ranks + k
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      for (std::uint32_t k = 0; k < ranks; ++k) {
+        if (k != r) {
+          exchange.messages.push_back({r, k, r * ranks + k, false});
+        }
+      }
+    }
+    exchange_ = fit(exchange);
   }
   double operator()(parallel::resharding what, byte_count bytes) const {
     const auto& [latency, slope] = what == parallel::resharding::all_reduce       ? reduce_
                                    : what == parallel::resharding::reduce_scatter ? scatter_
-                                                                                  : gather_; // an all-to-all as well
+                                   : what == parallel::resharding::all_to_all     ? exchange_
+                                                                                  : gather_;
     return latency + slope * static_cast<double>(bytes);
   }
 
@@ -251,7 +261,7 @@ private:
   struct line {
     double latency, slope;
   };
-  line gather_, reduce_, scatter_;
+  line gather_, reduce_, scatter_, exchange_;
 };
 
 /// A step with each op split among these devices as suits best.
@@ -265,26 +275,38 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   const auto estimate = tool::make_estimate(o.modelling, whole, target, table);
   const auto parts = part_of(w, 1.0 / ranks);
   const resharding_seconds transfer{target.devices, devices, o.contention};
-  const auto capacity = target.devices.memory_capacity(devices.front());
-  const auto chosen = parallel::choose_splits(
-    model, ranks,
-    {.op = [&](op_id v, bool in_parts) {
-       return estimate.compute_time(in_parts ? parts : w, v, target.devices, replicas.front()[v]);
-     },
-     .transfer = [&](parallel::resharding what, byte_count bytes) { return transfer(what, bytes); },
-     .capacity = capacity},
-    {.budget = {.moves = 2000, .seconds = o.budget.seconds}, .jobs = o.jobs, .seed = o.seed});
-  if (!chosen.found) {
+  // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
+  // less memory.
+  auto capacity = target.devices.memory_capacity(devices.front());
+  std::unique_ptr<parallel_step> step;
+  parallel::chosen_splits chosen;
+  parallel::split_workload made;
+  for (int tries = 0; tries < 4 && (!step || !step->found.found); ++tries) {
+    auto again = parallel::choose_splits(
+      model, ranks,
+      {.op = [&](op_id v, bool in_parts) {
+         return estimate.compute_time(in_parts ? parts : w, v, target.devices, replicas.front()[v]);
+       },
+       .transfer = [&](parallel::resharding what, byte_count bytes) { return transfer(what, bytes); },
+       .capacity = capacity},
+      {.budget = {.moves = 2000, .seconds = o.budget.seconds}, .jobs = o.jobs, .seed = o.seed});
+    if (!again.found) {
+      break;
+    }
+    chosen = std::move(again);
+    made = parallel::tensor_parallel(model, chosen.axis, replicas, element_bytes(o, whole.model));
+    step = std::make_unique<parallel_step>();
+    step->in.spec = whole.spec;
+    step->in.name = whole.name;
+    step->in.from = whole.from;
+    step->in.model = whole.model;
+    step->in.model.ops = std::move(made.graph);
+    run_step(o, target, table, std::move(made.where), *step);
+    capacity = capacity / 10 * 9;
+  }
+  if (!step) {
     return nullptr;
   }
-  auto made = parallel::tensor_parallel(model, chosen.axis, replicas, element_bytes(o, whole.model));
-  auto step = std::make_unique<parallel_step>();
-  step->in.spec = whole.spec;
-  step->in.name = whole.name;
-  step->in.from = whole.from;
-  step->in.model = whole.model;
-  step->in.model.ops = std::move(made.graph);
-  run_step(o, target, table, std::move(made.where), *step);
   step->spec = fmt::format("tensor={}", ranks);
   std::size_t split = 0;
   for (const auto axis : chosen.axis) {
@@ -328,6 +350,32 @@ std::string why_not_split(const options& o, const tool::target& target, const to
 
 namespace {
 
+/// Whether a step on so many devices would take long to simulate, and cannot be faster than the best: all work in equal
+/// parts, and nothing sent. Of smaller models all ways are shown, since it tells how many devices pay.
+class hopeless_ways {
+public:
+  hopeless_ways(const options& o, const tool::target& target, const tool::input& in, device_id device,
+                const cost::efficiency_table& table)
+      : num_ops_{in.model.ops.num_ops()} {
+    const auto estimate = tool::make_estimate(o.modelling, in, target, table);
+    const auto& w = in.model.ops;
+    for (const op_id v : ids(num_ops_)) {
+      if (w.kinds(v).contains(target.devices.kind(device))) {
+        seconds_ += estimate.compute_time(w, v, target.devices, device);
+      }
+    }
+  }
+  bool operator()(std::size_t ranks, const parallel_answer& all) const {
+    constexpr std::size_t large = 50'000;
+    return all.best && num_ops_ * ranks > large &&
+           seconds_ / static_cast<double>(ranks) >= all.best->found.run.makespan;
+  }
+
+private:
+  std::size_t num_ops_;
+  double seconds_ = 0; ///< of all ops that may run there, on one device
+};
+
 void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
                parallel_answer& all) {
   all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
@@ -341,6 +389,10 @@ void split_batch(const options& o, const tool::target& target, const tool::input
                  const std::vector<device_id>& devices, const cost::efficiency_table& table,
                  const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
   all.why_not = why_not_split(o, target, in);
+  if (!all.why_not.empty()) {
+    return;
+  }
+  const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
   // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
   bool whole_fits = true, sharded_fits = true, first = true;
   constexpr std::size_t max_numbers = 6; // of devices
@@ -349,7 +401,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     if (!all.why_not.empty()) {
       break;
     }
-    if (in.batch % ranks != 0 || (o.ranks != 0 && o.ranks != ranks)) {
+    if (in.batch % ranks != 0 || (o.ranks != 0 && o.ranks != ranks) || is_hopeless(ranks, all)) {
       continue;
     }
     ++tried;
@@ -395,8 +447,16 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
                    std::string{"along what ops may be split is known of bundled networks only"};
     return;
   }
-  const auto most = o.ranks != 0 ? std::min<std::size_t>(o.ranks, devices.size()) : devices.size();
+  if (o.ranks > devices.size()) {
+    all.why_not = fmt::format("there are {} devices that are alike, and not {}", devices.size(), o.ranks);
+    return;
+  }
+  const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
+  const std::size_t most = o.ranks != 0 ? o.ranks : devices.size();
   for (std::size_t ranks = most; ranks > 1 && ranks * 4 >= most && (o.ranks == 0 || ranks == most); ranks /= 2) {
+    if (is_hopeless(ranks, all)) {
+      break;
+    }
     on_stage(fmt::format("splitting each op among {} devices", ranks));
     const std::vector<device_id> some(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(ranks));
     if (auto step = make_split_step(o, target, in, some, table)) {
@@ -421,7 +481,9 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
   if (o.parallel == data || o.parallel == automatic) {
     split_batch(o, target, in, devices, table, on_stage, all);
   }
-  if ((o.parallel == tensor || o.parallel == automatic) && devices.size() > 1) {
+  if (o.parallel == tensor && devices.size() < 2) {
+    all.why_not = "the platform has no two devices that are alike";
+  } else if (o.parallel == tensor || (o.parallel == automatic && devices.size() > 1)) {
     split_ops(o, target, in, devices, table, on_stage, all);
   }
   sort(all.ways);

@@ -22,13 +22,14 @@ struct split_axes {
   std::vector<std::uint64_t> extents = {};             ///< by axis
   std::vector<std::vector<std::uint32_t>> inputs = {}; ///< by place in `inputs(v)` and dimension
   std::vector<std::vector<std::uint32_t>> outputs = {};
-  bool linear = false; ///< of terms of its inputs it makes terms of its outputs
+  std::vector<bool> terms = {}; ///< by input: those of which the op makes terms of its outputs; empty: it cannot
 };
 
 /// A workload and the axes of its ops. References to a variable have the dimensions of what it holds.
 struct split_model {
   const workload* ops = nullptr;
-  std::vector<split_axes> axes = {}; ///< by op
+  std::vector<split_axes> axes = {};  ///< by op
+  std::vector<bool> is_state = {};    ///< by op: a variable, whose reference stays where it is
 };
 
 namespace detail {
@@ -44,9 +45,14 @@ public:
       number_[origin_[v]] = v;
     }
     find_state();
-    split_model m{&w_, std::vector<split_axes>(w_.num_ops())};
-    for (const op_id v : ids(origin_.size())) {
-      m.axes[v] = axes_of_op(v);
+    split_model m{&w_, std::vector<split_axes>(w_.num_ops()), std::vector<bool>(w_.num_ops(), false)};
+    for (const op_id v : ids(w_.num_ops())) {
+      if (v < origin_.size()) {
+        m.axes[v] = axes_of_op(v);
+        m.is_state[v] = spec(v).type == "VariableV2";
+      }
+      m.axes[v].inputs.resize(w_.inputs(v).size());
+      m.axes[v].outputs.resize(w_.outputs(v).size());
     }
     return m;
   }
@@ -102,8 +108,7 @@ private:
       }
     }
     split_axes a{.extents = std::move(found.extents)};
-    constexpr std::string_view linear_types[]{"Add", "AddN", "Identity", "Neg", "Reshape", "Sub", "Transpose"};
-    a.linear = std::find(std::begin(linear_types), std::end(linear_types), op.type) != std::end(linear_types);
+    a.terms = inputs_with_terms(v);
     for (const tensor_id t : w_.inputs(v)) {
       a.inputs.push_back(axes_of_input(v, t, found.inputs));
     }
@@ -111,6 +116,23 @@ private:
       a.outputs.push_back(k < found.outputs.size() ? found.outputs[k] : std::vector<std::uint32_t>{});
     }
     return a;
+  }
+
+  /// Sums take terms of all their inputs, what only moves numbers those of the first one.
+  std::vector<bool> inputs_with_terms(op_id v) const {
+    const auto& op = spec(v);
+    const bool sums = op.type == "Add" || op.type == "AddN" || op.type == "Neg" || op.type == "Sub";
+    const bool moves = op.type == "Identity" || op.type == "Reshape" || op.type == "Transpose";
+    if (!(sums || moves) || op.inputs.empty()) {
+      return {};
+    }
+    const auto& first = op.inputs.front();
+    const tensor_id moved = *w_.outputs(number_[first.op()]).begin() + first.output();
+    std::vector<bool> terms;
+    for (const tensor_id t : w_.inputs(v)) {
+      terms.push_back(w_.bytes(t) > 0 && (sums || t == moved));
+    }
+    return terms;
   }
 
   /// The axes of a tensor that the op may name twice: where it does not agree with itself, it needs the whole.

@@ -18,6 +18,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,7 +80,7 @@ struct chosen_splits {
   std::vector<std::uint32_t> axis = {}; ///< by op
   bool found = false;                   ///< one that fits into memory
   double seconds = 0;                   ///< of a step, if nothing overlaps
-  double bound = 0;                     ///< no choice takes less
+  double bound = 0; ///< no choice takes less, where a tensor is sent anew for each of its readers
 };
 
 namespace detail {
@@ -96,36 +97,38 @@ public:
           variants_[v].push_back(k);
         }
       }
-      if (a.linear) {
+      if (std::find(a.terms.begin(), a.terms.end(), true) != a.terms.end()) {
         variants_[v].push_back(chosen_splits::terms);
       }
     }
   }
   const std::vector<std::uint32_t>& of(op_id v) const { return variants_[v]; }
 
-  /// The layout in which an op leaves its output, or needs its input, of which the axes by dimension are given.
-  static layout of_output(const std::vector<std::uint32_t>& axes, std::uint32_t axis) {
-    return axis == none ? layout{} : axis == chosen_splits::terms ? layout{layout::partial} : along(axes, axis, true);
+  bool has(op_id v, std::uint32_t axis) const {
+    return std::find(variants_[v].begin(), variants_[v].end(), axis) != variants_[v].end();
   }
-  static layout of_input(const std::vector<std::uint32_t>& axes, std::uint32_t axis) {
-    return axis == none ? layout{} : axis == chosen_splits::terms ? layout{layout::partial} : along(axes, axis, false);
+
+  /// The layout in which an op that is split along `axis` leaves its output number k.
+  static layout of_output(const split_axes& a, std::size_t k, std::uint32_t axis) {
+    return axis == none                 ? layout{}
+           : axis == chosen_splits::terms ? layout{layout::partial}
+                                        : along(a.outputs[k], axis, layout::partial);
+  }
+  /// … and the one in which it needs its input number k.
+  static layout of_input(const split_axes& a, std::size_t k, std::uint32_t axis) {
+    return axis == none                 ? layout{}
+           : axis == chosen_splits::terms ? layout{a.terms[k] ? layout::partial : layout::whole}
+                                        : along(a.inputs[k], axis, layout::whole);
   }
 
 private:
-  static layout along(const std::vector<std::uint32_t>& axes, std::uint32_t axis, bool output) {
+  static layout along(const std::vector<std::uint32_t>& axes, std::uint32_t axis, layout::kind without) {
     const auto at = std::find(axes.begin(), axes.end(), axis);
-    return at != axes.end() ? layout{layout::split, static_cast<std::uint32_t>(at - axes.begin())}
-                            : layout{output ? layout::partial : layout::whole};
+    return at != axes.end() ? layout{layout::split, static_cast<std::uint32_t>(at - axes.begin())} : layout{without};
   }
 
   std::vector<std::vector<std::uint32_t>> variants_;
 };
-
-/// Whether a tensor is a reference to a variable, which stays where that is.
-inline bool is_reference(const workload& w, tensor_id t) {
-  const op_id v = w.producer(t);
-  return w.resident_bytes(v) > 0 && w.inputs(v).empty() && w.bytes(t) < w.resident_bytes(v);
-}
 
 } // namespace detail
 
@@ -135,6 +138,9 @@ inline bool is_reference(const workload& w, tensor_id t) {
 /// 2022, section 4.
 inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, const split_costs& costs,
                                    const shard::options& how = {}) {
+  if (ranks == 0) {
+    throw value_error("choose_splits", "there are no ranks");
+  }
   constexpr double unit = 1e-12; // seconds
   const auto& w = *m.ops;
   const detail::split_variants variants{m, ranks};
@@ -154,7 +160,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
     std::vector<std::int64_t> times, bytes;
     shard::live_range live{position[v], position[v] + 1};
     for (const tensor_id t : w.outputs(v)) {
-      for (const op_id reader : w.consumers(t)) {
+      for (const op_id reader : w.bytes(t) > 0 ? w.consumers(t) : std::span<const op_id>{}) {
         live.end = std::max(live.end, position[reader] + 1);
       }
     }
@@ -166,7 +172,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
       times.push_back(cost(costs.op(v, split)));
       auto held = in_parts(w.resident_bytes(v), split);
       for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
-        const auto there = detail::split_variants::of_output(m.axes[v].outputs[k], axis);
+        const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
         held += in_parts(w.bytes(*w.outputs(v).begin() + static_cast<tensor_id>(k)), there.what == layout::split);
       }
       bytes.push_back(held);
@@ -176,20 +182,19 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
   for (const op_id v : ids(w.num_ops())) {
     std::size_t k = 0;
     for (const tensor_id t : w.inputs(v)) {
-      const auto& need = m.axes[v].inputs[k++];
+      const std::size_t input = k++;
       const op_id from = w.producer(t);
+      const std::size_t output = t - *w.outputs(from).begin();
       if (w.bytes(t) == 0) {
         continue;
       }
-      const auto& have = m.axes[from].outputs[t - *w.outputs(from).begin()];
-      const bool stays = detail::is_reference(w, t);
       std::vector<std::int64_t> matrix;
       for (const auto a : variants.of(from)) {
         for (const auto b : variants.of(v)) {
-          const auto is = detail::split_variants::of_output(have, a);
-          const auto wanted = detail::split_variants::of_input(need, b);
+          const auto is = detail::split_variants::of_output(m.axes[from], output, a);
+          const auto wanted = detail::split_variants::of_input(m.axes[v], input, b);
           const auto what = between(is, wanted);
-          const bool never = what == resharding::impossible || (stays && is != wanted);
+          const bool never = what == resharding::impossible || (m.is_state[from] && is != wanted);
           matrix.push_back(never                         ? shard::never
                            : what == resharding::nothing ? 0
                                                          : cost(costs.transfer(what, w.bytes(t))));
@@ -236,7 +241,7 @@ public:
     for (const op_id v : ids(w_.num_ops())) {
       std::size_t k = 0;
       for (const tensor_id t : w_.inputs(v)) {
-        const auto need = split_variants::of_input(m_.axes[v].inputs[k++], axis_[v]);
+        const auto need = split_variants::of_input(m_.axes[v], k++, axis_[v]);
         auto& sources = made[{t, w_.bytes(t) == 0 ? layout{} : need}];
         if (sources.empty()) {
           sources = w_.bytes(t) == 0 ? own(t) : brought(t, need);
@@ -256,7 +261,7 @@ private:
   byte_count part(byte_count bytes) const { return (bytes + count_ - 1) / count_; }
   layout there(tensor_id t) const {
     const op_id v = w_.producer(t);
-    return split_variants::of_output(m_.axes[v].outputs[t - *w_.outputs(v).begin()], axis_[v]);
+    return split_variants::of_output(m_.axes[v], t - *w_.outputs(v).begin(), axis_[v]);
   }
   static std::string name_of(std::uint32_t r, const std::string& what) {
     return "tensor_" + std::to_string(r) + "/" + what;
@@ -298,10 +303,15 @@ private:
   std::vector<op_output> brought(tensor_id t, const layout& need) {
     const auto have = there(t);
     const auto mine = own(t);
-    if (have == need || is_reference(w_, t)) {
+    if (have == need) {
       return mine;
     }
     const auto what = between(have, need);
+    if (what == resharding::impossible || m_.is_state[w_.producer(t)]) {
+      throw value_error("tensor_parallel", "'" + std::string{w_.name(w_.producer(t))} +
+                                             "' cannot be brought from the layout in which it is made to the one that "
+                                             "is needed; take splits of choose_splits");
+    }
     ++made_.reshardings[what];
     const auto name = std::string{w_.name(w_.producer(t))} + "/" + std::string{to_string(what)};
     if (what == resharding::nothing) {
@@ -405,11 +415,22 @@ private:
 /// 2019.
 inline split_workload tensor_parallel(const split_model& m, const std::vector<std::uint32_t>& axis,
                                       const std::vector<placement>& ranks, double element_bytes = 4) {
+  const auto refuse = [](const std::string& problem) { return value_error("tensor_parallel", problem); };
+  if (ranks.empty() || axis.size() != m.axes.size()) {
+    throw refuse("the model has " + std::to_string(m.axes.size()) + " ops, and there are splits of " +
+                 std::to_string(axis.size()) + " on " + std::to_string(ranks.size()) + " ranks");
+  }
+  const detail::split_variants variants{m, static_cast<std::uint32_t>(ranks.size())};
+  for (const op_id v : ids(axis.size())) {
+    if (!variants.has(v, axis[v])) {
+      throw refuse("op " + std::to_string(v) + " cannot be split along axis " + std::to_string(axis[v]) + " among " +
+                   std::to_string(ranks.size()) + " ranks");
+    }
+  }
   for (const auto& where : ranks) {
-    if (where.size() != m.axes.size() || axis.size() != m.axes.size()) {
-      throw value_error("tensor_parallel", "the model has " + std::to_string(m.axes.size()) + " ops, the placement " +
-                                             std::to_string(where.size()) + " and the splits " +
-                                             std::to_string(axis.size()));
+    if (where.size() != m.axes.size()) {
+      throw refuse("the model has " + std::to_string(m.axes.size()) + " ops, a placement " +
+                   std::to_string(where.size()));
     }
   }
   return detail::tensor_parallel_builder{m, axis, ranks, element_bytes}.make();

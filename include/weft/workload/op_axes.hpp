@@ -22,7 +22,7 @@ namespace weft {
 /// The axes of an op, as an index expression says them: `mk,kn->mn` of a matrix product has the axes m, n and k. Along
 /// an axis the op may be done in parts of equal size that do not need each other: each part reads of an input with the
 /// axis a part of that dimension, and the whole of an input without it, and makes a part of an output with the axis. Of
-/// an output without it, each part makes one term of a sum (k above).
+/// an output without it, each part makes one term of a sum (k above; a mean divides by the count of the whole).
 struct op_axes {
   std::vector<std::uint64_t> extents = {};              ///< by axis: it can be split into what divides this
   std::vector<std::vector<std::uint32_t>> inputs = {};  ///< by input and dimension: its axis, or `none`
@@ -50,6 +50,9 @@ public:
     std::array<std::uint32_t, 128> axis{};
     axis.fill(none);
     const auto arrow = text.find("->");
+    if (arrow == text.npos) {
+      throw value_error("axes", "'" + std::string{text} + "' has no ->");
+    }
     const auto take = [&](std::string_view side, std::vector<std::vector<std::uint32_t>>& operands,
                           std::span<const op_shape> shapes) {
       std::size_t k = 0, d = 0;
@@ -79,37 +82,55 @@ public:
     along(a_.outputs[0], out_[0], [](std::size_t) { return true; });
     align_inputs(out_[0].size());
   }
-  /// The same, the other way round: what the output lacks of the first input is summed up.
+  /// Nothing of what makes the output is split with it, such as its shape.
+  void made() {
+    along(a_.outputs[0], out_[0], [](std::size_t) { return true; });
+  }
+  /// The same as for elementwise ops, the other way round: what the output lacks of the first input is summed up.
   void sums() {
     along(a_.inputs[0], in_[0], [](std::size_t) { return true; });
     align(a_.outputs[0], out_[0], a_.inputs[0], in_[0]);
   }
-  /// All dimensions but the innermost; operands of one dimension less, and vectors of as many rows, go with them.
-  void rows() {
+  /// How an operand of an op on rows goes with them.
+  enum class row_operand : std::uint8_t {
+    whole,
+    rows,   ///< all dimensions but the innermost
+    vector, ///< a number per row
+  };
+  /// The first input's dimensions but the innermost. `input(k)` and `output(k)` say how operands go with them: by their
+  /// place, since there may be as many rows as columns.
+  template <class Input, class Output>
+  void rows(Input input, Output output) {
     const auto rank = in_[0].size();
     if (rank < 2) {
       return;
     }
-    const std::size_t split = rank == 2 ? 1 : rank - 1;
-    for (std::size_t d = 0; d < split; ++d) {
-      const auto axis = add(in_[0][d]);
-      const auto rows = std::accumulate(in_[0].begin(), in_[0].end() - 1, std::uint64_t{1}, std::multiplies<>{});
-      const auto give = [&](std::vector<std::uint32_t>& operand, const op_shape& dims) {
-        if (dims.size() + 1 >= rank && d < dims.size() && dims[d] == in_[0][d]) {
-          operand[d] = axis;
-        } else if (d == 0 && dims.size() == 1 && dims[0] == rows && rank > 1) {
-          tie(axis, operand, dims, 0);
+    std::vector<std::uint32_t> axes;
+    for (std::size_t d = 0; d + 1 < rank; ++d) {
+      axes.push_back(add(in_[0][d]));
+    }
+    const auto give = [&](row_operand how, std::vector<std::uint32_t>& operand, const op_shape& dims) {
+      if (how == row_operand::rows && dims.size() == rank) {
+        std::copy(axes.begin(), axes.end(), operand.begin());
+      } else if (how == row_operand::vector && dims.size() + 1 == rank) {
+        std::copy(axes.begin(), axes.end(), operand.begin());
+      } else if (how == row_operand::vector && dims.size() == 1) {
+        tie(axes[0], operand, dims, 0);
+      } else if (how != row_operand::whole) {
+        for (const auto axis : axes) { // nobody knows where the rows are
+          a_.extents[axis] = 1;
         }
-      };
-      for (std::size_t k = 0; k < in_.size(); ++k) {
-        give(a_.inputs[k], in_[k]);
       }
-      for (std::size_t k = 0; k < out_.size(); ++k) {
-        give(a_.outputs[k], out_[k]);
-      }
+    };
+    for (std::size_t k = 0; k < in_.size(); ++k) {
+      give(input(k), a_.inputs[k], in_[k]);
+    }
+    for (std::size_t k = 0; k < out_.size(); ++k) {
+      give(output(k), a_.outputs[k], out_[k]);
     }
   }
-  /// Dimensions whose products are equal from the outermost on form groups; the outermost of a group has the axis.
+  /// Dimensions whose products are equal from the outermost on form groups; the outermost of a group that
+  /// is no 1 has the axis.
   void reshape() {
     const auto &from = in_[0], &to = out_[0];
     for (std::size_t i = 0, j = 0; i < from.size() && j < to.size();) {
@@ -124,8 +145,14 @@ public:
           return;
         }
       }
-      const auto axis = add(std::gcd(from[first], to[other]));
-      a_.inputs[0][first] = a_.outputs[0][other] = axis;
+      const auto outermost = [](const op_shape& dims, std::size_t begin, std::size_t end) {
+        while (begin + 1 < end && dims[begin] == 1) {
+          ++begin;
+        }
+        return begin;
+      };
+      const auto p = outermost(from, first, i), q = outermost(to, other, j);
+      a_.inputs[0][p] = a_.outputs[0][q] = add(std::gcd(from[p], to[q]));
     }
   }
   /// Dimensions that all operands of as many dimensions as the first output have alike.
@@ -153,6 +180,9 @@ public:
   /// Rows of the first input by the numbers in the second: of a part of the rows, what is not there is 0.
   void gather() {
     const auto n = in_[1].size();
+    if (in_[0].empty() || out_[0].size() + 1 != in_[0].size() + n) {
+      return;
+    }
     a_.inputs[0][0] = add(in_[0][0]);
     for (std::size_t d = 0; d < n; ++d) {
       a_.inputs[1][d] = a_.outputs[0][d] = add(in_[1][d]);
@@ -164,6 +194,9 @@ public:
   /// Sums of the rows of the first input by the numbers in the second.
   void segment_sum() {
     const auto n = in_[1].size();
+    if (in_[0].size() < n || out_[0].size() + n != in_[0].size() + 1) {
+      return;
+    }
     a_.outputs[0][0] = add(out_[0][0]);
     for (std::size_t d = 0; d < n; ++d) {
       a_.inputs[0][d] = a_.inputs[1][d] = add(in_[1][d]);
@@ -248,6 +281,7 @@ constexpr bool is_one_of(std::string_view type, std::string_view list) {
 inline op_axes axes_of(std::string_view type, std::string_view expression, std::span<const detail::op_shape> inputs,
                        std::span<const detail::op_shape> outputs) {
   using detail::is_one_of;
+  using row = detail::axes_finder::row_operand;
   detail::axes_finder find{inputs, outputs};
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> expressions{
     {{"AvgPool", "n..c->n..c"},
@@ -266,25 +300,40 @@ inline op_axes axes_of(std::string_view type, std::string_view expression, std::
   if (!expression.empty()) {
     find.by_expression(expression);
   } else if (is_one_of(type, "Add AddN BiasAdd Exp Floor Gelu GeluGrad GreaterEqual Identity LeakyRelu LeakyReluGrad "
-                             "Log1p Minimum Mul Neg RandomUniform RealDiv Reciprocal Relu ReluGrad Select Sigmoid "
-                             "SigmoidGrad Sqrt Sub Tanh TanhGrad") &&
+                             "Log1p Minimum Mul Neg RealDiv Reciprocal Relu ReluGrad Sigmoid SigmoidGrad Sqrt Sub Tanh "
+                             "TanhGrad") &&
              !outputs.empty()) {
     find.elementwise();
+  } else if (type == "Select" && inputs.size() == 3 && !outputs.empty() && inputs[0] == outputs[0]) {
+    find.elementwise(); // a vector of conditions is along the outermost dimension
+  } else if (type == "RandomUniform" && !outputs.empty()) {
+    find.made();
+  } else if (type == "FusedBatchNorm" && outputs.size() == 1) {
+    find.elementwise(); // with statistics that are known
   } else if (is_one_of(type, "BiasAddGrad L2Loss Sum") && reads_and_makes) {
     find.sums();
-  } else if (is_one_of(type, "LayerNorm LayerNormGrad RMSNorm RMSNormGrad Softmax SoftmaxCrossEntropyWithLogits "
-                             "SoftmaxGrad SparseSoftmaxCrossEntropyWithLogits") &&
-             reads_and_makes) {
-    find.rows();
+  } else if (is_one_of(type, "LayerNorm RMSNorm") && reads_and_makes) {
+    find.rows([](std::size_t k) { return k == 0 ? row::rows : row::whole; },
+              [](std::size_t k) { return k == 0 ? row::rows : row::vector; });
+  } else if (is_one_of(type, "LayerNormGrad RMSNormGrad") && reads_and_makes) { // dy, x, scale, statistics
+    find.rows([](std::size_t k) { return k < 2 ? row::rows : k == 2 ? row::whole : row::vector; },
+              [](std::size_t k) { return k == 0 ? row::rows : row::whole; });
+  } else if (is_one_of(type, "Softmax SoftmaxGrad") && reads_and_makes) {
+    find.rows([](std::size_t) { return row::rows; }, [](std::size_t) { return row::rows; });
+  } else if (type == "SoftmaxCrossEntropyWithLogits" && reads_and_makes) {
+    find.rows([](std::size_t) { return row::rows; }, [](std::size_t k) { return k == 0 ? row::vector : row::rows; });
+  } else if (type == "SparseSoftmaxCrossEntropyWithLogits" && reads_and_makes) {
+    find.rows([](std::size_t k) { return k == 0 ? row::rows : row::vector; },
+              [](std::size_t k) { return k == 0 ? row::vector : row::rows; });
   } else if (is_one_of(type, "FusedBatchNorm FusedBatchNormGrad") && reads_and_makes && !inputs[0].empty()) {
     find.channels();
   } else if (type == "Reshape" && reads_and_makes) {
     find.reshape();
   } else if (is_one_of(type, "ConcatV2 Pack Slice Split Tile Unpack") && reads_and_makes) {
     find.common();
-  } else if (type == "Gather" && inputs.size() > 1) {
+  } else if (type == "Gather" && inputs.size() > 1 && !outputs.empty()) {
     find.gather();
-  } else if (type == "UnsortedSegmentSum" && inputs.size() > 1) {
+  } else if (type == "UnsortedSegmentSum" && inputs.size() > 1 && !outputs.empty()) {
     find.segment_sum();
   } else if (type.starts_with("Apply") && !inputs.empty()) {
     find.update();
