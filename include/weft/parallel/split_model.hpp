@@ -5,12 +5,14 @@
 #include "weft/core/ids.hpp"
 #include "weft/workload/nn/network.hpp"
 #include "weft/workload/op_axes.hpp"
+#include "weft/workload/optimizer.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
