@@ -132,6 +132,37 @@ TEST_CASE("tensor_parallel: without splits every rank does all, and nothing is s
   CHECK_THROWS_AS(parallel::tensor_parallel(n.model(), {}, on_ranks(w, 3)), value_error);
 }
 
+TEST_CASE("tensor_parallel: its workload is a step like any other, also for data parallelism") {
+  const built_net n{"mnist_conv@4"}; // a quarter of 8 examples, twice, in two parts each
+  const auto& w = n.built.graph;
+  const auto m = n.model();
+  const auto chosen = parallel::choose_splits(m, 2, costs_of(w, 2, 1e11), {.budget = {.moves = 500}});
+  REQUIRE(chosen.found);
+  const auto pair = parallel::tensor_parallel(m, chosen.axis, on_ranks(w, 2));
+  std::vector<placement> replicas;
+  for (const device_id first : {0u, 2u}) {
+    auto& where = replicas.emplace_back(pair.where);
+    for (auto& d : where) {
+      d += first;
+    }
+  }
+  const auto all = parallel::data_parallel(pair.graph, replicas, parallel::ring_all_reduce(2));
+  byte_count gradients = 0;
+  for (const tensor_id t : parallel::gradients(pair.graph)) {
+    gradients += pair.graph.bytes(t);
+  }
+  CHECK(all.gradient_bytes == gradients);
+  CHECK(gradients >= 4 * 3'274'634); // what is split has its parts here, what is not is there twice
+  CHECK(gradients <= 2 * 4 * 3'274'634);
+  const platform machine{std::vector<device>(4, device{.kind = device_kind::gpu, .speed = 1e12}),
+                         uniform_links{{.latency = 1e-6, .bandwidth = 1e11}}};
+  const auto free = all.graph.with_kinds(std::vector<kind_set>(all.graph.num_ops(), kind_set::all()));
+  const problem p{free, machine};
+  trace run;
+  simulator{p, schedule::path_completion_time{}}.run(plan{.placement = all.where}, simulate::recorder{run});
+  CHECK(validate(p, all.where, run).empty());
+}
+
 TEST_CASE("choose_splits: of transformer blocks whose parameters fit in parts only, as much is sent as by Megatron") {
   constexpr std::uint64_t blocks = 3, width = 64, words = 1; // one row: there are no rows to split
   constexpr std::uint32_t ranks = 4;
