@@ -165,6 +165,7 @@ void take_parallelism(const std::string& text, options& o) {
   }
   o.ranks = 0;
   o.shard_updates.reset();
+  o.tensor_ranks = 0;
   if (equals == text.size()) {
     return;
   }
@@ -174,10 +175,19 @@ void take_parallelism(const std::string& text, options& o) {
   if (o.ranks < 2) {
     throw weft::error(fmt::format("--parallel {}=N: give at least 2 devices, or --parallel none", name));
   }
+  constexpr std::string_view with_tensor = "tensor=";
+  if (parts.size() == 2 && o.parallel == data && parts[1].starts_with(with_tensor)) {
+    o.tensor_ranks = weft::io::parse_number<std::uint32_t>(parts[1].substr(with_tensor.size()), "--parallel tensor=",
+                                                           fail);
+    if (o.tensor_ranks < 2) {
+      throw weft::error("--parallel data=N,tensor=K: give at least 2 devices for each replica, or data=N alone");
+    }
+    return;
+  }
   if (parts.size() > 2 ||
       (parts.size() == 2 && (o.parallel == tensor || (parts[1] != "whole" && parts[1] != "sharded")))) {
-    throw weft::error(fmt::format("--parallel {}: after the number of devices write nothing, or for data whole or "
-                                  "sharded, which says how updates are done",
+    throw weft::error(fmt::format("--parallel {}: after the number of devices write nothing, or for data whole, "
+                                  "sharded or tensor=K",
                                   weft::io::in_quotes(text)));
   }
   if (parts.size() == 2) {
@@ -274,7 +284,7 @@ options parse(int argc, char** argv) {
         "a part of the batch, and gradients are all-reduced), tensor (each op is split along the axis that suits\n"
         "best, for bundled networks), data=N or tensor=N for N devices, or auto, which is what happens without\n"
         "this option: the fastest of them. After data=N, \",sharded\" lets each replica update a part of the\n"
-        "parameters, and \",whole\" all of them")
+        "parameters, \",whole\" all of them, and \",tensor=K\" gives each replica K devices, which split its ops")
       ->type_name("none|auto|data[=N]|tensor[=N]");
   const auto assumed = options_from(before);
   std::string objective = "makespan";

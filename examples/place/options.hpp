@@ -47,7 +47,8 @@ struct options {
   std::map<std::string, std::vector<std::string>> assumed = {}; ///< the options that change the model or its costs
   std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
   enum class parallelism { automatic, none, data, tensor } parallel = parallelism::automatic;
-  std::uint32_t ranks = 0; ///< that share the work; 0: as many as are fastest
+  std::uint32_t ranks = 0; ///< that share the work, or the batch; 0: as many as are fastest
+  std::uint32_t tensor_ranks = 0; ///< of each replica of data parallelism that share its ops; 0: one device each
   std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
   bool parallel_given = false;
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split

@@ -264,17 +264,29 @@ private:
   line gather_, reduce_, scatter_, exchange_;
 };
 
-/// A step with each op split among these devices as suits best.
+/// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
+/// has, each with its part of the batch. Null if no splits were found that fit.
 std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::target& target, const tool::input& whole,
-                                               const std::vector<device_id>& devices,
+                                               const std::vector<device_id>& devices, std::size_t replicas,
                                                const cost::efficiency_table& table) {
-  const auto ranks = static_cast<std::uint32_t>(devices.size());
-  const auto& w = whole.model.ops;
-  const auto model = parallel::make_split_model(*whole.net, w, whole.origin);
-  const auto replicas = replicas_on(devices, w, target.devices);
-  const auto estimate = tool::make_estimate(o.modelling, whole, target, table);
+  const auto ranks = static_cast<std::uint32_t>(devices.size() / replicas);
+  std::vector<std::vector<device_id>> groups;
+  for (std::size_t r = 0; r < replicas; ++r) {
+    const auto first = devices.begin() + static_cast<std::ptrdiff_t>(r * ranks);
+    groups.emplace_back(first, first + static_cast<std::ptrdiff_t>(ranks));
+  }
+  tool::input part;
+  if (replicas > 1) {
+    part = tool::load_with_batch(o.model, o.modelling, whole.batch / replicas);
+  }
+  const auto& in = replicas > 1 ? part : whole;
+  const auto& w = in.model.ops;
+  const auto model = parallel::make_split_model(*in.net, w, in.origin);
+  const auto where = replicas_on(groups[0], w, target.devices);
+  const auto estimate = tool::make_estimate(o.modelling, in, target, table);
   const auto parts = part_of(w, 1.0 / ranks);
-  const resharding_seconds transfer{target.devices, devices, o.contention};
+  const resharding_seconds transfer{target.devices, groups[0], o.contention};
+  const double bytes = element_bytes(o, in.model);
   // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
   // less memory.
   auto capacity = target.devices.memory_capacity(devices.front());
@@ -285,35 +297,55 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
     auto again = parallel::choose_splits(
       model, ranks,
       {.op = [&](op_id v, bool in_parts) {
-         return estimate.compute_time(in_parts ? parts : w, v, target.devices, replicas.front()[v]);
+         return estimate.compute_time(in_parts ? parts : w, v, target.devices, where.front()[v]);
        },
-       .transfer = [&](parallel::resharding what, byte_count bytes) { return transfer(what, bytes); },
+       .transfer = [&](parallel::resharding what, byte_count size) { return transfer(what, size); },
        .capacity = capacity},
       {.budget = {.moves = 2000, .seconds = o.budget.seconds}, .jobs = o.jobs, .seed = o.seed});
     if (!again.found) {
       break;
     }
     chosen = std::move(again);
-    made = parallel::tensor_parallel(model, chosen.axis, replicas, element_bytes(o, whole.model));
+    made = parallel::tensor_parallel(model, chosen.axis, where, bytes);
     step = std::make_unique<parallel_step>();
     step->in.spec = whole.spec;
     step->in.name = whole.name;
     step->in.from = whole.from;
-    step->in.model = whole.model;
+    step->in.model = in.model;
+    auto placed = std::move(made.where);
     step->in.model.ops = std::move(made.graph);
-    run_step(o, target, table, std::move(made.where), *step);
+    if (replicas > 1) {
+      std::vector<placement> all{std::move(placed)};
+      for (std::size_t r = 1; r < replicas; ++r) {
+        all.push_back(
+          parallel::tensor_parallel(model, chosen.axis, replicas_on(groups[r], w, target.devices), bytes).where);
+      }
+      std::vector<device_id> firsts; // of the groups, for the all-reduces between them
+      for (const auto& g : groups) {
+        firsts.push_back(g.front());
+      }
+      const parallel::data_parallel_options how{.element_bytes = bytes};
+      const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, target.devices, firsts, o.contention);
+      auto both = parallel::data_parallel(step->in.model.ops, all, all_reduce.messages, how);
+      step->in.model.ops = std::move(both.graph);
+      placed = std::move(both.where);
+    }
+    run_step(o, target, table, std::move(placed), *step);
     capacity = capacity / 10 * 9;
   }
   if (!step) {
     return nullptr;
   }
-  step->spec = fmt::format("tensor={}", ranks);
+  step->spec = replicas > 1 ? fmt::format("data={},tensor={}", replicas, ranks) : fmt::format("tensor={}", ranks);
   std::size_t split = 0;
   for (const auto axis : chosen.axis) {
     split += axis != none && axis != parallel::chosen_splits::terms;
   }
   auto& strategy = step->found.strategy;
-  strategy = fmt::format("splits of {} of {} ops among {}", split, w.num_ops(), range_of(target.devices, devices));
+  strategy = fmt::format("splits of {} of {} ops among {}", split, w.num_ops(),
+                         replicas > 1 ? fmt::format("the {} devices of each of {} replicas, on {}", ranks, replicas,
+                                                    range_of(target.devices, devices))
+                                      : range_of(target.devices, devices));
   const char* separator = "; ";
   for (const auto& [what, count] : made.reshardings) {
     if (what != parallel::resharding::nothing) {
@@ -437,7 +469,26 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   }
 }
 
-/// Splits each op among all devices, half of them, and a quarter.
+/// The ways to split ops that are tried: replicas, and devices of each.
+std::vector<std::pair<std::size_t, std::size_t>> ways_to_split(const options& o, std::size_t devices,
+                                                               std::uint64_t batch) {
+  if (o.parallel == options::parallelism::data) {
+    return {{o.ranks, o.tensor_ranks}};
+  }
+  std::vector<std::pair<std::size_t, std::size_t>> ways;
+  const std::size_t most = o.ranks != 0 ? o.ranks : devices;
+  for (std::size_t ranks = most; ranks > 1 && ranks * 4 >= most && (o.ranks == 0 || ranks == most); ranks /= 2) {
+    ways.emplace_back(1, ranks);
+  }
+  for (std::size_t ranks = 2; ranks < devices && o.parallel == options::parallelism::automatic; ranks *= 2) {
+    if (const auto replicas = devices / ranks; devices % ranks == 0 && batch % replicas == 0) {
+      ways.emplace_back(replicas, ranks);
+    }
+  }
+  return ways;
+}
+
+/// Splits each op among all devices, half of them, and a quarter; and among the devices of replicas.
 void split_ops(const options& o, const tool::target& target, const tool::input& in,
                const std::vector<device_id>& devices, const cost::efficiency_table& table,
                const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
@@ -447,22 +498,26 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
                    std::string{"along what ops may be split is known of bundled networks only"};
     return;
   }
-  if (o.ranks > devices.size()) {
-    all.why_not = fmt::format("there are {} devices that are alike, and not {}", devices.size(), o.ranks);
-    return;
-  }
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
-  const std::size_t most = o.ranks != 0 ? o.ranks : devices.size();
-  for (std::size_t ranks = most; ranks > 1 && ranks * 4 >= most && (o.ranks == 0 || ranks == most); ranks /= 2) {
-    if (is_hopeless(ranks, all)) {
-      break;
+  for (const auto& [replicas, ranks] : ways_to_split(o, devices.size(), in.batch)) {
+    if (replicas * ranks > devices.size()) {
+      all.why_not = fmt::format("there are {} devices that are alike, and not {}", devices.size(), replicas * ranks);
+      return;
+    }
+    if (in.batch % replicas != 0) {
+      all.why_not = fmt::format("a batch of {} cannot be split among {} replicas", in.batch, replicas);
+      return;
+    }
+    if (is_hopeless(replicas * ranks, all)) {
+      continue;
     }
     on_stage(fmt::format("splitting each op among {} devices", ranks));
-    const std::vector<device_id> some(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(ranks));
-    if (auto step = make_split_step(o, target, in, some, table)) {
-      keep_best(std::move(step), fmt::format("{} × tensor", ranks), in, all);
-    } else {
-      break; // with fewer devices it fits even less
+    const std::vector<device_id> some(devices.begin(),
+                                      devices.begin() + static_cast<std::ptrdiff_t>(replicas * ranks));
+    if (auto step = make_split_step(o, target, in, some, replicas, table)) {
+      const auto name = replicas > 1 ? fmt::format("{} × data, {} × tensor", replicas, ranks)
+                                     : fmt::format("{} × tensor", ranks);
+      keep_best(std::move(step), name, in, all);
     }
   }
   if (all.ways.empty() && all.why_not.empty()) {
@@ -478,12 +533,13 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
   using enum options::parallelism;
   parallel_answer all;
   const auto devices = alike_devices(target.devices);
-  if (o.parallel == data || o.parallel == automatic) {
+  const bool mixed = o.parallel == data && o.tensor_ranks != 0;
+  if ((o.parallel == data && !mixed) || o.parallel == automatic) {
     split_batch(o, target, in, devices, table, on_stage, all);
   }
-  if (o.parallel == tensor && devices.size() < 2) {
+  if ((o.parallel == tensor || mixed) && devices.size() < 2) {
     all.why_not = "the platform has no two devices that are alike";
-  } else if (o.parallel == tensor || (o.parallel == automatic && devices.size() > 1)) {
+  } else if (o.parallel == tensor || mixed || (o.parallel == automatic && devices.size() > 1)) {
     split_ops(o, target, in, devices, table, on_stage, all);
   }
   sort(all.ways);

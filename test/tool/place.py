@@ -512,8 +512,8 @@ def main(folder):
     check('placed by data parallelism on gpu0 to gpu3, 256 of 1024 samples each' in flat(auto), f'auto: {auto[:600]}')
     ways = auto.split('Ways to share the work\n')[1].split('\n\n')[0].split('\n')[1:]
     names = [w[51:] for w in ways]
-    check({'4 × data', '4 × data, sharded updates', '2 × data', '4 × tensor', '2 × tensor', 'each op on one device'} ==
-          set(names),
+    check({'4 × data', '4 × data, sharded updates', '2 × data', '4 × tensor', '2 × tensor', '2 × data, 2 × tensor',
+           'each op on one device'} == set(names),
           f'ways: {names}')
     rates = [float(w.split()[2]) for w in ways]
     check(rates == sorted(rates, reverse=True) and rates[0] > 1.5 * rates[-1], f'the fastest first: {rates}')
@@ -546,6 +546,12 @@ def main(folder):
     again = placed(*alike[:3], '--from-plan', path('tensor.json'))
     check(step.search(again)[1] == step.search(tensor)[1], f'splits again: {again[:600]}')
     refused(*alike, '--parallel', 'tensor=4,sharded', because='write nothing')
+    mixed = placed(*split, '--parallel', 'data=2,tensor=2', '--plan', path('mixed.json'))
+    check('among the 2 devices of each of 2 replicas' in flat(mixed) and 'Not valid' not in mixed,
+          f'both: {mixed[:600]}')
+    again = placed(*split[:3], '--from-plan', path('mixed.json'))
+    check(step.search(again)[1] == step.search(mixed)[1], f'both again: {again[:600]}')
+    refused(*split, '--parallel', 'data=2,tensor=3', because='there are 4 devices that are alike, and not 6')
     refused(*split[:1], '--platform', 'workstation_1gpu', '--parallel', 'data', because='no two devices')
     one = {'format': 'weft.workload', 'version': 1, 'ops': [{'name': 'op', 'type': 'MatMul', 'work': 1e12}]}
     refused(write('one.json', json.dumps(one)), *split[1:], '--parallel', 'data', because='not known')
