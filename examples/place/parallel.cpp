@@ -397,9 +397,9 @@ public:
       }
     }
   }
+  bool is_large(std::size_t ranks) const { return num_ops_ * ranks > 100'000; }
   bool operator()(std::size_t ranks, const parallel_answer& all) const {
-    constexpr std::size_t large = 50'000;
-    return all.best && num_ops_ * ranks > large &&
+    return all.best && is_large(ranks) &&
            seconds_ / static_cast<double>(ranks) >= all.best->found.run.makespan;
   }
 
@@ -477,13 +477,13 @@ std::vector<std::pair<std::size_t, std::size_t>> ways_to_split(const options& o,
   }
   std::vector<std::pair<std::size_t, std::size_t>> ways;
   const std::size_t most = o.ranks != 0 ? o.ranks : devices;
-  for (std::size_t ranks = most; ranks > 1 && ranks * 4 >= most && (o.ranks == 0 || ranks == most); ranks /= 2) {
-    ways.emplace_back(1, ranks);
-  }
   for (std::size_t ranks = 2; ranks < devices && o.parallel == options::parallelism::automatic; ranks *= 2) {
     if (const auto replicas = devices / ranks; devices % ranks == 0 && batch % replicas == 0) {
       ways.emplace_back(replicas, ranks);
     }
+  }
+  for (std::size_t ranks = most; ranks > 1 && ranks * 4 >= most && (o.ranks == 0 || ranks == most); ranks /= 2) {
+    ways.emplace_back(1, ranks);
   }
   return ways;
 }
@@ -515,9 +515,13 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
     const std::vector<device_id> some(devices.begin(),
                                       devices.begin() + static_cast<std::ptrdiff_t>(replicas * ranks));
     if (auto step = make_split_step(o, target, in, some, replicas, table)) {
+      const bool is_best = !all.best || step->found.run.makespan < all.best->found.run.makespan;
       const auto name = replicas > 1 ? fmt::format("{} × data, {} × tensor", replicas, ranks)
                                      : fmt::format("{} × tensor", ranks);
       keep_best(std::move(step), name, in, all);
+      if (!is_best && is_hopeless.is_large(replicas * ranks)) { // more splits would hardly be better, and take long
+        break;
+      }
     }
   }
   if (all.ways.empty() && all.why_not.empty()) {
