@@ -22,7 +22,7 @@ class replicated_step {
 public:
   /// `part` is the step of a replica. Both must outlive it, and updates must not be sharded. `replicas`: those here.
   template <class Replicas>
-  replicated_step(const training_net& part, const weft::parallel::parallel_workload& made, const Replicas& replicas)
+  replicated_step(const training_net& part, const weft::parallel::replicated_workload& made, const Replicas& replicas)
       : part_{&part}, made_{&made}, count_{made.buckets.empty() ? 1 : made.buckets[0].pack.size()} {
     find_chunks();
     for (const auto r : replicas) {
@@ -155,7 +155,7 @@ private:
   }
 
   const training_net* part_;
-  const weft::parallel::parallel_workload* made_;
+  const weft::parallel::replicated_workload* made_;
   std::size_t count_;
   std::vector<std::unique_ptr<bound_step>> steps_; ///< by replica
   std::vector<std::uint32_t> chunk_;     ///< by tensor of the parallel workload

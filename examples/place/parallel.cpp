@@ -5,7 +5,7 @@
 #include "weft/core/readable.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/data_parallel.hpp"
-#include "weft/parallel/split_model.hpp"
+#include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/report/names.hpp"
 #include "weft/validate/memory_shortage.hpp"
@@ -339,7 +339,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   step->spec = replicas > 1 ? fmt::format("data={},tensor={}", replicas, ranks) : fmt::format("tensor={}", ranks);
   std::size_t split = 0;
   for (const auto axis : chosen.axis) {
-    split += axis != none && axis != parallel::chosen_splits::terms;
+    split += parallel::chosen_splits::in_parts(axis);
   }
   auto& strategy = step->found.strategy;
   strategy = fmt::format("splits of {} of {} ops among {}", split, w.num_ops(),
@@ -382,8 +382,8 @@ std::string why_not_split(const options& o, const tool::target& target, const to
 
 namespace {
 
-/// Whether a step on so many devices would take long to simulate, and cannot be faster than the best: all work in equal
-/// parts, and nothing sent. Of smaller models all ways are shown, since it tells how many devices pay.
+/// The ways that are not tried: steps on so many devices that take long to simulate, and cannot be faster than the best
+/// with all work in equal parts and nothing sent. Of smaller models all are shown, which tells how many devices pay.
 class hopeless_ways {
 public:
   hopeless_ways(const options& o, const tool::target& target, const tool::input& in, device_id device,

@@ -35,7 +35,7 @@ struct parallel_answer {
   std::string why_not = {};                 ///< … why there are none
 };
 
-/// Why the batch cannot be split; empty if it can.
+/// The reason for which the batch cannot be split; empty if it can.
 std::string why_not_split(const options& o, const tool::target& target, const tool::input& in);
 
 /// Simulates steps in which the fastest devices that are alike share the work: each does a part of the batch, or of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What ops compute in parts is, put together, what they compute as a whole: networks with numbers, split at random.
 #include "weft/core/random.hpp"
-#include "weft/parallel/split_model.hpp"
+#include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/nn/gradients.hpp"

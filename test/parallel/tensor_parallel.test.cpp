@@ -2,6 +2,8 @@
 #include "weft/parallel/tensor_parallel.hpp"
 
 #include "weft/cost/linear.hpp"
+#include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/split_network.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
@@ -105,7 +107,7 @@ TEST_CASE("tensor_parallel: work, state and tensors come in parts that add up, a
       }
     }
     for (const op_id v : ids(w.num_ops())) {
-      const bool split = chosen.axis[v] != none && chosen.axis[v] != parallel::chosen_splits::terms;
+      const bool split = parallel::chosen_splits::in_parts(chosen.axis[v]);
       CHECK(work[v] == doctest::Approx(w.work(v) * (split ? 1 : ranks)));
       CHECK(resident[v] >= w.resident_bytes(v) * (split ? 1 : ranks));
       CHECK(resident[v] <= w.resident_bytes(v) * (split ? 1 : ranks) + ranks);
@@ -187,7 +189,7 @@ TEST_CASE("choose_splits: of transformer blocks whose parameters fit in parts on
   REQUIRE(chosen.found);
   double sent = chosen.seconds;
   for (const op_id v : ids(w.num_ops())) {
-    sent -= costs.op(v, chosen.axis[v] != none && chosen.axis[v] != parallel::chosen_splits::terms);
+    sent -= costs.op(v, parallel::chosen_splits::in_parts(chosen.axis[v]));
   }
   // Two all-reduces of a row in each block, or as much in other collectives.
   const double megatron = blocks * 2 * costs.transfer(resharding::all_reduce, 4 * words * width);

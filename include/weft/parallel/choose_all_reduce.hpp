@@ -3,7 +3,6 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
-#include "weft/cost/linear.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/plan/contention.hpp"

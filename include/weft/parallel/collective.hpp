@@ -58,7 +58,7 @@ void pass_around(collective& c, std::uint32_t p, std::uint32_t first, bool adds,
 
 } // namespace detail
 
-/// After it, rank r has the sum of all ranks' chunks r + 1 (the last one chunk 0).
+/// A reduce-scatter, after which rank r has the sum of all ranks' chunks r + 1 (the last one chunk 0).
 inline collective ring_reduce_scatter(std::uint32_t p) {
   collective c{p, p};
   const auto same = [](std::uint32_t x) { return x; };
@@ -66,7 +66,7 @@ inline collective ring_reduce_scatter(std::uint32_t p) {
   return c;
 }
 
-/// Where rank r has chunk r + 1 (the last one chunk 0), all ranks get all chunks.
+/// An all-gather: from rank r, which has chunk r + 1 (the last one chunk 0), all ranks get all chunks.
 inline collective ring_all_gather(std::uint32_t p) {
   collective c{p, p};
   const auto same = [](std::uint32_t x) { return x; };

@@ -9,6 +9,7 @@
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/gradients.hpp"
+#include "weft/parallel/parallel_workload.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
@@ -32,14 +33,10 @@ struct gradient_bucket {
   std::vector<op_id> unpack = {}; ///< by replica: an output for each of their sums, or of those it has a part of
 };
 
-/// A workload that was made for several devices, with the device of each op.
-struct parallel_workload {
-  workload graph = {};
-  weft::placement where = {};                ///< by op
-  std::vector<op_id> origin = {};            ///< by op: the op of the step that it came from; `none` in collectives
-  std::vector<std::uint32_t> replica = {};   ///< by op
+/// The workload of several replicas, `replica` of which each op belongs to; `origin` is in the step of one.
+struct replicated_workload : parallel_workload {
   std::vector<gradient_bucket> buckets = {};
-  byte_count gradient_bytes = 0;             ///< of one replica
+  byte_count gradient_bytes = 0; ///< of one replica
 };
 
 struct data_parallel_options {
@@ -66,8 +63,8 @@ struct data_parallel_options {
 /// 2020, stages 1 and 2; Xu et al., *Automatic Cross-Replica Sharding of Weight Update in Data-Parallel Training*,
 /// 2020.
 template <named_workload Workload>
-parallel_workload data_parallel(const Workload& step, const std::vector<placement>& replicas,
-                                const collective& all_reduce, const data_parallel_options& o = {});
+replicated_workload data_parallel(const Workload& step, const std::vector<placement>& replicas,
+                                  const collective& all_reduce, const data_parallel_options& o = {});
 
 namespace detail {
 
@@ -97,7 +94,7 @@ public:
     }
   }
 
-  parallel_workload make() {
+  replicated_workload make() {
     reduced_.assign(replicas_.size(), {});
     updated_with_.assign(step_.num_ops(), none);
     if (replicas_.size() > 1) {
@@ -372,7 +369,7 @@ private:
     }
   }
 
-  /// What follows the updates of a bucket, in order.
+  /// The ops that follow the updates of a bucket, in order.
   std::vector<op_id> after_updates(const gradient_bucket& b) const {
     std::vector<op_id> found;
     for (const tensor_id t : b.gradients) {
@@ -417,7 +414,7 @@ private:
   const collective& all_reduce_;
   const data_parallel_options& o_;
   workload_builder b_;
-  parallel_workload made_;
+  replicated_workload made_;
   std::vector<std::vector<std::pair<tensor_id, op_output>>> reduced_; ///< by replica
   std::vector<op_id> copy_;               ///< by replica and op
   std::vector<tensor_id> updated_with_;   ///< by op: the gradient in whose parts it is there; `none`: as a whole
@@ -429,8 +426,8 @@ private:
 } // namespace detail
 
 template <named_workload Workload>
-parallel_workload data_parallel(const Workload& step, const std::vector<placement>& replicas,
-                                const collective& all_reduce, const data_parallel_options& o) {
+replicated_workload data_parallel(const Workload& step, const std::vector<placement>& replicas,
+                                  const collective& all_reduce, const data_parallel_options& o) {
   return detail::data_parallel_builder<Workload>{step, replicas, all_reduce, o}.make();
 }
 

@@ -7,7 +7,7 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
-#include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/parallel_workload.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/shard/best.hpp"
 
@@ -34,7 +34,7 @@ struct layout {
   friend auto operator<=>(const layout&, const layout&) = default;
 };
 
-/// What is sent to get from one layout to another one.
+/// The collective that brings a tensor from one layout to another one.
 enum class resharding : std::uint8_t { nothing, all_gather, all_to_all, all_reduce, reduce_scatter, impossible };
 
 /// As in `8 all-reduces`.
@@ -65,7 +65,7 @@ constexpr resharding between(const layout& have, const layout& need) {
   return need.what == layout::whole ? resharding::all_gather : resharding::all_to_all;
 }
 
-/// What a choice of splits rests on.
+/// The times and the memory that a choice of splits rests on.
 struct split_costs {
   /// Seconds of an op, as a whole, or if `in_parts`, of one of the parts.
   std::function<double(op_id v, bool in_parts)> op;
@@ -77,6 +77,8 @@ struct split_costs {
 /// A split of each op: along which axis (`none`: each rank does the whole, `terms`: what it does to terms of a sum).
 struct chosen_splits {
   static constexpr std::uint32_t terms = none - 1;
+  /// Whether an op that is split along `axis` does a part of its work on each rank.
+  static constexpr bool in_parts(std::uint32_t axis) { return axis != none && axis != terms; }
   std::vector<std::uint32_t> axis = {}; ///< by op
   bool found = false;                   ///< one that fits into memory
   double seconds = 0;                   ///< of a step, if nothing overlaps
@@ -168,7 +170,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
       live = {0, static_cast<std::int64_t>(w.num_ops())};
     }
     for (const auto axis : variants.of(v)) {
-      const bool split = axis != none && axis != chosen_splits::terms;
+      const bool split = chosen_splits::in_parts(axis);
       times.push_back(cost(costs.op(v, split)));
       auto held = in_parts(w.resident_bytes(v), split);
       for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
@@ -257,7 +259,6 @@ public:
 
 private:
   op_id copy_of(std::uint32_t r, op_id v) const { return static_cast<op_id>(r * w_.num_ops() + v); }
-  bool is_split(op_id v) const { return axis_[v] != none && axis_[v] != chosen_splits::terms; }
   byte_count part(byte_count bytes) const { return (bytes + count_ - 1) / count_; }
   layout there(tensor_id t) const {
     const op_id v = w_.producer(t);
@@ -275,7 +276,7 @@ private:
   }
 
   void add_op(std::uint32_t r, op_id v, std::vector<op_id>& first) {
-    const bool split = is_split(v);
+    const bool split = chosen_splits::in_parts(axis_[v]);
     const op_id made = add(r, where_[r][v], v,
                            {.work = w_.work(v) / (split ? count_ : 1),
                             .resident_bytes = split ? part(w_.resident_bytes(v)) : w_.resident_bytes(v),

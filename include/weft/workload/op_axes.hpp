@@ -79,19 +79,17 @@ public:
 
   /// Inputs are repeated along missing dimensions and those of extent 1.
   void elementwise() {
-    along(a_.outputs[0], out_[0], [](std::size_t) { return true; });
+    along(a_.outputs[0], out_[0]);
     align_inputs(out_[0].size());
   }
   /// Nothing of what makes the output is split with it, such as its shape.
-  void made() {
-    along(a_.outputs[0], out_[0], [](std::size_t) { return true; });
-  }
+  void made() { along(a_.outputs[0], out_[0]); }
   /// The same as for elementwise ops, the other way round: what the output lacks of the first input is summed up.
   void sums() {
-    along(a_.inputs[0], in_[0], [](std::size_t) { return true; });
+    along(a_.inputs[0], in_[0]);
     align(a_.outputs[0], out_[0], a_.inputs[0], in_[0]);
   }
-  /// How an operand of an op on rows goes with them.
+  /// The dimensions of an operand that are those of the rows.
   enum class row_operand : std::uint8_t {
     whole,
     rows,   ///< all dimensions but the innermost
@@ -221,22 +219,21 @@ public:
     }
   }
   /// An update: all of the gradient, its last input.
-  void update() { along(a_.inputs.back(), in_.back(), [](std::size_t) { return true; }); }
+  void update() { along(a_.inputs.back(), in_.back()); }
 
 private:
   std::uint32_t add(std::uint64_t extent) {
     a_.extents.push_back(extent);
     return static_cast<std::uint32_t>(a_.extents.size() - 1);
   }
-  /// Where extents differ, what divides both can be split.
+  /// Gives a dimension an axis; of extents that differ, what divides both can be split.
   void tie(std::uint32_t axis, std::vector<std::uint32_t>& operand, const op_shape& dims, std::size_t d) {
     operand[d] = axis;
     a_.extents[axis] = std::gcd(a_.extents[axis], dims[d]);
   }
-  template <class Wanted>
-  void along(std::vector<std::uint32_t>& operand, const op_shape& dims, Wanted wanted) {
+  void along(std::vector<std::uint32_t>& operand, const op_shape& dims) {
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      operand[d] = wanted(d) ? add(dims[d]) : std::uint32_t{none};
+      operand[d] = add(dims[d]);
     }
   }
   /// From the innermost dimension on.

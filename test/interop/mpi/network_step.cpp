@@ -87,7 +87,7 @@ struct known {
     auto step = zoo::make(network);
     return way == "data" ? replicas_of(step, size).graph : step;
   }
-  static parallel::parallel_workload replicas_of(const workload& step, std::size_t size) {
+  static parallel::replicated_workload replicas_of(const workload& step, std::size_t size) {
     std::vector<placement> where;
     for (device_id d = 0; d < size; ++d) {
       where.emplace_back(step.num_ops(), d);

@@ -47,8 +47,9 @@ public:
     prepare();
     bool is_enough = false;
     if (best_->value().feasible()) {
-      report_state(dual_->bound(), best_choice());
-      is_enough = report_choice(best_choice());
+      const auto choice = best_choice();
+      report_state(dual_->bound(), choice);
+      is_enough = report_choice(choice);
     }
     for (std::uint32_t idle = 0; idle < options_.patience && !is_enough && !over();) {
       const auto value = best_->value();

@@ -18,7 +18,7 @@
 
 namespace weft::shard::detail {
 
-/// What the searches read: the matrices of a core in both orders, with a finite penalty for `never`. Costs beyond 2^53
+/// The costs that searches read: the matrices of a core in both orders, with a finite penalty for `never`. Costs beyond 2^53
 /// are rounded down to the next `double`, so that a bound stays one; what a choice costs exactly, the problem says.
 /// Takes the core's matrices, so that they are not in memory twice.
 class weights {
@@ -48,7 +48,7 @@ public:
     }
   }
 
-  /// What one choice that may not be taken costs: more than all others together.
+  /// The cost of one choice that may not be taken: more than all others together.
   double penalty() const { return penalty_; }
   double of(std::int64_t cost) const { return std::min(rounded_down(cost), penalty_); }
   double of(const core::edge& e, std::uint32_t i, std::uint32_t j) const {
