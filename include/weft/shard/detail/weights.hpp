@@ -18,9 +18,9 @@
 
 namespace weft::shard::detail {
 
-/// The costs that searches read: the matrices of a core in both orders, with a finite penalty for `never`. Costs beyond
-/// 2^53 are rounded down to the next `double`, so that a bound stays one; what a choice costs exactly, the problem says.
-/// Takes the core's matrices, so that they are not in memory twice.
+/// The costs that searches read: the matrices of a core in both orders, with a finite penalty for `never`. Costs
+/// beyond 2^53 are rounded down to the next `double`, so that a bound stays one; what a choice costs exactly, the
+/// problem says. Takes the core's matrices, so that they are not in memory twice.
 class weights {
 public:
   explicit weights(core& c) : core_{c} {
