@@ -199,6 +199,11 @@ int run(int argc, char** argv) {
     throw weft::error(fmt::format("--parallel {}: {}", o.parallel == options::parallelism::data ? "data" : "tensor",
                                   split.ways.empty() ? split.why_not : split.ways.front().status));
   }
+  auto beaten = o.from_plan.empty() && !forced ? place::not_searched(o, problem, split) : std::nullopt;
+  if (beaten) {
+    line.show("running plans for comparison");
+    beaten->baselines = place::baselines(o, problem);
+  }
   line.show(o.from_plan.empty() ? "searching" : "running the plan again");
   const place::listeners listeners{
     .on_progress =
@@ -211,6 +216,7 @@ int run(int argc, char** argv) {
   auto found = !o.from_plan.empty() ? forced ? place::replay(o, split.best->in, *split.best->made)
                                              : place::replay(o, in, problem)
                : forced             ? std::move(split.best->found)
+               : beaten             ? std::move(*beaten)
                : o.by_layers        ? place::by_layer(o, problem)
                                     : place::search(o, problem, base, listeners);
   found.why = pinned.named(std::move(found.why));

@@ -2,8 +2,10 @@
 #include "parallel.hpp"
 
 #include "weft/bound/area.hpp"
+#include "weft/bound/best.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
@@ -225,45 +227,6 @@ workload part_of(const workload& w, double part) {
   return std::move(b).build();
 }
 
-/// Seconds of a resharding by the bytes of the tensor: a line through two sizes that are simulated.
-class resharding_seconds {
-public:
-  resharding_seconds(const platform<>& p, const std::vector<device_id>& devices, contention_model how) {
-    const auto ranks = static_cast<std::uint32_t>(devices.size());
-    constexpr byte_count small = 10'000, large = 100'000'000;
-    const auto fit = [&](const parallel::collective& c) {
-      const double at_small = parallel::collective_seconds(c, small, p, devices, how);
-      const double slope = (parallel::collective_seconds(c, large, p, devices, how) - at_small) / (large - small);
-      return line{at_small - slope * small, slope};
-    };
-    gather_ = fit(parallel::ring_all_gather(ranks));
-    reduce_ = fit(parallel::ring_all_reduce(ranks));
-    scatter_ = fit(parallel::ring_reduce_scatter(ranks));
-    parallel::collective exchange{ranks, ranks * ranks}; // piece k of rank r is chunk r · ranks + k
-    for (std::uint32_t r = 0; r < ranks; ++r) {
-      for (std::uint32_t k = 0; k < ranks; ++k) {
-        if (k != r) {
-          exchange.messages.push_back({r, k, r * ranks + k, false});
-        }
-      }
-    }
-    exchange_ = fit(exchange);
-  }
-  double operator()(parallel::resharding what, byte_count bytes) const {
-    const auto& [latency, slope] = what == parallel::resharding::all_reduce       ? reduce_
-                                   : what == parallel::resharding::reduce_scatter ? scatter_
-                                   : what == parallel::resharding::all_to_all     ? exchange_
-                                                                                  : gather_;
-    return latency + slope * static_cast<double>(bytes);
-  }
-
-private:
-  struct line {
-    double latency, slope;
-  };
-  line gather_, reduce_, scatter_, exchange_;
-};
-
 /// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
 /// has, each with its part of the batch. Null if no splits were found that fit.
 std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::target& target, const tool::input& whole,
@@ -285,7 +248,8 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   const auto where = replicas_on(groups[0], w, target.devices);
   const auto estimate = tool::make_estimate(o.modelling, in, target, table);
   const auto parts = part_of(w, 1.0 / ranks);
-  const resharding_seconds transfer{target.devices, groups[0], o.contention};
+  const parallel::fastest_resharding fastest{target.devices, groups[0], o.contention};
+  const auto messages = [&](parallel::resharding what, byte_count size) { return fastest.messages(what, size); };
   const double bytes = element_bytes(o, in.model);
   // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
   // less memory.
@@ -299,14 +263,14 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
       {.op = [&](op_id v, bool in_parts) {
          return estimate.compute_time(in_parts ? parts : w, v, target.devices, where.front()[v]);
        },
-       .transfer = [&](parallel::resharding what, byte_count size) { return transfer(what, size); },
+       .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
        .capacity = capacity},
       {.budget = {.moves = 2000, .seconds = o.budget.seconds}, .jobs = o.jobs, .seed = o.seed});
     if (!again.found) {
       break;
     }
     chosen = std::move(again);
-    made = parallel::tensor_parallel(model, chosen.axis, where, bytes);
+    made = parallel::tensor_parallel(model, chosen.axis, where, bytes, messages);
     step = std::make_unique<parallel_step>();
     step->in.spec = whole.spec;
     step->in.name = whole.name;
@@ -317,8 +281,9 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
     if (replicas > 1) {
       std::vector<placement> all{std::move(placed)};
       for (std::size_t r = 1; r < replicas; ++r) {
-        all.push_back(
-          parallel::tensor_parallel(model, chosen.axis, replicas_on(groups[r], w, target.devices), bytes).where);
+        all.push_back(parallel::tensor_parallel(model, chosen.axis, replicas_on(groups[r], w, target.devices), bytes,
+                                                messages)
+                        .where);
       }
       std::vector<device_id> firsts; // of the groups, for the all-reduces between them
       for (const auto& g : groups) {
@@ -358,7 +323,10 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
 
 /// The fastest first, what does not fit last.
 void sort(std::vector<report::way>& ways) {
-  const auto rank = [](const report::way& w) { return std::pair{!w.status.empty(), w.step_seconds}; };
+  const auto rank = [](const report::way& w) {
+    return std::pair{!w.status.empty(),
+                     std::isfinite(w.step_seconds) ? w.step_seconds : std::numeric_limits<double>::infinity()};
+  };
   std::stable_sort(ways.begin(), ways.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
@@ -555,12 +523,26 @@ lower_bound bound_on_any_split(const problem& whole) {
   return {bound::area(whole.with_demands(std::vector<byte_count>(whole.num_components(), 0))), lower_bound::rule::area};
 }
 
+std::optional<answer> not_searched(const options& o, const problem& whole, const parallel_answer& split) {
+  if (!split.best) {
+    return std::nullopt;
+  }
+  const double least = bound::best(whole.with_resident_demands()).value;
+  if (least <= split.best->found.run.makespan * (1 + o.least_gain / 100)) {
+    return std::nullopt;
+  }
+  return answer{.why = fmt::format("takes at least {:.4g} ms, so that no search was made for it", least * 1e3)};
+}
+
 bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split) {
   if (split.ways.empty()) {
     return false;
   }
+  const std::string each_op_once = "each op on one device";
   if (found.found) {
-    split.ways.push_back(way_of(whole, found, "each op on one device", in.batch));
+    split.ways.push_back(way_of(whole, found, each_op_once, in.batch));
+  } else {
+    split.ways.push_back({.name = each_op_once, .status = found.why.substr(0, found.why.find('\n'))});
   }
   sort(split.ways);
   if (!split.best ||
@@ -569,7 +551,7 @@ bool compare(const options& o, const tool::input& in, const problem& whole, answ
   }
   auto baselines = std::move(found.baselines);
   if (found.found) {
-    baselines.insert(baselines.begin(), {.name = "each op on one device", .step_seconds = found.run.makespan});
+    baselines.insert(baselines.begin(), {.name = each_op_once, .step_seconds = found.run.makespan});
   }
   found = std::move(split.best->found);
   found.baselines = std::move(baselines);

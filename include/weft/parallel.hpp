@@ -4,11 +4,13 @@
 #pragma once
 
 #include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/parallel_workload.hpp"
+#include "weft/parallel/resharding.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
