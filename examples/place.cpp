@@ -121,6 +121,9 @@ tool::target target_of(const options& o) {
     target.devices = target.devices.with(*o.modelling.numbers);
   }
   target.devices = target.devices.changed([&](weft::device& d) {
+    if (o.modelling.launches == weft::cost::launches::graph) {
+      d.send_overhead = std::min(d.send_overhead, weft::cost::graph_launch);
+    }
     const bool limited = d.memory_capacity != std::numeric_limits<weft::byte_count>::max();
     const bool less = o.memory_share < 1 || (d.kind != weft::device_kind::cpu && o.overhead != 0);
     if (limited && less) {
@@ -172,7 +175,7 @@ int run(int argc, char** argv) {
   check_outputs(o, in);
 
   line.show("estimating costs");
-  const auto table = weft::cost::typical_efficiencies();
+  const auto table = weft::cost::typical_efficiencies(o.modelling.launches);
   tool::fit_ccr(o.modelling, in, target, table);
   auto notes = in.model.notes;
   const auto model_notes = notes.size();

@@ -7,6 +7,7 @@
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/experts.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/report/names.hpp"
@@ -146,10 +147,10 @@ std::vector<placement> replicas_on(const std::vector<device_id>& devices, const 
   return replicas;
 }
 
-/// A step on these devices; null if updates are to be sharded and there are none.
+/// A step on these devices; null if updates are to be sharded and there are none, or experts split and there are fewer.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
                                          const std::vector<device_id>& devices, bool shard_updates,
-                                         const cost::efficiency_table& table) {
+                                         bool split_experts, const cost::efficiency_table& table) {
   const auto ranks = devices.size();
   const auto batch = whole.batch;
   auto step = std::make_unique<parallel_step>();
@@ -160,8 +161,15 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     throw error("it does as much work as the whole one; the model's batch is fixed");
   }
   const auto replicas = replicas_on(devices, one, target.devices);
-  const parallel::data_parallel_options how{.shard_updates = shard_updates,
-                                            .element_bytes = element_bytes(o, step->in.model)};
+  parallel::data_parallel_options how{.shard_updates = shard_updates,
+                                      .element_bytes = element_bytes(o, step->in.model)};
+  const auto experts = split_experts ? parallel::count_experts(one) : 0;
+  if (split_experts) {
+    if (experts < ranks) {
+      return nullptr;
+    }
+    how.shared = {&whole.model.ops, parallel::expert_owners(one, static_cast<std::uint32_t>(ranks))};
+  }
   byte_count gradients = 0;
   for (const tensor_id t : parallel::gradients(one)) {
     gradients += one.bytes(t);
@@ -182,9 +190,12 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   step->in.model.ops = std::move(made.graph);
   run_step(o, target, table, std::move(made.where), *step);
   auto& a = step->found;
-  step->spec = fmt::format("data={},{}", ranks, shard_updates ? "sharded" : "whole");
+  step->spec = fmt::format("data={},{}{}", ranks, shard_updates ? "sharded" : "whole", split_experts ? ",experts" : "");
   a.strategy = fmt::format("data parallelism on {}, {} of {} samples each", range_of(target.devices, devices),
                            batch / ranks, batch);
+  if (split_experts) {
+    a.strategy += fmt::format("; each of {} experts on one of them", experts);
+  }
   if (made.buckets.empty()) {
     a.strategy += "; nothing is trained, so nothing is summed up";
   } else {
@@ -395,6 +406,12 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
   // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
   bool whole_fits = true, sharded_fits = true, first = true;
+  const auto num_experts = parallel::count_experts(in.model.ops);
+  if (o.split_experts && *o.split_experts && num_experts < std::max<std::size_t>(o.ranks, 2)) {
+    all.why_not = num_experts == 0 ? "there are no experts, as in layer_1/expert_0/weights, among the names of its ops"
+                                   : fmt::format("there are {} experts for {} devices", num_experts, o.ranks);
+    return;
+  }
   constexpr std::size_t max_numbers = 6; // of devices
   std::size_t tried = 0;
   for (std::size_t ranks = devices.size(); ranks > 1 && sharded_fits && tried < max_numbers; --ranks) {
@@ -407,14 +424,16 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     ++tried;
     on_stage(fmt::format("splitting the batch among {} devices", ranks));
     const std::vector<device_id> some(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(ranks));
-    for (const bool sharded : {false, true}) {
+    for (const auto& [sharded, experts] :
+         {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
       const bool is_worthwhile = sharded ? first || !whole_fits : whole_fits; // its time is much the same
-      if (o.shard_updates ? *o.shard_updates != sharded : !is_worthwhile) {
+      if ((o.shard_updates ? *o.shard_updates != sharded : !is_worthwhile) ||
+          (o.split_experts ? *o.split_experts != experts : experts && num_experts < ranks)) {
         continue;
       }
       std::unique_ptr<parallel_step> step;
       try {
-        step = make_step(o, target, in, some, sharded, table);
+        step = make_step(o, target, in, some, sharded, experts, table);
       } catch (const error& e) { // such as a model whose batch is fixed
         all.why_not = fmt::format("with a batch of {}: {}", in.batch / ranks, e.what());
         break;
@@ -423,9 +442,11 @@ void split_batch(const options& o, const tool::target& target, const tool::input
         sharded_fits = whole_fits;
         continue;
       }
-      const bool fits = step->found.found;
-      (sharded ? sharded_fits : whole_fits) = fits;
-      keep_best(std::move(step), fmt::format("{} × data{}", ranks, sharded ? ", sharded updates" : ""), in, all);
+      auto& fits = sharded ? sharded_fits : whole_fits;
+      fits = step->found.found || (experts && fits);
+      keep_best(std::move(step),
+                fmt::format("{} × data{}{}", ranks, experts ? " and experts" : "", sharded ? ", sharded updates" : ""),
+                in, all);
     }
     first = false;
   }
