@@ -445,7 +445,10 @@ void split_batch(const options& o, const tool::target& target, const tool::input
       auto& fits = sharded ? sharded_fits : whole_fits;
       fits = step->found.found || (experts && fits);
       keep_best(std::move(step),
-                fmt::format("{} × data{}{}", ranks, experts ? " and experts" : "", sharded ? ", sharded updates" : ""),
+                fmt::format("{} × data{}", ranks,
+                            experts ? sharded ? ", experts, sharded" : ", experts"
+                            : sharded ? ", sharded updates"
+                                      : ""),
                 in, all);
     }
     first = false;

@@ -17,6 +17,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -194,6 +195,70 @@ TEST_CASE("choose_splits: of transformer blocks whose parameters fit in parts on
   // Two all-reduces of a row in each block, or as much in other collectives.
   const double megatron = blocks * 2 * costs.transfer(resharding::all_reduce, 4 * words * width);
   CHECK(sent == doctest::Approx(megatron).epsilon(0.05));
+}
+
+TEST_CASE("choose_splits: a GPT block keeps on each rank what Megatron's formulas say, or less") {
+  constexpr std::uint32_t ranks = 8;
+  constexpr std::uint64_t length = 128, batch = 2, hidden = 256, heads = 8, layers = 3, vocabulary = 1024;
+  nn::network net{{.bookkeeping = false}};
+  const auto task = zoo::gpt2_task(net, batch, {.layers = layers, .hidden = hidden, .heads = heads, .length = length,
+                                                .vocabulary = vocabulary, .positions = length, .dropout = false});
+  const auto built = training_step_with_origins(net, task.objectives, task.options);
+  const auto& w = built.graph;
+  const auto m = parallel::make_split_model(net, w, built.origin);
+  auto costs = costs_of(w, ranks, 1e9);
+  byte_count resident = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    resident += w.resident_bytes(v);
+  }
+  costs.capacity = resident * 5 / 2 / ranks; // parameters fit in parts only
+  auto axis = parallel::choose_splits(m, ranks, costs, {.budget = {.moves = 5000}}).axis;
+  REQUIRE(axis.size() == w.num_ops());
+
+  const auto in_layer = [&](op_id v) { return w.name(v).starts_with("layer_1/"); };
+  const auto split_of = [&](op_id v, std::size_t k) {
+    return parallel::detail::split_variants::of_output(m.axes[v], k, axis[v]).what == layout::split ? ranks : 1.0;
+  };
+  /// What the backward pass reads of a layer's forward ops, and what weights and Adam's state take.
+  const auto kept = [&] {
+    double bytes = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      for (std::size_t k = 0; in_layer(v) && k < w.outputs(v).size(); ++k) {
+        const tensor_id t = *w.outputs(v).begin() + static_cast<tensor_id>(k);
+        const auto readers = w.consumers(t);
+        const bool is_kept = std::any_of(readers.begin(), readers.end(),
+                                         [&](op_id r) { return w.name(r).starts_with("gradients/"); });
+        const bool is_weight = w.name(v).ends_with("/read") || w.resident_bytes(v) > 0;
+        bytes += is_kept && !is_weight ? static_cast<double>(w.bytes(t)) / split_of(v, k) : 0;
+      }
+    }
+    return bytes;
+  };
+  const auto state = [&] {
+    double bytes = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      bytes += in_layer(v) ? static_cast<double>(w.resident_bytes(v)) / split_of(v, 0) : 0;
+    }
+    return bytes;
+  };
+  // Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022, equation 2 without
+  // dropout, for numbers of 4 bytes instead of 2; and equation 4, where rows are split between the products.
+  constexpr double t = ranks, rows = length * batch * hidden, scores = 2.0 * heads * length / hidden;
+  const double with_tensors = 2 * rows * (8 + 24 / t + scores / t), with_rows = 2 * rows * (32 + scores) / t;
+  const double chosen = kept();
+  CHECK(chosen < 1.05 * with_tensors);
+  CHECK(chosen > 0.95 * with_rows);
+  for (const op_id v : ids(w.num_ops())) { // what lies between the products as Megatron has it
+    const bool between_products = w.name(v).find("/norm") != w.name(v).npos || w.type(v) == "Add";
+    axis[v] = in_layer(v) && between_products && split_of(v, 0) > 1 && w.name(v).find("hidden") == w.name(v).npos
+                ? std::uint32_t{none}
+                : axis[v];
+  }
+  CHECK_NOTHROW(parallel::tensor_parallel(m, axis, on_ranks(w, ranks)));
+  CHECK(kept() == doctest::Approx(with_tensors).epsilon(0.05));
+  // 12 hidden² weights, and what only products along columns split: 7 hidden biases, of 13 hidden small ones.
+  const double parameters = 12.0 * hidden * hidden / t + 7.0 * hidden / t + 6.0 * hidden;
+  CHECK(state() == doctest::Approx(3 * 4 * parameters).epsilon(0.05));
 }
 
 } // namespace tensor_parallel_test
