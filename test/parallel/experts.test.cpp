@@ -27,8 +27,8 @@ using namespace weft;
 constexpr std::uint32_t replicas = 2;
 
 workload small_switch(std::uint64_t batch) {
-  return zoo::switch_transformer(
-    batch, {.layers = 2, .hidden = 16, .heads = 2, .head_size = 8, .ffn = 32, .experts = 4, .length = 32, .vocabulary = 64});
+  return zoo::switch_transformer(batch, {.layers = 2, .hidden = 16, .heads = 2, .head_size = 8, .ffn = 32,
+                                         .experts = 4, .length = 32, .vocabulary = 64});
 }
 
 std::vector<placement> each_on_its_own(const workload& w) {

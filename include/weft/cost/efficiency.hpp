@@ -118,14 +118,15 @@ inline constexpr double graph_launch = 1e-6;
 /// Round figures for what ops use of a device, for want of measurements: dense products reach 70 % of the peak,
 /// convolutions 60 %, recurrences 40 %, all else in the catalogue a tenth (it does not run on matrix units, and is
 /// bound by memory anyway); 80 % of the memory bandwidth, half of that where rows are looked up; 5 µs to launch a
-/// kernel on an accelerator, or `graph_launch` if it is part of a graph, 1 µs to call one on a CPU; views are free, and the additions of a collective are launched
-/// with it. Nothing is typical of a type that the catalogue does not know: its work is believed. An op without a type
-/// takes work / speed and nothing else, as in `linear`. docs/costs.md says what the figures
-/// rest on. Measured times (cost/measured.hpp) take precedence.
+/// kernel on an accelerator, or `graph_launch` if it is part of a graph, 1 µs to call one on a CPU; views are free, and
+/// the additions of a collective are launched with it. Nothing is typical of a type that the catalogue does not know:
+/// its work is believed. An op without a type takes work / speed and nothing else, as in `linear`. docs/costs.md says
+/// what the figures rest on. Measured times (cost/measured.hpp) take precedence.
 inline efficiency_table typical_efficiencies(launches how = launches::single) {
   efficiency_table table;
+  const double launch = how == launches::graph ? graph_launch : 5e-6;
   for (const auto& [kinds, overhead] :
-       {std::pair{kind_set::all(), how == launches::graph ? graph_launch : 5e-6}, std::pair{kind_set{device_kind::cpu}, 1e-6}}) {
+       {std::pair{kind_set::all(), launch}, std::pair{kind_set{device_kind::cpu}, 1e-6}}) {
     table.set_default({.compute = 1, .memory = 0.8, .overhead = overhead}, kinds);
     table.set("", {.moved = traffic::none}, kinds);
     table.set(op_use::other, {.compute = 0.1, .memory = 0.8, .overhead = overhead}, kinds);

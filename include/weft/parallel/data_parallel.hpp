@@ -67,7 +67,8 @@ struct data_parallel_options {
 ///
 /// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, if
 /// gradients that share a device in one replica do not in another, if updates are to be sharded and the all-reduce
-/// leaves some rank no part, and if shared ops belong to no replica or update what others make. Complexity: O(replicas (n + m) + messages).
+/// leaves some rank no part, and if shared ops belong to no replica or update what others make.
+/// Complexity: O(replicas (n + m) + messages).
 /// Sources: Li et al., *PyTorch Distributed: Experiences on Accelerating Data Parallel Training*, VLDB 13(12), 2020;
 /// for sharded updates Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, SC
 /// 2020, stages 1 and 2; Xu et al., *Automatic Cross-Replica Sharding of Weight Update in Data-Parallel Training*,
