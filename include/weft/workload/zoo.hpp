@@ -141,8 +141,8 @@ struct request {
   bool decode = false; ///< one more token of each sequence, `size.length` of which are in a cache then
 };
 
-/// Reads `NAME`, `NAME@BATCH` or `NAME@BATCHxLENGTH`, and `:inference`, `:decode` or `:training` after any of them, such
-/// as `bert_large@8x512:inference`. Parts left out default to the network's source, and to training.
+/// Reads `NAME`, `NAME@BATCH` or `NAME@BATCHxLENGTH`, and `:inference`, `:decode` or `:training` after any of them,
+/// such as `bert_large@8x512:inference`. Parts left out default to the network's source, and to training.
 /// Throws `value_error` for an unknown name or mode, a batch size that is not an integer from 1 to 1,000,000, a length
 /// that is not one from 1 to 100,000, a length for a network that has none, and decoding with a network that does not
 /// make token after token.
