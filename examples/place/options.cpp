@@ -25,7 +25,8 @@ std::string footer() {
   text += tool::list_networks(20);
   text +=
     "  The bundled networks are training steps, or forward ops, as in zoo:bert_base:inference. Batch size and\n"
-    "  length of the sequences may follow the name, as in zoo:bert_base@32x128:inference.\n"
+    "  length of the sequences may follow the name, as in zoo:bert_base@32x128:inference. GPT-2 and Llama also\n"
+    "  decode, one token of each sequence, as in zoo:llama2_70b@1x4096:decode with a cache of 4096 tokens.\n"
     "  random:FAMILY        a generated graph, as in random:layered,ops=100,ccr=1,seed=7; compare --help lists the\n"
     "                       families and their parameters, those of platforms as well\n\nPlatforms\n";
   text += tool::list_platforms(20);
@@ -45,6 +46,7 @@ std::string footer() {
     "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
     "  place zoo:resnet50@256 --platform dgx_a100 --parallel data\n"
     "  place zoo:gpt2_xl@1:inference --platform dgx_a100 --parallel tensor=8\n"
+    "  place zoo:llama2_70b@1x4096:decode --platform dgx_h100 --dtype bf16 --parallel tensor=8\n"
     "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
     "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
     "  place zoo:bert_base --platform pcie_4gpu --contention none --budget 30\n"

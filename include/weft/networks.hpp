@@ -41,6 +41,7 @@
 #include "weft/workload/zoo/gnmt.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
 #include "weft/workload/zoo/inception_v3.hpp"
+#include "weft/workload/zoo/llama.hpp"
 #include "weft/workload/zoo/lstm.hpp"
 #include "weft/workload/zoo/mnist_conv.hpp"
 #include "weft/workload/zoo/ptb_lstm.hpp"

@@ -235,6 +235,10 @@ input load(const std::string& spec, const model_options& o) {
         "--times, --shape, --dim, --fetch, --parameters, --signature, --tags, --trips and --keep-functions are "
         "for model files; a bundled network has none");
     }
+    if (o.train && spec.ends_with(":decode")) {
+      throw error("--train: '" + spec + "' makes one token with a cache; a forward pass to train is " +
+                  spec.substr(0, spec.find(':', zoo_prefix.size())) + ":inference");
+    }
     in.from = input::source::network;
     auto made = make_network_with_origins(zoo_spec(spec, o));
     in.net = std::move(made.net);

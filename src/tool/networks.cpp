@@ -25,7 +25,7 @@ network make_network_with_origins(std::string_view spec) {
   const auto wanted = weft::zoo::parse(spec);
   network made;
   made.net = std::make_unique<weft::nn::network>(weft::nn::network_options{.training = wanted.training});
-  const auto task = wanted.network->define(*made.net, wanted.size);
+  const auto task = weft::zoo::define(*made.net, wanted);
   std::vector<weft::op_id> roots;
   for (const auto& t : made.net->outputs()) {
     roots.push_back(t.op());

@@ -136,10 +136,89 @@ void for_each_row(array& a, F f) {
   }
 }
 
+/// Rows divided by the root of the mean of their squares, and scaled; that root goes to `roots`, if there are any.
+array rms_norm(array x, const array& scale, array* roots) {
+  for_each_row(x, [&](double* row, std::size_t n, std::size_t number) {
+    double squares = 1e-3;
+    for (std::size_t i = 0; i < n; ++i) {
+      squares += row[i] * row[i];
+    }
+    const double root = std::sqrt(squares / static_cast<double>(n));
+    for (std::size_t i = 0; i < n; ++i) {
+      row[i] *= scale.values[i] / root;
+    }
+    if (roots != nullptr) {
+      roots->values[number] = root;
+    }
+  });
+  return x;
+}
+
+/// The ops of Llama; nothing for other ones. Of a cache, which is no operand, the new key and value stand for all.
+std::vector<array> compute_llama(const nn::op_spec& op, const std::vector<array>& in,
+                                 const std::vector<dims_list>& dims) {
+  const auto& type = op.type;
+  array out{dims[0]};
+  const auto width = dims[0].empty() ? 1 : dims[0].back();
+  if (type == "RMSNorm") {
+    array roots{dims[1]};
+    out = rms_norm(in[0], in[1], &roots);
+    return {out, roots};
+  }
+  if (type == "RMSNormGrad") { // of dy, x, scale, root; a simple stand-in for the gradient of x
+    array of_scale{dims[1]};
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+      const double normal = in[1].values[i] / in[3].values[i / width];
+      of_scale.values[i % width] += in[0].values[i] * normal;
+      out.values[i] = in[0].values[i] * in[2].values[i % width] / in[3].values[i / width] + normal;
+    }
+    return {out, of_scale};
+  }
+  if (type == "AddRMSNorm") {
+    const auto sum = elementwise(dims[1], {in[0], in[1]}, [](double a, double b) { return a + b; });
+    return {rms_norm(sum, in[2], nullptr), sum};
+  }
+  if (type == "SwiGLU" || type == "SwiGLUGrad") {
+    const auto& pairs = in.back();
+    for (std::size_t i = 0; 2 * i < pairs.values.size(); ++i) {
+      const double gate = pairs.values[2 * i], other = pairs.values[2 * i + 1], s = 1 / (1 + std::exp(-gate));
+      if (type == "SwiGLU") {
+        out.values[i] = gate * s * other;
+      } else {
+        out.values[2 * i] = in[0].values[i] * other * s * (1 + gate * (1 - s));
+        out.values[2 * i + 1] = in[0].values[i] * gate * s;
+      }
+    }
+    return {out};
+  }
+  if (type == "RotaryEmbedding") {
+    for (std::size_t i = 0; i < out.values.size(); i += 2) {
+      const auto place = i / (width * dims[0][2]) % dims[0][1] * width + i % width;
+      const double c = in[1].values[place], s = in[1].values[place + 1];
+      out.values[i] = in[0].values[i] * c - in[0].values[i + 1] * s;
+      out.values[i + 1] = in[0].values[i] * s + in[0].values[i + 1] * c;
+    }
+    return {out};
+  }
+  if (type == "CachedAttention") {
+    const auto group = dims[0][2];
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+      const auto head = i / (width * group), q = head * (group + 2) * width + i % (width * group);
+      const auto key = (head * (group + 2) + group) * width + i % width;
+      out.values[i] = std::tanh(in[0].values[q] * in[0].values[key]) * in[0].values[key + width];
+    }
+    return {out};
+  }
+  return {};
+}
+
 /// What an op makes of whole operands or of parts. `dims`: of its outputs then. `parts`: how many parts a mean is of.
 std::vector<array> compute(const nn::op_spec& op, const std::vector<array>& in, const std::vector<dims_list>& dims,
                            double parts) {
   const auto& type = op.type;
+  if (auto made = compute_llama(op, in, dims); !made.empty()) {
+    return made;
+  }
   if (type == "Sum" && op.axes.empty()) { // what was repeated
     array out{dims[0]};
     for_each_index(in[0].dims, [&](const auto& index, std::size_t i) {
@@ -168,8 +247,9 @@ std::vector<array> compute(const nn::op_spec& op, const std::vector<array>& in, 
     array out = in[0];
     for_each_row(out, [&](double* x, std::size_t n, std::size_t row) {
       double sum = 0;
+      const double largest = *std::max_element(x, x + n);
       for (std::size_t i = 0; i < n; ++i) {
-        x[i] = type == "Softmax" ? std::exp(x[i]) : x[i];
+        x[i] = type == "Softmax" ? std::exp(x[i] - largest) : x[i];
         sum += type == "Softmax" ? x[i] : x[i] * in[1].values[row * n + i];
       }
       for (std::size_t i = 0; i < n; ++i) {
@@ -375,12 +455,39 @@ private:
   std::vector<layout> have_;
 };
 
+/// The same with the parts of Llama, whose four heads of queries share two of keys.
+nn::tensor llama_block(nn::network& net, const nn::tensor& fed, std::uint64_t batch, std::uint64_t words,
+                       std::uint64_t width) {
+  const nn::attention_options o{.heads = 4, .kv_heads = 2, .head_size = width / 4, .bias = false, .dropout = false,
+                                .angles = net.data("Const", "angles", {{words, width / 4}})};
+  const auto seen = nn::rms_norm("norm", fed);
+  auto y = net.training() ? nn::attention("attention", seen, seen, batch, o)
+                          : nn::cached_attention("attention", seen, 10, o);
+  auto x = fed;
+  if (net.training()) {
+    x = x + y;
+    y = nn::rms_norm("norm2", x);
+  } else {
+    const auto both = nn::add_rms_norm("norm2", x, y);
+    x = both.sum;
+    y = both.normalised;
+  }
+  const auto gates = nn::reshape(nn::dense("in", y, 4 * width, false), {batch * words, 2 * width, 2});
+  return x + nn::dense("out", nn::swiglu(gates), width, false);
+}
+
 /// A transformer block on `batch` sequences, with the gradients of its parameters.
-nn::built_workload block(nn::network& net, std::uint64_t batch, std::uint64_t words, std::uint64_t width) {
+nn::built_workload block(nn::network& net, std::uint64_t batch, std::uint64_t words, std::uint64_t width,
+                         bool of_llama) {
   const auto fed = net.input_pipeline({{{batch * words, width}}, {{batch * words, width}}});
-  auto x = nn::layer_norm("norm", fed[0]);
-  x = fed[0] + nn::attention("attention", x, x, batch, {.heads = 4, .head_size = width / 4, .dropout = false});
-  x = x - nn::dense("out", nn::tanh(nn::dense("in", nn::layer_norm("norm2", x), 2 * width)), width);
+  nn::tensor x;
+  if (of_llama) {
+    x = llama_block(net, fed[0], batch, words, width);
+  } else {
+    x = nn::layer_norm("norm", fed[0]);
+    x = fed[0] + nn::attention("attention", x, x, batch, {.heads = 4, .head_size = width / 4, .dropout = false});
+    x = x - nn::dense("out", nn::tanh(nn::dense("in", nn::layer_norm("norm2", x), 2 * width)), width);
+  }
   const auto loss = nn::reduce_mean(nn::reduce_sum(x * fed[1], {1}));
   std::vector<nn::tensor> parameters;
   for (const auto& p : net.variables()) {
@@ -399,16 +506,33 @@ TEST_CASE("splits: whatever axes are chosen, parts make up the whole") {
   rng random{31};
   for (const std::uint64_t batch : {1u, 2u, 4u}) {
     for (const std::uint64_t words : {4u, 8u}) { // with batch 1, 2: as many rows as columns
-      nn::network net{{.bookkeeping = false}};
-      const auto built = block(net, batch, words, 8);
-      for (const std::uint32_t ranks : {2u, 4u}) {
-        random_splits splits{net, built, ranks};
-        for (int repeat = 0; repeat < 8; ++repeat) {
-          CAPTURE(batch);
-          CAPTURE(words);
-          REQUIRE(splits.run(random) < 1e-6);
+      for (const bool of_llama : {false, true}) {
+        nn::network net{{.bookkeeping = false}};
+        const auto built = block(net, batch, words, 8, of_llama);
+        for (const std::uint32_t ranks : {2u, 4u}) {
+          random_splits splits{net, built, ranks};
+          for (int repeat = 0; repeat < 8; ++repeat) {
+            CAPTURE(batch);
+            CAPTURE(words);
+            CAPTURE(of_llama);
+            REQUIRE(splits.run(random) < 1e-6);
+          }
         }
       }
+    }
+  }
+}
+
+TEST_CASE("splits: a step that decodes is split along sequences and heads of keys") {
+  rng random{32};
+  for (const std::uint64_t batch : {1u, 2u}) {
+    nn::network net{{.bookkeeping = false, .training = false}};
+    const auto x = llama_block(net, net.input_pipeline({{{batch, 8}}})[0], batch, 1, 8);
+    const auto built = net.build_with_origins(std::vector{x.op()});
+    random_splits splits{net, built, 2};
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      CAPTURE(batch);
+      REQUIRE(splits.run(random) < 1e-6);
     }
   }
 }

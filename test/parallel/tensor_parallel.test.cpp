@@ -38,7 +38,7 @@ struct built_net {
   explicit built_net(const char* spec) {
     const auto r = zoo::parse(spec);
     net = std::make_unique<nn::network>(nn::network_options{.training = r.training});
-    const auto task = r.network->define(*net, r.size);
+    const auto task = zoo::define(*net, r);
     std::vector<op_id> roots;
     for (const auto& t : net->outputs()) {
       roots.push_back(t.op());
@@ -84,7 +84,7 @@ TEST_CASE("between: what is sent from layout to layout") {
 TEST_CASE("tensor_parallel: work, state and tensors come in parts that add up, and plans are valid") {
   constexpr std::uint32_t ranks = 4;
   for (const char* spec : {"mnist_conv@8", "gpt2_small@4x16", "resnet50_cifar10@8", "switch_base@4x16:inference",
-                           "bert_base@1x16:inference"}) {
+                           "bert_base@1x16:inference", "llama3_8b@1x16:inference", "llama3_8b@1x1000:decode"}) {
     CAPTURE(spec);
     const built_net n{spec};
     const auto& w = n.built.graph;

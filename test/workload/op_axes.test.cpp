@@ -71,11 +71,14 @@ op_axes axes_in(const nn::network& net, op_id v) {
 
 TEST_CASE("axes_of: dimensions of an axis can be split into what divides its extent, in all bundled networks") {
   for (const char* name : {"bert_base@2x16", "gpt2_small@2x16", "switch_base@2x16", "resnet50_cifar10@2",
-                           "inception_v3@2", "dcgan@2", "lstm@2", "gnmt@2x4", "ptb_lstm@2"}) {
+                           "inception_v3@2", "dcgan@2", "lstm@2", "gnmt@2x4", "ptb_lstm@2", "llama3_8b@2x16",
+                           "llama3_8b@2x16:inference", "llama3_8b@2x16:decode", "gpt2_small@2x16:decode"}) {
     CAPTURE(name);
-    nn::network net;
-    const auto task = zoo::define(net, name);
-    const auto step = training_step_with_origins(net, task.objectives, task.options);
+    const auto wanted = zoo::parse(name);
+    nn::network net{{.training = wanted.training}};
+    const auto task = zoo::define(net, wanted);
+    const auto step = wanted.training ? training_step_with_origins(net, task.objectives, task.options)
+                                      : net.build_with_origins(std::vector{net.outputs()[0].op()});
     double known = 0, all = 0;
     for (const op_id v : step.origin) {
       const auto& op = net[v].op;

@@ -176,6 +176,21 @@ TEST_CASE("KV cache: keys and values of all layers") {
   CHECK_THROWS_AS(with_kv_cache(std::move(b).build(), {.context = 1}), value_error);
 }
 
+TEST_CASE("stored_as: a cache is as wide as tensors, and weights may have fewer bits") {
+  nn::network net{{.training = false}};
+  const zoo::gpt2_options o{.layers = 2, .length = 512};
+  zoo::gpt2_decode(net, 1, o);
+  const auto w = inference(net);
+  CHECK(attentions(w).size() == 2);
+  const auto narrow = stored_as(w, {.tensor_bits = 16, .weight_bits = 4});
+  byte_count cache = 0, weights = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    (w.type(v) == "CachedAttention" ? cache : weights) += narrow.resident_bytes(v);
+  }
+  CHECK(cache == 2ull * 2 * 512 * 768 * 2);
+  CHECK(weights == net.num_parameters() / 2);
+}
+
 TEST_CASE("attentions: ops of all formats, known by the catalogue") {
   for (const char* type : {"aten.scaled_dot_product_attention", "aten._scaled_dot_product_flash_attention",
                            "com.microsoft.Attention", "com.microsoft.GroupQueryAttention"}) {

@@ -218,8 +218,9 @@ TEST_CASE("zoo: names, batch sizes and errors") {
   CHECK(std::ranges::is_sorted(zoo::entries, {}, &zoo::entry::name));
   CHECK_THROWS_WITH_AS(zoo::make("vgg"),
                        "zoo: there is no network 'vgg'; choose one of bert_base, bert_large, dcgan, dynamic_rnn, gnmt, "
-                       "gpt2_medium, gpt2_small, gpt2_xl, inception_v3, lstm, mnist_conv, ptb_lstm, ptb_lstm_fused, "
-                       "resnet50, resnet50_cifar10, switch_base, with a batch size if you like, such as lstm@32",
+                       "gpt2_medium, gpt2_small, gpt2_xl, inception_v3, llama2_70b, llama2_7b, llama3_70b, "
+                       "llama3_8b, lstm, mnist_conv, ptb_lstm, ptb_lstm_fused, resnet50, resnet50_cifar10, "
+                       "switch_base, with a batch size if you like, such as lstm@32",
                        value_error);
   for (const char* spec : {"lstm@", "lstm@0", "lstm@-1", "lstm@3y", "lstm@1000001", "lstm@99999999999999999999"}) {
     CAPTURE(spec);
@@ -246,7 +247,11 @@ TEST_CASE("zoo: texts may also give a length and a mode") {
   CHECK_THROWS_WITH_AS(zoo::make("resnet50@2x3"),
                        "zoo: resnet50 has no sequences, so 'resnet50@2x3' can have a batch size only", value_error);
   CHECK_THROWS_WITH_AS(zoo::make("lstm:"), doctest::Contains("is not a mode"), value_error);
-  CHECK_THROWS_WITH_AS(zoo::make("lstm:fast"), doctest::Contains("write training or inference"), value_error);
+  CHECK_THROWS_WITH_AS(zoo::make("lstm:fast"), doctest::Contains("write training, inference or decode"), value_error);
+  const auto step = zoo::parse("llama2_70b@2x100:decode");
+  CHECK((step.decode && !step.training && step.size.length == 100));
+  CHECK_THROWS_WITH_AS(zoo::make("bert_base:decode"), doctest::Contains("does not make token after token"),
+                       value_error);
   for (const char* spec : {"lstm@2x", "lstm@2x0", "lstm@2x-1", "lstm@2x100001", "lstm@2x3x4"}) {
     CAPTURE(spec);
     CHECK_THROWS_WITH_AS(zoo::make(spec), doctest::Contains("is not a length"), value_error);
@@ -308,9 +313,9 @@ TEST_CASE("zoo: the table in docs/workloads.md is up to date") {
   const auto row = [](const zoo::entry& e, std::uint64_t count, double forward) {
     const auto w = zoo::make(e.name);
     char text[256];
-    std::snprintf(text, sizeof text, "| `%s` | %u | %zu | %zu | %zu | %u | %.3f | %.3f | %.3f | %.1f |",
+    std::snprintf(text, sizeof text, "| `%s` | %u | %zu | %zu | %zu | %llu | %.3f | %.3f | %.3f | %.1f |",
                   std::string{e.name}.c_str(), static_cast<unsigned>(e.size.batch), w.num_ops(), w.num_edges(),
-                  w.num_groups(), static_cast<unsigned>(count), forward / 1e9, test::total_work(w) / 1e9,
+                  w.num_groups(), static_cast<unsigned long long>(count), forward / 1e9, test::total_work(w) / 1e9,
                   static_cast<double>(test::total_resident_bytes(w)) / 1e6,
                   static_cast<double>(test::total_tensor_bytes(w)) / 1e6);
     return std::string{text};

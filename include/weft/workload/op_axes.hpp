@@ -312,6 +312,8 @@ inline op_axes axes_of(std::string_view type, std::string_view expression, std::
   } else if (is_one_of(type, "LayerNorm RMSNorm") && reads_and_makes) {
     find.rows([](std::size_t k) { return k == 0 ? row::rows : row::whole; },
               [](std::size_t k) { return k == 0 ? row::rows : row::vector; });
+  } else if (type == "AddRMSNorm" && reads_and_makes) {
+    find.rows([](std::size_t k) { return k < 2 ? row::rows : row::whole; }, [](std::size_t) { return row::rows; });
   } else if (is_one_of(type, "LayerNormGrad RMSNormGrad") && reads_and_makes) { // dy, x, scale, statistics
     find.rows([](std::size_t k) { return k < 2 ? row::rows : k == 2 ? row::whole : row::vector; },
               [](std::size_t k) { return k == 0 ? row::rows : row::whole; });

@@ -23,7 +23,7 @@ namespace weft {
 /// A storage format: the bits that a number takes.
 struct storage_format {
   double tensor_bits = 32; ///< in tensors: activations and gradients
-  double weight_bits = 32; ///< in what ops hold, and in what variables hand on: parameters
+  double weight_bits = 32; ///< in what ops hold, and in what variables hand on: parameters; caches are as tensors
   friend constexpr bool operator==(const storage_format&, const storage_format&) = default;
 };
 
@@ -152,8 +152,9 @@ workload stored_as(const Workload& w, const storage_format& f) {
     b, w,
     [&](op_id v) {
       const auto bytes = w.resident_bytes(v);
-      const auto narrow = scaled(bytes, f.weight_bits);
-      return is_update(w.type(v)) || f.weight_bits == 32 ? bytes : narrow + (trains ? bytes : 0);
+      const double bits = facts_of(w.type(v)).gradient.parameters ? f.weight_bits : f.tensor_bits;
+      const auto narrow = scaled(bytes, bits);
+      return is_update(w.type(v)) || bits == 32 ? bytes : narrow + (trains ? bytes : 0);
     },
     [&](tensor_id t) {
       const op_id v = w.producer(t);

@@ -8,6 +8,7 @@
 #include "weft/workload/zoo/gnmt.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
 #include "weft/workload/zoo/inception_v3.hpp"
+#include "weft/workload/zoo/llama.hpp"
 #include "weft/workload/zoo/lstm.hpp"
 #include "weft/workload/zoo/mnist_conv.hpp"
 #include "weft/workload/zoo/ptb_lstm.hpp"
@@ -33,6 +34,8 @@ struct entry {
   std::string_view description; ///< one line
   input_size size;              ///< those of its source
   training_task (*define)(nn::network& net, input_size size); ///< adds its forward ops, and says what to minimise
+  /// Adds the ops that make one more token of each sequence, with a cache; null for networks that do not.
+  void (*decode)(nn::network& net, input_size size) = nullptr;
 };
 
 namespace detail {
@@ -49,10 +52,28 @@ training_task gpt2_of(nn::network& net, input_size s) {
   o.length = s.length;
   return gpt2_task(net, s.batch, o);
 }
+template <gpt2_options Sizes>
+void gpt2_step_of(nn::network& net, input_size s) {
+  auto o = Sizes;
+  o.length = s.length;
+  gpt2_decode(net, s.batch, o);
+}
+template <llama_options Sizes>
+training_task llama_of(nn::network& net, input_size s) {
+  auto o = Sizes;
+  o.length = s.length;
+  return llama_task(net, s.batch, o);
+}
+template <llama_options Sizes>
+void llama_step_of(nn::network& net, input_size s) {
+  auto o = Sizes;
+  o.length = s.length;
+  llama_decode(net, s.batch, o);
+}
 } // namespace detail
 
 /// All bundled networks, by name.
-inline constexpr std::array<entry, 16> entries{{
+inline constexpr std::array<entry, 20> entries{{
   {"bert_base", "12 transformer encoders of 768, masked words and pairs of sentences, Adam (110,106,428 parameters)",
    {16, 128}, detail::bert_of<bert_base_sizes>},
   {"bert_large", "24 transformer encoders of 1024, the same (336,226,108 parameters)", {4, 128},
@@ -64,13 +85,21 @@ inline constexpr std::array<entry, 16> entries{{
   {"gnmt", "8 + 8 LSTMs of 1024 with attention over 20 words out of 32,000, Adam (280,858,880 parameters)", {64, 20},
    [](nn::network& net, input_size s) { return gnmt_task(net, s.batch, {.length = s.length}); }},
   {"gpt2_medium", "24 transformer decoders of 1024, Adam (354,823,168 parameters)", {2, 1024},
-   detail::gpt2_of<gpt2_medium_sizes>},
+   detail::gpt2_of<gpt2_medium_sizes>, detail::gpt2_step_of<gpt2_medium_sizes>},
   {"gpt2_small", "12 transformer decoders of 768, Adam (124,439,808 parameters)", {4, 1024},
-   detail::gpt2_of<gpt2_small_sizes>},
+   detail::gpt2_of<gpt2_small_sizes>, detail::gpt2_step_of<gpt2_small_sizes>},
   {"gpt2_xl", "48 transformer decoders of 1600, Adam (1,557,611,200 parameters)", {1, 1024},
-   detail::gpt2_of<gpt2_xl_sizes>},
+   detail::gpt2_of<gpt2_xl_sizes>, detail::gpt2_step_of<gpt2_xl_sizes>},
   {"inception_v3", "94 convolutions in parallel branches for 299x299 images, RMSProp (27,161,264 parameters)", {16},
    [](nn::network& net, input_size s) { return inception_v3_task(net, s.batch); }},
+  {"llama2_70b", "80 transformer decoders of 8192, 8 heads of keys for 64, Adam (68,976,648,192 parameters)",
+   {1, 4096}, detail::llama_of<llama2_70b_sizes>, detail::llama_step_of<llama2_70b_sizes>},
+  {"llama2_7b", "32 transformer decoders of 4096 with gated units, Adam (6,738,415,616 parameters)", {1, 4096},
+   detail::llama_of<llama2_7b_sizes>, detail::llama_step_of<llama2_7b_sizes>},
+  {"llama3_70b", "llama2_70b with a larger vocabulary, Adam (70,553,706,496 parameters)", {1, 8192},
+   detail::llama_of<llama3_70b_sizes>, detail::llama_step_of<llama3_70b_sizes>},
+  {"llama3_8b", "32 transformer decoders of 4096, 8 heads of keys for 32, Adam (8,030,261,248 parameters)", {1, 8192},
+   detail::llama_of<llama3_8b_sizes>, detail::llama_step_of<llama3_8b_sizes>},
   {"lstm", "LSTM of 128 over 28 steps, the rows of an image, Adam (81,674 parameters)", {128, 28},
    [](nn::network& net, input_size s) { return lstm_task(net, s.batch, {.steps = s.length}); }},
   {"mnist_conv", "two 5x5 convolutions and two dense layers for 28x28 images, Adam (3,274,634 parameters)", {50},
@@ -109,27 +138,34 @@ struct request {
   const entry* network = nullptr;
   input_size size = {};
   bool training = true;
+  bool decode = false; ///< one more token of each sequence, `size.length` of which are in a cache then
 };
 
-/// Reads `NAME`, `NAME@BATCH` or `NAME@BATCHxLENGTH`, and `:inference` or `:training` after any of them, such as
-/// `bert_large@8x512:inference`. Parts left out default to the network's source, and to training.
+/// Reads `NAME`, `NAME@BATCH` or `NAME@BATCHxLENGTH`, and `:inference`, `:decode` or `:training` after any of them,
+/// such as `bert_large@8x512:inference`. Parts left out default to the network's source, and to training.
 /// Throws `value_error` for an unknown name or mode, a batch size that is not an integer from 1 to 1,000,000, a length
-/// that is not one from 1 to 100,000, and a length for a network that has none.
+/// that is not one from 1 to 100,000, a length for a network that has none, and decoding with a network that does not
+/// make token after token.
 inline request parse(std::string_view spec) {
   request r;
   auto rest = spec;
   if (const auto colon = rest.find(':'); colon != rest.npos) {
     const auto mode = rest.substr(colon + 1);
-    if (mode != "inference" && mode != "training") {
-      throw value_error("zoo", "'" + std::string{mode} + "' in '" + std::string{spec} +
-                                 "' is not a mode; write training or inference after the colon");
-    }
     r.training = mode == "training";
+    r.decode = mode == "decode";
+    if (!r.training && !r.decode && mode != "inference") {
+      throw value_error("zoo", "'" + std::string{mode} + "' in '" + std::string{spec} +
+                                 "' is not a mode; write training, inference or decode after the colon");
+    }
     rest = rest.substr(0, colon);
   }
   const auto at = rest.find('@');
   r.network = &find(rest.substr(0, at));
   r.size = r.network->size;
+  if (r.decode && r.network->decode == nullptr) {
+    throw value_error("zoo", std::string{r.network->name} + " does not make token after token, so '" +
+                               std::string{spec} + "' can be training or inference only");
+  }
   if (at == rest.npos) {
     return r;
   }
@@ -155,14 +191,24 @@ inline request parse(std::string_view spec) {
   return r;
 }
 
+/// Adds the forward ops of the network that is asked for, and returns what its training step minimises. Throws
+/// `value_error` if no training is asked for and the network was made for it.
+inline training_task define(nn::network& net, const request& r) {
+  nn::detail::require(r.training || !net.training(), "zoo",
+                      std::string{r.network->name} + " without training needs a network that is made with "
+                                                     "{.training = false}");
+  if (r.decode) {
+    r.network->decode(net, r.size);
+    return {};
+  }
+  return r.network->define(net, r.size);
+}
+
 /// Adds the forward ops of the network that a text describes (see `parse`), and returns what its training step
 /// minimises. For `training_step`, `training_step_with_origins` and `inference`. Throws as `parse` does, and if the
 /// text asks for inference and the network was made for training.
 inline training_task define(nn::network& net, std::string_view spec) {
-  const auto r = parse(spec);
-  nn::detail::require(r.training || !net.training(), "zoo",
-                      "'" + std::string{spec} + "' needs a network that is made with {.training = false}");
-  return r.network->define(net, r.size);
+  return define(net, parse(spec));
 }
 
 /// The step that a text describes (see `parse`), e.g. `lstm@32` or `bert_large:inference`: a training step, or the
@@ -171,7 +217,7 @@ inline workload make(std::string_view spec, nn::network_options options = {}) {
   const auto r = parse(spec);
   options.training = options.training && r.training;
   nn::network net{options};
-  const auto task = r.network->define(net, r.size);
+  const auto task = define(net, r);
   return options.training ? training_step(net, task.objectives, task.options) : inference(net);
 }
 

@@ -124,6 +124,57 @@ TEST_CASE("nn attention: FLOP of an attention layer are those computed by hand")
   CHECK_THROWS_AS(attention("other", x, memory, 4, {}), value_error);
 }
 
+TEST_CASE("nn attention: heads of keys that serve several of queries cost less in their projections alone") {
+  nn::network net{{.bookkeeping = false}};
+  const double N = 2, S = 5, H = 8, A = 4, K = 2, D = 6;
+  const auto x = net.make_variable("x", {10, 8});
+  const auto mask = net.data("Const", "mask", {{1, 1, 5, 5}});
+  const auto first = static_cast<op_id>(net.num_ops());
+  const auto y = attention("attention", x, x, 2,
+                           {.heads = 4, .kv_heads = 2, .head_size = 6, .bias = false, .dropout = false, .mask = mask,
+                            .angles = net.data("Const", "angles", {{5, 6}})});
+  double work = 0;
+  for (op_id v = first; v < net.num_ops(); ++v) {
+    work += net[v].op.work;
+  }
+  const double rows = N * S, turned = 3 * rows * (A + K) * D;
+  CHECK(work == 2 * rows * H * D * (2 * A + 2 * K) + turned + N * A * S * S * (4 * D + 1 + 1 + 5));
+  CHECK(net.num_parameters() == 80 + 8 * 24 + 2 * 8 * 12 + 24 * 8);
+  const auto forward = static_cast<op_id>(net.num_ops());
+  CHECK(differentiate(y, {x})[0].dims() == x.dims());
+  CHECK(work_of_type(net, forward, "RotaryEmbedding") == turned);
+  CHECK_THROWS_AS(attention("other", x, x, 2, {.heads = 4, .kv_heads = 3}), value_error);
+}
+
+TEST_CASE("nn attention: a step with a cache reads all of it, and makes one token of each sequence") {
+  nn::network net{{.training = false}};
+  const double N = 3, L = 100, H = 8, A = 4, K = 2, D = 6;
+  const auto x = net.data("Const", "x", {{3, 8}});
+  const attention_options o{.heads = 4, .kv_heads = 2, .head_size = 6, .bias = false,
+                            .angles = net.data("Const", "angles", {{1, 6}})};
+  const auto y = cached_attention("attention", x, 100, o);
+  CHECK(y.dims() == x.dims());
+  CHECK(net.num_parameters() == 8 * (4 + 2 * 2) * 6 + 24 * 8);
+  const auto w = net.build(std::vector{y.op()});
+  const op_id v = test::find_op(w, "attention/CachedAttention");
+  REQUIRE(v != none);
+  CHECK(w.resident_bytes(v) == 2 * 3 * 100 * 2 * 6 * 4); // keys and values in single precision
+  CHECK(w.work(v) == N * A * L * (4 * D + 5) + 3 * N * (A + K) * D);
+  CHECK(test::total_work(w) == w.work(v) + 2 * N * H * D * (2 * A + 2 * K));
+}
+
+TEST_CASE("nn attention: gated units read pairs, and so does their gradient") {
+  nn::network net{{.bookkeeping = false}};
+  const auto x = net.make_variable("x", {7, 3, 2});
+  const auto y = swiglu(x);
+  CHECK(y.dims() == extents{7, 3});
+  CHECK(work_of(y) == 3 * 21);
+  const auto g = differentiate(y, {x})[0];
+  CHECK(g.dims() == x.dims());
+  CHECK(work_of(g) == 8 * 21);
+  CHECK_THROWS_AS(swiglu(y), value_error);
+}
+
 TEST_CASE("nn attention: dropout is on unless the network is made for inference") {
   const auto count = [](bool training) {
     nn::network net{{.training = training}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/workload/zoo/bert.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
+#include "weft/workload/zoo/llama.hpp"
 #include "weft/workload/zoo/switch_transformer.hpp"
 
 #include "workload/summary.hpp"
@@ -26,6 +27,9 @@ std::uint64_t parameters(const zoo::bert_options& o) {
 }
 std::uint64_t parameters(const zoo::gpt2_options& o) {
   return parameters([&](nn::network& net) { return zoo::gpt2_loss(net, 1, o); });
+}
+std::uint64_t parameters(const zoo::llama_options& o) {
+  return parameters([&](nn::network& net) { return zoo::llama_loss(net, 1, o); });
 }
 std::uint64_t parameters(const zoo::switch_options& o) {
   return parameters([&](nn::network& net) { return zoo::switch_loss(net, 1, o); });
@@ -122,6 +126,71 @@ TEST_CASE("gpt2: FLOP of the products are those computed by hand, and three time
   CHECK(test::count_type(w, "RandomUniform") == 1 + 3 * L);
   CHECK_THROWS_AS(zoo::gpt2(1, {.length = 1025}), value_error);
   CHECK_THROWS_AS(zoo::gpt2(1, {.heads = 7}), value_error);
+}
+
+TEST_CASE("llama: parameters are those of the published models") {
+  CHECK(parameters(zoo::llama2_7b_sizes) == 6'738'415'616);
+  CHECK(parameters(zoo::llama2_13b_sizes) == 13'015'864'320);
+  CHECK(parameters(zoo::llama2_70b_sizes) == 68'976'648'192);
+  CHECK(parameters(zoo::llama3_8b_sizes) == 8'030'261'248);
+  CHECK(parameters(zoo::llama3_70b_sizes) == 70'553'706'496);
+}
+
+TEST_CASE("llama: FLOP of the products are those computed by hand, and three times that in a training step") {
+  const double N = 2, S = 16, H = 32, F = 48, L = 2, V = 50;
+  const zoo::llama_options o{.layers = 2, .hidden = 32, .heads = 8, .kv_heads = 2, .ffn = 48, .vocabulary = 50,
+                             .length = 16};
+  const double layer = 2 * N * S * (2 * H * H + 2 * H * H / 4 + 3 * H * F) + 2 * 2 * N * S * S * H;
+  const double forward = L * layer + 2 * N * S * H * V;
+  nn::network net{{.training = false}};
+  (void)zoo::llama_loss(net, 2, o);
+  const auto inferred = inference(net);
+  CHECK(products(inferred) == forward);
+  CHECK(test::count_type(inferred, "AddRMSNorm") == 2 * L);
+  const auto w = zoo::llama(2, o, {.bookkeeping = false});
+  CHECK(products(w) == 3 * forward);
+  CHECK(in_scope(w, "layer_1/attention/") == in_scope(w, "layer_0/attention/"));
+  CHECK_THROWS_AS(zoo::llama(1, {.heads = 7}), value_error);
+  CHECK_THROWS_AS(zoo::llama(1, {.kv_heads = 7}), value_error);
+}
+
+TEST_CASE("llama: a step that decodes reads all weights and the cache once, in eight ops per layer") {
+  constexpr std::uint64_t batch = 2, length = 1000;
+  auto o = zoo::llama2_70b_sizes;
+  o.length = length;
+  nn::network net{{.training = false}};
+  zoo::llama_decode(net, batch, o);
+  const auto w = inference(net);
+  CHECK(net.num_parameters() == 68'976'648'192);
+  const byte_count cache = 80ull * 2 * batch * length * 8 * 128 * 4;
+  CHECK(test::total_resident_bytes(w) == 4 * 68'976'648'192 + cache);
+  const double embeddings = 32'000.0 * 8192; // a lookup
+  const double attended = 80.0 * batch * length * 8192 * 4;
+  CHECK(test::total_work(w) ==
+        doctest::Approx(2.0 * batch * (68'976'648'192 - embeddings) + attended).epsilon(0.002));
+  CHECK(test::total_work(w) == doctest::Approx(2.0 * batch * 68'976'648'192 + attended).epsilon(0.01));
+  double read = 0; // what passes through memory
+  std::size_t launched = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    const bool computes = w.work(v) > 0;
+    launched += computes && w.name(v).starts_with("layer_79/");
+    read += computes ? static_cast<double>(w.resident_bytes(v)) : 0;
+    for (const tensor_id t : w.inputs(v)) {
+      read += computes ? static_cast<double>(w.bytes(t)) : 0;
+    }
+  }
+  CHECK(launched == 8);
+  CHECK(read == doctest::Approx(4 * (68'976'648'192 - embeddings) + static_cast<double>(cache)).epsilon(0.002));
+  CHECK(w.num_ops() < 2200);
+}
+
+TEST_CASE("gpt2: a step that decodes has the parameters of the model, and attends to a cache in each layer") {
+  nn::network net{{.training = false}};
+  zoo::gpt2_decode(net, 3);
+  CHECK(net.num_parameters() == 124'439'808);
+  const auto w = inference(net);
+  CHECK(test::count_type(w, "CachedAttention") == 12);
+  CHECK(test::total_resident_bytes(w) == 4 * (124'439'808ull + 12 * 2 * 3 * 1024 * 768));
 }
 
 TEST_CASE("switch transformer: parameters are those of the published models") {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The layers of transformers: batched matrix products, softmax, GELU, normalisation of rows, attention.
+/// The layers of transformers: batched matrix products, softmax, GELU, SwiGLU, normalisation of rows, attention.
 ///
-/// FLOP: batched products 2 m n k per matrix; GELU and its gradient 1 per element; softmax 5 per element (maximum,
-/// difference, exponential, sum, quotient), its gradient 4; layer normalisation 8 and 11 as batch normalisation; RMS
-/// normalisation 4 (square and mean 2, scale 2), its gradient 9 (two reductions 2 + 3, the combination 4).
+/// FLOP: batched products 2 m n k per matrix; GELU and its gradient 1 per element; SwiGLU 3 per element of the result
+/// (sigmoid, two products), its gradient 8 (the same again 2, of the gate 5, of the other factor 1); a rotation of
+/// pairs 3 per element; softmax 5 per element (maximum, difference, exponential, sum, quotient), its gradient 4; layer
+/// normalisation 8 and 11 as batch normalisation; RMS normalisation 4 (square and mean 2, scale 2), its gradient 9 (two
+/// reductions 2 + 3, the combination 4).
 #pragma once
 
 #include "weft/workload/nn/layers.hpp"
@@ -81,6 +83,50 @@ inline tensor gelu(const tensor& x) {
   });
 }
 
+/// The first of each pair of numbers in the innermost extent (two), times its sigmoid and the second: a linear unit
+/// with a gate. The gradient reads x.
+/// Source: Shazeer, *GLU Variants Improve Transformer*, arXiv 2002.05202.
+inline tensor swiglu(const tensor& x) {
+  auto dims = x.dims();
+  detail::require(dims.size() >= 2 && dims.back() == 2, "SwiGLU", "takes pairs, not " + detail::text(dims));
+  dims.pop_back();
+  std::string axes;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    axes += static_cast<char>('a' + d);
+  }
+  const auto gradient = [axes](const gradient_call& call) -> std::vector<tensor> {
+    return {call.net.add_tensor({.type = "SwiGLUGrad",
+                                 .inputs = {call.dy[0], call.input()},
+                                 .outputs = {call.input().type()},
+                                 .work = 8 * detail::flop(call.dy[0].elements()),
+                                 .axes = axes + "," + axes + ".->" + axes + "."})};
+  };
+  const double work = 3 * detail::flop(element_count(dims));
+  return x.net().add_tensor({.type = "SwiGLU",
+                             .inputs = {x},
+                             .outputs = {{std::move(dims)}},
+                             .work = work,
+                             .gradient = gradient,
+                             .axes = axes + ".->" + axes});
+}
+
+/// Pairs of numbers in the heads of x (batch × length × heads × size), turned by the angle that `angles` (length ×
+/// size: cosines and sines) has for the place in the sequence. The gradient turns back.
+/// Source: Su, Lu, Pan, Murtadha, Wen, Liu, *RoFormer: Enhanced Transformer with Rotary Position Embedding*, arXiv
+/// 2104.09864.
+inline tensor rotary_embedding(const tensor& x, const tensor& angles) {
+  detail::require(x.dims().size() == 4 && angles.dims() == extents{x.dims()[1], x.dims()[3]}, "RotaryEmbedding",
+                  detail::text(angles.dims()) + " are not the angles of " + detail::text(x.dims()));
+  return x.net().add_tensor({.type = "RotaryEmbedding",
+                             .inputs = {x, angles},
+                             .outputs = {{x.dims()}},
+                             .work = 3 * detail::flop(x.elements()),
+                             .gradient = [](const gradient_call& call) -> std::vector<tensor> {
+                               return {rotary_embedding(call.dy[0], call.input(1))};
+                             },
+                             .axes = "bsh.,s.->bsh."});
+}
+
 namespace detail {
 /// Normalises the rows along the innermost extent; `parameters` are scale and, if there are two, offset. A number per
 /// statistic and row goes to the gradient, which makes those of x and of all parameters.
@@ -134,38 +180,71 @@ inline tensor rms_norm(const std::string& name, const tensor& x) {
   return detail::row_norm("RMSNorm", x, {x.net().make_variable("gamma", {x.dims().back()})}, 4, 9);
 }
 
+/// A sum of two tensors, and its normalised rows.
+struct normalised_sum {
+  tensor normalised;
+  tensor sum;
+};
+
+/// `rms_norm` of x + y as runtimes do it that only infer: one op, which also gives the sum.
+inline normalised_sum add_rms_norm(const std::string& name, const tensor& x, const tensor& y) {
+  const auto scope = x.net().scope(name);
+  const auto gamma = x.net().make_variable("gamma", {x.dims().back()});
+  detail::require(x.dims() == y.dims(), "AddRMSNorm", "adds tensors of one shape");
+  const op_id v = x.net().add({.type = "AddRMSNorm",
+                               .inputs = {x, y, gamma},
+                               .outputs = {{x.dims()}, {x.dims()}},
+                               .work = 5 * detail::flop(x.elements())});
+  return {{x.net(), v, 0}, {x.net(), v, 1}};
+}
+
 /// Sizes and habits of an attention layer.
 struct attention_options {
   std::uint64_t heads = 1;
+  std::uint64_t kv_heads = 0; ///< of keys and values, each for as many heads of queries; 0: one for each
   std::uint64_t head_size = 64;
   bool bias = true;    ///< in the four projections
   bool scale = true;   ///< scores are divided by the root of the head size
   bool dropout = true; ///< on the weights
   tensor mask = {};    ///< added to the scores, of extents that broadcast to batch × heads × queries × keys
+  tensor angles = {};  ///< by which queries and keys are turned, see `rotary_embedding`; none: they are not
 };
+
+namespace detail {
+inline std::uint64_t heads_of_keys(const attention_options& o) {
+  const auto count = o.kv_heads == 0 ? o.heads : o.kv_heads;
+  require(count > 0 && o.heads % count == 0, "attention", "the heads do not divide by those of keys and values");
+  return count;
+}
+} // namespace detail
 
 /// Scaled dot-product attention with several heads: `x` asks (a row per batch and query), `memory` answers (a row per
 /// batch and key; x itself for self-attention). Projections `query`, `key`, `value` and `output` of the scope `name`.
 /// Returns as many rows as x has, each as wide as those of x.
-/// Throws `value_error` if the rows do not divide by the batch.
-/// Source: Vaswani et al., *Attention Is All You Need*, arXiv 1706.03762, section 3.2.
+/// Throws `value_error` if the rows do not divide by the batch, or the heads by those of keys.
+/// Source: Vaswani et al., *Attention Is All You Need*, arXiv 1706.03762, section 3.2; for fewer heads of keys Ainslie
+/// et al., *GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints*, arXiv 2305.13245.
 inline tensor attention(const std::string& name, const tensor& x, const tensor& memory, std::uint64_t batch,
                         const attention_options& o) {
   auto& net = x.net();
   const auto scope = net.scope(name);
   const auto rows = x.dims().at(0);
   const auto width = o.heads * o.head_size;
-  const auto by_head = [&](const char* part, const tensor& from) {
+  const auto kv_heads = detail::heads_of_keys(o);
+  const auto by_head = [&](const char* part, const tensor& from, std::uint64_t count, const tensor& angles) {
     detail::require(batch > 0 && from.dims().at(0) % batch == 0, "attention", "the rows do not divide by the batch");
-    const auto projected = dense(part, from, width, o.bias);
+    const auto projected = dense(part, from, count * o.head_size, o.bias);
     const auto inner = net.scope(part);
-    const auto heads = reshape(projected, {batch, from.dims()[0] / batch, o.heads, o.head_size});
-    return transpose(heads, {0, 2, 1, 3});
+    const auto heads = reshape(projected, {batch, from.dims()[0] / batch, count, o.head_size});
+    return transpose(angles ? rotary_embedding(heads, angles) : heads, {0, 2, 1, 3});
   };
-  const auto query = by_head("query", x);
-  const auto key = by_head("key", memory);
-  const auto value = by_head("value", memory);
-  auto scores = batch_matmul(query, key, false, true);
+  const auto query = by_head("query", x, o.heads, o.angles);
+  const auto key = by_head("key", memory, kv_heads, o.angles);
+  const auto value = by_head("value", memory, kv_heads, {});
+  const auto regroup = [&](const tensor& t, std::uint64_t heads) { // the queries of a group are one matrix, or several
+    return kv_heads == o.heads ? t : reshape(t, {batch, heads, rows / batch * o.heads / heads, t.dims()[3]});
+  };
+  auto scores = regroup(batch_matmul(regroup(query, kv_heads), key, false, true), o.heads);
   if (o.scale) {
     scores = scores * net.data("Const", "scale", {});
   }
@@ -176,8 +255,36 @@ inline tensor attention(const std::string& name, const tensor& x, const tensor& 
   if (o.dropout) {
     weights = dropout("dropout", weights);
   }
-  const auto context = transpose(batch_matmul(weights, value), {0, 2, 1, 3});
-  return dense("output", reshape(context, {rows, width}), x.dims().at(1), o.bias);
+  const auto context = regroup(batch_matmul(regroup(weights, kv_heads), value), o.heads);
+  return dense("output", reshape(transpose(context, {0, 2, 1, 3}), {rows, width}), x.dims().at(1), o.bias);
+}
+
+/// One step of `attention` in the ways of a runtime that makes token after token: x has a row per sequence, its last of
+/// `length` tokens, and the keys and values of all of them are in a cache. One product makes query, key and value
+/// (`qkv`: for each head of keys its queries, the key and the value), and one op, which holds the cache (resident
+/// bytes), turns queries and keys, puts key and value into the cache, and attends to all of it. Masks and dropout are
+/// not for this. FLOP of the op: 4 per head, token and element of a head, 5 per head and token, and 3 per turned
+/// element. No gradient.
+/// Throws `value_error` if the heads do not divide by those of keys.
+/// Source: Pope et al., *Efficiently Scaling Transformer Inference*, arXiv 2211.05102.
+inline tensor cached_attention(const std::string& name, const tensor& x, std::uint64_t length,
+                               const attention_options& o) {
+  const auto scope = x.net().scope(name);
+  const auto batch = x.dims().at(0);
+  const auto kv_heads = detail::heads_of_keys(o);
+  const auto group = o.heads / kv_heads;
+  const auto qkv = reshape(dense("qkv", x, kv_heads * (group + 2) * o.head_size, o.bias),
+                           {batch, kv_heads, group + 2, o.head_size});
+  const auto scores = detail::flop(batch) * detail::flop(o.heads) * detail::flop(length);
+  const auto turned = o.angles ? batch * kv_heads * (group + 1) * o.head_size : 0;
+  const auto seen = x.net().add_tensor(
+    {.type = "CachedAttention",
+     .inputs = {qkv, o.angles},
+     .outputs = {{{batch, kv_heads, group, o.head_size}}},
+     .work = scores * (4 * detail::flop(o.head_size) + 5) + 3 * detail::flop(turned),
+     .resident_bytes = 4 * 2 * element_count({batch, length, kv_heads, o.head_size}),
+     .axes = "bk..->bk.."});
+  return dense("output", reshape(seen, {batch, o.heads * o.head_size}), x.dims().at(1), o.bias);
 }
 
 } // namespace weft::nn

@@ -27,37 +27,31 @@ inline constexpr gpt2_options gpt2_medium_sizes{.layers = 24, .hidden = 1024, .h
 inline constexpr gpt2_options gpt2_large_sizes{.layers = 36, .hidden = 1280, .heads = 20};
 inline constexpr gpt2_options gpt2_xl_sizes{.layers = 48, .hidden = 1600, .heads = 25};
 
-/// Embeddings of tokens and positions; decoder layers (`layer_0/attention/…`, `layer_0/ffn/…`, `layer_1/…`), each of
-/// whose two parts is normalised before and added to what went in; a last normalisation, and the product with the token
-/// embeddings (`head/…`). 124,439,808 parameters with the default sizes. Returns the loss, the mean cross entropy
-/// against the next tokens; the output is the logits. The three projections of an attention are products of their own,
-/// where the source has one and splits it.
-/// Throws `value_error` for extents of zero, heads that do not divide the hidden units, sequences that are too long.
-/// Source: Radford, Wu, Child, Luan, Amodei, Sutskever, *Language Models are Unsupervised Multitask Learners*, 2019;
-/// `openai/gpt-2`, `model.py`.
-inline nn::tensor gpt2_loss(nn::network& net, std::uint64_t batch, const gpt2_options& o = {}) {
+/// The logits of tokens (batch × o.length, or if it `decodes`, one for each sequence after those in a cache).
+inline nn::tensor gpt2_logits(nn::network& net, const nn::tensor& read, const gpt2_options& o, bool decodes) {
   nn::detail::require(o.heads > 0 && o.hidden % o.heads == 0, "gpt2", "the heads do not divide the hidden units");
   nn::detail::require(o.length <= o.positions, "gpt2",
                       "sequences have at most " + std::to_string(o.positions) + " tokens");
-  const auto fed = net.input_pipeline({{{batch, o.length}}, {{batch * o.length}}}); // tokens, and the next ones
+  const auto batch = read.dims().at(0), length = read.dims().at(1);
   const auto dropped = [&o](const nn::tensor& x) { return o.dropout ? nn::dropout("dropout", x) : x; };
   nn::tensor tokens;
   auto x = [&] {
     const auto scope = net.scope("embeddings");
     tokens = net.make_variable("token", {o.vocabulary, o.hidden});
-    const auto of_tokens = gather(tokens, fed[0]);
+    const auto of_tokens = gather(tokens, read);
     const auto table = net.make_variable("position", {o.positions, o.hidden});
-    const auto of_positions = gather(table, net.data("Const", "positions", {{o.length}}));
-    return dropped(nn::reshape(of_tokens + of_positions, {batch * o.length, o.hidden}));
+    const auto of_positions = gather(table, net.data("Const", "positions", {{length}}));
+    return dropped(nn::reshape(of_tokens + of_positions, {batch * length, o.hidden}));
   }();
-  const nn::attention_options attention{.heads = o.heads,
-                                        .head_size = o.hidden / o.heads,
-                                        .dropout = o.dropout,
-                                        .mask = net.data("Const", "mask/past", {{1, 1, o.length, o.length}})};
+  nn::attention_options attention{.heads = o.heads, .head_size = o.hidden / o.heads, .dropout = o.dropout};
+  if (!decodes) {
+    attention.mask = net.data("Const", "mask/past", {{1, 1, length, length}});
+  }
   for (std::uint64_t i = 0; i < o.layers; ++i) {
     const auto layer = net.scope("layer_" + std::to_string(i));
     const auto seen = nn::layer_norm("attention/norm", x);
-    const auto attended = nn::attention("attention", seen, seen, batch, attention);
+    const auto attended = decodes ? nn::cached_attention("attention", seen, o.length, attention)
+                                  : nn::attention("attention", seen, seen, batch, attention);
     {
       const auto scope = net.scope("attention/output");
       x = x + dropped(attended);
@@ -67,8 +61,28 @@ inline nn::tensor gpt2_loss(nn::network& net, std::uint64_t batch, const gpt2_op
     x = x + dropped(nn::dense("output", hidden, o.hidden));
   }
   const auto scope = net.scope("head");
-  const auto logits = net.output(matmul(nn::layer_norm("norm", x), tokens, false, true));
+  return net.output(matmul(nn::layer_norm("norm", x), tokens, false, true));
+}
+
+/// Embeddings of tokens and positions; decoder layers (`layer_0/attention/…`, `layer_0/ffn/…`, `layer_1/…`), each of
+/// whose two parts is normalised before and added to what went in; a last normalisation, and the product with the token
+/// embeddings (`head/…`). 124,439,808 parameters with the default sizes. Returns the loss, the mean cross entropy
+/// against the next tokens; the output is the logits. The three projections of an attention are products of their own,
+/// where the source has one and splits it.
+/// Throws `value_error` for extents of zero, heads that do not divide the hidden units, sequences that are too long.
+/// Source: Radford, Wu, Child, Luan, Amodei, Sutskever, *Language Models are Unsupervised Multitask Learners*, 2019;
+/// `openai/gpt-2`, `model.py`.
+inline nn::tensor gpt2_loss(nn::network& net, std::uint64_t batch, const gpt2_options& o = {}) {
+  const auto fed = net.input_pipeline({{{batch, o.length}}, {{batch * o.length}}}); // tokens, and the next ones
+  const auto logits = gpt2_logits(net, fed[0], o, false);
+  const auto scope = net.scope("head");
   return reduce_mean(sparse_softmax_cross_entropy(logits, fed[1]));
+}
+
+/// The step that makes the next token of each of `batch` sequences, o.length tokens of which are in a cache when it is
+/// done (`nn::cached_attention`). The output is the logits. Throws as above.
+inline void gpt2_decode(nn::network& net, std::uint64_t batch, const gpt2_options& o = {}) {
+  gpt2_logits(net, net.input_pipeline({{{batch, 1}}})[0], o, true);
 }
 
 /// Its training objective: the loss, with Adam. Adds the forward ops to the network.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Llama: a stack of transformer decoders with gated units, rotary positions and grouped heads.
+#pragma once
+
+#include "weft/workload/nn/attention.hpp"
+#include "weft/workload/training_step.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace weft::zoo {
+
+/// Sizes of a Llama; the defaults are those of Llama 2 7B.
+struct llama_options {
+  std::uint64_t layers = 32;
+  std::uint64_t hidden = 4096;
+  std::uint64_t heads = 32;
+  std::uint64_t kv_heads = 32; ///< of keys and values
+  std::uint64_t ffn = 11'008;
+  std::uint64_t vocabulary = 32'000;
+  std::uint64_t length = 4096; ///< tokens per sequence
+};
+
+/// The versions of the sources: 6.7, 13.0, 69.0, 8.0 and 70.6 billion parameters.
+inline constexpr llama_options llama2_7b_sizes{};
+inline constexpr llama_options llama2_13b_sizes{
+  .layers = 40, .hidden = 5120, .heads = 40, .kv_heads = 40, .ffn = 13'824};
+inline constexpr llama_options llama2_70b_sizes{
+  .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 8, .ffn = 28'672};
+inline constexpr llama_options llama3_8b_sizes{.kv_heads = 8, .ffn = 14'336, .vocabulary = 128'256, .length = 8192};
+inline constexpr llama_options llama3_70b_sizes{
+  .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 8, .ffn = 28'672, .vocabulary = 128'256, .length = 8192};
+
+/// The logits of tokens (batch × o.length, or if it `decodes`, one for each sequence after those in a cache). A network
+/// that is not trained adds and normalises in one op.
+inline nn::tensor llama_logits(nn::network& net, const nn::tensor& read, const llama_options& o, bool decodes) {
+  nn::detail::require(o.heads > 0 && o.hidden % o.heads == 0, "llama", "the heads do not divide the hidden units");
+  const auto batch = read.dims().at(0), length = read.dims().at(1), size = o.hidden / o.heads;
+  nn::tensor x, added; // x + added is what the layers so far made
+  {
+    const auto scope = net.scope("embeddings");
+    x = nn::reshape(gather(net.make_variable("token", {o.vocabulary, o.hidden}), read), {batch * length, o.hidden});
+  }
+  const auto add = [&](const nn::tensor& y) {
+    if (net.training()) {
+      x = x + y;
+    } else {
+      added = y;
+    }
+  };
+  const auto normalised = [&](const std::string& name) {
+    if (!added) {
+      return nn::rms_norm(name, x);
+    }
+    const auto both = nn::add_rms_norm(name, x, added);
+    x = both.sum;
+    return both.normalised;
+  };
+  nn::attention_options attention{.heads = o.heads, .kv_heads = o.kv_heads, .head_size = size, .bias = false,
+                                  .dropout = false, .angles = net.data("Const", "angles", {{length, size}})};
+  if (!decodes) {
+    attention.mask = net.data("Const", "mask/past", {{1, 1, length, length}});
+  }
+  for (std::uint64_t i = 0; i < o.layers; ++i) {
+    const auto layer = net.scope("layer_" + std::to_string(i));
+    const auto seen = normalised("attention/norm");
+    add(decodes ? nn::cached_attention("attention", seen, o.length, attention)
+                : nn::attention("attention", seen, seen, batch, attention));
+    const auto scope = net.scope("ffn");
+    const auto gates = nn::dense("gate_up", normalised("norm"), 2 * o.ffn, false);
+    add(nn::dense("down", nn::swiglu(nn::reshape(gates, {batch * length, o.ffn, 2})), o.hidden, false));
+  }
+  const auto scope = net.scope("head");
+  return net.output(nn::dense("logits", normalised("norm"), o.vocabulary, false));
+}
+
+/// Embeddings of tokens; decoder layers (`layer_0/attention/…`, `layer_0/ffn/…`, `layer_1/…`), each of whose two parts
+/// is normalised before (RMS) and added to what went in; a last normalisation, and the product with a matrix of its own
+/// (`head/…`). No biases. Queries and keys are turned by their places; in the larger versions, a head of keys and
+/// values serves several of queries. A feed-forward layer has gated units, whose two factors one product makes side by
+/// side. Returns the loss, the mean cross entropy against the next tokens; the output is the logits.
+/// Throws `value_error` for extents of zero, heads that do not divide the hidden units, or are not divided by those of
+/// keys.
+/// Source: Touvron et al., *Llama 2: Open Foundation and Fine-Tuned Chat Models*, arXiv 2307.09288; Grattafiori et al.,
+/// *The Llama 3 Herd of Models*, arXiv 2407.21783.
+inline nn::tensor llama_loss(nn::network& net, std::uint64_t batch, const llama_options& o = {}) {
+  const auto fed = net.input_pipeline({{{batch, o.length}}, {{batch * o.length}}}); // tokens, and the next ones
+  const auto logits = llama_logits(net, fed[0], o, false);
+  const auto scope = net.scope("head");
+  return reduce_mean(sparse_softmax_cross_entropy(logits, fed[1]));
+}
+
+/// The step that makes the next token of each of `batch` sequences, o.length tokens of which are in a cache when it is
+/// done (`nn::cached_attention`). The output is the logits. Throws as above.
+inline void llama_decode(nn::network& net, std::uint64_t batch, const llama_options& o = {}) {
+  llama_logits(net, net.input_pipeline({{{batch, 1}}})[0], o, true);
+}
+
+/// Its training objective: the loss, with Adam. Adds the forward ops to the network.
+inline training_task llama_task(nn::network& net, std::uint64_t batch, const llama_options& o = {}) {
+  return {{{llama_loss(net, batch, o)}}, {.rule = optimizer::adam}};
+}
+
+/// One training step of it on a batch of sequences.
+inline workload llama(std::uint64_t batch = 1, const llama_options& o = {}, const nn::network_options& n = {}) {
+  nn::network net{n};
+  const auto task = llama_task(net, batch, o);
+  return training_step(net, task.objectives, task.options);
+}
+
+} // namespace weft::zoo
