@@ -9,6 +9,7 @@
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/parallel_workload.hpp"
+#include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
