@@ -54,19 +54,21 @@ std::string about_unsplit_types(const parallel::split_model& m, const std::vecto
   if (seconds.empty()) {
     return {};
   }
-  constexpr std::size_t most = 4;
-  std::string text = "done whole by all, as nobody knows how to split them: ";
+  const auto share = [all](double time) {
+    return time < 0.0005 * all ? "below 0.1 %" : report::detail::percentage(time / all);
+  };
+  constexpr std::size_t most = 3;
+  std::string text = "whole on each device, as nobody knows how to split them: ";
   double others = 0;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     if (i < most) {
-      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", seconds[i].second,
-                          report::detail::percentage(seconds[i].first / all));
+      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", seconds[i].second, share(seconds[i].first));
     } else {
       others += seconds[i].first;
     }
   }
   if (seconds.size() > most) {
-    text += fmt::format(", {} more types {}", seconds.size() - most, report::detail::percentage(others / all));
+    text += fmt::format(", {} more types {}", seconds.size() - most, share(others));
   }
   return text + " of the time of all ops";
 }

@@ -134,7 +134,7 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
     });
   };
   out << ",\n  \"jax\": {\n    \"mesh\": "
-      << detail::one_line({{"axis_names", axis_names}, {"shape", shape}}) << ",\n    \"partition_specs\": {";
+      << detail::one_line({{"axis_shapes", shape}, {"axis_names", axis_names}}) << ",\n    \"partition_specs\": {";
   write_texts(partition_spec);
   out << ",\n  \"pytorch\": {\n    \"device_mesh\": "
       << detail::one_line({{"mesh_shape", shape}, {"mesh_dim_names", axis_names}})

@@ -61,6 +61,7 @@ struct layer_sharding {
   std::vector<std::string> split = {}; ///< such as `mlp/kernel [1600, 6400/8]`
   std::size_t whole = 0;               ///< parameters that all devices have
   byte_count whole_bytes = 0;
+  std::size_t small = 0; ///< other parameters, each below 1 % of the layer's bytes
   std::string sent = {}; ///< such as `2 all-reduces`
   friend bool operator==(const layer_sharding&, const layer_sharding&) = default;
 };

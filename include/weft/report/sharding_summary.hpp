@@ -4,6 +4,7 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/partition/layers.hpp"
@@ -33,10 +34,12 @@ inline std::string with_shape(std::string_view name, const parallel::sharded_par
   return std::string{name} + " [" + shape + "]";
 }
 
-/// The numbers of a list, where they follow each other as ranges: `layer_0 to layer_3, layer_5`.
+/// The layers of these numbers, such as `layer_0, layer_2 to layer_47`, or `15 layers from layer_0 to layer_39` where
+/// they are more than two ranges.
 inline std::string ranges_of(const std::vector<std::uint32_t>& numbers, const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t first = 0; first < numbers.size();) {
+  std::size_t ranges = 0;
+  for (std::size_t first = 0; first < numbers.size(); ++ranges) {
     std::size_t last = first;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) {
       ++last;
@@ -45,7 +48,9 @@ inline std::string ranges_of(const std::vector<std::uint32_t>& numbers, const st
     text += last == first ? "" : (last == first + 1 ? ", " : " to ") + names[numbers[last]];
     first = last + 1;
   }
-  return text;
+  return ranges <= 2 ? text
+                     : std::to_string(numbers.size()) + " layers from " + names[numbers.front()] + " to " +
+                         names[numbers.back()];
 }
 
 } // namespace detail
@@ -70,8 +75,9 @@ inline std::string mesh_sentence(const parallel::sharding& s, const std::vector<
   return text + (s.zero_stage > 0 ? " and updates a part of them (ZeRO " + std::to_string(s.zero_stage) + ")" : "");
 }
 
-/// How the parameters of each layer of the model `p` are split, identical layers once, and what is sent in each of
-/// them. Without named layers all of the model is one. Complexity: that of `partition::find_layers`.
+/// How the parameters of each layer of the model `p` are split, the largest ones first, and what is sent in each of
+/// them; identical layers once, those with most bytes first. Without named layers all of the model is one.
+/// Complexity: that of `partition::find_layers`.
 template <class Problem>
 std::vector<layer_sharding> sharding_by_layer(const Problem& p, const parallel::sharding& s,
                                               const std::vector<parallel::resharded_tensor>& resharded) {
@@ -79,15 +85,29 @@ std::vector<layer_sharding> sharding_by_layer(const Problem& p, const parallel::
   const std::uint32_t parts = layers.named ? layers.num_parts() : 1;
   std::vector<std::string> names(parts, "the model");
   if (layers.named) {
-    names.front() = "before them";
+    names.front() = "before the layers";
     std::copy(layers.scopes.begin(), layers.scopes.end(), names.begin() + 1);
-    names.back() = "after them";
+    names.back() = "after the layers";
   }
   const auto part_of = [&](op_id v) { return layers.named ? layers.part[p.component(v)] : 0; };
   std::vector<layer_sharding> found(parts);
+  std::vector<byte_count> bytes(parts, 0);
+  std::vector<const parallel::sharded_parameter*> largest_first;
   for (const auto& x : s.parameters) {
+    bytes[part_of(x.op)] += x.bytes;
+    largest_first.push_back(&x);
+  }
+  weft::sort(largest_first, [](const auto* a, const auto* b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a->op < b->op;
+  });
+  for (const auto* parameter : largest_first) {
+    const auto& x = *parameter;
     const auto part = part_of(x.op);
     auto& l = found[part];
+    if (100 * x.bytes < bytes[part]) {
+      ++l.small;
+      continue;
+    }
     std::string_view name = x.name;
     if (part > 0 && part + 1 < parts && name.starts_with(names[part])) {
       name.remove_prefix(std::min(names[part].size() + 1, name.size()));
@@ -123,6 +143,9 @@ std::vector<layer_sharding> sharding_by_layer(const Problem& p, const parallel::
       same->second.push_back(i);
     }
   }
+  const auto bytes_of = [&](const auto& g) { return g.second.size() * bytes[g.second.front()]; };
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const auto& a, const auto& b) { return bytes_of(a) > bytes_of(b); });
   std::vector<layer_sharding> result;
   for (auto& [l, numbers] : groups) {
     l.layers = detail::ranges_of(numbers, names);

@@ -169,9 +169,9 @@ inline double peak_memory(const placed_model& m) {
   return d == none ? absent : static_cast<double>(m.devices[d].peak_bytes);
 }
 
-/// What layers have that are alike, such as `kernel [1600, 4800/8]; 6 whole (25.0 KiB); 2 all-reduces`.
+/// What layers have that are alike, such as `kernel [1600, 4800/8]; 1 whole (9.77 MiB); 2 all-reduces`.
 inline std::string sharding_sentence(const layer_sharding& l) {
-  constexpr std::size_t most = 8;
+  constexpr std::size_t most = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(most, l.split.size()); ++i) {
     text += (i == 0 ? "" : ", ") + l.split[i];
@@ -180,6 +180,9 @@ inline std::string sharding_sentence(const layer_sharding& l) {
   if (l.whole > 0) {
     text += (text.empty() ? "" : "; ") + std::to_string(l.whole) + " whole (" +
             amount(static_cast<double>(l.whole_bytes)) + ")";
+  }
+  if (l.small > 0) {
+    text += (text.empty() ? "" : "; ") + std::to_string(l.small) + " small";
   }
   return text + (l.sent.empty() || text.empty() ? "" : "; ") + l.sent;
 }
@@ -276,14 +279,14 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
     }
   }
   if (const auto& s = m.about.sharding; !s.mesh.empty()) {
-    constexpr std::size_t most = 6;
+    constexpr std::size_t most = 4;
     heading("Sharding");
     write_wrapped(out, "  ", s.mesh);
     for (std::size_t i = 0; i < std::min(most, s.layers.size()); ++i) {
       write_wrapped(out, "  ", s.layers[i].layers + ": " + sharding_sentence(s.layers[i]));
     }
     if (s.layers.size() > most) {
-      out << "  … and " << s.layers.size() - most << " more kinds of layers\n";
+      out << "  … and " << plural(s.layers.size() - most, "more kind") << " of layer\n";
     }
     if (!s.unsplit.empty()) {
       write_wrapped(out, "  ", s.unsplit);

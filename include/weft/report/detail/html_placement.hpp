@@ -199,7 +199,7 @@ inline void write_sharding(std::ostream& out, const placed_model& m) {
   begin_section(out, "sharding", "Sharding");
   out << "<p class=\"facts\">" << escape_html(s.mesh) << ".</p>\n";
   if (!s.layers.empty()) {
-    begin_table(out, "sharding", {"Layers", "Split", "Whole#", "Bytes of them#", "Sent in each"});
+    begin_table(out, "sharding", {"Layers", "Split", "Whole#", "Bytes of them#", "Small#", "Sent in each"});
     for (const auto& l : s.layers) {
       out << "<tr><th scope=\"row\">" << escape_html(l.layers) << "</th><td class=\"wrap\">";
       for (std::size_t i = 0; i < l.split.size(); ++i) {
@@ -208,9 +208,11 @@ inline void write_sharding(std::ostream& out, const placed_model& m) {
       out << "</td>";
       write_number(out, static_cast<double>(l.whole), std::to_string(l.whole));
       write_number(out, static_cast<double>(l.whole_bytes), amount(static_cast<double>(l.whole_bytes)));
+      write_number(out, static_cast<double>(l.small), std::to_string(l.small));
       out << "<td class=\"wrap\">" << escape_html(l.sent) << "</td></tr>\n";
     }
     end_table(out);
+    out << "<p class=\"help\">Small: each below 1 % of the layer's bytes, split or not.</p>\n";
   }
   if (!s.unsplit.empty()) {
     out << "<p class=\"facts\">" << escape_html(s.unsplit) << ".</p>\n";
