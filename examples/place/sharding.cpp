@@ -33,9 +33,10 @@ std::vector<std::string> device_names(const platform<>& p) {
   return names;
 }
 
-/// The types of ops that have no axis to be split along, and what they take of the time of all ops.
+/// The types of ops that have no axis to be split along, and what they take of the time of all ops; empty if next to
+/// nothing.
 std::string about_unsplit_types(const parallel::split_model& m, const std::vector<op_id>& origin, const trace& run) {
-  double all = 0;
+  double all = 0, unsplit = 0;
   std::vector<std::pair<double, std::string>> seconds; // by type
   for (const op_id v : ids(origin.size())) {
     const double time = run.ops[v].finish - run.ops[v].start;
@@ -49,9 +50,10 @@ std::string about_unsplit_types(const parallel::split_model& m, const std::vecto
       at = seconds.insert(at, {0, std::string{type}});
     }
     at->first += time;
+    unsplit += time;
   }
   std::stable_sort(seconds.begin(), seconds.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (seconds.empty()) {
+  if (unsplit < 0.0005 * all) {
     return {};
   }
   const auto share = [all](double time) {
@@ -59,16 +61,12 @@ std::string about_unsplit_types(const parallel::split_model& m, const std::vecto
   };
   constexpr std::size_t most = 3;
   std::string text = "whole on each device, as nobody knows how to split them: ";
-  double others = 0;
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    if (i < most) {
-      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", seconds[i].second, share(seconds[i].first));
-    } else {
-      others += seconds[i].first;
-    }
+  for (std::size_t i = 0; i < std::min(most, seconds.size()); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", seconds[i].second, share(seconds[i].first));
+    unsplit -= seconds[i].first;
   }
   if (seconds.size() > most) {
-    text += fmt::format(", {} more types {}", seconds.size() - most, share(others));
+    text += fmt::format(", {} more {}", seconds.size() - most, share(unsplit));
   }
   return text + " of the time of all ops";
 }
