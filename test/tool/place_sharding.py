@@ -104,7 +104,7 @@ def resident_bytes(page):
     table = page.split('<h2 id="devices">')[1].split('</table>')[0]
     column = [re.sub('<.*?>', '', t) for t in re.findall('<th scope="col".*?</th>', table)].index('Resident')
     rows = re.findall('<tr><th scope="row">(.*?)</th>(.*?)</tr>', table)
-    return {name: int(re.findall('<td.*?</td>', cells)[column - 1].split('"')[3]) for name, cells in rows}
+    return {name: float(re.findall("<td.*?</td>", cells)[column - 1].split('"')[3]) for name, cells in rows}
 
 
 def check_that_it_can_fail(doc):
@@ -182,14 +182,19 @@ def main(folder):
         check(doc['zero_stage'] == (2 if 'sharded' in ways else 0), f'{ways}: ZeRO {doc["zero_stage"]}')
     check('BroadcastGradientArgs' in text or 'nobody knows' not in text, f'what is not split: {text}')
 
-    # A model file: names and bytes, no shapes
-    step = {'format': 'weft.workload', 'version': 1, 'ops': [
-        {'name': 'w', 'type': 'VariableV2', 'resident_bytes': 4000, 'outputs': [8]},
-        {'name': 'm', 'type': 'VariableV2', 'resident_bytes': 4000, 'outputs': [8]},
-        {'name': 'x', 'type': 'MatMul', 'work': 1e12, 'inputs': [0], 'outputs': [4000]},
-        {'name': 'u', 'type': 'ApplyMomentum', 'work': 1, 'inputs': [0, 1, 2]}]}
-    with open(path('step.json'), 'w') as f:
-        json.dump(step, f)
+    # A model file: names and bytes, no shapes; the optimiser's state is no parameter
+    def node(name, op, *inputs, size=None):
+        shape = f"attr {{ key: 'shape' value {{ shape {{ dim {{ size: {size} }} dim {{ size: 1000 }} }} }} }}"
+        inputs = ' '.join(f'input: {i!r}' for i in inputs)
+        return f"node {{ name: '{name}' op: '{op}' {inputs} {shape if size else ''} }}\n"
+
+    with open(path('net.pbtxt'), 'w') as f:
+        f.write(node('x', 'Placeholder', size=-1) + node('w', 'VariableV2', size=1000) + node('y', 'MatMul', 'x', 'w'))
+    doc, text, resident = sharding_of(path('net.pbtxt'), *machine, '--batch', '65536', '--train', 'adam', '--parallel',
+                                      'data=4,whole')
+    check(doc['parameters'] == [{'name': 'w', 'shape': None, 'bytes': 4000000, 'spec': []}], f'{doc["parameters"]}')
+    check(doc['jax']['partition_specs'] == {'w': 'PartitionSpec()'} and resident == [3 * bytes_per_device(doc)] * 4,
+          f'{doc["jax"]}, {resident}')
 
     # Nothing to write
     alone = run('zoo:mnist_conv@4', *machine, '--budget', '10moves', '--sharding', path('none.json'))
