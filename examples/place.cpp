@@ -310,8 +310,8 @@ int run(int argc, char** argv) {
     place::write_sharding(o, target, model, split.best->how);
     wrote("sharding", o.sharding);
   } else if (!o.sharding.empty()) {
-    fmt::print("no sharding written: each op is on one device; --parallel data or --parallel tensor asks for a step that "
-               "devices share\n");
+    fmt::print("no sharding written: each op is on one device; --parallel data or --parallel tensor asks for a step "
+               "that devices share\n");
   }
   if (!o.trace.empty()) {
     tool::write_trace(o.trace, found.run, model.model.ops, devices);

@@ -145,7 +145,7 @@ def main(folder):
     def sharding_of(*arguments):
         r = run(*arguments, '--budget', '10moves', '--sharding', path('s.json'), '--html', path('s.html'))
         check(r.returncode == 0 and not r.stderr, f'{arguments} runs quietly: {r.returncode} {r.stderr[:300]}')
-        check('\nSharding\n' in r.stdout and 'sharding written to ' in r.stdout, f'the summary tells: {r.stdout[:2000]}')
+        check('\nSharding\n' in r.stdout and 'sharding written to ' in r.stdout, f'the summary: {r.stdout[:2000]}')
         with open(path('s.json')) as f:
             doc = json.load(f)
         with open(path('s.html')) as f:
@@ -174,8 +174,8 @@ def main(folder):
 
     # Training: the optimiser's state is resident, too, and may be split otherwise
     net = 'zoo:resnet50_cifar10@64'
-    for ways, axes in (('data=4,sharded', ['data']), ('data=2,whole', ['data']), ('data=2,tensor=2', ['data', 'tensor']),
-                       ('tensor=2', ['tensor'])):
+    for ways, axes in (('data=4,sharded', ['data']), ('data=2,whole', ['data']),
+                       ('data=2,tensor=2', ['data', 'tensor']), ('tensor=2', ['tensor'])):
         doc, text, resident = sharding_of(net, *machine, '--parallel', ways)
         check([a['name'] for a in doc['mesh']['axes']] == axes and doc['batch'] == 64, f'{ways}: {doc["mesh"]}')
         check(all(bytes_per_device(doc) < r for r in resident), f'{ways}: {bytes_per_device(doc)}, {resident}')
