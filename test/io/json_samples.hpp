@@ -189,7 +189,7 @@ inline std::vector<wrong_file> wrong_platforms() {
 
 inline std::vector<wrong_file> wrong_plans() {
   return {
-    {"no_placement", "{\"format\": \"weft.plan\", \"version\": 1}", 1, "", "the key 'placement' is missing"},
+    {"no_arguments", "{\"format\": \"weft.plan\", \"version\": 1}", 1, "", "the key 'placement' is missing"},
     {"name", "{\"format\": \"weft.plan\", \"version\": 1, \"placement\": [\"gpu\"]}", 1,
      "/placement/0: ", "a whole number"},
     {"too_large", "{\"format\": \"weft.plan\", \"version\": 1, \"placement\": [4294967295]}", 1,
@@ -253,7 +253,7 @@ inline std::vector<wrong_file> wrong_shardings() {
     {"axis_of_nothing", with(R"({"axes": [{"name": "data", "size": 0}], "devices": ["a"]})", "", vllm), 1, "", ""},
     {"no_bytes", with(mesh, R"({"name": "x", "shape": [2], "spec": ["data"]})", vllm), 1, "", ""},
     {"spec_number", with(mesh, R"({"name": "x", "shape": [2], "bytes": 8, "spec": [0]})", vllm), 1, "", ""},
-    {"no_placement", with(mesh, "", R"(, "vllm": {})"), 1, "", ""},
+    {"no_arguments", with(mesh, "", R"(, "vllm": {})"), 1, "", ""},
     {"unknown_key", with(mesh, "", vllm + R"(, "x": 1)"), 1, "", ""},
   };
 }
