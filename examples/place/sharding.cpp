@@ -5,7 +5,6 @@
 #include "weft/io/json_sharding.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/problem.hpp"
-#include "weft/report/detail/text.hpp"
 #include "weft/report/names.hpp"
 #include "weft/report/sharding_summary.hpp"
 
@@ -57,7 +56,7 @@ std::string about_unsplit_types(const parallel::split_model& m, const std::vecto
     return {};
   }
   const auto share = [all](double time) {
-    return time < 0.0005 * all ? "below 0.1 %" : report::detail::percentage(time / all);
+    return time < 0.0005 * all ? "below 0.1 %" : fmt::format("{:.1f} %", 100 * time / all);
   };
   constexpr std::size_t most = 3;
   std::string text = "whole on each device, as nobody knows how to split them: ";
