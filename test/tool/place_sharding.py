@@ -180,6 +180,11 @@ def main(folder):
         check([a['name'] for a in doc['mesh']['axes']] == axes and doc['batch'] == 64, f'{ways}: {doc["mesh"]}')
         check(all(bytes_per_device(doc) < r for r in resident), f'{ways}: {bytes_per_device(doc)}, {resident}')
         check(doc['zero_stage'] == (2 if 'sharded' in ways else 0), f'{ways}: ZeRO {doc["zero_stage"]}')
+    again = ('--plan', path('plan.json'), '--parallel', 'data=2,tensor=2')
+    first, _, _ = sharding_of(net, *machine, *again)
+    r = run(net, *machine, '--from-plan', path('plan.json'), '--sharding', path('s.json'))
+    with open(path('s.json')) as f:
+        check(r.returncode == 0 and json.load(f) == first, f'a plan that is read again: {r.stderr[:300]}')
     check('BroadcastGradientArgs' in text or 'nobody knows' not in text, f'what is not split: {text}')
 
     # A model file: names and bytes, no shapes; the optimiser's state is no parameter
