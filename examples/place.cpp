@@ -94,7 +94,7 @@ void check_files(const options& o) {
   for (const auto& e : o.exports) {
     weft::io::require_writable(e.file);
   }
-  for (const auto* file : {&o.out, &o.plan, &o.html, &o.trace}) {
+  for (const auto* file : {&o.out, &o.plan, &o.html, &o.trace, &o.sharding}) {
     if (!file->empty()) {
       weft::io::require_writable(*file);
     }
@@ -276,6 +276,8 @@ int run(int argc, char** argv) {
                                                        .baselines = found.baselines,
                                                        .strategies = found.tried,
                                                        .ways = std::move(split.ways),
+                                                       .sharding = splits ? split.best->how.summary
+                                                                          : weft::report::sharding_summary{},
                                                        .front = found.front,
                                                        .least_joules = found.least_joules,
                                                        .front_is_exact = found.front_is_exact,
@@ -312,6 +314,13 @@ int run(int argc, char** argv) {
     weft::io::write_file(o.html,
                          [&](std::ostream& out) { weft::report::write_placement_html(out, placed); });
     wrote("report", o.html);
+  }
+  if (!o.sharding.empty() && splits) {
+    place::write_sharding(o, target, model, split.best->how);
+    wrote("sharding", o.sharding);
+  } else if (!o.sharding.empty()) {
+    fmt::print("no sharding written: each op is on one device; --parallel data or --parallel tensor asks for a step "
+               "that devices share\n");
   }
   if (!o.trace.empty()) {
     tool::write_trace(o.trace, found.run, model.model.ops, devices);

@@ -45,7 +45,7 @@ std::string footer() {
     "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n"
     "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
     "  place zoo:resnet50@256 --platform dgx_a100 --parallel data\n"
-    "  place zoo:gpt2_xl@1:inference --platform dgx_a100 --parallel tensor=8\n"
+    "  place zoo:gpt2_xl@1:inference --platform dgx_a100 --parallel tensor=8 --sharding sharding.json\n"
     "  place zoo:llama2_70b@1x4096:decode --platform dgx_h100 --dtype bf16 --parallel tensor=8\n"
     "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
     "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
@@ -217,6 +217,10 @@ void check_parallelism(options& o) {
     o.parallel = none;
     o.of_own_ops = o.from_plan.empty() && o.objective == objective::makespan && !o.pareto;
   }
+  if (!o.sharding.empty() && o.parallel == none) {
+    throw weft::error("--sharding writes how several devices share a step, and each op is to be on one device: give "
+                      "--parallel data, tensor or auto, without what is about the model's own ops");
+  }
 }
 
 double overhead(const std::string& text) {
@@ -368,6 +372,11 @@ options parse(int argc, char** argv) {
                  "with; ops and devices are found by their names")
     ->type_name("FILE");
   app.add_option("--html", o.html, "Write a report with charts, to be opened in a browser")->type_name("FILE");
+  app.add_option("--sharding", o.sharding,
+                 "Write how the devices that share a step split its parameters, as JSON: the mesh, and per parameter\n"
+                 "what JAX calls its PartitionSpec and PyTorch its placements; options for Megatron-LM, DeepSpeed\n"
+                 "or vLLM")
+    ->type_name("FILE");
   app.add_option("--trace", o.trace, "Write the run as a Chrome trace, to be opened in Perfetto")->type_name("FILE");
   tool::parse(app, "place", argc, argv);
   if (!o.from_plan.empty()) {

@@ -64,6 +64,7 @@ struct options {
   std::vector<runtime_export> exports = {};
   std::string html;
   std::string trace;
+  std::string sharding;
 };
 
 /// Reads the command line. Ends the program for `--help`.

@@ -187,6 +187,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), target.devices, devices, o.contention,
                                 shard_updates);
   auto made = parallel::data_parallel(one, replicas, all_reduce.messages, how);
+  step->how = shard_batch(target, step->in, devices, shard_updates);
   step->in.model.ops = std::move(made.graph);
   run_step(o, target, table, std::move(made.where), *step);
   auto& a = step->found;
@@ -268,6 +269,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   std::unique_ptr<parallel_step> step;
   parallel::chosen_splits chosen;
   parallel::split_workload made;
+  std::vector<op_id> origin; // of the step's ops in the model
   for (int tries = 0; tries < 4 && (!step || !step->found.found); ++tries) {
     auto again = parallel::choose_splits(
       model, ranks,
@@ -282,6 +284,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
     }
     chosen = std::move(again);
     made = parallel::tensor_parallel(model, chosen.axis, where, bytes, messages);
+    origin = made.origin;
     step = std::make_unique<parallel_step>();
     step->in.spec = whole.spec;
     step->in.name = whole.name;
@@ -305,6 +308,10 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
       auto both = parallel::data_parallel(step->in.model.ops, all, all_reduce.messages, how);
       step->in.model.ops = std::move(both.graph);
       placed = std::move(both.where);
+      origin = std::move(both.origin);
+      for (auto& v : origin) {
+        v = v == none ? none : made.origin[v];
+      }
     }
     run_step(o, target, table, std::move(placed), *step);
     capacity = capacity / 10 * 9;
@@ -312,6 +319,8 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   if (!step) {
     return nullptr;
   }
+  step->how = shard_ops(target, model, chosen.axis, made.resharded, devices, replicas, origin, step->found.run);
+  step->how.value.batch = whole.batch;
   step->spec = replicas > 1 ? fmt::format("data={},tensor={}", replicas, ranks) : fmt::format("tensor={}", ranks);
   std::size_t split = 0;
   for (const auto axis : chosen.axis) {

@@ -4,6 +4,7 @@
 
 #include "options.hpp"
 #include "search.hpp"
+#include "sharding.hpp"
 #include "tool/costs.hpp"
 #include "tool/model_file.hpp"
 #include "tool/platforms.hpp"
@@ -26,6 +27,7 @@ struct parallel_step {
   std::vector<std::string> cost_notes = {};
   std::unique_ptr<problem> made = {};
   answer found = {};
+  step_sharding how = {};
 };
 
 /// The ways to run a step that were compared, and the fastest of those on several devices.

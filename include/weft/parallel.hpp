@@ -11,6 +11,7 @@
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/parallel_workload.hpp"
 #include "weft/parallel/resharding.hpp"
+#include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"

@@ -2,6 +2,8 @@
 /// JSON files that are wrong in one way each, with what the error must say. The schemas must refuse most of them, too.
 #pragma once
 
+#include "weft/parallel/sharding.hpp"
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -187,7 +189,7 @@ inline std::vector<wrong_file> wrong_platforms() {
 
 inline std::vector<wrong_file> wrong_plans() {
   return {
-    {"no_placement", "{\"format\": \"weft.plan\", \"version\": 1}", 1, "", "the key 'placement' is missing"},
+    {"no_arguments", "{\"format\": \"weft.plan\", \"version\": 1}", 1, "", "the key 'placement' is missing"},
     {"name", "{\"format\": \"weft.plan\", \"version\": 1, \"placement\": [\"gpu\"]}", 1,
      "/placement/0: ", "a whole number"},
     {"too_large", "{\"format\": \"weft.plan\", \"version\": 1, \"placement\": [4294967295]}", 1,
@@ -224,6 +226,38 @@ inline std::vector<wrong_file> wrong_traces() {
 inline std::string profile_with(const std::string& entry) {
   return "{\n\"format\": \"weft.profile\",\n\"version\": 1,\n\"entries\": [\n" + entry + "\n]}\n";
 }
+/// Columns, parts along two axes, and a parameter of unknown shape.
+inline weft::parallel::sharding sample_sharding() {
+  return {.mesh = {{{"data", 2}, {"tensor", 2}}, {1, 2, 3, 4}},
+          .parameters = {{.name = "kernel", .shape = {{4, 6}}, .bytes = 96, .spec = {weft::none, 1}},
+                         {.name = "table", .shape = {{8, 2}}, .bytes = 64, .spec = {1, 0}},
+                         {.name = "a \"name\"", .bytes = 8}},
+          .batch = 8,
+          .trains = true,
+          .zero_stage = 2};
+}
+
+/// Nothing reads these files here: what they would say is for the schema.
+inline std::vector<wrong_file> wrong_shardings() {
+  const auto with = [](const std::string& mesh, const std::string& parameters, const std::string& rest = "") {
+    return R"({"format": "weft.sharding", "version": 1, "model": "m", "platform": "p", "zero_stage": 0, "mesh": )" +
+           mesh + R"(, "parameters": [)" + parameters +
+           R"(], "jax": {"mesh": {"axis_shapes": [2], "axis_names": ["data"]}, "partition_specs": {}},
+"pytorch": {"device_mesh": {"mesh_shape": [2], "mesh_dim_names": ["data"]}, "placements": {}})" + rest + "}";
+  };
+  const std::string mesh = R"({"axes": [{"name": "data", "size": 2}], "devices": ["a", "b"]})";
+  const std::string vllm = R"(, "vllm": {"arguments": "--tensor-parallel-size 1"})";
+  return {
+    {"no_runtime", with(mesh, ""), 1, "", ""},
+    {"no_axes", with(R"({"axes": [], "devices": ["a"]})", "", vllm), 1, "", ""},
+    {"axis_of_nothing", with(R"({"axes": [{"name": "data", "size": 0}], "devices": ["a"]})", "", vllm), 1, "", ""},
+    {"no_bytes", with(mesh, R"({"name": "x", "shape": [2], "spec": ["data"]})", vllm), 1, "", ""},
+    {"spec_number", with(mesh, R"({"name": "x", "shape": [2], "bytes": 8, "spec": [0]})", vllm), 1, "", ""},
+    {"no_arguments", with(mesh, "", R"(, "vllm": {})"), 1, "", ""},
+    {"unknown_key", with(mesh, "", vllm + R"(, "x": 1)"), 1, "", ""},
+  };
+}
+
 inline std::vector<wrong_file> wrong_profiles() {
   return {
     {"no_entries", "{\"format\": \"weft.profile\", \"version\": 1}", 1, "", "the key 'entries' is missing"},

@@ -5,6 +5,7 @@
 #include "support.hpp"
 
 #include "weft/io/json.hpp"
+#include "weft/io/json_sharding.hpp"
 
 #include <filesystem>
 #include <iostream>
@@ -45,6 +46,13 @@ void write_valid(const path& folder) {
   weft::concurrency::profile profile;
   profile.record({"a machine", "MatMul [2, 3]", 4, weft::affinity::spread}, 1e-3);
   profile.record({"a machine", "MatMul [2, 3]", 4, weft::affinity::spread}, 2e-3);
+  for (const bool trains : {false, true}) {
+    auto s = weft_test::sample_sharding();
+    s.trains = trains;
+    io::write_file(folder / (trains ? "sharding-trained.json" : "sharding.json"), [&](std::ostream& out) {
+      io::write_sharding_json(out, s, {.model = "m", .platform = "p", .devices = {"c", "d", "e", "f", "g"}});
+    });
+  }
   io::write_file(folder / "profile.json", [&](std::ostream& out) { io::write_profile_json(out, profile); });
 }
 
@@ -63,5 +71,6 @@ int main(int argc, char** argv) {
   write_wrong(folder / "invalid", "platform", weft_test::wrong_platforms());
   write_wrong(folder / "invalid", "plan", weft_test::wrong_plans());
   write_wrong(folder / "invalid", "trace", weft_test::wrong_traces());
+  write_wrong(folder / "invalid", "sharding", weft_test::wrong_shardings());
   write_wrong(folder / "invalid", "profile", weft_test::wrong_profiles());
 }

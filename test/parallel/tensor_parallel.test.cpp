@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/parallel/tensor_parallel.hpp"
 
+#include "parallel/built_net.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/parallel/data_parallel.hpp"
-#include "weft/parallel/split_network.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
@@ -12,15 +12,12 @@
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
 #include "weft/workload/nn/attention.hpp"
-#include "weft/workload/training_step.hpp"
-#include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,42 +26,9 @@ namespace tensor_parallel_test {
 using namespace weft;
 using parallel::layout;
 using parallel::resharding;
-
-/// A bundled network with the workload that was built of it.
-struct built_net {
-  std::unique_ptr<nn::network> net;
-  nn::built_workload built;
-
-  explicit built_net(const char* spec) {
-    const auto r = zoo::parse(spec);
-    net = std::make_unique<nn::network>(nn::network_options{.training = r.training});
-    const auto task = zoo::define(*net, r);
-    std::vector<op_id> roots;
-    for (const auto& t : net->outputs()) {
-      roots.push_back(t.op());
-    }
-    built = r.training ? training_step_with_origins(*net, task.objectives, task.options)
-                       : net->build_with_origins(roots);
-  }
-  parallel::split_model model() const { return parallel::make_split_model(*net, built.graph, built.origin); }
-};
-
-/// A FLOP takes a second, split or not as `ranks` say; what is sent, a second per byte divided by `bandwidth`.
-parallel::split_costs costs_of(const workload& w, std::uint32_t ranks, double bandwidth) {
-  return {.op = [&w, ranks](op_id v, bool in_parts) { return 1e-12 * w.work(v) / (in_parts ? ranks : 1); },
-          .transfer = [bandwidth](resharding what, byte_count bytes) {
-            const double factor = what == resharding::all_reduce ? 2 : 1;
-            return factor * static_cast<double>(bytes) / bandwidth;
-          }};
-}
-
-std::vector<placement> on_ranks(const workload& w, std::uint32_t ranks) {
-  std::vector<placement> all;
-  for (device_id d = 0; d < ranks; ++d) {
-    all.emplace_back(w.num_ops(), d);
-  }
-  return all;
-}
+using test::built_net;
+using test::costs_of;
+using test::on_ranks;
 
 TEST_CASE("between: what is sent from layout to layout") {
   const layout whole, rows{layout::split, 0}, columns{layout::split, 1}, terms{layout::partial};

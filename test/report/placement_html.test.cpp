@@ -317,4 +317,20 @@ TEST_CASE("write_placement_html: large graphs are grouped, and the page stays sm
   CHECK(html.size() < 4'000'000);
 }
 
+TEST_CASE("write_placement_html: how parameters are split") {
+  const auto w = test::diamond();
+  const auto platform = test::three_devices();
+  const problem p{w, platform};
+  placed_model_options about;
+  CHECK(page(placed(p, {0, 0, 1, 1}, about)).find("id=\"sharding\"") == std::string::npos);
+  about.sharding = {.mesh = "2 × tensor on <a> to b",
+                    .layers = {{.layers = "layer_0", .split = {"<x> [2, 4/2]"}, .whole = 1, .sent = "1 all-reduce"}},
+                    .unsplit = "whole on each device: Tile 1.0 %"};
+  const auto text = page(placed(p, {0, 0, 1, 1}, about));
+  CHECK(text.find("id=\"sharding\"") != std::string::npos);
+  CHECK(text.find("on &lt;a&gt; to b.") != std::string::npos);
+  CHECK(text.find("&lt;x&gt; [2, 4/2]") != std::string::npos);
+  CHECK(text.find("Tile 1.0 %.") != std::string::npos);
+}
+
 } // namespace report_placement_html_test

@@ -137,4 +137,31 @@ TEST_CASE("in_columns and bar") {
   CHECK(bar(7, 1) == "█");
 }
 
+TEST_CASE("write_summary: how parameters are split, the first kinds of layers and the first names of each") {
+  const auto w = test::diamond();
+  const auto platform = test::three_devices();
+  const problem p{w, platform};
+  placed_model_options about{.model = "diamond", .platform = "three"};
+  CHECK(!has(summary(placed(p, {0, 0, 1, 1}, about)), "Sharding"));
+  about.sharding.mesh = "2 × tensor on a to b";
+  CHECK(has(summary(placed(p, {0, 0, 1, 1}, about)), "\nSharding\n  2 × tensor on a to b\n"));
+  const layer_sharding layer{.split = {"a [2, 4/2]", "b [4/2]", "c [2/2]", "d [8/2]"},
+                             .whole = 1,
+                             .whole_bytes = 2048,
+                             .small = 3,
+                             .sent = "2 all-reduces"};
+  for (int i = 0; i < 6; ++i) {
+    about.sharding.layers.push_back(layer);
+    about.sharding.layers.back().layers = "layer_" + std::to_string(i);
+  }
+  about.sharding.unsplit = "whole on each device: Tile 1.0 %";
+  const auto text = summary(placed(p, {0, 0, 1, 1}, about));
+  check_width(text);
+  CHECK(has(text, "  layer_0: a [2, 4/2], b [4/2], c [2/2] and 1 more; 1 whole (2.00 KiB); 3 small;\n"
+                  "  2 all-reduces\n"));
+  CHECK(has(text, "  layer_3: "));
+  CHECK(!has(text, "  layer_4: "));
+  CHECK(has(text, "  … and 2 more kinds of layer\n  whole on each device: Tile 1.0 %\n"));
+}
+
 } // namespace report_summary_test

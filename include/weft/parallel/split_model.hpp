@@ -5,6 +5,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/workload/workload.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,8 +22,15 @@ struct split_axes {
 /// A workload and the axes of its ops. References to a variable have the dimensions of what it holds.
 struct split_model {
   const workload* ops = nullptr;
-  std::vector<split_axes> axes = {};  ///< by op
-  std::vector<bool> is_state = {};    ///< by op: a variable, whose reference stays where it is
+  std::vector<split_axes> axes = {};   ///< by op
+  std::vector<bool> is_state = {};     ///< by op: a variable, whose reference stays where it is
+  std::vector<bool> is_parameter = {}; ///< by op: a variable that is no state of an optimiser
+
+  /// Whether there is an axis to split the op along, or a way to do it with terms of a sum.
+  bool is_splittable(op_id v) const {
+    const auto& a = axes[v];
+    return !a.extents.empty() || std::find(a.terms.begin(), a.terms.end(), true) != a.terms.end();
+  }
 };
 
 } // namespace weft::parallel

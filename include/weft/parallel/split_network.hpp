@@ -31,7 +31,13 @@ public:
       number_[origin_[v]] = v;
     }
     find_state();
-    split_model m{&w_, std::vector<split_axes>(w_.num_ops()), std::vector<bool>(w_.num_ops(), false)};
+    split_model m{&w_, std::vector<split_axes>(w_.num_ops()), std::vector<bool>(w_.num_ops(), false),
+                  std::vector<bool>(w_.num_ops(), false)};
+    for (const auto& x : net_.variables()) {
+      if (number_[x.op] != none) {
+        m.is_parameter[number_[x.op]] = true;
+      }
+    }
     for (const op_id v : ids(w_.num_ops())) {
       if (v < origin_.size()) {
         m.axes[v] = axes_of_op(v);

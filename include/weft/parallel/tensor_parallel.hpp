@@ -179,9 +179,16 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
   return chosen;
 }
 
+/// A tensor of a model that was brought into another layout.
+struct resharded_tensor {
+  tensor_id tensor = 0;
+  resharding what = resharding::nothing;
+};
+
 /// A workload of ops in parts, and how often tensors were brought into other layouts in it.
 struct split_workload : parallel_workload {
   std::map<resharding, std::size_t> reshardings = {};
+  std::vector<resharded_tensor> resharded = {}; ///< what they were, one by one
 };
 
 namespace detail {
@@ -276,6 +283,7 @@ private:
                                              "is needed; take splits of choose_splits");
     }
     ++made_.reshardings[what];
+    made_.resharded.push_back({t, what});
     const auto name = std::string{w_.name(w_.producer(t))} + "/" + std::string{to_string(what)};
     if (what == resharding::nothing) {
       return views(t, mine, name);

@@ -55,6 +55,24 @@ struct way {
   std::string status = {};     ///< what is wrong with it; empty if nothing is
 };
 
+/// The parameters of layers that are alike, and what is sent in each of them.
+struct layer_sharding {
+  std::string layers = {};             ///< such as `layer_0 to layer_47`
+  std::vector<std::string> split = {}; ///< such as `mlp/kernel [1600, 6400/8]`
+  std::size_t whole = 0;               ///< parameters that all devices have
+  byte_count whole_bytes = 0;
+  std::size_t small = 0; ///< other parameters, each below 1 % of the layer's bytes
+  std::string sent = {}; ///< such as `2 all-reduces`
+  friend bool operator==(const layer_sharding&, const layer_sharding&) = default;
+};
+
+/// How several devices share the parameters; make it with report/sharding_summary.hpp.
+struct sharding_summary {
+  std::string mesh = {}; ///< in one line; empty if no work is shared
+  std::vector<layer_sharding> layers = {};
+  std::string unsplit = {}; ///< the ops that nobody knows how to split, in one line; empty if there are none
+};
+
 /// Facts that the caller knows beside the run.
 struct placed_model_options {
   std::string model = "model";              ///< its name
@@ -66,6 +84,7 @@ struct placed_model_options {
   std::vector<alternative> baselines = {};  ///< what the speed-ups are over, such as everything on one device
   std::vector<alternative> strategies = {}; ///< what was tried
   std::vector<way> ways = {};               ///< to share the work of a step, if they were compared
+  sharding_summary sharding = {};           ///< of the way that was taken
   std::vector<trade_off> front = {};        ///< by step time; none is better than another in both
   double least_joules = 0;                  ///< no plan takes less
   bool front_is_exact = false;              ///< no plan is better in both than one of them

@@ -21,8 +21,8 @@
 
 namespace weft::report {
 
-/// Writes the page: summary, strategies, Gantt chart with the critical path, memory over time, uncertain times,
-/// devices, energy, traffic, the graph coloured by device, notes. Tables need no script; charts do, and the page
+/// Writes the page: summary, sharding, strategies, Gantt chart with the critical path, memory over time, uncertain
+/// times, devices, energy, traffic, the graph coloured by device, notes. Tables need no script; charts do, and the page
 /// carries it. Names may contain anything. Graphs of more than 500 ops are drawn as groups that open on a click.
 /// Size: 80 kB, the names, and about 55 bytes per op, 35 per transfer, and for memory up to 130 kB per device.
 /// Complexity: O(k log k) for k ops, transfers and edges.
@@ -43,6 +43,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   };
   out << "<nav aria-label=\"Sections\">";
   link(!m.about.ways.empty(), "ways", "Ways");
+  link(!m.about.sharding.mesh.empty(), "sharding", "Sharding");
   link(compared, "strategies", "Strategies");
   link(true, "run-0", "Timeline");
   link(!m.memory.empty(), "memory", "Memory");
@@ -57,6 +58,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   out << "</nav>\n</header>\n<main>\n";
   write_cards(out, m);
   write_ways(out, m);
+  write_sharding(out, m);
   write_strategies(out, m);
 
   begin_section(out, "run-0", "Timeline");

@@ -169,6 +169,24 @@ inline double peak_memory(const placed_model& m) {
   return d == none ? absent : static_cast<double>(m.devices[d].peak_bytes);
 }
 
+/// What layers have that are alike, such as `kernel [1600, 4800/8]; 1 whole (9.77 MiB); 2 all-reduces`.
+inline std::string sharding_sentence(const layer_sharding& l) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, l.split.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + l.split[i];
+  }
+  text += l.split.size() > most ? " and " + std::to_string(l.split.size() - most) + " more" : "";
+  if (l.whole > 0) {
+    text += (text.empty() ? "" : "; ") + std::to_string(l.whole) + " whole (" +
+            amount(static_cast<double>(l.whole_bytes)) + ")";
+  }
+  if (l.small > 0) {
+    text += (text.empty() ? "" : "; ") + std::to_string(l.small) + " small";
+  }
+  return text + (l.sent.empty() || text.empty() ? "" : "; ") + l.sent;
+}
+
 /// The device with the peak memory, such as `on gpu0, 4.0 % of its 80.0 GiB`; and the fullest device, if that is
 /// another one.
 inline std::string memory_sentence(const placed_model& m) {
@@ -258,6 +276,20 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
       if (!w.status.empty()) {
         write_wrapped(out, std::string(51, ' '), w.status);
       }
+    }
+  }
+  if (const auto& s = m.about.sharding; !s.mesh.empty()) {
+    constexpr std::size_t most = 4;
+    heading("Sharding");
+    write_wrapped(out, "  ", s.mesh);
+    for (std::size_t i = 0; i < std::min(most, s.layers.size()); ++i) {
+      write_wrapped(out, "  ", s.layers[i].layers + ": " + sharding_sentence(s.layers[i]));
+    }
+    if (s.layers.size() > most) {
+      out << "  … and " << plural(s.layers.size() - most, "more kind") << " of layer\n";
+    }
+    if (!s.unsplit.empty()) {
+      write_wrapped(out, "  ", s.unsplit);
     }
   }
   if (!m.largest_ops.empty()) {

@@ -190,6 +190,36 @@ inline void write_ways(std::ostream& out, const placed_model& m) {
   out << "</section>\n";
 }
 
+/// How several devices share the parameters.
+inline void write_sharding(std::ostream& out, const placed_model& m) {
+  const auto& s = m.about.sharding;
+  if (s.mesh.empty()) {
+    return;
+  }
+  begin_section(out, "sharding", "Sharding");
+  out << "<p class=\"facts\">" << escape_html(s.mesh) << ".</p>\n";
+  if (!s.layers.empty()) {
+    begin_table(out, "sharding", {"Layers", "Split", "Whole#", "Bytes of them#", "Small#", "Sent in each"});
+    for (const auto& l : s.layers) {
+      out << "<tr><th scope=\"row\">" << escape_html(l.layers) << "</th><td class=\"wrap\">";
+      for (std::size_t i = 0; i < l.split.size(); ++i) {
+        out << (i == 0 ? "" : ", ") << escape_html(l.split[i]);
+      }
+      out << "</td>";
+      write_number(out, static_cast<double>(l.whole), std::to_string(l.whole));
+      write_number(out, static_cast<double>(l.whole_bytes), amount(static_cast<double>(l.whole_bytes)));
+      write_number(out, static_cast<double>(l.small), std::to_string(l.small));
+      out << "<td class=\"wrap\">" << escape_html(l.sent) << "</td></tr>\n";
+    }
+    end_table(out);
+    out << "<p class=\"help\">Small: each below 1 % of the layer's bytes, split or not.</p>\n";
+  }
+  if (!s.unsplit.empty()) {
+    out << "<p class=\"facts\">" << escape_html(s.unsplit) << ".</p>\n";
+  }
+  out << "</section>\n";
+}
+
 /// A name as a button that shows the op in the Gantt chart, once there is a script.
 inline void write_op_button(std::ostream& out, const placed_model& m, op_id v) {
   out << "<button type=\"button\" class=\"op\" disabled data-op=\"" << std::to_string(v) << "\">"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The sharding of a model's parameters over a mesh of devices.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/parallel/split_model.hpp"
+#include "weft/parallel/tensor_parallel.hpp"
+#include "weft/workload/concepts.hpp"
+#include "weft/workload/optimizer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::parallel {
+
+/// An axis of a mesh, such as `data` with 2 replicas or `tensor` with 4 parts.
+struct mesh_axis {
+  std::string name;
+  std::uint32_t size = 1;
+};
+
+/// Devices in a grid, of which those along the last axis follow each other.
+struct device_mesh {
+  std::vector<mesh_axis> axes = {};
+  std::vector<device_id> devices = {};
+};
+
+/// A variable of a model, and the axes of a mesh that split it. It is whole along the other axes.
+struct sharded_parameter {
+  std::string name;
+  op_id op = none;                                       ///< that holds it
+  std::optional<std::vector<std::uint64_t>> shape = {};  ///< none: not known
+  byte_count bytes = 0;                                  ///< of the whole
+  std::vector<std::uint32_t> spec = {};                  ///< by dimension: the mesh's axis that splits it, or `none`
+
+  bool is_split() const {
+    return std::any_of(spec.begin(), spec.end(), [](std::uint32_t a) { return a != none; });
+  }
+};
+
+/// Which device holds which part of which parameter.
+struct sharding {
+  device_mesh mesh = {};
+  std::vector<sharded_parameter> parameters = {};
+  std::uint64_t batch = 0;      ///< examples of a step, of all replicas; 0: not known
+  bool trains = false;          ///< whether parameters are updated
+  std::uint32_t zero_stage = 0; ///< of ZeRO: 2 if replicas update parts of the parameters, else 0
+
+  /// The devices along an axis of that name; 1 without one.
+  std::uint32_t size_of(std::string_view axis) const {
+    const auto at = std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const auto& a) { return a.name == axis; });
+    return at == mesh.axes.end() ? 1 : at->size;
+  }
+};
+
+/// The bytes of a parameter that each device holds.
+inline byte_count shard_bytes(const sharded_parameter& x, const device_mesh& mesh) {
+  byte_count parts = 1;
+  for (const auto axis : x.spec) {
+    parts *= axis == none ? 1 : mesh.axes[axis].size;
+  }
+  return (x.bytes + parts - 1) / parts;
+}
+
+/// The parameters of a model whose ops are split along `axis`, as `choose_splits` says, among the devices along the
+/// mesh's axis number `along`. Throws `value_error` for another number of ops. Complexity: linear in ops.
+inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
+                                                         std::uint32_t along) {
+  if (axis.size() != m.axes.size()) {
+    throw value_error("sharded_parameters", "the model has " + std::to_string(m.axes.size()) +
+                                              " ops, and there are splits of " + std::to_string(axis.size()));
+  }
+  std::vector<sharded_parameter> found;
+  for (const op_id v : ids(axis.size())) {
+    if (!m.is_parameter[v]) {
+      continue;
+    }
+    const auto& shape = m.axes[v].extents; // an axis of a variable is a dimension
+    auto& x = found.emplace_back(sharded_parameter{.name = std::string{m.ops->name(v)},
+                                                   .op = v,
+                                                   .shape = shape,
+                                                   .bytes = m.ops->resident_bytes(v),
+                                                   .spec = std::vector<std::uint32_t>(shape.size(), none)});
+    if (chosen_splits::in_parts(axis[v])) {
+      x.spec[axis[v]] = along;
+    }
+  }
+  return found;
+}
+
+/// The parameters of a step that tells no shapes, all of them whole: what its ops hold, but for updates and for state
+/// that only updates read. Ops without a name, or with that of another one, are called `op_7`. Complexity: O(n + m).
+template <named_workload Workload>
+std::vector<sharded_parameter> whole_parameters(const Workload& w) {
+  std::vector<sharded_parameter> found;
+  std::set<std::string_view> names;
+  for (const op_id v : ids(w.num_ops())) {
+    bool read = false, by_others = false;
+    for (const tensor_id t : w.outputs(v)) {
+      for (const op_id reader : w.consumers(t)) {
+        read = true;
+        by_others = by_others || !is_update(w.type(reader));
+      }
+    }
+    if (w.resident_bytes(v) > 0 && !is_update(w.type(v)) && (by_others || !read)) {
+      const std::string_view name = w.name(v);
+      const bool usable = !name.empty() && names.insert(name).second;
+      found.push_back({.name = usable ? std::string{name} : "op_" + std::to_string(v),
+                       .op = v,
+                       .bytes = w.resident_bytes(v)});
+    }
+  }
+  return found;
+}
+
+} // namespace weft::parallel

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/io/json_sharding.hpp"
+
+#include "json_samples.hpp"
+#include "support.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace io_json_sharding_test {
+
+namespace io = weft::io;
+using nlohmann::json;
+
+json written(const weft::parallel::sharding& s) {
+  const io::sharding_names names{.model = "m", .platform = "p", .devices = {"cpu", "a", "b", "c", "d"}};
+  return json::parse(weft_test::text_of([&](std::ostream& out) { io::write_sharding_json(out, s, names); }));
+}
+
+TEST_CASE("partition_spec and dtensor_placements: by dimension, and by axis of the mesh") {
+  const auto s = weft_test::sample_sharding();
+  const auto& x = s.parameters;
+  CHECK(io::partition_spec(x[0], s.mesh) == "PartitionSpec(None, 'tensor')");
+  CHECK(io::dtensor_placements(x[0], s.mesh) == "[Replicate(), Shard(1)]");
+  CHECK(io::partition_spec(x[1], s.mesh) == "PartitionSpec('tensor', 'data')");
+  CHECK(io::dtensor_placements(x[1], s.mesh) == "[Shard(1), Shard(0)]");
+  CHECK(io::partition_spec(x[2], s.mesh) == "PartitionSpec()"); // of unknown shape
+  CHECK(io::dtensor_placements(x[2], s.mesh) == "[Replicate(), Replicate()]");
+}
+
+TEST_CASE("write_sharding_json: a step that trains") {
+  const auto doc = written(weft_test::sample_sharding());
+  CHECK(doc["mesh"] == json::parse(R"({"axes": [{"name": "data", "size": 2}, {"name": "tensor", "size": 2}],
+                                       "devices": ["a", "b", "c", "d"]})"));
+  CHECK(doc["parameters"][0] == json::parse(R"({"name": "kernel", "shape": [4, 6], "bytes": 96,
+                                                "spec": [null, "tensor"]})"));
+  CHECK(doc["parameters"][2] == json::parse(R"({"name": "a \"name\"", "shape": null, "bytes": 8, "spec": []})"));
+  CHECK(doc["jax"]["partition_specs"]["kernel"] == "PartitionSpec(None, 'tensor')");
+  CHECK(doc["pytorch"]["device_mesh"]["mesh_shape"] == json::parse("[2, 2]"));
+  CHECK(doc["megatron"]["arguments"] == "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 1 "
+                                        "--micro-batch-size 4 --global-batch-size 8 --use-distributed-optimizer");
+  CHECK(doc["deepspeed"] == json::parse(R"({"train_batch_size": 8, "train_micro_batch_size_per_gpu": 4,
+                                            "zero_optimization": {"stage": 2}, "tensor_parallel": {"autotp_size": 2}})"));
+  CHECK(!doc.contains("vllm"));
+}
+
+TEST_CASE("write_sharding_json: inference, and a step without parameters") {
+  auto s = weft_test::sample_sharding();
+  s.trains = false;
+  s.zero_stage = 0;
+  s.parameters.clear();
+  const auto doc = written(s);
+  CHECK(doc["vllm"]["arguments"] == "--tensor-parallel-size 2 --data-parallel-size 2");
+  CHECK(!doc.contains("megatron"));
+  CHECK(!doc.contains("deepspeed"));
+  CHECK(doc["parameters"].empty());
+  CHECK(doc["jax"]["partition_specs"].is_object());
+}
+
+} // namespace io_json_sharding_test

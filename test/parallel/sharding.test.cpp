@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/parallel/sharding.hpp"
+
+#include "parallel/built_net.hpp"
+#include "weft/workload/builder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sharding_test {
+
+using namespace weft;
+using test::built_net;
+
+TEST_CASE("sharded_parameters: the parts of each rank are what the split workload holds there") {
+  constexpr std::uint32_t ranks = 4;
+  const parallel::device_mesh mesh{{{"data", 2}, {"tensor", ranks}}, {0, 1, 2, 3, 4, 5, 6, 7}};
+  for (const char* spec : {"gpt2_small@4x16", "resnet50_cifar10@8", "bert_base@1x16:inference", "switch_base@4x16"}) {
+    CAPTURE(spec);
+    const built_net n{spec};
+    const auto& w = n.built.graph;
+    const auto m = n.model();
+    byte_count capacity = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      capacity += w.resident_bytes(v) / 2;
+    }
+    auto costs = test::costs_of(w, ranks, 1e9);
+    costs.capacity = std::max<byte_count>(capacity, 800'000'000); // not all of it whole
+    const auto chosen = parallel::choose_splits(m, ranks, costs, {.budget = {.moves = 500}});
+    REQUIRE(chosen.found);
+    const auto parameters = parallel::sharded_parameters(m, chosen.axis, 1);
+    std::size_t variables = 0;
+    for (const auto& x : n.net->variables()) {
+      variables += std::binary_search(n.built.origin.begin(), n.built.origin.end(), x.op);
+    }
+    CHECK(parameters.size() == variables); // the optimiser's state is none
+    const auto made = parallel::tensor_parallel(m, chosen.axis, test::on_ranks(w, ranks));
+    std::vector<byte_count> held(std::size_t{ranks} * w.num_ops(), 0);
+    for (const op_id v : ids(made.graph.num_ops())) {
+      if (made.origin[v] != none) {
+        held[made.replica[v] * w.num_ops() + made.origin[v]] += made.graph.resident_bytes(v);
+      }
+    }
+    std::size_t split = 0;
+    for (const auto& x : parameters) {
+      CAPTURE(x.name);
+      REQUIRE(x.shape);
+      REQUIRE(x.shape->size() == x.spec.size());
+      std::uint64_t elements = 1;
+      for (std::size_t d = 0; d < x.spec.size(); ++d) {
+        elements *= (*x.shape)[d];
+        CHECK((x.spec[d] == none || x.spec[d] == 1));
+        CHECK((x.spec[d] == none || (*x.shape)[d] % ranks == 0));
+      }
+      CHECK(x.bytes == 4 * elements);
+      CHECK(x.bytes == w.resident_bytes(x.op));
+      CHECK(x.name == w.name(x.op));
+      for (std::uint32_t r = 0; r < ranks; ++r) {
+        CHECK(held[r * w.num_ops() + x.op] == parallel::shard_bytes(x, mesh));
+      }
+      split += x.is_split();
+    }
+    CHECK(split > 0);
+    CHECK_THROWS_AS(parallel::sharded_parameters(m, {}, 1), value_error);
+  }
+}
+
+TEST_CASE("sharded_parameters: without splits all is whole") {
+  const built_net n{"mnist_conv@8"};
+  const auto m = n.model();
+  const auto parameters = parallel::sharded_parameters(m, std::vector<std::uint32_t>(m.axes.size(), none), 0);
+  REQUIRE(!parameters.empty());
+  for (const auto& x : parameters) {
+    CHECK(!x.is_split());
+    CHECK(parallel::shard_bytes(x, {{{"data", 4}}, {0, 1, 2, 3}}) == x.bytes);
+  }
+}
+
+TEST_CASE("whole_parameters: what ops hold, but for updates and what only they read") {
+  workload_builder b;
+  const auto weights = b.add_op({.resident_bytes = 40, .name = "w", .type = "VariableV2"});
+  const auto slot = b.add_op({.resident_bytes = 40, .name = "w/momentum", .type = "VariableV2"});
+  const auto product = b.add_op({.resident_bytes = 8, .name = "w", .type = "MatMul"}); // of the same name
+  const auto update = b.add_op({.resident_bytes = 16, .name = "update", .type = "ApplyMomentum"});
+  const auto last = b.add_op({.resident_bytes = 4, .type = "BiasAdd"}); // nobody reads it
+  for (const auto v : {weights, slot, product}) {
+    b.add_output(v, 8);
+  }
+  b.add_edge(weights, product, 0);
+  b.add_edge(product, update, 0);
+  b.add_edge(weights, update, 0);
+  b.add_edge(slot, update, 0);
+  b.add_edge(product, last, 0);
+  const auto found = parallel::whole_parameters(std::move(b).build());
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].name == "w");
+  CHECK(found[0].bytes == 40);
+  CHECK(!found[0].shape);
+  CHECK(found[1].name == "op_2");
+  CHECK(found[2].name == "op_4");
+  CHECK(found[2].op == last);
+}
+
+TEST_CASE("shard_bytes: along several axes, rounded up") {
+  const parallel::device_mesh mesh{{{"data", 2}, {"tensor", 3}}, {0, 1, 2, 3, 4, 5}};
+  CHECK(parallel::shard_bytes({.name = "x", .bytes = 60, .spec = {none, none}}, mesh) == 60);
+  CHECK(parallel::shard_bytes({.name = "x", .bytes = 60, .spec = {none, 1}}, mesh) == 20);
+  CHECK(parallel::shard_bytes({.name = "x", .bytes = 60, .spec = {1, 0}}, mesh) == 10);
+  CHECK(parallel::shard_bytes({.name = "x", .bytes = 61, .spec = {1, 0}}, mesh) == 11);
+  const parallel::sharding s{.mesh = mesh};
+  CHECK(s.size_of("tensor") == 3);
+  CHECK(s.size_of("pipeline") == 1);
+}
+
+} // namespace sharding_test
