@@ -370,21 +370,45 @@ std::string why_not_split(const options& o, const tool::target& target, const to
 
 namespace {
 
+/// The time of all ops that may run on the device, there.
+double seconds_alone(const options& o, const tool::target& target, const tool::input& in, device_id device,
+                     const cost::efficiency_table& table) {
+  const auto estimate = tool::make_estimate(o.modelling, in, target, table);
+  const auto& w = in.model.ops;
+  double seconds = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    if (w.kinds(v).contains(target.devices.kind(device))) {
+      seconds += estimate.compute_time(w, v, target.devices, device);
+    }
+  }
+  return seconds;
+}
+
+/// The smallest batch, with 1, 2, 4 … examples on each device, of which the step is faster on all of them than on one;
+/// 0 if none below that of the model is.
+std::uint64_t least_batch_that_pays(const options& o, const tool::target& target, const tool::input& in,
+                                    const std::vector<device_id>& devices, bool shard_updates, bool split_experts,
+                                    const cost::efficiency_table& table) {
+  for (std::uint64_t batch = devices.size(); batch < in.batch; batch *= 2) {
+    try {
+      const auto whole = tool::load_with_batch(o.model, o.modelling, batch);
+      const auto step = make_step(o, target, whole, devices, shard_updates, split_experts, table);
+      if (step && step->found.run.makespan < seconds_alone(o, target, whole, devices.front(), table)) {
+        return batch;
+      }
+    } catch (const error&) { // most of its work does not depend on the batch
+    }
+  }
+  return 0;
+}
+
 /// The ways that are not tried: steps on so many devices that take long to simulate, and cannot be faster than the best
 /// with all work in equal parts and nothing sent. Of smaller models all are shown, which tells how many devices pay.
 class hopeless_ways {
 public:
   hopeless_ways(const options& o, const tool::target& target, const tool::input& in, device_id device,
                 const cost::efficiency_table& table)
-      : num_ops_{in.model.ops.num_ops()} {
-    const auto estimate = tool::make_estimate(o.modelling, in, target, table);
-    const auto& w = in.model.ops;
-    for (const op_id v : ids(num_ops_)) {
-      if (w.kinds(v).contains(target.devices.kind(device))) {
-        seconds_ += estimate.compute_time(w, v, target.devices, device);
-      }
-    }
-  }
+      : num_ops_{in.model.ops.num_ops()}, seconds_{seconds_alone(o, target, in, device, table)} {}
   bool is_large(std::size_t ranks) const { return num_ops_ * ranks > 100'000; }
   bool operator()(std::size_t ranks, const parallel_answer& all) const {
     return all.best && is_large(ranks) &&
@@ -393,7 +417,7 @@ public:
 
 private:
   std::size_t num_ops_;
-  double seconds_ = 0; ///< of all ops that may run there, on one device
+  double seconds_;
 };
 
 void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
@@ -422,6 +446,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     return;
   }
   constexpr std::size_t max_numbers = 6; // of devices
+  std::function<std::uint64_t()> least_batch; // that the best way of these pays for
   std::size_t tried = 0;
   for (std::size_t ranks = devices.size(); ranks > 1 && sharded_fits && tried < max_numbers; --ranks) {
     if (!all.why_not.empty()) {
@@ -444,6 +469,9 @@ void split_batch(const options& o, const tool::target& target, const tool::input
       try {
         step = make_step(o, target, in, some, sharded, experts, table);
       } catch (const error& e) { // such as a model whose batch is fixed
+        if (experts && !o.split_experts) {
+          continue;
+        }
         all.why_not = fmt::format("with a batch of {}: {}", in.batch / ranks, e.what());
         break;
       }
@@ -453,14 +481,27 @@ void split_batch(const options& o, const tool::target& target, const tool::input
       }
       auto& fits = sharded ? sharded_fits : whole_fits;
       fits = step->found.found || (experts && fits);
+      const auto* const best = all.best.get();
       keep_best(std::move(step),
                 fmt::format("{} × data{}", ranks,
                             experts ? sharded ? ", experts, sharded" : ", experts"
                             : sharded ? ", sharded updates"
                                       : ""),
                 in, all);
+      if (all.best.get() != best && !is_hopeless.is_large(ranks)) {
+        least_batch = [&, some, sharded = sharded, experts = experts] {
+          return least_batch_that_pays(o, target, in, some, sharded, experts, table);
+        };
+      }
     }
     first = false;
+  }
+  if (least_batch) {
+    on_stage("trying smaller batches");
+    if (const auto batch = least_batch(); batch != 0) {
+      all.best->cost_notes.push_back(fmt::format("on these devices data parallelism is faster than one of them from a "
+                                                 "batch of {} on", batch));
+    }
   }
   if (all.ways.empty() && all.why_not.empty()) {
     all.why_not = o.ranks != 0

@@ -8,6 +8,7 @@
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/experts.hpp"
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/parallel_workload.hpp"
 #include "weft/parallel/resharding.hpp"
