@@ -121,6 +121,9 @@ tool::target target_of(const options& o) {
     target.devices = target.devices.with(*o.modelling.numbers);
   }
   target.devices = target.devices.changed([&](weft::device& d) {
+    if (o.modelling.launches == weft::cost::launches::graph) {
+      d.send_overhead = std::min(d.send_overhead, weft::cost::graph_launch);
+    }
     const bool limited = d.memory_capacity != std::numeric_limits<weft::byte_count>::max();
     const bool less = o.memory_share < 1 || (d.kind != weft::device_kind::cpu && o.overhead != 0);
     if (limited && less) {
@@ -172,7 +175,7 @@ int run(int argc, char** argv) {
   check_outputs(o, in);
 
   line.show("estimating costs");
-  const auto table = weft::cost::typical_efficiencies();
+  const auto table = weft::cost::typical_efficiencies(o.modelling.launches);
   tool::fit_ccr(o.modelling, in, target, table);
   auto notes = in.model.notes;
   const auto model_notes = notes.size();
@@ -199,6 +202,11 @@ int run(int argc, char** argv) {
     throw weft::error(fmt::format("--parallel {}: {}", o.parallel == options::parallelism::data ? "data" : "tensor",
                                   split.ways.empty() ? split.why_not : split.ways.front().status));
   }
+  auto beaten = o.from_plan.empty() && !forced ? place::not_searched(o, problem, split) : std::nullopt;
+  if (beaten) {
+    line.show("running plans for comparison");
+    beaten->baselines = place::baselines(o, problem);
+  }
   line.show(o.from_plan.empty() ? "searching" : "running the plan again");
   const place::listeners listeners{
     .on_progress =
@@ -211,6 +219,7 @@ int run(int argc, char** argv) {
   auto found = !o.from_plan.empty() ? forced ? place::replay(o, split.best->in, *split.best->made)
                                              : place::replay(o, in, problem)
                : forced             ? std::move(split.best->found)
+               : beaten             ? std::move(*beaten)
                : o.by_layers        ? place::by_layer(o, problem)
                                     : place::search(o, problem, base, listeners);
   found.why = pinned.named(std::move(found.why));

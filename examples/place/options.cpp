@@ -165,6 +165,7 @@ void take_parallelism(const std::string& text, options& o) {
   }
   o.ranks = 0;
   o.shard_updates.reset();
+  o.split_experts.reset();
   o.tensor_ranks = 0;
   if (equals == text.size()) {
     return;
@@ -184,14 +185,17 @@ void take_parallelism(const std::string& text, options& o) {
     }
     return;
   }
-  if (parts.size() > 2 ||
-      (parts.size() == 2 && (o.parallel == tensor || (parts[1] != "whole" && parts[1] != "sharded")))) {
-    throw weft::error(fmt::format("--parallel {}: after the number of devices write nothing, or for data whole, "
-                                  "sharded or tensor=K",
-                                  weft::io::in_quotes(text)));
+  for (const auto& part : std::span{parts}.subspan(1)) {
+    const bool of_updates = part == "whole" || part == "sharded";
+    if (o.parallel == tensor || (of_updates ? o.shard_updates.has_value() : part != "experts" || o.split_experts)) {
+      throw weft::error(fmt::format("--parallel {}: after the number of devices write nothing, or for data whole or "
+                                    "sharded, and experts, or tensor=K",
+                                    weft::io::in_quotes(text)));
+    }
+    (of_updates ? o.shard_updates : o.split_experts) = part != "whole";
   }
-  if (parts.size() == 2) {
-    o.shard_updates = parts[1] == "sharded";
+  if (o.shard_updates && !o.split_experts) {
+    o.split_experts = false;
   }
 }
 
@@ -288,8 +292,19 @@ options parse(int argc, char** argv) {
         "a part of the batch, and gradients are all-reduced), tensor (each op is split along the axis that suits\n"
         "best, for bundled networks), data=N or tensor=N for N devices, or auto, which is what happens without\n"
         "this option: the fastest of them. After data=N, \",sharded\" lets each replica update a part of the\n"
-        "parameters, \",whole\" all of them, and \",tensor=K\" gives each replica K devices, which split its ops")
+        "parameters, \",whole\" all of them, \",experts\" puts each expert of a mixture on one of the devices, and\n"
+        "\",tensor=K\" gives each replica K devices, which split its ops")
       ->type_name("none|auto|data[=N]|tensor[=N]");
+  app
+    .add_option_function<std::string>(
+      "--launches",
+      [&o](const std::string& how) {
+        o.modelling.launches = how == "graph" ? weft::cost::launches::graph : weft::cost::launches::single;
+      },
+      "How kernels get to GPUs: single (each op and copy is launched by itself, which takes 5 µs), which is what\n"
+      "happens without this option, or graph (a step is captured as a graph, such as a CUDA graph: 1 µs each)")
+    ->check(CLI::IsMember({"single", "graph"}).description(""))
+    ->type_name("single|graph");
   const auto assumed = options_from(before);
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")

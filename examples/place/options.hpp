@@ -50,6 +50,7 @@ struct options {
   std::uint32_t ranks = 0; ///< that share the work, or the batch; 0: as many as are fastest
   std::uint32_t tensor_ranks = 0; ///< of each replica of data parallelism that share its ops; 0: one device each
   std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
+  std::optional<bool> split_experts = {}; ///< … whether each expert is on one device; none: the same
   bool parallel_given = false;
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split
   bool by_layers = false; ///< each layer on one device

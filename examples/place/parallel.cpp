@@ -2,9 +2,12 @@
 #include "parallel.hpp"
 
 #include "weft/bound/area.hpp"
+#include "weft/bound/best.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/experts.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/report/names.hpp"
@@ -144,10 +147,10 @@ std::vector<placement> replicas_on(const std::vector<device_id>& devices, const 
   return replicas;
 }
 
-/// A step on these devices; null if updates are to be sharded and there are none.
+/// A step on these devices; null if updates are to be sharded and there are none, or experts split and there are fewer.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
                                          const std::vector<device_id>& devices, bool shard_updates,
-                                         const cost::efficiency_table& table) {
+                                         bool split_experts, const cost::efficiency_table& table) {
   const auto ranks = devices.size();
   const auto batch = whole.batch;
   auto step = std::make_unique<parallel_step>();
@@ -158,8 +161,15 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     throw error("it does as much work as the whole one; the model's batch is fixed");
   }
   const auto replicas = replicas_on(devices, one, target.devices);
-  const parallel::data_parallel_options how{.shard_updates = shard_updates,
-                                            .element_bytes = element_bytes(o, step->in.model)};
+  parallel::data_parallel_options how{.shard_updates = shard_updates,
+                                      .element_bytes = element_bytes(o, step->in.model)};
+  const auto experts = split_experts ? parallel::count_experts(one) : 0;
+  if (split_experts) {
+    if (experts < ranks) {
+      return nullptr;
+    }
+    how.shared = {&whole.model.ops, parallel::expert_owners(one, static_cast<std::uint32_t>(ranks))};
+  }
   byte_count gradients = 0;
   for (const tensor_id t : parallel::gradients(one)) {
     gradients += one.bytes(t);
@@ -177,13 +187,16 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), target.devices, devices, o.contention,
                                 shard_updates);
   auto made = parallel::data_parallel(one, replicas, all_reduce.messages, how);
-  step->how = shard_batch(target, step->in, devices, shard_updates);
+  step->how = shard_batch(target, step->in, devices, shard_updates, how.shared.owner);
   step->in.model.ops = std::move(made.graph);
   run_step(o, target, table, std::move(made.where), *step);
   auto& a = step->found;
-  step->spec = fmt::format("data={},{}", ranks, shard_updates ? "sharded" : "whole");
+  step->spec = fmt::format("data={},{}{}", ranks, shard_updates ? "sharded" : "whole", split_experts ? ",experts" : "");
   a.strategy = fmt::format("data parallelism on {}, {} of {} samples each", range_of(target.devices, devices),
                            batch / ranks, batch);
+  if (split_experts) {
+    a.strategy += fmt::format("; each of {} experts on one of them", experts);
+  }
   if (made.buckets.empty()) {
     a.strategy += "; nothing is trained, so nothing is summed up";
   } else {
@@ -226,45 +239,6 @@ workload part_of(const workload& w, double part) {
   return std::move(b).build();
 }
 
-/// Seconds of a resharding by the bytes of the tensor: a line through two sizes that are simulated.
-class resharding_seconds {
-public:
-  resharding_seconds(const platform<>& p, const std::vector<device_id>& devices, contention_model how) {
-    const auto ranks = static_cast<std::uint32_t>(devices.size());
-    constexpr byte_count small = 10'000, large = 100'000'000;
-    const auto fit = [&](const parallel::collective& c) {
-      const double at_small = parallel::collective_seconds(c, small, p, devices, how);
-      const double slope = (parallel::collective_seconds(c, large, p, devices, how) - at_small) / (large - small);
-      return line{at_small - slope * small, slope};
-    };
-    gather_ = fit(parallel::ring_all_gather(ranks));
-    reduce_ = fit(parallel::ring_all_reduce(ranks));
-    scatter_ = fit(parallel::ring_reduce_scatter(ranks));
-    parallel::collective exchange{ranks, ranks * ranks}; // piece k of rank r is chunk r · ranks + k
-    for (std::uint32_t r = 0; r < ranks; ++r) {
-      for (std::uint32_t k = 0; k < ranks; ++k) {
-        if (k != r) {
-          exchange.messages.push_back({r, k, r * ranks + k, false});
-        }
-      }
-    }
-    exchange_ = fit(exchange);
-  }
-  double operator()(parallel::resharding what, byte_count bytes) const {
-    const auto& [latency, slope] = what == parallel::resharding::all_reduce       ? reduce_
-                                   : what == parallel::resharding::reduce_scatter ? scatter_
-                                   : what == parallel::resharding::all_to_all     ? exchange_
-                                                                                  : gather_;
-    return latency + slope * static_cast<double>(bytes);
-  }
-
-private:
-  struct line {
-    double latency, slope;
-  };
-  line gather_, reduce_, scatter_, exchange_;
-};
-
 /// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
 /// has, each with its part of the batch. Null if no splits were found that fit.
 std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::target& target, const tool::input& whole,
@@ -286,7 +260,8 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   const auto where = replicas_on(groups[0], w, target.devices);
   const auto estimate = tool::make_estimate(o.modelling, in, target, table);
   const auto parts = part_of(w, 1.0 / ranks);
-  const resharding_seconds transfer{target.devices, groups[0], o.contention};
+  const parallel::fastest_resharding fastest{target.devices, groups[0], o.contention};
+  const auto messages = [&](parallel::resharding what, byte_count size) { return fastest.messages(what, size); };
   const double bytes = element_bytes(o, in.model);
   // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
   // less memory.
@@ -301,14 +276,14 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
       {.op = [&](op_id v, bool in_parts) {
          return estimate.compute_time(in_parts ? parts : w, v, target.devices, where.front()[v]);
        },
-       .transfer = [&](parallel::resharding what, byte_count size) { return transfer(what, size); },
+       .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
        .capacity = capacity},
       {.budget = {.moves = 2000, .seconds = o.budget.seconds}, .jobs = o.jobs, .seed = o.seed});
     if (!again.found) {
       break;
     }
     chosen = std::move(again);
-    made = parallel::tensor_parallel(model, chosen.axis, where, bytes);
+    made = parallel::tensor_parallel(model, chosen.axis, where, bytes, messages);
     origin = made.origin;
     step = std::make_unique<parallel_step>();
     step->in.spec = whole.spec;
@@ -320,8 +295,9 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
     if (replicas > 1) {
       std::vector<placement> all{std::move(placed)};
       for (std::size_t r = 1; r < replicas; ++r) {
-        all.push_back(
-          parallel::tensor_parallel(model, chosen.axis, replicas_on(groups[r], w, target.devices), bytes).where);
+        all.push_back(parallel::tensor_parallel(model, chosen.axis, replicas_on(groups[r], w, target.devices), bytes,
+                                                messages)
+                        .where);
       }
       std::vector<device_id> firsts; // of the groups, for the all-reduces between them
       for (const auto& g : groups) {
@@ -367,7 +343,10 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
 
 /// The fastest first, what does not fit last.
 void sort(std::vector<report::way>& ways) {
-  const auto rank = [](const report::way& w) { return std::pair{!w.status.empty(), w.step_seconds}; };
+  const auto rank = [](const report::way& w) {
+    return std::pair{!w.status.empty(),
+                     std::isfinite(w.step_seconds) ? w.step_seconds : std::numeric_limits<double>::infinity()};
+  };
   std::stable_sort(ways.begin(), ways.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
@@ -436,6 +415,12 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
   // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
   bool whole_fits = true, sharded_fits = true, first = true;
+  const auto num_experts = parallel::count_experts(in.model.ops);
+  if (o.split_experts && *o.split_experts && num_experts < std::max<std::size_t>(o.ranks, 2)) {
+    all.why_not = num_experts == 0 ? "there are no experts, as in layer_1/expert_0/weights, among the names of its ops"
+                                   : fmt::format("there are {} experts for {} devices", num_experts, o.ranks);
+    return;
+  }
   constexpr std::size_t max_numbers = 6; // of devices
   std::size_t tried = 0;
   for (std::size_t ranks = devices.size(); ranks > 1 && sharded_fits && tried < max_numbers; --ranks) {
@@ -448,14 +433,16 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     ++tried;
     on_stage(fmt::format("splitting the batch among {} devices", ranks));
     const std::vector<device_id> some(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(ranks));
-    for (const bool sharded : {false, true}) {
+    for (const auto& [sharded, experts] :
+         {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
       const bool is_worthwhile = sharded ? first || !whole_fits : whole_fits; // its time is much the same
-      if (o.shard_updates ? *o.shard_updates != sharded : !is_worthwhile) {
+      if ((o.shard_updates ? *o.shard_updates != sharded : !is_worthwhile) ||
+          (o.split_experts ? *o.split_experts != experts : experts && num_experts < ranks)) {
         continue;
       }
       std::unique_ptr<parallel_step> step;
       try {
-        step = make_step(o, target, in, some, sharded, table);
+        step = make_step(o, target, in, some, sharded, experts, table);
       } catch (const error& e) { // such as a model whose batch is fixed
         all.why_not = fmt::format("with a batch of {}: {}", in.batch / ranks, e.what());
         break;
@@ -464,9 +451,11 @@ void split_batch(const options& o, const tool::target& target, const tool::input
         sharded_fits = whole_fits;
         continue;
       }
-      const bool fits = step->found.found;
-      (sharded ? sharded_fits : whole_fits) = fits;
-      keep_best(std::move(step), fmt::format("{} × data{}", ranks, sharded ? ", sharded updates" : ""), in, all);
+      auto& fits = sharded ? sharded_fits : whole_fits;
+      fits = step->found.found || (experts && fits);
+      keep_best(std::move(step),
+                fmt::format("{} × data{}{}", ranks, experts ? " and experts" : "", sharded ? ", sharded updates" : ""),
+                in, all);
     }
     first = false;
   }
@@ -564,12 +553,26 @@ lower_bound bound_on_any_split(const problem& whole) {
   return {bound::area(whole.with_demands(std::vector<byte_count>(whole.num_components(), 0))), lower_bound::rule::area};
 }
 
+std::optional<answer> not_searched(const options& o, const problem& whole, const parallel_answer& split) {
+  if (!split.best) {
+    return std::nullopt;
+  }
+  const double least = bound::best(whole.with_resident_demands()).value;
+  if (least <= split.best->found.run.makespan * (1 + o.least_gain / 100)) {
+    return std::nullopt;
+  }
+  return answer{.why = fmt::format("takes at least {:.4g} ms, so that no search was made for it", least * 1e3)};
+}
+
 bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split) {
   if (split.ways.empty()) {
     return false;
   }
+  const std::string each_op_once = "each op on one device";
   if (found.found) {
-    split.ways.push_back(way_of(whole, found, "each op on one device", in.batch));
+    split.ways.push_back(way_of(whole, found, each_op_once, in.batch));
+  } else {
+    split.ways.push_back({.name = each_op_once, .status = found.why.substr(0, found.why.find('\n'))});
   }
   sort(split.ways);
   if (!split.best ||
@@ -578,7 +581,7 @@ bool compare(const options& o, const tool::input& in, const problem& whole, answ
   }
   auto baselines = std::move(found.baselines);
   if (found.found) {
-    baselines.insert(baselines.begin(), {.name = "each op on one device", .step_seconds = found.run.makespan});
+    baselines.insert(baselines.begin(), {.name = each_op_once, .step_seconds = found.run.makespan});
   }
   found = std::move(split.best->found);
   found.baselines = std::move(baselines);

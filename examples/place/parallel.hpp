@@ -46,6 +46,10 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
                            const weft::cost::efficiency_table& table,
                            const std::function<void(const std::string&)>& on_stage);
 
+/// That no plan was searched for that runs each op on one device, as each takes longer than the best step of several
+/// devices, if so.
+std::optional<answer> not_searched(const options& o, const problem& whole, const parallel_answer& split);
+
 /// Adds the plan with each op on one device to the ways, and sorts them, the fastest first. If the best one on several
 /// devices is faster by as much as --least-gain asks, or there is no other, takes it for `found`, with what it is
 /// faster than; whether it did.

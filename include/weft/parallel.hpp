@@ -4,11 +4,14 @@
 #pragma once
 
 #include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/experts.hpp"
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/parallel_workload.hpp"
+#include "weft/parallel/resharding.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/parallel/split_network.hpp"

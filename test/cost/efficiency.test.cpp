@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <limits>
 #include <tuple>
 
@@ -91,6 +93,18 @@ TEST_CASE("typical efficiencies: work without a type, or of a type that nobody k
       CHECK(table.of(type, k).compute == 1);
       CHECK(table.of(type, k).overhead == table.of("Relu", k).overhead);
     }
+  }
+}
+
+TEST_CASE("typical efficiencies: a graph takes launches away, and nothing else") {
+  const auto single = cost::typical_efficiencies();
+  const auto graph = cost::typical_efficiencies(cost::launches::graph);
+  for (const auto* type : {"MatMul", "Conv2D", "Relu", "Reshape", "AddChunk", "Gather", "SomethingElse"}) {
+    CAPTURE(type);
+    auto expected = single.of(type, device_kind::gpu);
+    expected.overhead = std::min(expected.overhead, cost::graph_launch);
+    CHECK(graph.of(type, device_kind::gpu) == expected);
+    CHECK(graph.of(type, device_kind::cpu) == single.of(type, device_kind::cpu));
   }
 }
 

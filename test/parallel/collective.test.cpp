@@ -15,6 +15,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace collective_test {
@@ -30,12 +31,13 @@ std::vector<std::vector<std::uint32_t>> contents(const collective& c) {
       have.emplace_back(c.ranks, 0)[r] = 1;
     }
   }
+  const auto first = have;
   for (const auto& m : c.messages) {
     REQUIRE(m.from < c.ranks);
     REQUIRE(m.to < c.ranks);
     REQUIRE(m.from != m.to);
     REQUIRE(m.chunk < c.chunks);
-    const auto sent = have[m.from * c.chunks + m.chunk];
+    const auto sent = (m.of_first ? first : have)[m.from * c.chunks + m.chunk];
     auto& to = have[m.to * c.chunks + m.chunk];
     for (std::uint32_t r = 0; r < c.ranks; ++r) {
       to[r] = m.adds ? to[r] + sent[r] : sent[r];
@@ -46,7 +48,8 @@ std::vector<std::vector<std::uint32_t>> contents(const collective& c) {
 
 TEST_CASE("collective: all-reduces give all ranks every part exactly once") {
   for (std::uint32_t p = 1; p <= 20; ++p) {
-    std::vector<collective> all{parallel::ring_all_reduce(p), parallel::tree_all_reduce(p)};
+    std::vector<collective> all{parallel::ring_all_reduce(p), parallel::tree_all_reduce(p),
+                                parallel::direct_all_reduce(p), parallel::one_shot_all_reduce(p)};
     for (std::uint32_t group = 1; group <= p; ++group) {
       if (p % group == 0) {
         all.push_back(parallel::hierarchical_all_reduce(p, group));
@@ -63,14 +66,62 @@ TEST_CASE("collective: all-reduces give all ranks every part exactly once") {
 
 TEST_CASE("collective: reduce-scatter leaves each rank its chunk, all-gather gives it to all") {
   for (std::uint32_t p = 1; p <= 9; ++p) {
-    const auto scattered = contents(parallel::ring_reduce_scatter(p));
-    auto gathered = parallel::ring_all_gather(p);
-    const auto have = contents(gathered);
-    for (std::uint32_t r = 0; r < p; ++r) {
-      REQUIRE(scattered[r * p + (r + 1) % p] == std::vector<std::uint32_t>(p, 1));
-      for (std::uint32_t k = 0; k < p; ++k) { // chunk k comes from the rank before k
-        REQUIRE(have[r * p + k][(k + p - 1) % p] == 1);
+    for (const auto& [scatter, gather] :
+         {std::pair{parallel::ring_reduce_scatter(p), parallel::ring_all_gather(p)},
+          std::pair{parallel::direct_reduce_scatter(p), parallel::direct_all_gather(p)}}) {
+      const auto scattered = contents(scatter);
+      const auto have = contents(gather);
+      for (std::uint32_t r = 0; r < p; ++r) {
+        REQUIRE(scattered[r * p + (r + 1) % p] == std::vector<std::uint32_t>(p, 1));
+        for (std::uint32_t k = 0; k < p; ++k) { // chunk k comes from the rank before k
+          REQUIRE(have[r * p + k][(k + p - 1) % p] == 1);
+        }
       }
+    }
+  }
+}
+
+/// The same of what the ops of `add_collective` make.
+std::vector<std::vector<std::uint32_t>> made_contents(const collective& c) {
+  workload_builder b;
+  const std::vector<byte_count> sizes(c.chunks, 8);
+  std::vector<parallel::op_output> have;
+  for (std::uint32_t r = 0; r < c.ranks; ++r) {
+    const op_id v = b.add_op({.name = "source"});
+    for (std::uint32_t k = 0; k < c.chunks; ++k) {
+      have.push_back({v, b.add_output(v, sizes[k])});
+    }
+  }
+  parallel::add_collective(b, c, sizes, have, "c", 4, [](std::uint32_t, op_id) {});
+  const workload w = std::move(b).build();
+  std::vector<std::vector<std::uint32_t>> made(w.num_tensors(), std::vector<std::uint32_t>(c.ranks, 0));
+  for (const op_id v : ids(w.num_ops())) { // built in an order in which inputs come first
+    for (const tensor_id t : w.outputs(v)) {
+      if (v < c.ranks) {
+        made[t][v] = 1;
+      }
+      for (const tensor_id in : w.inputs(v)) {
+        for (std::uint32_t r = 0; r < c.ranks; ++r) {
+          made[t][r] += made[in][r];
+        }
+      }
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> all;
+  for (const auto& [op, output] : have) {
+    all.push_back(made[*w.outputs(op).begin() + output]);
+  }
+  return all;
+}
+
+TEST_CASE("add_collective: its ops move and add what the messages say") {
+  for (std::uint32_t p = 1; p <= 12; ++p) {
+    for (const auto& c : {parallel::ring_all_reduce(p), parallel::tree_all_reduce(p), parallel::direct_all_reduce(p),
+                          parallel::one_shot_all_reduce(p), parallel::hierarchical_all_reduce(p, p % 2 == 0 ? 2 : 1),
+                          parallel::ring_all_gather(p), parallel::direct_all_gather(p),
+                          parallel::ring_reduce_scatter(p), parallel::direct_reduce_scatter(p)}) {
+      CAPTURE(p);
+      REQUIRE(made_contents(c) == contents(c));
     }
   }
 }
@@ -125,6 +176,10 @@ TEST_CASE("collective: simulated rings and trees take what the formulas say") {
     if (std::has_single_bit(p)) { // else some rank might send to several at once
       CHECK(run(parallel::tree_all_reduce(p), simulate::no_contention{}) == formula(tree));
     }
+    const double alone = latency + static_cast<double>(bytes) / bandwidth; // links of their own, all at once
+    CHECK(run(parallel::one_shot_all_reduce(p), simulate::no_contention{}) == near(alone));
+    CHECK(run(parallel::direct_all_reduce(p), simulate::no_contention{}) ==
+          near(2 * (latency + static_cast<double>(bytes) / p / bandwidth)));
     CHECK(run(parallel::hierarchical_all_reduce(p, p), simulate::no_contention{}) == formula(ring));
   }
 }

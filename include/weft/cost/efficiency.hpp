@@ -6,6 +6,7 @@
 #include "weft/platform/kinds.hpp"
 #include "weft/workload/op_catalogue.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
@@ -104,17 +105,27 @@ private:
   entries others_;
 };
 
+/// The way in which ops get to an accelerator.
+enum class launches : std::uint8_t {
+  single, ///< each by itself, as it comes
+  graph,  ///< all of a step at once, as a graph that was captured before, such as a CUDA graph
+};
+
+/// The time that each op or copy of a captured graph takes beside its work: 80 kernels that took 260 µs one by one took
+/// 70 µs as a graph. Source: documentation of CUDA.jl, *Graphs*.
+inline constexpr double graph_launch = 1e-6;
+
 /// Round figures for what ops use of a device, for want of measurements: dense products reach 70 % of the peak,
 /// convolutions 60 %, recurrences 40 %, all else in the catalogue a tenth (it does not run on matrix units, and is
 /// bound by memory anyway); 80 % of the memory bandwidth, half of that where rows are looked up; 5 µs to launch a
-/// kernel on an accelerator, 1 µs to call one on a CPU; views are free, and the additions of a collective are launched
+/// kernel on an accelerator, or `graph_launch` if it is part of a graph, 1 µs to call one on a CPU; views are free, and the additions of a collective are launched
 /// with it. Nothing is typical of a type that the catalogue does not know: its work is believed. An op without a type
 /// takes work / speed and nothing else, as in `linear`. docs/costs.md says what the figures
 /// rest on. Measured times (cost/measured.hpp) take precedence.
-inline efficiency_table typical_efficiencies() {
+inline efficiency_table typical_efficiencies(launches how = launches::single) {
   efficiency_table table;
   for (const auto& [kinds, overhead] :
-       {std::pair{kind_set::all(), 5e-6}, std::pair{kind_set{device_kind::cpu}, 1e-6}}) {
+       {std::pair{kind_set::all(), how == launches::graph ? graph_launch : 5e-6}, std::pair{kind_set{device_kind::cpu}, 1e-6}}) {
     table.set_default({.compute = 1, .memory = 0.8, .overhead = overhead}, kinds);
     table.set("", {.moved = traffic::none}, kinds);
     table.set(op_use::other, {.compute = 0.1, .memory = 0.8, .overhead = overhead}, kinds);

@@ -16,23 +16,29 @@ enum class collective_algorithm : std::uint8_t {
   ring,         ///< each rank sends to the next one only, a chunk per step
   tree,         ///< binomial: the ranks that have something double with each step
   hierarchical, ///< rings within groups, such as nodes, and rings of the ranks with the same place in each
+  direct,       ///< each rank sends a part to each other one, which adds up its own, and sends the sum to all
+  one_shot,     ///< each rank sends all that it has to each other one
 };
 
 constexpr std::string_view to_string(collective_algorithm a) {
   switch (a) {
   case collective_algorithm::ring: return "ring";
   case collective_algorithm::tree: return "tree";
-  case collective_algorithm::hierarchical: break;
+  case collective_algorithm::hierarchical: return "hierarchical";
+  case collective_algorithm::direct: return "direct";
+  case collective_algorithm::one_shot: break;
   }
-  return "hierarchical";
+  return "one-shot";
 }
 
-/// A message of a collective: what `from` has of a chunk goes to `to`, which adds it to its own or takes it instead.
+/// A message of a collective: what `from` has of a chunk, or had of it at first, goes to `to`, which adds it to its own
+/// or takes it instead.
 struct message {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   std::uint32_t chunk = 0;
   bool adds = false;
+  bool of_first = false; ///< sends what `from` had before the collective
   friend bool operator==(const message&, const message&) = default;
 };
 
@@ -132,14 +138,56 @@ inline collective hierarchical_all_reduce(std::uint32_t p, std::uint32_t per_gro
   return c;
 }
 
+/// `ring_reduce_scatter` in one step, in which each rank sends to all others.
+inline collective direct_reduce_scatter(std::uint32_t p) {
+  collective c{p, p};
+  for (std::uint32_t r = 0; r < p; ++r) {
+    for (std::uint32_t step = 1; step < p; ++step) {
+      const std::uint32_t to = (r + step) % p;
+      c.messages.push_back({r, to, (to + 1) % p, true});
+    }
+  }
+  return c;
+}
+
+/// `ring_all_gather` in one step, in which each rank sends to all others.
+inline collective direct_all_gather(std::uint32_t p) {
+  collective c{p, p};
+  for (std::uint32_t r = 0; r < p; ++r) {
+    for (std::uint32_t step = 1; step < p; ++step) {
+      c.messages.push_back({r, (r + step) % p, (r + 1) % p, false});
+    }
+  }
+  return c;
+}
+
+/// All ranks get the sums of all in two steps.
+inline collective direct_all_reduce(std::uint32_t p) {
+  auto c = direct_reduce_scatter(p);
+  const auto rest = direct_all_gather(p);
+  c.messages.insert(c.messages.end(), rest.messages.begin(), rest.messages.end());
+  return c;
+}
+
+/// All ranks get the sums of all in one step, for which each sends all that it has to each other one.
+inline collective one_shot_all_reduce(std::uint32_t p) {
+  collective c{p, 1};
+  for (std::uint32_t r = 0; r < p; ++r) {
+    for (std::uint32_t step = 1; step < p; ++step) {
+      c.messages.push_back({r, (r + step) % p, 0, true, true});
+    }
+  }
+  return c;
+}
+
 /// The time of an all-reduce of so many bytes among p ranks whose links are all alike, without the time to add:
 ///   - ring: 2 (p − 1) (latency + bytes / p / bandwidth);
 ///   - tree: 2 ⌈log₂ p⌉ (latency + bytes / bandwidth).
-/// A hierarchy of links that are alike has no formula here. Sources: as for `ring_all_reduce` and `tree_all_reduce`.
-/// Precondition: the algorithm is one of these two.
+/// The others depend on what is shared between the links of a rank. Sources: as for `ring_all_reduce` and
+/// `tree_all_reduce`. Precondition: the algorithm is one of these two.
 inline double all_reduce_seconds(collective_algorithm a, std::uint32_t p, double bytes, double latency,
                                  double bandwidth) {
-  WEFT_ASSERT(a != collective_algorithm::hierarchical);
+  WEFT_ASSERT(a == collective_algorithm::ring || a == collective_algorithm::tree);
   if (a == collective_algorithm::ring) {
     return 2.0 * (p - 1) * (latency + bytes / p / bandwidth);
   }

@@ -38,13 +38,17 @@ template <class Placed>
 void add_collective(workload_builder& b, const collective& c, std::span<const byte_count> chunk_bytes,
                     std::vector<op_output>& have, const std::string& name, double element_bytes, Placed placed) {
   const auto at = [&](std::uint32_t rank, std::uint32_t chunk) { return std::size_t{rank} * c.chunks + chunk; };
+  const auto first = have;
   buffer<std::size_t> last_sent(std::size_t{c.ranks} * c.chunks, 0); // 1 + the last message that sends it
   for (std::size_t i = 0; i < c.messages.size(); ++i) {
+    if (c.messages[i].of_first) {
+      continue;
+    }
     last_sent[at(c.messages[i].from, c.messages[i].chunk)] = i + 1;
   }
   for (std::size_t i = 0; i < c.messages.size(); ++i) {
     const auto& m = c.messages[i];
-    const auto from = have[at(m.from, m.chunk)];
+    const auto from = (m.of_first ? first : have)[at(m.from, m.chunk)];
     auto& to = have[at(m.to, m.chunk)];
     if (!m.adds && last_sent[at(m.to, m.chunk)] <= i + 1) {
       to = from;

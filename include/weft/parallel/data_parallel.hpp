@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,14 @@ struct replicated_workload : parallel_workload {
   byte_count gradient_bytes = 0; ///< of one replica
 };
 
+/// Ops that one replica does for all, such as experts, with the rows of all of them. What other ops make of each
+/// replica's part of the batch is sent there and joined, and what they make of the whole is cut for each replica, which
+/// together are all-to-alls. Parameters that only they update are there once, and their gradients need no all-reduce.
+struct shared_ops {
+  const workload* whole = nullptr; ///< the step with the whole batch, its ops and tensors in the same order
+  std::vector<std::uint32_t> owner = {}; ///< by op: the replica that does it; `none`: each does its own; empty: all do
+};
+
 struct data_parallel_options {
   /// Gradients that become ready one after the other are reduced together, up to so many bytes; a larger one alone.
   /// The default is that of PyTorch's DistributedDataParallel.
@@ -47,6 +56,7 @@ struct data_parallel_options {
   /// are reduced to where their part is updated, and the new parameters gathered from there. As much is sent.
   bool shard_updates = false;
   double element_bytes = 4; ///< of a number in a gradient
+  shared_ops shared = {};
 };
 
 /// Replicas of a step, which has its part of the batch already, one per placement in `replicas`. Before the updates,
@@ -56,8 +66,8 @@ struct data_parallel_options {
 /// gradients by which they are clipped before they are reduced.
 ///
 /// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, if
-/// gradients that share a device in one replica do not in another, and if updates are to be sharded and the all-reduce
-/// leaves some rank no part. Complexity: O(replicas (n + m) + messages).
+/// gradients that share a device in one replica do not in another, if updates are to be sharded and the all-reduce
+/// leaves some rank no part, and if shared ops belong to no replica or update what others make. Complexity: O(replicas (n + m) + messages).
 /// Sources: Li et al., *PyTorch Distributed: Experiences on Accelerating Data Parallel Training*, VLDB 13(12), 2020;
 /// for sharded updates Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, SC
 /// 2020, stages 1 and 2; Xu et al., *Automatic Cross-Replica Sharding of Weight Update in Data-Parallel Training*,
@@ -92,6 +102,7 @@ public:
                                              std::to_string(step.num_ops()));
       }
     }
+    check_shared();
   }
 
   replicated_workload make() {
@@ -132,6 +143,34 @@ private:
     return "data_" + std::to_string(r) + "/" + what;
   }
 
+  /// The replica that does the op for all; `none` if each does its own.
+  std::uint32_t owner_of(op_id v) const { return o_.shared.owner.empty() ? std::uint32_t{none} : o_.shared.owner[v]; }
+  bool is_shared(op_id v) const { return owner_of(v) != none; }
+  const Workload& step_of(op_id v) const { return is_shared(v) ? *o_.shared.whole : step_; }
+  /// Whether a tensor is larger for the whole batch, so that each replica has a part of it.
+  bool has_parts(tensor_id t) const { return o_.shared.whole->bytes(t) != step_.bytes(t); }
+
+  void check_shared() const {
+    if (o_.shared.owner.empty()) {
+      return;
+    }
+    const auto refuse = [](const char* problem) {
+      return value_error("data_parallel", std::string{"shared ops: "} + problem);
+    };
+    const auto* whole = o_.shared.whole;
+    bool same = whole && whole->num_ops() == step_.num_ops() && whole->num_tensors() == step_.num_tensors() &&
+                o_.shared.owner.size() == step_.num_ops();
+    for (op_id v = 0; same && v < step_.num_ops(); ++v) {
+      same = whole->type(v) == step_.type(v) && whole->outputs(v).size() == step_.outputs(v).size();
+      if (is_shared(v) && owner_of(v) >= replicas_.size()) {
+        throw refuse("one belongs to a replica that there is not");
+      }
+    }
+    if (!same) {
+      throw refuse("the step with the whole batch has other ops than that with a part");
+    }
+  }
+
   void note(std::uint32_t r, device_id d, op_id origin) {
     made_.where.push_back(d);
     made_.origin.push_back(origin);
@@ -142,18 +181,19 @@ private:
     std::vector<op_id> first(step_.num_groups(), none);
     for (const op_id v : ids(step_.num_ops())) {
       const double part = updated_with_[v] == none ? 1 : part_[updated_with_[v]][r];
-      if (part == 0) {
+      if (part == 0 || (is_shared(v) && owner_of(v) != r)) {
         copy_.push_back(none);
         continue;
       }
-      const op_id made = b_.add_op({.work = step_.work(v) * part,
-                                    .resident_bytes = part_of(step_.resident_bytes(v), part),
+      const auto& step = step_of(v);
+      const op_id made = b_.add_op({.work = step.work(v) * part,
+                                    .resident_bytes = part_of(step.resident_bytes(v), part),
                                     .kinds = step_.kinds(v),
                                     .name = name_of(r, std::string{step_.name(v)}),
                                     .type = std::string{step_.type(v)}});
       copy_.push_back(made);
       for (const tensor_id t : step_.outputs(v)) {
-        b_.add_output(made, step_.bytes(t));
+        b_.add_output(made, step.bytes(t));
       }
       if (const auto g = step_.group(v); g != none) {
         first[g] == none ? void(first[g] = made) : b_.colocate(first[g], made);
@@ -246,12 +286,27 @@ private:
     return before;
   }
 
+  /// Whether the gradient is that of all replicas already, as shared ops make it.
+  bool is_updated_once(tensor_id t) const {
+    const op_id v = step_.producer(t);
+    for (const op_id reader : step_.consumers(t)) {
+      if (!is_shared(v) && is_shared(reader) && is_update(step_.type(reader))) {
+        throw value_error("data_parallel", "shared ops: '" + std::string{step_.name(reader)} +
+                                             "' updates a parameter for all replicas with a gradient of each");
+      }
+    }
+    return is_shared(v) && !has_parts(t);
+  }
+
   /// Fills buckets in the order in which gradients become ready, those of each device apart. Gradients that are made
   /// after some update, such as those of a second optimiser, are in later buckets than those before it.
   void fill_buckets(const std::vector<tensor_id>& ready) {
     const auto before = updates_before();
     std::vector<gradient_bucket> open;
     for (const tensor_id t : ready) {
+      if (is_updated_once(t)) {
+        continue;
+      }
       const device_id d = replicas_[0][step_.producer(t)];
       const auto level = before[step_.producer(t)];
       auto at = std::find_if(open.begin(), open.end(), [&](const auto& b) {
@@ -290,7 +345,8 @@ private:
                               "' and '" + std::string{step_.name(v)} +
                               "' are on one device in replica 0, but not in replica " + std::to_string(r));
         }
-        b_.add_edge(copy_of(r, v), pack, t - *step_.outputs(v).begin());
+        const auto from = source(r, t, false);
+        b_.add_edge(from.op, pack, from.output);
       }
       for (std::uint32_t k = 0; k < sizes.size(); ++k) {
         have.push_back({pack, b_.add_output(pack, sizes[k])});
@@ -364,7 +420,9 @@ private:
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       const op_id all = add_unpack(bucket, r, name + "/unpack", have, false);
       for (const op_id reader : after_updates(bucket)) {
-        b_.add_control_edge(all, copy_of(r, reader));
+        if (copy_of(r, reader) != none) {
+          b_.add_control_edge(all, copy_of(r, reader));
+        }
       }
     }
   }
@@ -395,18 +453,63 @@ private:
       sum[t] = output;
     }
     for (const tensor_id t : ids(step_.num_tensors())) {
-      const op_id v = step_.producer(t);
       for (const op_id reader : step_.consumers(t)) {
-        if (copy_of(r, v) == none || copy_of(r, reader) == none) {
+        if (copy_of(r, reader) == none) {
           continue;
         }
-        if (sum[t].op != none && is_update(step_.type(reader))) {
-          b_.add_edge(sum[t].op, copy_of(r, reader), sum[t].output);
-        } else {
-          b_.add_edge(copy_of(r, v), copy_of(r, reader), t - *step_.outputs(v).begin());
+        const auto from = sum[t].op != none && is_update(step_.type(reader)) ? sum[t] : source(r, t, is_shared(reader));
+        if (from.op != none) {
+          b_.add_edge(from.op, copy_of(r, reader), from.output);
         }
       }
     }
+  }
+
+  /// The tensor as an op of a replica reads it, which does it for all if it is shared.
+  op_output source(std::uint32_t r, tensor_id t, bool for_all) {
+    const op_id v = step_.producer(t);
+    const auto output = static_cast<std::uint32_t>(t - *step_.outputs(v).begin());
+    if (is_shared(v)) {
+      const op_output made{copy_of(owner_of(v), v), output};
+      if (for_all || !has_parts(t)) {
+        // What only waits for it does so where it is.
+        return for_all || step_.bytes(t) > 0 || r == owner_of(v) ? made : op_output{};
+      }
+      return {cut(t, made), r};
+    }
+    return for_all && has_parts(t) ? joined(r, t, output) : op_output{copy_of(r, v), output};
+  }
+
+  /// What all replicas have of a tensor, one after the other, where replica r reads it.
+  op_output joined(std::uint32_t r, tensor_id t, std::uint32_t output) {
+    const op_id v = step_.producer(t);
+    op_id& join = joined_.try_emplace({t, r}, op_id{none}).first->second;
+    if (join == none) {
+      join = b_.add_op({.name = name_of(r, std::string{step_.name(v)} + "/all_to_all/join"),
+                        .type = collective_types::unpack});
+      note(r, replicas_[r][v], none);
+      for (std::uint32_t from = 0; from < replicas_.size(); ++from) {
+        b_.add_edge(copy_of(from, v), join, output);
+      }
+      b_.add_output(join, o_.shared.whole->bytes(t));
+    }
+    return {join, 0};
+  }
+
+  /// The op that cuts a tensor into the parts of the replicas, its outputs.
+  op_id cut(tensor_id t, const op_output& whole) {
+    const op_id v = step_.producer(t);
+    op_id& made = cut_.try_emplace(t, op_id{none}).first->second;
+    if (made == none) {
+      made = b_.add_op({.name = name_of(owner_of(v), std::string{step_.name(v)} + "/all_to_all/cut"),
+                        .type = collective_types::unpack});
+      note(owner_of(v), replicas_[owner_of(v)][v], none);
+      b_.add_edge(whole.op, made, whole.output);
+      for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        b_.add_output(made, step_.bytes(t));
+      }
+    }
+    return made;
   }
 
   const Workload& step_;
@@ -421,6 +524,8 @@ private:
   std::vector<std::vector<double>> part_; ///< if updates are sharded: by gradient and replica
   collective scatter_, gather_;
   std::vector<std::uint32_t> owner_; ///< by chunk; empty if updates are not sharded
+  std::map<std::pair<tensor_id, std::uint32_t>, op_id> joined_; ///< by tensor and replica
+  std::map<tensor_id, op_id> cut_;
 };
 
 } // namespace detail

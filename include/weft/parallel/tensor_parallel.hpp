@@ -8,6 +8,7 @@
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/parallel_workload.hpp"
+#include "weft/parallel/resharding.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/shard/best.hpp"
 
@@ -20,50 +21,10 @@
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace weft::parallel {
-
-/// The layout of a tensor over ranks.
-struct layout {
-  enum kind : std::uint8_t { whole, split, partial } what = whole; ///< partial: terms of a sum
-  std::uint32_t dimension = 0;                                    ///< that is split
-  friend bool operator==(const layout&, const layout&) = default;
-  friend auto operator<=>(const layout&, const layout&) = default;
-};
-
-/// The collective that brings a tensor from one layout to another one.
-enum class resharding : std::uint8_t { nothing, all_gather, all_to_all, all_reduce, reduce_scatter, impossible };
-
-/// As in `8 all-reduces`.
-constexpr std::string_view to_string(resharding r) {
-  switch (r) {
-  case resharding::all_gather: return "all-gather";
-  case resharding::all_to_all: return "all-to-all";
-  case resharding::all_reduce: return "all-reduce";
-  case resharding::reduce_scatter: return "reduce-scatter";
-  case resharding::nothing: return "part";
-  case resharding::impossible: break;
-  }
-  return "impossible";
-}
-
-/// From what is there to what is needed. The part of something whole is there already; nobody makes terms of a sum of
-/// what is no sum.
-constexpr resharding between(const layout& have, const layout& need) {
-  if (have == need || (have.what == layout::whole && need.what == layout::split)) {
-    return resharding::nothing;
-  }
-  if (need.what == layout::partial) {
-    return resharding::impossible;
-  }
-  if (have.what == layout::partial) {
-    return need.what == layout::whole ? resharding::all_reduce : resharding::reduce_scatter;
-  }
-  return need.what == layout::whole ? resharding::all_gather : resharding::all_to_all;
-}
 
 /// The times and the memory that a choice of splits rests on.
 struct split_costs {
@@ -235,9 +196,10 @@ namespace detail {
 class tensor_parallel_builder {
 public:
   tensor_parallel_builder(const split_model& m, const std::vector<std::uint32_t>& axis,
-                          const std::vector<placement>& ranks, double element_bytes)
+                          const std::vector<placement>& ranks, double element_bytes,
+                          const resharding_messages& messages)
       : m_{m}, w_{*m.ops}, axis_{axis}, where_{ranks}, count_{static_cast<std::uint32_t>(ranks.size())},
-        element_bytes_{element_bytes} {}
+        element_bytes_{element_bytes}, messages_{messages} {}
 
   split_workload make() {
     for (std::uint32_t r = 0; r < count_; ++r) {
@@ -329,9 +291,10 @@ private:
     if (what == resharding::all_to_all) {
       return exchanged(t, mine, name);
     }
-    // Chunks of a ring: each rank's own, or the parts of all.
-    const std::vector<byte_count> sizes(count_, part(w_.bytes(t)));
-    std::vector<op_output> chunks(std::size_t{count_} * count_);
+    // Chunks of a collective: each rank's own, or the parts of all.
+    const auto c = messages_ ? messages_(what, w_.bytes(t)) : ring(what, count_);
+    const std::vector<byte_count> sizes(c.chunks, (w_.bytes(t) + c.chunks - 1) / c.chunks);
+    std::vector<op_output> chunks(std::size_t{count_} * c.chunks);
     for (std::uint32_t r = 0; r < count_; ++r) {
       if (what == resharding::all_gather) {
         chunks[r * count_ + (r + 1) % count_] = mine[r]; // where a ring leaves what it reduced
@@ -340,14 +303,11 @@ private:
       const op_id cut =
         add(r, device_of(r, t), none, {.name = name_of(r, name + "/cut"), .type = collective_types::unpack});
       b_.add_edge(mine[r].op, cut, mine[r].output);
-      for (std::uint32_t k = 0; k < count_; ++k) {
-        chunks[r * count_ + k] = {cut, b_.add_output(cut, sizes[k])};
+      for (std::uint32_t k = 0; k < c.chunks; ++k) {
+        chunks[r * c.chunks + k] = {cut, b_.add_output(cut, sizes[k])};
       }
     }
-    const auto ring = what == resharding::all_gather       ? ring_all_gather(count_)
-                      : what == resharding::reduce_scatter ? ring_reduce_scatter(count_)
-                                                           : ring_all_reduce(count_);
-    add_collective(b_, ring, sizes, chunks, name, element_bytes_, [&](std::uint32_t r, op_id) {
+    add_collective(b_, c, sizes, chunks, name, element_bytes_, [&](std::uint32_t r, op_id) {
       made_.where.push_back(device_of(r, t));
       made_.origin.push_back(none);
       made_.replica.push_back(r);
@@ -360,8 +320,8 @@ private:
       }
       const op_id join =
         add(r, device_of(r, t), none, {.name = name_of(r, name + "/join"), .type = collective_types::unpack});
-      for (std::uint32_t k = 0; k < count_; ++k) {
-        b_.add_edge(chunks[r * count_ + k].op, join, chunks[r * count_ + k].output);
+      for (std::uint32_t k = 0; k < c.chunks; ++k) {
+        b_.add_edge(chunks[r * c.chunks + k].op, join, chunks[r * c.chunks + k].output);
       }
       all.push_back({join, b_.add_output(join, w_.bytes(t))});
     }
@@ -410,6 +370,7 @@ private:
   const std::vector<placement>& where_;
   std::uint32_t count_;
   double element_bytes_;
+  const resharding_messages& messages_;
   workload_builder b_;
   split_workload made_;
 };
@@ -417,13 +378,15 @@ private:
 } // namespace detail
 
 /// The ops of a model in parts, on as many ranks as there are placements, with what has to be sent between them as ops
-/// and transfers: rings for all-gathers, all-reduces and reduce-scatters, direct messages for all-to-alls. A tensor is
-/// brought into a layout once. Rank r's ops are called `tensor_r/…`. Throws `value_error` for other numbers of ops.
+/// and transfers: the messages that `messages` says, or else rings, for all-gathers, all-reduces and reduce-scatters,
+/// direct ones for all-to-alls. A tensor is brought into a layout once. Rank r's ops are called `tensor_r/…`. Throws
+/// `value_error` for other numbers of ops.
 /// Complexity: O(ranks (n + m) + messages).
 /// Source: Shoeybi et al., *Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism*,
 /// 2019.
 inline split_workload tensor_parallel(const split_model& m, const std::vector<std::uint32_t>& axis,
-                                      const std::vector<placement>& ranks, double element_bytes = 4) {
+                                      const std::vector<placement>& ranks, double element_bytes = 4,
+                                      const resharding_messages& messages = {}) {
   const auto refuse = [](const std::string& problem) { return value_error("tensor_parallel", problem); };
   if (ranks.empty() || axis.size() != m.axes.size()) {
     throw refuse("the model has " + std::to_string(m.axes.size()) + " ops, and there are splits of " +
@@ -442,7 +405,7 @@ inline split_workload tensor_parallel(const split_model& m, const std::vector<st
                    std::to_string(where.size()));
     }
   }
-  return detail::tensor_parallel_builder{m, axis, ranks, element_bytes}.make();
+  return detail::tensor_parallel_builder{m, axis, ranks, element_bytes, messages}.make();
 }
 
 } // namespace weft::parallel

@@ -8,16 +8,17 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
 
 namespace weft::detail {
 
-/// When each of the transfers arrives, given when they start, if links are shared by max–min fairness: at every instant
-/// at which one begins or ends to move its bytes, all rates are found anew, by raising those of all transfers together
-/// until a link is full, and then those of the others. Complexity: O(k² (k + links)) for k transfers under way at a
-/// time.
+/// The times at which transfers arrive, given when they start, if links are shared by max–min fairness: at each instant
+/// at which one begins or ends to move its bytes, the rates of all that share links with it, maybe through others, are
+/// found anew, by raising them together until links are full, and then those of the others. Complexity: O(k²) for each
+/// transfer, with k under way at a time; O(k³) if all share links.
 template <class Problem>
 std::vector<double> fair_arrivals(const Problem& p, const std::vector<const transfer_record*>& sent,
                                   flow_weights weights) {
@@ -86,41 +87,69 @@ std::vector<double> fair_arrivals(const Problem& p, const std::vector<const tran
     }
   }
   std::sort(later.begin(), later.end(), [&](auto a, auto b) { return all[a].begins > all[b].begins; });
+  std::vector<double> room(capacity.size()), asked(capacity.size(), 0);
+  std::vector<std::uint8_t> is_full(capacity.size(), 0), is_touched(capacity.size(), 0);
+  const auto touch = [&](const moving& m) {
+    for (const auto l : m.route) {
+      is_touched[l] = 1;
+    }
+  };
+  std::vector<std::size_t> rising, rest, links;
   double now = 0;
   while (!active.empty() || !later.empty()) {
-    // Raise all rates together; whoever passes a link that gets full stays where he is.
-    std::vector<double> room = capacity;
-    auto rising = active;
+    // Whoever shares links with what began or ended, maybe through others, gets a new rate.
+    rising.clear();
+    rest = active;
+    for (std::size_t before = 1; before != rising.size();) {
+      before = rising.size();
+      std::erase_if(rest, [&](auto k) {
+        const auto& route = all[k].route;
+        if (std::none_of(route.begin(), route.end(), [&](auto l) { return is_touched[l] != 0; })) {
+          return false;
+        }
+        for (const auto l : route) {
+          is_touched[l] = 1;
+          room[l] = capacity[l];
+        }
+        rising.push_back(k);
+        return true;
+      });
+    }
+    std::fill(is_touched.begin(), is_touched.end(), std::uint8_t{0});
+    // Raise their rates together; whoever passes links that get full stays where he is.
     double reached = 0;
     while (!rising.empty()) {
-      std::vector<double> asked(room.size(), 0);
+      links.clear();
       for (const auto k : rising) {
         for (const auto l : all[k].route) {
+          if (asked[l] == 0) {
+            links.push_back(l);
+          }
           asked[l] += all[k].weight;
         }
       }
-      std::size_t full = 0;
       double level = infinity;
-      for (std::size_t l = 0; l < room.size(); ++l) {
-        if (asked[l] > 0 && room[l] / asked[l] < level) {
-          level = room[l] / asked[l];
-          full = l;
-        }
+      for (const auto l : links) {
+        level = std::min(level, room[l] / asked[l]);
       }
-      reached = level = std::max(reached, level); // rounding aside, it never falls
-      std::vector<std::size_t> rest;
+      for (const auto l : links) {
+        is_full[l] = room[l] / asked[l] == level;
+        asked[l] = 0;
+      }
+      reached = std::max(reached, level); // rounding aside, it never falls
+      rest.clear();
       for (const auto k : rising) {
         auto& m = all[k];
-        if (std::find(m.route.begin(), m.route.end(), full) == m.route.end()) {
+        if (std::none_of(m.route.begin(), m.route.end(), [&](auto l) { return is_full[l] != 0; })) {
           rest.push_back(k);
           continue;
         }
-        m.rate = m.weight * level;
+        m.rate = m.weight * reached;
         for (const auto l : m.route) {
           room[l] -= m.rate;
         }
       }
-      rising = std::move(rest);
+      std::swap(rising, rest);
     }
     double next = later.empty() ? infinity : all[later.back()].begins;
     for (const auto k : active) {
@@ -133,6 +162,7 @@ std::vector<double> fair_arrivals(const Problem& p, const std::vector<const tran
       m.left -= (next - now) * m.rate / m.narrowest;
       if (ends) {
         arrival[k] = next;
+        touch(m);
       } else {
         still.push_back(k);
       }
@@ -141,6 +171,7 @@ std::vector<double> fair_arrivals(const Problem& p, const std::vector<const tran
     now = next;
     for (; !later.empty() && all[later.back()].begins <= now; later.pop_back()) {
       active.push_back(later.back());
+      touch(all[later.back()]);
     }
   }
   return arrival;

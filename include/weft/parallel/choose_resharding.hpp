@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The collectives that bring tensors into other layouts in the least time on some devices of a platform.
+#pragma once
+
+#include "weft/core/ids.hpp"
+#include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/collective.hpp"
+#include "weft/parallel/resharding.hpp"
+#include "weft/plan/contention.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace weft::parallel {
+
+/// The fastest of several collectives for each resharding, by the bytes of the tensor. The time of each is a line
+/// through those of two sizes, simulated on the platform's links when nothing else runs. Additions take no time.
+/// Complexity: that of simulating each twice.
+class fastest_resharding {
+public:
+  template <class Platform>
+  fastest_resharding(const Platform& p, std::span<const device_id> devices, contention_model how) {
+    const auto ranks = static_cast<std::uint32_t>(devices.size());
+    const auto add = [&](resharding what, collective c) {
+      constexpr byte_count small = 10'000, large = 100'000'000;
+      const double at_small = collective_seconds(c, small, p, devices, how);
+      const double slope = (collective_seconds(c, large, p, devices, how) - at_small) / (large - small);
+      ways_[what].push_back({std::move(c), at_small - slope * small, slope});
+    };
+    for (const auto what : {resharding::all_gather, resharding::reduce_scatter, resharding::all_reduce}) {
+      add(what, ring(what, ranks));
+    }
+    add(resharding::all_gather, direct_all_gather(ranks));
+    add(resharding::reduce_scatter, direct_reduce_scatter(ranks));
+    add(resharding::all_reduce, direct_all_reduce(ranks));
+    add(resharding::all_reduce, one_shot_all_reduce(ranks));
+    add(resharding::all_reduce, tree_all_reduce(ranks));
+    collective exchange{ranks, ranks * ranks}; // piece k of rank r is chunk r · ranks + k
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      for (std::uint32_t k = 0; k < ranks; ++k) {
+        if (k != r) {
+          exchange.messages.push_back({r, k, r * ranks + k, false});
+        }
+      }
+    }
+    add(resharding::all_to_all, std::move(exchange));
+  }
+
+  double seconds(resharding what, byte_count bytes) const { return best(what, bytes).seconds(bytes); }
+  const collective& messages(resharding what, byte_count bytes) const { return best(what, bytes).messages; }
+
+private:
+  struct way {
+    collective messages;
+    double latency, per_byte;
+    double seconds(byte_count bytes) const { return latency + per_byte * static_cast<double>(bytes); }
+  };
+  const way& best(resharding what, byte_count bytes) const {
+    const auto& all = ways_.at(what);
+    return *std::min_element(all.begin(), all.end(),
+                             [&](const way& a, const way& b) { return a.seconds(bytes) < b.seconds(bytes); });
+  }
+
+  std::map<resharding, std::vector<way>> ways_;
+};
+
+} // namespace weft::parallel
