@@ -187,7 +187,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), target.devices, devices, o.contention,
                                 shard_updates);
   auto made = parallel::data_parallel(one, replicas, all_reduce.messages, how);
-  step->how = shard_batch(target, step->in, devices, shard_updates);
+  step->how = shard_batch(target, step->in, devices, shard_updates, how.shared.owner);
   step->in.model.ops = std::move(made.graph);
   run_step(o, target, table, std::move(made.where), *step);
   auto& a = step->found;

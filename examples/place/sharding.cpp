@@ -73,7 +73,7 @@ std::string about_unsplit_types(const parallel::split_model& m, const std::vecto
 } // namespace
 
 step_sharding shard_batch(const tool::target& target, const tool::input& one, const std::vector<device_id>& devices,
-                          bool shard_updates) {
+                          bool shard_updates, const std::vector<std::uint32_t>& owner) {
   const auto& w = one.model.ops;
   step_sharding s;
   s.value = {.mesh = {.axes = {{"data", static_cast<std::uint32_t>(devices.size())}}, .devices = devices},
@@ -85,6 +85,9 @@ step_sharding shard_batch(const tool::target& target, const tool::input& one, co
     s.value.parameters = parallel::sharded_parameters(m, std::vector<std::uint32_t>(w.num_ops(), none), 0);
   } else {
     s.value.parameters = parallel::whole_parameters(w);
+  }
+  for (auto& x : s.value.parameters) {
+    x.owner = owner.empty() ? none : owner[x.op];
   }
   s.summary.mesh = report::mesh_sentence(s.value, device_names(target.devices));
   return s;

@@ -21,10 +21,11 @@ struct step_sharding {
   weft::report::sharding_summary summary = {};
 };
 
-/// Replicas on these devices, each with all parameters, of which it updates a part if `shard_updates`. The step of one
-/// is that of `one`.
+/// Replicas on these devices, each with all parameters, of which it updates a part if `shard_updates`, but for ops that
+/// `owner` gives to one of them. The step of one is that of `one`.
 step_sharding shard_batch(const tool::target& target, const tool::input& one,
-                          const std::vector<weft::device_id>& devices, bool shard_updates);
+                          const std::vector<weft::device_id>& devices, bool shard_updates,
+                          const std::vector<std::uint32_t>& owner);
 
 /// Ops that are split along `axis` among the devices of each of so many replicas, with the run of the step that came of
 /// it. `origin` says which op of `m` each op of the run is a part of.

@@ -46,6 +46,21 @@ TEST_CASE("write_sharding_json: a step that trains") {
   CHECK(!doc.contains("vllm"));
 }
 
+TEST_CASE("write_sharding_json: experts, which one replica has, are in no words of JAX and PyTorch") {
+  auto s = weft_test::sample_sharding();
+  s.parameters[0].owner = 1;
+  auto doc = written(s);
+  CHECK(doc["parameters"][0]["owner"] == 1);
+  CHECK(!doc["parameters"][1].contains("owner"));
+  CHECK(doc["jax"]["partition_specs"].size() == 2);
+  CHECK(!doc["pytorch"]["placements"].contains("kernel"));
+  const std::string megatron = doc["megatron"]["arguments"];
+  CHECK(megatron.find(" --expert-model-parallel-size 2") != std::string::npos);
+  s.trains = false;
+  doc = written(s);
+  CHECK(doc["vllm"]["arguments"] == "--tensor-parallel-size 2 --data-parallel-size 2 --enable-expert-parallel");
+}
+
 TEST_CASE("write_sharding_json: inference, and a step without parameters") {
   auto s = weft_test::sample_sharding();
   s.trains = false;

@@ -49,6 +49,7 @@ void write_valid(const path& folder) {
   for (const bool trains : {false, true}) {
     auto s = weft_test::sample_sharding();
     s.trains = trains;
+    s.parameters[0].owner = trains ? weft::none : 1;
     io::write_file(folder / (trains ? "sharding-trained.json" : "sharding.json"), [&](std::ostream& out) {
       io::write_sharding_json(out, s, {.model = "m", .platform = "p", .devices = {"c", "d", "e", "f", "g"}});
     });

@@ -95,6 +95,10 @@ TEST_CASE("mesh_sentence: the axes, the devices, and the part of the parameters 
   auto s = stack{1}.s;
   CHECK(report::mesh_sentence(s, names) ==
         "2 × data, 4 × tensor on gpu0 to gpu7; each device has 63.5 KiB of 66.5 KiB of parameters");
+  auto with_owner = s;
+  with_owner.parameters[1].owner = 1;
+  CHECK(report::mesh_sentence(with_owner, names) ==
+        "2 × data, 4 × tensor on gpu0 to gpu7; each device has at most 63.5 KiB of 66.5 KiB of parameters");
   s.mesh.axes.pop_back();
   for (auto& p : s.parameters) {
     p.spec.clear();

@@ -43,14 +43,19 @@ def problems(doc):
         yield f'mesh of JAX: {jax["mesh"]}'
     if (torch['device_mesh']['mesh_dim_names'], torch['device_mesh']['mesh_shape']) != (names, shape):
         yield f'mesh of PyTorch: {torch["device_mesh"]}'
+    shared = [p['name'] for p in doc['parameters'] if 'owner' not in p]
     all_names = [p['name'] for p in doc['parameters']]
+    if any(p.get('owner', 0) >= shape[0] for p in doc['parameters']):
+        yield 'an owner beyond the mesh'
     if len(set(all_names)) != len(all_names):
         yield 'two parameters have one name'
-    if not all_names == list(jax['partition_specs']) == list(torch['placements']):
+    if not shared == list(jax['partition_specs']) == list(torch['placements']):
         yield 'not all have the same parameters'
         return
     for p in doc['parameters']:
         name, spec = p['name'], p['spec']
+        if 'owner' in p:
+            continue
         if list(evaluate(jax['partition_specs'][name], PartitionSpec)) != spec:
             yield f'{name}: {jax["partition_specs"][name]} and not {spec}'
         placements = evaluate(torch['placements'][name], Replicate, Shard)
@@ -84,6 +89,7 @@ def problems(doc):
         if doc['megatron']['world_size'] != len(devices) or left != data or \
                 options['micro-batch-size'] * left != options['global-batch-size'] or \
                 options['global-batch-size'] != doc['batch'] or \
+                options.get('expert-model-parallel-size', 1) != (1 if shared == all_names else data) or \
                 ('use-distributed-optimizer' in options) != (doc['zero_stage'] > 0):
             yield f'Megatron: {options}'
         config = doc['deepspeed']
@@ -94,9 +100,11 @@ def problems(doc):
             yield f'DeepSpeed: {config}'
 
 
-def bytes_per_device(doc):
+def bytes_per_device(doc, place=0):
+    """Of the devices at a place along the mesh's first axis."""
     size = {a['name']: a['size'] for a in doc['mesh']['axes']}
-    return sum(p['bytes'] // math.prod(size[a] for a in p['spec'] if a) for p in doc['parameters'])
+    return sum(p['bytes'] // math.prod(size[a] for a in p['spec'] if a) for p in doc['parameters']
+               if p.get('owner', place) == place)
 
 
 def resident_bytes(page):
@@ -164,13 +172,19 @@ def main(folder):
     spec = {p['name']: p['spec'] for p in doc['parameters']}
     check(spec['layer_3/ffn/hidden/weights'] == [None, 'tensor'] and
           spec['layer_3/ffn/output/weights'] == ['tensor', None], f'columns, then rows: {spec}')
-    check('vllm' in doc and 'layer_0 to layer_' in text and '[1024, 4096/4]' in text, f'the summary: {text}')
+    check('vllm' in doc and ' to layer_23: ' in text and '[1024, 4096/4]' in text, f'the summary: {text}')
     check_that_it_can_fail(doc)
 
     doc, text, resident = sharding_of('zoo:gpt2_medium@4x256:inference', *machine, '--parallel', 'data=4')
     check(resident == [bytes_per_device(doc)] * 4 and not any(any(p['spec']) for p in doc['parameters']),
           'replicas have everything')
     check(re.search(r'\nSharding\n  4 × data .*\n\n', text), f'a line is enough: {text}')
+
+    doc, text, resident = sharding_of('zoo:switch_base@8x64:inference', *machine, '--parallel',
+                                      'data=4,whole,experts')
+    check(resident == [bytes_per_device(doc, i) for i in range(4)] and
+          {p.get('owner') for p in doc['parameters']} == {None, 0, 1, 2, 3}, 'each replica has experts of its own')
+    check('each device has at most' in text and '--enable-expert-parallel' in doc['vllm']['arguments'], f'{text}')
 
     # Training: the optimiser's state is resident, too, and may be split otherwise
     net = 'zoo:resnet50_cifar10@64'

@@ -56,6 +56,9 @@ inline std::string megatron_options(const parallel::sharding& s) {
     text += " --micro-batch-size " + std::to_string(s.batch / s.size_of("data")) + " --global-batch-size " +
             std::to_string(s.batch);
   }
+  if (s.has_owners()) {
+    text += " --expert-model-parallel-size " + std::to_string(s.size_of("data"));
+  }
   return text + (s.zero_stage > 0 ? " --use-distributed-optimizer" : "");
 }
 
@@ -79,13 +82,15 @@ inline nlohmann::ordered_json deepspeed_config(const parallel::sharding& s) {
 inline std::string vllm_options(const parallel::sharding& s) {
   const auto replicas = s.size_of("data");
   return "--tensor-parallel-size " + std::to_string(s.size_of("tensor")) +
-         (replicas > 1 ? " --data-parallel-size " + std::to_string(replicas) : "");
+         (replicas > 1 ? " --data-parallel-size " + std::to_string(replicas) : "") +
+         (s.has_owners() ? " --enable-expert-parallel" : "");
 }
 
 } // namespace detail
 
 /// Writes a sharding: the mesh, the parameters, and the same for JAX and PyTorch; options for Megatron-LM and DeepSpeed
-/// if the model is trained, for vLLM if it is not. Complexity: linear in dimensions of parameters.
+/// if the model is trained, for vLLM if it is not. JAX and PyTorch have no words for a parameter that one device has.
+/// Complexity: linear in dimensions of parameters.
 inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, const sharding_names& names) {
   using json = nlohmann::ordered_json;
   const auto& mesh = s.mesh;
@@ -101,11 +106,13 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
   const auto write = [&out](const char* key, const json& value) {
     out << ",\n  \"" << key << "\": " << detail::one_line(value);
   };
-  const auto write_each = [&](const char* before, const char* after, const auto& text_of) {
+  const auto write_each = [&](const char* before, const char* after, bool owned, const auto& text_of) {
     const char* separator = "\n";
     for (const auto& x : s.parameters) {
-      out << separator << before << text_of(x);
-      separator = ",\n";
+      if (owned || x.owner == none) {
+        out << separator << before << text_of(x);
+        separator = ",\n";
+      }
     }
     out << after;
   };
@@ -118,18 +125,22 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
   write("zero_stage", s.zero_stage);
   write("mesh", {{"axes", axes}, {"devices", devices}});
   out << ",\n  \"parameters\": [";
-  write_each("    ", "\n  ]", [&](const auto& x) {
+  write_each("    ", "\n  ]", true, [&](const auto& x) {
     json spec = json::array();
     for (const auto axis : x.spec) {
       spec.push_back(axis == none ? json(nullptr) : json(mesh.axes[axis].name));
     }
-    return detail::one_line({{"name", x.name},
-                             {"shape", x.shape ? json(*x.shape) : json(nullptr)},
-                             {"bytes", x.bytes},
-                             {"spec", std::move(spec)}});
+    json entry{{"name", x.name},
+               {"shape", x.shape ? json(*x.shape) : json(nullptr)},
+               {"bytes", x.bytes},
+               {"spec", std::move(spec)}};
+    if (x.owner != none) {
+      entry["owner"] = x.owner;
+    }
+    return detail::one_line(entry);
   });
   const auto write_texts = [&](const auto& text_of) {
-    write_each("      ", "\n    }\n  }", [&](const auto& x) {
+    write_each("      ", "\n    }\n  }", false, [&](const auto& x) {
       return detail::one_line(json(x.name)) + ": " + detail::one_line(json(text_of(x, mesh)));
     });
   };

@@ -39,6 +39,7 @@ struct sharded_parameter {
   std::optional<std::vector<std::uint64_t>> shape = {};  ///< none: not known
   byte_count bytes = 0;                                  ///< of the whole
   std::vector<std::uint32_t> spec = {};                  ///< by dimension: the mesh's axis that splits it, or `none`
+  std::uint32_t owner = none; ///< along the mesh's first axis, the only place that holds it, as of an expert
 
   bool is_split() const {
     return std::any_of(spec.begin(), spec.end(), [](std::uint32_t a) { return a != none; });
@@ -53,6 +54,9 @@ struct sharding {
   bool trains = false;          ///< whether parameters are updated
   std::uint32_t zero_stage = 0; ///< of ZeRO: 2 if replicas update parts of the parameters, else 0
 
+  bool has_owners() const {
+    return std::any_of(parameters.begin(), parameters.end(), [](const auto& x) { return x.owner != none; });
+  }
   /// The devices along an axis of that name; 1 without one.
   std::uint32_t size_of(std::string_view axis) const {
     const auto at = std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const auto& a) { return a.name == axis; });
@@ -60,7 +64,7 @@ struct sharding {
   }
 };
 
-/// The bytes of a parameter that each device holds.
+/// The bytes of a parameter that each device holds that holds it.
 inline byte_count shard_bytes(const sharded_parameter& x, const device_mesh& mesh) {
   byte_count parts = 1;
   for (const auto axis : x.spec) {

@@ -66,12 +66,15 @@ inline std::string mesh_sentence(const parallel::sharding& s, const std::vector<
     text += " on " + devices[s.mesh.devices.front()] + " to " + devices[s.mesh.devices.back()];
   }
   byte_count all = 0, held = 0;
+  std::vector<byte_count> owned(s.mesh.axes.empty() ? 1 : s.mesh.axes.front().size, 0);
   for (const auto& x : s.parameters) {
     all += x.bytes;
-    held += parallel::shard_bytes(x, s.mesh);
+    (x.owner == none ? held : owned[x.owner]) += parallel::shard_bytes(x, s.mesh);
   }
+  held += *std::max_element(owned.begin(), owned.end());
   text += held == all ? "; each device has all parameters (" + readable_bytes(all) + ")"
-                      : "; each device has " + readable_bytes(held) + " of " + readable_bytes(all) + " of parameters";
+                      : std::string{s.has_owners() ? "; each device has at most " : "; each device has "} +
+                          readable_bytes(held) + " of " + readable_bytes(all) + " of parameters";
   return text + (s.zero_stage > 0 ? " and updates a part of them (ZeRO " + std::to_string(s.zero_stage) + ")" : "");
 }
 
