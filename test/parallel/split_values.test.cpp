@@ -179,14 +179,14 @@ std::vector<array> compute_llama(const nn::op_spec& op, const std::vector<array>
     return {rms_norm(sum, in[2], nullptr), sum};
   }
   if (type == "SwiGLU" || type == "SwiGLUGrad") {
-    const auto& pairs = in.back();
+    const auto& pairs = in[0];
     for (std::size_t i = 0; 2 * i < pairs.values.size(); ++i) {
       const double gate = pairs.values[2 * i], other = pairs.values[2 * i + 1], s = 1 / (1 + std::exp(-gate));
       if (type == "SwiGLU") {
         out.values[i] = gate * s * other;
       } else {
-        out.values[2 * i] = in[0].values[i] * other * s * (1 + gate * (1 - s));
-        out.values[2 * i + 1] = in[0].values[i] * gate * s;
+        out.values[2 * i] = in[1].values[i] * other * s * (1 + gate * (1 - s));
+        out.values[2 * i + 1] = in[1].values[i] * gate * s;
       }
     }
     return {out};

@@ -50,7 +50,7 @@ enum class shape_rule : std::uint8_t {
   strided_slice, switch_, tile, top_k, transpose, unpack, variable, batch_to_space, block_lstm, crop_and_resize,
   depth_to_space, determinant, diag, diag_part, dilation, eigen, list_from_tensor, list_item, list_reserve, list_stack,
   lu, matrix_diag, matrix_diag_part, patches, qr, real_spectrum, segments, solve, space_to_batch, space_to_depth,
-  sparse_segments, svd, unique, where
+  sparse_segments, svd, unique, where, without_last
 };
 
 /// The part of an op in an attention, the keys and values of which may be kept in a cache. What weighs keys without a

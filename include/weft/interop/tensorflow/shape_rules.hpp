@@ -29,6 +29,7 @@ public:
     case shape_rule::cross_entropy: cross_entropy(); break;
     case shape_rule::reduce: reduce(); break;
     case shape_rule::arg_reduce: remove_axis(0, scalar(1).value_or(0)); break;
+    case shape_rule::without_last: remove_axis(0, -1); break;
     case shape_rule::top_k: top_k(); break;
     case shape_rule::matmul: matmul(); break;
     case shape_rule::batch_matmul: batch_matmul(); break;

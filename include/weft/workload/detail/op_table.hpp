@@ -243,15 +243,16 @@ inline constexpr op_family op_table[] = {
   {"RFFT3D IRFFT3D", {.flop = flop::fourier_over<3, true>, .gradient = gradient::moves, .shape = shape::real_spectrum}},
 
   // Several per element, as their definitions spell them out.
-  {"MRotaryEmbedding RotaryEmbedding", {.flop = flop::per_input<3>}},
+  {"MRotaryEmbedding RotaryEmbedding", {.flop = flop::per_input<3>, .shape = shape::like_first}},
   {"GemmaRotaryEmbedding", {.flop = flop::per_outputs<3>}},
   {"QLinearSoftmax", {.flop = flop::per_input<9>, .gradient = gradient::none}},
   {"QLinearReduceMean", {.flop = flop::per_input<3>, .gradient = gradient::none}},
   {"GatherBlockQuantized", {.flop = flop::per_output<2>, .use = use::lookup, .gradient = gradient::selects}},
   {"MulInteger", {.flop = flop::per_output<3>, .gradient = gradient::none}},
   {"ComplexMul ComplexMulConj", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}},
-  {"SwiGLU", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}}, // Swish, and a product
-  {"SwiGLUGrad", {.flop = flop::per_input<8>}},
+  {"SwiGLU", // Swish, and a product
+   {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs, .shape = shape::without_last}},
+  {"SwiGLUGrad", {.flop = flop::per_input<4>, .shape = shape::like_first}},
   {"BiasDropout BitmaskBiasDropout", {.flop = flop::per_output<2>, .gradient = gradient::masks}},
   {"DynamicQuantizeLinear", {.flop = flop::per_input<4>, .gradient = gradient::none}},
   {"QuantizeLinear", {.flop = flop::per_output<2>, .gradient = gradient::none}},

@@ -96,10 +96,10 @@ inline tensor swiglu(const tensor& x) {
   }
   const auto gradient = [axes](const gradient_call& call) -> std::vector<tensor> {
     return {call.net.add_tensor({.type = "SwiGLUGrad",
-                                 .inputs = {call.dy[0], call.input()},
+                                 .inputs = {call.input(), call.dy[0]},
                                  .outputs = {call.input().type()},
                                  .work = 8 * detail::flop(call.dy[0].elements()),
-                                 .axes = axes + "," + axes + ".->" + axes + "."})};
+                                 .axes = axes + ".," + axes + "->" + axes + "."})};
   };
   const double work = 3 * detail::flop(element_count(dims));
   return x.net().add_tensor({.type = "SwiGLU",
