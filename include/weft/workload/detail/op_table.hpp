@@ -250,7 +250,7 @@ inline constexpr op_family op_table[] = {
   {"GatherBlockQuantized", {.flop = flop::per_output<2>, .use = use::lookup, .gradient = gradient::selects}},
   {"MulInteger", {.flop = flop::per_output<3>, .gradient = gradient::none}},
   {"ComplexMul ComplexMulConj", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}},
-  {"SwiGLU", // Swish, and a product
+  {"SwiGLU",
    {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs, .shape = shape::without_last}},
   {"SwiGLUGrad", {.flop = flop::per_input<4>, .shape = shape::like_first}},
   {"BiasDropout BitmaskBiasDropout", {.flop = flop::per_output<2>, .gradient = gradient::masks}},
