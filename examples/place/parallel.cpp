@@ -219,26 +219,6 @@ report::way way_of(const problem& p, const answer& a, const std::string& name, s
           .status = a.found ? "" : a.why};
 }
 
-/// The same workload with a part of everything.
-workload part_of(const workload& w, double part) {
-  const auto of = [part](byte_count bytes) {
-    return static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * part));
-  };
-  workload_builder b;
-  for (const op_id v : ids(w.num_ops())) {
-    b.add_op({.work = w.work(v) * part, .resident_bytes = of(w.resident_bytes(v)), .type = std::string{w.type(v)}});
-    for (const tensor_id t : w.outputs(v)) {
-      b.add_output(v, of(w.bytes(t)));
-    }
-  }
-  for (const tensor_id t : ids(w.num_tensors())) {
-    for (const op_id reader : w.consumers(t)) {
-      b.add_edge(w.producer(t), reader, t - *w.outputs(w.producer(t)).begin());
-    }
-  }
-  return std::move(b).build();
-}
-
 /// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
 /// has, each with its part of the batch. Null if no splits were found that fit.
 std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::target& target, const tool::input& whole,
@@ -259,7 +239,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   const auto model = parallel::make_split_model(*in.net, w, in.origin);
   const auto where = replicas_on(groups[0], w, target.devices);
   const auto estimate = tool::make_estimate(o.modelling, in, target, table);
-  const auto parts = part_of(w, 1.0 / ranks);
+  const parallel::split_ops parts{model, ranks};
   const parallel::fastest_resharding fastest{target.devices, groups[0], o.contention};
   const auto messages = [&](parallel::resharding what, byte_count size) { return fastest.messages(what, size); };
   const double bytes = element_bytes(o, in.model);
@@ -273,8 +253,8 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   for (int tries = 0; tries < 4 && (!step || !step->found.found); ++tries) {
     auto again = parallel::choose_splits(
       model, ranks,
-      {.op = [&](op_id v, bool in_parts) {
-         return estimate.compute_time(in_parts ? parts : w, v, target.devices, where.front()[v]);
+      {.op = [&](op_id v, std::uint32_t axis) {
+         return estimate.compute_time(parts.ops(), parts.of(v, axis), target.devices, where.front()[v]);
        },
        .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
        .capacity = capacity},

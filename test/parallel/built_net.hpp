@@ -34,7 +34,9 @@ struct built_net {
 
 /// A FLOP takes a second, split or not as `ranks` say; what is sent, a second per byte divided by `bandwidth`.
 inline parallel::split_costs costs_of(const workload& w, std::uint32_t ranks, double bandwidth) {
-  return {.op = [&w, ranks](op_id v, bool in_parts) { return 1e-12 * w.work(v) / (in_parts ? ranks : 1); },
+  return {.op = [&w, ranks](op_id v, std::uint32_t axis) {
+            return 1e-12 * w.work(v) / (parallel::chosen_splits::in_parts(axis) ? ranks : 1);
+          },
           .transfer = [bandwidth](parallel::resharding what, byte_count bytes) {
             const double factor = what == parallel::resharding::all_reduce ? 2 : 1;
             return factor * static_cast<double>(bytes) / bandwidth;

@@ -130,6 +130,32 @@ TEST_CASE("tensor_parallel: its workload is a step like any other, also for data
   CHECK(validate(p, all.where, run).empty());
 }
 
+TEST_CASE("split_ops: a part of a product along its rows reads all weights, along its columns all rows") {
+  nn::network net{{.bookkeeping = false, .training = false}};
+  const auto y = nn::dense("out", net.input_pipeline({{{8, 12}}})[0], 16, false);
+  const auto built = net.build_with_origins(std::vector{y.op()});
+  const auto m = parallel::make_split_model(net, built.graph, built.origin);
+  const parallel::split_ops parts{m, 4};
+  const auto& w = parts.ops();
+  const auto product = static_cast<op_id>(built.graph.num_ops() - 1);
+  const auto bytes = [&](std::uint32_t axis) {
+    const op_id v = parts.of(product, axis);
+    byte_count sum = 0;
+    for (const tensor_id t : w.inputs(v)) {
+      sum += w.bytes(t);
+    }
+    for (const tensor_id t : w.outputs(v)) {
+      sum += w.bytes(t);
+    }
+    CHECK(w.work(v) == 2.0 * 8 * 12 * 16 / (axis == none ? 1 : 4));
+    return sum / 4;
+  };
+  CHECK(bytes(none) == 8 * 12 + 12 * 16 + 8 * 16);
+  CHECK(bytes(0) == 2 * 12 + 12 * 16 + 2 * 16); // rows
+  CHECK(bytes(1) == 8 * 3 + 3 * 16 + 8 * 16);   // contracted
+  CHECK(bytes(2) == 8 * 12 + 12 * 4 + 8 * 4);   // columns
+}
+
 TEST_CASE("choose_splits: of transformer blocks whose parameters fit in parts only, as much is sent as by Megatron") {
   constexpr std::uint64_t blocks = 3, width = 64, words = 1; // one row: there are no rows to split
   constexpr std::uint32_t ranks = 4;
@@ -154,7 +180,7 @@ TEST_CASE("choose_splits: of transformer blocks whose parameters fit in parts on
   REQUIRE(chosen.found);
   double sent = chosen.seconds;
   for (const op_id v : ids(w.num_ops())) {
-    sent -= costs.op(v, parallel::chosen_splits::in_parts(chosen.axis[v]));
+    sent -= costs.op(v, chosen.axis[v]);
   }
   // Two all-reduces of a row in each block, or as much in other collectives.
   const double megatron = blocks * 2 * costs.transfer(resharding::all_reduce, 4 * words * width);

@@ -28,8 +28,9 @@ namespace weft::parallel {
 
 /// The times and the memory that a choice of splits rests on.
 struct split_costs {
-  /// Seconds of an op, as a whole, or if `in_parts`, of one of the parts.
-  std::function<double(op_id v, bool in_parts)> op;
+  /// Seconds of an op on one rank if it is split along `axis` (see `chosen_splits`): a part of a product along its rows
+  /// reads all weights. `split_ops` has what ops are then.
+  std::function<double(op_id v, std::uint32_t axis)> op;
   /// Seconds to send a tensor of so many bytes to another layout.
   std::function<double(resharding what, byte_count bytes)> transfer;
   byte_count capacity = std::numeric_limits<byte_count>::max(); ///< of a device's memory
@@ -95,6 +96,53 @@ private:
 
 } // namespace detail
 
+/// The ops of a split model as a rank has them, an op for each axis: its part of the work, and of what is read and made
+/// as much as the split leaves. A cost model is asked about these. Complexity: O(axes · inputs).
+class split_ops {
+public:
+  split_ops(const split_model& m, std::uint32_t ranks) : variants_{m, ranks} {
+    const auto& w = *m.ops;
+    workload_builder b;
+    const auto part = [ranks](byte_count bytes, bool split) { return split ? (bytes + ranks - 1) / ranks : bytes; };
+    for (const tensor_id t : ids(w.num_tensors())) { // its source as a whole, and that of a part
+      for (const bool split : {false, true}) {
+        b.add_output(b.add_op({}), part(w.bytes(t), split));
+      }
+    }
+    for (const op_id v : ids(w.num_ops())) {
+      first_.push_back(static_cast<op_id>(b.num_ops()));
+      for (const auto axis : variants_.of(v)) {
+        const bool split = chosen_splits::in_parts(axis);
+        const op_id made = b.add_op({.work = split ? w.work(v) / ranks : w.work(v),
+                                     .resident_bytes = part(w.resident_bytes(v), split),
+                                     .type = std::string{w.type(v)}});
+        for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
+          const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
+          b.add_output(made, part(w.bytes(*w.outputs(v).begin() + static_cast<tensor_id>(k)),
+                                  there.what == layout::split));
+        }
+        std::size_t k = 0;
+        for (const tensor_id t : w.inputs(v)) {
+          const auto need = detail::split_variants::of_input(m.axes[v], k++, axis);
+          b.add_edge(2 * t + (need.what == layout::split ? 1 : 0), made, 0);
+        }
+      }
+    }
+    ops_ = std::move(b).build();
+  }
+  const workload& ops() const { return ops_; }
+  /// Op v split along that axis. Precondition: it can be.
+  op_id of(op_id v, std::uint32_t axis) const {
+    const auto& all = variants_.of(v);
+    return first_[v] + static_cast<op_id>(std::find(all.begin(), all.end(), axis) - all.begin());
+  }
+
+private:
+  detail::split_variants variants_;
+  std::vector<op_id> first_; ///< by op
+  workload ops_;
+};
+
 /// The splits of all ops over some ranks that take least time in all, ops and what has to be sent between them, within
 /// the memory of a device. Complexity: that of `shard::best` with a variant per axis.
 /// Source: Zheng et al., *Alpa: Automating Inter- and Intra-Operator Parallelism for Distributed Deep Learning*, OSDI
@@ -132,7 +180,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
     }
     for (const auto axis : variants.of(v)) {
       const bool split = chosen_splits::in_parts(axis);
-      times.push_back(cost(costs.op(v, split)));
+      times.push_back(cost(costs.op(v, axis)));
       auto held = in_parts(w.resident_bytes(v), split);
       for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
         const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
