@@ -121,7 +121,7 @@ tool::target target_of(const options& o) {
     target.devices = target.devices.with(*o.modelling.numbers);
   }
   target.devices = target.devices.changed([&](weft::device& d) {
-    if (o.modelling.launches == weft::cost::launches::graph) {
+    if (o.launches == weft::cost::launches::graph) {
       d.send_overhead = std::min(d.send_overhead, weft::cost::graph_launch);
     }
     const bool limited = d.memory_capacity != std::numeric_limits<weft::byte_count>::max();
@@ -175,7 +175,7 @@ int run(int argc, char** argv) {
   check_outputs(o, in);
 
   line.show("estimating costs");
-  const auto table = weft::cost::typical_efficiencies(o.modelling.launches);
+  const auto table = weft::cost::typical_efficiencies(o.launches);
   tool::fit_ccr(o.modelling, in, target, table);
   auto notes = in.model.notes;
   const auto model_notes = notes.size();

@@ -22,7 +22,7 @@ bool fits(const options& o, const tool::target& target, std::uint64_t batch) {
   auto modelling = o.modelling;
   modelling.batch = batch;
   const auto in = tool::load(o.model, modelling);
-  const auto table = weft::cost::typical_efficiencies(o.modelling.launches);
+  const auto table = weft::cost::typical_efficiencies(o.launches);
   const auto base = tool::make_estimate(modelling, in, target, table);
   std::vector<std::string> notes;
   const pinned_problem pinned{o, in.model.ops, target.devices,

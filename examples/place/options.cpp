@@ -301,7 +301,7 @@ options parse(int argc, char** argv) {
     .add_option_function<std::string>(
       "--launches",
       [&o](const std::string& how) {
-        o.modelling.launches = how == "graph" ? weft::cost::launches::graph : weft::cost::launches::single;
+        o.launches = how == "graph" ? weft::cost::launches::graph : weft::cost::launches::single;
       },
       "How kernels get to GPUs: single (each op and copy is launched by itself, which takes 5 µs), which is what\n"
       "happens without this option, or graph (a step is captured as a graph, such as a CUDA graph: 1 µs each)")

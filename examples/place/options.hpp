@@ -4,6 +4,7 @@
 
 #include "tool/model_options.hpp"
 
+#include "weft/cost/efficiency.hpp"
 #include "weft/core/budget.hpp"
 #include "weft/io/plan_record.hpp"
 #include "weft/partition/pin.hpp"
@@ -49,6 +50,7 @@ struct options {
   enum class parallelism { automatic, none, data, tensor } parallel = parallelism::automatic;
   std::uint32_t ranks = 0; ///< that share the work, or the batch; 0: as many as are fastest
   std::uint32_t tensor_ranks = 0; ///< of each replica of data parallelism that share its ops; 0: one device each
+  weft::cost::launches launches = weft::cost::launches::single;
   std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
   std::optional<bool> split_experts = {}; ///< … whether each expert is on one device; none: the same
   bool parallel_given = false;

@@ -126,6 +126,13 @@ void run_step(const options& o, const tool::target& target, const cost::efficien
   a.found = true;
   a.plan.placement = std::move(where);
   follow(o, *step.made, a);
+  for (const op_id v : ids(a.plan.placement.size())) {
+    if (!step.in.model.ops.kinds(v).contains(target.devices.kind(a.plan.placement[v]))) {
+      a.found = false;
+      a.why = fmt::format("no device may run ops such as {}", step.in.model.ops.name(v));
+      return;
+    }
+  }
   for (const auto& s : memory_shortages(*step.made, a.plan.placement, a.run)) {
     a.found = false;
     a.why = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(s.peak), readable_bytes(s.capacity),
@@ -418,7 +425,10 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   }
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
   // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
-  bool whole_fits = true, sharded_fits = true, first = true;
+  struct {
+    bool whole = true, sharded = true;
+  } fits[2]; // with experts on all devices, and on one each
+  bool first = true;
   const auto num_experts = parallel::count_experts(in.model.ops);
   if (o.split_experts && *o.split_experts && num_experts < std::max<std::size_t>(o.ranks, 2)) {
     all.why_not = num_experts == 0 ? "there are no experts, as in layer_1/expert_0/weights, among the names of its ops"
@@ -428,8 +438,8 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   constexpr std::size_t max_numbers = 6; // of devices
   std::function<std::uint64_t()> least_batch; // that the best way of these pays for
   std::size_t tried = 0;
-  for (std::size_t ranks = devices.size(); ranks > 1 && sharded_fits && tried < max_numbers; --ranks) {
-    if (!all.why_not.empty()) {
+  for (std::size_t ranks = devices.size(); ranks > 1 && tried < max_numbers; --ranks) {
+    if (!all.why_not.empty() || !(fits[0].sharded || (fits[1].sharded && num_experts >= ranks))) {
       break;
     }
     if (in.batch % ranks != 0 || (o.ranks != 0 && o.ranks != ranks) || is_hopeless(ranks, all)) {
@@ -440,7 +450,8 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     const std::vector<device_id> some(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(ranks));
     for (const auto& [sharded, experts] :
          {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
-      const bool is_worthwhile = sharded ? first || !whole_fits : whole_fits; // its time is much the same
+      auto& kind = fits[experts];
+      const bool is_worthwhile = kind.sharded && (sharded ? first || !kind.whole : kind.whole); // much the same time
       if ((o.shard_updates ? *o.shard_updates != sharded : !is_worthwhile) ||
           (o.split_experts ? *o.split_experts != experts : experts && num_experts < ranks)) {
         continue;
@@ -456,11 +467,10 @@ void split_batch(const options& o, const tool::target& target, const tool::input
         break;
       }
       if (!step) { // nothing is updated
-        sharded_fits = whole_fits;
+        kind.sharded = kind.whole;
         continue;
       }
-      auto& fits = sharded ? sharded_fits : whole_fits;
-      fits = step->found.found || (experts && fits);
+      (sharded ? kind.sharded : kind.whole) = step->found.found;
       const auto* const best = all.best.get();
       keep_best(std::move(step),
                 fmt::format("{} × data{}", ranks,
@@ -582,7 +592,7 @@ std::optional<answer> not_searched(const options& o, const problem& whole, const
     return std::nullopt;
   }
   const double least = bound::best(whole.with_resident_demands()).value;
-  if (least <= split.best->found.run.makespan * (1 + o.least_gain / 100)) {
+  if (!std::isfinite(least) || least <= split.best->found.run.makespan * (1 + o.least_gain / 100)) {
     return std::nullopt;
   }
   return answer{.why = fmt::format("takes at least {:.4g} ms, so that no search was made for it", least * 1e3)};

@@ -2,7 +2,6 @@
 /// Command-line options for reading models and for their costs, the same for all tools.
 #pragma once
 
-#include "weft/cost/efficiency.hpp"
 #include "weft/platform/number_format.hpp"
 #include "weft/workload/model.hpp"
 #include "weft/workload/optimizer.hpp"
@@ -34,7 +33,6 @@ struct model_options {
   std::optional<weft::optimizer> train = {};
   std::optional<weft::work_unit> work = {}; ///< of files that do not say it; none: stays unknown
   bool peak_rates = false;
-  weft::cost::launches launches = weft::cost::launches::single; ///< not of `add_model_options`
   std::string times;
   std::string profile;
   std::optional<weft::number_format> numbers = {}; ///< of tensors and, unless `four_bit_weights`, of weights

@@ -41,10 +41,11 @@ struct replicated_workload : parallel_workload {
 };
 
 /// Ops that one replica does for all, such as experts, with the rows of all of them. What other ops make of each
-/// replica's part of the batch is sent there and joined, and what they make of the whole is cut for each replica, which
+/// replica's part of the batch is sent there and joined, and what they make of all rows is cut for the replicas, which
 /// together are all-to-alls. Parameters that only they update are there once, and their gradients need no all-reduce.
 struct shared_ops {
-  const workload* whole = nullptr; ///< the step with the whole batch, its ops and tensors in the same order
+  /// The same ops with another batch: what is as large there does not grow with the batch, and is not joined or cut.
+  const workload* whole = nullptr;
   std::vector<std::uint32_t> owner = {}; ///< by op: the replica that does it; `none`: each does its own; empty: all do
 };
 
@@ -67,7 +68,8 @@ struct data_parallel_options {
 ///
 /// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, if
 /// gradients that share a device in one replica do not in another, if updates are to be sharded and the all-reduce
-/// leaves some rank no part, and if shared ops belong to no replica or update what others make.
+/// leaves some rank no part, if shared ops belong to no replica or read something of a part of the batch that does not
+/// grow with it, and if a parameter follows from gradients of shared ops and of others.
 /// Complexity: O(replicas (n + m) + messages).
 /// Sources: Li et al., *PyTorch Distributed: Experiences on Accelerating Data Parallel Training*, VLDB 13(12), 2020;
 /// for sharded updates Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, SC
@@ -147,12 +149,17 @@ private:
   /// The replica that does the op for all; `none` if each does its own.
   std::uint32_t owner_of(op_id v) const { return o_.shared.owner.empty() ? std::uint32_t{none} : o_.shared.owner[v]; }
   bool is_shared(op_id v) const { return owner_of(v) != none; }
-  const Workload& step_of(op_id v) const { return is_shared(v) ? *o_.shared.whole : step_; }
-  /// Whether a tensor is larger for the whole batch, so that each replica has a part of it.
-  bool has_parts(tensor_id t) const { return o_.shared.whole->bytes(t) != step_.bytes(t); }
+  /// Whether a tensor grows with the batch, so that each replica has a part of it.
+  bool has_parts(tensor_id t) const { return is_with_shared() && o_.shared.whole->bytes(t) != step_.bytes(t); }
+  bool is_with_shared() const { return !o_.shared.owner.empty(); }
+  byte_count bytes_of_all(tensor_id t) const { return step_.bytes(t) * (has_parts(t) ? replicas_.size() : 1); }
+  double work_of(op_id v) const {
+    const bool of_rows = is_shared(v) && o_.shared.whole->work(v) != step_.work(v);
+    return step_.work(v) * (of_rows ? static_cast<double>(replicas_.size()) : 1);
+  }
 
   void check_shared() const {
-    if (o_.shared.owner.empty()) {
+    if (!is_with_shared()) {
       return;
     }
     const auto refuse = [](const char* problem) {
@@ -168,7 +175,22 @@ private:
       }
     }
     if (!same) {
-      throw refuse("the step with the whole batch has other ops than that with a part");
+      throw refuse("the step with another batch has other ops");
+    }
+    std::vector<bool> of_batch(step_.num_ops(), false); // follows from something that grows
+    for (const op_id v : graph::topological_order(step_)) {
+      for (const tensor_id t : step_.inputs(v)) {
+        const op_id from = step_.producer(t);
+        if (step_.bytes(t) == 0) {
+          continue;
+        }
+        of_batch[v] = of_batch[v] || of_batch[from] || has_parts(t);
+        if (is_shared(v) && !is_shared(from) && of_batch[from] && !has_parts(t)) {
+          throw value_error("data_parallel", "shared ops: what '" + std::string{step_.name(from)} + "' makes for '" +
+                                               std::string{step_.name(v)} +
+                                               "' is another thing in each replica, and does not grow with the batch");
+        }
+      }
     }
   }
 
@@ -186,15 +208,14 @@ private:
         copy_.push_back(none);
         continue;
       }
-      const auto& step = step_of(v);
-      const op_id made = b_.add_op({.work = step.work(v) * part,
-                                    .resident_bytes = part_of(step.resident_bytes(v), part),
+      const op_id made = b_.add_op({.work = work_of(v) * part,
+                                    .resident_bytes = part_of(step_.resident_bytes(v), part),
                                     .kinds = step_.kinds(v),
                                     .name = name_of(r, std::string{step_.name(v)}),
                                     .type = std::string{step_.type(v)}});
       copy_.push_back(made);
       for (const tensor_id t : step_.outputs(v)) {
-        b_.add_output(made, step.bytes(t));
+        b_.add_output(made, is_shared(v) ? bytes_of_all(t) : step_.bytes(t));
       }
       if (const auto g = step_.group(v); g != none) {
         first[g] == none ? void(first[g] = made) : b_.colocate(first[g], made);
@@ -287,16 +308,17 @@ private:
     return before;
   }
 
-  /// Whether the gradient is that of all replicas already, as shared ops make it.
-  bool is_updated_once(tensor_id t) const {
-    const op_id v = step_.producer(t);
-    for (const op_id reader : step_.consumers(t)) {
-      if (!is_shared(v) && is_shared(reader) && is_update(step_.type(reader))) {
-        throw value_error("data_parallel", "shared ops: '" + std::string{step_.name(reader)} +
-                                             "' updates a parameter for all replicas with a gradient of each");
+  /// The ops that follow from what shared ops make of all rows.
+  std::vector<bool> after_shared() const {
+    std::vector<bool> after(step_.num_ops(), false);
+    for (const op_id v : graph::topological_order(step_)) {
+      for (const tensor_id t : step_.inputs(v)) {
+        const op_id from = step_.producer(t);
+        const bool of_all = is_shared(from) && !has_parts(t);
+        after[v] = after[v] || (step_.bytes(t) > 0 && !is_update(step_.type(from)) && (of_all || after[from]));
       }
     }
-    return is_shared(v) && !has_parts(t);
+    return after;
   }
 
   /// Fills buckets in the order in which gradients become ready, those of each device apart. Gradients that are made
@@ -304,9 +326,13 @@ private:
   void fill_buckets(const std::vector<tensor_id>& ready) {
     const auto before = updates_before();
     std::vector<gradient_bucket> open;
+    const auto after = after_shared();
     for (const tensor_id t : ready) {
-      if (is_updated_once(t)) {
-        continue;
+      if (const op_id v = step_.producer(t); is_shared(v) && !has_parts(t)) {
+        continue; // it is that of all replicas already
+      } else if (is_shared(v) || after[v]) {
+        throw value_error("data_parallel", "shared ops: the gradient '" + std::string{step_.name(v)} +
+                                             "' has terms of all replicas and terms of each");
       }
       const device_id d = replicas_[0][step_.producer(t)];
       const auto level = before[step_.producer(t)];
@@ -481,7 +507,7 @@ private:
     return for_all && has_parts(t) ? joined(r, t, output) : op_output{copy_of(r, v), output};
   }
 
-  /// What all replicas have of a tensor, one after the other, where replica r reads it.
+  /// What all replicas have of a tensor, one after the other, where replica r makes its own.
   op_output joined(std::uint32_t r, tensor_id t, std::uint32_t output) {
     const op_id v = step_.producer(t);
     op_id& join = joined_.try_emplace({t, r}, op_id{none}).first->second;
@@ -492,7 +518,7 @@ private:
       for (std::uint32_t from = 0; from < replicas_.size(); ++from) {
         b_.add_edge(copy_of(from, v), join, output);
       }
-      b_.add_output(join, o_.shared.whole->bytes(t));
+      b_.add_output(join, bytes_of_all(t));
     }
     return {join, 0};
   }

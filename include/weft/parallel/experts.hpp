@@ -3,7 +3,9 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/parallel/gradients.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/optimizer.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -46,7 +48,8 @@ std::uint32_t count_experts(const Workload& w) {
 }
 
 /// The replica that has each op's expert, for `data_parallel`: as many experts on each, or nearly; `none` for ops of no
-/// expert. Complexity: linear in names.
+/// expert. Updates are where the parameters are that they change, and state is where all are that read it.
+/// Complexity: linear in names, ops and tensors.
 /// Source: Lepikhin et al., *GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding*, 2020.
 template <named_workload Workload>
 std::vector<std::uint32_t> expert_owners(const Workload& w, std::uint32_t replicas) {
@@ -56,6 +59,28 @@ std::vector<std::uint32_t> expert_owners(const Workload& w, std::uint32_t replic
     if (const auto e = expert_in(w.name(v)); e != none) {
       owner[v] = static_cast<std::uint32_t>(e * std::uint64_t{replicas} / count);
     }
+  }
+  const detail::parameter_holders<Workload> holders{w};
+  for (const op_id v : ids(w.num_ops())) {
+    if (owner[v] == none && is_update(w.type(v))) {
+      for (const op_id held : holders.of(v)) {
+        owner[v] = owner[held] != none ? owner[held] : owner[v];
+      }
+    }
+  }
+  for (const op_id v : ids(w.num_ops())) {
+    if (owner[v] != none || w.resident_bytes(v) == 0 || !w.inputs(v).empty()) {
+      continue;
+    }
+    std::uint32_t reader = none;
+    bool same = true;
+    for (const tensor_id t : w.outputs(v)) {
+      for (const op_id c : w.consumers(t)) {
+        same = same && owner[c] != none && (reader == none || reader == owner[c]);
+        reader = owner[c];
+      }
+    }
+    owner[v] = same ? reader : owner[v];
   }
   return owner;
 }

@@ -341,6 +341,11 @@ private:
     }
     // Chunks of a collective: each rank's own, or the parts of all.
     const auto c = messages_ ? messages_(what, w_.bytes(t)) : ring(what, count_);
+    if (c.ranks != count_ || c.chunks == 0 || (what != resharding::all_reduce && c.chunks != count_)) {
+      throw value_error("tensor_parallel", "the messages of an " + std::string{to_string(what)} + " are among " +
+                                             std::to_string(c.ranks) + " ranks, in " + std::to_string(c.chunks) +
+                                             " chunks; there are " + std::to_string(count_) + " ranks");
+    }
     const std::vector<byte_count> sizes(c.chunks, (w_.bytes(t) + c.chunks - 1) / c.chunks);
     std::vector<op_output> chunks(std::size_t{count_} * c.chunks);
     for (std::uint32_t r = 0; r < count_; ++r) {
@@ -428,7 +433,7 @@ private:
 /// The ops of a model in parts, on as many ranks as there are placements, with what has to be sent between them as ops
 /// and transfers: the messages that `messages` says, or else rings, for all-gathers, all-reduces and reduce-scatters,
 /// direct ones for all-to-alls. A tensor is brought into a layout once. Rank r's ops are called `tensor_r/…`. Throws
-/// `value_error` for other numbers of ops.
+/// `value_error` for other numbers of ops, and for messages among other numbers of ranks.
 /// Complexity: O(ranks (n + m) + messages).
 /// Source: Shoeybi et al., *Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism*,
 /// 2019.
