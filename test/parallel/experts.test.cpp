@@ -16,8 +16,7 @@
 
 #include <cstdint>
 #include <set>
-#include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace experts_test {
@@ -70,7 +69,7 @@ TEST_CASE("data_parallel: experts are there once and take the rows of all replic
     byte_count of_experts = 0; // their parameters
     for (const op_id v : ids(part.num_ops())) {
       const bool shared = how.shared.owner[v] != none;
-      expected += shared ? whole.work(v) : replicas * part.work(v);
+      expected += (shared && part.work(v) == whole.work(v) ? 1 : replicas) * part.work(v);
       of_experts += shared && part.name(v).ends_with("/weights") ? part.resident_bytes(v) : 0;
       if (!sharded || shared) {
         expected_resident += (shared ? 1 : replicas) * part.resident_bytes(v);
@@ -88,8 +87,9 @@ TEST_CASE("data_parallel: experts are there once and take the rows of all replic
         REQUIRE(made.replica[v] == how.shared.owner[from]);
         REQUIRE(g.inputs(v).size() == part.inputs(from).size());
         for (std::size_t k = 0; k < g.outputs(v).size(); ++k) {
+          const tensor_id t = *part.outputs(from).begin() + static_cast<tensor_id>(k);
           REQUIRE(g.bytes(*g.outputs(v).begin() + static_cast<tensor_id>(k)) ==
-                  whole.bytes(*whole.outputs(from).begin() + static_cast<tensor_id>(k)));
+                  (part.bytes(t) == whole.bytes(t) ? 1 : replicas) * part.bytes(t));
         }
       }
       resident += !sharded || how.shared.owner[from] != none ? g.resident_bytes(v) : 0;
@@ -117,6 +117,11 @@ TEST_CASE("data_parallel: experts are there once and take the rows of all replic
       if (joins) {
         REQUIRE(from == std::set<std::uint32_t>{0, 1});
         REQUIRE(g.inputs(v).size() == replicas);
+        byte_count bytes = 0;
+        for (const tensor_id t : g.inputs(v)) {
+          bytes += g.bytes(t);
+        }
+        REQUIRE(g.bytes(*g.outputs(v).begin()) == bytes);
       } else if (cuts || shared) {
         REQUIRE((from.empty() || from == std::set<std::uint32_t>{of_all}));
       } else if (origin != none && !is_update(g.type(v))) {
@@ -164,6 +169,34 @@ TEST_CASE("data_parallel: refuses shared ops that do not fit the step") {
     updates_only[v] = is_update(part.type(v)) ? updates_only[v] : std::uint32_t{none};
   }
   refused({&whole, updates_only});
+}
+
+TEST_CASE("data_parallel: refuses experts whose rows do not tell the batch") {
+  const auto of = [](std::uint64_t batch) { // so many experts that each takes a row
+    return zoo::switch_transformer(batch, {.layers = 2, .hidden = 16, .heads = 2, .head_size = 8, .ffn = 32,
+                                           .experts = 256, .length = 32, .vocabulary = 64});
+  };
+  const workload part = of(1), whole = of(2);
+  CHECK_THROWS_AS(parallel::data_parallel(part, each_on_its_own(part), parallel::ring_all_reduce(replicas),
+                                          {.shared = {&whole, parallel::expert_owners(part, replicas)}}),
+                  value_error);
+}
+
+TEST_CASE("expert_owners: updates are where the parameters are, and state is where its readers are") {
+  workload_builder b;
+  const auto x = b.add_op({.bytes = 64, .name = "rows"});
+  const auto weights = b.add_op({.bytes = 400, .resident_bytes = 400, .name = "expert_1/weights"});
+  const auto state = b.add_op({.bytes = 400, .resident_bytes = 400, .name = "step_0/m"});
+  const auto product = b.add_op({.work = 100, .bytes = 64, .name = "expert_1/MatMul", .type = "MatMul"});
+  const auto gradient = b.add_op({.work = 100, .bytes = 400, .name = "expert_1/MatMul_grad", .type = "MatMul"});
+  const auto update = b.add_op({.work = 100, .name = "step_0", .type = "ApplyMomentum"});
+  b.add_op({.name = "expert_0/nothing"});
+  for (const auto& [from, to] : {std::pair{x, product}, std::pair{weights, product}, std::pair{product, gradient},
+                                 std::pair{weights, update}, std::pair{state, update}, std::pair{gradient, update}}) {
+    b.add_edge(from, to);
+  }
+  const workload w = std::move(b).build();
+  CHECK(parallel::expert_owners(w, 2) == std::vector<std::uint32_t>{none, 1, 1, 1, 1, 1, 0});
 }
 
 } // namespace experts_test

@@ -510,12 +510,14 @@ def main(folder):
     split = ('zoo:resnet50_cifar10@1024', '--platform', 'hgx_a100_4gpu', '--budget', '10moves')
     auto = placed(*split)
     check('placed by data parallelism on gpu0 to gpu3, 256 of 1024 samples each' in flat(auto), f'auto: {auto[:600]}')
-    ways = auto.split('Ways to share the work\n')[1].split('\n\n')[0].split('\n')[1:]
+    ways = [w for w in auto.split('Ways to share the work\n')[1].split('\n\n')[0].split('\n')[1:] if w[:51].strip()]
     names = [w[51:] for w in ways]
     check({'4 × data', '4 × data, sharded updates', '2 × data', '4 × tensor', '2 × tensor', '2 × data, 2 × tensor',
            'each op on one device'} == set(names),
           f'ways: {names}')
-    rates = [float(w.split()[2]) for w in ways]
+    check('takes at least' in flat(auto), f'a bound for each op on one device: {ways}')
+    check('faster than one of them from a batch of' in flat(auto), f'says when it pays: {auto[-600:]}')
+    rates = [float(w.split()[2]) for w in ways if w.split()[0] != '–']
     check(rates == sorted(rates, reverse=True) and rates[0] > 1.5 * rates[-1], f'the fastest first: {rates}')
     alone = placed(*split, '--parallel', 'none')
     check('Ways to share' not in alone and 'data_0' not in alone, 'no split')
@@ -533,6 +535,17 @@ def main(folder):
     check('data parallelism' in inference and 'gradients' not in inference.split('Step time')[0], 'inference is split')
     check('several devices may also split the batch' in
           flat(placed(*split, '--plan', path('own.json'))), 'a plan of the own ops says so')
+    graph = placed(*split, '--launches', 'graph')
+    ms = re.compile(r'Step time +([0-9.]+) ms')
+    check(float(ms.search(graph)[1]) < float(ms.search(auto)[1]), f'launched as a graph: {graph[:300]}')
+    experts = ('zoo:switch_base@8x32', '--platform', 'hgx_a100_4gpu', '--budget', '10moves')
+    shared = placed(*experts, '--parallel', 'data=4,sharded,experts', '--plan', path('experts.json'))
+    check('each of 8 experts on one of them' in flat(shared) and 'Not valid' not in shared, f'experts: {shared[:600]}')
+    again = placed(*experts[:3], '--from-plan', path('experts.json'))
+    check(step.search(again)[1] == step.search(shared)[1], f'experts again: {again[:600]}')
+    check(', experts' in placed(*experts, '--parallel', 'data=4'), 'experts are tried')
+    refused(*split, '--parallel', 'data=4,experts', because='there are no experts')
+    refused(*split, '--parallel', 'data=4,experts,tensor=2', because='write nothing')
     refused(*split, '--parallel', 'tensors', because='write none, auto, data or tensor')
     refused(*split, '--parallel', 'data=1', because='at least 2')
     refused(*split, '--parallel', 'data=x', because='data=')

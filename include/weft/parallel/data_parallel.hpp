@@ -314,8 +314,8 @@ private:
     for (const op_id v : graph::topological_order(step_)) {
       for (const tensor_id t : step_.inputs(v)) {
         const op_id from = step_.producer(t);
-        const bool of_all = is_shared(from) && !has_parts(t);
-        after[v] = after[v] || (step_.bytes(t) > 0 && !is_update(step_.type(from)) && (of_all || after[from]));
+        const bool of_all = is_shared(from) ? !has_parts(t) : after[from];
+        after[v] = after[v] || (of_all && step_.bytes(t) > 0 && !is_update(step_.type(from)));
       }
     }
     return after;
