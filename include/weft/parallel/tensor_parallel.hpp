@@ -153,6 +153,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
     throw value_error("choose_splits", "there are no ranks");
   }
   constexpr double unit = 1e-12; // seconds
+  constexpr std::int64_t bytes_per_unit = 100'000; // of what takes as long, the one that holds less
   const auto& w = *m.ops;
   const detail::split_variants variants{m, ranks};
   const auto order = graph::topological_order(w);
@@ -180,12 +181,12 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
     }
     for (const auto axis : variants.of(v)) {
       const bool split = chosen_splits::in_parts(axis);
-      times.push_back(cost(costs.op(v, axis)));
       auto held = in_parts(w.resident_bytes(v), split);
       for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
         const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
         held += in_parts(w.bytes(*w.outputs(v).begin() + static_cast<tensor_id>(k)), there.what == layout::split);
       }
+      times.push_back(cost(costs.op(v, axis)) + held / bytes_per_unit);
       bytes.push_back(held);
     }
     p.add_op(times, bytes, live);
