@@ -168,6 +168,7 @@ void take_parallelism(const std::string& text, options& o) {
   o.ranks = 0;
   o.shard_updates.reset();
   o.split_experts.reset();
+  o.by_speed.reset();
   o.tensor_ranks = 0;
   if (equals == text.size()) {
     return;
@@ -188,16 +189,20 @@ void take_parallelism(const std::string& text, options& o) {
     return;
   }
   for (const auto& part : std::span{parts}.subspan(1)) {
-    const bool of_updates = part == "whole" || part == "sharded";
-    if (o.parallel == tensor || (of_updates ? o.shard_updates.has_value() : part != "experts" || o.split_experts)) {
+    auto* const what = part == "whole" || part == "sharded" ? &o.shard_updates
+                       : part == "experts"                  ? &o.split_experts
+                       : part == "by-speed"                 ? &o.by_speed
+                                                            : nullptr;
+    if (o.parallel == tensor || !what || what->has_value()) {
       throw weft::error(fmt::format("--parallel {}: after the number of devices write nothing, or for data whole or "
-                                    "sharded, and experts, or tensor=K",
+                                    "sharded, experts, by-speed, or tensor=K",
                                     weft::io::in_quotes(text)));
     }
-    (of_updates ? o.shard_updates : o.split_experts) = part != "whole";
+    *what = part != "whole";
   }
-  if (o.shard_updates && !o.split_experts) {
-    o.split_experts = false;
+  if (o.shard_updates) {
+    o.split_experts = o.split_experts.value_or(false);
+    o.by_speed = o.by_speed.value_or(false);
   }
 }
 
@@ -294,8 +299,9 @@ options parse(int argc, char** argv) {
         "a part of the batch, and gradients are all-reduced), tensor (each op is split along the axis that suits\n"
         "best, for bundled networks), data=N or tensor=N for N devices, or auto, which is what happens without\n"
         "this option: the fastest of them. After data=N, \",sharded\" lets each replica update a part of the\n"
-        "parameters, \",whole\" all of them, \",experts\" puts each expert of a mixture on one of the devices, and\n"
-        "\",tensor=K\" gives each replica K devices, which split its ops")
+        "parameters, \",whole\" all of them, \",experts\" puts each expert of a mixture on one of the devices,\n"
+        "\",by-speed\" gives larger parts to faster devices, and \",tensor=K\" gives each replica K devices, which\n"
+        "split its ops")
       ->type_name("none|auto|data[=N]|tensor[=N]");
   app
     .add_option_function<std::string>(

@@ -52,6 +52,7 @@ struct options {
   std::uint32_t tensor_ranks = 0; ///< of each replica of data parallelism that share its ops; 0: one device each
   weft::cost::launches launches = weft::cost::launches::single;
   std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
+  std::optional<bool> by_speed = {};      ///< … whether parts of the batch are as large as devices are fast
   std::optional<bool> split_experts = {}; ///< … whether each expert is on one device; none: the same
   bool parallel_given = false;
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split

@@ -15,10 +15,12 @@
 #include "weft/workload/builder.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -54,6 +56,18 @@ std::vector<device_id> alike_devices(const platform<>& p) {
     }
   }
   return best;
+}
+
+/// All accelerators, in the order of their speeds, the fastest first, if there are several, and not all alike.
+std::vector<device_id> unlike_devices(const platform<>& p) {
+  std::vector<device_id> all;
+  for (const device_id d : ids(p.num_devices())) {
+    if (hardware_kind(p, d) != device_kind::cpu) {
+      all.push_back(d);
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [&](device_id a, device_id b) { return p.speed(a) > p.speed(b); });
+  return all.size() > alike_devices(p).size() ? all : std::vector<device_id>{};
 }
 
 /// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
@@ -154,24 +168,51 @@ std::vector<placement> replicas_on(const std::vector<device_id>& devices, const 
   return replicas;
 }
 
-/// A step on these devices; null if updates are to be sharded and there are none, or experts split and there are fewer.
+/// A way to split the batch: the devices, the examples of each, and what is not on all of them.
+struct batch_split {
+  std::vector<device_id> devices = {};
+  std::vector<std::uint64_t> examples = {};
+  bool shard_updates = false;
+  bool split_experts = false;
+  bool by_speed = false; ///< parts are of several sizes
+};
+
+/// As many examples for each device.
+batch_split even_split(const std::vector<device_id>& devices, std::uint64_t batch, bool shard_updates,
+                       bool split_experts) {
+  return {devices, std::vector<std::uint64_t>(devices.size(), batch / devices.size()), shard_updates, split_experts};
+}
+
+/// A step made of such a split; null if updates are to be sharded and there are none, or experts split and there are
+/// fewer.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
-                                         const std::vector<device_id>& devices, bool shard_updates,
-                                         bool split_experts, const cost::efficiency_table& table) {
-  const auto ranks = devices.size();
-  const auto batch = whole.batch;
+                                         const batch_split& split, const cost::efficiency_table& table) {
+  const auto ranks = split.devices.size();
   auto step = std::make_unique<parallel_step>();
-  step->in = tool::load_with_batch(o.model, o.modelling, batch / ranks);
+  step->in = tool::load_with_batch(o.model, o.modelling, split.examples.front());
   step->in.name = whole.name;
   const auto& one = step->in.model.ops;
   if (total_work(one) > 0.95 * total_work(whole.model.ops)) {
     throw error("it does as much work as the whole one; the model's batch is fixed");
   }
-  const auto replicas = replicas_on(devices, one, target.devices);
-  parallel::data_parallel_options how{.shard_updates = shard_updates,
+  std::map<std::uint64_t, tool::input> others; // by examples
+  std::vector<const workload*> steps;
+  for (const auto examples : split.examples) {
+    if (examples == split.examples.front()) {
+      steps.push_back(&one);
+      continue;
+    }
+    auto& other = others[examples];
+    if (other.batch == 0) {
+      other = tool::load_with_batch(o.model, o.modelling, examples);
+    }
+    steps.push_back(&other.model.ops);
+  }
+  const auto replicas = replicas_on(split.devices, one, target.devices);
+  parallel::data_parallel_options how{.shard_updates = split.shard_updates,
                                       .element_bytes = element_bytes(o, step->in.model)};
-  const auto experts = split_experts ? parallel::count_experts(one) : 0;
-  if (split_experts) {
+  const auto experts = split.split_experts ? parallel::count_experts(one) : 0;
+  if (split.split_experts) {
     if (experts < ranks) {
       return nullptr;
     }
@@ -186,30 +227,35 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       throw error(fmt::format("it changes its variables by ops of type {}, of which nobody knows what is a gradient",
                               type));
     }
-    if (shard_updates) {
+    if (split.shard_updates) {
       return nullptr;
     }
   }
   const auto all_reduce =
-    parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), target.devices, devices, o.contention,
-                                shard_updates);
-  auto made = parallel::data_parallel(one, replicas, all_reduce.messages, how);
-  step->how = shard_batch(target, step->in, devices, shard_updates, how.shared.owner);
+    parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), target.devices, split.devices, o.contention,
+                                split.shard_updates);
+  auto made = parallel::data_parallel(steps, replicas, all_reduce.messages, how);
+  step->how = shard_batch(target, step->in, split.devices, split.shard_updates, how.shared.owner);
+  step->how.value.batch = split.by_speed ? 0 : whole.batch; // runtimes know equal parts only
   step->in.model.ops = std::move(made.graph);
   run_step(o, target, table, std::move(made.where), *step);
   auto& a = step->found;
-  step->spec = fmt::format("data={},{}{}", ranks, shard_updates ? "sharded" : "whole", split_experts ? ",experts" : "");
-  a.strategy = fmt::format("data parallelism on {}, {} of {} samples each", range_of(target.devices, devices),
-                           batch / ranks, batch);
-  if (split_experts) {
+  step->spec = fmt::format("data={},{}{}{}", ranks, split.shard_updates ? "sharded" : "whole",
+                           split.split_experts ? ",experts" : "", split.by_speed ? ",by-speed" : "");
+  a.strategy = fmt::format("data parallelism on {}, {} of {} samples{}", range_of(target.devices, split.devices),
+                           split.by_speed ? fmt::format("{}", fmt::join(split.examples, " + "))
+                                          : std::to_string(split.examples.front()),
+                           whole.batch, split.by_speed ? "" : " each");
+  if (split.split_experts) {
     a.strategy += fmt::format("; each of {} experts on one of them", experts);
   }
   if (made.buckets.empty()) {
     a.strategy += "; nothing is trained, so nothing is summed up";
   } else {
     a.strategy += fmt::format("; {} of gradients {} in {} bucket{} ({})", readable_bytes(made.gradient_bytes),
-                              shard_updates ? "reduced and parameters gathered" : "all-reduced", made.buckets.size(),
-                              made.buckets.size() == 1 ? "" : "s", to_string(all_reduce.algorithm));
+                              split.shard_updates ? "reduced and parameters gathered" : "all-reduced",
+                              made.buckets.size(), made.buckets.size() == 1 ? "" : "s",
+                              to_string(all_reduce.algorithm));
   }
   return step;
 }
@@ -340,7 +386,7 @@ void sort(std::vector<report::way>& ways) {
 } // namespace
 
 std::string why_not_split(const options& o, const tool::target& target, const tool::input& in) {
-  if (alike_devices(target.devices).size() < 2) {
+  if (alike_devices(target.devices).size() < 2 && unlike_devices(target.devices).empty()) {
     return "the platform has no two devices that are alike";
   }
   if (!in.model.seconds.empty() || !o.modelling.profile.empty() || in.model.unit != work_unit::flop) {
@@ -374,12 +420,13 @@ double seconds_alone(const options& o, const tool::target& target, const tool::i
 /// The smallest batch, with 1, 2, 4 … examples on each device, of which the step is faster on all of them than on one;
 /// 0 if none below that of the model is.
 std::uint64_t least_batch_that_pays(const options& o, const tool::target& target, const tool::input& in,
-                                    const std::vector<device_id>& devices, bool shard_updates, bool split_experts,
-                                    const cost::efficiency_table& table) {
+                                    const batch_split& split, const cost::efficiency_table& table) {
+  const auto& devices = split.devices;
   for (std::uint64_t batch = devices.size(); batch < in.batch; batch *= 2) {
     try {
       const auto whole = tool::load_with_batch(o.model, o.modelling, batch);
-      const auto step = make_step(o, target, whole, devices, shard_updates, split_experts, table);
+      const auto step =
+        make_step(o, target, whole, even_split(devices, batch, split.shard_updates, split.split_experts), table);
       if (step && step->found.run.makespan < seconds_alone(o, target, whole, devices.front(), table)) {
         return batch;
       }
@@ -412,6 +459,69 @@ void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, con
   all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
   if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
     all.best = std::move(step);
+  }
+}
+
+/// The batch in parts that take each device as long, nearly: example by example to the one that would be done first.
+/// Those without any are left out.
+batch_split split_by_speed(const options& o, const tool::target& target, const tool::input& in,
+                           const std::vector<device_id>& devices, const cost::efficiency_table& table) {
+  std::vector<double> seconds; // of an example
+  for (const device_id d : devices) {
+    seconds.push_back(seconds_alone(o, target, in, d, table) / static_cast<double>(in.batch));
+  }
+  std::vector<std::uint64_t> examples(devices.size(), 0);
+  const auto done = [&](std::size_t i) { return static_cast<double>(examples[i] + 1) * seconds[i]; };
+  for (std::uint64_t k = 0; k < in.batch; ++k) {
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < devices.size(); ++i) {
+      first = done(i) < done(first) ? i : first;
+    }
+    ++examples[first];
+  }
+  batch_split split{.by_speed = true};
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (examples[i] > 0) {
+      split.devices.push_back(devices[i]);
+      split.examples.push_back(examples[i]);
+    }
+  }
+  return split;
+}
+
+/// Splits the batch among all accelerators, if they differ, as fits their speeds.
+void split_batch_by_speed(const options& o, const tool::target& target, const tool::input& in,
+                          const cost::efficiency_table& table, const std::function<void(const std::string&)>& on_stage,
+                          parallel_answer& all) {
+  const auto devices = unlike_devices(target.devices);
+  const bool asked = o.by_speed && *o.by_speed;
+  if (devices.empty() || (o.by_speed && !asked) || (o.split_experts && *o.split_experts)) {
+    all.why_not = asked ? "all accelerators are alike" : all.why_not;
+    return;
+  }
+  auto split = split_by_speed(o, target, in, devices, table);
+  if (split.devices.size() < 2 || (o.ranks != 0 && o.ranks != split.devices.size())) {
+    all.why_not = asked ? fmt::format("by speed, the batch is split among {} devices", split.devices.size())
+                        : all.why_not;
+    return;
+  }
+  on_stage("splitting the batch by speed");
+  bool fits = false;
+  for (const bool sharded : {false, true}) {
+    if (o.shard_updates ? *o.shard_updates != sharded : fits) {
+      continue;
+    }
+    split.shard_updates = sharded;
+    try {
+      if (auto step = make_step(o, target, in, split, table)) {
+        fits = step->found.found;
+        keep_best(std::move(step),
+                  fmt::format("{} × data by speed{}", split.devices.size(), sharded ? ", sharded" : ""), in, all);
+      }
+    } catch (const error& e) { // such as a model whose batch is fixed
+      all.why_not = e.what();
+      return;
+    }
   }
 }
 
@@ -456,9 +566,10 @@ void split_batch(const options& o, const tool::target& target, const tool::input
           (o.split_experts ? *o.split_experts != experts : experts && num_experts < ranks)) {
         continue;
       }
+      const auto split = even_split(some, in.batch, sharded, experts);
       std::unique_ptr<parallel_step> step;
       try {
-        step = make_step(o, target, in, some, sharded, experts, table);
+        step = make_step(o, target, in, split, table);
       } catch (const error& e) { // such as a model whose batch is fixed
         if (experts && !o.split_experts) {
           continue;
@@ -479,9 +590,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
                                       : ""),
                 in, all);
       if (all.best.get() != best && !is_hopeless.is_large(ranks)) {
-        least_batch = [&, some, sharded = sharded, experts = experts] {
-          return least_batch_that_pays(o, target, in, some, sharded, experts, table);
-        };
+        least_batch = [&, split] { return least_batch_that_pays(o, target, in, split, table); };
       }
     }
     first = false;
@@ -571,7 +680,12 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
   const auto devices = alike_devices(target.devices);
   const bool mixed = o.parallel == data && o.tensor_ranks != 0;
   if ((o.parallel == data && !mixed) || o.parallel == automatic) {
-    split_batch(o, target, in, devices, table, on_stage, all);
+    if (why_not_split(o, target, in).empty()) {
+      split_batch_by_speed(o, target, in, table, on_stage, all);
+    }
+    if (!(o.by_speed && *o.by_speed)) {
+      split_batch(o, target, in, devices, table, on_stage, all);
+    }
   }
   if ((o.parallel == tensor || mixed) && devices.size() < 2) {
     all.why_not = "the platform has no two devices that are alike";

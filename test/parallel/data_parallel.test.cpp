@@ -307,6 +307,38 @@ TEST_CASE("data_parallel: sharded updates hold a part of the state, and gather a
                   value_error);
 }
 
+TEST_CASE("data_parallel: replicas may have parts of the batch of several sizes") {
+  const workload large = zoo::make("mnist_conv@8"), small = zoo::make("mnist_conv@2");
+  const std::vector<const workload*> steps{&large, &small, &small};
+  for (const bool sharded : {false, true}) {
+    const auto made = parallel::data_parallel(steps, each_on_its_own(large, 3), parallel::ring_all_reduce(3),
+                                              {.shard_updates = sharded});
+    const auto even = parallel::data_parallel(small, each_on_its_own(small, 3), parallel::ring_all_reduce(3),
+                                              {.shard_updates = sharded});
+    REQUIRE(made.graph.num_ops() == even.graph.num_ops());
+    CHECK(made.gradient_bytes == even.gradient_bytes);
+    for (const op_id v : ids(made.graph.num_ops())) {
+      const op_id from = made.origin[v];
+      REQUIRE(from == even.origin[v]);
+      if (from == none || made.replica[v] > 0) { // collectives are the same, and so are the small parts
+        REQUIRE(made.graph.work(v) == even.graph.work(v));
+        continue;
+      }
+      REQUIRE(made.graph.work(v) * small.work(from) == doctest::Approx(even.graph.work(v) * large.work(from)));
+      for (std::size_t k = 0; k < large.outputs(from).size(); ++k) {
+        REQUIRE(made.graph.bytes(*made.graph.outputs(v).begin() + static_cast<tensor_id>(k)) ==
+                large.bytes(*large.outputs(from).begin() + static_cast<tensor_id>(k)));
+      }
+    }
+  }
+  const workload other = zoo::make("lstm@2");
+  const std::vector<const workload*> unlike{&large, &other};
+  CHECK_THROWS_AS(parallel::data_parallel(unlike, each_on_its_own(large, 2), parallel::ring_all_reduce(2)),
+                  value_error);
+  const std::vector<const workload*> two{&large, &small};
+  CHECK_THROWS_AS(parallel::data_parallel(two, each_on_its_own(large, 3), parallel::ring_all_reduce(3)), value_error);
+}
+
 TEST_CASE("data_parallel: refuses what does not fit together") {
   const workload step = zoo::make("mnist_conv@8");
   auto where = each_on_its_own(step, 2);

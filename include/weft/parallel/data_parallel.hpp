@@ -79,14 +79,29 @@ template <named_workload Workload>
 replicated_workload data_parallel(const Workload& step, const std::vector<placement>& replicas,
                                   const collective& all_reduce, const data_parallel_options& o = {});
 
+/// The same with a part of the batch of another size for each replica: `steps` has the same ops for each, in their
+/// order. Throws `value_error` also if it has not.
+template <named_workload Workload>
+replicated_workload data_parallel(const std::vector<const Workload*>& steps, const std::vector<placement>& replicas,
+                                  const collective& all_reduce, const data_parallel_options& o = {});
+
 namespace detail {
 
 template <class Workload>
 class data_parallel_builder {
 public:
-  data_parallel_builder(const Workload& step, const std::vector<placement>& replicas, const collective& all_reduce,
-                        const data_parallel_options& o)
-      : step_{step}, replicas_{replicas}, all_reduce_{all_reduce}, o_{o} {
+  data_parallel_builder(const std::vector<const Workload*>& steps, const std::vector<placement>& replicas,
+                        const collective& all_reduce, const data_parallel_options& o)
+      : steps_{steps}, step_{*steps.front()}, replicas_{replicas}, all_reduce_{all_reduce}, o_{o} {
+    if (steps.size() != replicas.size()) {
+      throw value_error("data_parallel", std::to_string(steps.size()) + " steps for " +
+                                           std::to_string(replicas.size()) + " replicas");
+    }
+    for (const auto* step : steps) {
+      if (!has_ops_of(*step)) {
+        throw value_error("data_parallel", "the steps of replicas have other ops than each other");
+      }
+    }
     if (replicas.size() != all_reduce.ranks) {
       throw value_error("data_parallel", std::to_string(replicas.size()) + " replicas for an all-reduce among " +
                                            std::to_string(all_reduce.ranks));
@@ -100,9 +115,9 @@ public:
       }
     }
     for (const auto& where : replicas) {
-      if (where.size() != step.num_ops()) {
+      if (where.size() != step_.num_ops()) {
         throw value_error("data_parallel", "a placement of " + std::to_string(where.size()) + " ops for a step of " +
-                                             std::to_string(step.num_ops()));
+                                             std::to_string(step_.num_ops()));
       }
     }
     check_shared();
@@ -152,10 +167,33 @@ private:
   /// Whether a tensor grows with the batch, so that each replica has a part of it.
   bool has_parts(tensor_id t) const { return is_with_shared() && o_.shared.whole->bytes(t) != step_.bytes(t); }
   bool is_with_shared() const { return !o_.shared.owner.empty(); }
-  byte_count bytes_of_all(tensor_id t) const { return step_.bytes(t) * (has_parts(t) ? replicas_.size() : 1); }
-  double work_of(op_id v) const {
-    const bool of_rows = is_shared(v) && o_.shared.whole->work(v) != step_.work(v);
-    return step_.work(v) * (of_rows ? static_cast<double>(replicas_.size()) : 1);
+  byte_count bytes_of_all(tensor_id t) const {
+    byte_count sum = 0;
+    for (const auto* step : steps_) {
+      sum += step->bytes(t);
+    }
+    return has_parts(t) ? sum : step_.bytes(t);
+  }
+  /// The work of replica r's copy.
+  double work_of(std::uint32_t r, op_id v) const {
+    if (!is_shared(v) || o_.shared.whole->work(v) == step_.work(v)) {
+      return steps_[r]->work(v);
+    }
+    double sum = 0;
+    for (const auto* step : steps_) {
+      sum += step->work(v);
+    }
+    return sum;
+  }
+
+  /// Whether a step has the same ops, of which only the sizes may be others.
+  template <class Other>
+  bool has_ops_of(const Other& other) const {
+    bool same = other.num_ops() == step_.num_ops() && other.num_tensors() == step_.num_tensors();
+    for (op_id v = 0; same && v < step_.num_ops(); ++v) {
+      same = other.type(v) == step_.type(v) && other.outputs(v).size() == step_.outputs(v).size();
+    }
+    return same;
   }
 
   void check_shared() const {
@@ -166,16 +204,13 @@ private:
       return value_error("data_parallel", std::string{"shared ops: "} + problem);
     };
     const auto* whole = o_.shared.whole;
-    bool same = whole && whole->num_ops() == step_.num_ops() && whole->num_tensors() == step_.num_tensors() &&
-                o_.shared.owner.size() == step_.num_ops();
-    for (op_id v = 0; same && v < step_.num_ops(); ++v) {
-      same = whole->type(v) == step_.type(v) && whole->outputs(v).size() == step_.outputs(v).size();
+    if (!whole || o_.shared.owner.size() != step_.num_ops() || !has_ops_of(*whole)) {
+      throw refuse("the step with another batch has other ops");
+    }
+    for (const op_id v : ids(step_.num_ops())) {
       if (is_shared(v) && owner_of(v) >= replicas_.size()) {
         throw refuse("one belongs to a replica that there is not");
       }
-    }
-    if (!same) {
-      throw refuse("the step with another batch has other ops");
     }
     std::vector<bool> of_batch(step_.num_ops(), false); // follows from something that grows
     for (const op_id v : graph::topological_order(step_)) {
@@ -208,14 +243,14 @@ private:
         copy_.push_back(none);
         continue;
       }
-      const op_id made = b_.add_op({.work = work_of(v) * part,
-                                    .resident_bytes = part_of(step_.resident_bytes(v), part),
+      const op_id made = b_.add_op({.work = work_of(r, v) * part,
+                                    .resident_bytes = part_of(steps_[r]->resident_bytes(v), part),
                                     .kinds = step_.kinds(v),
                                     .name = name_of(r, std::string{step_.name(v)}),
                                     .type = std::string{step_.type(v)}});
       copy_.push_back(made);
       for (const tensor_id t : step_.outputs(v)) {
-        b_.add_output(made, is_shared(v) ? bytes_of_all(t) : step_.bytes(t));
+        b_.add_output(made, is_shared(v) ? bytes_of_all(t) : steps_[r]->bytes(t));
       }
       if (const auto g = step_.group(v); g != none) {
         first[g] == none ? void(first[g] = made) : b_.colocate(first[g], made);
@@ -533,13 +568,14 @@ private:
       note(owner_of(v), replicas_[owner_of(v)][v], none);
       b_.add_edge(whole.op, made, whole.output);
       for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        b_.add_output(made, step_.bytes(t));
+        b_.add_output(made, steps_[r]->bytes(t));
       }
     }
     return made;
   }
 
-  const Workload& step_;
+  const std::vector<const Workload*>& steps_; ///< by replica
+  const Workload& step_;                      ///< of the first one, for what all have in common
   const std::vector<placement>& replicas_;
   const collective& all_reduce_;
   const data_parallel_options& o_;
@@ -558,9 +594,18 @@ private:
 } // namespace detail
 
 template <named_workload Workload>
+replicated_workload data_parallel(const std::vector<const Workload*>& steps, const std::vector<placement>& replicas,
+                                  const collective& all_reduce, const data_parallel_options& o) {
+  if (steps.empty()) {
+    throw value_error("data_parallel", "there are no replicas");
+  }
+  return detail::data_parallel_builder<Workload>{steps, replicas, all_reduce, o}.make();
+}
+
+template <named_workload Workload>
 replicated_workload data_parallel(const Workload& step, const std::vector<placement>& replicas,
                                   const collective& all_reduce, const data_parallel_options& o) {
-  return detail::data_parallel_builder<Workload>{step, replicas, all_reduce, o}.make();
+  return data_parallel(std::vector<const Workload*>(replicas.size(), &step), replicas, all_reduce, o);
 }
 
 } // namespace weft::parallel

@@ -179,7 +179,7 @@ inline void write_ways(std::ostream& out, const placed_model& m) {
     found = found || own;
     out << "<tr" << (own ? " class=\"best\"" : w.status.empty() ? "" : " class=\"failed\"") << "><th scope=\"row\">"
         << escape_html(w.name) << (own ? " <span class=\"badge\">this plan</span>" : "") << "</th><td class=\"bar\">"
-        << "<i style=\"width:" << fixed(longest > 0 ? 100 * w.step_seconds / longest : 0, 1) << "%\"></i></td>";
+        << "<i style=\"width:" << fixed(w.step_seconds > 0 ? 100 * w.step_seconds / longest : 0, 1) << "%\"></i></td>";
     write_number(out, w.step_seconds, duration(w.step_seconds));
     write_number(out, w.samples_per_second, three_digits(w.samples_per_second));
     write_number(out, w.peak_memory, amount(w.peak_memory));
