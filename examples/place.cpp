@@ -120,8 +120,12 @@ tool::target target_of(const options& o) {
   if (o.modelling.numbers) {
     target.devices = target.devices.with(*o.modelling.numbers);
   }
+  const auto kinds = target.devices.devices();
+  const bool captures = o.launches == weft::cost::launches::graph &&
+                        std::any_of(kinds.begin(), kinds.end(),
+                                    [](const weft::device& d) { return d.kind != weft::device_kind::cpu; });
   target.devices = target.devices.changed([&](weft::device& d) {
-    if (o.launches == weft::cost::launches::graph) {
+    if (captures) {
       d.send_overhead = std::min(d.send_overhead, weft::cost::graph_launch);
     }
     const bool limited = d.memory_capacity != std::numeric_limits<weft::byte_count>::max();

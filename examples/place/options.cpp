@@ -169,6 +169,7 @@ void take_parallelism(const std::string& text, options& o) {
   o.shard_updates.reset();
   o.split_experts.reset();
   o.by_speed.reset();
+  o.examples.clear();
   o.tensor_ranks = 0;
   if (equals == text.size()) {
     return;
@@ -188,7 +189,14 @@ void take_parallelism(const std::string& text, options& o) {
     }
     return;
   }
-  for (const auto& part : std::span{parts}.subspan(1)) {
+  constexpr std::string_view with_examples = "by-speed=";
+  for (std::string_view part : std::span{parts}.subspan(1)) {
+    if (part.starts_with(with_examples)) {
+      for (const auto& examples : weft::io::split(part.substr(with_examples.size()), '+')) {
+        o.examples.push_back(weft::io::parse_number<std::uint64_t>(examples, "--parallel by-speed=", fail));
+      }
+      part = "by-speed";
+    }
     auto* const what = part == "whole" || part == "sharded" ? &o.shard_updates
                        : part == "experts"                  ? &o.split_experts
                        : part == "by-speed"                 ? &o.by_speed
@@ -199,6 +207,13 @@ void take_parallelism(const std::string& text, options& o) {
                                     weft::io::in_quotes(text)));
     }
     *what = part != "whole";
+  }
+  if (o.by_speed && o.split_experts) {
+    throw weft::error("--parallel: experts are split among devices that are alike; leave by-speed out");
+  }
+  if (!o.examples.empty() && (o.examples.size() != o.ranks || std::find(o.examples.begin(), o.examples.end(), 0u) !=
+                                                                o.examples.end())) {
+    throw weft::error("--parallel data=N,by-speed=…: give N numbers of samples above 0, as in by-speed=169+87");
   }
   if (o.shard_updates) {
     o.split_experts = o.split_experts.value_or(false);

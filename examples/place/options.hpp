@@ -53,6 +53,7 @@ struct options {
   weft::cost::launches launches = weft::cost::launches::single;
   std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
   std::optional<bool> by_speed = {};      ///< … whether parts of the batch are as large as devices are fast
+  std::vector<std::uint64_t> examples = {}; ///< … those parts, if they are given
   std::optional<bool> split_experts = {}; ///< … whether each expert is on one device; none: the same
   bool parallel_given = false;
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split

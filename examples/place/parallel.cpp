@@ -21,6 +21,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -58,16 +59,21 @@ std::vector<device_id> alike_devices(const platform<>& p) {
   return best;
 }
 
-/// All accelerators, in the order of their speeds, the fastest first, if there are several, and not all alike.
-std::vector<device_id> unlike_devices(const platform<>& p) {
+/// So many of the fastest accelerators (0: all), if there are several in all, and they are not all alike.
+std::vector<device_id> unlike_devices(const platform<>& p, std::size_t count = 0) {
   std::vector<device_id> all;
   for (const device_id d : ids(p.num_devices())) {
     if (hardware_kind(p, d) != device_kind::cpu) {
       all.push_back(d);
     }
   }
+  if (all.size() <= alike_devices(p).size()) {
+    return {};
+  }
   std::stable_sort(all.begin(), all.end(), [&](device_id a, device_id b) { return p.speed(a) > p.speed(b); });
-  return all.size() > alike_devices(p).size() ? all : std::vector<device_id>{};
+  all.resize(count == 0 ? all.size() : std::min(count, all.size()));
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 /// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
@@ -104,7 +110,14 @@ double bytes_sent(const problem& p, const trace& run) {
 }
 
 std::string range_of(const platform<>& p, const std::vector<device_id>& devices) {
-  return fmt::format("{} to {}", report::device_name(p, devices.front()), report::device_name(p, devices.back()));
+  if (devices.back() - devices.front() + 1 == devices.size()) {
+    return fmt::format("{} to {}", report::device_name(p, devices.front()), report::device_name(p, devices.back()));
+  }
+  std::string names;
+  for (const device_id d : devices) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", report::device_name(p, d));
+  }
+  return names;
 }
 
 /// The type of an op that changes a variable in a way of its own; empty if there is none.
@@ -236,12 +249,14 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
                                 split.shard_updates);
   auto made = parallel::data_parallel(steps, replicas, all_reduce.messages, how);
   step->how = shard_batch(target, step->in, split.devices, split.shard_updates, how.shared.owner);
-  step->how.value.batch = split.by_speed ? 0 : whole.batch; // runtimes know equal parts only
+  step->how.value.batch = whole.batch;
+  step->how.value.examples = split.by_speed ? split.examples : std::vector<std::uint64_t>{};
   step->in.model.ops = std::move(made.graph);
   run_step(o, target, table, std::move(made.where), *step);
   auto& a = step->found;
   step->spec = fmt::format("data={},{}{}{}", ranks, split.shard_updates ? "sharded" : "whole",
-                           split.split_experts ? ",experts" : "", split.by_speed ? ",by-speed" : "");
+                           split.split_experts ? ",experts" : "",
+                           split.by_speed ? fmt::format(",by-speed={}", fmt::join(split.examples, "+")) : "");
   a.strategy = fmt::format("data parallelism on {}, {} of {} samples{}", range_of(target.devices, split.devices),
                            split.by_speed ? fmt::format("{}", fmt::join(split.examples, " + "))
                                           : std::to_string(split.examples.front()),
@@ -311,7 +326,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
        },
        .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
        .capacity = capacity},
-      {.budget = {.moves = 2000, .seconds = o.budget.seconds}, .jobs = o.jobs, .seed = o.seed});
+      {.budget = {.moves = 2000}, .jobs = o.jobs}); // without a clock or seed, so that a plan can be made again
     if (!again.found) {
       break;
     }
@@ -427,7 +442,8 @@ std::uint64_t least_batch_that_pays(const options& o, const tool::target& target
       const auto whole = tool::load_with_batch(o.model, o.modelling, batch);
       const auto step =
         make_step(o, target, whole, even_split(devices, batch, split.shard_updates, split.split_experts), table);
-      if (step && step->found.run.makespan < seconds_alone(o, target, whole, devices.front(), table)) {
+      const double alone = seconds_alone(o, target, whole, devices.front(), table);
+      if (step && step->found.found && step->found.run.makespan < alone) {
         return batch;
       }
     } catch (const error&) { // most of its work does not depend on the batch
@@ -489,20 +505,36 @@ batch_split split_by_speed(const options& o, const tool::target& target, const t
   return split;
 }
 
+constexpr const char* nothing_updated = "nothing is updated, so that no updates can be sharded";
+
 /// Splits the batch among all accelerators, if they differ, as fits their speeds.
 void split_batch_by_speed(const options& o, const tool::target& target, const tool::input& in,
                           const cost::efficiency_table& table, const std::function<void(const std::string&)>& on_stage,
                           parallel_answer& all) {
-  const auto devices = unlike_devices(target.devices);
   const bool asked = o.by_speed && *o.by_speed;
-  if (devices.empty() || (o.by_speed && !asked) || (o.split_experts && *o.split_experts)) {
-    all.why_not = asked ? "all accelerators are alike" : all.why_not;
+  if ((o.by_speed && !asked) || (o.split_experts && *o.split_experts)) {
+    return;
+  }
+  const auto devices = unlike_devices(target.devices, o.ranks);
+  if (devices.size() < 2 || devices.size() < o.ranks) {
+    all.why_not = !asked            ? all.why_not
+                  : devices.empty() ? "there are no accelerators that differ"
+                                    : fmt::format("there are {} accelerators", devices.size());
     return;
   }
   auto split = split_by_speed(o, target, in, devices, table);
+  if (!o.examples.empty()) {
+    split = {.devices = devices, .examples = o.examples, .by_speed = true};
+    if (std::accumulate(o.examples.begin(), o.examples.end(), std::uint64_t{0}) != in.batch) {
+      all.why_not = fmt::format("by-speed={} are not the {} samples of the batch", fmt::join(o.examples, "+"),
+                                in.batch);
+      return;
+    }
+  }
   if (split.devices.size() < 2 || (o.ranks != 0 && o.ranks != split.devices.size())) {
-    all.why_not = asked ? fmt::format("by speed, the batch is split among {} devices", split.devices.size())
-                        : all.why_not;
+    all.why_not = fmt::format("by their speeds, {} would get all samples",
+                              split.devices.size() < 2 ? "one device"
+                                                       : fmt::format("{} devices", split.devices.size()));
     return;
   }
   on_stage("splitting the batch by speed");
@@ -517,6 +549,8 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
         fits = step->found.found;
         keep_best(std::move(step),
                   fmt::format("{} × data by speed{}", split.devices.size(), sharded ? ", sharded" : ""), in, all);
+      } else if (o.shard_updates) {
+        all.why_not = nothing_updated;
       }
     } catch (const error& e) { // such as a model whose batch is fixed
       all.why_not = e.what();
@@ -529,10 +563,6 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
 void split_batch(const options& o, const tool::target& target, const tool::input& in,
                  const std::vector<device_id>& devices, const cost::efficiency_table& table,
                  const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
-  all.why_not = why_not_split(o, target, in);
-  if (!all.why_not.empty()) {
-    return;
-  }
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
   // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
   struct {
@@ -561,7 +591,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     for (const auto& [sharded, experts] :
          {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
       auto& kind = fits[experts];
-      const bool is_worthwhile = kind.sharded && (sharded ? first || !kind.whole : kind.whole); // much the same time
+      const bool is_worthwhile = kind.sharded && (sharded ? first || !kind.whole : kind.whole);
       if ((o.shard_updates ? *o.shard_updates != sharded : !is_worthwhile) ||
           (o.split_experts ? *o.split_experts != experts : experts && num_experts < ranks)) {
         continue;
@@ -579,6 +609,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
       }
       if (!step) { // nothing is updated
         kind.sharded = kind.whole;
+        all.why_not = o.shard_updates ? nothing_updated : all.why_not;
         continue;
       }
       (sharded ? kind.sharded : kind.whole) = step->found.found;
@@ -680,10 +711,11 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
   const auto devices = alike_devices(target.devices);
   const bool mixed = o.parallel == data && o.tensor_ranks != 0;
   if ((o.parallel == data && !mixed) || o.parallel == automatic) {
-    if (why_not_split(o, target, in).empty()) {
+    all.why_not = why_not_split(o, target, in);
+    if (all.why_not.empty()) {
       split_batch_by_speed(o, target, in, table, on_stage, all);
     }
-    if (!(o.by_speed && *o.by_speed)) {
+    if (all.why_not.empty() && devices.size() > 1 && !(o.by_speed && *o.by_speed)) {
       split_batch(o, target, in, devices, table, on_stage, all);
     }
   }

@@ -172,10 +172,13 @@ solve::best_options budget_of(const options& o, const progress_callback& on_prog
 /// this is what was asked for.
 answer from(const options& o, const problem& p, solve::best_result r, contention_model made_for, std::string strategy) {
   answer a{.found = true, .plan = std::move(r.plan), .bound = r.bound, .strategy = std::move(strategy)};
-  if (a.plan.order.empty() || o.contention != made_for) {
+  if (o.contention != made_for) {
     follow(o, p, a);
   } else {
     a.run = std::move(r.record);
+    if (a.plan.order.empty()) {
+      a.plan = simulate::plan_of(p, a.run);
+    }
   }
   // What was not limited by the clock is told without times, so that the same command prints the same.
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();

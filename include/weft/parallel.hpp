@@ -10,6 +10,7 @@
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/experts.hpp"
 #include "weft/parallel/gradients.hpp"
+#include "weft/parallel/micro_batches.hpp"
 #include "weft/parallel/parallel_workload.hpp"
 #include "weft/parallel/resharding.hpp"
 #include "weft/parallel/sharding.hpp"

@@ -235,6 +235,9 @@ input load(const std::string& spec, const model_options& o) {
         "--times, --shape, --dim, --fetch, --parameters, --signature, --tags, --trips and --keep-functions are "
         "for model files; a bundled network has none");
     }
+    if (o.cache && spec.ends_with(":decode")) {
+      throw error("--kv-cache: '" + spec + "' has a cache already, of as many tokens as its sequences");
+    }
     if (o.train && spec.ends_with(":decode")) {
       throw error("--train: '" + spec + "' makes one token with a cache; a forward pass to train is " +
                   spec.substr(0, spec.find(':', zoo_prefix.size())) + ":inference");

@@ -89,8 +89,8 @@ inline std::string vllm_options(const parallel::sharding& s) {
 } // namespace detail
 
 /// Writes a sharding: the mesh, the parameters, and the same for JAX and PyTorch; options for Megatron-LM and DeepSpeed
-/// if the model is trained, for vLLM if it is not. JAX and PyTorch have no words for a parameter that one device has.
-/// Complexity: linear in dimensions of parameters.
+/// if the model is trained, for vLLM if it is not, unless replicas differ in their examples. JAX and PyTorch have no
+/// words for a parameter that one device has. Complexity: linear in dimensions of parameters.
 inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, const sharding_names& names) {
   using json = nlohmann::ordered_json;
   const auto& mesh = s.mesh;
@@ -122,6 +122,9 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
   if (s.batch != 0) {
     write("batch", s.batch);
   }
+  if (!s.examples.empty()) {
+    write("examples", s.examples);
+  }
   write("zero_stage", s.zero_stage);
   write("mesh", {{"axes", axes}, {"devices", devices}});
   out << ",\n  \"parameters\": [";
@@ -151,6 +154,10 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
       << detail::one_line({{"mesh_shape", shape}, {"mesh_dim_names", axis_names}})
       << ",\n    \"placements\": {";
   write_texts(dtensor_placements);
+  if (!s.examples.empty()) {
+    out << "\n}\n"; // runtimes give all replicas as many
+    return;
+  }
   if (s.trains) {
     write("megatron", {{"world_size", mesh.devices.size()}, {"arguments", detail::megatron_options(s)}});
     write("deepspeed", detail::deepspeed_config(s));

@@ -51,6 +51,7 @@ struct sharding {
   device_mesh mesh = {};
   std::vector<sharded_parameter> parameters = {};
   std::uint64_t batch = 0;      ///< examples of a step, of all replicas; 0: not known
+  std::vector<std::uint64_t> examples = {}; ///< … by replica, if they do not have as many each
   bool trains = false;          ///< whether parameters are updated
   std::uint32_t zero_stage = 0; ///< of ZeRO: 2 if replicas update parts of the parameters, else 0
 

@@ -63,7 +63,9 @@ inline std::string mesh_sentence(const parallel::sharding& s, const std::vector<
     text += (text.empty() ? "" : ", ") + std::to_string(a.size) + " × " + a.name;
   }
   if (!s.mesh.devices.empty()) {
-    text += " on " + devices[s.mesh.devices.front()] + " to " + devices[s.mesh.devices.back()];
+    const auto [first, last] = std::minmax_element(s.mesh.devices.begin(), s.mesh.devices.end());
+    text += *last - *first + 1 == s.mesh.devices.size() ? " on " + devices[*first] + " to " + devices[*last]
+                                                        : " on " + std::to_string(s.mesh.devices.size()) + " devices";
   }
   byte_count all = 0, held = 0;
   std::vector<byte_count> owned(s.mesh.axes.empty() ? 1 : s.mesh.axes.front().size, 0);

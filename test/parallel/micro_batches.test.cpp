@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/parallel/micro_batches.hpp"
+
+#include "weft/cost/linear.hpp"
+#include "weft/platform/links.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/validate/validate.hpp"
+#include "weft/workload/zoo.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace micro_batches_test {
+
+using namespace weft;
+
+/// By tensor: how much of each micro-batch is in it.
+std::vector<std::vector<std::uint32_t>> terms_of(const parallel::parallel_workload& p, std::uint32_t count) {
+  const auto& g = p.graph;
+  std::vector<std::vector<std::uint32_t>> terms(g.num_tensors(), std::vector<std::uint32_t>(count, 0));
+  for (const op_id v : graph::topological_order(g)) {
+    std::vector<std::uint32_t> made(count, 0);
+    if (p.origin[v] == none) { // a sum
+      for (const tensor_id t : g.inputs(v)) {
+        for (std::uint32_t k = 0; k < count; ++k) {
+          made[k] += terms[t][k];
+        }
+      }
+    } else {
+      for (const tensor_id t : g.inputs(v)) {
+        for (std::uint32_t k = 0; k < count; ++k) {
+          made[k] = std::max(made[k], terms[t][k]);
+        }
+      }
+      if (g.name(v).starts_with("micro_")) {
+        made[p.replica[v]] = 1;
+      }
+    }
+    for (const tensor_id t : g.outputs(v)) {
+      terms[t] = made;
+    }
+  }
+  return terms;
+}
+
+TEST_CASE("micro_batched: updates read the sums of all micro-batches, which share parameters and nothing else") {
+  constexpr std::uint32_t count = 3;
+  for (const auto* name : {"mnist_conv", "lstm", "gpt2_small"}) {
+    CAPTURE(name);
+    const std::string small = std::string{name} + (std::string_view{name} == "gpt2_small" ? "@1x16" : "@2");
+    const std::string large = std::string{name} + (std::string_view{name} == "gpt2_small" ? "@2x16" : "@4");
+    const workload step = zoo::make(small), other = zoo::make(large);
+    const auto made = parallel::micro_batched(step, other, count, placement(step.num_ops(), 0));
+    const auto& g = made.graph;
+    const auto terms = terms_of(made, count);
+    byte_count resident = 0, of_step = 0;
+    std::size_t updates = 0, updates_of_step = 0, copies = 0;
+    for (const op_id v : ids(step.num_ops())) {
+      of_step += step.resident_bytes(v);
+      updates_of_step += is_update(step.type(v));
+    }
+    for (const op_id v : ids(g.num_ops())) {
+      resident += g.resident_bytes(v);
+      copies += g.name(v).starts_with("micro_") && made.origin[v] != none;
+      if (made.origin[v] == none) {
+        continue;
+      }
+      const op_id from = made.origin[v];
+      REQUIRE(g.work(v) == step.work(from));
+      REQUIRE(g.inputs(v).size() >= step.inputs(from).size());
+      if (is_update(g.type(v))) {
+        ++updates;
+        bool reads_sum = false;
+        for (const tensor_id t : g.inputs(v)) {
+          const auto& of = terms[t];
+          const bool none_of_batch = of == std::vector<std::uint32_t>(count, 0);
+          REQUIRE((none_of_batch || of == std::vector<std::uint32_t>(count, 1)));
+          reads_sum = reads_sum || !none_of_batch;
+        }
+        REQUIRE(reads_sum);
+      } else if (g.name(v).starts_with("micro_")) {
+        for (const tensor_id t : g.inputs(v)) { // nothing of another micro-batch
+          for (std::uint32_t k = 0; k < count; ++k) {
+            REQUIRE((k == made.replica[v] || terms[t][k] == 0));
+          }
+        }
+      }
+    }
+    CHECK(resident == of_step);
+    CHECK(updates == updates_of_step);
+    CHECK(copies % count == 0);
+    CHECK(copies > step.num_ops());
+  }
+}
+
+/// Two stages of a forward op of 1 s and a backward op of 2 s each, which reads what the forward op made.
+workload two_stages(byte_count rows) {
+  workload_builder b;
+  const auto data = b.add_op({.bytes = rows, .name = "data"});
+  op_id from = data, forward[2], weights[2];
+  for (const int s : {0, 1}) {
+    weights[s] = b.add_op({.bytes = 40, .resident_bytes = 40, .name = "weights"});
+    forward[s] = b.add_op({.work = 1, .bytes = rows, .name = "forward"});
+    b.add_edge(from, forward[s]);
+    b.add_edge(weights[s], forward[s]);
+    from = forward[s];
+  }
+  for (const int s : {1, 0}) {
+    const auto backward = b.add_op({.work = 2, .name = "gradients/backward"});
+    const auto of_rows = b.add_output(backward, rows), of_weights = b.add_output(backward, 40);
+    const auto update = b.add_op({.name = "update", .type = "ApplyGradientDescent"});
+    b.add_edge(from, backward);
+    if (from != forward[s]) {
+      b.add_edge(forward[s], backward);
+    }
+    b.add_edge(backward, update, of_weights);
+    b.add_edge(weights[s], update);
+    static_cast<void>(of_rows);
+    from = backward;
+  }
+  return std::move(b).build();
+}
+
+TEST_CASE("micro_batched: stages in the order of GPipe take its time") {
+  const workload step = two_stages(8), other = two_stages(16);
+  const placement where{0, 0, 0, 1, 1, 1, 1, 0, 0};
+  REQUIRE(where.size() == step.num_ops());
+  const auto one = parallel::micro_batched(step, other, 1, where);
+  CHECK(one.graph.num_ops() == step.num_ops());
+  CHECK(one.graph.num_edges() == step.num_edges());
+  const platform machine{{{.speed = 1}, {.speed = 1}}, uniform_links{}};
+  for (std::uint32_t count = 1; count <= 6; ++count) {
+    const auto made = parallel::micro_batched(step, other, count, where, 1e9);
+    const problem p{made.graph, machine};
+    plan x{.placement = made.where}; // forward ops, micro-batch by micro-batch, then backward ones, then updates
+    std::vector<int> phase(made.graph.num_ops(), 0);
+    for (const op_id v : graph::topological_order(made.graph)) {
+      const auto name = made.graph.name(v);
+      phase[v] = is_update(made.graph.type(v)) ? 2 : name.find("gradients/") != name.npos ? 1 : 0;
+      x.order.push_back({v});
+    }
+    std::stable_sort(x.order.begin(), x.order.end(), [&](const auto& a, const auto& b) {
+      return std::pair{phase[a.op], made.replica[a.op]} < std::pair{phase[b.op], made.replica[b.op]};
+    });
+    trace run;
+    simulator{p, schedule::static_order{}}.run(x, simulate::recorder{run});
+    CHECK(validate(p, made.where, run).empty());
+    CHECK(run.makespan == doctest::Approx(3.0 * (count + 1)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("micro_batched: refuses what does not fit together") {
+  const workload step = zoo::make("mnist_conv@2"), other = zoo::make("mnist_conv@4"), another = zoo::make("lstm@2");
+  const placement where(step.num_ops(), 0);
+  CHECK_THROWS_AS(parallel::micro_batched(step, other, 0, where), value_error);
+  CHECK_THROWS_AS(parallel::micro_batched(step, other, 2, placement{0}), value_error);
+  CHECK_THROWS_AS(parallel::micro_batched(step, another, 2, where), value_error);
+}
+
+} // namespace micro_batches_test
