@@ -93,14 +93,9 @@ public:
   data_parallel_builder(const std::vector<const Workload*>& steps, const std::vector<placement>& replicas,
                         const collective& all_reduce, const data_parallel_options& o)
       : steps_{steps}, step_{*steps.front()}, replicas_{replicas}, all_reduce_{all_reduce}, o_{o} {
-    if (steps.size() != replicas.size()) {
-      throw value_error("data_parallel", std::to_string(steps.size()) + " steps for " +
-                                           std::to_string(replicas.size()) + " replicas");
-    }
-    for (const auto* step : steps) {
-      if (!has_ops_of(*step)) {
-        throw value_error("data_parallel", "the steps of replicas have other ops than each other");
-      }
+    const auto is_other = [&](const Workload* step) { return !have_same_ops(*step, step_); };
+    if (steps.size() != replicas.size() || std::any_of(steps.begin(), steps.end(), is_other)) {
+      throw value_error("data_parallel", "there has to be a step for each replica, all of the same ops");
     }
     if (replicas.size() != all_reduce.ranks) {
       throw value_error("data_parallel", std::to_string(replicas.size()) + " replicas for an all-reduce among " +
@@ -186,16 +181,6 @@ private:
     return sum;
   }
 
-  /// Whether a step has the same ops, of which only the sizes may be others.
-  template <class Other>
-  bool has_ops_of(const Other& other) const {
-    bool same = other.num_ops() == step_.num_ops() && other.num_tensors() == step_.num_tensors();
-    for (op_id v = 0; same && v < step_.num_ops(); ++v) {
-      same = other.type(v) == step_.type(v) && other.outputs(v).size() == step_.outputs(v).size();
-    }
-    return same;
-  }
-
   void check_shared() const {
     if (!is_with_shared()) {
       return;
@@ -204,7 +189,7 @@ private:
       return value_error("data_parallel", std::string{"shared ops: "} + problem);
     };
     const auto* whole = o_.shared.whole;
-    if (!whole || o_.shared.owner.size() != step_.num_ops() || !has_ops_of(*whole)) {
+    if (!whole || o_.shared.owner.size() != step_.num_ops() || !have_same_ops(*whole, step_)) {
       throw refuse("the step with another batch has other ops");
     }
     for (const op_id v : ids(step_.num_ops())) {

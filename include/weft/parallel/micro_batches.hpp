@@ -59,11 +59,7 @@ parallel_workload micro_batched(const Workload& step, const Workload& other, std
     throw refuse(std::to_string(count) + " micro-batches, and a placement of " + std::to_string(where.size()) +
                  " ops for a step of " + std::to_string(step.num_ops()));
   }
-  bool same = other.num_ops() == step.num_ops() && other.num_tensors() == step.num_tensors();
-  for (op_id v = 0; same && v < step.num_ops(); ++v) {
-    same = other.type(v) == step.type(v) && other.outputs(v).size() == step.outputs(v).size();
-  }
-  if (!same) {
+  if (!have_same_ops(step, other)) {
     throw refuse("the step with another batch has other ops");
   }
 
