@@ -190,6 +190,7 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
     if (language == "json" || language == "csv") {
       CAPTURE(content);
       read.push_back(is("weft.plan") ? "plan of " + std::to_string(io::read_plan_json(file.path()).order.size())
+                     : is("weft.sharding") ? "sharding" // which is for others to read
                      : is("weft.profile")
                        ? "profile of " + std::to_string(io::read_profile_json(file.path()).num_entries())
                      : is("weft.trace") ? "trace of " + std::to_string(io::read_trace_json(file.path()).ops.size())
@@ -203,7 +204,7 @@ TEST_CASE("read: the examples in docs/formats.md are what they say") {
   }
   CHECK(read == std::vector<std::string>{"workload of 5", "platform of 5", "platform of 8", "platform of 3",
                                          "plan of 6", "plan of 3", "trace of 2", "schedule of 2", "profile of 2",
-                                         "workload of 4", "platform of 3"});
+                                         "sharding", "workload of 4", "platform of 3"});
 }
 
 TEST_CASE("read: a model says what its work counts") {
