@@ -532,6 +532,9 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
     }
   }
   if (split.devices.size() < 2 || (o.ranks != 0 && o.ranks != split.devices.size())) {
+    if (!asked && alike_devices(target.devices).size() > 1) { // which may share it evenly
+      return;
+    }
     all.why_not = fmt::format("by their speeds, {} would get all samples",
                               split.devices.size() < 2 ? "one device"
                                                        : fmt::format("{} devices", split.devices.size()));

@@ -77,7 +77,6 @@ step_sharding shard_batch(const tool::target& target, const tool::input& one, co
   const auto& w = one.model.ops;
   step_sharding s;
   s.value = {.mesh = {.axes = {{"data", static_cast<std::uint32_t>(devices.size())}}, .devices = devices},
-             .batch = one.batch * devices.size(),
              .trains = has_updates(w),
              .zero_stage = shard_updates ? 2u : 0u};
   if (one.net && one.origin.size() == w.num_ops()) {

@@ -81,6 +81,16 @@ TEST_CASE("collective: reduce-scatter leaves each rank its chunk, all-gather giv
   }
 }
 
+TEST_CASE("collective: an all-to-all gives each rank its piece of each other one") {
+  for (std::uint32_t p = 1; p <= 6; ++p) {
+    const auto c = parallel::all_to_all(p);
+    CHECK(c.messages.size() == std::size_t{p} * (p - 1));
+    for (const auto& m : c.messages) {
+      REQUIRE(m == parallel::message{m.from, m.to, m.from * p + m.to, false});
+    }
+  }
+}
+
 /// The same of what the ops of `add_collective` make.
 std::vector<std::vector<std::uint32_t>> made_contents(const collective& c) {
   workload_builder b;

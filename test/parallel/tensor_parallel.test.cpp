@@ -209,7 +209,7 @@ TEST_CASE("choose_splits: a GPT block keeps on each rank what Megatron's formula
   const auto split_of = [&](op_id v, std::size_t k) {
     return parallel::detail::split_variants::of_output(m.axes[v], k, axis[v]).what == layout::split ? ranks : 1.0;
   };
-  /// What the backward pass reads of a layer's forward ops, and what weights and Adam's state take.
+  /// Bytes that the backward pass reads of a layer's forward ops; `state`: of its weights, with Adam's state.
   const auto kept = [&] {
     double bytes = 0;
     for (const op_id v : ids(w.num_ops())) {

@@ -46,15 +46,7 @@ public:
     add(resharding::all_reduce, direct_all_reduce(ranks));
     add(resharding::all_reduce, one_shot_all_reduce(ranks));
     add(resharding::all_reduce, tree_all_reduce(ranks));
-    collective exchange{ranks, ranks * ranks}; // piece k of rank r is chunk r · ranks + k
-    for (std::uint32_t r = 0; r < ranks; ++r) {
-      for (std::uint32_t k = 0; k < ranks; ++k) {
-        if (k != r) {
-          exchange.messages.push_back({r, k, r * ranks + k, false});
-        }
-      }
-    }
-    add(resharding::all_to_all, std::move(exchange));
+    add(resharding::all_to_all, all_to_all(ranks));
   }
 
   double seconds(resharding what, byte_count bytes) const { return best(what, bytes).seconds(bytes); }

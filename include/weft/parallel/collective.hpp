@@ -62,6 +62,18 @@ void pass_around(collective& c, std::uint32_t p, std::uint32_t first, bool adds,
   }
 }
 
+/// A message from each rank to each other one, of chunk `chunk(from, to)`.
+template <class Chunk>
+collective each_to_each(collective c, bool adds, Chunk chunk) {
+  for (std::uint32_t r = 0; r < c.ranks; ++r) {
+    for (std::uint32_t step = 1; step < c.ranks; ++step) {
+      const std::uint32_t to = (r + step) % c.ranks;
+      c.messages.push_back({r, to, chunk(r, to), adds});
+    }
+  }
+  return c;
+}
+
 } // namespace detail
 
 /// A reduce-scatter, after which rank r has the sum of all ranks' chunks r + 1 (the last one chunk 0).
@@ -140,25 +152,12 @@ inline collective hierarchical_all_reduce(std::uint32_t p, std::uint32_t per_gro
 
 /// `ring_reduce_scatter` in one step, in which each rank sends to all others.
 inline collective direct_reduce_scatter(std::uint32_t p) {
-  collective c{p, p};
-  for (std::uint32_t r = 0; r < p; ++r) {
-    for (std::uint32_t step = 1; step < p; ++step) {
-      const std::uint32_t to = (r + step) % p;
-      c.messages.push_back({r, to, (to + 1) % p, true});
-    }
-  }
-  return c;
+  return detail::each_to_each({p, p}, true, [p](std::uint32_t, std::uint32_t to) { return (to + 1) % p; });
 }
 
 /// `ring_all_gather` in one step, in which each rank sends to all others.
 inline collective direct_all_gather(std::uint32_t p) {
-  collective c{p, p};
-  for (std::uint32_t r = 0; r < p; ++r) {
-    for (std::uint32_t step = 1; step < p; ++step) {
-      c.messages.push_back({r, (r + step) % p, (r + 1) % p, false});
-    }
-  }
-  return c;
+  return detail::each_to_each({p, p}, false, [p](std::uint32_t from, std::uint32_t) { return (from + 1) % p; });
 }
 
 /// All ranks get the sums of all in two steps.
@@ -171,13 +170,17 @@ inline collective direct_all_reduce(std::uint32_t p) {
 
 /// All ranks get the sums of all in one step, for which each sends all that it has to each other one.
 inline collective one_shot_all_reduce(std::uint32_t p) {
-  collective c{p, 1};
-  for (std::uint32_t r = 0; r < p; ++r) {
-    for (std::uint32_t step = 1; step < p; ++step) {
-      c.messages.push_back({r, (r + step) % p, 0, true, true});
-    }
+  auto c = detail::each_to_each({p, 1}, true, [](std::uint32_t, std::uint32_t) { return 0u; });
+  for (auto& m : c.messages) {
+    m.of_first = true;
   }
   return c;
+}
+
+/// Each rank sends another piece to each other one: rank r has chunks r · p to r · p + p − 1, of which number k goes to
+/// rank k.
+inline collective all_to_all(std::uint32_t p) {
+  return detail::each_to_each({p, p * p}, false, [p](std::uint32_t from, std::uint32_t to) { return from * p + to; });
 }
 
 /// The time of an all-reduce of so many bytes among p ranks whose links are all alike, without the time to add:

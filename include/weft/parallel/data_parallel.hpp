@@ -159,9 +159,9 @@ private:
   /// The replica that does the op for all; `none` if each does its own.
   std::uint32_t owner_of(op_id v) const { return o_.shared.owner.empty() ? std::uint32_t{none} : o_.shared.owner[v]; }
   bool is_shared(op_id v) const { return owner_of(v) != none; }
-  /// Whether a tensor grows with the batch, so that each replica has a part of it.
-  bool has_parts(tensor_id t) const { return is_with_shared() && o_.shared.whole->bytes(t) != step_.bytes(t); }
-  bool is_with_shared() const { return !o_.shared.owner.empty(); }
+  /// True for a tensor that grows with the batch, so that each replica has a part of it.
+  bool has_parts(tensor_id t) const { return has_shared() && o_.shared.whole->bytes(t) != step_.bytes(t); }
+  bool has_shared() const { return !o_.shared.owner.empty(); }
   byte_count bytes_of_all(tensor_id t) const {
     byte_count sum = 0;
     for (const auto* step : steps_) {
@@ -182,7 +182,7 @@ private:
   }
 
   void check_shared() const {
-    if (!is_with_shared()) {
+    if (!has_shared()) {
       return;
     }
     const auto refuse = [](const char* problem) {
@@ -527,7 +527,7 @@ private:
     return for_all && has_parts(t) ? joined(r, t, output) : op_output{copy_of(r, v), output};
   }
 
-  /// What all replicas have of a tensor, one after the other, where replica r makes its own.
+  /// A tensor of all replicas, one part after the other, where replica r makes its own.
   op_output joined(std::uint32_t r, tensor_id t, std::uint32_t output) {
     const op_id v = step_.producer(t);
     op_id& join = joined_.try_emplace({t, r}, op_id{none}).first->second;

@@ -19,7 +19,7 @@ struct parallel_workload {
   std::vector<std::uint32_t> replica = {}; ///< by op: the replica, or the rank, that it belongs to
 };
 
-/// Whether two steps have the same ops in the same order, of which only the sizes may be others, as with another batch.
+/// True if two steps have the same ops in the same order, of which only the sizes may be others, as with another batch.
 template <class A, class B>
 bool have_same_ops(const A& a, const B& b) {
   bool same = a.num_ops() == b.num_ops() && a.num_tensors() == b.num_tensors();

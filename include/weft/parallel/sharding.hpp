@@ -46,7 +46,7 @@ struct sharded_parameter {
   }
 };
 
-/// Which device holds which part of which parameter.
+/// A mesh of devices, and the part of each parameter that each of them holds.
 struct sharding {
   device_mesh mesh = {};
   std::vector<sharded_parameter> parameters = {};

@@ -26,7 +26,7 @@ struct split_model {
   std::vector<bool> is_state = {};     ///< by op: a variable, whose reference stays where it is
   std::vector<bool> is_parameter = {}; ///< by op: a variable that is no state of an optimiser
 
-  /// Whether there is an axis to split the op along, or a way to do it with terms of a sum.
+  /// True if there is an axis to split the op along, or a way to do it with terms of a sum.
   bool is_splittable(op_id v) const {
     const auto& a = axes[v];
     return !a.extents.empty() || std::find(a.terms.begin(), a.terms.end(), true) != a.terms.end();

@@ -66,7 +66,7 @@ struct layer_sharding {
   friend bool operator==(const layer_sharding&, const layer_sharding&) = default;
 };
 
-/// How several devices share the parameters; make it with report/sharding_summary.hpp.
+/// A sharding as reports tell it; make it with report/sharding_summary.hpp.
 struct sharding_summary {
   std::string mesh = {}; ///< in one line; empty if no work is shared
   std::vector<layer_sharding> layers = {};

@@ -80,7 +80,7 @@ inline std::string mesh_sentence(const parallel::sharding& s, const std::vector<
   return text + (s.zero_stage > 0 ? " and updates a part of them (ZeRO " + std::to_string(s.zero_stage) + ")" : "");
 }
 
-/// How the parameters of each layer of the model `p` are split, the largest ones first, and what is sent in each of
+/// The splits of the parameters of each layer of the model `p`, the largest ones first, and what is sent in each of
 /// them; identical layers once, those with most bytes first. Without named layers all of the model is one.
 /// Complexity: that of `partition::find_layers`.
 template <class Problem>

@@ -169,7 +169,7 @@ inline double peak_memory(const placed_model& m) {
   return d == none ? absent : static_cast<double>(m.devices[d].peak_bytes);
 }
 
-/// What layers have that are alike, such as `kernel [1600, 4800/8]; 1 whole (9.77 MiB); 2 all-reduces`.
+/// The splits of layers that are alike, such as `kernel [1600, 4800/8]; 1 whole (9.77 MiB); 2 all-reduces`.
 inline std::string sharding_sentence(const layer_sharding& l) {
   constexpr std::size_t most = 3;
   std::string text;

@@ -190,7 +190,7 @@ inline void write_ways(std::ostream& out, const placed_model& m) {
   out << "</section>\n";
 }
 
-/// How several devices share the parameters.
+/// The section on how several devices share the parameters.
 inline void write_sharding(std::ostream& out, const placed_model& m) {
   const auto& s = m.about.sharding;
   if (s.mesh.empty()) {
