@@ -51,4 +51,17 @@ inline std::vector<placement> on_ranks(const workload& w, std::uint32_t ranks) {
   return all;
 }
 
+/// The ops of one kind of device on that, everything else on device 0.
+inline std::vector<placement> each_on_its_own(const workload& w, std::uint32_t replicas) {
+  std::vector<placement> all;
+  for (std::uint32_t r = 0; r < replicas; ++r) {
+    placement where;
+    for (const op_id v : ids(w.num_ops())) {
+      where.push_back(w.kinds(v).contains(device_kind::gpu) ? r + 1 : 0);
+    }
+    all.push_back(std::move(where));
+  }
+  return all;
+}
+
 } // namespace weft::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/parallel/data_parallel.hpp"
 
+#include "parallel/built_net.hpp"
 #include "weft/core/random.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/platform/links.hpp"
@@ -24,18 +25,7 @@ namespace data_parallel_test {
 
 using namespace weft;
 
-/// The ops of one kind of device on that, everything else on device 0.
-std::vector<placement> each_on_its_own(const workload& w, std::uint32_t replicas) {
-  std::vector<placement> all;
-  for (std::uint32_t r = 0; r < replicas; ++r) {
-    placement where;
-    for (const op_id v : ids(w.num_ops())) {
-      where.push_back(w.kinds(v).contains(device_kind::gpu) ? r + 1 : 0);
-    }
-    all.push_back(std::move(where));
-  }
-  return all;
-}
+using test::each_on_its_own;
 
 /// What an op of a replica depends on, the collectives' ops included, counted by replica.
 std::vector<std::uint32_t> replicas_before(const parallel::parallel_workload& p, op_id v) {

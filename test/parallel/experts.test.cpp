@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/parallel/experts.hpp"
 
+#include "parallel/built_net.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/platform/links.hpp"
@@ -30,17 +31,7 @@ workload small_switch(std::uint64_t batch) {
                                          .experts = 4, .length = 32, .vocabulary = 64});
 }
 
-std::vector<placement> each_on_its_own(const workload& w) {
-  std::vector<placement> all;
-  for (std::uint32_t r = 0; r < replicas; ++r) {
-    placement where;
-    for (const op_id v : ids(w.num_ops())) {
-      where.push_back(w.kinds(v).contains(device_kind::gpu) ? r + 1 : 0);
-    }
-    all.push_back(std::move(where));
-  }
-  return all;
-}
+std::vector<placement> each_on_its_own(const workload& w) { return test::each_on_its_own(w, replicas); }
 
 TEST_CASE("expert_in: the number behind the word") {
   CHECK(parallel::expert_in("layer_1/moe/expert_3/MatMul") == 3);
