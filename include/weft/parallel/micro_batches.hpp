@@ -42,28 +42,23 @@ std::vector<bool> follows_batch(const Workload& step, const Workload& other) {
 
 } // namespace detail
 
-/// A step of `count` micro-batches. `step` is that of one of them, `other` the same ops with another batch: what grows
-/// from one to the other, and what follows from it, is done for each micro-batch; what does not, such as parameters,
-/// updates and state, is there once. What a micro-batch makes for ops that are there once, such as its gradients, is
+/// A step of `count` micro-batches. Ops that are `repeated` are done for each of them; others, such as parameters,
+/// updates and state, are there once. What a micro-batch makes for ops that are there once, such as its gradients, is
 /// added up where it is made, in the order of micro-batches. Op v runs on `where[v]` in all of them. Ops of micro-batch
 /// k are called `micro_k/…`; `replica` is the micro-batch, or 0 for what is there once.
 ///
-/// Throws `value_error` if there are no micro-batches, for a placement of another number of ops, and if `other` has
-/// other ops. Complexity: O(count (n + m)).
+/// Throws `value_error` if there are no micro-batches, and for vectors of another number of ops.
+/// Complexity: O(count (n + m)).
 /// Source: Huang et al., *GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism*, 2019.
 template <named_workload Workload>
-parallel_workload micro_batched(const Workload& step, const Workload& other, std::uint32_t count,
+parallel_workload micro_batched(const Workload& step, const std::vector<bool>& repeated, std::uint32_t count,
                                 const placement& where, double element_bytes = 4) {
-  const auto refuse = [](const std::string& problem) { return value_error("micro_batched", problem); };
-  if (count == 0 || where.size() != step.num_ops()) {
-    throw refuse(std::to_string(count) + " micro-batches, and a placement of " + std::to_string(where.size()) +
-                 " ops for a step of " + std::to_string(step.num_ops()));
-  }
-  if (!have_same_ops(step, other)) {
-    throw refuse("the step with another batch has other ops");
+  if (count == 0 || where.size() != step.num_ops() || repeated.size() != step.num_ops()) {
+    throw value_error("micro_batched", std::to_string(count) + " micro-batches, and a placement of " +
+                                         std::to_string(where.size()) + " ops for a step of " +
+                                         std::to_string(step.num_ops()));
   }
 
-  const auto follows = detail::follows_batch(step, other);
   workload_builder b;
   parallel_workload made;
   const auto note = [&](std::uint32_t k, op_id v, op_id origin) {
@@ -78,14 +73,14 @@ parallel_workload micro_batched(const Workload& step, const Workload& other, std
   std::vector<op_id> first(step.num_groups(), none);
   for (std::uint32_t k = 0; k < count; ++k) {
     for (const op_id v : ids(step.num_ops())) {
-      if (k > 0 && !follows[v]) {
+      if (k > 0 && !repeated[v]) {
         copies.push_back(copies[v]);
         continue;
       }
       const op_id copy = b.add_op({.work = step.work(v),
                                    .resident_bytes = k == 0 ? step.resident_bytes(v) : 0,
                                    .kinds = step.kinds(v),
-                                   .name = follows[v] ? name_of(k, step.name(v)) : std::string{step.name(v)},
+                                   .name = repeated[v] ? name_of(k, step.name(v)) : std::string{step.name(v)},
                                    .type = std::string{step.type(v)}});
       copies.push_back(copy);
       note(k, v, v);
@@ -104,8 +99,8 @@ parallel_workload micro_batched(const Workload& step, const Workload& other, std
     const auto output = static_cast<std::uint32_t>(t - *step.outputs(v).begin());
     op_output sum; // over all micro-batches, once somebody wants it
     for (const op_id reader : step.consumers(t)) {
-      if (follows[reader] || !follows[v]) {
-        for (std::uint32_t k = 0; k < (follows[reader] ? count : 1); ++k) {
+      if (repeated[reader] || !repeated[v]) {
+        for (std::uint32_t k = 0; k < (repeated[reader] ? count : 1); ++k) {
           b.add_edge(copy_of(k, v), copy_of(k, reader), output);
         }
         continue;
@@ -135,6 +130,17 @@ parallel_workload micro_batched(const Workload& step, const Workload& other, std
   }
   made.graph = std::move(b).build();
   return made;
+}
+
+/// The same, if `step` is that of one micro-batch and `other` has the same ops with another batch: what grows from one to
+/// the other, and what follows from it, is repeated. Throws `value_error` if `other` has other ops.
+template <named_workload Workload>
+parallel_workload micro_batched(const Workload& step, const Workload& other, std::uint32_t count,
+                                const placement& where, double element_bytes = 4) {
+  if (!have_same_ops(step, other)) {
+    throw value_error("micro_batched", "the step with another batch has other ops");
+  }
+  return micro_batched(step, detail::follows_batch(step, other), count, where, element_bytes);
 }
 
 } // namespace weft::parallel

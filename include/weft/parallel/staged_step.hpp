@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A step whose ops are on the stages of a pipeline, as passes: an op for all that a device does between what it waits
+/// for and what others wait for.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/graph/topological_order.hpp"
+#include "weft/parallel/micro_batches.hpp"
+#include "weft/parallel/parallel_workload.hpp"
+#include "weft/parallel/pipeline_order.hpp"
+#include "weft/partition/op_name.hpp"
+#include "weft/plan/plan.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/workload.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::parallel {
+
+/// The step for one micro-batch. What is done for each of them is in passes of stages; what is there once, such as
+/// parameters and updates, is as in the step.
+struct staged_step {
+  workload graph = {};
+  weft::placement where = {};            ///< by op
+  std::vector<bool> repeated = {};       ///< by op: for each micro-batch; these are the passes
+  std::vector<std::uint32_t> stage = {}; ///< by op: of a pass; `none` for what is there once
+  std::vector<parallel::pass> pass = {}; ///< by op, of passes
+  std::vector<double> seconds = {};      ///< by op, of passes; NaN for what is there once
+  std::vector<op_id> origin = {};        ///< by op: of the step, of what is there once; `none` for passes
+  std::vector<double> sent_within = {};  ///< by op: bytes that ops of a pass send to other devices of their stage
+  std::uint32_t num_stages = 0;
+  bool trains = false;                   ///< something leads back from a later stage
+};
+
+/// The ops of one pass of a stage as they run by themselves.
+struct pass_run {
+  double seconds = 0;
+  std::vector<byte_count> peak = {}; ///< by device: with all that they make for others until the end
+  double bytes_sent = 0;             ///< between devices of the stage
+};
+
+namespace detail {
+
+/// By op: the pass that an op is in which is done for each micro-batch.
+template <class Workload>
+std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repeated,
+                            const std::vector<std::uint32_t>& stage) {
+  const auto order = graph::topological_order(step);
+  const auto n = step.num_ops();
+  std::uint32_t last = 0;
+  std::vector<bool> returned(n, false), is_gradient(n, false), is_awaited(n, false);
+  bool trains = false;
+  for (const op_id v : order) {
+    if (!repeated[v]) {
+      continue;
+    }
+    last = std::max(last, stage[v]);
+    is_gradient[v] = partition::op_name{step.name(v)}.is_gradient;
+    for (const tensor_id t : step.inputs(v)) {
+      const op_id u = step.producer(t);
+      if (repeated[u]) {
+        returned[v] = returned[v] || returned[u] || stage[u] > stage[v];
+        is_gradient[v] = is_gradient[v] || is_gradient[u];
+        trains = trains || stage[u] > stage[v];
+      }
+    }
+  }
+  std::vector<pass> found(n, pass::forward);
+  for (auto i = order.rbegin(); i != order.rend() && trains; ++i) {
+    const op_id v = *i;
+    if (!repeated[v]) {
+      continue;
+    }
+    for (const tensor_id t : step.outputs(v)) {
+      for (const op_id c : step.consumers(t)) {
+        is_awaited[v] = is_awaited[v] || (repeated[c] && (stage[c] < stage[v] || is_awaited[c]));
+      }
+    }
+    if (returned[v] || (stage[v] == last && is_gradient[v])) {
+      found[v] = is_awaited[v] ? pass::backward : pass::weights;
+    }
+  }
+  return found;
+}
+
+} // namespace detail
+
+/// The passes of a step whose ops that are done for each micro-batch, `repeated`, are on stages, `stage[v]`, and on
+/// devices, `where[v]`; several for a stage whose ops are split among devices. A **forward** pass is what needs nothing
+/// of later stages; of what does, the **backward** pass is what earlier stages need, and that for **weights** the rest.
+/// Names tell gradients on the last stage.
+///
+/// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time), by themselves and
+/// returns a `pass_run`. A pass takes the memory of what it makes
+/// for others, as separate tensors, and what else is alive at its worst moment as a tensor that nobody reads.
+///
+/// Throws `value_error` for vectors of other sizes, and `cycle_error` if passes wait for each other: if the stages are
+/// not in the order of the model. Complexity: O(n log n + m), and the runs.
+template <named_workload Workload, class Run>
+staged_step make_staged_step(const Workload& step, const std::vector<bool>& repeated,
+                             const std::vector<std::uint32_t>& stage, const placement& where, Run run) {
+  const auto n = step.num_ops();
+  if (repeated.size() != n || stage.size() != n || where.size() != n) {
+    throw value_error("make_staged_step", "it needs a stage and a device for each of " + std::to_string(n) + " ops");
+  }
+  const auto passes = detail::passes_of(step, repeated, stage);
+  struct group {
+    std::vector<op_id> ops = {};
+    std::map<device_id, op_id> made = {}; // by device
+  };
+  std::map<std::pair<std::uint32_t, pass>, group> groups;
+  staged_step s;
+  for (const op_id v : graph::topological_order(step)) {
+    if (repeated[v]) {
+      groups[{stage[v], passes[v]}].ops.push_back(v);
+      s.num_stages = std::max(s.num_stages, stage[v] + 1);
+      s.trains = s.trains || passes[v] != pass::forward;
+    }
+  }
+
+  workload_builder b;
+  const auto add = [&](op o, device_id at, double seconds, op_id origin) {
+    const op_id made = b.add_op(std::move(o));
+    s.where.push_back(at);
+    s.repeated.push_back(origin == none);
+    s.stage.push_back(none);
+    s.pass.push_back(pass::forward);
+    s.seconds.push_back(seconds);
+    s.sent_within.push_back(0);
+    s.origin.push_back(origin);
+    return made;
+  };
+  std::vector<op_id> node(n, none);
+  std::vector<op_id> first(step.num_groups(), none);
+  for (const op_id v : ids(n)) {
+    if (repeated[v]) {
+      continue;
+    }
+    node[v] = add({.work = step.work(v),
+                   .resident_bytes = step.resident_bytes(v),
+                   .kinds = step.kinds(v),
+                   .name = std::string{step.name(v)},
+                   .type = std::string{step.type(v)}},
+                  where[v], std::numeric_limits<double>::quiet_NaN(), v);
+    if (const auto g = step.group(v); g != none) {
+      first[g] == none ? void(first[g] = node[v]) : b.colocate(first[g], node[v]);
+    }
+  }
+  const auto is_in = [&](op_id v, const std::pair<std::uint32_t, pass>& key) {
+    return repeated[v] && stage[v] == key.first && passes[v] == key.second;
+  };
+  std::vector<byte_count> extra; // by op of the result: what it holds while it runs, but for what it makes
+  for (auto& [key, g] : groups) {
+    // By themselves: the ops, and on each device one that reads what others need.
+    workload_builder alone;
+    placement at;
+    std::vector<op_id> from;
+    std::map<op_id, op_id> copy;
+    struct share {
+      double work = 0;
+      byte_count resident = 0;
+      kind_set kinds = kind_set::all();
+      byte_count made = 0;
+      op_id reader = none;
+    };
+    std::map<device_id, share> of_device;
+    for (const op_id v : g.ops) {
+      copy[v] = alone.add_op({.work = step.work(v), .kinds = step.kinds(v), .name = std::string{step.name(v)},
+                              .type = std::string{step.type(v)}});
+      at.push_back(where[v]);
+      from.push_back(v);
+      auto& here = of_device[where[v]];
+      here.work += step.work(v);
+      here.resident += step.resident_bytes(v);
+      here.kinds = here.kinds & step.kinds(v);
+    }
+    for (auto& [d, here] : of_device) {
+      here.reader = alone.add_op({.name = "end", .type = "NoOp"});
+      at.push_back(d);
+      from.push_back(none);
+    }
+    for (const op_id v : g.ops) {
+      auto& here = of_device[where[v]];
+      for (const tensor_id t : step.outputs(v)) {
+        const auto output = static_cast<std::uint32_t>(t - *step.outputs(v).begin());
+        alone.add_output(copy[v], step.bytes(t));
+        bool leaves = false;
+        for (const op_id c : step.consumers(t)) {
+          is_in(c, key) ? alone.add_edge(copy[v], copy[c], output) : void(leaves = true);
+        }
+        if (leaves) {
+          alone.add_edge(copy[v], here.reader, output);
+          here.made += step.bytes(t);
+        }
+      }
+    }
+    const pass_run found = run(std::move(alone).build(), at, from);
+    for (const auto& [d, here] : of_device) {
+      auto name = "stage_" + std::to_string(key.first) + "/" + to_string(key.second);
+      name += of_device.size() == 1 ? "" : "/device_" + std::to_string(d);
+      const op_id made = add({.work = here.work,
+                              .resident_bytes = here.resident,
+                              .kinds = here.kinds,
+                              .name = std::move(name),
+                              .type = key.second == pass::forward    ? "ForwardPass"
+                                      : key.second == pass::backward ? "BackwardPass"
+                                                                     : "WeightsPass"},
+                             d, found.seconds, none);
+      s.stage[made] = key.first;
+      s.pass[made] = key.second;
+      s.sent_within[made] = found.bytes_sent / static_cast<double>(of_device.size());
+      extra.resize(made + 1, 0);
+      extra[made] = found.peak[d] - std::min(found.peak[d], here.made);
+      g.made[d] = made;
+    }
+    for (const op_id v : g.ops) {
+      node[v] = g.made.at(where[v]);
+    }
+  }
+
+  // What is read by the same ops is one tensor, but for what is added up over micro-batches.
+  std::map<std::pair<op_id, std::vector<op_id>>, byte_count> sent;
+  for (const op_id v : graph::topological_order(step)) {
+    for (const tensor_id t : step.outputs(v)) {
+      std::vector<op_id> readers;
+      bool is_added_up = false;
+      for (const op_id c : step.consumers(t)) {
+        const bool within = repeated[v] && repeated[c] && stage[v] == stage[c] && passes[v] == passes[c];
+        if (!within) {
+          readers.push_back(node[c]);
+        }
+        is_added_up = is_added_up || (repeated[v] && !repeated[c]);
+      }
+      std::sort(readers.begin(), readers.end());
+      readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+      if (repeated[v] && !is_added_up) {
+        if (!readers.empty()) {
+          sent[{node[v], std::move(readers)}] += step.bytes(t);
+        }
+        continue;
+      }
+      const auto output = b.add_output(node[v], step.bytes(t));
+      for (const op_id c : readers) {
+        b.add_edge(node[v], c, output);
+      }
+    }
+  }
+  for (const auto& [key, bytes] : sent) {
+    const auto output = b.add_output(key.first, bytes);
+    for (const op_id c : key.second) {
+      b.add_edge(key.first, c, output);
+    }
+  }
+  for (op_id v = 0; v < extra.size(); ++v) {
+    if (extra[v] > 0) {
+      b.add_output(v, extra[v]);
+    }
+  }
+  s.graph = std::move(b).build();
+  graph::topological_order(s.graph); // throws
+  return s;
+}
+
+/// The pipeline of such a step, for the search for an order. `transfer(bytes, from, to)` gives seconds, and `capacity`
+/// the bytes of each device of the platform, of which what is there once is taken off; of devices that share a stage the
+/// one with least room counts. Device d of the pipeline has the stages for which `device_of[stage]` is d. What waits to
+/// be sent or was received early is not counted, nor what only leads past a stage.
+/// Complexity: O(n log n + m).
+template <class Transfer>
+pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
+                             const std::vector<std::uint32_t>& device_of, const std::vector<byte_count>& capacity,
+                             Transfer transfer) {
+  const auto& w = s.graph;
+  pipeline_problem p{.stages = std::vector<pipeline_stage>(s.num_stages),
+                     .capacity = {},
+                     .micro_batches = micro_batches,
+                     .trains = s.trains};
+  std::uint32_t devices = 0;
+  for (std::uint32_t i = 0; i < s.num_stages; ++i) {
+    p.stages[i].device = device_of[i];
+    devices = std::max(devices, device_of[i] + 1);
+  }
+  std::vector<byte_count> once(capacity.size(), 0);              // by device of the platform
+  std::map<std::pair<std::uint32_t, device_id>, pipeline_stage> shares; // of a stage
+  std::map<std::pair<op_id, device_id>, double> sends;           // seconds
+  std::vector<bool> is_late(w.num_ops(), false);                 // waits for micro-batches
+  for (const op_id v : graph::topological_order(w)) {
+    once[s.where[v]] += w.resident_bytes(v);
+    for (const tensor_id t : w.inputs(v)) {
+      is_late[v] = is_late[v] || (!s.repeated[v] && (is_late[w.producer(t)] || s.repeated[w.producer(t)]));
+    }
+    if (s.repeated[v]) {
+      auto& c = p.stages[s.stage[v]][s.pass[v]];
+      c.seconds = std::max(c.seconds, s.seconds[v]);
+    }
+    for (const tensor_id t : w.outputs(v)) {
+      std::map<device_id, std::map<std::uint32_t, std::pair<parallel::pass, parallel::pass>>> there; // by stage
+      bool is_added_up = false;
+      for (const op_id c : w.consumers(t)) {
+        if (!s.repeated[c]) {
+          is_added_up = true;
+          continue;
+        }
+        const auto [at, is_new] = there[s.where[c]].try_emplace(s.stage[c], s.pass[c], s.pass[c]);
+        at->second.first = std::min(at->second.first, s.pass[c]);
+        at->second.second = std::max(at->second.second, s.pass[c]);
+      }
+      if (!s.repeated[v]) {
+        for (const auto& [d, use] : there) {
+          once[d] += is_late[v] || d == s.where[v] ? 0 : w.bytes(t);
+        }
+        once[s.where[v]] += is_late[v] ? 0 : w.bytes(t);
+        continue;
+      }
+      once[s.where[v]] += is_added_up ? w.bytes(t) : 0;
+      auto& here = there[s.where[v]]; // made here
+      const auto [own, is_new] = here.try_emplace(s.stage[v], s.pass[v], s.pass[v]);
+      own->second.first = s.pass[v];
+      own->second.second = std::max(own->second.second, s.pass[v]);
+      for (const auto& [d, use] : there) {
+        for (const auto& [stage, passes] : use) {
+          auto& share = shares[{stage, d}];
+          share[passes.first].taken += w.bytes(t);
+          share[passes.second].freed += w.bytes(t);
+          const bool leads_on = s.pass[v] == pass::forward ? stage == s.stage[v] + 1 : stage + 1 == s.stage[v];
+          if (d != s.where[v] && leads_on) {
+            sends[{v, d}] += transfer(w.bytes(t), s.where[v], d);
+          }
+        }
+      }
+    }
+  }
+  for (const auto& [key, seconds] : sends) {
+    auto& c = p.stages[s.stage[key.first]][s.pass[key.first]];
+    c.send_seconds = std::max(c.send_seconds, seconds);
+  }
+  std::vector<byte_count> most(s.num_stages, 0);
+  p.capacity.assign(devices, std::numeric_limits<byte_count>::max());
+  for (const auto& [key, share] : shares) {
+    const auto [stage, d] = key;
+    byte_count held = 0, peak = 0;
+    for (const auto& c : share.cost) {
+      peak = std::max(peak, held + c.taken);
+      held += c.taken - c.freed;
+    }
+    auto& room = p.capacity[device_of[stage]];
+    room = std::min(room, capacity[d] - std::min(capacity[d], once[d]));
+    if (peak > most[stage]) {
+      most[stage] = peak;
+      for (std::size_t x = 0; x < num_passes; ++x) {
+        p.stages[stage].cost[x].taken = share.cost[x].taken;
+        p.stages[stage].cost[x].freed = share.cost[x].freed;
+      }
+    }
+  }
+  return p;
+}
+
+namespace detail {
+
+/// The ops in an order that follows the graph, of those that may come next the one with the smallest key first.
+template <class Workload>
+std::vector<op_id> order_by_key(const Workload& w, const std::vector<std::uint64_t>& key) {
+  std::priority_queue<std::pair<std::uint64_t, op_id>, std::vector<std::pair<std::uint64_t, op_id>>, std::greater<>>
+    ready;
+  std::vector<std::size_t> waits(w.num_ops(), 0);
+  for (const op_id v : ids(w.num_ops())) {
+    waits[v] = w.inputs(v).size();
+    if (waits[v] == 0) {
+      ready.emplace(key[v], v);
+    }
+  }
+  std::vector<op_id> order;
+  order.reserve(w.num_ops());
+  while (!ready.empty()) {
+    const op_id v = ready.top().second;
+    ready.pop();
+    order.push_back(v);
+    for (const tensor_id t : w.outputs(v)) {
+      for (const op_id c : w.consumers(t)) {
+        if (--waits[c] == 0) {
+          ready.emplace(key[c], c);
+        }
+      }
+    }
+  }
+  return order;
+}
+
+} // namespace detail
+
+/// The turn of each op of `made`, the micro-batches of a staged step: parameters and other ops that no micro-batch is
+/// needed for, then the passes as in `order`, each with the sums of what it adds to, then the rest.
+///
+/// Throws `value_error` if `order` does not run. Complexity: O((n + steps) log n + m).
+inline std::vector<std::uint64_t> turns_of(const staged_step& s, const parallel_workload& made,
+                                           const pipeline_problem& p, const pipeline_order& order) {
+  // As they start, which no pass does before those that it waits for.
+  std::vector<pipeline_step> steps;
+  detail::pipeline_runner runner{p};
+  if (!runner.run(order, [&](std::uint32_t d, std::size_t i, double, bool) { steps.push_back(order[d][i]); })) {
+    throw value_error("turns_of", "the order of passes does not run to its end");
+  }
+  std::map<std::pair<std::pair<std::uint32_t, parallel::pass>, std::uint32_t>, std::uint64_t> turn;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    turn[{{steps[i].stage, steps[i].pass}, steps[i].micro_batch}] = i + 1;
+  }
+  std::vector<std::uint64_t> turns(made.graph.num_ops(), 0);
+  for (const op_id v : graph::topological_order(made.graph)) {
+    const op_id from = made.origin[v];
+    if (from != none && s.repeated[from]) {
+      const auto at = turn.find({{s.stage[from], s.pass[from]}, made.replica[v]});
+      turns[v] = at == turn.end() ? 0 : at->second;
+      continue;
+    }
+    for (const tensor_id t : made.graph.inputs(v)) { // a sum right after what it adds, others after the last
+      turns[v] = std::max(turns[v], turns[made.graph.producer(t)]);
+    }
+    if (from != none && turns[v] > 0) {
+      turns[v] = steps.size() + 1;
+    }
+  }
+  return turns;
+}
+
+/// The order of a plan in which ops take their turns, as far as the graph allows. Complexity: O(n log n + m).
+inline weft::order order_by_turns(const workload& w, const std::vector<std::uint64_t>& turns) {
+  weft::order found;
+  found.reserve(w.num_ops());
+  for (const op_id v : detail::order_by_key(w, turns)) {
+    found.push_back(step::run(v));
+  }
+  return found;
+}
+
+} // namespace weft::parallel
