@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The stages of a pipeline: consecutive layers of a training step on each device, of about equal time.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/partition/layers.hpp"
+#include "weft/partition/op_name.hpp"
+#include "weft/plan/plan.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft::parallel {
+
+namespace detail {
+
+/// Moves gradients to earlier stages where what they are computed from comes from one, such as sums of the gradients of
+/// one tensor that several layers read: no tensor of the backward pass leads to a later stage. Colocation groups move
+/// as one, if they have gradients only, and nothing moves to a device of a kind that it does not allow.
+template <class Problem>
+void flow_back(const Problem& step, std::span<const device_id> devices, std::vector<std::uint32_t>& stage_of) {
+  const auto& w = step.workload();
+  std::vector<bool> is_gradient(step.num_ops()), flows(step.num_ops(), false); // constants do not
+  std::vector<bool> moves(step.num_components(), true);
+  for (const op_id v : step.topological_order()) {
+    is_gradient[v] = partition::op_name{w.name(v)}.is_gradient;
+    moves[step.component(v)] = moves[step.component(v)] && is_gradient[v];
+    for (const tensor_id t : w.inputs(v)) {
+      const op_id from = w.producer(t);
+      flows[v] = flows[v] || (is_gradient[v] && (flows[from] || !w.inputs(from).empty()));
+    }
+  }
+  for (bool again = true; again;) { // a group may move for an op that comes late
+    again = false;
+    for (const op_id v : step.topological_order()) {
+      const auto c = step.component(v);
+      for (const tensor_id t : w.inputs(v)) {
+        const auto earlier = stage_of[step.component(w.producer(t))];
+        if (moves[c] && flows[w.producer(t)] && earlier < stage_of[c] &&
+            step.kinds(c).contains(step.platform().kind(devices[earlier]))) {
+          stage_of[c] = earlier;
+          again = true;
+        }
+      }
+    }
+  }
+}
+
+} // namespace detail
+
+/// The placement of a step in as many stages as there are devices, stage s on `devices[s]`: consecutive layers
+/// (`partition::find_layers`, with what comes before them and what follows) and their gradients and updates, at least
+/// one layer each, so that the time of the slowest stage is as short as can be. Of equally good cuts, the first stages
+/// take as few layers as possible. Times are those of all ops of the step, updates included; transfers do not count,
+/// nor does memory. No tensor of the forward pass leads to an earlier stage, and none of the backward pass to a later
+/// one, but from or to a colocation group.
+///
+/// Throws `value_error` if there are no devices or fewer layers than devices, and if no cut leaves each op on a device
+/// of a kind that it allows. Complexity: that of `find_layers`, and O((n + m + layers²) devices), as a rule.
+/// Source: Narayanan et al., *PipeDream: Generalized Pipeline Parallelism for DNN Training*, SOSP 2019, section 3.1,
+/// for stages without replicas.
+template <class Problem>
+placement pipeline_stages(const Problem& step, std::span<const device_id> devices) {
+  const auto found = partition::find_layers(step);
+  std::vector<std::uint32_t> layer_of(found.num_parts(), none); // of those that have ops
+  std::uint32_t num_layers = 0;
+  for (const auto part : found.part) {
+    layer_of[part] = 0;
+  }
+  for (auto& layer : layer_of) {
+    layer = layer == none ? none : num_layers++;
+  }
+  const auto num_stages = devices.size();
+  if (num_stages == 0 || num_layers < num_stages) {
+    throw value_error("pipeline_stages", "a step of " + std::to_string(num_layers) + " layers cannot be cut into " +
+                                           std::to_string(num_stages) + " stages");
+  }
+
+  constexpr double never = std::numeric_limits<double>::infinity();
+  std::vector<double> slowest(num_layers + 1, never); // of the stages so far, which take so many layers
+  slowest[0] = 0;
+  std::vector<std::vector<std::uint32_t>> first(num_stages, std::vector<std::uint32_t>(num_layers + 1, 0));
+  for (std::size_t s = 0; s < num_stages; ++s) {
+    std::vector<double> seconds(num_layers, 0);
+    for (const op_id v : ids(step.num_ops())) {
+      const auto c = step.component(v);
+      seconds[layer_of[found.part[c]]] +=
+        step.kinds(c).contains(step.platform().kind(devices[s])) ? step.compute_time(v, devices[s]) : never;
+    }
+    std::vector<double> with_stage(num_layers + 1, never);
+    for (std::uint32_t end = 1; end <= num_layers; ++end) {
+      double stage = 0;
+      for (std::uint32_t begin = end; begin-- > 0;) {
+        stage += seconds[begin];
+        if (const double all = std::max(slowest[begin], stage); all <= with_stage[end] && slowest[begin] < never) {
+          with_stage[end] = all;
+          first[s][end] = begin;
+        }
+      }
+    }
+    slowest = with_stage;
+  }
+  if (slowest[num_layers] == never) {
+    throw value_error("pipeline_stages", "some op allows the kind of no device that it could be on");
+  }
+
+  std::vector<std::uint32_t> stage_of_layer(num_layers, 0);
+  std::uint32_t end = num_layers;
+  for (std::size_t s = num_stages; s-- > 0;) {
+    std::fill(stage_of_layer.begin() + first[s][end], stage_of_layer.begin() + end, static_cast<std::uint32_t>(s));
+    end = first[s][end];
+  }
+  std::vector<std::uint32_t> stage_of;
+  for (const auto part : found.part) {
+    stage_of.push_back(stage_of_layer[layer_of[part]]);
+  }
+  detail::flow_back(step, devices, stage_of);
+  placement where(step.num_ops());
+  for (const op_id v : ids(step.num_ops())) {
+    where[v] = devices[stage_of[step.component(v)]];
+  }
+  return where;
+}
+
+} // namespace weft::parallel

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/parallel/staged_step.hpp"
+
+#include "weft/cost/linear.hpp"
+#include "weft/parallel/find_pipeline_order.hpp"
+#include "weft/parallel/pipeline_stages.hpp"
+#include "weft/platform/links.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/simulate/memory.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/validate/validate.hpp"
+#include "weft/workload/zoo.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace staged_step_test {
+
+using namespace weft;
+
+/// The makespan of a plan, which is valid, and the most memory on any device.
+struct outcome {
+  double makespan = 0;
+  byte_count peak = 0;
+};
+
+template <class Platform>
+outcome simulated(const workload& w, const Platform& machine, const placement& where, weft::order order) {
+  const problem p{w, machine};
+  plan x{where, std::move(order)};
+  trace run;
+  simulator{p, schedule::static_order{}}.run(x, simulate::recorder{run});
+  CHECK(validate(p, where, run).empty());
+  simulate::memory_tracker memory{p};
+  memory.follow(where, run);
+  return {run.makespan, memory.largest_peak()};
+}
+
+struct example {
+  const char* small = "";
+  const char* large = "";
+  std::uint32_t stages = 1;
+  std::uint32_t micro_batches = 1;
+};
+
+TEST_CASE("make_staged_step: passes take the time and memory of the ops that are in them") {
+  for (const auto& e : {example{"gpt2_small@1x32", "gpt2_small@2x32", 4, 6}, example{"resnet50@1", "resnet50@2", 3, 5},
+                        example{"mnist_conv@4", "mnist_conv@8", 2, 4}, example{"lstm@2", "lstm@4", 1, 3}}) {
+    CAPTURE(e.small);
+    const workload step = zoo::make(e.small), other = zoo::make(e.large);
+    const platform machine{std::vector<device>(e.stages, device{.speed = 1e12}),
+                           uniform_links{{.latency = 1e-6, .bandwidth = 1e11}}};
+    std::vector<device_id> devices(e.stages);
+    std::iota(devices.begin(), devices.end(), 0);
+    const auto where = parallel::pipeline_stages(problem{step, machine}, devices);
+    const auto repeated = parallel::detail::follows_batch(step, other);
+    const std::vector<std::uint32_t> stage(where.begin(), where.end());
+    const auto staged = parallel::make_staged_step(
+      step, repeated, stage, where, [&](const workload& w, const placement& at, const std::vector<op_id>&) {
+        const problem p{w, machine};
+        trace run;
+        const auto order = parallel::order_by_turns(w, std::vector<std::uint64_t>(w.num_ops(), 0));
+        simulator{p, schedule::static_order{}}.run(plan{at, order}, simulate::recorder{run});
+        simulate::memory_tracker memory{p};
+        memory.follow(at, run);
+        return parallel::pass_run{run.makespan, memory.peaks()};
+      });
+    CHECK(staged.num_stages == e.stages);
+    CHECK(staged.trains == (e.stages > 1));
+    const auto p = parallel::pipeline_of(staged, e.micro_batches, devices,
+                                         std::vector<byte_count>(e.stages, byte_count{1} << 40),
+                                         [&](byte_count bytes, device_id, device_id) {
+                                           return 1e-6 + static_cast<double>(bytes) / 1e11;
+                                         });
+    const auto found = parallel::find_pipeline_order(p, {.budget = {.moves = 2000}});
+    REQUIRE(found.found);
+    const auto passes = parallel::micro_batched(staged.graph, staged.repeated, e.micro_batches, staged.where);
+    const auto turns = parallel::turns_of(staged, passes, p, found.order);
+    const auto coarse = simulated(passes.graph, machine, passes.where, parallel::order_by_turns(passes.graph, turns));
+
+    parallel::staged_step by_op; // the same order for the ops themselves
+    by_op.repeated = repeated;
+    by_op.stage = stage;
+    by_op.pass = parallel::detail::passes_of(step, repeated, stage);
+    const auto ops = parallel::micro_batched(step, repeated, e.micro_batches, where);
+    const auto fine = simulated(ops.graph, machine, ops.where,
+                                parallel::order_by_turns(ops.graph, parallel::turns_of(by_op, ops, p, found.order)));
+    CHECK(coarse.makespan >= found.run.makespan * (1 - 1e-9));
+    CHECK(coarse.makespan == doctest::Approx(fine.makespan).epsilon(0.01));
+    CHECK(coarse.makespan <= 1.03 * found.run.makespan); // but for updates
+    CHECK(static_cast<double>(coarse.peak) >= 0.99 * static_cast<double>(fine.peak));
+    CHECK(static_cast<double>(coarse.peak) <= 1.15 * static_cast<double>(fine.peak));
+  }
+}
+
+} // namespace staged_step_test
