@@ -200,10 +200,13 @@ int run(int argc, char** argv) {
   if (o.parallel != options::parallelism::none) {
     split = place::share_work(o, target, in, table, on_stage);
   }
-  const bool forced = o.parallel == options::parallelism::data || o.parallel == options::parallelism::tensor;
+  const bool forced = o.parallel != options::parallelism::none && o.parallel != options::parallelism::automatic;
   if (forced && !split.best) {
     line.clear();
-    throw weft::error(fmt::format("--parallel {}: {}", o.parallel == options::parallelism::data ? "data" : "tensor",
+    throw weft::error(fmt::format("--parallel {}: {}",
+                                  o.parallel == options::parallelism::data     ? "data"
+                                  : o.parallel == options::parallelism::tensor ? "tensor"
+                                                                               : "pipeline",
                                   split.ways.empty() ? split.why_not : split.ways.front().status));
   }
   auto beaten = o.from_plan.empty() && !forced ? place::not_searched(o, problem, split) : std::nullopt;

@@ -153,16 +153,49 @@ void take_from(const std::map<std::string, std::vector<std::string>>& made_with,
   }
 }
 
+/// `pipeline=K`, and after that `data=N`, `tensor=T`, `micro-batches=M` and `turns=V` in any order.
+void take_pipeline(const std::string& text, options& o) {
+  o.parallel = options::parallelism::pipeline;
+  o.pipeline = {};
+  const auto fail = [](const std::string& problem) { throw weft::error(problem); };
+  for (const auto part : weft::io::split(text, ',')) {
+    const auto equals = std::min(part.find('='), part.size());
+    const auto name = part.substr(0, equals);
+    auto* const count = name == "pipeline" ? &o.pipeline.stages
+                        : name == "data"   ? &o.pipeline.replicas
+                        : name == "tensor" ? &o.pipeline.ranks
+                        : name == "turns"  ? &o.pipeline.turns
+                                           : nullptr;
+    if ((!count && name != "micro-batches") || equals == part.size() || (count && *count != 0)) {
+      throw weft::error(fmt::format("--parallel {}: write pipeline=K for K stages, and after that data=N, tensor=T, "
+                                    "micro-batches=M or turns=V, for N replicas with T devices per stage each, M "
+                                    "micro-batches and V stages on each device",
+                                    weft::io::in_quotes(text)));
+    }
+    const auto number = weft::io::parse_number<std::uint32_t>(
+      part.substr(equals + 1), fmt::format("--parallel {}=", name).c_str(), fail);
+    if (number == 0 || (name == "pipeline" && number < 2)) {
+      throw weft::error(fmt::format("--parallel {}: give at least {}", weft::io::in_quotes(std::string{part}),
+                                    name == "pipeline" ? 2 : 1));
+    }
+    count ? void(*count = number) : void(o.pipeline.micro_batches = number);
+  }
+}
+
 /// `none`, `auto`, `data`, `data=N`, and after that `,whole` or `,sharded`.
 void take_parallelism(const std::string& text, options& o) {
   using enum options::parallelism;
+  if (text.starts_with("pipeline")) {
+    take_pipeline(text, o);
+    return;
+  }
   const auto equals = std::min(text.find('='), text.size());
   const auto name = std::string_view{text}.substr(0, equals);
   o.parallel = name == "none" ? none : name == "data" ? data : name == "tensor" ? tensor : automatic;
   if ((o.parallel == automatic && name != "auto") ||
       ((o.parallel == automatic || o.parallel == none) && equals < text.size())) {
-    throw weft::error(fmt::format("--parallel {}: write none, auto, data or tensor, or data=N or tensor=N for N "
-                                  "devices",
+    throw weft::error(fmt::format("--parallel {}: write none, auto, data or tensor, data=N or tensor=N for N "
+                                  "devices, or pipeline=K for K stages",
                                   weft::io::in_quotes(text)));
   }
   o.ranks = 0;

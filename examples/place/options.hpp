@@ -47,9 +47,13 @@ struct options {
   weft::io::plan_record made = {}; ///< what that file has
   std::map<std::string, std::vector<std::string>> assumed = {}; ///< the options that change the model or its costs
   std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
-  enum class parallelism { automatic, none, data, tensor } parallel = parallelism::automatic;
+  enum class parallelism { automatic, none, data, tensor, pipeline } parallel = parallelism::automatic;
   std::uint32_t ranks = 0; ///< that share the work, or the batch; 0: as many as are fastest
   std::uint32_t tensor_ranks = 0; ///< of each replica of data parallelism that share its ops; 0: one device each
+  struct {
+    std::uint32_t stages = 0, replicas = 0, ranks = 0, turns = 0;
+    std::uint64_t micro_batches = 0;
+  } pipeline = {}; ///< as --parallel pipeline=… says; 0: not said
   weft::cost::launches launches = weft::cost::launches::single;
   std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
   std::optional<bool> by_speed = {};      ///< … whether parts of the batch are as large as devices are fast

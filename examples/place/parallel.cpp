@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "parallel.hpp"
 
+#include "parallel_step.hpp"
+#include "pipeline.hpp"
+
 #include "weft/bound/area.hpp"
 #include "weft/bound/best.hpp"
 #include "weft/core/readable.hpp"
@@ -30,35 +33,6 @@ namespace {
 
 using namespace weft;
 
-/// Of the sets of devices that are alike the one that computes most, accelerators first.
-std::vector<device_id> alike_devices(const platform<>& p) {
-  const auto key = [&](device_id d) {
-    return std::tuple{hardware_kind(p, d), p.speed(d), p.memory_bandwidth(d), p.memory_capacity(d)};
-  };
-  std::vector<device_id> best;
-  const auto merit = [&](const std::vector<device_id>& all) {
-    return all.empty() ? std::pair{false, 0.0}
-                       : std::pair{hardware_kind(p, all.front()) != device_kind::cpu,
-                                   static_cast<double>(all.size()) * p.speed(all.front())};
-  };
-  std::vector<bool> seen(p.num_devices(), false);
-  for (const device_id d : ids(p.num_devices())) {
-    std::vector<device_id> alike;
-    for (device_id e = d; e < p.num_devices() && !seen[d]; ++e) {
-      if (!seen[e] && key(e) == key(d)) {
-        alike.push_back(e);
-      }
-    }
-    for (const device_id e : alike) {
-      seen[e] = true;
-    }
-    if (merit(best) < merit(alike)) {
-      best = std::move(alike);
-    }
-  }
-  return best;
-}
-
 /// So many of the fastest accelerators (0: all), if there are several in all, and they are not all alike.
 std::vector<device_id> unlike_devices(const platform<>& p, std::size_t count = 0) {
   std::vector<device_id> all;
@@ -74,50 +48,6 @@ std::vector<device_id> unlike_devices(const platform<>& p, std::size_t count = 0
   all.resize(count == 0 ? all.size() : std::min(count, all.size()));
   std::sort(all.begin(), all.end());
   return all;
-}
-
-/// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
-/// nearest.
-placement replica_on(device_id home, const workload& w, const platform<>& p) {
-  const auto seconds = [&](device_id d) { return p.latency(d, home) + 1e6 / p.bandwidth(d, home); };
-  placement where(w.num_ops(), home);
-  std::vector<kind_set> of_group(w.num_groups(), kind_set::all());
-  for (const op_id v : ids(w.num_ops())) {
-    if (w.group(v) != none) {
-      of_group[w.group(v)] = of_group[w.group(v)] & w.kinds(v);
-    }
-  }
-  for (const op_id v : ids(w.num_ops())) {
-    const auto kinds = w.group(v) != none ? of_group[w.group(v)] : w.kinds(v);
-    if (kinds.contains(p.kind(home))) {
-      continue;
-    }
-    for (const device_id d : ids(p.num_devices())) {
-      if (kinds.contains(p.kind(d)) && (where[v] == home || seconds(d) < seconds(where[v]))) {
-        where[v] = d;
-      }
-    }
-  }
-  return where;
-}
-
-double bytes_sent(const problem& p, const trace& run) {
-  double bytes = 0;
-  for (const auto& x : run.transfers) {
-    bytes += static_cast<double>(p.workload().bytes(x.tensor));
-  }
-  return bytes;
-}
-
-std::string range_of(const platform<>& p, const std::vector<device_id>& devices) {
-  if (devices.back() - devices.front() + 1 == devices.size()) {
-    return fmt::format("{} to {}", report::device_name(p, devices.front()), report::device_name(p, devices.back()));
-  }
-  std::string names;
-  for (const device_id d : devices) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", report::device_name(p, d));
-  }
-  return names;
 }
 
 /// The type of an op that changes a variable in a way of its own; empty if there is none.
@@ -141,44 +71,6 @@ double total_work(const workload& w) {
     sum += w.work(v);
   }
   return sum;
-}
-
-/// Simulates a step whose ops are made, with that placement.
-void run_step(const options& o, const tool::target& target, const cost::efficiency_table& table, placement where,
-              parallel_step& step) {
-  const auto base = tool::make_estimate(o.modelling, step.in, target, table);
-  step.made = std::make_unique<problem>(step.in.model.ops, target.devices,
-                                        tool::make_costs(o.modelling, step.in, target, base, step.cost_notes));
-  auto& a = step.found;
-  a.found = true;
-  a.plan.placement = std::move(where);
-  follow(o, *step.made, a);
-  for (const op_id v : ids(a.plan.placement.size())) {
-    if (!step.in.model.ops.kinds(v).contains(target.devices.kind(a.plan.placement[v]))) {
-      a.found = false;
-      a.why = fmt::format("no device may run ops such as {}", step.in.model.ops.name(v));
-      return;
-    }
-  }
-  for (const auto& s : memory_shortages(*step.made, a.plan.placement, a.run)) {
-    a.found = false;
-    a.why = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(s.peak), readable_bytes(s.capacity),
-                        report::device_name(target.devices, s.device));
-    break;
-  }
-}
-
-double element_bytes(const options& o, const model& m) {
-  const auto bits = number_bits(m);
-  return o.modelling.numbers ? bytes_of(*o.modelling.numbers) : (bits != 0 ? bits : 32) / 8.0;
-}
-
-std::vector<placement> replicas_on(const std::vector<device_id>& devices, const workload& w, const platform<>& p) {
-  std::vector<placement> replicas;
-  for (const device_id d : devices) {
-    replicas.push_back(replica_on(d, w, p));
-  }
-  return replicas;
 }
 
 /// A way to split the batch: the devices, the examples of each, and what is not on all of them.
@@ -273,18 +165,6 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
                               to_string(all_reduce.algorithm));
   }
   return step;
-}
-
-report::way way_of(const problem& p, const answer& a, const std::string& name, std::uint64_t batch) {
-  simulate::memory_tracker<problem> memory{p};
-  memory.follow(a.plan.placement, a.run);
-  return {.name = name,
-          .step_seconds = a.run.makespan,
-          .samples_per_second =
-            batch != 0 && a.run.makespan > 0 ? static_cast<double>(batch) / a.run.makespan : report::absent,
-          .peak_memory = static_cast<double>(memory.largest_peak()),
-          .bytes_sent = bytes_sent(p, a.run),
-          .status = a.found ? "" : a.why};
 }
 
 /// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
@@ -469,14 +349,6 @@ private:
   std::size_t num_ops_;
   double seconds_;
 };
-
-void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
-               parallel_answer& all) {
-  all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
-  if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
-    all.best = std::move(step);
-  }
-}
 
 /// The batch in parts that take each device as long, nearly: example by example to the one that would be done first.
 /// Those without any are left out.
@@ -726,6 +598,13 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
     all.why_not = "the platform has no two devices that are alike";
   } else if (o.parallel == tensor || mixed || (o.parallel == automatic && devices.size() > 1)) {
     split_ops(o, target, in, devices, table, on_stage, all);
+  }
+  if (o.parallel == pipeline || (o.parallel == automatic && devices.size() > 1)) {
+    if (auto why = why_not_split(o, target, in); !why.empty()) {
+      all.why_not = o.parallel == pipeline ? std::move(why) : all.why_not;
+    } else {
+      pipeline_work(o, target, in, devices, table, on_stage, all);
+    }
   }
   sort(all.ways);
   return all;

@@ -34,7 +34,7 @@ struct pipeline_search_options {
 /// An order that was found.
 struct found_pipeline_order {
   bool found = false;        ///< false: no order was found that fits
-  bool is_impossible = false; ///< not found: there is none, as not even one micro-batch at a time fits
+  bool is_impossible = false; ///< not found: there is none, as a device cannot even have one pass of one stage
   bool is_optimal = false;   ///< its value is the bound
   pipeline_order order = {};
   pipeline_run run = {};
@@ -110,6 +110,7 @@ public:
         held += c.taken - c.freed;
         between = std::max(between, held);
       }
+      is_impossible_ = is_impossible_ || most > p.capacity[stage.device];
       of_micro_batch_[stage.device] += between;
       extra_[stage.device] = std::max(extra_[stage.device], most - between);
     }
@@ -163,7 +164,7 @@ public:
                      [&](const auto& a, const auto& b) { return score(a.of) < score(b.of); });
     starts.resize(std::min<std::size_t>(starts.size(), rounds));
     if (starts.empty()) {
-      best.is_impossible = !is_legal(one_at_a_time());
+      best.is_impossible = is_impossible_;
       return best;
     }
     value least = starts.front().of;
@@ -488,6 +489,7 @@ private:
   const pipeline_search_options& options_;
   pipeline_runner runner_;
   std::vector<std::vector<std::uint32_t>> stages_; // by device
+  bool is_impossible_ = false;
   std::vector<byte_count> of_micro_batch_;         // by device: held between passes for a micro-batch
   std::vector<byte_count> extra_;                  // by device: more during a pass
   std::vector<std::uint32_t> count_;               // by pass and stage

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "parallel_step.hpp"
+
+#include "weft/report/names.hpp"
+#include "weft/simulate/memory.hpp"
+#include "weft/validate/memory_shortage.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+#include <utility>
+
+namespace place {
+
+using namespace weft;
+
+/// Of the sets of devices that are alike the one that computes most, accelerators first.
+std::vector<device_id> alike_devices(const platform<>& p) {
+  const auto key = [&](device_id d) {
+    return std::tuple{hardware_kind(p, d), p.speed(d), p.memory_bandwidth(d), p.memory_capacity(d)};
+  };
+  std::vector<device_id> best;
+  const auto merit = [&](const std::vector<device_id>& all) {
+    return all.empty() ? std::pair{false, 0.0}
+                       : std::pair{hardware_kind(p, all.front()) != device_kind::cpu,
+                                   static_cast<double>(all.size()) * p.speed(all.front())};
+  };
+  std::vector<bool> seen(p.num_devices(), false);
+  for (const device_id d : ids(p.num_devices())) {
+    std::vector<device_id> alike;
+    for (device_id e = d; e < p.num_devices() && !seen[d]; ++e) {
+      if (!seen[e] && key(e) == key(d)) {
+        alike.push_back(e);
+      }
+    }
+    for (const device_id e : alike) {
+      seen[e] = true;
+    }
+    if (merit(best) < merit(alike)) {
+      best = std::move(alike);
+    }
+  }
+  return best;
+}
+
+/// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
+/// nearest.
+placement replica_on(device_id home, const workload& w, const platform<>& p) {
+  const auto seconds = [&](device_id d) { return p.latency(d, home) + 1e6 / p.bandwidth(d, home); };
+  placement where(w.num_ops(), home);
+  std::vector<kind_set> of_group(w.num_groups(), kind_set::all());
+  for (const op_id v : ids(w.num_ops())) {
+    if (w.group(v) != none) {
+      of_group[w.group(v)] = of_group[w.group(v)] & w.kinds(v);
+    }
+  }
+  for (const op_id v : ids(w.num_ops())) {
+    const auto kinds = w.group(v) != none ? of_group[w.group(v)] : w.kinds(v);
+    if (kinds.contains(p.kind(home))) {
+      continue;
+    }
+    for (const device_id d : ids(p.num_devices())) {
+      if (kinds.contains(p.kind(d)) && (where[v] == home || seconds(d) < seconds(where[v]))) {
+        where[v] = d;
+      }
+    }
+  }
+  return where;
+}
+
+static double bytes_sent(const problem& p, const trace& run) {
+  double bytes = 0;
+  for (const auto& x : run.transfers) {
+    bytes += static_cast<double>(p.workload().bytes(x.tensor));
+  }
+  return bytes;
+}
+
+std::string range_of(const platform<>& p, const std::vector<device_id>& devices) {
+  if (devices.back() - devices.front() + 1 == devices.size()) {
+    return fmt::format("{} to {}", report::device_name(p, devices.front()), report::device_name(p, devices.back()));
+  }
+  std::string names;
+  for (const device_id d : devices) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", report::device_name(p, d));
+  }
+  return names;
+}
+
+/// Simulates a step whose ops are made, with that placement.
+void run_step(const options& o, const tool::target& target, const cost::efficiency_table& table, placement where,
+              parallel_step& step) {
+  const auto base = tool::make_estimate(o.modelling, step.in, target, table);
+  step.made = std::make_unique<problem>(step.in.model.ops, target.devices,
+                                        tool::make_costs(o.modelling, step.in, target, base, step.cost_notes));
+  auto& a = step.found;
+  a.found = true;
+  a.plan.placement = std::move(where);
+  follow_step(o, target, step);
+}
+
+void follow_step(const options& o, const tool::target& target, parallel_step& step) {
+  auto& a = step.found;
+  follow(o, *step.made, a);
+  for (const op_id v : ids(a.plan.placement.size())) {
+    if (!step.in.model.ops.kinds(v).contains(target.devices.kind(a.plan.placement[v]))) {
+      a.found = false;
+      a.why = fmt::format("no device may run ops such as {}", step.in.model.ops.name(v));
+      return;
+    }
+  }
+  for (const auto& s : memory_shortages(*step.made, a.plan.placement, a.run)) {
+    a.found = false;
+    a.why = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(s.peak), readable_bytes(s.capacity),
+                        report::device_name(target.devices, s.device));
+    break;
+  }
+}
+
+double element_bytes(const options& o, const model& m) {
+  const auto bits = number_bits(m);
+  return o.modelling.numbers ? bytes_of(*o.modelling.numbers) : (bits != 0 ? bits : 32) / 8.0;
+}
+
+std::vector<placement> replicas_on(const std::vector<device_id>& devices, const workload& w, const platform<>& p) {
+  std::vector<placement> replicas;
+  for (const device_id d : devices) {
+    replicas.push_back(replica_on(d, w, p));
+  }
+  return replicas;
+}
+
+report::way way_of(const problem& p, const answer& a, const std::string& name, std::uint64_t batch) {
+  simulate::memory_tracker<problem> memory{p};
+  memory.follow(a.plan.placement, a.run);
+  return {.name = name,
+          .step_seconds = a.run.makespan,
+          .samples_per_second =
+            batch != 0 && a.run.makespan > 0 ? static_cast<double>(batch) / a.run.makespan : report::absent,
+          .peak_memory = static_cast<double>(memory.largest_peak()),
+          .bytes_sent = bytes_sent(p, a.run),
+          .status = a.found ? "" : a.why};
+}
+
+void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
+               parallel_answer& all) {
+  all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
+  if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
+    all.best = std::move(step);
+  }
+}
+
+} // namespace place

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What all ways of sharing a step among devices need.
+#pragma once
+
+#include "parallel.hpp"
+
+#include <string>
+#include <vector>
+
+namespace place {
+
+/// Of the sets of devices that are alike the one that computes most, accelerators first.
+std::vector<weft::device_id> alike_devices(const weft::platform<>& p);
+
+/// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
+/// nearest.
+weft::placement replica_on(weft::device_id home, const weft::workload& w, const weft::platform<>& p);
+
+/// The same for each of these devices.
+std::vector<weft::placement> replicas_on(const std::vector<weft::device_id>& devices, const weft::workload& w,
+                                         const weft::platform<>& p);
+
+/// Their names, as short as can be.
+std::string range_of(const weft::platform<>& p, const std::vector<weft::device_id>& devices);
+
+/// Bytes of a number in a gradient.
+double element_bytes(const options& o, const weft::model& m);
+
+/// Simulates a step whose ops are made, with that placement.
+void run_step(const options& o, const tool::target& target, const weft::cost::efficiency_table& table,
+              weft::placement where, parallel_step& step);
+
+/// Simulates a step whose problem and plan are made, and says whether it fits.
+void follow_step(const options& o, const tool::target& target, parallel_step& step);
+
+/// A line of the table of ways.
+weft::report::way way_of(const problem& p, const answer& a, const std::string& name, std::uint64_t batch);
+
+/// Adds a step to the ways, and keeps it if it is the fastest.
+void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
+               parallel_answer& all);
+
+} // namespace place

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "pipeline.hpp"
+
+#include "parallel_step.hpp"
+
+#include "weft/core/readable.hpp"
+#include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/choose_resharding.hpp"
+#include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/find_pipeline_order.hpp"
+#include "weft/parallel/pipeline_stages.hpp"
+#include "weft/parallel/split_network.hpp"
+#include "weft/parallel/staged_step.hpp"
+#include "weft/parallel/tensor_parallel.hpp"
+#include "weft/platform/links.hpp"
+#include "weft/report/names.hpp"
+#include "weft/simulate/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace place {
+namespace {
+
+using namespace weft;
+
+/// How devices share the work: `replicas` × `stages` × `ranks` of them.
+struct pipeline_shape {
+  std::uint32_t replicas = 1; ///< each with a part of the batch
+  std::uint32_t stages = 2;   ///< devices, or groups of them, one behind the other
+  std::uint32_t ranks = 1;    ///< devices that split the ops of a stage
+  std::uint32_t turns = 1;    ///< stages of each device
+  std::uint64_t micro_batches = 1;
+
+  std::size_t devices() const { return std::size_t{replicas} * stages * ranks; }
+  std::string name() const {
+    std::string text = replicas > 1 ? fmt::format("{} × data, ", replicas) : "";
+    text += ranks > 1 ? fmt::format("{} × tensor, ", ranks) : "";
+    text += fmt::format("{} × pipeline", stages);
+    text += turns > 1 ? fmt::format(" in {} turns", turns) : "";
+    return text + fmt::format(", {} micro-batches", micro_batches);
+  }
+  std::string spec() const {
+    return fmt::format("pipeline={}{}{},micro-batches={},turns={}", stages,
+                       replicas > 1 ? fmt::format(",data={}", replicas) : "",
+                       ranks > 1 ? fmt::format(",tensor={}", ranks) : "", micro_batches, turns);
+  }
+};
+
+/// Times that are known op by op, wherever ops run.
+struct known_times : tool::estimate {
+  std::vector<double> seconds = {};
+
+  template <class W, class P>
+  double compute_time(const W& /*w*/, op_id v, const P& /*p*/, device_id /*d*/) const {
+    return seconds[v];
+  }
+};
+
+/// The part of a model that a micro-batch is, cut into stages.
+struct staged_model {
+  workload ops = {};                 ///< those of the model, or its parts
+  placement where = {};              ///< of the first replica
+  std::vector<bool> repeated = {};   ///< by op: for each micro-batch
+  std::vector<std::uint32_t> stage = {};
+  std::vector<double> seconds = {};  ///< by op
+  std::vector<std::string> layers = {}; ///< by stage
+};
+
+/// A model in micro-batches of one size.
+class micro_batch_model {
+public:
+  micro_batch_model(const options& o, const tool::target& target, const tool::input& whole, std::uint64_t examples,
+                    const cost::efficiency_table& table)
+      : o_{o}, target_{target}, table_{table}, in_{tool::load_with_batch(o.model, o.modelling, examples)},
+        estimate_{tool::make_estimate(o.modelling, in_, target, table)} {
+    in_.name = whole.name;
+    const auto other = tool::load_with_batch(o.model, o.modelling, 2 * examples);
+    if (!parallel::have_same_ops(in_.model.ops, other.model.ops)) {
+      throw error("its ops depend on the batch");
+    }
+    repeated_ = parallel::detail::follows_batch(in_.model.ops, other.model.ops);
+    if (std::find(repeated_.begin(), repeated_.end(), true) == repeated_.end()) {
+      throw error("nothing in it grows with the batch");
+    }
+    costs_.emplace(tool::make_costs(o.modelling, in_, target, estimate_, notes_));
+  }
+
+  const tool::input& in() const { return in_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  /// In so many stages on these devices, the first replica's; `ranks` for each stage, `turns` stages for each device.
+  staged_model staged(const pipeline_shape& shape, const std::vector<device_id>& devices) const {
+    const auto& w = in_.model.ops;
+    const auto stages = shape.stages * shape.turns;
+    const auto home = [&](std::uint32_t stage, std::uint32_t rank) {
+      return devices[std::size_t{stage % shape.stages} * shape.ranks + rank];
+    };
+    // As if each stage had a device of its own, on which everything may run.
+    const auto& like = target_.devices.devices()[devices.front()];
+    const platform line{std::vector<device>(stages, like), uniform_links{}};
+    const auto anywhere = w.with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
+    known_times times{estimate_};
+    for (const op_id v : ids(w.num_ops())) {
+      times.seconds.push_back(costs_->compute_time(w, v, target_.devices, device_for(v, devices.front())));
+    }
+    std::vector<device_id> all(stages);
+    std::iota(all.begin(), all.end(), 0);
+    const auto cut = parallel::pipeline_stages(weft::problem{anywhere, line, times}, all);
+    staged_model m;
+    m.stage.assign(cut.begin(), cut.end());
+    std::vector<placement> where(shape.ranks, placement(w.num_ops()));
+    std::map<device_id, placement> on; // by home
+    for (std::uint32_t s = 0; s < stages; ++s) {
+      for (std::uint32_t r = 0; r < shape.ranks; ++r) {
+        if (const auto d = home(s, r); !on.contains(d)) {
+          on[d] = replica_on(d, w, target_.devices);
+        }
+      }
+    }
+    for (const op_id v : ids(w.num_ops())) {
+      for (std::uint32_t r = 0; r < shape.ranks; ++r) {
+        where[r][v] = on.at(home(m.stage[v], r))[v];
+      }
+    }
+    if (shape.ranks == 1) {
+      m.ops = w;
+      m.where = std::move(where.front());
+      m.repeated = repeated_;
+      m.seconds = std::move(times.seconds);
+      return m;
+    }
+    split(shape, devices, where, m);
+    return m;
+  }
+
+private:
+  device_id device_for(op_id v, device_id home) const {
+    const auto& w = in_.model.ops;
+    if (w.kinds(v).contains(target_.devices.kind(home))) {
+      return home;
+    }
+    for (const device_id d : ids(target_.devices.num_devices())) {
+      if (w.kinds(v).contains(target_.devices.kind(d))) {
+        return d;
+      }
+    }
+    return home;
+  }
+
+  /// Splits each op among the devices of its stage.
+  void split(const pipeline_shape& shape, const std::vector<device_id>& devices, const std::vector<placement>& where,
+             staged_model& m) const {
+    const auto& w = in_.model.ops;
+    const auto model = parallel::make_split_model(*in_.net, w, in_.origin);
+    const parallel::split_ops parts{model, shape.ranks};
+    const std::vector<device_id> group(devices.begin(), devices.begin() + shape.ranks);
+    const parallel::fastest_resharding fastest{target_.devices, group, o_.contention};
+    const auto chosen = parallel::choose_splits(
+      model, shape.ranks,
+      {.op = [&](op_id v, std::uint32_t axis) {
+         return estimate_.compute_time(parts.ops(), parts.of(v, axis), target_.devices, where.front()[v]);
+       },
+       .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
+       .capacity = target_.devices.memory_capacity(devices.front()) * shape.stages},
+      {.budget = {.moves = 2000}, .jobs = o_.jobs});
+    if (!chosen.found) {
+      throw error("no splits of its ops were found that fit into memory");
+    }
+    auto made = parallel::tensor_parallel(
+      model, chosen.axis, where, element_bytes(o_, in_.model),
+      [&](parallel::resharding what, byte_count size) { return fastest.messages(what, size); });
+    const auto stage_of_op = std::exchange(m.stage, {});
+    m.ops = std::move(made.graph);
+    m.where = std::move(made.where);
+    const auto n = m.ops.num_ops();
+    m.stage.assign(n, none);
+    m.repeated.assign(n, false);
+    m.seconds.assign(n, 0);
+    const auto stages_of = [&](device_id d) { // what joins and cuts tensors is where its inputs come from, or goes to
+      const auto at = std::find(devices.begin(), devices.end(), d);
+      return at == devices.end() ? none
+                                 : static_cast<std::uint32_t>(at - devices.begin()) / shape.ranks;
+    };
+    const auto order = graph::topological_order(m.ops);
+    for (const op_id v : order) {
+      const auto from = made.origin[v];
+      m.seconds[v] = estimate_.compute_time(m.ops, v, target_.devices, m.where[v]);
+      if (from != none) {
+        m.stage[v] = stage_of_op[from];
+        m.repeated[v] = repeated_[from];
+        continue;
+      }
+      for (const tensor_id t : m.ops.inputs(v)) {
+        const auto producer = m.ops.producer(t);
+        m.repeated[v] = m.repeated[v] || m.repeated[producer];
+        if (m.stage[producer] != none && m.stage[producer] % shape.stages == stages_of(m.where[v])) {
+          m.stage[v] = m.stage[producer];
+        }
+      }
+    }
+    for (auto i = order.rbegin(); i != order.rend(); ++i) {
+      for (const tensor_id t : m.ops.outputs(*i)) {
+        for (const op_id c : m.ops.consumers(t)) {
+          m.stage[*i] = m.stage[*i] == none ? m.stage[c] : m.stage[*i];
+        }
+      }
+      m.stage[*i] = m.stage[*i] == none ? 0 : m.stage[*i];
+    }
+  }
+
+  const options& o_;
+  const tool::target& target_;
+  const cost::efficiency_table& table_;
+  tool::input in_;
+  tool::estimate estimate_;
+  std::vector<std::string> notes_;
+  std::vector<bool> repeated_;
+  std::optional<tool::costs> costs_;
+};
+
+/// Ops of a pass as they run by themselves.
+parallel::pass_run run_alone(const options& o, const tool::target& target, const workload& ops,
+                             const placement& where, std::vector<double> seconds) {
+  known_times times;
+  times.seconds = std::move(seconds);
+  const problem alone{ops, target.devices, tool::costs{times, ops, target.devices}};
+  answer a;
+  a.plan.placement = where;
+  follow(o, alone, a);
+  simulate::memory_tracker<problem> memory{alone};
+  memory.follow(where, a.run);
+  parallel::pass_run r{.seconds = a.run.makespan, .peak = memory.peaks()};
+  for (const auto& x : a.run.transfers) {
+    r.bytes_sent += static_cast<double>(ops.bytes(x.tensor));
+  }
+  return r;
+}
+
+/// The pipeline of a step, and how it is made into one.
+struct prepared_pipeline {
+  parallel::staged_step staged = {};
+  parallel::pipeline_problem passes = {};
+  parallel::found_pipeline_order order = {};
+};
+
+/// A step of that shape; null if none that fits was found, and then `why` says what lacked.
+std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
+                                         const micro_batch_model& model, const pipeline_shape& shape,
+                                         const std::vector<device_id>& devices, bool shard_updates,
+                                         double faster_than, const cost::efficiency_table& table) {
+  // The replicas of a stage are beside each other: what they send is most.
+  std::vector<std::vector<device_id>> of_replica(shape.replicas);
+  for (std::uint32_t s = 0; s < shape.stages; ++s) {
+    for (std::uint32_t r = 0; r < shape.replicas; ++r) {
+      for (std::uint32_t t = 0; t < shape.ranks; ++t) {
+        of_replica[r].push_back(devices[(std::size_t{s} * shape.replicas + r) * shape.ranks + t]);
+      }
+    }
+  }
+  const auto m = model.staged(shape, of_replica.front());
+  const auto staged = parallel::make_staged_step(
+    m.ops, m.repeated, m.stage, m.where,
+    [&](const workload& ops, const placement& where, const std::vector<op_id>& origin) {
+      std::vector<double> seconds;
+      for (const op_id v : origin) {
+        seconds.push_back(v == none ? 0 : m.seconds[v]);
+      }
+      return run_alone(o, target, ops, where, std::move(seconds));
+    });
+  std::vector<std::uint32_t> device_of(staged.num_stages);
+  for (std::uint32_t s = 0; s < staged.num_stages; ++s) {
+    device_of[s] = s % shape.stages;
+  }
+  std::vector<byte_count> capacity;
+  for (const device_id d : ids(target.devices.num_devices())) {
+    capacity.push_back(target.devices.memory_capacity(d));
+  }
+  auto p = parallel::pipeline_of(staged, static_cast<std::uint32_t>(shape.micro_batches), device_of, capacity,
+                                 [&](byte_count bytes, device_id from, device_id to) {
+                                   return target.devices.latency(from, to) +
+                                          static_cast<double>(bytes) / target.devices.bandwidth(from, to);
+                                 });
+  if (parallel::pipeline_bound(p, parallel::pipeline_objective::makespan) >= faster_than) {
+    return nullptr;
+  }
+  const auto num_steps = static_cast<double>(p.passes_each() * p.stages.size() * p.micro_batches);
+  const auto moves = static_cast<std::uint64_t>(std::clamp(1e8 / num_steps, 2e3, 1e5));
+  const auto given = p.capacity;
+  std::unique_ptr<parallel_step> step;
+  for (int tries = 0; tries < 4 && (!step || !step->found.found); ++tries) {
+    const auto found = parallel::find_pipeline_order(p, {.budget = {.moves = moves}, .seed = o.seed});
+    if (!found.found) {
+      if (!step) {
+        step = std::make_unique<parallel_step>();
+        step->found.why = "does not fit, even with one micro-batch at a time";
+      }
+      break;
+    }
+    const auto passes = parallel::micro_batched(staged.graph, staged.repeated, p.micro_batches, staged.where,
+                                                element_bytes(o, model.in().model));
+    auto turns = parallel::turns_of(staged, passes, p, found.order);
+    const auto last_turn = *std::max_element(turns.begin(), turns.end());
+    step = std::make_unique<parallel_step>();
+    step->in.spec = whole.spec;
+    step->in.name = whole.name;
+    step->in.from = whole.from;
+    step->in.model = model.in().model;
+    step->cost_notes = model.notes();
+    auto& graph = step->in.model.ops;
+    graph = passes.graph;
+    auto where = passes.where;
+    std::vector<op_id> origin = passes.origin; // in the staged step
+    std::size_t buckets = 0;
+    if (shape.replicas > 1) {
+      std::vector<placement> replicas;
+      for (const auto& mine : of_replica) {
+        std::map<device_id, device_id> to;
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+          to[of_replica.front()[i]] = mine[i];
+        }
+        auto& there = replicas.emplace_back(passes.where);
+        for (auto& d : there) {
+          const auto at = to.find(d);
+          d = at == to.end() ? d : at->second;
+        }
+      }
+      std::vector<device_id> firsts;
+      for (const auto& mine : of_replica) {
+        firsts.push_back(mine.front());
+      }
+      const parallel::data_parallel_options how{.shard_updates = shard_updates,
+                                                .element_bytes = element_bytes(o, model.in().model)};
+      const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, target.devices, firsts, o.contention,
+                                                          shard_updates);
+      auto both = parallel::data_parallel(graph, replicas, all_reduce.messages, how);
+      std::vector<std::uint64_t> of_both;
+      origin.clear();
+      for (const op_id v : both.origin) {
+        origin.push_back(v == none ? none : passes.origin[v]);
+        of_both.push_back(v == none ? last_turn : turns[v]);
+      }
+      turns = std::move(of_both);
+      graph = std::move(both.graph);
+      where = std::move(both.where);
+      buckets = both.buckets.size();
+    }
+    known_times times{tool::make_estimate(o.modelling, step->in, target, table)};
+    for (const op_id v : ids(graph.num_ops())) {
+      const auto from = origin[v];
+      times.seconds.push_back(from == none             ? times.tool::estimate::compute_time(graph, v, target.devices, where[v])
+                              : staged.repeated[from] ? staged.seconds[from]
+                                                       : m.seconds[staged.origin[from]]);
+    }
+    step->made = std::make_unique<problem>(graph, target.devices, tool::costs{times, graph, target.devices});
+    auto& a = step->found;
+    a.found = true;
+    a.plan.placement = std::move(where);
+    a.plan.order = parallel::order_by_turns(graph, turns);
+    follow_step(o, target, *step);
+    double idle = 0;
+    for (const auto d : of_replica.front()) {
+      double busy = 0;
+      for (const op_id v : ids(graph.num_ops())) {
+        busy += a.plan.placement[v] == d ? a.run.ops[v].finish - a.run.ops[v].start : 0;
+      }
+      idle += (1 - busy / a.run.makespan) / static_cast<double>(of_replica.front().size());
+    }
+    a.strategy = fmt::format("pipeline of {} stages on {}; {} micro-batches of {} samples; order from {}, devices idle "
+                             "for {:.1f} % of the step, {:.1f} % at least",
+                             staged.num_stages, range_of(target.devices, devices), shape.micro_batches,
+                             model.in().batch, found.start, 100 * idle, 0.0);
+    static_cast<void>(buckets);
+    step->spec = shape.spec();
+    for (std::size_t d = 0; d < p.capacity.size(); ++d) {
+      p.capacity[d] = given[d] / 10 * static_cast<byte_count>(9 - tries);
+    }
+  }
+  return step;
+}
+
+} // namespace
+
+void pipeline_work(const options& o, const tool::target& target, const tool::input& in,
+                   const std::vector<device_id>& devices, const cost::efficiency_table& table,
+                   const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
+  const bool forced = o.parallel == options::parallelism::pipeline;
+  std::vector<pipeline_shape> shapes;
+  const auto micro_batches_of = [&](const pipeline_shape& s) { // as many as there can be, and half of them
+    std::vector<std::uint64_t> counts;
+    if (in.batch % s.replicas == 0) {
+      const auto most = in.batch / s.replicas;
+      counts = {most};
+      if (most % 2 == 0 && most / 2 >= s.stages) {
+        counts.push_back(most / 2);
+      }
+    }
+    return counts;
+  };
+  if (forced) {
+    pipeline_shape s{.replicas = std::max(1u, o.pipeline.replicas),
+                     .stages = o.pipeline.stages,
+                     .ranks = std::max(1u, o.pipeline.ranks),
+                     .turns = std::max(1u, o.pipeline.turns)};
+    if (s.devices() > devices.size()) {
+      all.why_not = fmt::format("there are {} devices that are alike, and not {}", devices.size(), s.devices());
+      return;
+    }
+    if (o.pipeline.micro_batches != 0) {
+      if (in.batch % (s.replicas * o.pipeline.micro_batches) != 0) {
+        all.why_not = fmt::format("a batch of {} cannot be split into {} micro-batches of each of {} replica{}",
+                                  in.batch, o.pipeline.micro_batches, s.replicas, s.replicas == 1 ? "" : "s");
+        return;
+      }
+      s.micro_batches = o.pipeline.micro_batches;
+      shapes.push_back(s);
+    } else {
+      for (const auto count : micro_batches_of(s)) {
+        s.micro_batches = count;
+        shapes.push_back(s);
+      }
+    }
+    if (shapes.empty()) {
+      all.why_not = fmt::format("a batch of {} cannot be split among {} replicas", in.batch, s.replicas);
+      return;
+    }
+  } else {
+    const auto n = static_cast<std::uint32_t>(devices.size());
+    for (std::uint32_t stages = 2; stages <= n; stages *= 2) {
+      for (std::uint32_t ranks = 1; stages * ranks <= n; ranks *= 2) {
+        if (n % (stages * ranks) != 0 || (ranks > 1 && !in.net)) {
+          continue;
+        }
+        pipeline_shape s{.replicas = n / (stages * ranks), .stages = stages, .ranks = ranks};
+        for (const auto count : micro_batches_of(s)) {
+          s.micro_batches = count;
+          shapes.push_back(s);
+        }
+      }
+    }
+  }
+  std::map<std::uint64_t, micro_batch_model> models; // by examples of a micro-batch
+  for (const auto& s : shapes) {
+    on_stage(fmt::format("trying {}", s.name()));
+    const auto examples = in.batch / (s.replicas * s.micro_batches);
+    try {
+      auto at = models.find(examples);
+      if (at == models.end()) {
+        at = models.try_emplace(examples, o, target, in, examples, table).first;
+      }
+      for (const bool sharded : {false, true}) {
+        if (sharded && s.replicas == 1) {
+          break;
+        }
+        auto step = make_step(o, target, in, at->second, s, devices, sharded,
+                              all.best && !forced ? all.best->found.run.makespan
+                                                  : std::numeric_limits<double>::infinity(),
+                              table);
+        if (!step) {
+          break;
+        }
+        if (!step->made) {
+          all.ways.push_back({.name = s.name() + (sharded ? ", sharded updates" : ""), .status = step->found.why});
+          continue;
+        }
+        const bool fits = step->found.found;
+        keep_best(std::move(step), s.name() + (sharded ? ", sharded updates" : ""), in, all);
+        if (fits) {
+          break;
+        }
+      }
+    } catch (const error& e) { // such as a model with fewer layers than stages
+      if (forced) {
+        all.why_not = e.what();
+        return;
+      }
+    }
+  }
+}
+
+} // namespace place
