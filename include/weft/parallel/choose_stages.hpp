@@ -61,51 +61,29 @@ public:
       }
     }
     weft::sort(degrees_);
-    list_downsets();
   }
 
   stages_result operator()() {
-    stages_result r{.value = {.problem = "no plan was found, and there may be one"}};
-    const double least = work_.back() / p_->num_devices;
-    double low = least, high = infinite; // nothing was found below, and a plan was found
-    r.bound = least;
-    const auto try_below = [&](double limit) { // whether a faster plan was found
-      is_proof_ = covers_all_;
-      if (place(limit) && read_back(limit, high, r)) {
-        return true;
-      }
-      low = std::max(low, limit);
-      r.bound = !is_proof_ || meter_.exhausted() ? r.bound : limit == unlimited ? infinite : std::max(r.bound, limit);
-      return false;
-    };
-    if (least < infinite) {
-      for (const double factor : {1.1, 1.5, 3.0, 10.0, infinite}) {
-        const double limit = least > 0 ? std::min(least * factor, unlimited) : unlimited;
-        list_candidates(limit);
-        if (try_below(limit) || limit == unlimited || meter_.exhausted()) {
-          break;
-        }
-      }
-    } else {
-      r.bound = infinite; // a layer without variants
+    auto all = graph::all_downsets(reversed{layers_after(*p_)}, options_.max_downsets);
+    covers_all_ = all.has_value() && all->size() == p_->layers.size() + 1; // there is one order only
+    search(graph::prefixes(depth_first_order(), 1));
+    if (all && !covers_all_ && !is_done()) {
+      covers_all_ = true;
+      search(*all);
     }
-    for (bool was_next = false; high < infinite && low < high * (1 - options_.gap) && !meter_.exhausted();) {
-      was_next = !was_next && high - low < 1e-3 * high; // alternates with halving, as few times are left
-      try_below(was_next ? high * (1 - options_.gap) : low + (high - low) / 2);
-      std::erase_if(candidates_, [&](const candidate& c) { return c.seconds > high; });
-      index_candidates();
+    auto& r = result_;
+    r.optimal = r.has_plan() ? is_done() : r.bound == infinite;
+    if (!r.has_plan()) {
+      r.value.problem = r.optimal ? "no plan fits in " + readable_size(p_->memory_bytes) + " on each of " +
+                                      std::to_string(p_->num_devices) + " devices"
+                                  : "no plan was found, and there may be one";
     }
-    r.optimal = r.has_plan() ? r.bound >= high * (1 - options_.gap) * (1 - 1e-12) : r.bound == infinite;
-    if (!r.has_plan() && r.optimal) {
-      r.value.problem = "no plan fits in " + readable_size(p_->memory_bytes) + " on each of " +
-                        std::to_string(p_->num_devices) + " devices";
-    }
-    return r;
+    return std::move(r);
   }
 
 private:
   static constexpr double infinite = std::numeric_limits<double>::infinity();
-  static constexpr double unlimited = std::numeric_limits<double>::max(); // what is impossible still takes longer
+  static constexpr double unlimited = 1e300; // finite, so that only what is impossible takes longer
 
   /// A variant of a layer in a stage: of one replica's micro-batch the seconds, with what its edges to other stages
   /// take, and those of its gradients per batch with another replica; and its bytes.
@@ -116,12 +94,17 @@ private:
     double bytes(double in_flight) const { return per_micro_batch * in_flight + fixed; }
   };
   /// A stage of the layers of downset `to` that are not in `from`. Seconds and bytes are those of the fastest variants;
-  /// where these do not fit, `known` is the last of the choices that were made for it.
+  /// where these do not fit, others are chosen. Where variants have the same gradients, that is one choice for all
+  /// numbers of replicas, and gradients, which then do not matter to it, are not negative.
   struct candidate {
-    double seconds, per_micro_batch, fixed;
-    std::uint32_t from, to, degree, replicas, known;
+    double seconds, per_micro_batch, fixed, gradient;
+    std::uint32_t from, to, degree, replicas, choices; // into `last_known_`
+    double fixed_price() const { return gradient < 0 ? 0 : gradient * (replicas - 1.0); }
+    double price(const offer& x) const { return gradient < 0 ? x.price(replicas) * replicas : x.seconds; }
+    double price(double limit) const { return limit * replicas - fixed_price(); }
+    double seconds_of(double price) const { return (price + fixed_price()) / replicas; }
   };
-  /// The least time of a candidate for so many micro-batches in flight: between the two.
+  /// The least price of a candidate's variants for so many micro-batches in flight: between the two.
   struct known_choice {
     double at_least, price;
     std::uint32_t in_flight, before;
@@ -132,31 +115,92 @@ private:
     std::uint32_t devices, replicas, stage, rest;
   };
 
-  /// Downsets of the reversed graph: the layers of the last stages.
-  void list_downsets() {
-    struct reversed {
-      std::vector<std::vector<std::uint32_t>> after;
-      std::size_t size() const { return after.size(); }
-      const std::vector<std::uint32_t>& predecessors(std::uint32_t v) const { return after[v]; }
+  /// The graph with its edges turned round, whose downsets are the layers of the last stages.
+  struct reversed {
+    std::vector<std::vector<std::uint32_t>> after;
+    std::size_t size() const { return after.size(); }
+    const std::vector<std::uint32_t>& predecessors(std::uint32_t v) const { return after[v]; }
+  };
+  /// Least sums over the layers of a downset, of one tensor degree. Infinite where a layer has no such variant.
+  struct least_sums {
+    double seconds = 0, bytes = 0;
+  };
+
+  /// Whether no plan is faster than the one that was found.
+  bool is_done() const { return result_.bound >= high_ * (1 - options_.gap); }
+
+  /// Looks for the fastest plan whose stages lie between these downsets.
+  void search(const graph::downsets& family) {
+    describe(family);
+    const double least = work_.back() / p_->num_devices;
+    result_.bound = std::max(result_.bound, least);
+    double low = least; // nothing was found below
+    const auto try_below = [&](double limit) { // whether a faster plan was found
+      is_proof_ = covers_all_;
+      if (place(limit) && read_back(limit)) {
+        return true;
+      }
+      low = std::max(low, limit);
+      if (is_proof_ && !meter_.exhausted()) {
+        result_.bound = limit == unlimited ? infinite : std::max(result_.bound, limit);
+      }
+      return false;
     };
-    auto all = graph::all_downsets(reversed{layers_after(*p_)}, options_.max_downsets);
-    covers_all_ = all.has_value();
-    const auto family = all ? std::move(*all) : graph::prefixes(depth_first_order(), 1);
+    if (high_ < infinite) {
+      list_candidates(high_);
+      try_below(high_ * (1 - options_.gap));
+    } else if (least < infinite) {
+      for (const double factor : {1.1, 1.5, 3.0, 10.0, infinite}) {
+        const double limit = least > 0 ? std::min(least * factor, unlimited) : unlimited;
+        list_candidates(limit);
+        if (try_below(limit) || limit == unlimited || meter_.exhausted()) {
+          break;
+        }
+      }
+    }
+    for (bool was_next = false; high_ < infinite && low < high_ * (1 - options_.gap) && !meter_.exhausted();) {
+      was_next = !was_next && high_ - low < 1e-3 * high_; // alternates with halving, as few times are left
+      try_below(was_next ? high_ * (1 - options_.gap) : low + (high_ - low) / 2);
+      std::erase_if(candidates_, [&](const candidate& c) { return c.seconds > high_; });
+      index_candidates();
+    }
+  }
+
+  void describe(const graph::downsets& family) {
     words_ = p_->layers.size() / 64 + 1;
     sets_.assign(family.size() * words_, 0);
     work_.assign(family.size(), 0.0);
+    least_.assign(family.size() * degrees_.size(), {});
     for (std::uint32_t i = 0; i < family.size(); ++i) {
       for (const auto& step : family.from(i)) {
         const auto v = family.added[step.first];
         std::copy_n(sets_.data() + i * words_, words_, sets_.data() + step.to * words_);
         sets_[step.to * words_ + v / 64] |= std::uint64_t{1} << (v % 64);
-        double least = infinite; // device-seconds
-        for (const auto& x : p_->layers[v].variants) {
-          least = std::min(least, x.tensor_degree * x.seconds);
+        double work = infinite;
+        for (std::size_t j = 0; j < degrees_.size(); ++j) {
+          least_sums least{infinite, infinite};
+          for (const auto& x : p_->layers[v].variants) {
+            if (x.tensor_degree == degrees_[j]) {
+              least.seconds = std::min(least.seconds, x.seconds);
+              least.bytes = std::min(least.bytes, x.bytes_per_micro_batch + x.fixed_bytes);
+            }
+          }
+          const auto& before = least_[i * degrees_.size() + j];
+          least_[step.to * degrees_.size() + j] = {before.seconds + least.seconds, before.bytes + least.bytes};
+          work = std::min(work, degrees_[j] * least.seconds);
         }
-        work_[step.to] = work_[i] + least;
+        work_[step.to] = work_[i] + work;
       }
     }
+  }
+
+  /// False if the layers between two downsets are too slow or too large on `most` devices, in whatever variants of that
+  /// degree; with a margin for rounding.
+  bool may_fit(std::uint32_t from, std::uint32_t to, std::size_t degree, std::uint32_t most, double limit) const {
+    const auto& a = least_[from * degrees_.size() + degree];
+    const auto& b = least_[to * degrees_.size() + degree];
+    return !((b.seconds - a.seconds) * (1 - 1e-9) > limit * (most / degrees_[degree]) ||
+             (b.bytes - a.bytes) * (1 - 1e-9) > p_->memory_bytes);
   }
 
   /// Layers from last to first, each close to those it leads to.
@@ -264,6 +308,7 @@ private:
   void list_candidates(double limit) {
     candidates_.clear();
     known_.clear();
+    last_known_.clear();
     const auto last = static_cast<std::uint32_t>(work_.size() - 1);
     for (std::uint32_t to = 1; to <= last; ++to) {
       const auto before = least_devices(work_.back() - work_[to], to != last, limit);
@@ -274,9 +319,10 @@ private:
           continue;
         }
         const auto& layers = layers_between(from, to);
-        for (const auto t : degrees_) {
-          if (t <= p_->num_devices - taken && list_offers(layers, t) && meter_.spend()) {
-            add_candidates(from, to, t, (p_->num_devices - taken) / t, limit);
+        for (std::size_t j = 0; j < degrees_.size(); ++j) {
+          const auto t = degrees_[j], most = p_->num_devices - taken;
+          if (t <= most && may_fit(from, to, j, most, limit) && meter_.spend() && list_offers(layers, t)) {
+            add_candidates(from, to, t, most / t, limit);
           }
         }
       }
@@ -285,19 +331,12 @@ private:
   }
 
   void add_candidates(std::uint32_t from, std::uint32_t to, std::uint32_t t, std::uint32_t most, double limit) {
-    double least_bytes = 0;
-    bool are_alike = true; // gradients of a layer's variants: then the same ones are fastest for any replicas
+    bool are_alike = true; // gradients of a layer's variants: then the same ones are best for any number of replicas
     for_each_layer([&](auto first, auto last) {
-      double bytes = infinite;
-      for (auto x = first; x != last; ++x) {
-        bytes = std::min(bytes, x->bytes(1));
-        are_alike = are_alike && x->gradient == first->gradient;
-      }
-      least_bytes += bytes;
+      are_alike = are_alike && std::all_of(first, last, [&](const offer& x) { return x.gradient == first->gradient; });
     });
-    if (least_bytes > p_->memory_bytes) {
-      return;
-    }
+    const auto shared = static_cast<std::uint32_t>(last_known_.size());
+    last_known_.push_back(none);
     auto sum = fastest(1);
     for (const auto d : replicas_) {
       if (d > most) {
@@ -307,7 +346,11 @@ private:
         sum = fastest(d);
       }
       if (sum.price(d) <= limit) {
-        candidates_.push_back({sum.price(d), sum.per_micro_batch, sum.fixed, from, to, t, d, none});
+        candidates_.push_back({sum.price(d), sum.per_micro_batch, sum.fixed, are_alike ? sum.gradient : -1, from, to,
+                               t, d, are_alike ? shared : static_cast<std::uint32_t>(last_known_.size())});
+        if (!are_alike) {
+          last_known_.push_back(none);
+        }
       }
     }
   }
@@ -328,7 +371,7 @@ private:
     choice_.clear();
     for_each_layer([&](auto first, auto last) {
       for (auto x = first; x != last; ++x) {
-        choice_.add_offer(x->price(c.replicas), x->bytes(in_flight), x->variant);
+        choice_.add_offer(c.price(*x), x->bytes(in_flight), x->variant);
       }
       choice_.end_class();
     });
@@ -340,12 +383,14 @@ private:
   }
 
   /// Whether a candidate can run with so many micro-batches in flight within the limits of bytes and seconds.
-  bool can_run(candidate& c, std::uint32_t in_flight, double limit) {
+  bool can_run(const candidate& c, std::uint32_t in_flight, double seconds) {
     if (fastest_fit(c, in_flight)) {
       return true;
     }
+    const double limit = c.price(seconds);
+    auto& last_known = last_known_[c.choices];
     auto found = none;
-    for (auto i = c.known; i != none; i = known_[i].before) { // the least time grows with what is in flight
+    for (auto i = last_known; i != none; i = known_[i].before) { // the least time grows with what is in flight
       const auto& k = known_[i];
       if (k.in_flight <= in_flight && k.at_least > limit) {
         return false;
@@ -358,7 +403,7 @@ private:
     choose_variants(c, in_flight);
     if (found == none) {
       found = static_cast<std::uint32_t>(known_.size());
-      known_.push_back({choice_.at_least(), choice_.price(), in_flight, std::exchange(c.known, found)});
+      known_.push_back({choice_.at_least(), choice_.price(), in_flight, std::exchange(last_known, found)});
     }
     auto& k = known_[found];
     if (k.price > limit && k.at_least <= limit) {
@@ -380,7 +425,7 @@ private:
       std::fill(row.begin(), row.end(), place_of{0, none, none, none});
       const auto before = least_devices(work_.back() - work_[to], to + 1 != work_.size(), limit);
       for (auto i = first_[to]; i < first_[to + 1]; ++i) {
-        auto& c = candidates_[i];
+        const auto& c = candidates_[i];
         if (c.seconds > limit) {
           continue;
         }
@@ -410,33 +455,32 @@ private:
     return !places_.back().empty();
   }
 
-  /// The plan of the last call of `place`, of those that it kept the one on fewest devices; false if it is not faster
-  /// than `high`, since a knapsack that was solved before keeps too many choices now.
-  bool read_back(double limit, double& high, stages_result& r) {
+  /// Keeps the plan of the last call of `place`, of those that it found the one on fewest devices. False if it is not
+  /// faster than the one before, since a knapsack that was solved before keeps too many choices for another limit.
+  bool read_back(double limit) {
     std::vector<stage> plan;
     double slowest = 0;
     auto at = places_.back().front();
     while (at.stage != none) {
       const auto& c = candidates_[at.stage];
-      const auto in_flight = (at.replicas + c.replicas - 1) / c.replicas;
-      choose_variants(c, in_flight);
-      if (choice_.price() > limit) {
-        choice_.search(p_->memory_bytes, std::nextafter(limit, infinite));
+      choose_variants(c, (at.replicas + c.replicas - 1) / c.replicas);
+      if (choice_.price() > c.price(limit)) {
+        choice_.search(p_->memory_bytes, std::nextafter(c.price(limit), infinite));
       }
       plan.push_back({.layers = layers_,
                       .variants = {choice_.variants().begin(), choice_.variants().end()},
                       .replicas = c.replicas,
                       .tensor_degree = c.degree});
-      slowest = std::max(slowest, choice_.price());
+      slowest = std::max(slowest, c.seconds_of(choice_.price()));
       at = places_[c.from][at.rest];
     }
-    if (slowest >= high) {
+    if (slowest >= high_) {
       is_proof_ = false;
       return false;
     }
-    high = slowest;
-    r.plan = std::move(plan);
-    r.value = evaluate_stages(*p_, r.plan);
+    high_ = slowest;
+    result_.plan = std::move(plan);
+    result_.value = evaluate_stages(*p_, result_.plan);
     return true;
   }
 
@@ -449,12 +493,16 @@ private:
   std::vector<std::uint64_t> sets_; // bits, so many words each
   std::size_t words_ = 1;
   std::vector<double> work_; // device-seconds that their layers take at least
-  bool covers_all_ = true;
+  std::vector<least_sums> least_; // by downset and tensor degree
+  bool covers_all_ = true; // whether these are all downsets
   std::vector<candidate> candidates_; // by the downset that they lead to
   std::vector<std::size_t> first_;
   std::vector<known_choice> known_;
+  std::vector<std::uint32_t> last_known_;
   std::vector<std::vector<place_of>> places_; // by downset: ascending devices, descending replicas
   bool is_proof_ = true; // whether a failed `place` shows that there is no plan
+  stages_result result_{.value = {.problem = "no plan"}};
+  double high_ = infinite; // seconds of the plan found, as sums here have it
   variant_choice choice_;
   // Of the stage looked at
   std::vector<std::uint32_t> layers_;
