@@ -89,7 +89,7 @@ private:
 
 /// A chain, or layers with edges at random, all numbers small and whole; layers in no order.
 stage_problem random_problem(rng& random, std::size_t num_layers, std::uint32_t most_devices, bool is_chain) {
-  const auto whole = [&](std::int64_t low, std::int64_t high) { return static_cast<double>(random.between(low, high)); };
+  const auto whole = [&](int low, int high) { return static_cast<double>(random.between(low, high)); };
   stage_problem p{.num_devices = 1 + random.below(most_devices),
                   .memory_bytes = random.below(5) == 0 ? infinite : whole(5, 60),
                   .bandwidth = random.below(5) == 0 ? infinite : whole(1, 10),

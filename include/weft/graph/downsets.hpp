@@ -2,6 +2,8 @@
 /// Downsets of a graph, among which contiguous splits are found.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

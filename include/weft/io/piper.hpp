@@ -138,9 +138,9 @@ private:
 
 } // namespace detail
 
-/// Reads a problem of Piper: layers (`nodes`) in the order of the file, edges, devices, memory, bandwidth and the number
-/// of micro-batches. What the file calls sync times are bytes. Other keys are ignored. `file` is what errors call the
-/// input. Throws `parse_error` with file, line and the path of the value. Complexity: O(size · log size).
+/// Reads a problem of Piper: layers (`nodes`) in the order of the file, edges, devices, memory, bandwidth and the
+/// number of micro-batches. What the file calls sync times are bytes. Other keys are ignored. `file` is what errors
+/// call the input. Throws `parse_error` with file, line and the path of the value. Complexity: O(size · log size).
 /// Source: github.com/msr-fiddle/piper.
 inline parallel::stage_problem read_piper(std::istream& in, const std::string& file = "<stream>") {
   const std::string text = read_all(in, file);

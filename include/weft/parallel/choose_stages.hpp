@@ -8,16 +8,15 @@
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/downsets.hpp"
 #include "weft/graph/release_counter.hpp"
+#include "weft/parallel/detail/stage_family.hpp"
 #include "weft/parallel/detail/variant_choice.hpp"
 #include "weft/parallel/stages.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -121,18 +120,13 @@ private:
     std::size_t size() const { return after.size(); }
     const std::vector<std::uint32_t>& predecessors(std::uint32_t v) const { return after[v]; }
   };
-  /// Least sums over the layers of a downset, of one tensor degree. Infinite where a layer has no such variant.
-  struct least_sums {
-    double seconds = 0, bytes = 0;
-  };
-
   /// Whether no plan is faster than the one that was found.
   bool is_done() const { return result_.bound >= high_ * (1 - options_.gap); }
 
   /// Looks for the fastest plan whose stages lie between these downsets.
   void search(const graph::downsets& family) {
-    describe(family);
-    const double least = work_.back() / p_->num_devices;
+    family_ = {*p_, degrees_, family};
+    const double least = family_.work(family_.size() - 1) / p_->num_devices;
     result_.bound = std::max(result_.bound, least);
     double low = least; // nothing was found below
     const auto try_below = [&](double limit) { // whether a faster plan was found
@@ -166,43 +160,6 @@ private:
     }
   }
 
-  void describe(const graph::downsets& family) {
-    words_ = p_->layers.size() / 64 + 1;
-    sets_.assign(family.size() * words_, 0);
-    work_.assign(family.size(), 0.0);
-    least_.assign(family.size() * degrees_.size(), {});
-    for (std::uint32_t i = 0; i < family.size(); ++i) {
-      for (const auto& step : family.from(i)) {
-        const auto v = family.added[step.first];
-        std::copy_n(sets_.data() + i * words_, words_, sets_.data() + step.to * words_);
-        sets_[step.to * words_ + v / 64] |= std::uint64_t{1} << (v % 64);
-        double work = infinite;
-        for (std::size_t j = 0; j < degrees_.size(); ++j) {
-          least_sums least{infinite, infinite};
-          for (const auto& x : p_->layers[v].variants) {
-            if (x.tensor_degree == degrees_[j]) {
-              least.seconds = std::min(least.seconds, x.seconds);
-              least.bytes = std::min(least.bytes, x.bytes_per_micro_batch + x.fixed_bytes);
-            }
-          }
-          const auto& before = least_[i * degrees_.size() + j];
-          least_[step.to * degrees_.size() + j] = {before.seconds + least.seconds, before.bytes + least.bytes};
-          work = std::min(work, degrees_[j] * least.seconds);
-        }
-        work_[step.to] = work_[i] + work;
-      }
-    }
-  }
-
-  /// False if the layers between two downsets are too slow or too large on `most` devices, in whatever variants of that
-  /// degree; with a margin for rounding.
-  bool may_fit(std::uint32_t from, std::uint32_t to, std::size_t degree, std::uint32_t most, double limit) const {
-    const auto& a = least_[from * degrees_.size() + degree];
-    const auto& b = least_[to * degrees_.size() + degree];
-    return !((b.seconds - a.seconds) * (1 - 1e-9) > limit * (most / degrees_[degree]) ||
-             (b.bytes - a.bytes) * (1 - 1e-9) > p_->memory_bytes);
-  }
-
   /// Layers from last to first, each close to those it leads to.
   std::vector<std::uint32_t> depth_first_order() const {
     std::vector<std::vector<std::uint32_t>> before(p_->layers.size());
@@ -219,26 +176,6 @@ private:
       waiting.finish(before, order.back(), push);
     }
     return order;
-  }
-
-  bool is_subset(std::uint32_t a, std::uint32_t b) const {
-    for (std::size_t i = 0; i < words_; ++i) {
-      if ((sets_[a * words_ + i] & ~sets_[b * words_ + i]) != 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// The layers of `to` that are not in `from`, ascending.
-  const std::vector<std::uint32_t>& layers_between(std::uint32_t from, std::uint32_t to) {
-    layers_.clear();
-    for (std::size_t i = 0; i < words_; ++i) {
-      for (auto left = sets_[to * words_ + i] & ~sets_[from * words_ + i]; left != 0; left &= left - 1) {
-        layers_.push_back(static_cast<std::uint32_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(left))));
-      }
-    }
-    return layers_;
   }
 
   /// How many devices so much work takes at least, if no stage takes longer than the limit.
@@ -309,19 +246,20 @@ private:
     candidates_.clear();
     known_.clear();
     last_known_.clear();
-    const auto last = static_cast<std::uint32_t>(work_.size() - 1);
+    const auto last = family_.size() - 1;
     for (std::uint32_t to = 1; to <= last; ++to) {
-      const auto before = least_devices(work_.back() - work_[to], to != last, limit);
+      const auto before = least_devices(family_.work_before(to), to != last, limit);
       for (std::uint32_t from = 0; from < to; ++from) {
-        const auto taken = before + least_devices(work_[from], from != 0, limit);
-        if (taken >= p_->num_devices || (work_[to] - work_[from]) * (1 - 1e-9) > limit * (p_->num_devices - taken) ||
-            !is_subset(from, to)) {
+        const auto taken = before + least_devices(family_.work(from), from != 0, limit);
+        if (taken >= p_->num_devices ||
+            (family_.work(to) - family_.work(from)) * (1 - 1e-9) > limit * (p_->num_devices - taken) ||
+            !family_.is_subset(from, to)) {
           continue;
         }
-        const auto& layers = layers_between(from, to);
+        const auto layers = family_.layers_between(from, to);
         for (std::size_t j = 0; j < degrees_.size(); ++j) {
           const auto t = degrees_[j], most = p_->num_devices - taken;
-          if (t <= most && may_fit(from, to, j, most, limit) && meter_.spend() && list_offers(layers, t)) {
+          if (t <= most && family_.may_fit(from, to, j, most, limit) && meter_.spend() && list_offers(layers, t)) {
             add_candidates(from, to, t, most / t, limit);
           }
         }
@@ -356,7 +294,7 @@ private:
   }
 
   void index_candidates() {
-    first_.assign(work_.size() + 1, 0);
+    first_.assign(family_.size() + 1, 0);
     for (const auto& c : candidates_) {
       ++first_[c.to + 1];
     }
@@ -367,7 +305,8 @@ private:
 
   /// Variants for a candidate whose fastest ones do not fit: a bound, and a choice if there is one.
   void choose_variants(const candidate& c, std::uint32_t in_flight) {
-    list_offers(layers_between(c.from, c.to), c.degree);
+    layers_ = family_.layers_between(c.from, c.to);
+    list_offers(layers_, c.degree);
     choice_.clear();
     for_each_layer([&](auto first, auto last) {
       for (auto x = first; x != last; ++x) {
@@ -418,12 +357,12 @@ private:
   /// devices and more replicas than another one: fewer of both are never worse for the stages before.
   bool place(double limit) {
     const std::uint32_t most = p_->num_devices;
-    places_.resize(work_.size());
+    places_.assign(family_.size(), {});
     places_[0].assign(1, {0, 0, none, none});
     std::vector<place_of> row(most + 1); // by devices: the place with the fewest replicas
-    for (std::size_t to = 1; to < work_.size(); ++to) {
+    for (std::uint32_t to = 1; to < family_.size(); ++to) {
       std::fill(row.begin(), row.end(), place_of{0, none, none, none});
-      const auto before = least_devices(work_.back() - work_[to], to + 1 != work_.size(), limit);
+      const auto before = least_devices(family_.work_before(to), to + 1 != family_.size(), limit);
       for (auto i = first_[to]; i < first_[to + 1]; ++i) {
         const auto& c = candidates_[i];
         if (c.seconds > limit) {
@@ -445,7 +384,6 @@ private:
         }
       }
       auto& kept = places_[to];
-      kept.clear();
       for (const auto& x : row) {
         if (x.replicas < (kept.empty() ? none : kept.back().replicas)) {
           kept.push_back(x);
@@ -489,12 +427,8 @@ private:
   budget_meter meter_;
   stage_edges edges_;
   std::vector<std::uint32_t> replicas_, degrees_;
-  // Downsets, from the empty one to that of all layers
-  std::vector<std::uint64_t> sets_; // bits, so many words each
-  std::size_t words_ = 1;
-  std::vector<double> work_; // device-seconds that their layers take at least
-  std::vector<least_sums> least_; // by downset and tensor degree
-  bool covers_all_ = true; // whether these are all downsets
+  stage_family family_;
+  bool covers_all_ = true; // whether the family has all downsets
   std::vector<candidate> candidates_; // by the downset that they lead to
   std::vector<std::size_t> first_;
   std::vector<known_choice> known_;

@@ -53,7 +53,7 @@ struct stage_edge {
 /// micro-batch is its own. All stages together take at most `num_devices`, and have at most `micro_batches` replicas.
 /// A stage takes, per micro-batch of the batch,
 ///
-///     seconds / d  +  (edge_passes · edges / d  +  gradient_passes · (d − 1) / d · parameters / micro_batches) / bandwidth
+///     seconds / d + (edge_passes · edges / d + gradient_passes · (d − 1) / d · parameters / micro_batches) / bandwidth
 ///
 /// where `edges` are the bytes of the edges to and from other stages and what each end's variant adds to them (a tensor
 /// that two layers read counts twice), and seconds and parameters are sums over layers. The time of the plan is that of
