@@ -52,8 +52,9 @@ TEST_CASE("docs: stages of a pipeline") {
   const auto found = weft::parallel::choose_stages(pipeline);
   for (std::size_t i = 0; i < found.plan.size(); ++i) { // stages, from the first layers to the last ones
     const auto& stage = found.plan[i];
-    std::cout << stage.layers.size() << " blocks, " << stage.replicas << " replicas, " << found.value.stages[i].seconds()
-              << " s, " << found.value.stages[i].bytes / 1e9 << " GB\n";
+    const auto& cost = found.value.stages[i];
+    std::cout << stage.layers.size() << " blocks, " << stage.replicas << " replicas, " << cost.seconds() << " s, "
+              << cost.bytes / 1e9 << " GB\n";
   }
   // [stages]
   CHECK(found.optimal);

@@ -10,9 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <stop_token>
 #include <vector>
 
 namespace parallel_choose_stages_test {
@@ -225,6 +225,24 @@ TEST_CASE("choose_stages: no layers, a layer that cannot run, and a budget of no
   CHECK(choose_stages(p).value.seconds == 0);
 }
 
+TEST_CASE("choose_stages: tells of each better plan, and ends with one that is good enough") {
+  rng random{5};
+  auto p = random_problem(random, 12, 16, true);
+  p.memory_bytes = 120;
+  p.bandwidth = 3;
+  p.num_devices = 16;
+  p.micro_batches = 60;
+  std::vector<double> told;
+  const auto best = choose_stages(p, {.budget = {.on_progress = [&](const progress& x) { told.push_back(x.best); }}});
+  CHECK(best.optimal);
+  REQUIRE(told.size() > 1);
+  CHECK(std::is_sorted(told.rbegin(), told.rend()));
+  CHECK(told.back() == doctest::Approx(best.value.seconds));
+  const auto first = choose_stages(p, {.budget = {.target = told.front()}});
+  CHECK(first.value.seconds == doctest::Approx(told.front()));
+  CHECK(!first.optimal);
+}
+
 TEST_CASE("choose_stages: recomputation where memory is short, in as few layers as it takes") {
   const std::vector<chain_layer> layers(8, {.forward_seconds = 1, .backward_seconds = 2, .parameter_bytes = 10,
                                             .state_bytes = 40, .activation_bytes = 100, .output_bytes = 20});
@@ -293,6 +311,33 @@ TEST_CASE("variant_choice: bound and search against all choices") {
     CHECK(price == doctest::Approx(best));
   }
   CHECK(searched > test::rounds(50));
+}
+
+TEST_CASE("variant_choice: more choices than it keeps leave a bound, and a choice that fits") {
+  rng random{6};
+  parallel::detail::variant_choice choice;
+  choice.clear();
+  double total = 0;
+  std::vector<double> bytes;
+  for (int c = 0; c < 40; ++c) { // each byte that is saved costs the same
+    bytes.push_back(random.uniform(1, 10));
+    total += bytes.back();
+    choice.add_offer(0, bytes.back(), 0);
+    choice.add_offer(bytes.back(), 0, 1);
+    choice.end_class();
+  }
+  choice.bound(total / 2);
+  const double before = choice.price();
+  CHECK(choice.at_least() == doctest::Approx(total / 2));
+  CHECK(!choice.search(total / 2, infinite));
+  CHECK(choice.price() <= before);
+  CHECK(choice.at_least() <= choice.price());
+  double kept = 0;
+  for (std::size_t c = 0; c < bytes.size(); ++c) {
+    kept += choice.variants()[c] == 0 ? bytes[c] : 0;
+  }
+  CHECK(kept <= total / 2);
+  CHECK(total - kept == doctest::Approx(choice.price()));
 }
 
 } // namespace parallel_choose_stages_test

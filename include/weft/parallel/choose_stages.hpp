@@ -28,15 +28,15 @@ namespace weft::parallel {
 struct stage_options {
   std::size_t max_downsets = 3000; ///< with more, stages are cut from one order of the layers
   double gap = 1e-9;               ///< by how much a plan may be slower than the best one, relatively
-  weft::budget budget = {};        ///< a move is a candidate for a stage, looked at for one limit of time
+  weft::budget budget = {};        ///< a move is a candidate for a stage, for one limit of time
 };
 
 /// The plan found, if there is one, and how good any plan can be.
 struct stages_result {
   std::vector<stage> plan = {}; ///< empty without one, and for a problem without layers
   stages_value value = {};
-  double bound = 0;      ///< seconds per micro-batch; no plan takes less, whether one was found or not
-  bool optimal = false;  ///< the plan is within the gap of the bound; or, without one, there is none
+  double bound = 0;     ///< seconds per micro-batch; no plan takes less, whether one was found or not
+  bool optimal = false; ///< the plan is within the gap of the bound; or, without one, there is none
   bool has_plan() const { return value.fits(); }
 };
 
@@ -66,12 +66,12 @@ public:
     auto all = graph::all_downsets(reversed{layers_after(*p_)}, options_.max_downsets);
     covers_all_ = all.has_value() && all->size() == p_->layers.size() + 1; // there is one order only
     search(graph::prefixes(depth_first_order(), 1));
-    if (all && !covers_all_ && !is_done()) {
+    if (all && !covers_all_ && !is_best() && !is_enough()) {
       covers_all_ = true;
       search(*all);
     }
     auto& r = result_;
-    r.optimal = r.has_plan() ? is_done() : r.bound == infinite;
+    r.optimal = r.has_plan() ? is_best() : r.bound == infinite;
     if (!r.has_plan()) {
       r.value.problem = r.optimal ? "no plan fits in " + readable_size(p_->memory_bytes) + " on each of " +
                                       std::to_string(p_->num_devices) + " devices"
@@ -120,8 +120,11 @@ private:
     std::size_t size() const { return after.size(); }
     const std::vector<std::uint32_t>& predecessors(std::uint32_t v) const { return after[v]; }
   };
+
   /// Whether no plan is faster than the one that was found.
-  bool is_done() const { return result_.bound >= high_ * (1 - options_.gap); }
+  bool is_best() const { return result_.bound >= high_ * (1 - options_.gap); }
+  /// Whether the search is to end: the budget is spent, or the plan is as good as it asks for.
+  bool is_enough() const { return is_enough_ || meter_.exhausted(); }
 
   /// Looks for the fastest plan whose stages lie between these downsets.
   void search(const graph::downsets& family) {
@@ -147,12 +150,12 @@ private:
       for (const double factor : {1.1, 1.5, 3.0, 10.0, infinite}) {
         const double limit = least > 0 ? std::min(least * factor, unlimited) : unlimited;
         list_candidates(limit);
-        if (try_below(limit) || limit == unlimited || meter_.exhausted()) {
+        if (try_below(limit) || limit == unlimited || is_enough()) {
           break;
         }
       }
     }
-    for (bool was_next = false; high_ < infinite && low < high_ * (1 - options_.gap) && !meter_.exhausted();) {
+    for (bool was_next = false; high_ < infinite && low < high_ * (1 - options_.gap) && !is_enough();) {
       was_next = !was_next && high_ - low < 1e-3 * high_; // alternates with halving, as few times are left
       try_below(was_next ? high_ * (1 - options_.gap) : low + (high_ - low) / 2);
       std::erase_if(candidates_, [&](const candidate& c) { return c.seconds > high_; });
@@ -346,7 +349,8 @@ private:
     }
     auto& k = known_[found];
     if (k.price > limit && k.at_least <= limit) {
-      is_proof_ = choice_.search(p_->memory_bytes, std::nextafter(limit, infinite)) && is_proof_;
+      const bool is_complete = choice_.search(p_->memory_bytes, std::nextafter(limit, infinite));
+      is_proof_ = is_proof_ && (is_complete || choice_.price() <= limit);
       k.at_least = std::max(k.at_least, choice_.at_least());
       k.price = std::min(k.price, choice_.price());
     }
@@ -419,6 +423,7 @@ private:
     high_ = slowest;
     result_.plan = std::move(plan);
     result_.value = evaluate_stages(*p_, result_.plan);
+    is_enough_ = meter_.improved(high_);
     return true;
   }
 
@@ -428,15 +433,16 @@ private:
   stage_edges edges_;
   std::vector<std::uint32_t> replicas_, degrees_;
   stage_family family_;
-  bool covers_all_ = true; // whether the family has all downsets
+  bool covers_all_ = true;            // whether the family has all downsets
   std::vector<candidate> candidates_; // by the downset that they lead to
   std::vector<std::size_t> first_;
   std::vector<known_choice> known_;
-  std::vector<std::uint32_t> last_known_;
+  std::vector<std::uint32_t> last_known_; // of each set of choices
   std::vector<std::vector<place_of>> places_; // by downset: ascending devices, descending replicas
   bool is_proof_ = true; // whether a failed `place` shows that there is no plan
   stages_result result_{.value = {.problem = "no plan"}};
   double high_ = infinite; // seconds of the plan found, as sums here have it
+  bool is_enough_ = false;
   variant_choice choice_;
   // Of the stage looked at
   std::vector<std::uint32_t> layers_;

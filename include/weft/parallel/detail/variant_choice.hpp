@@ -78,7 +78,8 @@ public:
   }
 
   /// The best choice for the limit that `bound` was asked for, if its price is below `below`, or a better bound. False
-  /// if there were too many choices to keep; then the bound stays. Precondition: `bound` found a choice.
+  /// if there were too many choices to keep: then every other one was, the choice may not be the best, and the bound
+  /// stays. Precondition: `bound` found a choice.
   bool search(double limit, double below) {
     const std::size_t n = first_.size() - 1;
     std::vector<double> rest_bytes(n + 1, 0.0), rest_worth(n + 1, 0.0); // least sums over classes from there on
@@ -92,6 +93,7 @@ public:
       rest_worth[c] = rest_worth[c + 1] + worth;
     }
     const double best = std::min(price_, below);
+    bool is_complete = true;
     kept_.assign(1, {0, 0, 0, 0});
     std::size_t begin = 0;
     for (std::size_t c = 0; c < n; ++c) {
@@ -118,7 +120,11 @@ public:
       }
       begin = end;
       if (kept_.size() - begin > max_kept) {
-        return false;
+        is_complete = false;
+        for (std::size_t k = begin + 1; k < kept_.size(); k += 2) {
+          kept_[begin + (k - begin) / 2] = kept_[k];
+        }
+        kept_.resize(begin + (kept_.size() - begin) / 2);
       }
     }
     if (begin < kept_.size() && kept_.back().price < best) {
@@ -127,11 +133,9 @@ public:
         chosen_[c] = kept_[k].offer;
       }
       set_choice();
-      at_least_ = price_;
-    } else {
-      at_least_ = std::max(at_least_, best);
     }
-    return true;
+    at_least_ = is_complete ? std::max(at_least_, std::min(price_, best)) : at_least_;
+    return is_complete;
   }
 
 private:
