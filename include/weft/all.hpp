@@ -36,6 +36,7 @@
 #include "weft/graph/components.hpp"
 #include "weft/graph/concepts.hpp"
 #include "weft/graph/csr.hpp"
+#include "weft/graph/downsets.hpp"
 #include "weft/graph/edges.hpp"
 #include "weft/graph/longest_path.hpp"
 #include "weft/graph/release_counter.hpp"

@@ -5,6 +5,7 @@
 
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
+#include "weft/parallel/choose_stages.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/data_parallel.hpp"
@@ -16,4 +17,5 @@
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/parallel/split_network.hpp"
+#include "weft/parallel/stages.hpp"
 #include "weft/parallel/tensor_parallel.hpp"

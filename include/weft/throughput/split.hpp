@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/budget.hpp"
+#include "weft/graph/downsets.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/throughput/detail/splitting.hpp"
 #include "weft/throughput/ledger.hpp"
@@ -80,7 +81,7 @@ struct downset_split {
   split_result operator()(const flow<Problem>& f) const {
     const stopwatch clock;
     const detail::blocks<Problem> b{f};
-    const auto family = detail::all_downsets(b, max_downsets);
+    const auto family = graph::all_downsets(b, max_downsets);
     if (!family) {
       return {.status = split_status::too_many_downsets};
     }
@@ -134,7 +135,7 @@ struct linear_split {
           continue; // nothing to split, or already done
         }
         const weft::budget left{.seconds = budget.seconds - clock.seconds(), .stop = budget.stop};
-        const auto family = detail::prefixes(order, stride);
+        const auto family = graph::prefixes(order, stride);
         best.num_downsets = std::max(best.num_downsets, family.size());
         if (auto where = program(family, limit, left)) {
           const double period = ledger<Problem>{f, *where}.period();

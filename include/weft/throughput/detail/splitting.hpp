@@ -4,12 +4,12 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/core/buffer.hpp"
+#include "weft/graph/downsets.hpp"
 #include "weft/throughput/detail/piece.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,73 +17,7 @@
 
 namespace weft::throughput::detail {
 
-/// Sets of blocks that hold all predecessors of their members, from the empty one to the one of all blocks, each after
-/// its subsets; and which blocks lead from one to the next.
-struct downsets {
-  struct step {
-    std::uint32_t first = 0; ///< into `added`
-    std::uint32_t count = 0;
-    std::uint32_t to = 0;    ///< the downset with these blocks
-  };
-  std::vector<std::uint32_t> added;
-  std::vector<step> steps;               ///< by the downset that they start from
-  std::vector<std::uint32_t> first_step{0};
-
-  std::size_t size() const { return first_step.size(); }
-  std::span<const step> from(std::size_t i) const {
-    const std::size_t end = i + 1 < first_step.size() ? first_step[i + 1] : steps.size();
-    return std::span{steps}.subspan(first_step[i], end - first_step[i]);
-  }
-};
-
-/// The prefixes of an order, every `stride` blocks. Complexity: O(blocks).
-inline downsets prefixes(std::span<const std::uint32_t> order, std::size_t stride) {
-  downsets family;
-  family.added.assign(order.begin(), order.end());
-  for (std::size_t i = 0; i < order.size(); i += stride) {
-    const auto count = static_cast<std::uint32_t>(std::min(stride, order.size() - i));
-    family.steps.push_back({static_cast<std::uint32_t>(i), count, static_cast<std::uint32_t>(family.size())});
-    family.first_step.push_back(static_cast<std::uint32_t>(family.steps.size()));
-  }
-  return family;
-}
-
-/// All downsets, or nothing if there are more than `most`. Complexity: O(downsets · blocks · log downsets).
-template <class Problem>
-std::optional<downsets> all_downsets(const blocks<Problem>& b, std::size_t most) {
-  using words = std::vector<std::uint64_t>;
-  const auto contains = [](const words& s, std::uint32_t i) { return (s[i / 64] >> (i % 64)) & 1; };
-  downsets family;
-  family.first_step.clear();
-  std::vector<words> layer{words(b.size() / 64 + 1, 0)}; // the downsets of one size, in the order of their numbers
-  std::uint32_t numbered = 1;
-  while (!layer.empty()) {
-    std::map<words, std::uint32_t> next;
-    std::vector<words> found;
-    for (const words& s : layer) {
-      family.first_step.push_back(static_cast<std::uint32_t>(family.steps.size()));
-      for (std::uint32_t i = 0; i < b.size(); ++i) {
-        if (contains(s, i) ||
-            !std::ranges::all_of(b.predecessors(i), [&](std::uint32_t q) { return contains(s, q); })) {
-          continue;
-        }
-        words larger = s;
-        larger[i / 64] |= std::uint64_t{1} << (i % 64);
-        const auto [at, is_new] = next.emplace(std::move(larger), numbered);
-        if (is_new) {
-          found.push_back(at->first);
-          if (++numbered > most) {
-            return std::nullopt;
-          }
-        }
-        family.added.push_back(i);
-        family.steps.push_back({static_cast<std::uint32_t>(family.added.size() - 1), 1, at->second});
-      }
-    }
-    layer = std::move(found);
-  }
-  return family;
-}
+using graph::downsets;
 
 /// Cuts the blocks into pieces, one per device, so that the largest load is smallest among all ways in which the
 /// blocks of the first pieces form a downset of the family.
