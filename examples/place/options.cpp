@@ -153,12 +153,18 @@ void take_from(const std::map<std::string, std::vector<std::string>>& made_with,
   }
 }
 
-/// `pipeline=K`, and after that `data=N`, `tensor=T`, `micro-batches=M` and `turns=V` in any order.
+/// `pipeline=K`, and after that `data=N`, `tensor=T`, `micro-batches=M`, `turns=V`, and `whole` or `sharded`, in any
+/// order.
 void take_pipeline(const std::string& text, options& o) {
   o.parallel = options::parallelism::pipeline;
   o.pipeline = {};
   const auto fail = [](const std::string& problem) { throw weft::error(problem); };
+  o.shard_updates.reset();
   for (const auto part : weft::io::split(text, ',')) {
+    if ((part == "whole" || part == "sharded") && !o.shard_updates) {
+      o.shard_updates = part == "sharded";
+      continue;
+    }
     const auto equals = std::min(part.find('='), part.size());
     const auto name = part.substr(0, equals);
     auto* const count = name == "pipeline" ? &o.pipeline.stages
@@ -168,8 +174,8 @@ void take_pipeline(const std::string& text, options& o) {
                                            : nullptr;
     if ((!count && name != "micro-batches") || equals == part.size() || (count && *count != 0)) {
       throw weft::error(fmt::format("--parallel {}: write pipeline=K for K stages, and after that data=N, tensor=T, "
-                                    "micro-batches=M or turns=V, for N replicas with T devices per stage each, M "
-                                    "micro-batches and V stages on each device",
+                                    "micro-batches=M, turns=V, whole or sharded, for N replicas with T devices per "
+                                    "stage each, M micro-batches, V stages on each device, and how replicas update",
                                     weft::io::in_quotes(text)));
     }
     const auto number = weft::io::parse_number<std::uint32_t>(
@@ -270,6 +276,10 @@ void check_parallelism(options& o) {
     o.parallel = none;
     o.of_own_ops = o.from_plan.empty() && o.objective == objective::makespan && !o.pareto;
   }
+  if (!o.sharding.empty() && o.parallel == pipeline) {
+    throw weft::error("--sharding says how devices share tensors, and stages of a pipeline share none: leave it out, or "
+                      "give --parallel data or tensor");
+  }
   if (!o.sharding.empty() && o.parallel == none) {
     throw weft::error("--sharding writes how several devices share a step, and each op is to be on one device: give "
                       "--parallel data, tensor or auto, without what is about the model's own ops");
@@ -345,12 +355,14 @@ options parse(int argc, char** argv) {
         "--parallel", [&o](const std::string& text) { take_parallelism(text, o); },
         "How several devices share the work of a step: none (each op once, on one device), data (each device does\n"
         "a part of the batch, and gradients are all-reduced), tensor (each op is split along the axis that suits\n"
-        "best, for bundled networks), data=N or tensor=N for N devices, or auto, which is what happens without\n"
-        "this option: the fastest of them. After data=N, \",sharded\" lets each replica update a part of the\n"
-        "parameters, \",whole\" all of them, \",experts\" puts each expert of a mixture on one of the devices,\n"
-        "\",by-speed\" gives larger parts to faster devices, and \",tensor=K\" gives each replica K devices, which\n"
-        "split its ops")
-      ->type_name("none|auto|data[=N]|tensor[=N]");
+        "best, for bundled networks), data=N or tensor=N for N devices, pipeline=K (layers in K stages, which work\n"
+        "on different micro-batches), or auto, which is what happens without this option: the fastest of them.\n"
+        "After data=N, \",sharded\" lets each replica update a part of the parameters, \",whole\" all of them,\n"
+        "\",experts\" puts each expert of a mixture on one of the devices, \",by-speed\" gives larger parts to faster\n"
+        "devices, and \",tensor=K\" gives each replica K devices, which split its ops. After pipeline=K,\n"
+        "\",micro-batches=M\" says how many, \",turns=V\" gives each device V stages, \",data=N\" and \",tensor=T\" make\n"
+        "N replicas of it with T devices for each stage")
+      ->type_name("none|auto|data[=N]|tensor[=N]|pipeline=K");
   app
     .add_option_function<std::string>(
       "--launches",

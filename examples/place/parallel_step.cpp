@@ -14,7 +14,6 @@ namespace place {
 
 using namespace weft;
 
-/// Of the sets of devices that are alike the one that computes most, accelerators first.
 std::vector<device_id> alike_devices(const platform<>& p) {
   const auto key = [&](device_id d) {
     return std::tuple{hardware_kind(p, d), p.speed(d), p.memory_bandwidth(d), p.memory_capacity(d)};
@@ -43,8 +42,6 @@ std::vector<device_id> alike_devices(const platform<>& p) {
   return best;
 }
 
-/// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
-/// nearest.
 placement replica_on(device_id home, const workload& w, const platform<>& p) {
   const auto seconds = [&](device_id d) { return p.latency(d, home) + 1e6 / p.bandwidth(d, home); };
   placement where(w.num_ops(), home);
@@ -87,7 +84,6 @@ std::string range_of(const platform<>& p, const std::vector<device_id>& devices)
   return names;
 }
 
-/// Simulates a step whose ops are made, with that placement.
 void run_step(const options& o, const tool::target& target, const cost::efficiency_table& table, placement where,
               parallel_step& step) {
   const auto base = tool::make_estimate(o.modelling, step.in, target, table);
@@ -145,6 +141,7 @@ report::way way_of(const problem& p, const answer& a, const std::string& name, s
 void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
                parallel_answer& all) {
   all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
+  all.ways.back().remark = step->about;
   if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
     all.best = std::move(step);
   }

@@ -40,16 +40,17 @@ struct pipeline_shape {
 
   std::size_t devices() const { return std::size_t{replicas} * stages * ranks; }
   std::string name() const {
-    std::string text = replicas > 1 ? fmt::format("{} × data, ", replicas) : "";
-    text += ranks > 1 ? fmt::format("{} × tensor, ", ranks) : "";
-    text += fmt::format("{} × pipeline", stages);
-    text += turns > 1 ? fmt::format(" in {} turns", turns) : "";
-    return text + fmt::format(", {} micro-batches", micro_batches);
+    if (replicas > 1 && ranks > 1) { // the table has no room for more
+      return fmt::format("data {}, tensor {}, pipeline {}", replicas, ranks, stages);
+    }
+    return fmt::format("{}{}{} × pipeline", replicas > 1 ? fmt::format("{} × data, ", replicas) : "",
+                       ranks > 1 ? fmt::format("{} × tensor, ", ranks) : "", stages);
   }
   std::string spec() const {
-    return fmt::format("pipeline={}{}{},micro-batches={},turns={}", stages,
+    return fmt::format("pipeline={}{}{},micro-batches={}{}", stages,
                        replicas > 1 ? fmt::format(",data={}", replicas) : "",
-                       ranks > 1 ? fmt::format(",tensor={}", ranks) : "", micro_batches, turns);
+                       ranks > 1 ? fmt::format(",tensor={}", ranks) : "", micro_batches,
+                       turns > 1 ? fmt::format(",turns={}", turns) : "");
   }
 };
 
@@ -85,7 +86,7 @@ public:
     if (!parallel::have_same_ops(in_.model.ops, other.model.ops)) {
       throw error("its ops depend on the batch");
     }
-    repeated_ = parallel::detail::follows_batch(in_.model.ops, other.model.ops);
+    repeated_ = parallel::repeated_ops(in_.model.ops, other.model.ops);
     if (std::find(repeated_.begin(), repeated_.end(), true) == repeated_.end()) {
       throw error("nothing in it grows with the batch");
     }
@@ -115,6 +116,16 @@ public:
     const auto cut = parallel::pipeline_stages(weft::problem{anywhere, line, times}, all);
     staged_model m;
     m.stage.assign(cut.begin(), cut.end());
+    const auto order = graph::topological_order(w);
+    for (auto i = order.rbegin(); i != order.rend(); ++i) { // sums for updates are where these are
+      for (const tensor_id t : w.outputs(*i)) {
+        for (const op_id c : w.consumers(t)) {
+          if (parallel::is_sum(w.type(*i)) && !repeated_[c] && w.consumers(t).size() == 1) {
+            m.stage[*i] = m.stage[c];
+          }
+        }
+      }
+    }
     std::vector<placement> where(shape.ranks, placement(w.num_ops()));
     std::map<device_id, placement> on; // by home
     for (std::uint32_t s = 0; s < stages; ++s) {
@@ -162,14 +173,17 @@ private:
     const parallel::split_ops parts{model, shape.ranks};
     const std::vector<device_id> group(devices.begin(), devices.begin() + shape.ranks);
     const parallel::fastest_resharding fastest{target_.devices, group, o_.contention};
-    const auto chosen = parallel::choose_splits(
-      model, shape.ranks,
-      {.op = [&](op_id v, std::uint32_t axis) {
-         return estimate_.compute_time(parts.ops(), parts.of(v, axis), target_.devices, where.front()[v]);
-       },
-       .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
-       .capacity = target_.devices.memory_capacity(devices.front()) * shape.stages},
-      {.budget = {.moves = 2000}, .jobs = o_.jobs});
+    auto& chosen = chosen_[shape.ranks];
+    if (chosen.axis.empty()) {
+      chosen = parallel::choose_splits(
+        model, shape.ranks,
+        {.op = [&](op_id v, std::uint32_t axis) {
+           return estimate_.compute_time(parts.ops(), parts.of(v, axis), target_.devices, where.front()[v]);
+         },
+         .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
+         .capacity = target_.devices.memory_capacity(devices.front()) * shape.stages},
+        {.budget = {.moves = 2000}, .jobs = o_.jobs});
+    }
     if (!chosen.found) {
       throw error("no splits of its ops were found that fit into memory");
     }
@@ -222,6 +236,7 @@ private:
   tool::estimate estimate_;
   std::vector<std::string> notes_;
   std::vector<bool> repeated_;
+  mutable std::map<std::uint32_t, parallel::chosen_splits> chosen_ = {}; // by ranks
   std::optional<tool::costs> costs_;
 };
 
@@ -236,19 +251,15 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   follow(o, alone, a);
   simulate::memory_tracker<problem> memory{alone};
   memory.follow(where, a.run);
-  parallel::pass_run r{.seconds = a.run.makespan, .peak = memory.peaks()};
+  parallel::pass_run r{.seconds = std::vector<double>(target.devices.num_devices(), 0), .peak = memory.peaks()};
+  for (const op_id v : ids(ops.num_ops())) {
+    r.seconds[where[v]] = std::max(r.seconds[where[v]], a.run.ops[v].finish);
+  }
   for (const auto& x : a.run.transfers) {
     r.bytes_sent += static_cast<double>(ops.bytes(x.tensor));
   }
   return r;
 }
-
-/// The pipeline of a step, and how it is made into one.
-struct prepared_pipeline {
-  parallel::staged_step staged = {};
-  parallel::pipeline_problem passes = {};
-  parallel::found_pipeline_order order = {};
-};
 
 /// A step of that shape; null if none that fits was found, and then `why` says what lacked.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
@@ -264,6 +275,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       }
     }
   }
+  const std::vector<device_id> used(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(shape.devices()));
   const auto m = model.staged(shape, of_replica.front());
   const auto staged = parallel::make_staged_step(
     m.ops, m.repeated, m.stage, m.where,
@@ -317,7 +329,6 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     graph = passes.graph;
     auto where = passes.where;
     std::vector<op_id> origin = passes.origin; // in the staged step
-    std::size_t buckets = 0;
     if (shape.replicas > 1) {
       std::vector<placement> replicas;
       for (const auto& mine : of_replica) {
@@ -349,7 +360,6 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       turns = std::move(of_both);
       graph = std::move(both.graph);
       where = std::move(both.where);
-      buckets = both.buckets.size();
     }
     known_times times{tool::make_estimate(o.modelling, step->in, target, table)};
     for (const op_id v : ids(graph.num_ops())) {
@@ -372,12 +382,16 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       }
       idle += (1 - busy / a.run.makespan) / static_cast<double>(of_replica.front().size());
     }
-    a.strategy = fmt::format("pipeline of {} stages on {}; {} micro-batches of {} samples; order from {}, devices idle "
-                             "for {:.1f} % of the step, {:.1f} % at least",
-                             staged.num_stages, range_of(target.devices, devices), shape.micro_batches,
-                             model.in().batch, found.start, 100 * idle, 0.0);
-    static_cast<void>(buckets);
-    step->spec = shape.spec();
+    step->about = fmt::format("{} micro-batches, {:.0f} % idle{}", shape.micro_batches, 100 * idle,
+                              shard_updates ? ", sharded updates" : "");
+    a.strategy = fmt::format("pipeline of {} stages{} on {}, {} micro-batches of {} sample{}{}; order {} {}, devices "
+                             "idle for {:.1f} % of the step",
+                             staged.num_stages, shape.turns > 1 ? fmt::format(", {} per device,", shape.turns) : "",
+                             range_of(target.devices, used), shape.micro_batches, model.in().batch,
+                             model.in().batch == 1 ? "" : "s",
+                             shape.replicas > 1 ? fmt::format(" for each of {} replicas", shape.replicas) : "",
+                             found.start == "a rule" ? "found from" : "made of", found.start, 100 * idle);
+    step->spec = shape.spec() + (shape.replicas > 1 ? shard_updates ? ",sharded" : ",whole" : "");
     for (std::size_t d = 0; d < p.capacity.size(); ++d) {
       p.capacity[d] = given[d] / 10 * static_cast<byte_count>(9 - tries);
     }
@@ -447,7 +461,7 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
   }
   std::map<std::uint64_t, micro_batch_model> models; // by examples of a micro-batch
   for (const auto& s : shapes) {
-    on_stage(fmt::format("trying {}", s.name()));
+    on_stage(fmt::format("trying {} with {} micro-batches", s.name(), s.micro_batches));
     const auto examples = in.batch / (s.replicas * s.micro_batches);
     try {
       auto at = models.find(examples);
@@ -455,8 +469,8 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
         at = models.try_emplace(examples, o, target, in, examples, table).first;
       }
       for (const bool sharded : {false, true}) {
-        if (sharded && s.replicas == 1) {
-          break;
+        if ((sharded && s.replicas == 1) || (o.shard_updates && forced && *o.shard_updates != sharded)) {
+          continue;
         }
         auto step = make_step(o, target, in, at->second, s, devices, sharded,
                               all.best && !forced ? all.best->found.run.makespan
@@ -466,11 +480,11 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
           break;
         }
         if (!step->made) {
-          all.ways.push_back({.name = s.name() + (sharded ? ", sharded updates" : ""), .status = step->found.why});
+          all.ways.push_back({.name = s.name(), .status = step->found.why});
           continue;
         }
         const bool fits = step->found.found;
-        keep_best(std::move(step), s.name() + (sharded ? ", sharded updates" : ""), in, all);
+        keep_best(std::move(step), s.name(), in, all);
         if (fits) {
           break;
         }

@@ -45,6 +45,39 @@ std::vector<bool> follows_batch(const Workload& step, const Workload& other) {
 
 } // namespace detail
 
+/// True for ops that add their inputs.
+inline bool is_sum(std::string_view type) { return type == "Add" || type == "AddN" || type == "AddV2"; }
+
+/// By op of a step of one micro-batch: whether it is done for each of them. So is what grows from the step to `other`,
+/// the same with another batch, and what follows from that, but for updates, what waits for them, and sums that only
+/// such ops read, as of the gradients of a parameter that is used twice: sums of sums come to the same.
+///
+/// Throws `value_error` if `other` has other ops. Complexity: O(n + m).
+template <named_workload Workload>
+std::vector<bool> repeated_ops(const Workload& step, const Workload& other) {
+  if (!have_same_ops(step, other)) {
+    throw value_error("repeated_ops", "the step with another batch has other ops");
+  }
+  auto repeated = detail::follows_batch(step, other);
+  const auto order = graph::topological_order(step);
+  for (auto i = order.rbegin(); i != order.rend(); ++i) {
+    const op_id v = *i;
+    if (!repeated[v] || !is_sum(step.type(v)) || step.outputs(v).size() != 1) {
+      continue;
+    }
+    const tensor_id sum = *step.outputs(v).begin();
+    bool is_once = !step.consumers(sum).empty() && step.bytes(sum) == other.bytes(sum);
+    for (const op_id c : step.consumers(sum)) {
+      is_once = is_once && !repeated[c];
+    }
+    for (const tensor_id t : step.inputs(v)) {
+      is_once = is_once && repeated[step.producer(t)] && step.bytes(t) == step.bytes(sum);
+    }
+    repeated[v] = !is_once;
+  }
+  return repeated;
+}
+
 /// A step of `count` micro-batches. Ops that are `repeated` are done for each of them; others, such as parameters,
 /// updates and state, are there once. What a micro-batch makes for ops that are there once, such as its gradients, is
 /// added up where it is made, in the order of micro-batches. Op v runs on `where[v]` in all of them. Ops of micro-batch
@@ -135,15 +168,11 @@ parallel_workload micro_batched(const Workload& step, const std::vector<bool>& r
   return made;
 }
 
-/// The same, if `step` is that of one micro-batch and `other` has the same ops with another batch: what grows from one to
-/// the other, and what follows from it, is repeated. Throws `value_error` if `other` has other ops.
+/// The same with `repeated_ops(step, other)`.
 template <named_workload Workload>
 parallel_workload micro_batched(const Workload& step, const Workload& other, std::uint32_t count,
                                 const placement& where, double element_bytes = 4) {
-  if (!have_same_ops(step, other)) {
-    throw value_error("micro_batched", "the step with another batch has other ops");
-  }
-  return micro_batched(step, detail::follows_batch(step, other), count, where, element_bytes);
+  return micro_batched(step, repeated_ops(step, other), count, where, element_bytes);
 }
 
 } // namespace weft::parallel

@@ -22,11 +22,13 @@ namespace detail {
 
 /// Moves gradients to earlier stages where what they are computed from comes from one, such as sums of the gradients of
 /// one tensor that several layers read: no tensor of the backward pass leads to a later stage. Colocation groups move
-/// as one, if they have gradients only, and nothing moves to a device of a kind that it does not allow.
+/// as one, if they have gradients only, and nothing moves to a device of a kind that it does not allow. What no gradient
+/// reads stays: nobody waits for it before the updates.
 template <class Problem>
 void flow_back(const Problem& step, std::span<const device_id> devices, std::vector<std::uint32_t>& stage_of) {
   const auto& w = step.workload();
   std::vector<bool> is_gradient(step.num_ops()), flows(step.num_ops(), false); // constants do not
+  std::vector<bool> leads_on(step.num_ops(), false); // to another gradient
   std::vector<bool> moves(step.num_components(), true);
   for (const op_id v : step.topological_order()) {
     is_gradient[v] = partition::op_name{w.name(v)}.is_gradient;
@@ -34,6 +36,7 @@ void flow_back(const Problem& step, std::span<const device_id> devices, std::vec
     for (const tensor_id t : w.inputs(v)) {
       const op_id from = w.producer(t);
       flows[v] = flows[v] || (is_gradient[v] && (flows[from] || !w.inputs(from).empty()));
+      leads_on[from] = leads_on[from] || is_gradient[v];
     }
   }
   for (bool again = true; again;) { // a group may move for an op that comes late
@@ -42,7 +45,7 @@ void flow_back(const Problem& step, std::span<const device_id> devices, std::vec
       const auto c = step.component(v);
       for (const tensor_id t : w.inputs(v)) {
         const auto earlier = stage_of[step.component(w.producer(t))];
-        if (moves[c] && flows[w.producer(t)] && earlier < stage_of[c] &&
+        if (moves[c] && leads_on[v] && flows[w.producer(t)] && earlier < stage_of[c] &&
             step.kinds(c).contains(step.platform().kind(devices[earlier]))) {
           stage_of[c] = earlier;
           again = true;

@@ -44,7 +44,7 @@ struct staged_step {
 
 /// The ops of one pass of a stage as they run by themselves.
 struct pass_run {
-  double seconds = 0;
+  std::vector<double> seconds = {};  ///< by device: until its last op has ended
   std::vector<byte_count> peak = {}; ///< by device: with all that they make for others until the end
   double bytes_sent = 0;             ///< between devices of the stage
 };
@@ -215,7 +215,7 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
                               .type = key.second == pass::forward    ? "ForwardPass"
                                       : key.second == pass::backward ? "BackwardPass"
                                                                      : "WeightsPass"},
-                             d, found.seconds, none);
+                             d, found.seconds[d], none);
       s.stage[made] = key.first;
       s.pass[made] = key.second;
       s.sent_within[made] = found.bytes_sent / static_cast<double>(of_device.size());

@@ -53,6 +53,7 @@ struct way {
   double peak_memory = absent; ///< bytes on the device that needs most
   double bytes_sent = absent;  ///< from device to device
   std::string status = {};     ///< what is wrong with it; empty if nothing is
+  std::string remark = {};     ///< what else there is to say of it
 };
 
 /// The parameters of layers that are alike, and what is sent in each of them.

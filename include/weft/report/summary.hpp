@@ -273,8 +273,10 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
                                    true) +
                         in_columns(amount(w.peak_memory), 13, true) + in_columns(amount(w.bytes_sent), 12, true) +
                         "  " + in_columns(w.name, 29));
-      if (!w.status.empty()) {
-        write_wrapped(out, std::string(51, ' '), w.status);
+      for (const auto* text : {&w.remark, &w.status}) {
+        if (!text->empty()) {
+          write_wrapped(out, std::string(51, ' '), *text);
+        }
       }
     }
   }

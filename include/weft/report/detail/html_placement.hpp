@@ -184,7 +184,8 @@ inline void write_ways(std::ostream& out, const placed_model& m) {
     write_number(out, w.samples_per_second, three_digits(w.samples_per_second));
     write_number(out, w.peak_memory, amount(w.peak_memory));
     write_number(out, w.bytes_sent, amount(w.bytes_sent));
-    out << "<td class=\"wrap\">" << escape_html(w.status) << "</td></tr>\n";
+    out << "<td class=\"wrap\">" << escape_html(w.remark) << (w.remark.empty() || w.status.empty() ? "" : "; ")
+        << escape_html(w.status) << "</td></tr>\n";
   }
   end_table(out);
   out << "</section>\n";
