@@ -472,8 +472,9 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
         if ((sharded && s.replicas == 1) || (o.shard_updates && forced && *o.shard_updates != sharded)) {
           continue;
         }
+        // What takes little longer is shown, too.
         auto step = make_step(o, target, in, at->second, s, devices, sharded,
-                              all.best && !forced ? all.best->found.run.makespan
+                              all.best && !forced ? 1.25 * all.best->found.run.makespan
                                                   : std::numeric_limits<double>::infinity(),
                               table);
         if (!step) {
