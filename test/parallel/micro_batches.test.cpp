@@ -103,6 +103,30 @@ TEST_CASE("micro_batched: updates read the sums of all micro-batches, which shar
   }
 }
 
+TEST_CASE("micro_batched: what waits for an update is there once, also if it waits for averages of the batch") {
+  const workload step = zoo::make("resnet50_cifar10@2"), other = zoo::make("resnet50_cifar10@4");
+  constexpr std::uint32_t count = 3;
+  const auto made = parallel::micro_batched(step, other, count, placement(step.num_ops(), 0));
+  const auto& g = made.graph;
+  std::vector<bool> updated(g.num_ops(), false);
+  std::size_t ends = 0;
+  for (const op_id v : graph::topological_order(g)) {
+    std::vector<bool> averages(count, false);
+    for (const tensor_id t : g.inputs(v)) {
+      const op_id from = g.producer(t);
+      updated[v] = updated[v] || updated[from];
+      averages[made.replica[from]] = averages[made.replica[from]] || g.type(from) == "AssignSub";
+    }
+    if (updated[v]) {
+      ++ends;
+      CHECK_FALSE(g.name(v).starts_with("micro_"));
+      CHECK(averages == std::vector<bool>(count, true)); // those of all micro-batches
+    }
+    updated[v] = updated[v] || is_update(g.type(v));
+  }
+  CHECK(ends == 1);
+}
+
 /// Two stages of a forward op of 1 s and a backward op of 2 s each, which reads what the forward op made.
 workload two_stages(byte_count rows) {
   workload_builder b;

@@ -23,10 +23,11 @@ namespace weft::parallel {
 
 namespace detail {
 
-/// By op: whether it follows from something that grows with the batch, without an update between.
+/// By op: whether it follows from something that grows with the batch, and neither is an update nor waits for one: what
+/// waits for updates and for averages of the batch, as the end of a step does, comes after all micro-batches.
 template <class Workload>
 std::vector<bool> follows_batch(const Workload& step, const Workload& other) {
-  std::vector<bool> follows(step.num_ops(), false);
+  std::vector<bool> follows(step.num_ops(), false), updated(step.num_ops(), false);
   for (const op_id v : graph::topological_order(step)) {
     bool does = false;
     for (const tensor_id t : step.outputs(v)) {
@@ -34,8 +35,10 @@ std::vector<bool> follows_batch(const Workload& step, const Workload& other) {
     }
     for (const tensor_id t : step.inputs(v)) {
       does = does || follows[step.producer(t)];
+      updated[v] = updated[v] || updated[step.producer(t)];
     }
-    follows[v] = does && !is_update(step.type(v));
+    updated[v] = updated[v] || is_update(step.type(v));
+    follows[v] = does && !updated[v];
   }
   return follows;
 }
