@@ -30,7 +30,8 @@ inline std::vector<weft::tensor_id> losses_of(const training_net& part,
       const auto t = part.losses[i];
       if (const auto from = part.step.graph.producer(t); made.origin[v] == from) {
         found.resize(std::max(found.size(), (k + 1) * part.losses.size()), weft::none);
-        found[k * part.losses.size() + i] = *made.graph.outputs(v).begin() + (t - *part.step.graph.outputs(from).begin());
+        const auto output = t - *part.step.graph.outputs(from).begin();
+        found[k * part.losses.size() + i] = *made.graph.outputs(v).begin() + output;
       }
     }
   }
@@ -42,8 +43,7 @@ inline std::vector<weft::tensor_id> losses_of(const training_net& part,
 inline weft::execute::program program_of(const training_net& part, const training_net& other,
                                          const weft::parallel::parallel_workload& made,
                                          std::span<const weft::device_id> stages) {
-  const auto order =
-    weft::parallel::one_forward_one_backward(made, part.step.graph, other.step.graph, part.losses, stages);
+  const auto order = weft::parallel::one_forward_one_backward(made, part.step.graph, other.step.graph, stages);
   return {made.graph, weft::plan{made.where, order}, {.keep = losses_of(part, made)}};
 }
 

@@ -13,6 +13,8 @@
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/micro_batches.hpp"
 #include "weft/parallel/parallel_workload.hpp"
+#include "weft/parallel/pipeline_order.hpp"
+#include "weft/parallel/pipeline_stages.hpp"
 #include "weft/parallel/resharding.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_model.hpp"

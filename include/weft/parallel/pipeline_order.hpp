@@ -4,11 +4,11 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
-#include "weft/core/reversed.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/parallel/micro_batches.hpp"
 #include "weft/parallel/parallel_workload.hpp"
+#include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/concepts.hpp"
 
@@ -27,30 +27,22 @@ namespace detail {
 /// The place of an op among the passes of its stage. `setup` comes before all passes, `update` after them.
 enum class pass : std::uint8_t { setup, forward, backward, update };
 
-/// By op of a step: the pass that it belongs to. What leads to a loss is of the forward pass.
+/// By op of a step: the pass that it belongs to.
 template <class Workload>
-std::vector<pass> passes_of(const Workload& step, const Workload& other, std::span<const tensor_id> losses) {
-  const auto order = graph::topological_order(step);
-  std::vector<bool> leads(step.num_ops(), false), after(step.num_ops(), false);
-  for (const tensor_id t : losses) {
-    leads[step.producer(t)] = true;
-  }
-  for (const op_id v : reversed(order)) {
-    for (const tensor_id t : step.inputs(v)) {
-      leads[step.producer(t)] = leads[step.producer(t)] || leads[v];
-    }
-  }
+std::vector<pass> passes_of(const Workload& step, const Workload& other) {
   const auto follows = follows_batch(step, other);
+  std::vector<bool> after(step.num_ops(), false); // something that follows the batch
+  std::vector<bool> is_backward(step.num_ops(), false);
   std::vector<pass> found(step.num_ops(), pass::setup);
-  for (const op_id v : order) {
+  for (const op_id v : graph::topological_order(step)) {
     after[v] = follows[v];
+    is_backward[v] = partition::op_name{step.name(v)}.is_gradient;
     for (const tensor_id t : step.inputs(v)) {
       after[v] = after[v] || after[step.producer(t)];
+      is_backward[v] = is_backward[v] || is_backward[step.producer(t)];
     }
-    if (follows[v]) {
-      found[v] = leads[v] ? pass::forward : pass::backward;
-    } else if (after[v]) {
-      found[v] = pass::update;
+    if (after[v]) {
+      found[v] = !follows[v] ? pass::update : is_backward[v] ? pass::backward : pass::forward;
     }
   }
   return found;
@@ -63,7 +55,8 @@ std::vector<pass> passes_of(const Workload& step, const Workload& other, std::sp
 /// S - s) of them, and then alternately the backward pass of the oldest one and the forward pass of the next; so it
 /// holds the activations of S - s micro-batches, however many there are. What does not depend on the batch comes first,
 /// updates come last, in a topological order as within each pass. A sum of gradients belongs to the backward pass of
-/// the micro-batch that it adds. `losses`: tensors of the step; what leads to them is the forward pass.
+/// the micro-batch that it adds. Names tell the ops of the backward pass (`partition::op_name`), with all that follows
+/// from them.
 ///
 /// Tensors of the forward pass must lead to the same or a later stage, those of the backward pass to the same or an
 /// earlier one, as `pipeline_stages` sees to; else who makes a program of the order says that it contradicts the graph.
@@ -74,7 +67,7 @@ std::vector<pass> passes_of(const Workload& step, const Workload& other, std::sp
 /// Megatron-LM*, SC 2021, section 2.2.1.
 template <named_workload Workload>
 order one_forward_one_backward(const parallel_workload& made, const Workload& step, const Workload& other,
-                               std::span<const tensor_id> losses, std::span<const device_id> devices) {
+                               std::span<const device_id> devices) {
   const auto num_ops = made.graph.num_ops();
   std::uint32_t count = 1;
   for (const op_id v : ids(num_ops)) {
@@ -83,7 +76,7 @@ order one_forward_one_backward(const parallel_workload& made, const Workload& st
       throw value_error("one_forward_one_backward", "the micro-batches are those of another step");
     }
   }
-  const auto passes = detail::passes_of(step, other, losses);
+  const auto passes = detail::passes_of(step, other);
   const auto num_stages = static_cast<std::uint32_t>(devices.size());
   std::vector<std::uint32_t> turn(num_ops); // of an op's pass on its stage
   for (const op_id v : ids(num_ops)) {

@@ -5,6 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/partition/layers.hpp"
+#include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
 
 #include <algorithm>
@@ -17,14 +18,51 @@
 
 namespace weft::parallel {
 
+namespace detail {
+
+/// Moves gradients to earlier stages where what they are computed from comes from one, such as sums of the gradients of
+/// one tensor that several layers read: no tensor of the backward pass leads to a later stage. Colocation groups move
+/// as one, if they have gradients only, and nothing moves to a device of a kind that it does not allow.
+template <class Problem>
+void flow_back(const Problem& step, std::span<const device_id> devices, std::vector<std::uint32_t>& stage_of) {
+  const auto& w = step.workload();
+  std::vector<bool> is_gradient(step.num_ops()), flows(step.num_ops(), false); // constants do not
+  std::vector<bool> moves(step.num_components(), true);
+  for (const op_id v : step.topological_order()) {
+    is_gradient[v] = partition::op_name{w.name(v)}.is_gradient;
+    moves[step.component(v)] = moves[step.component(v)] && is_gradient[v];
+    for (const tensor_id t : w.inputs(v)) {
+      const op_id from = w.producer(t);
+      flows[v] = flows[v] || (is_gradient[v] && (flows[from] || !w.inputs(from).empty()));
+    }
+  }
+  for (bool again = true; again;) { // a group may move for an op that comes late
+    again = false;
+    for (const op_id v : step.topological_order()) {
+      const auto c = step.component(v);
+      for (const tensor_id t : w.inputs(v)) {
+        const auto earlier = stage_of[step.component(w.producer(t))];
+        if (moves[c] && flows[w.producer(t)] && earlier < stage_of[c] &&
+            step.kinds(c).contains(step.platform().kind(devices[earlier]))) {
+          stage_of[c] = earlier;
+          again = true;
+        }
+      }
+    }
+  }
+}
+
+} // namespace detail
+
 /// The placement of a step in as many stages as there are devices, stage s on `devices[s]`: consecutive layers
 /// (`partition::find_layers`, with what comes before them and what follows) and their gradients and updates, at least
 /// one layer each, so that the time of the slowest stage is as short as can be. Of equally good cuts, the first stages
 /// take as few layers as possible. Times are those of all ops of the step, updates included; transfers do not count,
-/// nor does memory.
+/// nor does memory. No tensor of the forward pass leads to an earlier stage, and none of the backward pass to a later
+/// one, but from or to a colocation group.
 ///
 /// Throws `value_error` if there are no devices or fewer layers than devices, and if no cut leaves each op on a device
-/// of a kind that it allows. Complexity: that of `find_layers`, and O(n devices + layers² devices).
+/// of a kind that it allows. Complexity: that of `find_layers`, and O((n + m + layers²) devices), as a rule.
 /// Source: Narayanan et al., *PipeDream: Generalized Pipeline Parallelism for DNN Training*, SOSP 2019, section 3.1,
 /// for stages without replicas.
 template <class Problem>
@@ -72,15 +110,20 @@ placement pipeline_stages(const Problem& step, std::span<const device_id> device
     throw value_error("pipeline_stages", "some op allows the kind of no device that it could be on");
   }
 
-  std::vector<device_id> device_of(num_layers, none);
+  std::vector<std::uint32_t> stage_of_layer(num_layers, 0);
   std::uint32_t end = num_layers;
   for (std::size_t s = num_stages; s-- > 0;) {
-    std::fill(device_of.begin() + first[s][end], device_of.begin() + end, devices[s]);
+    std::fill(stage_of_layer.begin() + first[s][end], stage_of_layer.begin() + end, static_cast<std::uint32_t>(s));
     end = first[s][end];
   }
-  placement where(step.num_ops(), none);
+  std::vector<std::uint32_t> stage_of;
+  for (const auto part : found.part) {
+    stage_of.push_back(stage_of_layer[layer_of[part]]);
+  }
+  detail::flow_back(step, devices, stage_of);
+  placement where(step.num_ops());
   for (const op_id v : ids(step.num_ops())) {
-    where[v] = device_of[layer_of[found.part[step.component(v)]]];
+    where[v] = devices[stage_of[step.component(v)]];
   }
   return where;
 }
