@@ -167,10 +167,10 @@ TEST_CASE("one_forward_one_backward: stages of whole networks run in it") {
   }
 }
 
-TEST_CASE("one_forward_one_backward: refuses what is on no stage, and micro-batches of another step") {
+TEST_CASE("one_forward_one_backward: refuses no stages, and micro-batches of another step") {
   const auto one = chain_of(2, 8), other = chain_of(2, 16), longer = chain_of(3, 8);
   const auto made = parallel::micro_batched(one.step, other.step, 2, one.where);
-  CHECK_THROWS_AS(parallel::one_forward_one_backward(made, one.step, other.step, devices(1)), value_error);
+  CHECK_THROWS_AS(parallel::one_forward_one_backward(made, one.step, other.step, devices(0)), value_error);
   const auto more = parallel::micro_batched(longer.step, chain_of(3, 16).step, 2, longer.where);
   CHECK_THROWS_AS(parallel::one_forward_one_backward(more, one.step, other.step, devices(3)), value_error);
 }

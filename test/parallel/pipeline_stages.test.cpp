@@ -119,6 +119,21 @@ TEST_CASE("pipeline_stages: of whole networks, the forward pass goes on and the 
   }
 }
 
+TEST_CASE("pipeline_stages: what no stage may do is where it may be first") {
+  workload_builder b;
+  const auto data = b.add_op({.bytes = 8, .kinds = device_kind::cpu, .name = "data"});
+  for (const auto* name : {"layer0/op", "layer1/op"}) {
+    const auto v = b.add_op({.work = 1, .bytes = 8, .kinds = device_kind::gpu, .name = name});
+    b.add_edge(v - 1, v);
+  }
+  static_cast<void>(data);
+  const workload step = std::move(b).build();
+  const platform machine{{{.kind = device_kind::gpu}, {.kind = device_kind::cpu}, {.kind = device_kind::gpu}},
+                         uniform_links{}};
+  const problem p{step, machine};
+  CHECK(parallel::pipeline_stages(p, std::vector<device_id>{2, 0}) == placement{1, 2, 0});
+}
+
 TEST_CASE("pipeline_stages: refuses more stages than layers, none, and devices that no op may be on") {
   const platform machine{std::vector<device>(3), uniform_links{}};
   const workload two = layers(2);

@@ -55,12 +55,13 @@ std::vector<pass> passes_of(const Workload& step, const Workload& other) {
 /// S - s) of them, and then alternately the backward pass of the oldest one and the forward pass of the next; so it
 /// holds the activations of S - s micro-batches, however many there are. What does not depend on the batch comes first,
 /// updates come last, in a topological order as within each pass. A sum of gradients belongs to the backward pass of
-/// the micro-batch that it adds. Names tell the ops of the backward pass (`partition::op_name`), with all that follows
+/// the micro-batch that it adds. Other devices, such as a host that reads the input, take the turns of the first stage.
+/// Names tell the ops of the backward pass (`partition::op_name`), with all that follows
 /// from them.
 ///
 /// Tensors of the forward pass must lead to the same or a later stage, those of the backward pass to the same or an
 /// earlier one, as `pipeline_stages` sees to; else who makes a program of the order says that it contradicts the graph.
-/// Throws `value_error` for an op on none of the devices, and if `made` was not made of the step.
+/// Throws `value_error` if there are no stages, and if `made` was not made of the step.
 /// Complexity: O(n log n + m).
 /// Source: Narayanan et al., *PipeDream: Generalized Pipeline Parallelism for DNN Training*, SOSP 2019, section 3.2,
 /// with the updates after all micro-batches, as in *Efficient Large-Scale Language Model Training on GPU Clusters Using
@@ -68,6 +69,9 @@ std::vector<pass> passes_of(const Workload& step, const Workload& other) {
 template <named_workload Workload>
 order one_forward_one_backward(const parallel_workload& made, const Workload& step, const Workload& other,
                                std::span<const device_id> devices) {
+  if (devices.empty()) {
+    throw value_error("one_forward_one_backward", "there are no stages");
+  }
   const auto num_ops = made.graph.num_ops();
   std::uint32_t count = 1;
   for (const op_id v : ids(num_ops)) {
@@ -81,12 +85,8 @@ order one_forward_one_backward(const parallel_workload& made, const Workload& st
   std::vector<std::uint32_t> turn(num_ops); // of an op's pass on its stage
   for (const op_id v : ids(num_ops)) {
     const auto at = std::find(devices.begin(), devices.end(), made.where[v]);
-    if (at == devices.end()) {
-      throw value_error("one_forward_one_backward",
-                        "op " + std::to_string(v) + " is on device " + std::to_string(made.where[v]) +
-                          ", which is no stage");
-    }
-    const auto ahead = std::min(count, num_stages - static_cast<std::uint32_t>(at - devices.begin()));
+    const auto stage = at == devices.end() ? 0 : static_cast<std::uint32_t>(at - devices.begin());
+    const auto ahead = std::min(count, num_stages - stage);
     const auto k = made.replica[v];
     switch (made.origin[v] == none ? detail::pass::backward : passes[made.origin[v]]) {
     case detail::pass::setup: turn[v] = 0; break;
