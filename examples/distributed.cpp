@@ -4,8 +4,10 @@
 //
 //   mpirun -n 2 distributed --net inception
 //   mpirun -n 4 distributed --net lstm --batch 20
+//   mpirun -n 2 distributed --net convolutions --pipeline --batch 16 --micro-batches 4
 //   mpirun -n 16 --hostfile hosts distributed --net lstm --budget 5 --html report.html
 #include "kernels/by_name.hpp"
+#include "kernels/pipelined_step.hpp"
 #include "kernels/placed_step.hpp"
 #include "kernels/replicated_step.hpp"
 #include "tool/command_line.hpp"
@@ -21,7 +23,12 @@
 #include "weft/io/files.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/micro_batches.hpp"
+#include "weft/parallel/pipeline_stages.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/platform/links.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
 #include "weft/report/html.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/record.hpp"
@@ -58,12 +65,15 @@ struct options {
   double deadline = 60;
   std::string html;
   std::uint64_t batch = 0; ///< to be split among the ranks; 0: ops are placed, and the batch stays whole
+  bool pipeline = false;   ///< the batch is split into micro-batches, and the network among the ranks
+  std::uint32_t micro_batches = 4;
 };
 
 void declare(CLI::App& app, options& o) {
   app.footer("Examples:\n"
              "  mpirun -n 2 distributed --net inception\n"
-             "  mpirun -n 16 --hostfile hosts distributed --net lstm --budget 5 --html report.html\n\n"
+             "  mpirun -n 16 --hostfile hosts distributed --net lstm --budget 5 --html report.html\n"
+             "  mpirun -n 2 distributed --net convolutions --pipeline --batch 16 --micro-batches 4\n\n"
              "A hostfile has a line per host; Open MPI: 'node1 slots=4', MPICH: 'node1:4'. The networks are\n"
              "small, so that a step takes a core some 10 ms: over a slow link, one rank may be the best plan.\n\n"
              "Exit status: 0 if all losses are those of one thread, 1 if not, 2 for wrong arguments or when a run\n"
@@ -94,6 +104,15 @@ void declare(CLI::App& app, options& o) {
                 "gradients are all-reduced; networks: convolutions, lstm or lstm_fused")
     ->check(CLI::Range(1u, 1000000u).description(""))
     ->type_name("N");
+  auto* const pipeline =
+    app.add_flag("--pipeline", o.pipeline,
+                 "Pipeline: each rank trains consecutive layers with all of the batch (--batch; default: 16),\n"
+                 "micro-batch by micro-batch, forward and backward by turns (1F1B); the same networks");
+  app.add_option("--micro-batches", o.micro_batches, "Micro-batches of a pipeline, which have to divide the batch")
+    ->check(CLI::Range(1u, 1000000u).description(""))
+    ->type_name("M")
+    ->capture_default_str()
+    ->needs(pipeline);
   app.add_option("--html", o.html, "Also write a report with charts of the predicted and the measured step")
     ->type_name("FILE");
 }
@@ -282,6 +301,52 @@ int train(const weft::mpi::communicator& all, const options& o) {
   return same ? 0 : 1;
 }
 
+/// The steps that ran, those before one that failed.
+struct steps_run {
+  times seconds;
+  std::vector<float> losses; ///< on this rank
+  bool failed = false;
+};
+
+/// Runs the steps; `loss()` is that of the last one on this rank. If one fails, the first rank says so.
+template <class Kernel, class Loss>
+steps_run run_steps(const weft::mpi::communicator& all, const options& o, weft::mpi::executor& run, Kernel& step,
+                    weft::execute::memory& memory, Loss loss) {
+  steps_run found;
+  for (unsigned i = 0; i < o.steps; ++i) {
+    const auto report = run(step, memory, {.seconds = o.deadline});
+    if (report.status != weft::execute::run_status::finished) {
+      if (all.rank() == 0) {
+        fmt::print(stderr, "distributed: step {}: {}\n", i + 1, report.message);
+      }
+      found.failed = true;
+      return found;
+    }
+    found.seconds.push_back(report.seconds);
+    found.losses.push_back(loss());
+  }
+  return found;
+}
+
+/// Says how long the steps took, and how far their losses are from those of one thread with the whole batch. Returns
+/// the exit status.
+int compare_with_whole(const kernels::training_net& whole, const options& o, const times& step_seconds,
+                       const std::vector<double>& losses) {
+  times alone_seconds;
+  const auto expected = expected_losses(whole, o.steps, alone_seconds);
+  double farthest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double distance = std::abs(losses[i] / expected[i] - 1);
+    farthest = distance <= farthest ? farthest : distance; // not a number is far, too
+  }
+  fmt::print("step: {:.3f} ms measured (median of {}); one thread: {:.3f} ms\n", median(step_seconds) * 1e3, o.steps,
+             median(alone_seconds) * 1e3);
+  const bool same = farthest <= 1e-4;
+  fmt::print("losses: {} after {} steps, at most {:.1g} from those of one thread{}\n", expected.back(), o.steps,
+             farthest, same ? "" : ", which is TOO FAR");
+  return same ? 0 : 1;
+}
+
 /// Trains with a part of the batch on each rank.
 int train_in_parts(const weft::mpi::communicator& all, const options& o) {
   const auto count = static_cast<std::uint32_t>(all.size());
@@ -301,42 +366,93 @@ int train_in_parts(const weft::mpi::communicator& all, const options& o) {
   const auto mine = static_cast<std::size_t>(all.rank());
   kernels::replicated_step step{part, made, std::vector{mine}};
   step.take_inputs(mine, whole, whole.bind(), o.batch);
-  times step_seconds;
-  std::vector<float> losses;
-  for (unsigned i = 0; i < o.steps; ++i) {
-    const auto report = run(step, memory, {.seconds = o.deadline});
-    if (report.status != weft::execute::run_status::finished) {
-      if (mine == 0) {
-        fmt::print(stderr, "distributed: step {}: {}\n", i + 1, report.message);
-      }
-      return 2;
-    }
-    step_seconds.push_back(report.seconds);
-    losses.push_back(step.losses(mine)[0]);
+  const auto ran = run_steps(all, o, run, step, memory, [&] { return step.losses(mine)[0]; });
+  if (ran.failed) {
+    return 2;
   }
-  const auto of_parts = all.all_gather(std::span<const float>{losses});
+  const auto of_parts = all.all_gather(std::span<const float>{ran.losses});
   if (mine != 0) {
     return 0;
   }
-  times alone_seconds;
-  const auto expected = expected_losses(whole, o.steps, alone_seconds);
-  double farthest = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    double sum = 0;
+  std::vector<double> losses(ran.losses.size(), 0);
+  for (std::size_t i = 0; i < losses.size(); ++i) {
     for (const auto& x : of_parts) {
-      sum += x[i];
+      losses[i] += double{x[i]} / count;
     }
-    farthest = std::max(farthest, std::abs(sum / count / expected[i] - 1));
   }
   fmt::print("{}: {} ops on {} ranks, {} of {} examples each; {:.2f} MB of gradients in {} bucket{}\n", whole.name,
              made.graph.num_ops(), count, o.batch / count, o.batch, static_cast<double>(made.gradient_bytes) / 1e6,
              made.buckets.size(), made.buckets.size() == 1 ? "" : "s");
-  fmt::print("step: {:.3f} ms measured (median of {}); one thread: {:.3f} ms\n", median(step_seconds) * 1e3, o.steps,
-             median(alone_seconds) * 1e3);
-  const bool same = farthest <= 1e-4;
-  fmt::print("losses: {} after {} steps, at most {:.1g} from those of one thread{}\n", expected.back(), o.steps,
-             farthest, same ? "" : ", which is TOO FAR");
-  return same ? 0 : 1;
+  return compare_with_whole(whole, o, ran.seconds, losses);
+}
+
+/// Stages of a network on as many ranks, by the seconds of each op on each rank.
+weft::placement cut(const kernels::training_net& part, std::size_t ranks, const times& seconds) {
+  const weft::workload& w = part.step.graph;
+  const weft::platform machine{std::vector<weft::device>(ranks), weft::uniform_links{}};
+  const weft::problem problem{w, machine, weft::cost::table{seconds, w.num_ops(), ranks}};
+  const auto devices = weft::ids(ranks);
+  return weft::parallel::pipeline_stages(problem, std::vector<weft::device_id>{devices.begin(), devices.end()});
+}
+
+/// Trains some layers on each rank, with all of the batch in micro-batches.
+int train_in_stages(const weft::mpi::communicator& all, const options& o) {
+  const auto num_ranks = static_cast<std::size_t>(all.size());
+  const auto examples = o.batch / o.micro_batches;
+  const auto whole = kernels::make_separable_net(o.net, o.batch);
+  const auto part = kernels::make_separable_net(o.net, examples);
+  const auto other = kernels::make_separable_net(o.net, examples + 1);
+  const weft::workload& w = part.step.graph;
+  const auto seconds = weft::mpi::op_times(all, profile(part, o.profiles));
+  weft::placement where;
+  if (all.rank() == 0) {
+    where = cut(part, num_ranks, seconds);
+  }
+  all.broadcast(where);
+  std::vector<int> ranks;
+  std::vector<weft::device_id> devices;
+  for (const weft::device_id d : weft::ids(num_ranks)) {
+    ranks.push_back(static_cast<int>(d));
+    devices.push_back(d);
+  }
+  const auto made = weft::parallel::micro_batched(w, other.step.graph, o.micro_batches, where);
+  const auto program = kernels::program_of(part, other, made, devices);
+  weft::mpi::executor run{all, program, ranks};
+  kernels::pipelined_step step{part, made, program, run.devices()};
+  step.take_inputs(whole, whole.bind(), o.batch);
+  const auto ran = run_steps(all, o, run, step, step.memory(), [&] { return step.losses()[0]; });
+  if (ran.failed) {
+    return 2;
+  }
+  const auto losses = merge(all.all_gather(std::span<const float>{ran.losses}));
+  if (all.rank() != 0) {
+    return 0;
+  }
+  times of_stages(num_ranks, 0);
+  for (const weft::op_id v : weft::ids(w.num_ops())) {
+    of_stages[where[v]] += seconds[v * num_ranks + where[v]] * 1e3;
+  }
+  fmt::print("{}: {} ops on {} ranks, {} micro-batch{} of {}; stages of {:.3f} ms\n", whole.name, made.graph.num_ops(),
+             num_ranks, o.micro_batches, o.micro_batches == 1 ? "" : "es", examples, fmt::join(of_stages, ", "));
+  return compare_with_whole(whole, o, ran.seconds, {losses.begin(), losses.end()});
+}
+
+/// Throws `weft::error` unless a pipeline is possible, after setting what was left open.
+void check_pipeline(options& o, std::size_t ranks) {
+  o.batch = o.batch == 0 ? 16 : o.batch;
+  const auto net = kernels::make_separable_net(o.net, 1);
+  if (o.batch % o.micro_batches != 0) {
+    throw weft::error(fmt::format("--micro-batches {}: a batch of {} examples cannot be divided by it",
+                                  o.micro_batches, o.batch));
+  }
+  if (!o.budget.empty() || !o.html.empty()) {
+    throw weft::error("--pipeline plans nothing but its stages: leave --budget and --html out");
+  }
+  try {
+    (void)cut(net, ranks, times(net.step.graph.num_ops() * ranks, 1));
+  } catch (const weft::error& e) {
+    throw weft::error(fmt::format("--pipeline on {} ranks: {}", ranks, e.what()));
+  }
 }
 
 int run(int argc, char** argv) {
@@ -347,6 +463,10 @@ int run(int argc, char** argv) {
                "time with the prediction and its losses with those of one thread."};
   declare(app, o);
   const auto check = [&] {
+    if (o.pipeline) {
+      check_pipeline(o, static_cast<std::size_t>(all.size()));
+      return;
+    }
     if (o.batch != 0) {
       (void)kernels::make_separable_net(o.net, 1);
       if (o.batch % static_cast<std::uint64_t>(all.size()) != 0) {
@@ -362,8 +482,9 @@ int run(int argc, char** argv) {
       (void)tool::parse_budget(o.budget, "distributed");
     }
   };
-  return tool::main_of_ranks(all, app, "distributed", argc, argv, o.html, check, 
-                             [&] { return o.batch != 0 ? train_in_parts(all, o) : train(all, o); });
+  return tool::main_of_ranks(all, app, "distributed", argc, argv, o.html, check, [&] {
+    return o.pipeline ? train_in_stages(all, o) : o.batch != 0 ? train_in_parts(all, o) : train(all, o);
+  });
 }
 
 } // namespace

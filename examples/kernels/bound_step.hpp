@@ -4,11 +4,13 @@
 
 #include "kernels/factory.hpp"
 #include "kernels/initial_values.hpp"
+#include "kernels/step_memory.hpp"
 #include "kernels/variable_order.hpp"
 
 #include "weft/execute/memory.hpp"
 
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -51,17 +53,22 @@ public:
   /// than `worth_sharing` seconds, roughly, run on one thread whatever they are given.
   bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, starting_point start = {},
              double worth_sharing = default_worth_sharing)
-      : bound_step{net, built, nullptr, std::move(start), worth_sharing} {}
+      : bound_step{net, built, std::optional<step_memory>{}, std::move(start), worth_sharing} {}
 
   /// In the memory of a program made from `built` and a plan, which must outlive it, too. Of devices that are not
   /// there, no op is bound. Throws `weft::error` also if the plan tears a variable from an op that updates it, and if a
   /// tensor takes other memory than its kernels need.
   bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, const weft::execute::memory& memory,
              starting_point start = {}, double worth_sharing = default_worth_sharing)
-      : bound_step{net, built, &memory, std::move(start), worth_sharing} {}
+      : bound_step{net, built, std::optional{memory_of_program(built, memory)}, std::move(start), worth_sharing} {}
+
+  /// In a part of a program's memory, such as that of a micro-batch. Throws the same.
+  bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, step_memory memory,
+             starting_point start = {}, double worth_sharing = default_worth_sharing)
+      : bound_step{net, built, std::optional{std::move(memory)}, std::move(start), worth_sharing} {}
 
   /// Whether the op is bound: its device is here.
-  bool has(weft::op_id v) const { return memory_ == nullptr || memory_->has(device(v)); }
+  bool has(weft::op_id v) const { return !memory_ || memory_->binds(v); }
 
   /// Type and shapes of an op: ops with the same key cost the same. Precondition: `has(v)`.
   std::string key(weft::op_id v) const {
@@ -84,7 +91,7 @@ public:
   /// views of the same memory.
   bool is_empty(weft::op_id v) const {
     const auto& type = net_op(v).type;
-    return type == "VariableV2" || type == "NoOp" || (memory_ == nullptr && (is_alias(type) || is_given(type)));
+    return type == "VariableV2" || type == "NoOp" || (!memory_ && (is_alias(type) || is_given(type)));
   }
 
   /// Makes the kernel for that many threads, unless it is there. Different ops may be prepared at the same time.
@@ -136,15 +143,12 @@ public:
   const weft::workload& graph() const { return built_->graph; }
 
 private:
-  bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, const weft::execute::memory* memory,
+  bound_step(const weft::nn::network& net, const weft::nn::built_workload& built, std::optional<step_memory> memory,
              starting_point start, double worth_sharing)
-      : net_{&net}, built_{&built}, memory_{memory}, start_{std::move(start)}, worth_sharing_{worth_sharing},
+      : net_{&net}, built_{&built}, memory_{std::move(memory)}, start_{std::move(start)},
+        worth_sharing_{worth_sharing},
         calls_(built.graph.num_ops()), kernels_(built.graph.num_ops()) {
     check_update_order();
-    if (memory != nullptr && (memory->program().num_ops() != calls_.size() ||
-                              memory->program().num_tensors() != built.graph.num_tensors())) {
-      throw weft::error("the memory is that of another step's program");
-    }
     for (const auto v : weft::ids(calls_.size())) {
       number_of_[built.origin[v]] = v;
     }
@@ -161,7 +165,15 @@ private:
     reset();
   }
 
-  weft::device_id device(weft::op_id v) const { return memory_->program().device(v); }
+  static step_memory memory_of_program(const weft::nn::built_workload& built, const weft::execute::memory& memory) {
+    const auto& p = memory.program();
+    if (p.num_ops() != built.graph.num_ops() || p.num_tensors() != built.graph.num_tensors()) {
+      throw weft::error("the memory is that of another step's program");
+    }
+    return {built.graph, memory};
+  }
+
+  weft::device_id device(weft::op_id v) const { return memory_->device(v); }
 
   const weft::nn::op_spec& net_op(weft::op_id v) const { return (*net_)[built_->origin[v]].op; }
 
@@ -196,7 +208,7 @@ private:
     auto& call = calls_[v];
     call.forward = forward_of(op.name);
     for (const auto& x : op.inputs) {
-      call.in.push_back(memory_ == nullptr ? input(x) : placed_input(v, x));
+      call.in.push_back(!memory_ ? input(x) : placed_input(v, x));
     }
     for (const auto& y : op.outputs) {
       call.out.push_back(output(v, y.dims, call.out.size()));
@@ -204,7 +216,7 @@ private:
     if (op.type == "MaxPool") {
       call.kept = std::make_shared<buffer>(call.out[0].size());
     } else if (op.type == "MaxPoolGrad") {
-      if (const auto forward = number_of_.at(op.inputs[2].op()); memory_ == nullptr || device(forward) == device(v)) {
+      if (const auto forward = number_of_.at(op.inputs[2].op()); !memory_ || device(forward) == device(v)) {
         call.kept = calls_[forward].kept;
       }
     }
@@ -242,9 +254,7 @@ private:
       }
       return variable(from);
     }
-    const auto inputs = graph().inputs(v);
-    const auto at = std::find(inputs.begin(), inputs.end(), first_output(from) + x.output()) - inputs.begin();
-    const auto bytes = memory_->of(v).inputs[static_cast<std::size_t>(at)];
+    const auto bytes = memory_->input(v, first_output(from) + x.output());
     return placed(v, x.dims(), {const_cast<std::byte*>(bytes.data()), bytes.size()}); // kernels only read their inputs
   }
 
@@ -265,11 +275,11 @@ private:
   /// Where an op leaves an output. In a program's memory, what is given stays in a buffer of the step as well.
   operand output(weft::op_id v, const extents& dims, std::size_t i) {
     const auto& type = net_op(v).type;
-    if (memory_ != nullptr && type == "VariableV2") {
+    if (memory_ && type == "VariableV2") {
       return variable(v);
     }
-    if (memory_ != nullptr) {
-      const operand made = placed(v, dims, memory_->of(v).outputs[i]);
+    if (memory_) {
+      const operand made = placed(v, dims, memory_->outputs(v)[i]);
       return is_given(type) ? allocate(v, dims) : made;
     }
     return is_alias(type) ? operand{dims, calls_[v].in[0].data} : allocate(v, dims);
@@ -279,7 +289,7 @@ private:
   std::function<void()> copy_out(weft::op_id v) const {
     const auto& call = calls_[v];
     const auto& from = is_alias(call.type()) ? call.in : call.out;
-    return [from, to = memory_->of(v).outputs, count = net_op(v).outputs.size()] {
+    return [from, to = memory_->outputs(v), count = net_op(v).outputs.size()] {
       for (std::size_t i = 0; i < count; ++i) {
         std::memcpy(to[i].data(), from[i].data, to[i].size());
       }
@@ -298,7 +308,7 @@ private:
 
   const weft::nn::network* net_;
   const weft::nn::built_workload* built_;
-  const weft::execute::memory* memory_; // null: buffers of its own
+  std::optional<step_memory> memory_; // none: buffers of its own
   starting_point start_;
   double worth_sharing_;
   std::vector<op_call> calls_;

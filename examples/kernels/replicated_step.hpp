@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/networks.hpp"
+#include "kernels/parts_of_batch.hpp"
 
 #include "weft/execute/data_kernel.hpp"
 #include "weft/graph/topological_order.hpp"
@@ -36,31 +37,9 @@ public:
     }
   }
 
-  /// Gives replica r its part of the inputs of `whole`, a step with `batch` examples: in every input, the dimension
-  /// that differs has them, perhaps together with dimensions that go before.
+  /// Gives replica r its part of the inputs of `whole`, a step with `batch` examples (`take_part_of_inputs`).
   void take_inputs(std::size_t r, const training_net& whole_net, const bound_step& whole, std::size_t batch) {
-    const auto& w = whole_net.step.graph;
-    for (const auto v : weft::ids(w.num_ops())) {
-      if (w.type(v) != "IteratorGetNext") {
-        continue;
-      }
-      const auto& shapes = (*whole_net.net)[whole_net.step.origin[v]].op.outputs;
-      const auto& part_shapes = (*part_->net)[part_->step.origin[v]].op.outputs;
-      for (std::size_t i = 0; i < shapes.size(); ++i) {
-        const auto t = *w.outputs(v).begin() + static_cast<weft::tensor_id>(i);
-        const auto from = whole.values(t);
-        const auto to = steps_[r]->values(t);
-        std::size_t outer = 1, d = 0;
-        while (shapes[i].dims[d] == part_shapes[i].dims[d]) {
-          outer *= shapes[i].dims[d++];
-        }
-        outer *= shapes[i].dims[d] / batch;
-        const std::size_t row = to.size() / outer;
-        for (std::size_t k = 0; k < outer; ++k) {
-          std::memcpy(to.data() + k * row, from.data() + (k * count_ + r) * row, row * sizeof(float));
-        }
-      }
-    }
+    take_part_of_inputs(whole_net, whole, batch, *part_, *steps_[r], r, count_);
   }
 
   void operator()(weft::op_id v, const weft::execute::op_buffers& buffers) const {
@@ -72,7 +51,7 @@ public:
     } else if (b != weft::none) {
       unpack(made_->buckets[b], v, *steps_[r], buffers);
     } else {
-      add(buffers);
+      add_up(buffers);
     }
   }
 
@@ -137,19 +116,6 @@ private:
     for (const auto t : b.gradients) {
       for (auto& x : step.values(t)) {
         x = *next++ / static_cast<float>(count_);
-      }
-    }
-  }
-
-  /// The sum of one or two chunks.
-  static void add(const weft::execute::op_buffers& buffers) {
-    const auto to = buffers.outputs[0];
-    auto* const sum = reinterpret_cast<float*>(to.data());
-    std::memcpy(to.data(), buffers.inputs[0].data(), to.size());
-    for (std::size_t i = 1; i < buffers.inputs.size(); ++i) {
-      const auto* const x = reinterpret_cast<const float*>(buffers.inputs[i].data());
-      for (std::size_t k = 0; k < to.size() / sizeof(float); ++k) {
-        sum[k] += x[k];
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <iostream>
+#include <limits>
 #include <vector>
 
 namespace docs_parallel_test {
@@ -59,6 +60,24 @@ TEST_CASE("docs: stages of a pipeline") {
   // [stages]
   CHECK(found.optimal);
   CHECK(found.has_plan());
+}
+
+TEST_CASE("docs: pipelines that run") {
+  // [pipeline]
+  const weft::workload step = weft::zoo::make("resnet50_cifar10@16"); // of a micro-batch
+  const weft::workload other = weft::zoo::make("resnet50_cifar10@32"); // what grows is done for each micro-batch
+  const weft::platform machine = weft::presets::hgx_a100_4gpu();
+  const std::vector<weft::device_id> gpus{1, 2, 3, 4};
+
+  const auto stages = weft::parallel::pipeline_stages(weft::problem{step, machine}, gpus);
+  const auto made = weft::parallel::micro_batched(step, other, 8, stages);
+  const weft::plan plan{made.where, weft::parallel::one_forward_one_backward(made, step, other, gpus)};
+
+  const weft::problem problem{made.graph, machine};
+  const auto run = weft::simulator{problem, weft::schedule::static_order{}}.run(plan);
+  // [pipeline]
+  CHECK(run.makespan > 0);
+  CHECK(run.makespan < std::numeric_limits<double>::infinity());
 }
 
 } // namespace docs_parallel_test

@@ -99,7 +99,7 @@ TEST_CASE("make_staged_step: passes take the time and memory of the ops that are
                                 parallel::order_by_turns(ops.graph, parallel::turns_of(by_op, ops, p, found.order)));
     CHECK(coarse.makespan >= found.run.makespan * (1 - 1e-9));
     CHECK(coarse.makespan == doctest::Approx(fine.makespan).epsilon(0.01));
-    CHECK(coarse.makespan <= 1.05 * found.run.makespan); // but for updates
+    CHECK(coarse.makespan <= 1.1 * found.run.makespan); // but for updates
     CHECK(static_cast<double>(coarse.peak) >= 0.99 * static_cast<double>(fine.peak));
     CHECK(static_cast<double>(coarse.peak) <= 1.15 * static_cast<double>(fine.peak));
   }

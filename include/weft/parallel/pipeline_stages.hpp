@@ -64,8 +64,11 @@ void flow_back(const Problem& step, std::span<const device_id> devices, std::vec
 /// nor does memory. No tensor of the forward pass leads to an earlier stage, and none of the backward pass to a later
 /// one, but from or to a colocation group.
 ///
-/// Throws `value_error` if there are no devices or fewer layers than devices, and if no cut leaves each op on a device
-/// of a kind that it allows. Complexity: that of `find_layers`, and O((n + m + layers²) devices), as a rule.
+/// Ops that may be on none of these devices, such as those that read the input on a host, are on the first device of
+/// the platform that they allow, and belong to no stage.
+///
+/// Throws `value_error` if there are no devices or fewer layers than devices, and if no cut leaves each op a device of
+/// a kind that it allows. Complexity: that of `find_layers`, and O((n + m + layers²) devices), as a rule.
 /// Source: Narayanan et al., *PipeDream: Generalized Pipeline Parallelism for DNN Training*, SOSP 2019, section 3.1,
 /// for stages without replicas.
 template <class Problem>
@@ -85,6 +88,22 @@ placement pipeline_stages(const Problem& step, std::span<const device_id> device
                                            std::to_string(num_stages) + " stages");
   }
 
+  const auto allows = [&](component_id c, device_id d) {
+    return step.kinds(c).contains(step.platform().kind(d));
+  };
+  std::vector<device_id> elsewhere(step.num_components(), none); // of what no stage may do
+  for (component_id c = 0; c < step.num_components(); ++c) {
+    if (std::any_of(devices.begin(), devices.end(), [&](device_id d) { return allows(c, d); })) {
+      continue;
+    }
+    for (device_id d = 0; d < step.num_devices() && elsewhere[c] == none; ++d) {
+      elsewhere[c] = allows(c, d) ? d : none;
+    }
+    if (elsewhere[c] == none) {
+      throw value_error("pipeline_stages", "op " + std::to_string(step.members(c)[0]) + " allows no device");
+    }
+  }
+
   constexpr double never = std::numeric_limits<double>::infinity();
   std::vector<double> slowest(num_layers + 1, never); // of the stages so far, which take so many layers
   slowest[0] = 0;
@@ -93,8 +112,9 @@ placement pipeline_stages(const Problem& step, std::span<const device_id> device
     std::vector<double> seconds(num_layers, 0);
     for (const op_id v : ids(step.num_ops())) {
       const auto c = step.component(v);
-      seconds[layer_of[found.part[c]]] +=
-        step.kinds(c).contains(step.platform().kind(devices[s])) ? step.compute_time(v, devices[s]) : never;
+      if (elsewhere[c] == none) {
+        seconds[layer_of[found.part[c]]] += allows(c, devices[s]) ? step.compute_time(v, devices[s]) : never;
+      }
     }
     std::vector<double> with_stage(num_layers + 1, never);
     for (std::uint32_t end = 1; end <= num_layers; ++end) {
@@ -110,7 +130,7 @@ placement pipeline_stages(const Problem& step, std::span<const device_id> device
     slowest = with_stage;
   }
   if (slowest[num_layers] == never) {
-    throw value_error("pipeline_stages", "some op allows the kind of no device that it could be on");
+    throw value_error("pipeline_stages", "no cut leaves each op a device of a kind that it allows");
   }
 
   std::vector<std::uint32_t> stage_of_layer(num_layers, 0);
@@ -126,7 +146,8 @@ placement pipeline_stages(const Problem& step, std::span<const device_id> device
   detail::flow_back(step, devices, stage_of);
   placement where(step.num_ops());
   for (const op_id v : ids(step.num_ops())) {
-    where[v] = devices[stage_of[step.component(v)]];
+    const auto c = step.component(v);
+    where[v] = elsewhere[c] == none ? devices[stage_of[c]] : elsewhere[c];
   }
   return where;
 }

@@ -405,15 +405,18 @@ std::vector<op_id> order_by_key(const Workload& w, const std::vector<std::uint64
 /// Throws `value_error` if `order` does not run. Complexity: O((n + steps) log n + m).
 inline std::vector<std::uint64_t> turns_of(const staged_step& s, const parallel_workload& made,
                                            const pipeline_problem& p, const pipeline_order& order) {
-  // As they start, which no pass does before those that it waits for.
-  std::vector<pipeline_step> steps;
+  std::vector<std::pair<double, pipeline_step>> steps; // as they start, after those that they wait for
   detail::pipeline_runner runner{p};
-  if (!runner.run(order, [&](std::uint32_t d, std::size_t i, double, bool) { steps.push_back(order[d][i]); })) {
+  if (!runner.run(order, [&](std::uint32_t d, std::size_t i, double start, bool) {
+        steps.emplace_back(start, order[d][i]);
+      })) {
     throw value_error("turns_of", "the order of passes does not run to its end");
   }
+  std::stable_sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::map<std::pair<std::pair<std::uint32_t, parallel::pass>, std::uint32_t>, std::uint64_t> turn;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    turn[{{steps[i].stage, steps[i].pass}, steps[i].micro_batch}] = i + 1;
+    const auto& x = steps[i].second;
+    turn[{{x.stage, x.pass}, x.micro_batch}] = i + 1;
   }
   std::vector<std::uint64_t> turns(made.graph.num_ops(), 0);
   for (const op_id v : graph::topological_order(made.graph)) {
