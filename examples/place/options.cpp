@@ -277,8 +277,8 @@ void check_parallelism(options& o) {
     o.of_own_ops = o.from_plan.empty() && o.objective == objective::makespan && !o.pareto;
   }
   if (!o.sharding.empty() && o.parallel == pipeline) {
-    throw weft::error("--sharding says how devices share tensors, and stages of a pipeline share none: leave it out, or "
-                      "give --parallel data or tensor");
+    throw weft::error("--sharding says how devices share tensors, and stages of a pipeline share none: leave it out, "
+                      "or give --parallel data or tensor");
   }
   if (!o.sharding.empty() && o.parallel == none) {
     throw weft::error("--sharding writes how several devices share a step, and each op is to be on one device: give "
@@ -360,8 +360,8 @@ options parse(int argc, char** argv) {
         "After data=N, \",sharded\" lets each replica update a part of the parameters, \",whole\" all of them,\n"
         "\",experts\" puts each expert of a mixture on one of the devices, \",by-speed\" gives larger parts to faster\n"
         "devices, and \",tensor=K\" gives each replica K devices, which split its ops. After pipeline=K,\n"
-        "\",micro-batches=M\" says how many, \",turns=V\" gives each device V stages, \",data=N\" and \",tensor=T\" make\n"
-        "N replicas of it with T devices for each stage")
+        "\",micro-batches=M\" says how many, \",turns=V\" gives each device V stages, \",data=N\" and \",tensor=T\"\n"
+        "make N replicas of it with T devices for each stage")
       ->type_name("none|auto|data[=N]|tensor[=N]|pipeline=K");
   app
     .add_option_function<std::string>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What all ways of sharing a step among devices need.
+/// Devices, placements and runs of steps that several devices share, however they do.
 #pragma once
 
 #include "parallel.hpp"

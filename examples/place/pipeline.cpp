@@ -361,12 +361,13 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       graph = std::move(both.graph);
       where = std::move(both.where);
     }
-    known_times times{tool::make_estimate(o.modelling, step->in, target, table)};
+    const auto estimate = tool::make_estimate(o.modelling, step->in, target, table);
+    known_times times{estimate};
     for (const op_id v : ids(graph.num_ops())) {
       const auto from = origin[v];
-      times.seconds.push_back(from == none             ? times.tool::estimate::compute_time(graph, v, target.devices, where[v])
-                              : staged.repeated[from] ? staged.seconds[from]
-                                                       : m.seconds[staged.origin[from]]);
+      times.seconds.push_back(from != none && staged.repeated[from] ? staged.seconds[from]
+                              : from != none ? m.seconds[staged.origin[from]]
+                                             : estimate.compute_time(graph, v, target.devices, where[v]));
     }
     step->made = std::make_unique<problem>(graph, target.devices, tool::costs{times, graph, target.devices});
     auto& a = step->found;

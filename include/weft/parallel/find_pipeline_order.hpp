@@ -125,8 +125,8 @@ public:
     found_pipeline_order best{.bound = pipeline_bound(p_, options_.objective)};
     const double least_span = pipeline_bound(p_, pipeline_objective::span);
     const auto is_best_possible = [&](const value& v) {
-      return v.makespan <= (options_.objective == pipeline_objective::makespan ? best.bound : v.makespan) * (1 + 1e-12) &&
-             v.span <= least_span * (1 + 1e-12);
+      const bool is_short = options_.objective == pipeline_objective::span || v.makespan <= best.bound * (1 + 1e-12);
+      return is_short && v.span <= least_span * (1 + 1e-12);
     };
     struct candidate {
       value of;

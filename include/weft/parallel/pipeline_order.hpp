@@ -143,8 +143,8 @@ public:
       : p_{&p}, end_(num_passes * p.stages.size() * p.micro_batches, 0.0), done_(num_passes * p.stages.size()),
         next_(p.num_devices()), free_(p.num_devices()), waiting_(p.num_devices()) {}
 
-  /// Calls `on_start(device, step, seconds, flow)` for each step that runs, where `flow` says that it waited for another
-  /// stage and not for its device. Returns whether all ran. `order[d][i]` has a `pass` and a `stage`.
+  /// Calls `on_start(device, step, seconds, waited)` for each step that runs; `waited`: for another stage and not for
+  /// its device. Returns whether all ran. `order[d][i]` has a `pass` and a `stage`.
   template <class Order, class OnStart>
   bool run(const Order& order, OnStart on_start) {
     std::fill(done_.begin(), done_.end(), 0);

@@ -22,8 +22,8 @@ namespace detail {
 
 /// Moves gradients to earlier stages where what they are computed from comes from one, such as sums of the gradients of
 /// one tensor that several layers read: no tensor of the backward pass leads to a later stage. Colocation groups move
-/// as one, if they have gradients only, and nothing moves to a device of a kind that it does not allow. What no gradient
-/// reads stays: nobody waits for it before the updates.
+/// as one, if they have gradients only, and nothing moves to a device of a kind that it does not allow. What no
+/// gradient reads stays: nobody waits for it before the updates.
 template <class Problem>
 void flow_back(const Problem& step, std::span<const device_id> devices, std::vector<std::uint32_t>& stage_of) {
   const auto& w = step.workload();
