@@ -21,6 +21,7 @@ struct infeasibility {
     out_of_memory,     ///< no allowed device had enough memory left when the component's turn came
     out_of_all_memory, ///< while the op runs, more is alive in every plan than all devices together can hold
     never_ends,        ///< on every allowed device with enough memory left its time is infinite
+    every_placement_fails, ///< a search came to its end: some device needs too much memory in any order of its ops
     every_plan_fails,  ///< a search came to its end: the run of every plan needs too much memory, or has no end
     not_found,         ///< a search ended without a plan and without a proof that there is none
   };
@@ -32,6 +33,10 @@ struct infeasibility {
   byte_count demand = 0;       ///< bytes it needs; of all memory: that all ops need
   byte_count largest_free = 0; ///< the most that was left on an allowed device; of all memory: that there is
 
+  /// Whether a search that came to its end has proven it.
+  constexpr bool is_of_search() const {
+    return cause == kind::every_placement_fails || cause == kind::every_plan_fails;
+  }
   friend constexpr bool operator==(const infeasibility&, const infeasibility&) = default;
 };
 
@@ -57,6 +62,9 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
   case infeasibility::kind::never_ends:
     return who + " fits nowhere: it would take for ever on every allowed device (" + to_string(i.kinds) +
            ") that has room for it; its time must be finite somewhere";
+  case infeasibility::kind::every_placement_fails:
+    return "in every placement the ops of some device need more memory at some moment than it has, in whatever order "
+           "they run, as an exact search found";
   case infeasibility::kind::every_plan_fails:
     return "every plan needs more memory on some device than it has at some moment, or has no end, as an exact search "
            "found";
