@@ -4,6 +4,7 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/bound/component_memory.hpp"
+#include "weft/bound/device_memory.hpp"
 #include "weft/bound/exact/conflict_search.hpp"
 #include "weft/bound/exact/twin_devices.hpp"
 #include "weft/core/budget.hpp"
@@ -38,8 +39,9 @@ namespace weft::refine {
 /// It starts from HEFT's plan and from everything on one device.
 ///
 /// With `.memory = memory_rule::over_time` no device exceeds its capacity at any moment of the run: the search finds
-/// candidate placements, and searches the best order of each within the memory. If it ends without a plan, there is
-/// none: `infeasibility::kind::every_plan_fails`.
+/// candidate placements, and searches the best order of each within the memory. Where the ops of a device need too much
+/// in whatever order they run (bound/device_memory.hpp), it learns never to put the smallest part of them that does
+/// on one device. If it ends without a plan, there is none: `infeasibility::kind::every_plan_fails`.
 ///
 /// Run the plan under `schedule::static_order`. If the search finishes within the budget, the plan is optimal and the
 /// returned bound says so. Otherwise it returns the best plan and the best proven bound so far. Transfers are without
@@ -100,6 +102,7 @@ private:
         : p_{p}, usable_{detail::usable_devices(p)}, left_{b.moves}, meter_{b}, sequencing_{p} {
       if (rule == memory_rule::over_time) {
         within_.emplace(p);
+        memory_.emplace(p);
       }
     }
 
@@ -149,7 +152,7 @@ private:
       while (!closed() && !out_of_budget_) {
         // Times are in units of the best plan so far; a much better one asks for finer ones.
         const double scale = found() ? least_ : horizon();
-        const whole_times q{p_, usable_, scale};
+        const whole_times q{p_, usable_, scale, !within_};
         if (!improve(q, twin, scale)) {
           break;
         }
@@ -249,7 +252,8 @@ private:
         if (found()) {
           which.prefer(best_.placement);
         }
-        if (const answer a = which(limit(), spend_node); a != answer::yes) {
+        const auto admits = [&] { return !memory_ || !forbid_overfull(which, q); };
+        if (const answer a = which(limit(), spend_node, admits); a != answer::yes) {
           return a;
         }
         plan made{placement(p_.num_ops(), none), {}};
@@ -290,13 +294,63 @@ private:
       }
     }
 
+    /// Whether the places of all units fill some device beyond what it holds, in any order; such ops are kept from
+    /// being together on it, and on others that hold no more. Places that do not are asked about once.
+    bool forbid_overfull(conflict_search& which, const whole_times& q) {
+      std::vector<std::size_t> machine;
+      for (const op_id v : ids(p_.num_ops())) {
+        machine.push_back(which.machine_of(v));
+      }
+      if (machine == holding_) {
+        return false;
+      }
+      std::vector<conflict_search::literal> clause;
+      for (std::size_t m = 0; m < q.num_machines(); ++m) {
+        std::vector<std::uint64_t> parts(q.num_units, 0); // ops, of each unit there
+        std::uint64_t here = 0;
+        for (const op_id v : ids(p_.num_ops())) {
+          if (machine[v] == m) {
+            parts[q.unit_of[v]] |= std::uint64_t{1} << v;
+            here |= std::uint64_t{1} << v;
+          }
+        }
+        const auto holds = [&](std::size_t on, std::uint64_t ops) {
+          return memory_->fits(q.devices[q.machines[on].device], ops);
+        };
+        if (holds(m, here)) {
+          continue;
+        }
+        for (std::uint32_t c = 0; c < q.num_units; ++c) {
+          if (parts[c] != 0 && !holds(m, here & ~parts[c])) {
+            here &= ~parts[c];
+          }
+        }
+        for (std::size_t on = 0; on < q.num_machines(); ++on) {
+          if (on == m || !holds(on, here)) {
+            clause.clear();
+            for (std::uint32_t c = 0; c < q.num_units; ++c) {
+              if ((parts[c] & here) != 0) {
+                clause.push_back(which.not_on(c, on));
+              }
+            }
+            which.forbid(clause);
+          }
+        }
+        return true;
+      }
+      holding_ = std::move(machine);
+      return false;
+    }
+
     const Problem& p_;
     std::vector<device_id> usable_; // nothing depends on the others
     std::uint64_t left_;
     budget_meter meter_;
     bool out_of_budget_ = false;
     detail::sequencing<Problem> sequencing_;
-    std::optional<orders_within_memory<Problem>> within_; // memory over time only
+    std::optional<orders_within_memory<Problem>> within_;        // memory over time only
+    std::optional<bound::device_memory<Problem>> memory_;        // with it
+    std::vector<std::size_t> holding_;                           // the last places that it had no objection to
     std::uint64_t max_choices_ = 10'000; // in the orders of a placement
     plan best_;
     double least_ = infinity;

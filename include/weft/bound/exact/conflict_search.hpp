@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace weft::bound::exact {
@@ -20,6 +21,7 @@ namespace weft::bound::exact {
 class conflict_search {
 public:
   using amount = whole_times::amount;
+  using literal = conflict_learning::literal;
   enum class answer : std::uint8_t { yes, no, unknown };
 
   /// What it costs to make a search, in calls of `spend`.
@@ -38,9 +40,10 @@ public:
   }
 
   /// Whether some schedule ends by `limit`, no more than before. `spend()` pays for a decision, a dead end or many
-  /// rounds of rules, and is false to end the search.
-  template <class Spend>
-  answer operator()(amount limit, Spend spend) {
+  /// rounds of rules, and is false to end the search. `admits()` is asked when all units have places, before their
+  /// order is decided; if it is false, it has called `forbid`.
+  template <class Spend, class Admits>
+  answer operator()(amount limit, Spend spend, Admits admits) {
     rules_.take_back(0);
     rules_.set_limit(limit);
     while (possible_) {
@@ -68,11 +71,15 @@ public:
       if (!spend()) {
         return answer::unknown;
       }
-      if (!decide()) {
+      if (!decide_place() && admits() && !decide_order()) {
         return answer::yes;
       }
     }
     return answer::no;
+  }
+  template <class Spend>
+  answer operator()(amount limit, Spend spend) {
+    return (*this)(limit, spend, [] { return true; });
   }
 
   /// After the answer `yes`: the ops in an order in which they can run, and where.
@@ -95,10 +102,18 @@ public:
   device_id device_of(op_id v) const { return q_.devices[q_.machines[machine_of(v)].device]; }
   /// After the answer `yes`: never again these places.
   void forbid_places() {
-    std::vector<conflict_learning::literal> clause;
+    std::vector<literal> clause;
     for (std::uint32_t c = 0; c < q_.num_units; ++c) {
-      clause.push_back(conflict_learning::negation(facts_.place(c, machine_of(facts_.members(c).front()))));
+      clause.push_back(not_on(c, machine_of(facts_.members(c).front())));
     }
+    forbid(clause);
+  }
+  /// That a unit is not on a machine, for `forbid`.
+  literal not_on(std::uint32_t unit, std::size_t machine) const {
+    return conflict_learning::negation(facts_.place(unit, machine));
+  }
+  /// When all units have places: from now on at least one of these holds.
+  void forbid(std::span<const literal> clause) {
     rules_.take_back(0);
     possible_ = possible_ && facts_.known.add_clause(clause);
   }
@@ -128,8 +143,8 @@ private:
     }
   }
 
-  /// False if nothing is open.
-  bool decide() {
+  /// False if none is open.
+  bool decide_place() {
     std::uint32_t most = none;
     double activity = -1;
     amount least_room = 0;
@@ -153,16 +168,21 @@ private:
       }
     }
     if (most == none) {
-      const auto first = facts_.open_order();
-      if (first == device_facts::always_before) {
-        return false;
-      }
-      facts_.known.decide(first);
-      return true;
+      return false;
     }
     const std::size_t liked = preferred_[most];
     const bool can = liked < q_.num_machines() && facts_.known.is_open(facts_.place(most, liked));
     facts_.known.decide(facts_.place(most, can ? liked : best_machine(most)));
+    return true;
+  }
+
+  /// False if none is open.
+  bool decide_order() {
+    const auto first = facts_.open_order();
+    if (first == device_facts::always_before) {
+      return false;
+    }
+    facts_.known.decide(first);
     return true;
   }
 

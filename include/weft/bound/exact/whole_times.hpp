@@ -65,12 +65,13 @@ struct whole_times {
   /// A makespan of the problem in units, rounded down.
   amount limit(double makespan) const { return static_cast<amount>(std::floor(makespan / unit)); }
 
-  /// `makespan`: one that some plan has, above 0. Precondition: each component is allowed somewhere.
+  /// `makespan`: one that some plan has, above 0. Precondition: each component is allowed somewhere. `may_split`:
+  /// slots may be machines.
   template <class Problem>
-  whole_times(const excerpt<Problem>& x, double makespan)
+  whole_times(const excerpt<Problem>& x, double makespan, bool may_split = true)
       : num_ops{x.num_ops()}, devices{x.devices()}, order(x.order()), unit{makespan / static_cast<double>(most)} {
     const bool sends = take_delays(x);
-    const bool split = take_machines(x, sends);
+    const bool split = take_machines(x, sends, may_split);
     num_units = split ? num_ops : x.num_components();
     byte_count all = 0;
     for (std::uint32_t c = 0; c < x.num_components(); ++c) {
@@ -106,8 +107,8 @@ struct whole_times {
   }
   /// Of all ops.
   template <class Problem>
-  whole_times(const Problem& p, const std::vector<device_id>& usable, double makespan)
-      : whole_times{excerpt<Problem>{p, usable}, makespan} {}
+  whole_times(const Problem& p, const std::vector<device_id>& usable, double makespan, bool may_split = true)
+      : whole_times{excerpt<Problem>{p, usable}, makespan, may_split} {}
 
 private:
   /// Whether something costs the sender.
@@ -133,13 +134,13 @@ private:
 
   /// Whether slots are machines.
   template <class Problem>
-  bool take_machines(const excerpt<Problem>& x, bool sends) {
+  bool take_machines(const excerpt<Problem>& x, bool sends, bool may_split) {
     const auto slots = [&](std::size_t d) { return std::min(x.slots(d), num_ops); };
     std::size_t all = 0;
     for (std::size_t d = 0; d < devices.size(); ++d) {
       all += slots(d) < num_ops ? slots(d) : 1;
     }
-    const bool split = !sends && all > devices.size() && all <= max_machines;
+    const bool split = may_split && !sends && all > devices.size() && all <= max_machines;
     for (std::uint32_t d = 0; d < devices.size(); ++d) {
       const auto count = static_cast<std::uint32_t>(slots(d));
       if (split && count < num_ops) {
