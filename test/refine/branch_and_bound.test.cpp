@@ -279,7 +279,7 @@ TEST_CASE("branch_and_bound: memory over time, whatever reservations refuse") {
     if (fits) {
       CHECK(found->bound == 3);
     } else {
-      CHECK(found.error().cause == infeasibility::kind::every_plan_fails);
+      CHECK(found.error().cause == infeasibility::kind::every_placement_fails);
     }
   }
 }

@@ -232,7 +232,9 @@ private:
       plan_.order.push_back(items_[i].what);
     }
     ++num_runs_;
-    if (!(shared_ ? shared_->run(plan_, simulate::recorder{run_}) : alone_.run(plan_, simulate::recorder{run_})).complete) {
+    const auto run = shared_ ? shared_->run(plan_, simulate::recorder{run_})
+                             : alone_.run(plan_, simulate::recorder{run_});
+    if (!run.complete) {
       return;
     }
     const auto peaks = peak_memory_of(p_, plan_.placement, run_);

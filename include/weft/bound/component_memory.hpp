@@ -68,6 +68,7 @@ constexpr bool proves_infeasible(const Problem& p, const infeasibility& why) {
   case infeasibility::kind::never_ends:
   case infeasibility::kind::out_of_memory: return why.op < p.num_ops() && why_never_fits(p, p.component(why.op));
   case infeasibility::kind::out_of_all_memory:
+  case infeasibility::kind::every_placement_fails:
   case infeasibility::kind::every_plan_fails: return true;
   case infeasibility::kind::not_found: break;
   }

@@ -21,6 +21,7 @@ struct infeasibility {
     out_of_memory,     ///< no allowed device had enough memory left when the component's turn came
     out_of_all_memory, ///< while the op runs, more is alive in every plan than all devices together can hold
     never_ends,        ///< on every allowed device with enough memory left its time is infinite
+    every_placement_fails, ///< a search came to its end: some device needs too much memory in whatever order its ops run
     every_plan_fails,  ///< a search came to its end: the run of every plan needs too much memory, or has no end
     not_found,         ///< a search ended without a plan and without a proof that there is none
   };
@@ -57,6 +58,9 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
   case infeasibility::kind::never_ends:
     return who + " fits nowhere: it would take for ever on every allowed device (" + to_string(i.kinds) +
            ") that has room for it; its time must be finite somewhere";
+  case infeasibility::kind::every_placement_fails:
+    return "in every placement the ops of some device need more memory at some moment than it has, in whatever order "
+           "they run, as an exact search found";
   case infeasibility::kind::every_plan_fails:
     return "every plan needs more memory on some device than it has at some moment, or has no end, as an exact search "
            "found";

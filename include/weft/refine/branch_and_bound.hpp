@@ -41,7 +41,8 @@ namespace weft::refine {
 /// With `.memory = memory_rule::over_time` no device exceeds its capacity at any moment of the run: the search finds
 /// candidate placements, and searches the best order of each within the memory. Where the ops of a device need too much
 /// in whatever order they run (bound/device_memory.hpp), it learns never to put the smallest part of them that does
-/// on one device. If it ends without a plan, there is none: `infeasibility::kind::every_plan_fails`.
+/// on one device. If it ends without a plan, there is none: `infeasibility::kind::every_placement_fails` if devices
+/// need too much in any order, which holds on every network, or `every_plan_fails` if orders had to be searched.
 ///
 /// Run the plan under `schedule::static_order`. If the search finishes within the budget, the plan is optimal and the
 /// returned bound says so. Otherwise it returns the best plan and the best proven bound so far. Transfers are without
@@ -90,7 +91,10 @@ private:
       return s.result();
     }
     if (memory == memory_rule::over_time) {
-      return infeasibility{.cause = ended ? infeasibility::kind::every_plan_fails : infeasibility::kind::not_found};
+      using kind = infeasibility::kind;
+      return infeasibility{.cause = !ended             ? kind::not_found
+                                    : s.tried_orders() ? kind::every_plan_fails
+                                                       : kind::every_placement_fails};
     }
     return ended && !start ? start.error() : infeasibility{.cause = infeasibility::kind::not_found};
   }
@@ -107,6 +111,8 @@ private:
     }
 
     bool found() const { return least_ < infinity; }
+    /// Whether some placement had to be searched for orders.
+    bool tried_orders() const { return tried_orders_; }
     partition::decided result() { return {std::move(best_), closed() ? least_ : low_}; }
 
     bool allowed_somewhere(component_id c) const {
@@ -278,6 +284,7 @@ private:
             left_ -= visits;
             return spend(within_ ? 0 : 1);
           };
+          tried_orders_ = true;
           const double known = found() ? least_ : infinity;
           const double makespan = within_ ? within_->minimise(made.placement, known, max_choices_, pay)
                                           : sequencing_.minimise(made.placement, known, pay);
@@ -347,10 +354,11 @@ private:
     std::uint64_t left_;
     budget_meter meter_;
     bool out_of_budget_ = false;
+    bool tried_orders_ = false;
     detail::sequencing<Problem> sequencing_;
-    std::optional<orders_within_memory<Problem>> within_;        // memory over time only
-    std::optional<bound::device_memory<Problem>> memory_;        // with it
-    std::vector<std::size_t> holding_;                           // the last places that it had no objection to
+    std::optional<orders_within_memory<Problem>> within_; // memory over time only
+    std::optional<bound::device_memory<Problem>> memory_; // with it
+    std::vector<std::size_t> holding_;                    // the last places that it had no objection to
     std::uint64_t max_choices_ = 10'000; // in the orders of a placement
     plan best_;
     double least_ = infinity;

@@ -169,7 +169,8 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
       return p.with_costs(slow).with_memory_share(learned.memory_share());
     };
     const Problem slower = as_learned(relaxed);
-    auto proposed = portfolio<Problem>{network.alone(slower), mine, true}.run(as_learned(strictest));
+    portfolio<Problem> strategies{network.alone(slower), mine, true};
+    auto proposed = strategies.run(as_learned(strictest));
     const bool is_first = found.tried.empty();
     if (is_first) { // with costs as they are
       found.bound = proposed.bound;
@@ -180,6 +181,9 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
     has_proposed = !proposed.plan.placement.empty();
     if (!has_proposed) {
       note(std::string{"best"} + remark, infinity, proposed.stats.partition_seconds);
+      if (is_first && strategies.nearest() != nullptr && found.status != status::infeasible) {
+        offer(judge.recorded(*strategies.nearest())); // a transfer that waits may leave room
+      }
       return false;
     }
     last = judge.recorded(std::move(proposed.plan));
@@ -240,7 +244,8 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
   if (goes_on && options.effort == effort::full && !stopped()) {
     propose(best_known, 0.7, true, ", links congested");
   }
-  if (goes_on && options.effort == effort::full && !stopped()) {
+  const bool from_nearest = !any && !found.plan.placement.empty();
+  if ((goes_on || from_nearest) && options.effort == effort::full && !stopped()) {
     const stopwatch searching;
     rng random{rng::mix(options.seed)};
     const budget left{.moves = options.all_moves(),

@@ -83,8 +83,11 @@ public:
     found_.bound = judge_.bound(least_);
   }
 
+  /// After a run without a plan, of those whose runs need too much memory the one that came nearest, if any did.
+  const plan* nearest() const { return nearest_.placement.empty() ? nullptr : &nearest_; }
+
   /// `strictest`: the problem with demands that no run exceeds.
-  best_result run(const Problem& strictest) && {
+  best_result run(const Problem& strictest) {
     if (guard_ && (found_.reason = why_impossible(p_))) {
       found_.status = status::infeasible;
       return std::move(found_);
@@ -110,8 +113,8 @@ public:
         if (guard_ && !binds && !(found_.tried.back().value < infinity) && !done()) { // the best plan needs too much
           attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3), options_.memory}, !for_network_);
         }
-        if (found_.reason && found_.reason->cause == infeasibility::kind::every_plan_fails) {
-          return std::move(*this).finish();
+        if (search_proved_none()) {
+          return finish();
         }
       }
     }
@@ -138,7 +141,7 @@ public:
       runs.moves = std::min(runs.moves, moves_by_runs(p_.num_ops()));
       offer(refine::less_traffic{runs, options_.memory}(judge_, best_, unused));
     }
-    return std::move(*this).finish();
+    return finish();
   }
 
 private:
@@ -165,6 +168,11 @@ private:
     return share;
   }
   bool stopped() const { return options_.is_over(clock_); }
+  bool search_proved_none() const {
+    using kind = infeasibility::kind;
+    return found_.reason &&
+           (found_.reason->cause == kind::every_placement_fails || found_.reason->cause == kind::every_plan_fails);
+  }
   bool done() const {
     return has_plan_ &&
            (options_.effort == effort::first_plan || stopped() ||
@@ -380,6 +388,8 @@ private:
       a.value = offer(evaluate(std::move(decided->plan)));
       raise_bound(proves ? decided->bound : 0);
     } else if (!has_plan_) {
+      // That every placement fails holds on networks, too.
+      proves = proves || decided.error().cause == infeasibility::kind::every_placement_fails;
       found_.reason = proves ? decided.error() : infeasibility{};
     }
     a.seconds = watch.seconds();
@@ -529,7 +539,7 @@ private:
     found_.tried.push_back({"local_search", value, watch.seconds()});
   }
 
-  best_result finish() && {
+  best_result finish() {
     found_.stats.partition_seconds = clock_.seconds();
     if (!has_plan_) {
       if (guard_) {
@@ -558,11 +568,12 @@ private:
       near_.push_back(std::move(last));
     }
     if (!near_.empty()) {
-      found_.shortage = std::min_element(near_.begin(), near_.end(), [](const auto& a, const auto& b) {
-                          return a.excess < b.excess;
-                        })->shortage;
+      auto& nearest = *std::min_element(near_.begin(), near_.end(),
+                                        [](const auto& a, const auto& b) { return a.excess < b.excess; });
+      found_.shortage = nearest.shortage;
+      nearest_ = std::move(nearest.decided);
     }
-    if (!found_.reason || found_.reason->cause != infeasibility::kind::every_plan_fails) {
+    if (!search_proved_none()) {
       const auto packed = packing{}(p_);
       found_.reason = packed ? infeasibility{} : packed.error();
     }
@@ -584,6 +595,7 @@ private:
   lower_bound least_; // on the makespan
   best_result found_;
   evaluated_plan best_;
+  plan nearest_;
   bool has_plan_ = false;
 };
 
