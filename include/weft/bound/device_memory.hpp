@@ -18,7 +18,8 @@ namespace weft::bound {
 /// was made or read there before and is read there later. Tensors from elsewhere count from their first reader on, and
 /// what is sent only while it is made, so that the answer "no" holds for every run on every network, and for every
 /// larger set of ops. For problems of up to `max_ops` ops; for others, and where more than `max_states` sets of started
-/// ops would have to be looked at, everything fits.
+/// ops would have to be looked at, everything fits. Of all ops of a problem, on a device of one slot, the answer is
+/// exact unless `gave_up`, and `sequence` has their order.
 ///
 /// Complexity: at worst exponential in the ops that keep memory; an op that leaves no more in memory than it found is
 /// started at once. Memory: O(m), and a word per state.
@@ -60,6 +61,8 @@ public:
 
   /// False if the device never holds these ops.
   bool fits(device_id d, op_set ops) {
+    gave_up_ = false;
+    sequence_.clear();
     if (!applies()) {
       return true;
     }
@@ -74,8 +77,12 @@ public:
     here_ = ops;
     room_ = p_.capacity(d) - resident;
     seen_.clear();
-    return can_go_on(0);
+    return can_go_on(0) || gave_up_;
   }
+  /// Whether the last answer was "yes" only since too much would have had to be looked at.
+  bool gave_up() const { return gave_up_; }
+  /// After any other "yes": an order in which the ops can start.
+  const std::vector<op_id>& sequence() const { return sequence_; }
 
 private:
   struct tensor {
@@ -110,7 +117,7 @@ private:
       if ((before_[v] & here_ & ~begun) == 0 && (!takes_memory || held(begun, v) <= room_)) {
         // What reads no less than it leaves never does so later: waiting gains nothing.
         if (held(begun | bit(v), none) <= held(begun, none)) {
-          return can_go_on(begun | bit(v));
+          return can_go_on_after(v, begun);
         }
         ready |= bit(v);
       }
@@ -119,11 +126,20 @@ private:
       return true;
     }
     for (; ready != 0; ready &= ready - 1) {
-      const op_set next = begun | (ready & ~(ready - 1));
-      if (seen_.size() >= max_states || (seen_.insert(next) && can_go_on(next))) {
+      gave_up_ = gave_up_ || seen_.size() >= max_states;
+      const op_id v = first(ready);
+      if (!gave_up_ && seen_.insert(begun | bit(v)) && can_go_on_after(v, begun)) {
         return true;
       }
     }
+    return false;
+  }
+  bool can_go_on_after(op_id v, op_set begun) {
+    sequence_.push_back(v);
+    if (can_go_on(begun | bit(v))) {
+      return true;
+    }
+    sequence_.pop_back();
     return false;
   }
 
@@ -132,6 +148,8 @@ private:
   std::vector<op_set> before_;  // per op
   std::vector<op_set> lasting_; // per device: the ops that take time there
   numbering<op_set> seen_;      // what has begun in states that were looked at
+  std::vector<op_id> sequence_; // of those that have begun
+  bool gave_up_ = false;
   device_id device_ = 0;
   op_set here_ = 0;
   byte_count room_ = 0;

@@ -21,7 +21,7 @@ struct infeasibility {
     out_of_memory,     ///< no allowed device had enough memory left when the component's turn came
     out_of_all_memory, ///< while the op runs, more is alive in every plan than all devices together can hold
     never_ends,        ///< on every allowed device with enough memory left its time is infinite
-    every_placement_fails, ///< a search came to its end: some device needs too much memory in whatever order its ops run
+    every_placement_fails, ///< a search came to its end: some device needs too much memory in any order of its ops
     every_plan_fails,  ///< a search came to its end: the run of every plan needs too much memory, or has no end
     not_found,         ///< a search ended without a plan and without a proof that there is none
   };
