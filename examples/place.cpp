@@ -173,6 +173,9 @@ int run(int argc, char** argv) {
       return 1;
     }
   }
+  if (o.modelling.recompute_least) {
+    place::choose_recomputation(o, target, on_stage);
+  }
   line.show("reading " + o.model);
   auto in = tool::load(o.model, o.modelling);
   tool::fit_slots(in.model, {&target, 1});

@@ -18,9 +18,7 @@
 namespace place {
 namespace {
 
-bool fits(const options& o, const tool::target& target, std::uint64_t batch) {
-  auto modelling = o.modelling;
-  modelling.batch = batch;
+bool fits(const options& o, const tool::target& target, const tool::model_options& modelling) {
   const auto in = tool::load(o.model, modelling);
   const auto table = weft::cost::typical_efficiencies(o.launches);
   const auto base = tool::make_estimate(modelling, in, target, table);
@@ -44,9 +42,38 @@ std::uint64_t largest_batch(const options& o, const tool::target& target, std::u
                             const std::function<void(const std::string&)>& on_stage) {
   const auto too_large = weft::least_enough(std::uint64_t{1}, limit - 1, [&](std::uint64_t batch) {
     on_stage(fmt::format("trying a batch of {}", batch));
-    return !fits(o, target, batch);
+    auto modelling = o.modelling;
+    modelling.batch = batch;
+    return !fits(o, target, modelling);
   });
   return too_large.value_or(limit) - 1;
+}
+
+void choose_recomputation(options& o, const tool::target& target,
+                          const std::function<void(const std::string&)>& on_stage) {
+  auto& m = o.modelling;
+  on_stage("trying a step without recomputation");
+  if (fits(o, target, m)) {
+    return;
+  }
+  const auto in = tool::load(o.model, m);
+  try {
+    on_stage("trying to run attentions again");
+    m.recompute = weft::recomputation::attention;
+    if (fits(o, target, m)) {
+      return;
+    }
+  } catch (const weft::error&) { // there are none
+    m.recompute.reset();
+  }
+  if (const std::uint32_t blocks = tool::num_blocks(in); blocks > 0) {
+    m.recompute = weft::recomputation::blocks;
+    m.recomputed_blocks = weft::least_enough(1u, blocks, [&](std::uint32_t count) {
+      on_stage(fmt::format("trying to run {} of {} blocks again", count, blocks));
+      m.recomputed_blocks = count;
+      return fits(o, target, m);
+    }).value_or(blocks);
+  }
 }
 
 } // namespace place

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The largest batch with which a model fits.
+/// The largest batch, or the least recomputation, with which a model fits.
 #pragma once
 
 #include "options.hpp"
@@ -15,5 +15,10 @@ namespace place {
 /// each within a second or a thousand moves; 0 if not even 1 fits. Throws `weft::error` for models that take no batch.
 std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage);
+
+/// Sets what --recompute auto stands for: nothing, attentions, or the first few blocks, as soon as a plan is found as
+/// above; all blocks if none is. Attentions if there are no blocks; nothing without either.
+void choose_recomputation(options& o, const tool::target& target,
+                          const std::function<void(const std::string&)>& on_stage);
 
 } // namespace place

@@ -441,6 +441,10 @@ options parse(int argc, char** argv) {
       "--max-batch looks for plans op by op, and --by-layer cuts between layers: leave one of them out, or "
       "try batches with --batch");
   }
+  if (o.modelling.recompute_least && (o.by_layers || o.max_batch || !o.from_plan.empty())) {
+    throw weft::error("--recompute auto looks for plans op by op with a given batch: leave --by-layer, --max-batch and "
+                      "--from-plan out, or say what to run again");
+  }
   o.parallel_given = parallel->count() != 0;
   check_parallelism(o);
   o.without_effect = unread(app, o);

@@ -117,17 +117,23 @@ std::string zoo_spec(const std::string& given, const model_options& o) {
   return spec;
 }
 
-/// The ops to be made again. Blocks are what the names of ops say: `layer_3`, `h12`, `model.layers.7`.
-std::vector<op_id> recomputed(recomputation what, const input& in) {
+/// The block of each of the model's own ops, as names say: `layer_3`, `h12`, `model.layers.7`; in the order of ops.
+std::vector<op_id> blocks_of(const input& in) {
   const auto& w = in.model.ops;
   std::unordered_map<std::string_view, op_id> blocks;
   std::vector<op_id> block_of(w.num_ops(), none);
-  for (const op_id v : ids(w.num_ops())) {
+  for (const op_id v : ids(in.num_own_ops)) {
     if (const auto layer = partition::op_name{w.name(v)}.layer(true); !layer.empty()) {
       block_of[v] = blocks.try_emplace(layer, static_cast<op_id>(blocks.size())).first->second;
     }
   }
-  auto ops = recomputed_ops(w, what, [&](op_id v) { return block_of[v]; });
+  return block_of;
+}
+
+/// The ops to be made again, in the first `num_blocks` blocks.
+std::vector<op_id> recomputed(recomputation what, std::uint32_t num_blocks, const input& in) {
+  const auto block_of = blocks_of(in);
+  auto ops = recomputed_ops(in.model.ops, what, [&](op_id v) { return block_of[v] < num_blocks ? block_of[v] : none; });
   if (ops.empty()) {
     throw error(fmt::format("--recompute: no {} of '{}' were found; blocks are told from the names of ops, such as "
                             "layer_3/…, attentions by their softmax",
@@ -136,15 +142,15 @@ std::vector<op_id> recomputed(recomputation what, const input& in) {
   return ops;
 }
 
-void expand(optimizer rule, std::optional<recomputation> recompute, input& in) {
+void expand(const model_options& o, input& in) {
   auto& m = in.model;
   if (m.unit != work_unit::flop) {
     throw error(fmt::format("--train: '{}' ({}) tells {} and no FLOP, so nobody knows how long updates would take",
                             in.spec, m.format, m.unit == work_unit::seconds ? "times" : "work in a unit of its own"));
   }
-  step_options how{.rule = rule};
-  if (recompute) {
-    how.recompute = recomputed(*recompute, in);
+  step_options how{.rule = *o.train};
+  if (o.recompute) {
+    how.recompute = recomputed(*o.recompute, o.recomputed_blocks, in);
   }
   auto step = training_step_with_origins(m.ops, how);
   if (!m.seconds.empty()) { // of the forward ops; what came from them takes as long per FLOP
@@ -160,9 +166,11 @@ void expand(optimizer rule, std::optional<recomputation> recompute, input& in) {
   m.ops = std::move(step.graph);
   m.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates", in.num_own_ops,
                                 m.ops.num_ops() - in.num_own_ops));
-  if (recompute) {
+  if (o.recompute) {
+    const bool some = *o.recompute == recomputation::blocks && o.recomputed_blocks != none;
     m.notes.push_back(fmt::format(
-      "{} ops are run again for the backward pass, and their results are not kept until then", how.recompute.size()));
+      "{} ops{} are run again for the backward pass, and their results are not kept until then", how.recompute.size(),
+      some ? fmt::format(" of the first {} blocks", o.recomputed_blocks) : ""));
   }
 }
 
@@ -275,15 +283,23 @@ input load(const std::string& spec, const model_options& o) {
   if (o.work) {
     state_unit(*o.work, in);
   }
-  if (o.recompute && !o.train) {
+  if ((o.recompute || o.recompute_least) && !o.train) {
     throw error("--recompute goes with --train, which adds the backward pass to a forward model, as in "
                 "zoo:gpt2_small:inference --train adam --recompute blocks");
   }
   if (o.train) {
-    expand(*o.train, o.recompute, in);
+    expand(o, in);
   }
   set_memory(o, in);
   return in;
+}
+
+std::uint32_t num_blocks(const input& in) {
+  std::uint32_t count = 0;
+  for (const op_id block : blocks_of(in)) {
+    count = block == none ? count : std::max(count, block + 1);
+  }
+  return count;
 }
 
 input load_with_batch(const std::string& spec, model_options o, std::uint64_t batch) {

@@ -188,12 +188,16 @@ void add_memory_options(CLI::App& app, model_options& o) {
     .add_option_function<std::string>(
       "--recompute",
       [&o](const std::string& what) {
-        o.recompute = what == "blocks" ? weft::recomputation::blocks : weft::recomputation::attention;
+        o.recompute_least = what == "auto";
+        if (!o.recompute_least) {
+          o.recompute = what == "blocks" ? weft::recomputation::blocks : weft::recomputation::attention;
+        }
       },
       "What --train makes again for the backward pass instead of keeping it: what is inside attentions, or\n"
-      "inside blocks of layers")
-    ->check(CLI::IsMember({"attention", "blocks"}).description(""))
-    ->type_name("attention|blocks");
+      "inside blocks of layers; auto: nothing, attentions, or as few blocks as it takes until a plan is found that\n"
+      "fits")
+    ->check(CLI::IsMember({"attention", "blocks", "auto"}).description(""))
+    ->type_name("attention|blocks|auto");
 }
 
 void refuse_model_options(const model_options& o, const char* what) {

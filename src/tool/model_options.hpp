@@ -38,6 +38,8 @@ struct model_options {
   std::optional<weft::number_format> numbers = {}; ///< of tensors and, unless `four_bit_weights`, of weights
   bool four_bit_weights = false;
   std::optional<weft::recomputation> recompute = {};
+  std::uint32_t recomputed_blocks = weft::none; ///< of blocks, the first so many
+  bool recompute_least = false;                 ///< the tool is to find `recompute`, which is not given
   std::optional<weft::kv_cache> cache = {};
 };
 

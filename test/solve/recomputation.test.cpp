@@ -154,7 +154,8 @@ TEST_CASE("recomputation: the least work that fits, against all subsets and orde
     }
   }
   MESSAGE(cases << " problems, " << recomputed << " with recomputation, " << impossible
-                << " impossible; the heuristic finds " << by_heuristic << ", " << as_well << " of them with the least work");
+                << " impossible; the heuristic finds "
+                << by_heuristic << ", " << as_well << " of them with the least work");
   CHECK((recomputed > 100 || !test::are_all_rounds));
   CHECK((10 * as_well > 8 * recomputed || !test::are_all_rounds));
   CHECK((impossible > 50 || !test::are_all_rounds));
