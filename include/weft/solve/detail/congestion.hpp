@@ -9,6 +9,7 @@
 #include "weft/plan/memory_shortage.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/solve/best_result.hpp"
+#include "weft/solve/detail/every_order.hpp"
 #include "weft/solve/detail/fallbacks.hpp"
 #include "weft/solve/detail/on_network.hpp"
 #include "weft/solve/detail/portfolio.hpp"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -117,6 +119,8 @@ template <class Problem>
 best_result best_on_network(any_evaluator<Problem> judge, const Problem& strictest, const on_network<Problem>& network,
                             const best_options& options) {
   constexpr int max_rounds = 12;
+  constexpr std::uint64_t min_plans = 20'000; // of a small problem, if no plan fits
+  constexpr std::uint64_t max_plans = std::numeric_limits<std::uint64_t>::max();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const stopwatch watch;
   const bool over_time = options.memory == memory_rule::over_time;
@@ -244,8 +248,22 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
   if (goes_on && options.effort == effort::full && !stopped()) {
     propose(best_known, 0.7, true, ", links congested");
   }
-  const bool from_nearest = !any && !found.plan.placement.empty();
-  if ((goes_on || from_nearest) && options.effort == effort::full && !stopped()) {
+  bool proven = found.status == status::infeasible;
+  const bool none_fits = over_time && !proven && (lacks || found.plan.placement.empty());
+  if (none_fits && judge.runs_in_order() && relaxed.num_ops() <= every_order<Problem>::max_ops &&
+      options.effort == effort::full && !options.is_over(watch)) {
+    const stopwatch searching;
+    const std::uint64_t max_runs = options.timed() ? max_plans : std::max(options.all_moves(), min_plans);
+    const auto answer = every_order<Problem>{relaxed}(max_runs, [&](const plan& x) {
+      offer(judge.recorded(x));
+      return (!lacks && !found.plan.placement.empty()) || options.is_over(watch);
+    });
+    proven = answer == every_order<Problem>::answer::none_left;
+    found.tried.push_back({"every order, on the network", lacks ? infinity : found.score.usable(),
+                           searching.seconds()});
+  }
+  const bool from_nearest = !any && !proven && !found.plan.placement.empty();
+  if ((goes_on || from_nearest) && !proven && options.effort == effort::full && !stopped()) {
     const stopwatch searching;
     rng random{rng::mix(options.seed)};
     const budget left{.moves = options.all_moves(),
@@ -258,7 +276,12 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
   if (lacks) {
     found.shortage = lacks;
     static_cast<result&>(found) = {.bound = found.bound, .stats = found.stats, .reason = infeasibility{}};
-  } else if (!found.plan.placement.empty()) {
+  }
+  if (proven && found.status != status::infeasible) {
+    found.status = status::infeasible;
+    found.reason = infeasibility{.cause = infeasibility::kind::every_plan_fails};
+  }
+  if (!lacks && !found.plan.placement.empty()) {
     found.record = judge.record_of(best);
     if (over_time) {
       simulate::memory_tracker<Problem> memory{relaxed};
