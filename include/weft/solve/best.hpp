@@ -165,9 +165,10 @@ best_result best_of(const Problem& lowered, const Original& p, const E& how, con
 /// searched, for up to 60 ops exactly; plans are repaired; and annealing accepts no change that needs too much. If a
 /// run on a network needs too much, plans are made again for less memory, and, of up to 10 ops, every plan is run.
 /// Where memory does not bind, plans are those of unlimited memory. See docs/memory.md. Throws `value_error` for a
-/// ready policy other than `schedule::static_order` that is on no network. Source: a composition of parts of this
-/// library; each part names its own. Complexity: that of its parts, within the budget. Choose it when the plan matters
-/// more than the time to find it, or when you do not know what to choose.
+/// ready policy other than `schedule::static_order` that is on no network.
+/// Source: a composition of parts of this library; each part names its own. Complexity: that of its parts, within the
+/// budget.
+/// Choose it when the plan matters more than the time to find it, or when you do not know what to choose.
 template <must_be::problem Problem, class E>
   requires(!std::same_as<E, best_options>) && must_be::evaluation_for<E, Problem>
 best_result best(const Problem& p, const E& how, const best_options& options = {}) {
