@@ -113,7 +113,7 @@ public:
         if (guard_ && !binds && !(found_.tried.back().value < infinity) && !done()) { // the best plan needs too much
           attempt("branch_and_bound", refine::branch_and_bound{exact_share(0.3), options_.memory}, !for_network_);
         }
-        if (search_proved_none()) {
+        if (found_.reason && found_.reason->is_of_search()) {
           return finish();
         }
       }
@@ -168,11 +168,6 @@ private:
     return share;
   }
   bool stopped() const { return options_.is_over(clock_); }
-  bool search_proved_none() const {
-    using kind = infeasibility::kind;
-    return found_.reason &&
-           (found_.reason->cause == kind::every_placement_fails || found_.reason->cause == kind::every_plan_fails);
-  }
   bool done() const {
     return has_plan_ &&
            (options_.effort == effort::first_plan || stopped() ||
@@ -573,7 +568,7 @@ private:
       found_.shortage = nearest.shortage;
       nearest_ = std::move(nearest.decided);
     }
-    if (!search_proved_none()) {
+    if (!found_.reason || !found_.reason->is_of_search()) {
       const auto packed = packing{}(p_);
       found_.reason = packed ? infeasibility{} : packed.error();
     }
