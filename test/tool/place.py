@@ -144,6 +144,15 @@ def main(folder):
     refused(*gpt, '--recompute', 'auto', because='--recompute goes with --train')
     refused(*trained, '--recompute', 'auto', '--max-batch', because='leave --by-layer, --max-batch')
     check('run again' not in flat(placed(*trained, '--recompute', 'auto')), 'nothing is run again where all fits')
+    blocks = []
+    for memory in (4e9, 3e9):
+        host_and_gpu = write('host_and_gpu.json', json.dumps({
+            'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e10}},
+            'devices': [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e11, 'memory': 3e7},
+                        {'name': 'gpu', 'kind': 'gpu', 'speed': 1e13, 'memory': memory}]}))
+        text = placed(*trained[:3], '--platform', host_and_gpu, '--budget', '50moves', '--recompute', 'auto')
+        blocks += re.findall(r'of the first (\d+) blocks are run again', flat(text))
+    check(len(blocks) == 2 and 0 < int(blocks[0]) < int(blocks[1]) <= 12, f'as few blocks as fit: {blocks}')
     refused(*trained, '--dtype', 'int8', because='use bf16 or fp16')
     refused(*gpt, '--kv-cache', 'context=9', because='are needed')
     refused(*net, '--kv-cache', 'context=9,heads=1,size=1', because='no attention was found')
