@@ -94,7 +94,7 @@ void check_files(const options& o) {
   for (const auto& e : o.exports) {
     weft::io::require_writable(e.file);
   }
-  for (const auto* file : {&o.out, &o.plan, &o.html, &o.trace, &o.sharding}) {
+  for (const auto* file : {&o.out, &o.plan, &o.html, &o.trace, &o.sharding, &o.schedule}) {
     if (!file->empty()) {
       weft::io::require_writable(*file);
     }
@@ -331,6 +331,10 @@ int run(int argc, char** argv) {
   } else if (!o.sharding.empty()) {
     fmt::print("no sharding written: each op is on one device; --parallel data or --parallel tensor asks for a step "
                "that devices share\n");
+  }
+  if (!o.schedule.empty()) {
+    weft::io::write_file(o.schedule, [&](std::ostream& out) { out << split.best->schedule; });
+    wrote("schedule", o.schedule);
   }
   if (!o.trace.empty()) {
     tool::write_trace(o.trace, found.run, model.model.ops, devices);

@@ -79,8 +79,23 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
     }
     o.exports.push_back({static_cast<std::size_t>(format - known.begin()), e.substr(equals + 1)});
   }
-  if (!o.exports.empty() && !o.by_layers) {
-    throw weft::error("--export writes where layers are: it goes with --by-layer");
+  const bool pipelined = o.parallel == options::parallelism::pipeline;
+  if (!o.exports.empty() && !o.by_layers && !pipelined) {
+    throw weft::error("--export writes where layers are: it goes with --by-layer or --parallel pipeline=K");
+  }
+  for (const auto& e : o.exports) {
+    const auto name = weft::io::runtime_formats[e.format].name;
+    if (pipelined && name != "vllm" && name != "megatron" && name != "deepspeed") {
+      throw weft::error(fmt::format("--export {} says nothing of stages: with --parallel pipeline=K write vllm, "
+                                    "megatron or deepspeed",
+                                    name));
+    }
+  }
+  if (!o.exports.empty() && pipelined && o.pipeline.turns > 1) {
+    throw weft::error("--export writes one stage for each device: leave turns out");
+  }
+  if (!o.schedule.empty() && !pipelined) {
+    throw weft::error("--schedule writes the order of a pipeline: it goes with --parallel pipeline=K");
   }
   if (!o.exports.empty() && !o.pins.empty()) {
     throw weft::error("--export writes whole layers, and --pin may take ops out of theirs: leave one of them out");
@@ -411,7 +426,8 @@ options parse(int argc, char** argv) {
   std::vector<std::string> exports;
   app.add_option("--export", exports,
                  "Write where the layers are, for a runtime: device_map (Hugging Face), vllm, llama.cpp, deepspeed,\n"
-                 "megatron or tensorflow; may be given several times")
+                 "megatron or tensorflow; may be given several times. With --parallel pipeline=K: vllm, deepspeed or\n"
+                 "megatron")
     ->type_name("FORMAT=FILE")
     ->expected(1)
     ->take_all();
@@ -442,6 +458,9 @@ options parse(int argc, char** argv) {
                  "Write how the devices that share a step split its parameters, as JSON: the mesh, and per parameter\n"
                  "what JAX calls its PartitionSpec and PyTorch its placements; options for Megatron-LM, DeepSpeed\n"
                  "or vLLM")
+    ->type_name("FILE");
+  app.add_option("--schedule", o.schedule,
+                 "Write the order of a pipeline's passes as CSV for torch.distributed.pipelining, a line for each rank")
     ->type_name("FILE");
   app.add_option("--trace", o.trace, "Write the run as a Chrome trace, to be opened in Perfetto")->type_name("FILE");
   tool::parse(app, "place", argc, argv);

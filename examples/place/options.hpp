@@ -73,6 +73,7 @@ struct options {
   std::string html;
   std::string trace;
   std::string sharding;
+  std::string schedule; ///< of a pipeline
 };
 
 /// Reads the command line. Ends the program for `--help`.

@@ -25,6 +25,7 @@ struct parallel_step {
   tool::input in; ///< the model with a replica's part of the batch; its ops are those of all replicas
   std::string spec = {};                    ///< for --parallel, to make it again
   std::string about = {};                   ///< for the table of ways
+  std::string schedule = {};                ///< of a pipeline, for --schedule
   std::vector<std::string> cost_notes = {};
   std::unique_ptr<problem> made = {};
   answer found = {};

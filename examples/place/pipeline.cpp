@@ -3,7 +3,8 @@
 
 #include "parallel_step.hpp"
 
-#include "weft/core/readable.hpp"
+#include "weft/io/pipeline_csv.hpp"
+#include "weft/io/runtime_placement.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
@@ -12,6 +13,7 @@
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/staged_step.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
+#include "weft/partition/layers.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
@@ -23,6 +25,8 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <utility>
 
 namespace place {
@@ -71,7 +75,8 @@ struct staged_model {
   std::vector<bool> repeated = {};   ///< by op: for each micro-batch
   std::vector<std::uint32_t> stage = {};
   std::vector<double> seconds = {};  ///< by op
-  std::vector<std::string> layers = {}; ///< by stage
+  partition::model_layers layers = {};
+  std::vector<std::uint32_t> stage_of_part = {}; ///< of the layers, what comes before them and what follows
 };
 
 /// A model in micro-batches of one size.
@@ -113,8 +118,15 @@ public:
     }
     std::vector<device_id> all(stages);
     std::iota(all.begin(), all.end(), 0);
-    const auto cut = parallel::pipeline_stages(weft::problem{anywhere, line, times}, all);
+    const weft::problem on_line{anywhere, line, times};
+    const auto cut = parallel::pipeline_stages(on_line, all);
     staged_model m;
+    m.layers = partition::find_layers(on_line);
+    m.stage_of_part.assign(m.layers.num_parts(), 0);
+    for (const op_id v : ids(w.num_ops())) { // gradients may be in earlier stages than their layers
+      auto& stage = m.stage_of_part[m.layers.part[on_line.component(v)]];
+      stage = std::max(stage, cut[v]);
+    }
     m.stage.assign(cut.begin(), cut.end());
     const auto order = graph::topological_order(w);
     for (auto i = order.rbegin(); i != order.rend(); ++i) { // sums for updates are where these are
@@ -261,6 +273,42 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   return r;
 }
 
+/// What runtimes read: the layers of each stage, and what each rank does in turn.
+void write_exports(const options& o, const tool::input& whole, const staged_model& m, const pipeline_shape& shape,
+                   std::uint64_t micro_batch, const parallel::pipeline_problem& p,
+                   const parallel::pipeline_order& order, parallel_step& step) {
+  if (!o.schedule.empty()) {
+    std::ostringstream text;
+    io::write_pipeline_csv(text, p, order);
+    step.schedule = text.str();
+  }
+  if (o.exports.empty()) {
+    return;
+  }
+  io::layer_placement where{.embedding = m.stage_of_part.front(), .head = m.stage_of_part.back()};
+  for (std::uint32_t i = 0; i < m.layers.num_layers; ++i) {
+    where.layers.push_back({m.layers.named ? m.layers.scopes[i] : std::string{}, m.stage_of_part[i + 1]});
+  }
+  for (const auto& s : m.layers.outside) {
+    where.outside.push_back({s.scope, m.stage_of_part[s.part]});
+  }
+  for (std::uint32_t s = 0; s < shape.stages; ++s) {
+    where.devices.push_back({fmt::format("gpu{}", s)});
+  }
+  where.replicas = shape.replicas;
+  where.tensor_ranks = shape.ranks;
+  where.micro_batch = micro_batch;
+  where.batch = whole.batch;
+  for (const auto& e : o.exports) {
+    const auto& format = io::runtime_formats[e.format];
+    auto written = format.write(where);
+    for (const auto& note : written.notes) {
+      step.found.notes.push_back(fmt::format("{}: {}", format.name, note));
+    }
+    step.found.exports.push_back(std::move(written.text));
+  }
+}
+
 /// A step of that shape; null if none that fits was found, and then `why` says what lacked.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
                                          const micro_batch_model& model, const pipeline_shape& shape,
@@ -383,8 +431,10 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       }
       idle += (1 - busy / a.run.makespan) / static_cast<double>(of_replica.front().size());
     }
-    step->about = fmt::format("{} micro-batches, {:.0f} % idle{}", shape.micro_batches, 100 * idle,
-                              shard_updates ? ", sharded updates" : "");
+    write_exports(o, whole, m, shape, model.in().batch, p, found.order, *step);
+    step->about = fmt::format("{}{} micro-batches, {:.0f} % idle{}",
+                              shape.turns > 1 ? fmt::format("in {} turns, ", shape.turns) : "", shape.micro_batches,
+                              100 * idle, shard_updates ? ", sharded updates" : "");
     a.strategy = fmt::format("pipeline of {} stages{} on {}, {} micro-batches of {} sample{}{}; order {} {}, devices "
                              "idle for {:.1f} % of the step",
                              staged.num_stages, shape.turns > 1 ? fmt::format(", {} per device,", shape.turns) : "",
@@ -454,8 +504,11 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
         }
         pipeline_shape s{.replicas = n / (stages * ranks), .stages = stages, .ranks = ranks};
         for (const auto count : micro_batches_of(s)) {
-          s.micro_batches = count;
-          shapes.push_back(s);
+          for (const std::uint32_t turns : {1u, 2u}) {
+            s.micro_batches = count;
+            s.turns = turns;
+            shapes.push_back(s);
+          }
         }
       }
     }

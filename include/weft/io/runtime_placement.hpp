@@ -39,6 +39,10 @@ struct layer_placement {
   device_id embedding = 0;                ///< of what comes before the layers
   device_id head = 0;                     ///< of what follows them
   std::vector<target> devices = {};       ///< of the platform
+  std::uint32_t replicas = 1;             ///< that share the batch, each with devices of its own for its stages
+  std::uint32_t tensor_ranks = 1;         ///< devices that share the ops of a stage
+  std::uint64_t micro_batch = 0;          ///< samples that a stage takes at a time; 0: not known
+  std::uint64_t batch = 0;                ///< samples of a step
 };
 
 /// A configuration that a runtime reads, and notes on it, a line each.
@@ -304,8 +308,9 @@ inline runtime_placement vllm_partition(const layer_placement& where) {
   }
   runtime_placement r{
     pipeline.visible_devices() + "VLLM_PP_LAYER_PARTITION=" + detail::joined(counts, ",") +
-      " vllm serve \"$MODEL\" --tensor-parallel-size 1 --pipeline-parallel-size " + std::to_string(counts.size()) +
-      "\n",
+      " vllm serve \"$MODEL\" --tensor-parallel-size " + std::to_string(where.tensor_ranks) +
+      " --pipeline-parallel-size " + std::to_string(counts.size()) +
+      (where.replicas > 1 ? " --data-parallel-size " + std::to_string(where.replicas) : "") + "\n",
     {"vLLM has the embedding on the first stage and the head on the last",
      "vLLM reserves memory for its key-value cache on all stages alike; the placement does not know that cache"}};
   std::ranges::copy(pipeline.about_devices(), std::back_inserter(r.notes));
@@ -429,6 +434,11 @@ inline runtime_placement deepspeed_module(const layer_placement& where) {
   if (!visible.empty()) {
     r.notes.push_back("stages are not on GPUs of their numbers: start with " + visible);
   }
+  if (where.micro_batch > 0) {
+    r.notes.push_back("DeepSpeed's configuration: \"train_micro_batch_size_per_gpu\": " +
+                      std::to_string(where.micro_batch) + ", \"gradient_accumulation_steps\": " +
+                      std::to_string(where.batch / (where.micro_batch * where.replicas)));
+  }
   return r;
 }
 
@@ -463,6 +473,13 @@ inline runtime_placement megatron_options(const layer_placement& where) {
         "versions without --pipeline-model-parallel-layout cannot have this placement: all stages but "
         "the first and the last have equally many layers there");
     }
+  }
+  if (where.tensor_ranks > 1) {
+    r.text += " --tensor-model-parallel-size " + std::to_string(where.tensor_ranks);
+  }
+  if (where.micro_batch > 0) {
+    r.text += " --micro-batch-size " + std::to_string(where.micro_batch) + " --global-batch-size " +
+              std::to_string(where.batch);
   }
   r.text += "\n";
   if (const auto visible = pipeline.visible_devices(); !visible.empty()) {
