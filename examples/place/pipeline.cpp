@@ -324,7 +324,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     }
   }
   const std::vector<device_id> used(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(shape.devices()));
-  const auto m = model.staged(shape, of_replica.front());
+  auto m = model.staged(shape, of_replica.front());
+  m.ops = parallel::without_barriers(m.ops);
   const auto staged = parallel::make_staged_step(
     m.ops, m.repeated, m.stage, m.where,
     [&](const workload& ops, const placement& where, const std::vector<op_id>& origin) {

@@ -105,4 +105,43 @@ TEST_CASE("make_staged_step: passes take the time and memory of the ops that are
   }
 }
 
+TEST_CASE("without_barriers: gradients of weights can wait, and nothing else changes") {
+  const workload step = zoo::make("gpt2_small@1x32"), other = zoo::make("gpt2_small@2x32");
+  const auto free = parallel::without_barriers(step);
+  REQUIRE(free.num_ops() == step.num_ops());
+  CHECK(free.num_edges() < step.num_edges());
+  std::size_t lost = 0;
+  for (const op_id v : ids(step.num_ops())) {
+    REQUIRE(free.name(v) == step.name(v));
+    REQUIRE(free.work(v) == step.work(v));
+    REQUIRE(free.resident_bytes(v) == step.resident_bytes(v));
+    REQUIRE(free.outputs(v).size() == step.outputs(v).size());
+    if (free.inputs(v).size() != step.inputs(v).size()) {
+      ++lost;
+      REQUIRE(step.name(v).ends_with("tuple/group_deps"));
+      REQUIRE(step.type(v) == "NoOp");
+    }
+  }
+  CHECK(lost > 0);
+  const platform machine{std::vector<device>(4, device{.speed = 1e12}), uniform_links{}};
+  const std::vector<device_id> devices{0, 1, 2, 3};
+  const auto where = parallel::pipeline_stages(problem{step, machine}, devices);
+  const auto repeated = parallel::repeated_ops(step, other);
+  const auto work_for_weights = [&](const workload& w, std::uint32_t stage) {
+    const auto passes = parallel::detail::passes_of(w, repeated, {where.begin(), where.end()});
+    double work[2] = {0, 0};
+    for (const op_id v : ids(w.num_ops())) {
+      if (repeated[v] && where[v] == stage && passes[v] != parallel::pass::forward) {
+        work[passes[v] == parallel::pass::weights] += w.work(v);
+      }
+    }
+    return work[1] / (work[0] + work[1]);
+  };
+  for (const std::uint32_t stage : {1u, 2u, 3u}) {
+    CHECK(work_for_weights(step, stage) < 0.1);
+    CHECK(work_for_weights(free, stage) > 0.35); // about half of a backward pass
+    CHECK(work_for_weights(free, stage) < 0.6);
+  }
+}
+
 } // namespace staged_step_test

@@ -95,6 +95,39 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
 
 } // namespace detail
 
+/// The same step, op by op, without barriers between gradients: TensorFlow's `tuple/group_deps`, which give no gradient
+/// of an op on before all of them are there. Nothing that is computed needs them, and with them gradients of weights
+/// cannot be left for later. Complexity: O(n + m).
+template <named_workload Workload>
+workload without_barriers(const Workload& step) {
+  workload_builder b;
+  std::vector<op_id> first(step.num_groups(), none);
+  for (const op_id v : ids(step.num_ops())) {
+    b.add_op({.work = step.work(v),
+              .resident_bytes = step.resident_bytes(v),
+              .kinds = step.kinds(v),
+              .name = std::string{step.name(v)},
+              .type = std::string{step.type(v)}});
+    for (const tensor_id t : step.outputs(v)) {
+      b.add_output(v, step.bytes(t));
+    }
+    if (const auto g = step.group(v); g != none) {
+      first[g] == none ? void(first[g] = v) : b.colocate(first[g], v);
+    }
+  }
+  for (const tensor_id t : ids(step.num_tensors())) {
+    const op_id v = step.producer(t);
+    for (const op_id reader : step.consumers(t)) {
+      const bool is_barrier = step.type(reader) == "NoOp" && step.name(reader).ends_with("/group_deps") &&
+                              partition::op_name{step.name(reader)}.is_gradient && step.bytes(t) == 0;
+      if (!is_barrier) {
+        b.add_edge(v, reader, static_cast<std::uint32_t>(t - *step.outputs(v).begin()));
+      }
+    }
+  }
+  return std::move(b).build();
+}
+
 /// The passes of a step whose ops that are done for each micro-batch, `repeated`, are on stages, `stage[v]`, and on
 /// devices, `where[v]`; several for a stage whose ops are split among devices. A **forward** pass is what needs nothing
 /// of later stages; of what does, the **backward** pass is what earlier stages need, and that for **weights** the rest.

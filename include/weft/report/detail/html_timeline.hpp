@@ -88,7 +88,11 @@ function classesOf(run) {
   const send = list.push({label: "sends", colour: () => theme.send, absent: run.start.length === run.n}) - 1;
   const move = list.push({label: "transfers", colour: () => theme.transfer, absent: !run.producer.length}) - 1;
   list.forEach(one => { one.on = true; });
-  return {list, of, send, move};
+  // Passes of a pipeline bear the numbers of their micro-batches; those of odd ones are paler.
+  const passes = new Set(["ForwardPass", "BackwardPass", "WeightsPass"].filter(type => run.ranked.some(([key]) => key === type)));
+  const micro = Int32Array.from({length: run.start.length}, (_, i) =>
+    passes.size && i < run.n && passes.has(run.type(i)) ? +(/(?:^|\/)micro_(\d+)\//.exec(run.name(i))?.[1] ?? -1) : -1);
+  return {list, of, send, move, micro};
 }
 
 // How many of a list of items, by start, begin at t or before.
@@ -176,8 +180,14 @@ function paintRun(pen, run, look, at, onPath, selected) {
         flush();
         pen.globalAlpha = faded(i) ? .22 : 1;
         pen.fillStyle = colours[kind];
-        pen.fillRect(begin, y, Math.max(end - begin - (end - begin > 4 ? .8 : .2), 1), tall);
-        if (end - begin > 34 && tall >= 11 && i < run.n && look.list[kind].on && labels.length < 400)
+        const wide = Math.max(end - begin - (end - begin > 4 ? .8 : .2), 1);
+        pen.fillRect(begin, y, wide, tall);
+        if (look.micro[i] > 0 && look.micro[i] % 2) {
+          pen.globalAlpha *= .3;
+          pen.fillStyle = theme.paper;
+          pen.fillRect(begin, y, wide, tall);
+        }
+        if (end - begin > (look.micro[i] < 0 ? 34 : 10) && tall >= 11 && i < run.n && look.list[kind].on && labels.length < 400)
           labels.push([i, kind, begin, y + tall / 2, end - begin]);
       }
       flush();
@@ -190,6 +200,11 @@ function paintRun(pen, run, look, at, onPath, selected) {
   for (const [i, kind, x, y, width] of labels) {
     if (faded(i)) continue;
     pen.fillStyle = inkOn(colours[kind]);
+    if (look.micro[i] >= 0 && width < 60) {
+      const number = String(look.micro[i]);
+      if (number.length * 6 < width) pen.fillText(number, x + (width - number.length * 6) / 2, y + .5);
+      continue;
+    }
     const name = run.name(i), tail = name.slice(name.lastIndexOf("/") + 1) || name;
     pen.fillText(fitted(pen, name.length * 5.4 < width ? name : tail, width - 8), x + 4, y + .5);
   }
