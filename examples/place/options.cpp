@@ -195,9 +195,8 @@ void take_pipeline(const std::string& text, options& o) {
     }
     const auto number = weft::io::parse_number<std::uint32_t>(
       part.substr(equals + 1), fmt::format("--parallel {}=", name).c_str(), fail);
-    if (number == 0 || (name == "pipeline" && number < 2)) {
-      throw weft::error(fmt::format("--parallel {}: give at least {}", weft::io::in_quotes(std::string{part}),
-                                    name == "pipeline" ? 2 : 1));
+    if (number == 0) {
+      throw weft::error(fmt::format("--parallel {}: give at least 1", weft::io::in_quotes(std::string{part})));
     }
     count ? void(*count = number) : void(o.pipeline.micro_batches = number);
   }

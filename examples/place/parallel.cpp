@@ -269,15 +269,6 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   return step;
 }
 
-/// The fastest first, what does not fit last.
-void sort(std::vector<report::way>& ways) {
-  const auto rank = [](const report::way& w) {
-    return std::pair{!w.status.empty(),
-                     std::isfinite(w.step_seconds) ? w.step_seconds : std::numeric_limits<double>::infinity()};
-  };
-  std::stable_sort(ways.begin(), ways.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-}
-
 } // namespace
 
 std::string why_not_split(const options& o, const tool::target& target, const tool::input& in) {
@@ -606,7 +597,7 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
       pipeline_work(o, target, in, devices, table, on_stage, all);
     }
   }
-  sort(all.ways);
+  sort_ways(all.ways);
   return all;
 }
 
@@ -636,7 +627,7 @@ bool compare(const options& o, const tool::input& in, const problem& whole, answ
   } else {
     split.ways.push_back({.name = each_op_once, .status = found.why.substr(0, found.why.find('\n'))});
   }
-  sort(split.ways);
+  sort_ways(split.ways);
   if (!split.best ||
       (found.found && found.run.makespan <= split.best->found.run.makespan * (1 + o.least_gain / 100))) {
     return false;

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -145,6 +148,14 @@ void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, con
   if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
     all.best = std::move(step);
   }
+}
+
+void sort_ways(std::vector<report::way>& ways) {
+  const auto rank = [](const report::way& w) {
+    return std::pair{!w.status.empty(),
+                     std::isfinite(w.step_seconds) ? w.step_seconds : std::numeric_limits<double>::infinity()};
+  };
+  std::stable_sort(ways.begin(), ways.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 } // namespace place

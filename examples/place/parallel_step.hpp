@@ -36,6 +36,9 @@ void follow_step(const options& o, const tool::target& target, parallel_step& st
 /// A line of the table of ways.
 weft::report::way way_of(const problem& p, const answer& a, const std::string& name, std::uint64_t batch);
 
+/// The fastest first, what does not fit last.
+void sort_ways(std::vector<weft::report::way>& ways);
+
 /// Adds a step to the ways, and keeps it if it is the fastest.
 void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
                parallel_answer& all);

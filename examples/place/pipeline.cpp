@@ -22,6 +22,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -44,11 +46,17 @@ struct pipeline_shape {
 
   std::size_t devices() const { return std::size_t{replicas} * stages * ranks; }
   std::string name() const {
-    if (replicas > 1 && ranks > 1) { // the table has no room for more
+    if (replicas > 1 && ranks > 1 && stages > 1) { // the table has no room for more
       return fmt::format("data {}, tensor {}, pipeline {}", replicas, ranks, stages);
     }
-    return fmt::format("{}{}{} × pipeline", replicas > 1 ? fmt::format("{} × data, ", replicas) : "",
-                       ranks > 1 ? fmt::format("{} × tensor, ", ranks) : "", stages);
+    std::vector<std::string> parts;
+    for (const auto& [count, what] :
+         {std::pair{replicas, "data"}, std::pair{ranks, "tensor"}, std::pair{stages, "pipeline"}}) {
+      if (count > 1) {
+        parts.push_back(fmt::format("{} × {}", count, what));
+      }
+    }
+    return parts.empty() ? "one device" : fmt::format("{}", fmt::join(parts, ", "));
   }
   std::string spec() const {
     return fmt::format("pipeline={}{}{},micro-batches={}{}", stages,
@@ -352,7 +360,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     return nullptr;
   }
   const auto num_steps = static_cast<double>(p.passes_each() * p.stages.size() * p.micro_batches);
-  const auto moves = static_cast<std::uint64_t>(std::clamp(1e8 / num_steps, 2e3, 1e5));
+  const bool is_only_one = o.parallel == options::parallelism::pipeline;
+  const auto moves = static_cast<std::uint64_t>(std::clamp((is_only_one ? 1e8 : 1e7) / num_steps, 1e3, 1e5));
   const auto given = p.capacity;
   std::unique_ptr<parallel_step> step;
   for (int tries = 0; tries < 4 && (!step || !step->found.found); ++tries) {
@@ -436,13 +445,17 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     step->about = fmt::format("{}{} micro-batches, {:.0f} % idle{}",
                               shape.turns > 1 ? fmt::format("in {} turns, ", shape.turns) : "", shape.micro_batches,
                               100 * idle, shard_updates ? ", sharded updates" : "");
-    a.strategy = fmt::format("pipeline of {} stages{} on {}, {} micro-batches of {} sample{}{}; order {} {}, devices "
-                             "idle for {:.1f} % of the step",
-                             staged.num_stages, shape.turns > 1 ? fmt::format(", {} per device,", shape.turns) : "",
-                             range_of(target.devices, used), shape.micro_batches, model.in().batch,
-                             model.in().batch == 1 ? "" : "s",
+    const auto on_what = shape.devices() == 1 ? report::device_name(target.devices, used.front())
+                                              : range_of(target.devices, used);
+    a.strategy = fmt::format("{} on {}, {} micro-batches of {} sample{}{}{}, devices idle for {:.1f} % of the step",
+                             staged.num_stages == 1 ? "gradients that are added up"
+                             : shape.turns > 1      ? fmt::format("pipeline of {} stages, {} per device,",
+                                                                  staged.num_stages, shape.turns)
+                                                    : fmt::format("pipeline of {} stages", staged.num_stages),
+                             on_what, shape.micro_batches, model.in().batch, model.in().batch == 1 ? "" : "s",
                              shape.replicas > 1 ? fmt::format(" for each of {} replicas", shape.replicas) : "",
-                             found.start == "a rule" ? "found from" : "made of", found.start, 100 * idle);
+                             staged.num_stages == 1 ? "" : fmt::format("; order improved from {}", found.start),
+                             100 * idle);
     step->spec = shape.spec() + (shape.replicas > 1 ? shard_updates ? ",sharded" : ",whole" : "");
     for (std::size_t d = 0; d < p.capacity.size(); ++d) {
       p.capacity[d] = given[d] / 10 * static_cast<byte_count>(9 - tries);
@@ -461,10 +474,13 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
   const auto micro_batches_of = [&](const pipeline_shape& s) { // as many as there can be, and half of them
     std::vector<std::uint64_t> counts;
     if (in.batch % s.replicas == 0) {
-      const auto most = in.batch / s.replicas;
-      counts = {most};
-      if (most % 2 == 0 && most / 2 >= s.stages) {
-        counts.push_back(most / 2);
+      for (auto count = in.batch / s.replicas; count > 1 && counts.size() < 2; count /= 2) {
+        if (count >= s.stages || counts.empty()) {
+          counts.push_back(count);
+        }
+        if (count % 2 != 0) {
+          break;
+        }
       }
     }
     return counts;
@@ -493,19 +509,20 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
       }
     }
     if (shapes.empty()) {
-      all.why_not = fmt::format("a batch of {} cannot be split among {} replicas", in.batch, s.replicas);
+      all.why_not = fmt::format("a batch of {} cannot be split into micro-batches for {} replica{}", in.batch,
+                                s.replicas, s.replicas == 1 ? "" : "s");
       return;
     }
   } else {
     const auto n = static_cast<std::uint32_t>(devices.size());
-    for (std::uint32_t stages = 2; stages <= n; stages *= 2) {
+    for (std::uint32_t stages = 1; stages <= n; stages *= 2) { // 1: gradients are added up over micro-batches
       for (std::uint32_t ranks = 1; stages * ranks <= n; ranks *= 2) {
         if (n % (stages * ranks) != 0 || (ranks > 1 && !in.net)) {
           continue;
         }
         pipeline_shape s{.replicas = n / (stages * ranks), .stages = stages, .ranks = ranks};
         for (const auto count : micro_batches_of(s)) {
-          for (const std::uint32_t turns : {1u, 2u}) {
+          for (std::uint32_t turns = 1; turns <= std::min(stages, 2u); ++turns) {
             s.micro_batches = count;
             s.turns = turns;
             shapes.push_back(s);
@@ -514,6 +531,14 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
       }
     }
   }
+  parallel_answer found;
+  const auto least_seconds = [&] {
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto* answer : {&all, &found}) {
+      least = answer->best ? std::min(least, answer->best->found.run.makespan) : least;
+    }
+    return least;
+  };
   std::map<std::uint64_t, micro_batch_model> models; // by examples of a micro-batch
   for (const auto& s : shapes) {
     on_stage(fmt::format("trying {} with {} micro-batches", s.name(), s.micro_batches));
@@ -527,20 +552,20 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
         if ((sharded && s.replicas == 1) || (o.shard_updates && forced && *o.shard_updates != sharded)) {
           continue;
         }
-        // What takes little longer is shown, too.
-        auto step = make_step(o, target, in, at->second, s, devices, sharded,
-                              all.best && !forced ? 1.25 * all.best->found.run.makespan
-                                                  : std::numeric_limits<double>::infinity(),
-                              table);
+        // Pipelines that take little longer are shown, too.
+        const double too_slow = forced           ? std::numeric_limits<double>::infinity()
+                                : s.stages == 1 ? least_seconds()
+                                                : 1.25 * least_seconds();
+        auto step = make_step(o, target, in, at->second, s, devices, sharded, too_slow, table);
         if (!step) {
           break;
         }
         if (!step->made) {
-          all.ways.push_back({.name = s.name(), .status = step->found.why});
+          found.ways.push_back({.name = s.name(), .status = step->found.why});
           continue;
         }
         const bool fits = step->found.found;
-        keep_best(std::move(step), s.name(), in, all);
+        keep_best(std::move(step), s.name(), in, found);
         if (fits) {
           break;
         }
@@ -551,6 +576,14 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
         return;
       }
     }
+  }
+  constexpr std::size_t most = 5; // in the table
+  sort_ways(found.ways);
+  found.ways.resize(std::min(found.ways.size(), most));
+  std::move(found.ways.begin(), found.ways.end(), std::back_inserter(all.ways));
+  if (found.best && found.best->found.run.makespan < (all.best ? all.best->found.run.makespan
+                                                               : std::numeric_limits<double>::infinity())) {
+    all.best = std::move(found.best);
   }
 }
 

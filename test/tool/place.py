@@ -575,6 +575,39 @@ def main(folder):
     refused(*split, '--parallel', 'data', '-o', path('x.onnx'), because='leave --pin')
     refused(*split, '--parallel', 'data=3', because='cannot be split among 3 of 4')
     refused('zoo:mnist_conv@1', *split[1:], '--parallel', 'data', because='a batch of 1')
+    stages = ('zoo:gpt2_small@16x64', '--platform', 'hgx_a100_4gpu', '--budget', '10moves')
+    way = 'pipeline=2,data=2,micro-batches=4'
+    piped = placed(*stages, '--parallel', way, '--plan', path('piped.json'), '--html', path('piped.html'),
+                   '--schedule', path('piped.csv'), '--export', f"megatron={path('megatron.txt')}",
+                   '--export', f"vllm={path('vllm.sh')}", '--export', f"deepspeed={path('deepspeed.py')}")
+    check('placed by pipeline of 2 stages on gpu0 to gpu3, 4 micro-batches of 2 samples for each of 2 replicas' in
+          flat(piped) and 'Not valid' not in piped, f'pipeline: {piped[:600]}')
+    check('4 micro-batches, ' in piped and '2 × data, 2 × pipeline' in piped, f'the table: {piped}')
+    with open(path('piped.csv')) as file:
+        ranks = [line.split(',') for line in file.read().split()]
+    check(len(ranks) == 2 and [x for x in ranks[1] if 'F' in x] == [f'1F{k}' for k in range(4)], f'schedule: {ranks}')
+    with open(path('megatron.txt')) as file:
+        text = file.read()
+    check('--pipeline-model-parallel-size 2 ' in text and '--micro-batch-size 2 --global-batch-size 16' in text, text)
+    with open(path('vllm.sh')) as file:
+        check('--pipeline-parallel-size 2 --data-parallel-size 2' in file.read(), 'vLLM: replicas')
+    check('"gradient_accumulation_steps": 4' in flat(piped), 'DeepSpeed: micro-batches')
+    with open(path('piped.html')) as file:
+        check('micro_3/stage_1/backward' in file.read(), 'the report has the passes')
+    again = placed(*stages[:3], '--from-plan', path('piped.json'))
+    check(step.search(again)[1] == step.search(piped)[1], f'pipeline again: {again[:600]}')
+    for shape in ('pipeline=4,turns=2', 'pipeline=2,tensor=2', 'pipeline=1,data=4,micro-batches=2,sharded'):
+        check('Not valid' not in placed(*stages, '--parallel', shape), shape)
+    check('2 × pipeline' in placed('zoo:gpt2_small@16x64:inference', *stages[1:], '--parallel', 'pipeline=2'),
+          'a pipeline of forward passes')
+    refused(*stages, '--parallel', 'pipeline=8', because='4 devices that are alike, and not 8')
+    refused(*stages, '--parallel', 'pipeline=2,micro-batches=3', because='cannot be split into 3 micro-batches')
+    refused(*stages, '--parallel', 'pipeline=2,depth=3', because='write pipeline=K')
+    refused(*stages, '--parallel', 'pipeline=0', because='at least 1')
+    refused(*stages, '--parallel', 'pipeline=2', '--sharding', path('s.json'), because='share none')
+    refused(*stages, '--parallel', 'pipeline=2', '--export', f"llama.cpp={path('l')}", because='says nothing of stages')
+    refused(*stages, '--parallel', 'data=2', '--schedule', path('s.csv'), because='order of a pipeline')
+    refused('zoo:mnist_conv@64', *stages[1:], '--parallel', 'pipeline=4,turns=4', because='cannot be cut into 16')
     alike = ('zoo:gpt2_medium@1x256:inference', '--platform', 'hgx_a100_4gpu', '--budget', '10moves')
     tensor = placed(*alike, '--parallel', 'tensor=4', '--plan', path('tensor.json'))
     check('placed by splits of' in flat(tensor) and '4 × tensor' in tensor and 'Not valid' not in tensor,

@@ -153,7 +153,7 @@ public:
         for (const auto& first : preferences) {
           for (const bool reserves : {true, false}) {
             if (reserves || p_.num_stages() > p_.num_devices()) {
-              offer(by_rule({first, in_flight, patience, reserves}), "a rule");
+              offer(by_rule({first, in_flight, patience, reserves}), "list scheduling");
             }
           }
         }

@@ -200,9 +200,10 @@ function paintRun(pen, run, look, at, onPath, selected) {
   for (const [i, kind, x, y, width] of labels) {
     if (faded(i)) continue;
     pen.fillStyle = inkOn(colours[kind]);
-    if (look.micro[i] >= 0 && width < 60) {
-      const number = String(look.micro[i]);
-      if (number.length * 6 < width) pen.fillText(number, x + (width - number.length * 6) / 2, y + .5);
+    if (look.micro[i] >= 0) {
+      const texts = [`${run.type(i).slice(0, -4).toLowerCase()} ${look.micro[i]}`, String(look.micro[i])];
+      const text = texts.find(one => pen.measureText(one).width + 4 < width);
+      if (text) pen.fillText(text, x + (width - pen.measureText(text).width) / 2, y + .5);
       continue;
     }
     const name = run.name(i), tail = name.slice(name.lastIndexOf("/") + 1) || name;
