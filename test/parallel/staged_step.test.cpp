@@ -12,6 +12,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
+#include "weft/workload/builder.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -102,6 +103,50 @@ TEST_CASE("make_staged_step: passes take the time and memory of the ops that are
     CHECK(coarse.makespan <= 1.1 * found.run.makespan); // but for updates
     CHECK(static_cast<double>(coarse.peak) >= 0.99 * static_cast<double>(fine.peak));
     CHECK(static_cast<double>(coarse.peak) <= 1.15 * static_cast<double>(fine.peak));
+  }
+}
+
+/// Two layers, of which the first one divides: a part of its gradient follows from the forward pass alone.
+struct two_layers {
+  workload step;
+  std::vector<bool> repeated;
+  std::vector<std::uint32_t> stage;
+};
+
+two_layers make_two_layers(const std::string& prefix) {
+  workload_builder b;
+  two_layers made;
+  const auto add = [&](const char* name, std::uint32_t stage, bool repeated, std::vector<op_id> inputs, double work = 1) {
+    const op_id v = b.add_op({.work = work, .bytes = 8, .name = prefix + name, .type = "Mul"});
+    for (const op_id u : inputs) {
+      b.add_edge(u, v);
+    }
+    made.stage.push_back(stage);
+    made.repeated.push_back(repeated);
+    return v;
+  };
+  const op_id parameters = add("a/weights", 0, false, {});
+  const op_id divided = add("a/div", 0, true, {parameters});
+  const op_id loss = add("b/loss", 1, true, {divided});
+  const op_id quotient = add("gradients/a/div_grad/Neg", 0, true, {divided});
+  const op_id of_loss = add("gradients/b/loss_grad/mul", 1, true, {loss, divided});
+  const op_id of_weights = add("gradients/a/div_grad/mul", 0, true, {quotient, of_loss});
+  add("update", 0, false, {parameters, of_weights});
+  made.step = std::move(b).build();
+  return made;
+}
+
+TEST_CASE("make_staged_step: gradients are in no forward pass, whatever they are made of, also as parts of ops") {
+  for (const auto* prefix : {"", "tensor_1/"}) {
+    CAPTURE(prefix);
+    const auto m = make_two_layers(prefix);
+    const auto passes = parallel::detail::passes_of(m.step, m.repeated, m.stage);
+    using enum parallel::pass;
+    CHECK(passes[1] == forward);
+    CHECK(passes[2] == forward);
+    CHECK(passes[3] == weights);
+    CHECK(passes[4] == backward);
+    CHECK(passes[5] == weights);
   }
 }
 

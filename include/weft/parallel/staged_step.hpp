@@ -22,6 +22,7 @@
 #include <map>
 #include <queue>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,15 @@ struct pass_run {
 
 namespace detail {
 
+/// The name without the leading `tensor_<rank>/` of a part (`tensor_parallel`).
+inline std::string_view name_in_model(std::string_view name) {
+  const auto slash = name.find('/');
+  constexpr std::string_view rank = "tensor_";
+  const bool is_part = name.starts_with(rank) && slash != name.npos && slash > rank.size() &&
+                       name.substr(0, slash).find_first_not_of("0123456789", rank.size()) == name.npos;
+  return is_part ? name.substr(slash + 1) : name;
+}
+
 /// By op: the pass that an op is in which is done for each micro-batch.
 template <class Workload>
 std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repeated,
@@ -65,7 +75,7 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
       continue;
     }
     last = std::max(last, stage[v]);
-    is_gradient[v] = partition::op_name{step.name(v)}.is_gradient;
+    is_gradient[v] = partition::op_name{name_in_model(step.name(v))}.is_gradient;
     for (const tensor_id t : step.inputs(v)) {
       const op_id u = step.producer(t);
       if (repeated[u]) {
@@ -75,6 +85,7 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
       }
     }
   }
+  std::vector<bool> leads_on(n, false); // to a later stage
   std::vector<pass> found(n, pass::forward);
   for (auto i = order.rbegin(); i != order.rend() && trains; ++i) {
     const op_id v = *i;
@@ -84,9 +95,10 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
     for (const tensor_id t : step.outputs(v)) {
       for (const op_id c : step.consumers(t)) {
         is_awaited[v] = is_awaited[v] || (repeated[c] && (stage[c] < stage[v] || is_awaited[c]));
+        leads_on[v] = leads_on[v] || (repeated[c] && (stage[c] > stage[v] || leads_on[c]));
       }
     }
-    if (returned[v] || (stage[v] == last && is_gradient[v])) {
+    if (returned[v] || (is_gradient[v] && (stage[v] == last || !leads_on[v]))) {
       found[v] = is_awaited[v] ? pass::backward : pass::weights;
     }
   }
@@ -98,7 +110,8 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
 /// The passes of a step whose ops that are done for each micro-batch, `repeated`, are on stages, `stage[v]`, and on
 /// devices, `where[v]`; several for a stage whose ops are split among devices. A **forward** pass is what needs nothing
 /// of later stages; of what does, the **backward** pass is what earlier stages need, and that for **weights** the rest.
-/// Names tell gradients on the last stage.
+/// Names tell gradients that need nothing of later stages, as on the last one, and the parts of those of a division or
+/// a product that follow from the forward pass alone: these are not made before they are wanted.
 ///
 /// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time), by themselves and
 /// returns a `pass_run`. A pass takes the memory of what it makes
