@@ -101,6 +101,18 @@ public:
   const tool::input& in() const { return in_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
+  /// The time in which a gradient of so many bytes is added to another one.
+  double seconds_of_sum(byte_count bytes, device_id d) const {
+    workload_builder b;
+    const op_id term = b.add_op({.bytes = bytes}), before = b.add_op({.bytes = bytes});
+    const op_id sum = b.add_op({.work = static_cast<double>(bytes) / element_bytes(o_, in_.model),
+                                .bytes = bytes,
+                                .type = "Add"});
+    b.add_edge(before, sum);
+    b.add_edge(term, sum);
+    return estimate_.compute_time(std::move(b).build(), sum, target_.devices, d);
+  }
+
   /// In so many stages on these devices, the first replica's; `ranks` for each stage, `turns` stages for each device.
   staged_model staged(const pipeline_shape& shape, const std::vector<device_id>& devices) const {
     const auto& w = in_.model.ops;
@@ -317,7 +329,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
                                  [&](byte_count bytes, device_id from, device_id to) {
                                    return target.devices.latency(from, to) +
                                           static_cast<double>(bytes) / target.devices.bandwidth(from, to);
-                                 });
+                                 },
+                                 [&](byte_count bytes, device_id d) { return model.seconds_of_sum(bytes, d); });
   if (parallel::pipeline_bound(p, parallel::pipeline_objective::makespan) >= faster_than) {
     return nullptr;
   }

@@ -84,6 +84,9 @@ TEST_CASE("make_staged_step: passes take the time and memory of the ops that are
                                          std::vector<byte_count>(e.stages, byte_count{1} << 40),
                                          [&](byte_count bytes, device_id, device_id) {
                                            return 1e-6 + static_cast<double>(bytes) / 1e11;
+                                         },
+                                         [&](byte_count bytes, device_id d) {
+                                           return static_cast<double>(bytes) / 4 / machine.speed(d);
                                          });
     const auto found = parallel::find_pipeline_order(p, {.budget = {.moves = 2000}});
     REQUIRE(found.found);
@@ -147,6 +150,22 @@ TEST_CASE("make_staged_step: gradients are in no forward pass, whatever they are
     CHECK(passes[3] == weights);
     CHECK(passes[4] == backward);
     CHECK(passes[5] == weights);
+  }
+}
+
+TEST_CASE("pipeline_of: a pass takes the time in which what it makes is added up, but for the first micro-batch") {
+  const auto m = make_two_layers("");
+  const auto staged = parallel::make_staged_step(
+    m.step, m.repeated, m.stage, {0, 0, 1, 0, 1, 0, 0}, [](const workload&, const placement&, const std::vector<op_id>&) {
+      return parallel::pass_run{{10, 20}, {8, 8}};
+    });
+  for (const std::uint32_t count : {1u, 4u}) {
+    const auto p = parallel::pipeline_of(
+      staged, count, {0, 1}, {1000, 1000}, [](byte_count, device_id, device_id) { return 0.0; },
+      [](byte_count bytes, device_id) { return static_cast<double>(bytes); });
+    CHECK(p.stages[0][parallel::pass::forward].seconds == 10);
+    CHECK(p.stages[0][parallel::pass::weights].seconds == 10 + 8.0 * (count - 1) / count);
+    CHECK(p.stages[1][parallel::pass::backward].seconds == 20);
   }
 }
 

@@ -286,13 +286,14 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
 
 /// The pipeline of such a step, for the search for an order. `transfer(bytes, from, to)` gives seconds, and `capacity`
 /// the bytes of each device of the platform, of which what is there once is taken off; of devices that share a stage
-/// the one with least room counts. Device d of the pipeline has the stages for which `device_of[stage]` is d. What
+/// the one with least room counts. `sum(bytes, device)` gives the seconds in which a micro-batch's gradient is added to
+/// those before it; they are part of the pass that makes it. Device d of the pipeline has the stages for which `device_of[stage]` is d. What
 /// waits to be sent or was received early is not counted, nor what only leads past a stage.
 /// Complexity: O(n log n + m).
-template <class Transfer>
+template <class Transfer, class Sum>
 pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
                              const std::vector<std::uint32_t>& device_of, const std::vector<byte_count>& capacity,
-                             Transfer transfer) {
+                             Transfer transfer, Sum sum) {
   const auto& w = s.graph;
   pipeline_problem p{.stages = std::vector<pipeline_stage>(s.num_stages),
                      .capacity = {},
@@ -313,8 +314,15 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
       is_late[v] = is_late[v] || (!s.repeated[v] && (is_late[w.producer(t)] || s.repeated[w.producer(t)]));
     }
     if (s.repeated[v]) {
+      double sums = 0; // of the first micro-batch there are none
+      for (const tensor_id t : w.outputs(v)) {
+        const auto& readers = w.consumers(t);
+        if (w.bytes(t) > 0 && std::any_of(readers.begin(), readers.end(), [&](op_id c) { return !s.repeated[c]; })) {
+          sums += sum(w.bytes(t), s.where[v]) * (micro_batches - 1) / micro_batches;
+        }
+      }
       auto& c = p.stages[s.stage[v]][s.pass[v]];
-      c.seconds = std::max(c.seconds, s.seconds[v]);
+      c.seconds = std::max(c.seconds, s.seconds[v] + sums);
     }
     for (const tensor_id t : w.outputs(v)) {
       std::map<device_id, std::map<std::uint32_t, std::pair<parallel::pass, parallel::pass>>> there; // by stage
