@@ -169,4 +169,27 @@ TEST_CASE("pipeline_of: a pass takes the time in which what it makes is added up
   }
 }
 
+TEST_CASE("pipeline_of: a device that holds little of a stage needs little memory") {
+  workload_builder b; // a host reads what an accelerator works on
+  const op_id read = b.add_op({.bytes = 10, .name = "read"});
+  const op_id work = b.add_op({.bytes = 1000, .name = "work"});
+  const op_id next = b.add_op({.bytes = 1, .name = "next"});
+  b.add_edge(read, work);
+  b.add_edge(work, next);
+  const auto staged = parallel::make_staged_step(
+    std::move(b).build(), {true, true, true}, {0, 0, 1}, {0, 1, 2},
+    [](const workload&, const placement&, const std::vector<op_id>&) {
+      return parallel::pass_run{{1, 1, 1}, {10, 1000, 1}};
+    });
+  const auto room = [&](byte_count host) {
+    return parallel::pipeline_of(
+             staged, 4, {0, 1}, {host, 5000, 5000}, [](byte_count, device_id, device_id) { return 0.0; },
+             [](byte_count, device_id) { return 0.0; })
+      .capacity[0];
+  };
+  CHECK(room(100) == 5000);
+  CHECK(room(20) == 2000); // two micro-batches
+  CHECK(room(5) < 1000);
+}
+
 } // namespace staged_step_test

@@ -286,7 +286,7 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
 
 /// The pipeline of such a step, for the search for an order. `transfer(bytes, from, to)` gives seconds, and `capacity`
 /// the bytes of each device of the platform, of which what is there once is taken off; of devices that share a stage
-/// the one with least room counts. `sum(bytes, device)` gives the seconds in which a micro-batch's gradient is added to
+/// the one counts that has room for the fewest micro-batches. `sum(bytes, device)` gives the seconds in which a micro-batch's gradient is added to
 /// those before it; they are part of the pass that makes it. Device d of the pipeline has the stages for which `device_of[stage]` is d. What
 /// waits to be sent or was received early is not counted, nor what only leads past a stage.
 /// Complexity: O(n log n + m).
@@ -365,24 +365,35 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
     auto& c = p.stages[s.stage[key.first]][s.pass[key.first]];
     c.send_seconds = std::max(c.send_seconds, seconds);
   }
-  std::vector<byte_count> most(s.num_stages, 0);
-  p.capacity.assign(devices, std::numeric_limits<byte_count>::max());
-  for (const auto& [key, share] : shares) {
-    const auto [stage, d] = key;
+  const auto peak_of = [](const pipeline_stage& share) {
     byte_count held = 0, peak = 0;
     for (const auto& c : share.cost) {
       peak = std::max(peak, held + c.taken);
       held += c.taken - c.freed;
     }
-    auto& room = p.capacity[device_of[stage]];
-    room = std::min(room, capacity[d] - std::min(capacity[d], once[d]));
-    if (peak > most[stage]) {
-      most[stage] = peak;
+    return peak;
+  };
+  std::vector<byte_count> most(s.num_stages, 0);
+  for (const auto& [key, share] : shares) {
+    if (const byte_count peak = peak_of(share); peak > most[key.first]) {
+      most[key.first] = peak;
       for (std::size_t x = 0; x < num_passes; ++x) {
-        p.stages[stage].cost[x].taken = share.cost[x].taken;
-        p.stages[stage].cost[x].freed = share.cost[x].freed;
+        p.stages[key.first].cost[x].taken = share.cost[x].taken;
+        p.stages[key.first].cost[x].freed = share.cost[x].freed;
       }
     }
+  }
+  constexpr auto unlimited = std::numeric_limits<byte_count>::max();
+  p.capacity.assign(devices, unlimited);
+  for (const auto& [key, share] : shares) { // as if each held as much as the one that holds most
+    const auto [stage, d] = key;
+    const byte_count peak = peak_of(share), left = capacity[d] - std::min(capacity[d], once[d]);
+    const double scaled = peak == 0 ? 0 : static_cast<double>(left) / static_cast<double>(peak) *
+                                            static_cast<double>(most[stage]);
+    const byte_count room = peak == most[stage]                                    ? left
+                            : peak == 0 || scaled >= static_cast<double>(unlimited) ? unlimited
+                                                                                   : static_cast<byte_count>(scaled);
+    p.capacity[device_of[stage]] = std::min(p.capacity[device_of[stage]], room);
   }
   return p;
 }
