@@ -325,6 +325,21 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   for (const device_id d : ids(target.devices.num_devices())) {
     capacity.push_back(target.devices.memory_capacity(d));
   }
+  if (shard_updates) { // each replica has a part of what only updates read
+    const auto& w = staged.graph;
+    for (const op_id v : ids(w.num_ops())) {
+      bool is_shared = !staged.repeated[v];
+      bool is_read = is_update(w.type(v));
+      for (const tensor_id t : w.outputs(v)) {
+        for (const op_id c : w.consumers(t)) {
+          is_shared = is_shared && (is_update(w.type(v)) || is_update(w.type(c)));
+          is_read = true;
+        }
+      }
+      const byte_count kept = w.resident_bytes(v) / shape.replicas;
+      capacity[staged.where[v]] += is_shared && is_read ? w.resident_bytes(v) - kept : 0;
+    }
+  }
   auto p = parallel::pipeline_of(staged, static_cast<std::uint32_t>(shape.micro_batches), device_of, capacity,
                                  [&](byte_count bytes, device_id from, device_id to) {
                                    return target.devices.latency(from, to) +
@@ -535,6 +550,9 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
           break;
         }
       }
+    } catch (const cycle_error&) {
+      why_not = fmt::format("{} stages of layers would wait for each other in a circle, as ops of several layers are "
+                            "kept on one device: try another number of stages", s.stages * s.turns);
     } catch (const error& e) { // such as a model with fewer layers than stages
       why_not = e.what();
     }

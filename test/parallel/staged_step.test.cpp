@@ -192,4 +192,24 @@ TEST_CASE("pipeline_of: a device that holds little of a stage needs little memor
   CHECK(room(5) < 1000);
 }
 
+TEST_CASE("pipeline_of: what is read before the first micro-batch takes no memory of theirs") {
+  workload_builder b;
+  const op_id variable = b.add_op({.bytes = 100, .resident_bytes = 100, .name = "variable"});
+  const op_id read = b.add_op({.bytes = 100, .name = "read"});
+  const op_id work = b.add_op({.bytes = 10, .name = "work"});
+  const op_id update = b.add_op({.bytes = 0, .name = "update", .type = "ApplyGradientDescent"});
+  b.add_edge(variable, read);
+  b.add_edge(read, work);
+  b.add_edge(work, update);
+  const auto staged = parallel::make_staged_step(std::move(b).build(), {false, false, true, false}, {0, 0, 0, 0},
+                                                 {0, 0, 0, 0},
+                                                 [](const workload&, const placement&, const std::vector<op_id>&) {
+                                                   return parallel::pass_run{{1}, {10}};
+                                                 });
+  const auto p = parallel::pipeline_of(
+    staged, 2, {0}, {1000}, [](byte_count, device_id, device_id) { return 0.0; },
+    [](byte_count, device_id) { return 0.0; });
+  CHECK(p.capacity[0] == 1000 - 100 - 100 - 10); // the variable, what was read of it, and the sum of micro-batches
+}
+
 } // namespace staged_step_test

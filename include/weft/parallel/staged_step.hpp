@@ -308,11 +308,14 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
   std::map<std::pair<std::uint32_t, device_id>, pipeline_stage> shares; // of a stage
   std::map<std::pair<op_id, device_id>, double> sends;           // seconds
   std::vector<bool> is_late(w.num_ops(), false);                 // waits for micro-batches
-  for (const op_id v : graph::topological_order(w)) {
-    once[s.where[v]] += w.resident_bytes(v);
+  const auto order = graph::topological_order(w);
+  for (const op_id v : order) {
     for (const tensor_id t : w.inputs(v)) {
       is_late[v] = is_late[v] || (!s.repeated[v] && (is_late[w.producer(t)] || s.repeated[w.producer(t)]));
     }
+  }
+  for (const op_id v : order) {
+    once[s.where[v]] += w.resident_bytes(v);
     if (s.repeated[v]) {
       double sums = 0; // of the first micro-batch there are none
       for (const tensor_id t : w.outputs(v)) {
@@ -326,8 +329,9 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
     }
     for (const tensor_id t : w.outputs(v)) {
       std::map<device_id, std::map<std::uint32_t, std::pair<parallel::pass, parallel::pass>>> there; // by stage
-      bool is_added_up = false;
+      bool is_added_up = false, lasts = false; // while micro-batches are worked on
       for (const op_id c : w.consumers(t)) {
+        lasts = lasts || s.repeated[c] || is_late[c];
         if (!s.repeated[c]) {
           is_added_up = true;
           continue;
@@ -340,7 +344,7 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
         for (const auto& [d, use] : there) {
           once[d] += is_late[v] || d == s.where[v] ? 0 : w.bytes(t);
         }
-        once[s.where[v]] += is_late[v] ? 0 : w.bytes(t);
+        once[s.where[v]] += is_late[v] || !lasts ? 0 : w.bytes(t);
         continue;
       }
       once[s.where[v]] += is_added_up ? w.bytes(t) : 0;
