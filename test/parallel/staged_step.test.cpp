@@ -119,8 +119,8 @@ struct two_layers {
 two_layers make_two_layers(const std::string& prefix) {
   workload_builder b;
   two_layers made;
-  const auto add = [&](const char* name, std::uint32_t stage, bool repeated, std::vector<op_id> inputs, double work = 1) {
-    const op_id v = b.add_op({.work = work, .bytes = 8, .name = prefix + name, .type = "Mul"});
+  const auto add = [&](const char* name, std::uint32_t stage, bool repeated, const std::vector<op_id>& inputs) {
+    const op_id v = b.add_op({.work = 1, .bytes = 8, .name = prefix + name, .type = "Mul"});
     for (const op_id u : inputs) {
       b.add_edge(u, v);
     }
@@ -156,7 +156,8 @@ TEST_CASE("make_staged_step: gradients are in no forward pass, whatever they are
 TEST_CASE("pipeline_of: a pass takes the time in which what it makes is added up, but for the first micro-batch") {
   const auto m = make_two_layers("");
   const auto staged = parallel::make_staged_step(
-    m.step, m.repeated, m.stage, {0, 0, 1, 0, 1, 0, 0}, [](const workload&, const placement&, const std::vector<op_id>&) {
+    m.step, m.repeated, m.stage, {0, 0, 1, 0, 1, 0, 0},
+    [](const workload&, const placement&, const std::vector<op_id>&) {
       return parallel::pass_run{{10, 20}, {8, 8}};
     });
   for (const std::uint32_t count : {1u, 4u}) {

@@ -286,9 +286,10 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
 
 /// The pipeline of such a step, for the search for an order. `transfer(bytes, from, to)` gives seconds, and `capacity`
 /// the bytes of each device of the platform, of which what is there once is taken off; of devices that share a stage
-/// the one counts that has room for the fewest micro-batches. `sum(bytes, device)` gives the seconds in which a micro-batch's gradient is added to
-/// those before it; they are part of the pass that makes it. Device d of the pipeline has the stages for which `device_of[stage]` is d. What
-/// waits to be sent or was received early is not counted, nor what only leads past a stage.
+/// the one counts that has room for the fewest micro-batches. `sum(bytes, device)` gives the seconds in which a
+/// micro-batch's gradient is added to those before it; they are part of the pass that makes it. Device d of the
+/// pipeline has the stages for which `device_of[stage]` is d. What waits to be sent or was received early is not
+/// counted, nor what only leads past a stage.
 /// Complexity: O(n log n + m).
 template <class Transfer, class Sum>
 pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
