@@ -187,7 +187,8 @@ void take_pipeline(const std::string& text, options& o) {
                         : name == "tensor" ? &o.pipeline.ranks
                         : name == "turns"  ? &o.pipeline.turns
                                            : nullptr;
-    if ((!count && name != "micro-batches") || equals == part.size() || (count && *count != 0)) {
+    if ((!count && name != "micro-batches") || equals == part.size() ||
+        (count ? *count : o.pipeline.micro_batches) != 0) {
       throw weft::error(fmt::format("--parallel {}: write pipeline=K for K stages, and after that data=N, tensor=T, "
                                     "micro-batches=M, turns=V, whole or sharded, for N replicas with T devices per "
                                     "stage each, M micro-batches, V stages on each device, and how replicas update",
@@ -199,6 +200,10 @@ void take_pipeline(const std::string& text, options& o) {
       throw weft::error(fmt::format("--parallel {}: give at least 1", weft::io::in_quotes(std::string{part})));
     }
     count ? void(*count = number) : void(o.pipeline.micro_batches = number);
+  }
+  if (o.shard_updates && *o.shard_updates && o.pipeline.replicas < 2) {
+    throw weft::error(fmt::format("--parallel {}: replicas share their updates: give data=N for N of them, at least 2, "
+                                  "or leave \",sharded\" out", weft::io::in_quotes(text)));
   }
 }
 

@@ -50,21 +50,6 @@ std::vector<device_id> unlike_devices(const platform<>& p, std::size_t count = 0
   return all;
 }
 
-/// The type of an op that changes a variable in a way of its own; empty if there is none.
-std::string unknown_update(const workload& w) {
-  for (const op_id v : ids(w.num_ops())) {
-    auto type = w.type(v);
-    for (const std::string_view way : {"Resource", "Sparse"}) {
-      type.remove_prefix(type.starts_with(way) ? way.size() : 0);
-    }
-    if (type.starts_with("Assign") || (type.starts_with("Scatter") && type != "ScatterNd" && type != "ScatterND" &&
-                                       type != "ScatterElements" && type != "Scatter")) {
-      return std::string{w.type(v)};
-    }
-  }
-  return {};
-}
-
 double total_work(const workload& w) {
   double sum = 0;
   for (const op_id v : ids(w.num_ops())) {

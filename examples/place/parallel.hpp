@@ -30,6 +30,7 @@ struct parallel_step {
   std::unique_ptr<problem> made = {};
   answer found = {};
   step_sharding how = {};
+  double sent_within = 0;                   ///< bytes that its ops send between devices while they run
 };
 
 /// The ways to run a step that were compared, and the fastest of those on several devices.

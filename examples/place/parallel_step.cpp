@@ -68,6 +68,20 @@ placement replica_on(device_id home, const workload& w, const platform<>& p) {
   return where;
 }
 
+std::string unknown_update(const workload& w) {
+  for (const op_id v : ids(w.num_ops())) {
+    auto type = w.type(v);
+    for (const std::string_view way : {"Resource", "Sparse"}) {
+      type.remove_prefix(type.starts_with(way) ? way.size() : 0);
+    }
+    if (type.starts_with("Assign") || (type.starts_with("Scatter") && type != "ScatterNd" && type != "ScatterND" &&
+                                       type != "ScatterElements" && type != "Scatter")) {
+      return std::string{w.type(v)};
+    }
+  }
+  return {};
+}
+
 static double bytes_sent(const problem& p, const trace& run) {
   double bytes = 0;
   for (const auto& x : run.transfers) {
@@ -145,6 +159,7 @@ void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, con
                parallel_answer& all) {
   all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
   all.ways.back().remark = step->about;
+  all.ways.back().bytes_sent += step->sent_within;
   if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
     all.best = std::move(step);
   }

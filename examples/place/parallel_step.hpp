@@ -23,6 +23,9 @@ std::vector<weft::placement> replicas_on(const std::vector<weft::device_id>& dev
 /// Their names, as short as can be.
 std::string range_of(const weft::platform<>& p, const std::vector<weft::device_id>& devices);
 
+/// The type of an op that changes a variable in a way of its own; empty if there is none.
+std::string unknown_update(const weft::workload& w);
+
 /// Bytes of a number in a gradient.
 double element_bytes(const options& o, const weft::model& m);
 

@@ -9,6 +9,7 @@
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/find_pipeline_order.hpp"
+#include "weft/parallel/gradients.hpp"
 #include "weft/parallel/pipeline_stages.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/staged_step.hpp"
@@ -17,6 +18,7 @@
 #include "weft/platform/links.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
+#include "weft/workload/builder.hpp"
 
 #include <fmt/format.h>
 
@@ -99,15 +101,31 @@ public:
     if (!parallel::have_same_ops(in_.model.ops, other.model.ops)) {
       throw error("its ops depend on the batch");
     }
+    if (const auto type = unknown_update(in_.model.ops); !type.empty() && parallel::gradients(in_.model.ops).empty()) {
+      throw error(fmt::format("it changes its variables by ops of type {}, of which nobody knows what is a gradient",
+                              type));
+    }
     repeated_ = parallel::repeated_ops(in_.model.ops, other.model.ops);
     if (std::find(repeated_.begin(), repeated_.end(), true) == repeated_.end()) {
       throw error("nothing in it grows with the batch");
     }
-    costs_.emplace(tool::make_costs(o.modelling, in_, target, estimate_, notes_));
+    tool::make_costs(o.modelling, in_, target, estimate_, notes_); // for its notes
   }
 
   const tool::input& in() const { return in_; }
   const std::vector<std::string>& notes() const { return notes_; }
+
+  /// The time in which a gradient of so many bytes is added to another one.
+  double seconds_of_sum(byte_count bytes, device_id d) const {
+    workload_builder b;
+    const op_id term = b.add_op({.bytes = bytes}), before = b.add_op({.bytes = bytes});
+    const op_id sum = b.add_op({.work = static_cast<double>(bytes) / element_bytes(o_, in_.model),
+                                .bytes = bytes,
+                                .type = "Add"});
+    b.add_edge(before, sum);
+    b.add_edge(term, sum);
+    return estimate_.compute_time(std::move(b).build(), sum, target_.devices, d);
+  }
 
   /// In so many stages on these devices, the first replica's; `ranks` for each stage, `turns` stages for each device.
   staged_model staged(const pipeline_shape& shape, const std::vector<device_id>& devices) const {
@@ -119,10 +137,11 @@ public:
     // As if each stage had a device of its own, on which everything may run.
     const auto& like = target_.devices.devices()[devices.front()];
     const platform line{std::vector<device>(stages, like), uniform_links{}};
-    const auto anywhere = w.with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
+    const auto anywhere = where_sums_are_free(w);
+    const auto on_first = replica_on(devices.front(), w, target_.devices);
     known_times times{estimate_};
     for (const op_id v : ids(w.num_ops())) {
-      times.seconds.push_back(costs_->compute_time(w, v, target_.devices, device_for(v, devices.front())));
+      times.seconds.push_back(estimate_.compute_time(w, v, target_.devices, on_first[v]));
     }
     std::vector<device_id> all(stages);
     std::iota(all.begin(), all.end(), 0);
@@ -164,7 +183,9 @@ public:
       m.ops = w;
       m.where = std::move(where.front());
       m.repeated = repeated_;
-      m.seconds = std::move(times.seconds);
+      for (const op_id v : ids(w.num_ops())) {
+        m.seconds.push_back(estimate_.compute_time(w, v, target_.devices, m.where[v]));
+      }
       return m;
     }
     split(shape, devices, where, m);
@@ -172,17 +193,29 @@ public:
   }
 
 private:
-  device_id device_for(op_id v, device_id home) const {
-    const auto& w = in_.model.ops;
-    if (w.kinds(v).contains(target_.devices.kind(home))) {
-      return home;
-    }
-    for (const device_id d : ids(target_.devices.num_devices())) {
-      if (w.kinds(v).contains(target_.devices.kind(d))) {
-        return d;
+  /// The same ops anywhere. Sums of gradients may be in other stages than the terms that they are colocated with, as
+  /// TensorFlow has them: the first stage of all terms, to which else all gradients of later stages would follow.
+  static workload where_sums_are_free(const workload& w) {
+    workload_builder b;
+    std::vector<op_id> first(w.num_groups(), none);
+    for (const op_id v : ids(w.num_ops())) {
+      b.add_op({.work = w.work(v), .resident_bytes = w.resident_bytes(v), .name = std::string{w.name(v)},
+                .type = std::string{w.type(v)}});
+      for (const tensor_id t : w.outputs(v)) {
+        b.add_output(v, w.bytes(t));
+      }
+      const bool is_free = parallel::is_sum(w.type(v)) && partition::op_name{w.name(v)}.is_gradient;
+      if (const auto g = w.group(v); g != none && !is_free) {
+        first[g] == none ? void(first[g] = v) : b.colocate(first[g], v);
       }
     }
-    return home;
+    for (const tensor_id t : ids(w.num_tensors())) {
+      const op_id v = w.producer(t);
+      for (const op_id c : w.consumers(t)) {
+        b.add_edge(v, c, static_cast<std::uint32_t>(t - *w.outputs(v).begin()));
+      }
+    }
+    return std::move(b).build();
   }
 
   /// Splits each op among the devices of its stage.
@@ -257,7 +290,6 @@ private:
   std::vector<std::string> notes_;
   std::vector<bool> repeated_;
   mutable std::map<std::uint32_t, parallel::chosen_splits> chosen_ = {}; // by ranks
-  std::optional<tool::costs> costs_;
 };
 
 /// Ops of a pass as they run by themselves.
@@ -351,11 +383,27 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   for (const device_id d : ids(target.devices.num_devices())) {
     capacity.push_back(target.devices.memory_capacity(d));
   }
+  if (shard_updates) { // each replica has a part of what only updates read
+    const auto& w = staged.graph;
+    for (const op_id v : ids(w.num_ops())) {
+      bool is_shared = !staged.repeated[v];
+      bool is_read = is_update(w.type(v));
+      for (const tensor_id t : w.outputs(v)) {
+        for (const op_id c : w.consumers(t)) {
+          is_shared = is_shared && (is_update(w.type(v)) || is_update(w.type(c)));
+          is_read = true;
+        }
+      }
+      const byte_count kept = w.resident_bytes(v) / shape.replicas;
+      capacity[staged.where[v]] += is_shared && is_read ? w.resident_bytes(v) - kept : 0;
+    }
+  }
   auto p = parallel::pipeline_of(staged, static_cast<std::uint32_t>(shape.micro_batches), device_of, capacity,
                                  [&](byte_count bytes, device_id from, device_id to) {
                                    return target.devices.latency(from, to) +
                                           static_cast<double>(bytes) / target.devices.bandwidth(from, to);
-                                 });
+                                 },
+                                 [&](byte_count bytes, device_id d) { return model.seconds_of_sum(bytes, d); });
   if (parallel::pipeline_bound(p, parallel::pipeline_objective::makespan) >= faster_than) {
     return nullptr;
   }
@@ -423,9 +471,10 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     known_times times{estimate};
     for (const op_id v : ids(graph.num_ops())) {
       const auto from = origin[v];
-      times.seconds.push_back(from != none && staged.repeated[from] ? staged.seconds[from]
-                              : from != none ? m.seconds[staged.origin[from]]
-                                             : estimate.compute_time(graph, v, target.devices, where[v]));
+      times.seconds.push_back(from != none && staged.repeated[from]
+                                ? staged.seconds[from]
+                                : estimate.compute_time(graph, v, target.devices, where[v]));
+      step->sent_within += from != none ? staged.sent_within[from] : 0;
     }
     step->made = std::make_unique<problem>(graph, target.devices, tool::costs{times, graph, target.devices});
     auto& a = step->found;
@@ -470,6 +519,7 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
                    const std::vector<device_id>& devices, const cost::efficiency_table& table,
                    const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
   const bool forced = o.parallel == options::parallelism::pipeline;
+  const bool may_split_ops = in.net && in.origin.size() == in.model.ops.num_ops();
   std::vector<pipeline_shape> shapes;
   const auto micro_batches_of = [&](const pipeline_shape& s) { // as many as there can be, and half of them
     std::vector<std::uint64_t> counts;
@@ -490,6 +540,15 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
                      .stages = o.pipeline.stages,
                      .ranks = std::max(1u, o.pipeline.ranks),
                      .turns = std::max(1u, o.pipeline.turns)};
+    if (s.ranks > 1 && !may_split_ops) {
+      all.why_not = "along what ops may be split is known of bundled networks only: leave tensor= out";
+      return;
+    }
+    if (std::uint64_t{s.stages} * s.turns > in.model.ops.num_ops()) {
+      all.why_not = fmt::format("a step of {} ops cannot be cut into {} stages", in.model.ops.num_ops(),
+                                std::uint64_t{s.stages} * s.turns);
+      return;
+    }
     if (s.devices() > devices.size()) {
       all.why_not = fmt::format("there are {} devices that are alike, and not {}", devices.size(), s.devices());
       return;
@@ -517,7 +576,7 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
     const auto n = static_cast<std::uint32_t>(devices.size());
     for (std::uint32_t stages = 1; stages <= n; stages *= 2) { // 1: gradients are added up over micro-batches
       for (std::uint32_t ranks = 1; stages * ranks <= n; ranks *= 2) {
-        if (n % (stages * ranks) != 0 || (ranks > 1 && !in.net)) {
+        if (n % (stages * ranks) != 0 || (ranks > 1 && !may_split_ops)) {
           continue;
         }
         pipeline_shape s{.replicas = n / (stages * ranks), .stages = stages, .ranks = ranks};
@@ -540,6 +599,7 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
     return least;
   };
   std::map<std::uint64_t, micro_batch_model> models; // by examples of a micro-batch
+  std::string why_not;
   for (const auto& s : shapes) {
     on_stage(fmt::format("trying {} with {} micro-batches", s.name(), s.micro_batches));
     const auto examples = in.batch / (s.replicas * s.micro_batches);
@@ -570,12 +630,15 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
           break;
         }
       }
+    } catch (const cycle_error&) {
+      why_not = fmt::format("{} stages of layers would wait for each other in a circle, as ops of several layers are "
+                            "kept together: try another number of stages", s.stages * s.turns);
     } catch (const error& e) { // such as a model with fewer layers than stages
-      if (forced) {
-        all.why_not = e.what();
-        return;
-      }
+      why_not = e.what();
     }
+  }
+  if (forced && found.ways.empty()) {
+    all.why_not = why_not;
   }
   constexpr std::size_t most = 5; // in the table
   sort_ways(found.ways);

@@ -12,6 +12,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
+#include "weft/workload/builder.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -83,6 +84,9 @@ TEST_CASE("make_staged_step: passes take the time and memory of the ops that are
                                          std::vector<byte_count>(e.stages, byte_count{1} << 40),
                                          [&](byte_count bytes, device_id, device_id) {
                                            return 1e-6 + static_cast<double>(bytes) / 1e11;
+                                         },
+                                         [&](byte_count bytes, device_id d) {
+                                           return static_cast<double>(bytes) / 4 / machine.speed(d);
                                          });
     const auto found = parallel::find_pipeline_order(p, {.budget = {.moves = 2000}});
     REQUIRE(found.found);
@@ -142,6 +146,110 @@ TEST_CASE("without_barriers: gradients of weights can wait, and nothing else cha
     CHECK(work_for_weights(free, stage) > 0.35); // about half of a backward pass
     CHECK(work_for_weights(free, stage) < 0.6);
   }
+}
+
+/// Two layers, of which the first one divides: a part of its gradient follows from the forward pass alone.
+struct two_layers {
+  workload step;
+  std::vector<bool> repeated;
+  std::vector<std::uint32_t> stage;
+};
+
+two_layers make_two_layers(const std::string& prefix) {
+  workload_builder b;
+  two_layers made;
+  const auto add = [&](const char* name, std::uint32_t stage, bool repeated, const std::vector<op_id>& inputs) {
+    const op_id v = b.add_op({.work = 1, .bytes = 8, .name = prefix + name, .type = "Mul"});
+    for (const op_id u : inputs) {
+      b.add_edge(u, v);
+    }
+    made.stage.push_back(stage);
+    made.repeated.push_back(repeated);
+    return v;
+  };
+  const op_id parameters = add("a/weights", 0, false, {});
+  const op_id divided = add("a/div", 0, true, {parameters});
+  const op_id loss = add("b/loss", 1, true, {divided});
+  const op_id quotient = add("gradients/a/div_grad/Neg", 0, true, {divided});
+  const op_id of_loss = add("gradients/b/loss_grad/mul", 1, true, {loss, divided});
+  const op_id of_weights = add("gradients/a/div_grad/mul", 0, true, {quotient, of_loss});
+  add("update", 0, false, {parameters, of_weights});
+  made.step = std::move(b).build();
+  return made;
+}
+
+TEST_CASE("make_staged_step: gradients are in no forward pass, whatever they are made of, also as parts of ops") {
+  for (const auto* prefix : {"", "tensor_1/"}) {
+    CAPTURE(prefix);
+    const auto m = make_two_layers(prefix);
+    const auto passes = parallel::detail::passes_of(m.step, m.repeated, m.stage);
+    using enum parallel::pass;
+    CHECK(passes[1] == forward);
+    CHECK(passes[2] == forward);
+    CHECK(passes[3] == weights);
+    CHECK(passes[4] == backward);
+    CHECK(passes[5] == weights);
+  }
+}
+
+TEST_CASE("pipeline_of: a pass takes the time in which what it makes is added up, but for the first micro-batch") {
+  const auto m = make_two_layers("");
+  const auto staged = parallel::make_staged_step(
+    m.step, m.repeated, m.stage, {0, 0, 1, 0, 1, 0, 0},
+    [](const workload&, const placement&, const std::vector<op_id>&) {
+      return parallel::pass_run{{10, 20}, {8, 8}};
+    });
+  for (const std::uint32_t count : {1u, 4u}) {
+    const auto p = parallel::pipeline_of(
+      staged, count, {0, 1}, {1000, 1000}, [](byte_count, device_id, device_id) { return 0.0; },
+      [](byte_count bytes, device_id) { return static_cast<double>(bytes); });
+    CHECK(p.stages[0][parallel::pass::forward].seconds == 10);
+    CHECK(p.stages[0][parallel::pass::weights].seconds == 10 + 8.0 * (count - 1) / count);
+    CHECK(p.stages[1][parallel::pass::backward].seconds == 20);
+  }
+}
+
+TEST_CASE("pipeline_of: a device that holds little of a stage needs little memory") {
+  workload_builder b; // a host reads what an accelerator works on
+  const op_id read = b.add_op({.bytes = 10, .name = "read"});
+  const op_id work = b.add_op({.bytes = 1000, .name = "work"});
+  const op_id next = b.add_op({.bytes = 1, .name = "next"});
+  b.add_edge(read, work);
+  b.add_edge(work, next);
+  const auto staged = parallel::make_staged_step(
+    std::move(b).build(), {true, true, true}, {0, 0, 1}, {0, 1, 2},
+    [](const workload&, const placement&, const std::vector<op_id>&) {
+      return parallel::pass_run{{1, 1, 1}, {10, 1000, 1}};
+    });
+  const auto room = [&](byte_count host) {
+    return parallel::pipeline_of(
+             staged, 4, {0, 1}, {host, 5000, 5000}, [](byte_count, device_id, device_id) { return 0.0; },
+             [](byte_count, device_id) { return 0.0; })
+      .capacity[0];
+  };
+  CHECK(room(100) == 5000);
+  CHECK(room(20) == 2000); // two micro-batches
+  CHECK(room(5) < 1000);
+}
+
+TEST_CASE("pipeline_of: what is read before the first micro-batch takes no memory of theirs") {
+  workload_builder b;
+  const op_id variable = b.add_op({.bytes = 100, .resident_bytes = 100, .name = "variable"});
+  const op_id read = b.add_op({.bytes = 100, .name = "read"});
+  const op_id work = b.add_op({.bytes = 10, .name = "work"});
+  const op_id update = b.add_op({.bytes = 0, .name = "update", .type = "ApplyGradientDescent"});
+  b.add_edge(variable, read);
+  b.add_edge(read, work);
+  b.add_edge(work, update);
+  const auto staged = parallel::make_staged_step(std::move(b).build(), {false, false, true, false}, {0, 0, 0, 0},
+                                                 {0, 0, 0, 0},
+                                                 [](const workload&, const placement&, const std::vector<op_id>&) {
+                                                   return parallel::pass_run{{1}, {10}};
+                                                 });
+  const auto p = parallel::pipeline_of(
+    staged, 2, {0}, {1000}, [](byte_count, device_id, device_id) { return 0.0; },
+    [](byte_count, device_id) { return 0.0; });
+  CHECK(p.capacity[0] == 1000 - 100 - 100 - 10); // the variable, what was read of it, and the sum of micro-batches
 }
 
 } // namespace staged_step_test

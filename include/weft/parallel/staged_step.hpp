@@ -22,6 +22,7 @@
 #include <map>
 #include <queue>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,15 @@ struct pass_run {
 
 namespace detail {
 
+/// The name without the leading `tensor_<rank>/` of a part (`tensor_parallel`).
+inline std::string_view name_in_model(std::string_view name) {
+  const auto slash = name.find('/');
+  constexpr std::string_view rank = "tensor_";
+  const bool is_part = name.starts_with(rank) && slash != name.npos && slash > rank.size() &&
+                       name.substr(0, slash).find_first_not_of("0123456789", rank.size()) == name.npos;
+  return is_part ? name.substr(slash + 1) : name;
+}
+
 /// By op: the pass that an op is in which is done for each micro-batch.
 template <class Workload>
 std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repeated,
@@ -65,7 +75,7 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
       continue;
     }
     last = std::max(last, stage[v]);
-    is_gradient[v] = partition::op_name{step.name(v)}.is_gradient;
+    is_gradient[v] = partition::op_name{name_in_model(step.name(v))}.is_gradient;
     for (const tensor_id t : step.inputs(v)) {
       const op_id u = step.producer(t);
       if (repeated[u]) {
@@ -75,6 +85,7 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
       }
     }
   }
+  std::vector<bool> leads_on(n, false); // to a later stage
   std::vector<pass> found(n, pass::forward);
   for (auto i = order.rbegin(); i != order.rend() && trains; ++i) {
     const op_id v = *i;
@@ -84,9 +95,10 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
     for (const tensor_id t : step.outputs(v)) {
       for (const op_id c : step.consumers(t)) {
         is_awaited[v] = is_awaited[v] || (repeated[c] && (stage[c] < stage[v] || is_awaited[c]));
+        leads_on[v] = leads_on[v] || (repeated[c] && (stage[c] > stage[v] || leads_on[c]));
       }
     }
-    if (returned[v] || (stage[v] == last && is_gradient[v])) {
+    if (returned[v] || (is_gradient[v] && (stage[v] == last || !leads_on[v]))) {
       found[v] = is_awaited[v] ? pass::backward : pass::weights;
     }
   }
@@ -131,7 +143,8 @@ workload without_barriers(const Workload& step) {
 /// The passes of a step whose ops that are done for each micro-batch, `repeated`, are on stages, `stage[v]`, and on
 /// devices, `where[v]`; several for a stage whose ops are split among devices. A **forward** pass is what needs nothing
 /// of later stages; of what does, the **backward** pass is what earlier stages need, and that for **weights** the rest.
-/// Names tell gradients on the last stage.
+/// Names tell gradients that need nothing of later stages, as on the last one, and the parts of those of a division or
+/// a product that follow from the forward pass alone: these are not made before they are wanted.
 ///
 /// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time), by themselves and
 /// returns a `pass_run`. A pass takes the memory of what it makes
@@ -306,13 +319,15 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
 
 /// The pipeline of such a step, for the search for an order. `transfer(bytes, from, to)` gives seconds, and `capacity`
 /// the bytes of each device of the platform, of which what is there once is taken off; of devices that share a stage
-/// the one with least room counts. Device d of the pipeline has the stages for which `device_of[stage]` is d. What
-/// waits to be sent or was received early is not counted, nor what only leads past a stage.
+/// the one counts that has room for the fewest micro-batches. `sum(bytes, device)` gives the seconds in which a
+/// micro-batch's gradient is added to those before it; they are part of the pass that makes it. Device d of the
+/// pipeline has the stages for which `device_of[stage]` is d. What waits to be sent or was received early is not
+/// counted, nor what only leads past a stage.
 /// Complexity: O(n log n + m).
-template <class Transfer>
+template <class Transfer, class Sum>
 pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
                              const std::vector<std::uint32_t>& device_of, const std::vector<byte_count>& capacity,
-                             Transfer transfer) {
+                             Transfer transfer, Sum sum) {
   const auto& w = s.graph;
   pipeline_problem p{.stages = std::vector<pipeline_stage>(s.num_stages),
                      .capacity = {},
@@ -327,19 +342,30 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
   std::map<std::pair<std::uint32_t, device_id>, pipeline_stage> shares; // of a stage
   std::map<std::pair<op_id, device_id>, double> sends;           // seconds
   std::vector<bool> is_late(w.num_ops(), false);                 // waits for micro-batches
-  for (const op_id v : graph::topological_order(w)) {
-    once[s.where[v]] += w.resident_bytes(v);
+  const auto order = graph::topological_order(w);
+  for (const op_id v : order) {
     for (const tensor_id t : w.inputs(v)) {
       is_late[v] = is_late[v] || (!s.repeated[v] && (is_late[w.producer(t)] || s.repeated[w.producer(t)]));
     }
+  }
+  for (const op_id v : order) {
+    once[s.where[v]] += w.resident_bytes(v);
     if (s.repeated[v]) {
+      double sums = 0; // of the first micro-batch there are none
+      for (const tensor_id t : w.outputs(v)) {
+        const auto& readers = w.consumers(t);
+        if (w.bytes(t) > 0 && std::any_of(readers.begin(), readers.end(), [&](op_id c) { return !s.repeated[c]; })) {
+          sums += sum(w.bytes(t), s.where[v]) * (micro_batches - 1) / micro_batches;
+        }
+      }
       auto& c = p.stages[s.stage[v]][s.pass[v]];
-      c.seconds = std::max(c.seconds, s.seconds[v]);
+      c.seconds = std::max(c.seconds, s.seconds[v] + sums);
     }
     for (const tensor_id t : w.outputs(v)) {
       std::map<device_id, std::map<std::uint32_t, std::pair<parallel::pass, parallel::pass>>> there; // by stage
-      bool is_added_up = false;
+      bool is_added_up = false, lasts = false; // while micro-batches are worked on
       for (const op_id c : w.consumers(t)) {
+        lasts = lasts || s.repeated[c] || is_late[c];
         if (!s.repeated[c]) {
           is_added_up = true;
           continue;
@@ -352,7 +378,7 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
         for (const auto& [d, use] : there) {
           once[d] += is_late[v] || d == s.where[v] ? 0 : w.bytes(t);
         }
-        once[s.where[v]] += is_late[v] ? 0 : w.bytes(t);
+        once[s.where[v]] += is_late[v] || !lasts ? 0 : w.bytes(t);
         continue;
       }
       once[s.where[v]] += is_added_up ? w.bytes(t) : 0;
@@ -377,24 +403,35 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
     auto& c = p.stages[s.stage[key.first]][s.pass[key.first]];
     c.send_seconds = std::max(c.send_seconds, seconds);
   }
-  std::vector<byte_count> most(s.num_stages, 0);
-  p.capacity.assign(devices, std::numeric_limits<byte_count>::max());
-  for (const auto& [key, share] : shares) {
-    const auto [stage, d] = key;
+  const auto peak_of = [](const pipeline_stage& share) {
     byte_count held = 0, peak = 0;
     for (const auto& c : share.cost) {
       peak = std::max(peak, held + c.taken);
       held += c.taken - c.freed;
     }
-    auto& room = p.capacity[device_of[stage]];
-    room = std::min(room, capacity[d] - std::min(capacity[d], once[d]));
-    if (peak > most[stage]) {
-      most[stage] = peak;
+    return peak;
+  };
+  std::vector<byte_count> most(s.num_stages, 0);
+  for (const auto& [key, share] : shares) {
+    if (const byte_count peak = peak_of(share); peak > most[key.first]) {
+      most[key.first] = peak;
       for (std::size_t x = 0; x < num_passes; ++x) {
-        p.stages[stage].cost[x].taken = share.cost[x].taken;
-        p.stages[stage].cost[x].freed = share.cost[x].freed;
+        p.stages[key.first].cost[x].taken = share.cost[x].taken;
+        p.stages[key.first].cost[x].freed = share.cost[x].freed;
       }
     }
+  }
+  constexpr auto unlimited = std::numeric_limits<byte_count>::max();
+  p.capacity.assign(devices, unlimited);
+  for (const auto& [key, share] : shares) { // as if each held as much as the one that holds most
+    const auto [stage, d] = key;
+    const byte_count peak = peak_of(share), left = capacity[d] - std::min(capacity[d], once[d]);
+    const double scaled = peak == 0 ? 0 : static_cast<double>(left) / static_cast<double>(peak) *
+                                            static_cast<double>(most[stage]);
+    const byte_count room = peak == most[stage]                                    ? left
+                            : peak == 0 || scaled >= static_cast<double>(unlimited) ? unlimited
+                                                                                   : static_cast<byte_count>(scaled);
+    p.capacity[device_of[stage]] = std::min(p.capacity[device_of[stage]], room);
   }
   return p;
 }
