@@ -7,7 +7,7 @@
 #                             others
 #   scripts/test.sh --all     also MPI, benchmarks, packages, strangers' projects, every header by itself, examples and
 #                             tools compiled by clang, long and property tests under these sanitizers, property tests
-#                             of three times as many problems, and what uses threads under the thread sanitizer
+#                             of twice as many problems, and what uses threads under the thread sanitizer
 #
 # WEFT_REFERENCE_DATA in the environment: folder of the published data that some tests compare with (see docs).
 set -euo pipefail

@@ -162,7 +162,7 @@ int run(std::size_t plans) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 3'000);
+    return run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1'500);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;
