@@ -272,7 +272,6 @@
 #include "weft/solve/least_memory.hpp"
 #include "weft/solve/pareto.hpp"
 #include "weft/solve/pipeline.hpp"
-#include "weft/solve/recomputation.hpp"
 #include "weft/solve/registry.hpp"
 #include "weft/solve/replan.hpp"
 #include "weft/solve/result.hpp"

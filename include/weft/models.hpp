@@ -24,3 +24,5 @@
 #include "weft/workload/stored_as.hpp"
 
 #include "weft/partition/pin.hpp"
+
+#include "weft/solve/recomputation.hpp"
