@@ -94,7 +94,7 @@ class micro_batch_model {
 public:
   micro_batch_model(const options& o, const tool::target& target, const tool::input& whole, std::uint64_t examples,
                     const cost::efficiency_table& table)
-      : o_{o}, target_{target}, table_{table}, in_{tool::load_with_batch(o.model, o.modelling, examples)},
+      : o_{o}, target_{target}, in_{tool::load_with_batch(o.model, o.modelling, examples)},
         estimate_{tool::make_estimate(o.modelling, in_, target, table)} {
     in_.name = whole.name;
     const auto other = tool::load_with_batch(o.model, o.modelling, 2 * examples);
@@ -284,7 +284,6 @@ private:
 
   const options& o_;
   const tool::target& target_;
-  const cost::efficiency_table& table_;
   tool::input in_;
   tool::estimate estimate_;
   std::vector<std::string> notes_;
