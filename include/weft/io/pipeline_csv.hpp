@@ -9,7 +9,7 @@
 
 namespace weft::io {
 
-/// What each rank does in turn, a line each, as `torch.distributed.pipelining` loads it with `_load_csv(file,
+/// The passes of each rank in turn, a line each, as `torch.distributed.pipelining` loads them with `_load_csv(file,
 /// format="compute_only")`: `2F5` is the forward pass of stage 2 for micro-batch 5, `2I5` its backward pass for the
 /// input, `2W5` that for the weights, and `2B5` both, where one of them takes no time.
 /// Complexity: O(steps). Source: PyTorch 2.6, torch/distributed/pipelining/schedules.py, `_ComputationType` and

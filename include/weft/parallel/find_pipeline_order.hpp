@@ -18,7 +18,7 @@
 
 namespace weft::parallel {
 
-/// What is to be small.
+/// The time that is to be small.
 enum class pipeline_objective : std::uint8_t {
   makespan, ///< of one step; of those with the least, the one with shorter spans
   span      ///< of the device that is at it for longest: the time from step to step if steps follow each other
@@ -86,7 +86,7 @@ inline double pipeline_bound(const pipeline_problem& p, pipeline_objective objec
 
 namespace detail {
 
-/// How a device chooses what to do next when orders are made as they run.
+/// A rule by which devices choose their next pass when orders are made as they run.
 struct pipeline_rule {
   std::array<pass, num_passes> first = {}; ///< the pass that is preferred, and so on
   double in_flight = 1;  ///< at most so many micro-batches per device from here to the last one

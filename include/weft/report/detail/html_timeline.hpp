@@ -89,7 +89,8 @@ function classesOf(run) {
   const move = list.push({label: "transfers", colour: () => theme.transfer, absent: !run.producer.length}) - 1;
   list.forEach(one => { one.on = true; });
   // Passes of a pipeline bear the numbers of their micro-batches; those of odd ones are paler.
-  const passes = new Set(["ForwardPass", "BackwardPass", "WeightsPass"].filter(type => run.ranked.some(([key]) => key === type)));
+  const types = new Set(run.ranked.map(([key]) => key));
+  const passes = new Set(["ForwardPass", "BackwardPass", "WeightsPass"].filter(type => types.has(type)));
   const micro = Int32Array.from({length: run.start.length}, (_, i) =>
     passes.size && i < run.n && passes.has(run.type(i)) ? +(/(?:^|\/)micro_(\d+)\//.exec(run.name(i))?.[1] ?? -1) : -1);
   return {list, of, send, move, micro};
@@ -187,7 +188,8 @@ function paintRun(pen, run, look, at, onPath, selected) {
           pen.fillStyle = theme.paper;
           pen.fillRect(begin, y, wide, tall);
         }
-        if (end - begin > (look.micro[i] < 0 ? 34 : 10) && tall >= 11 && i < run.n && look.list[kind].on && labels.length < 400)
+        const least = look.micro[i] < 0 ? 34 : 10; // pixels for a label
+        if (end - begin > least && tall >= 11 && i < run.n && look.list[kind].on && labels.length < 400)
           labels.push([i, kind, begin, y + tall / 2, end - begin]);
       }
       flush();
