@@ -48,13 +48,13 @@ public:
   }
 
   const weft::execute::memory& program_memory() const { return *memory_; }
-  /// Whether the step is to bind the op: it is one of its own, and its device is here.
+  /// True if the step is to bind the op: it is one of its own, and its device is here.
   bool binds(weft::op_id v) const { return binds_[v] && memory_->has(device(v)); }
   weft::device_id device(weft::op_id v) const { return memory_->program().device(op_[v]); }
   std::span<std::byte> resident(weft::op_id v) const { return memory_->resident(op_[v]); }
   std::span<const std::span<std::byte>> outputs(weft::op_id v) const { return memory_->of(op_[v]).outputs; }
 
-  /// Where op v of the step reads its tensor t. Precondition: it reads it.
+  /// The bytes of tensor t that op v of the step reads. Precondition: it reads it.
   std::span<const std::byte> input(weft::op_id v, weft::tensor_id t) const {
     const auto inputs = made_->inputs(op_[v]);
     const auto at = std::find_if(inputs.begin(), inputs.end(), [&](auto x) { return tensor_[x] == t; });

@@ -38,7 +38,7 @@ namespace {
 
 using namespace weft;
 
-/// How devices share the work: `replicas` × `stages` × `ranks` of them.
+/// A way in which devices share the work: `replicas` × `stages` × `ranks` of them.
 struct pipeline_shape {
   std::uint32_t replicas = 1; ///< each with a part of the batch
   std::uint32_t stages = 2;   ///< devices, or groups of them, one behind the other
@@ -312,7 +312,7 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   return r;
 }
 
-/// What runtimes read: the layers of each stage, and what each rank does in turn.
+/// Writes what runtimes read: the layers of each stage, and what each rank does in turn.
 void write_exports(const options& o, const tool::input& whole, const staged_model& m, const pipeline_shape& shape,
                    std::uint64_t micro_batch, const parallel::pipeline_problem& p,
                    const parallel::pipeline_order& order, parallel_step& step) {
@@ -348,7 +348,8 @@ void write_exports(const options& o, const tool::input& whole, const staged_mode
   }
 }
 
-/// A step of that shape; null if none that fits was found, and then `why` says what lacked.
+/// A step of that shape. Null if no order of it is faster than `faster_than` seconds; without a problem (`made`) if no
+/// order was found that fits.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
                                          const micro_batch_model& model, const pipeline_shape& shape,
                                          const std::vector<device_id>& devices, bool shard_updates,

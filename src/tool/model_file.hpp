@@ -39,7 +39,7 @@ struct input {
 /// Throws `weft::error` of one line for everything that is wrong.
 input load(const std::string& spec, const model_options& o);
 
-/// How many blocks of layers the names of the model's own ops tell.
+/// The number of blocks of layers that the names of the model's own ops tell.
 std::uint32_t num_blocks(const input& in);
 
 /// The same with another batch than the name of a bundled network or `o` says.

@@ -190,7 +190,7 @@ private:
     return items_[a].device == items_[b].device ||
            std::find(items_[b].after.begin(), items_[b].after.end(), a) != items_[b].after.end();
   }
-  /// Whether the sequence with i at its end is the first of those with the same order on each device.
+  /// True if the sequence with i at its end is the first of those with the same order on each device.
   bool is_normal(std::size_t i) const {
     for (std::size_t k = sequence_.size(); k-- > 0 && !is_before(sequence_[k], i);) {
       if (i < sequence_[k]) {

@@ -39,7 +39,7 @@ solve::best_result planned(const drawn_problem& p, contention_model network, con
            : solve::best(p, simulate::under{schedule::static_order{}, simulate::any_network{network}}, options);
 }
 
-/// How often there is a plan, and what was found.
+/// Counts of problems with a plan, and of what was found.
 struct counts {
   int feasible = 0, missed = 0, infeasible = 0, proven = 0;
 };

@@ -79,7 +79,7 @@ public:
     seen_.clear();
     return can_go_on(0) || gave_up_;
   }
-  /// Whether the last answer was "yes" only since too much would have had to be looked at.
+  /// True if the last answer was "yes" only since too much would have had to be looked at.
   bool gave_up() const { return gave_up_; }
   /// After any other "yes": an order in which the ops can start.
   const std::vector<op_id>& sequence() const { return sequence_; }
@@ -108,7 +108,7 @@ private:
     return bytes;
   }
 
-  /// Whether the rest can start when these ops have.
+  /// True if the rest can start when these ops have.
   bool can_go_on(op_set begun) {
     op_set ready = 0;
     for (op_set left = here_ & ~begun; left != 0; left &= left - 1) {

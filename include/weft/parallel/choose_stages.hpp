@@ -121,9 +121,9 @@ private:
     const std::vector<std::uint32_t>& predecessors(std::uint32_t v) const { return after[v]; }
   };
 
-  /// Whether no plan is faster than the one that was found.
+  /// True if no plan is faster than the one that was found.
   bool is_best() const { return result_.bound >= high_ * (1 - options_.gap); }
-  /// Whether the search is to end: the budget is spent, or the plan is as good as it asks for.
+  /// True if the search is to end: the budget is spent, or the plan is as good as it asks for.
   bool is_enough() const { return is_enough_ || meter_.exhausted(); }
 
   /// Looks for the fastest plan whose stages lie between these downsets.
@@ -181,7 +181,7 @@ private:
     return order;
   }
 
-  /// How many devices so much work takes at least, if no stage takes longer than the limit.
+  /// The number of devices that so much work takes at least, if no stage takes longer than the limit.
   std::uint32_t least_devices(double work, bool is_any, double limit) const {
     const double devices = std::ceil(work / limit * (1 - 1e-12));
     return static_cast<std::uint32_t>(std::clamp(devices, is_any ? 1.0 : 0.0, p_->num_devices + 1.0));
@@ -324,7 +324,7 @@ private:
     return c.fixed + c.per_micro_batch * in_flight <= p_->memory_bytes;
   }
 
-  /// Whether a candidate can run with so many micro-batches in flight within the limits of bytes and seconds.
+  /// True if a candidate can run with so many micro-batches in flight within the limits of bytes and seconds.
   bool can_run(const candidate& c, std::uint32_t in_flight, double seconds) {
     if (fastest_fit(c, in_flight)) {
       return true;

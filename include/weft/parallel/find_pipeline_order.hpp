@@ -232,7 +232,7 @@ private:
     return static_cast<std::size_t>(x.pass) * p_.stages.size() + x.stage;
   }
 
-  /// Whether a device's steps of each micro-batch follow each other, within memory.
+  /// True if a device's steps of each micro-batch follow each other, within memory.
   bool is_legal(std::size_t d, const std::vector<pipeline_step>& steps) {
     for (const auto s : stages_[d]) {
       for (std::size_t x = 0; x < num_passes; ++x) {
@@ -384,8 +384,8 @@ private:
     }
   }
 
-  /// Where a step that is late began at once when its device was free, as of the last run: device and place of these
-  /// steps, all the way from the one that ends last, or ends the longest span, to the first.
+  /// Finds the steps of the longest path of the last run that began when their devices became free: device and place,
+  /// from the one that ends last, or ends the longest span, to the first.
   void trace(const pipeline_order& order, const value& v) {
     std::size_t d = 0;
     const bool by_span = options_.objective == pipeline_objective::span;

@@ -66,7 +66,7 @@ struct pipeline_step {
   friend bool operator==(const pipeline_step&, const pipeline_step&) = default;
 };
 
-/// What each device does, one after the other. Micro-batches are alike, so that each pass of a stage takes them by
+/// The steps of each device, one after the other. Micro-batches are alike, so that each pass of a stage takes them by
 /// their numbers.
 using pipeline_order = std::vector<std::vector<pipeline_step>>;
 
@@ -182,7 +182,7 @@ public:
 
   double free_at(std::size_t device) const { return free_[device]; }
 
-  /// When the next micro-batch of the pass could start, but for its device; negative if that is not known yet.
+  /// The time at which the next micro-batch of the pass could start, but for its device; negative if not known yet.
   double arrives(pass x, std::uint32_t s) const {
     const auto k = done_[index(x, s)];
     if (k >= p_->micro_batches) {

@@ -33,7 +33,7 @@ struct infeasibility {
   byte_count demand = 0;       ///< bytes it needs; of all memory: that all ops need
   byte_count largest_free = 0; ///< the most that was left on an allowed device; of all memory: that there is
 
-  /// Whether a search that came to its end has proven it.
+  /// True if a search that came to its end has proven it.
   constexpr bool is_of_search() const {
     return cause == kind::every_placement_fails || cause == kind::every_plan_fails;
   }

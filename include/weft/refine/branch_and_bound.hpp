@@ -111,7 +111,7 @@ private:
     }
 
     bool found() const { return least_ < infinity; }
-    /// Whether some placement had to be searched for orders.
+    /// True if some placement had to be searched for orders.
     bool tried_orders() const { return tried_orders_; }
     partition::decided result() { return {std::move(best_), closed() ? least_ : low_}; }
 
@@ -301,7 +301,7 @@ private:
       }
     }
 
-    /// Whether the places of all units fill some device beyond what it holds, in any order; such ops are kept from
+    /// True if the places of all units fill some device beyond what it holds, in any order; such ops are kept from
     /// being together on it, and on others that hold no more. Places that do not are asked about once.
     bool forbid_overfull(conflict_search& which, const whole_times& q) {
       std::vector<std::size_t> machine;

@@ -231,7 +231,7 @@ private:
     }
   }
 
-  /// Whether these fit. The best so far is kept.
+  /// True if these fit. The best so far is kept.
   template <class Lacks>
   bool offer(Lacks& lacks, subset chosen) {
     if (num_trials_ == options_.max_trials) {
@@ -343,9 +343,9 @@ inline order_on_one_device order_within(const workload& w, byte_count capacity) 
   return found;
 }
 
-/// What to compute again so that a training step fits, at as little more work as is found. `lacks(step)` says how many
-/// bytes a workload lacks, 0 if it fits: those of `order_within` on one device, or of what a plan of `solve::best` on a
-/// machine lacks (`best_result::shortage`).
+/// The ops to compute again so that a training step fits, at as little more work as is found. `lacks(step)` says how
+/// many bytes a workload lacks, 0 if it fits: those of `order_within` on one device, or of what a plan of `solve::best`
+/// on a machine lacks (`best_result::shortage`).
 /// ```
 /// const auto chosen = solve::least_recomputation(forward, {}, [&](const workload& step) {
 ///   return solve::order_within(step, 16'000'000'000).lacks;

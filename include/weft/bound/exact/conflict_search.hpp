@@ -112,7 +112,7 @@ public:
   literal not_on(std::uint32_t unit, std::size_t machine) const {
     return conflict_learning::negation(facts_.place(unit, machine));
   }
-  /// When all units have places: from now on at least one of these holds.
+  /// Adds conditions, once all units have places: from now on at least one of these holds.
   void forbid(std::span<const literal> clause) {
     rules_.take_back(0);
     possible_ = possible_ && facts_.known.add_clause(clause);
