@@ -15,15 +15,16 @@
 #include "weft/parallel/staged_step.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/partition/layers.hpp"
+#include "weft/partition/op_name.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/detail/copy_ops.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -197,25 +198,11 @@ private:
   /// TensorFlow has them: the first stage of all terms, to which else all gradients of later stages would follow.
   static workload where_sums_are_free(const workload& w) {
     workload_builder b;
-    std::vector<op_id> first(w.num_groups(), none);
-    for (const op_id v : ids(w.num_ops())) {
-      b.add_op({.work = w.work(v), .resident_bytes = w.resident_bytes(v), .name = std::string{w.name(v)},
-                .type = std::string{w.type(v)}});
-      for (const tensor_id t : w.outputs(v)) {
-        b.add_output(v, w.bytes(t));
-      }
-      const bool is_free = parallel::is_sum(w.type(v)) && partition::op_name{w.name(v)}.is_gradient;
-      if (const auto g = w.group(v); g != none && !is_free) {
-        first[g] == none ? void(first[g] = v) : b.colocate(first[g], v);
-      }
-    }
-    for (const tensor_id t : ids(w.num_tensors())) {
-      const op_id v = w.producer(t);
-      for (const op_id c : w.consumers(t)) {
-        b.add_edge(v, c, static_cast<std::uint32_t>(t - *w.outputs(v).begin()));
-      }
-    }
-    return std::move(b).build();
+    weft::detail::copy_ops(
+      b, w, [&](op_id v) { return w.resident_bytes(v); }, [&](tensor_id t) { return w.bytes(t); },
+      weft::detail::keep_all{},
+      [&](op_id v) { return !parallel::is_sum(w.type(v)) || !partition::op_name{w.name(v)}.is_gradient; });
+    return std::move(b).build().with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
   }
 
   /// Splits each op among the devices of its stage.
@@ -226,7 +213,7 @@ private:
     const parallel::split_ops parts{model, shape.ranks};
     const std::vector<device_id> group(devices.begin(), devices.begin() + shape.ranks);
     const parallel::fastest_resharding fastest{target_.devices, group, o_.contention};
-    auto& chosen = chosen_[shape.ranks];
+    auto& chosen = chosen_[{shape.ranks, shape.stages}]; // which has the memory of all stages
     if (chosen.axis.empty()) {
       chosen = parallel::choose_splits(
         model, shape.ranks,
@@ -288,7 +275,7 @@ private:
   tool::estimate estimate_;
   std::vector<std::string> notes_;
   std::vector<bool> repeated_;
-  mutable std::map<std::uint32_t, parallel::chosen_splits> chosen_ = {}; // by ranks
+  mutable std::map<std::pair<std::uint32_t, std::uint32_t>, parallel::chosen_splits> chosen_ = {}; // by ranks, stages
 };
 
 /// Ops of a pass as they run by themselves.
@@ -482,13 +469,13 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     a.plan.placement = std::move(where);
     a.plan.order = parallel::order_by_turns(graph, turns);
     follow_step(o, target, *step);
+    std::vector<double> busy(target.devices.num_devices(), 0);
+    for (const op_id v : ids(graph.num_ops())) {
+      busy[a.plan.placement[v]] += a.run.ops[v].finish - a.run.ops[v].start;
+    }
     double idle = 0;
     for (const auto d : of_replica.front()) {
-      double busy = 0;
-      for (const op_id v : ids(graph.num_ops())) {
-        busy += a.plan.placement[v] == d ? a.run.ops[v].finish - a.run.ops[v].start : 0;
-      }
-      idle += (1 - busy / a.run.makespan) / static_cast<double>(of_replica.front().size());
+      idle += (1 - busy[d] / a.run.makespan) / static_cast<double>(of_replica.front().size());
     }
     write_exports(o, whole, m, shape, model.in().batch, p, found.order, *step);
     step->about = fmt::format("{}{} micro-batches, {:.0f} % idle{}",

@@ -31,16 +31,6 @@ const std::vector<maker> makers{
   [](std::uint64_t b) { return kernels::lstm({.fused = true, .batch = b, .steps = 4, .hidden = 16, .classes = 8}); },
   [](std::uint64_t b) { return kernels::convolutions({.batch = b, .image = 8, .width = 4}); }};
 
-std::vector<double> losses_of_whole(const kernels::training_net& net) {
-  auto step = net.bind();
-  std::vector<double> losses;
-  for (std::size_t i = 0; i < num_steps; ++i) {
-    run_in_order(step);
-    losses.push_back(step.values(net.losses[0])[0]);
-  }
-  return losses;
-}
-
 std::vector<weft::device_id> stages(std::size_t count) {
   const auto all = weft::ids(count);
   return {all.begin(), all.end()};
@@ -74,7 +64,7 @@ TEST_CASE("pipelined_step: stages with micro-batches train as one device does wi
   constexpr std::size_t batch = 8;
   for (const auto make : makers) {
     const auto whole = make(batch);
-    const auto expected = losses_of_whole(whole);
+    const auto expected = losses_of_whole(whole, num_steps);
     CAPTURE(whole.name);
     REQUIRE(expected[0] != expected[2]);
     for (const std::size_t num_stages : {1u, 2u, 3u, 4u}) {

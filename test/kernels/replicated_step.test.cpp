@@ -22,16 +22,6 @@ using namespace test;
 
 constexpr std::size_t num_steps = 3;
 
-std::vector<double> losses_of_whole(const kernels::training_net& net) {
-  auto step = net.bind();
-  std::vector<double> losses;
-  for (std::size_t i = 0; i < num_steps; ++i) {
-    run_in_order(step);
-    losses.push_back(step.values(net.losses[0])[0]);
-  }
-  return losses;
-}
-
 std::vector<double> losses_of_parts(const kernels::training_net& whole, const kernels::training_net& part,
                                     std::size_t batch, const weft::parallel::collective& all_reduce,
                                     weft::byte_count bucket_bytes) {
@@ -69,7 +59,7 @@ TEST_CASE("replicated_step: replicas train as the whole batch does") {
     [](std::uint64_t b) { return kernels::convolutions({.batch = b, .image = 8, .width = 4}); }};
   for (const auto make : makers) {
     const auto whole = make(batch);
-    const auto expected = losses_of_whole(whole);
+    const auto expected = losses_of_whole(whole, num_steps);
     CAPTURE(whole.name);
     REQUIRE(expected[0] != expected[2]);
     for (const std::uint32_t count : {2u, 4u}) {

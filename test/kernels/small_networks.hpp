@@ -6,6 +6,9 @@
 #include "kernels/networks.hpp"
 #include "kernels/sequence_networks.hpp"
 
+#include "trial.hpp"
+
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,17 @@ inline std::vector<kernels::training_net> small_networks() {
   all.push_back(kernels::lstm({.batch = 8, .steps = 6, .hidden = 32, .classes = 16}));
   all.push_back(kernels::lstm({.fused = true, .batch = 8, .steps = 6, .hidden = 32, .classes = 16}));
   return all;
+}
+
+/// The first loss of a network after each of so many steps of training.
+inline std::vector<double> losses_of_whole(const kernels::training_net& net, std::size_t num_steps) {
+  auto step = net.bind();
+  std::vector<double> losses;
+  for (std::size_t i = 0; i < num_steps; ++i) {
+    run_in_order(step);
+    losses.push_back(step.values(net.losses[0])[0]);
+  }
+  return losses;
 }
 
 } // namespace test

@@ -285,7 +285,6 @@ private:
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto devices = p_.num_devices();
     pipeline_order order(devices);
-    std::vector<double> free(devices, 0);
     std::vector<byte_count> held(devices, 0);
     struct in_flight {
       std::uint32_t begun = 0, back = 0, ended = 0; // micro-batches
@@ -301,25 +300,7 @@ private:
                          ? infinity
                          : std::max(1.0, static_cast<double>(room / of_micro_batch_[d]));
     }
-    std::vector<double> end(num_passes * p_.stages.size() * p_.micro_batches, 0);
-    std::fill(count_.begin(), count_.end(), 0);
-    const auto arrival = [&](pass x, std::uint32_t s) {
-      const auto k = count_[index({x, s, 0})];
-      const auto of = [&](pass other, std::uint32_t stage, bool sent) {
-        const auto at = index({other, stage, 0});
-        return count_[at] > k ? end[at * p_.micro_batches + k] + (sent ? p_.stages[stage][other].send_seconds : 0)
-                              : infinity;
-      };
-      if (k == p_.micro_batches) {
-        return infinity;
-      }
-      switch (x) {
-      case pass::forward: return s == 0 ? 0.0 : of(pass::forward, s - 1, true);
-      case pass::weights: return of(pass::backward, s, false);
-      default:
-        return std::max(of(pass::forward, s, false), s + 1 == p_.num_stages() ? 0 : of(pass::backward, s + 1, true));
-      }
-    };
+    runner_.reset();
     const auto may_begin = [&](std::size_t d, pass x, std::uint32_t s) {
       const auto& c = p_.stages[s][x];
       return held[d] + c.taken <= p_.capacity[d] &&
@@ -334,8 +315,9 @@ private:
         for (const auto s : stages_[d]) {
           for (std::size_t i = 0; i < p_.passes_each(); ++i) {
             const auto x = static_cast<pass>(i);
-            if (const double at = arrival(x, s); std::max(at, free[d]) < now && may_begin(d, x, s)) {
-              now = std::max(at, free[d]);
+            const double at = std::max(runner_.arrives(x, s), runner_.free_at(d));
+            if (at < now && may_begin(d, x, s)) {
+              now = at;
               device = d;
             }
           }
@@ -353,7 +335,7 @@ private:
           }
           for (std::size_t i = stages_[device].size(); i-- > 0;) { // those nearer to the end first
             const auto s = x == pass::backward ? stages_[device][stages_[device].size() - 1 - i] : stages_[device][i];
-            const double at = std::max(arrival(x, s), now);
+            const double at = std::max(runner_.arrives(x, s), now);
             if (at <= until && may_begin(device, x, s)) {
               chosen = {x, s, 0};
               begin = at;
@@ -367,9 +349,7 @@ private:
         choose(now + rule.patience * p_.stages[chosen.stage][pass::weights].seconds * 0.999);
       }
       const auto& c = p_.stages[chosen.stage][chosen.pass];
-      const auto at = index(chosen);
-      free[device] = begin + c.seconds;
-      end[at * p_.micro_batches + count_[at]++] = free[device];
+      runner_.do_next(chosen.pass, chosen.stage, begin);
       held[device] += c.taken - c.freed;
       const bool is_first = chosen.stage == stages_[device].front();
       auto& f = flight[device];

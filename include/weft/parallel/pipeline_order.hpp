@@ -147,9 +147,8 @@ public:
   /// its device. Returns whether all ran. `order[d][i]` has a `pass` and a `stage`.
   template <class Order, class OnStart>
   bool run(const Order& order, OnStart on_start) {
-    std::fill(done_.begin(), done_.end(), 0);
+    reset();
     std::fill(next_.begin(), next_.end(), 0);
-    std::fill(free_.begin(), free_.end(), 0.0);
     stack_.clear();
     std::size_t left = 0;
     for (std::uint32_t d = 0; d < order.size(); ++d) {
@@ -164,14 +163,12 @@ public:
       while (next_[d] < order[d].size()) {
         const auto& x = order[d][next_[d]];
         const double arrival = arrives(x.pass, x.stage);
-        if (arrival < 0) {
+        if (arrival == never) {
           break;
         }
         const double start = std::max(arrival, free_[d]);
         on_start(d, next_[d], start, arrival > free_[d]);
-        const auto at = index(x.pass, x.stage);
-        free_[d] = start + p_->stages[x.stage][x.pass].seconds;
-        end_[at * p_->micro_batches + done_[at]++] = free_[d];
+        do_next(x.pass, x.stage, start);
         ++next_[d];
         --left;
         wake(x);
@@ -180,18 +177,34 @@ public:
     return left == 0;
   }
 
+  /// Begins anew, for orders that are made as they run: `arrives` tells what may come next, `do_next` does it.
+  void reset() {
+    std::fill(done_.begin(), done_.end(), 0);
+    std::fill(free_.begin(), free_.end(), 0.0);
+  }
+
+  /// Does the pass for the stage's next micro-batch from `start` on.
+  void do_next(pass x, std::uint32_t s, double start) {
+    const auto at = index(x, s);
+    auto& end = free_[p_->stages[s].device];
+    end = start + p_->stages[s][x].seconds;
+    end_[at * p_->micro_batches + done_[at]++] = end;
+  }
+
   double free_at(std::size_t device) const { return free_[device]; }
 
-  /// The time at which the next micro-batch of the pass could start, but for its device; negative if not known yet.
+  static constexpr double never = std::numeric_limits<double>::infinity();
+
+  /// The time at which the next micro-batch of the pass could start, but for its device; `never` if not known yet.
   double arrives(pass x, std::uint32_t s) const {
     const auto k = done_[index(x, s)];
     if (k >= p_->micro_batches) {
-      return -1;
+      return never;
     }
     const auto of = [&](pass other, std::uint32_t stage, bool sent) {
       const auto at = index(other, stage);
       return done_[at] > k ? end_[at * p_->micro_batches + k] + (sent ? p_->stages[stage][other].send_seconds : 0)
-                           : -1.0;
+                           : never;
     };
     if (x == pass::forward) {
       return s == 0 ? 0 : of(pass::forward, s - 1, true);
@@ -201,7 +214,7 @@ public:
     }
     const double own = of(pass::forward, s, false);
     const double after = s + 1 < p_->num_stages() ? of(pass::backward, s + 1, true) : own;
-    return own < 0 || after < 0 ? -1 : std::max(own, after);
+    return std::max(own, after);
   }
 
 private:

@@ -12,6 +12,7 @@
 #include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/detail/copy_ops.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -113,30 +114,12 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
 template <named_workload Workload>
 workload without_barriers(const Workload& step) {
   workload_builder b;
-  std::vector<op_id> first(step.num_groups(), none);
-  for (const op_id v : ids(step.num_ops())) {
-    b.add_op({.work = step.work(v),
-              .resident_bytes = step.resident_bytes(v),
-              .kinds = step.kinds(v),
-              .name = std::string{step.name(v)},
-              .type = std::string{step.type(v)}});
-    for (const tensor_id t : step.outputs(v)) {
-      b.add_output(v, step.bytes(t));
-    }
-    if (const auto g = step.group(v); g != none) {
-      first[g] == none ? void(first[g] = v) : b.colocate(first[g], v);
-    }
-  }
-  for (const tensor_id t : ids(step.num_tensors())) {
-    const op_id v = step.producer(t);
-    for (const op_id reader : step.consumers(t)) {
-      const bool is_barrier = step.type(reader) == "NoOp" && step.name(reader).ends_with("/group_deps") &&
-                              partition::op_name{step.name(reader)}.is_gradient && step.bytes(t) == 0;
-      if (!is_barrier) {
-        b.add_edge(v, reader, static_cast<std::uint32_t>(t - *step.outputs(v).begin()));
-      }
-    }
-  }
+  weft::detail::copy_ops(
+    b, step, [&](op_id v) { return step.resident_bytes(v); }, [&](tensor_id t) { return step.bytes(t); },
+    [&](tensor_id t, op_id reader) { // but those into barriers
+      return step.bytes(t) > 0 || step.type(reader) != "NoOp" || !step.name(reader).ends_with("/group_deps") ||
+             !partition::op_name{step.name(reader)}.is_gradient;
+    });
   return std::move(b).build();
 }
 
@@ -147,8 +130,8 @@ workload without_barriers(const Workload& step) {
 /// a product that follow from the forward pass alone: these are not made before they are wanted.
 ///
 /// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time), by themselves and
-/// returns a `pass_run`. A pass takes the memory of what it makes
-/// for others, as separate tensors, and what else is alive at its worst moment as a tensor that nobody reads.
+/// returns a `pass_run`. A pass takes the memory of what it makes for others, as separate tensors, and what else is
+/// alive at its worst moment as a tensor that nobody reads.
 ///
 /// Throws `value_error` for vectors of other sizes, and `cycle_error` if passes wait for each other: if the stages are
 /// not in the order of the model. Complexity: O(n log n + m), and the runs.
@@ -313,7 +296,6 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
     }
   }
   s.graph = std::move(b).build();
-  graph::topological_order(s.graph); // throws
   return s;
 }
 

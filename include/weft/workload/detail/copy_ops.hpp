@@ -11,10 +11,20 @@
 
 namespace weft::detail {
 
+/// Everything that a copy may keep, kept.
+struct keep_all {
+  template <class... Args>
+  constexpr bool operator()(const Args&... /*of*/) const {
+    return true;
+  }
+};
+
 /// Adds all ops of w to an empty builder: they keep their ids, tensors, edges, groups and names. `resident(v)` and
-/// `bytes(t)` say what they take. Complexity: O(n + m).
-template <named_workload Workload, class Resident, class Bytes>
-void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, const Bytes& bytes) {
+/// `bytes(t)` say what they take, `keeps_edge(t, reader)` and `keeps_group(v)` which edges and members of groups stay.
+/// Complexity: O(n + m).
+template <named_workload Workload, class Resident, class Bytes, class Edges = keep_all, class Groups = keep_all>
+void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, const Bytes& bytes,
+              const Edges& keeps_edge = {}, const Groups& keeps_group = {}) {
   std::vector<op_id> first(w.num_groups(), none);
   for (const op_id v : ids(w.num_ops())) {
     op o{.work = w.work(v), .resident_bytes = resident(v), .kinds = w.kinds(v),
@@ -26,14 +36,16 @@ void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, 
     for (const tensor_id t : w.outputs(v)) {
       b.add_output(v, bytes(t));
     }
-    if (const auto g = w.group(v); g != none) {
+    if (const auto g = w.group(v); g != none && keeps_group(v)) {
       first[g] == none ? void(first[g] = v) : b.colocate(first[g], v);
     }
   }
   for (const tensor_id t : ids(w.num_tensors())) {
     const op_id v = w.producer(t);
     for (const op_id reader : w.consumers(t)) {
-      b.add_edge(v, reader, t - *w.outputs(v).begin());
+      if (keeps_edge(t, reader)) {
+        b.add_edge(v, reader, t - *w.outputs(v).begin());
+      }
     }
   }
 }
