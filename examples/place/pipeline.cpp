@@ -20,7 +20,7 @@
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/workload/builder.hpp"
-#include "weft/workload/detail/copy_ops.hpp"
+#include "weft/workload/copy_ops.hpp"
 
 #include <fmt/format.h>
 
@@ -198,9 +198,9 @@ private:
   /// TensorFlow has them: the first stage of all terms, to which else all gradients of later stages would follow.
   static workload where_sums_are_free(const workload& w) {
     workload_builder b;
-    weft::detail::copy_ops(
+    copy_ops(
       b, w, [&](op_id v) { return w.resident_bytes(v); }, [&](tensor_id t) { return w.bytes(t); },
-      weft::detail::keep_all{},
+      keep_all{},
       [&](op_id v) { return !parallel::is_sum(w.type(v)) || !partition::op_name{w.name(v)}.is_gradient; });
     return std::move(b).build().with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
   }

@@ -72,6 +72,7 @@
 #include "weft/workload/archetype.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/copy_ops.hpp"
 #include "weft/workload/slots.hpp"
 #include "weft/workload/workload.hpp"
 

@@ -12,7 +12,7 @@
 #include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
-#include "weft/workload/detail/copy_ops.hpp"
+#include "weft/workload/copy_ops.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -114,7 +114,7 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
 template <named_workload Workload>
 workload without_barriers(const Workload& step) {
   workload_builder b;
-  weft::detail::copy_ops(
+  weft::copy_ops(
     b, step, [&](op_id v) { return step.resident_bytes(v); }, [&](tensor_id t) { return step.bytes(t); },
     [&](tensor_id t, op_id reader) { // but those into barriers
       return step.bytes(t) > 0 || step.type(reader) != "NoOp" || !step.name(reader).ends_with("/group_deps") ||

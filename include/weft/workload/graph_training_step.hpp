@@ -4,7 +4,7 @@
 
 #include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
-#include "weft/workload/detail/copy_ops.hpp"
+#include "weft/workload/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 

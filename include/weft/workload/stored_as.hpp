@@ -4,7 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/graph/topological_order.hpp"
-#include "weft/workload/detail/copy_ops.hpp"
+#include "weft/workload/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/workload.hpp"
@@ -148,7 +148,7 @@ workload stored_as(const Workload& w, const storage_format& f) {
                                                 [&](tensor_id t) { return bool{is_weight[w.producer(t)]}; });
   }
   workload_builder b;
-  detail::copy_ops(
+  copy_ops(
     b, w,
     [&](op_id v) {
       const auto bytes = w.resident_bytes(v);
@@ -194,7 +194,7 @@ workload with_kv_cache(const Workload& w, const kv_cache& cache) {
     throw value_error("KV cache", "its size must be positive and below 1e18 bytes");
   }
   workload_builder b;
-  detail::copy_ops(
+  copy_ops(
     b, w,
     [&](op_id v) {
       const bool caches = std::binary_search(layers.begin(), layers.end(), v);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::detail {
+namespace weft {
 
 /// Everything that a copy may keep, kept.
 struct keep_all {
@@ -50,4 +50,4 @@ void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, 
   }
 }
 
-} // namespace weft::detail
+} // namespace weft
