@@ -4,7 +4,8 @@
 // transfers of 5 to 20 % of a pass. Deterministic but for the seconds.
 //
 // pipelines [--moves N] [--count N]
-#include "weft/core/progress.hpp"
+#include "weft/core/budget.hpp"
+#include "weft/core/random.hpp"
 #include "weft/parallel/find_pipeline_order.hpp"
 
 #include <algorithm>

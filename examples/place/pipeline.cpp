@@ -404,7 +404,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     if (!found.found) {
       if (!step) {
         step = std::make_unique<parallel_step>();
-        step->found.why = "does not fit, even with one micro-batch at a time";
+        step->found.why = "no order of its micro-batches was found that fits";
       }
       break;
     }
