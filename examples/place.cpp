@@ -173,8 +173,10 @@ int run(int argc, char** argv) {
       return 1;
     }
   }
+  const auto table = weft::cost::typical_efficiencies(o.launches);
+  place::parallel_answer split;
   if (o.modelling.recompute_least) {
-    place::choose_recomputation(o, target, on_stage);
+    split = place::choose_recomputation(o, target, table, on_stage);
   }
   line.show("reading " + o.model);
   auto in = tool::load(o.model, o.modelling);
@@ -182,7 +184,6 @@ int run(int argc, char** argv) {
   check_outputs(o, in);
 
   line.show("estimating costs");
-  const auto table = weft::cost::typical_efficiencies(o.launches);
   tool::fit_ccr(o.modelling, in, target, table);
   auto notes = in.model.notes;
   const auto model_notes = notes.size();
@@ -199,8 +200,7 @@ int run(int argc, char** argv) {
     notes.push_back(std::move(note));
   }
 
-  place::parallel_answer split;
-  if (o.parallel != options::parallelism::none) {
+  if (o.parallel != options::parallelism::none && split.ways.empty()) {
     split = place::share_work(o, target, in, table, on_stage);
   }
   const bool forced = o.parallel != options::parallelism::none && o.parallel != options::parallelism::automatic;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "options.hpp"
+#include "parallel.hpp"
 #include "tool/platforms.hpp"
 
 #include <cstdint>
@@ -16,9 +17,11 @@ namespace place {
 std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage);
 
-/// Sets what --recompute auto stands for: nothing, attentions, or the first few blocks, as soon as a plan is found as
-/// above; all blocks if none is. Attentions if there are no blocks; nothing without either.
-void choose_recomputation(options& o, const tool::target& target,
-                          const std::function<void(const std::string&)>& on_stage);
+/// Sets what --recompute auto stands for. Ways to share the work are tried with nothing, with attentions and with all
+/// blocks run again, until all of them fit; returns those, and the fastest is what is set. Else, or if none fits, it is
+/// what plans op by op need, as above: nothing, attentions, or the first few blocks, all of them if that is not enough.
+/// Attentions if there are no blocks; nothing without either.
+parallel_answer choose_recomputation(options& o, const tool::target& target, const weft::cost::efficiency_table& table,
+                                     const std::function<void(const std::string&)>& on_stage);
 
 } // namespace place

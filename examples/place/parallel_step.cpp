@@ -91,7 +91,11 @@ static double bytes_sent(const problem& p, const trace& run) {
 }
 
 std::string range_of(const platform<>& p, const std::vector<device_id>& devices) {
-  if (devices.back() - devices.front() + 1 == devices.size()) {
+  const auto is_left_out = [&](device_id d) {
+    return hardware_kind(p, d) != device_kind::cpu && std::find(devices.begin(), devices.end(), d) == devices.end();
+  };
+  const auto between = ids(devices.back() + 1);
+  if (std::none_of(between.begin() + devices.front(), between.end(), is_left_out)) {
     return fmt::format("{} to {}", report::device_name(p, devices.front()), report::device_name(p, devices.back()));
   }
   std::string names;

@@ -3,6 +3,7 @@
 
 #include "parallel_step.hpp"
 
+#include "weft/core/readable.hpp"
 #include "weft/io/pipeline_csv.hpp"
 #include "weft/io/runtime_placement.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
@@ -19,6 +20,7 @@
 #include "weft/platform/links.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
+#include "weft/solve/recomputation.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/copy_ops.hpp"
 
@@ -280,12 +282,17 @@ private:
 
 /// Ops of a pass as they run by themselves.
 parallel::pass_run run_alone(const options& o, const tool::target& target, const workload& ops,
-                             const placement& where, std::vector<double> seconds) {
+                             const placement& where, std::vector<double> seconds, parallel::backward_passes how) {
   known_times times;
   times.seconds = std::move(seconds);
   const problem alone{ops, target.devices, tool::costs{times, ops, target.devices}};
   answer a;
   a.plan.placement = where;
+  if (how == parallel::backward_passes::whole) { // where memory is short
+    for (const op_id v : solve::lazy_order(ops)) {
+      a.plan.order.push_back(step::run(v));
+    }
+  }
   follow(o, alone, a);
   simulate::memory_tracker<problem> memory{alone};
   memory.follow(where, a.run);
@@ -297,6 +304,26 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
     r.bytes_sent += static_cast<double>(ops.bytes(x.tensor));
   }
   return r;
+}
+
+/// What the device lacks most that cannot hold one micro-batch; nothing if all can.
+std::string about_memory(const parallel::pipeline_problem& p, byte_count memory) {
+  std::string text;
+  byte_count most = 0;
+  for (std::uint32_t s = 0; s < p.num_stages(); ++s) {
+    const auto d = p.stages[s].device;
+    byte_count held = 0, peak = 0;
+    for (const auto& c : p.stages[s].cost) {
+      peak = std::max(peak, held + c.taken);
+      held += c.taken - c.freed;
+    }
+    if (peak > p.capacity[d] && peak - p.capacity[d] > most) {
+      most = peak - p.capacity[d];
+      text = fmt::format("; stage {} needs {} for a micro-batch, and parameters and gradients leave {} of {}", s,
+                         readable_bytes(peak), readable_bytes(p.capacity[d]), readable_bytes(memory));
+    }
+  }
+  return text;
 }
 
 /// Writes what runtimes read: the layers of each stage, and what each rank does in turn.
@@ -340,7 +367,8 @@ void write_exports(const options& o, const tool::input& whole, const staged_mode
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
                                          const micro_batch_model& model, const pipeline_shape& shape,
                                          const std::vector<device_id>& devices, bool shard_updates,
-                                         double faster_than, const cost::efficiency_table& table) {
+                                         parallel::backward_passes how, double faster_than,
+                                         const cost::efficiency_table& table) {
   // The replicas of a stage are beside each other: what they send is most.
   std::vector<std::vector<device_id>> of_replica(shape.replicas);
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
@@ -360,8 +388,9 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       for (const op_id v : origin) {
         seconds.push_back(v == none ? 0 : m.seconds[v]);
       }
-      return run_alone(o, target, ops, where, std::move(seconds));
-    });
+      return run_alone(o, target, ops, where, std::move(seconds), how);
+    },
+    how);
   std::vector<std::uint32_t> device_of(staged.num_stages);
   for (std::uint32_t s = 0; s < staged.num_stages; ++s) {
     device_of[s] = s % shape.stages;
@@ -394,6 +423,16 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   if (parallel::pipeline_bound(p, parallel::pipeline_objective::makespan) >= faster_than) {
     return nullptr;
   }
+  std::vector<double> sums(staged.graph.num_ops(), 0); // seconds, but for the first micro-batch
+  for (const op_id v : ids(staged.graph.num_ops())) {
+    for (const tensor_id t : staged.graph.outputs(v)) {
+      const auto& readers = staged.graph.consumers(t);
+      if (staged.repeated[v] && staged.graph.bytes(t) > 0 &&
+          std::any_of(readers.begin(), readers.end(), [&](op_id c) { return !staged.repeated[c]; })) {
+        sums[v] += model.seconds_of_sum(staged.graph.bytes(t), staged.where[v]);
+      }
+    }
+  }
   const auto num_steps = static_cast<double>(p.passes_each() * p.stages.size() * p.micro_batches);
   const bool is_only_one = o.parallel == options::parallelism::pipeline;
   const auto moves = static_cast<std::uint64_t>(std::clamp((is_only_one ? 1e8 : 1e7) / num_steps, 1e3, 1e5));
@@ -404,12 +443,14 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     if (!found.found) {
       if (!step) {
         step = std::make_unique<parallel_step>();
-        step->found.why = "no order of its micro-batches was found that fits";
+        step->found.why = "no order of its micro-batches was found that fits" +
+                          about_memory(p, target.devices.memory_capacity(devices.front()));
       }
       break;
     }
-    const auto passes = parallel::micro_batched(staged.graph, staged.repeated, p.micro_batches, staged.where,
-                                                element_bytes(o, model.in().model));
+    const auto passes =
+      parallel::micro_batched(staged.graph, staged.repeated, p.micro_batches, staged.where,
+                              element_bytes(o, model.in().model), parallel::micro_batch_sums::in_place);
     auto turns = parallel::turns_of(staged, passes, p, found.order);
     const auto last_turn = *std::max_element(turns.begin(), turns.end());
     step = std::make_unique<parallel_step>();
@@ -421,7 +462,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     auto& graph = step->in.model.ops;
     graph = passes.graph;
     auto where = passes.where;
-    std::vector<op_id> origin = passes.origin; // in the staged step
+    std::vector<op_id> origin(graph.num_ops()); // in the micro-batches
+    std::iota(origin.begin(), origin.end(), 0);
     if (shape.replicas > 1) {
       std::vector<placement> replicas;
       for (const auto& mine : of_replica) {
@@ -439,17 +481,16 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       for (const auto& mine : of_replica) {
         firsts.push_back(mine.front());
       }
-      const parallel::data_parallel_options how{.shard_updates = shard_updates,
-                                                .element_bytes = element_bytes(o, model.in().model)};
-      const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, target.devices, firsts, o.contention,
+      const parallel::data_parallel_options reduced{.shard_updates = shard_updates,
+                                                    .element_bytes = element_bytes(o, model.in().model)};
+      const auto all_reduce = parallel::choose_all_reduce(reduced.bucket_bytes, target.devices, firsts, o.contention,
                                                           shard_updates);
-      auto both = parallel::data_parallel(graph, replicas, all_reduce.messages, how);
+      auto both = parallel::data_parallel(graph, replicas, all_reduce.messages, reduced);
       std::vector<std::uint64_t> of_both;
-      origin.clear();
       for (const op_id v : both.origin) {
-        origin.push_back(v == none ? none : passes.origin[v]);
         of_both.push_back(v == none ? last_turn : turns[v]);
       }
+      origin = std::move(both.origin);
       turns = std::move(of_both);
       graph = std::move(both.graph);
       where = std::move(both.where);
@@ -457,11 +498,15 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     const auto estimate = tool::make_estimate(o.modelling, step->in, target, table);
     known_times times{estimate};
     for (const op_id v : ids(graph.num_ops())) {
-      const auto from = origin[v];
-      times.seconds.push_back(from != none && staged.repeated[from]
-                                ? staged.seconds[from]
-                                : estimate.compute_time(graph, v, target.devices, where[v]));
-      step->sent_within += from != none ? staged.sent_within[from] : 0;
+      const bool is_new = origin[v] == none; // what reduces gradients
+      const auto from = is_new ? none : passes.origin[origin[v]];
+      if (from != none && staged.repeated[from]) {
+        times.seconds.push_back(staged.seconds[from] + (passes.replica[origin[v]] > 0 ? sums[from] : 0));
+        step->sent_within += staged.sent_within[from];
+      } else { // what others have added up is there
+        times.seconds.push_back(from == none && !is_new ? 0
+                                                        : estimate.compute_time(graph, v, target.devices, where[v]));
+      }
     }
     step->made = std::make_unique<problem>(graph, target.devices, tool::costs{times, graph, target.devices});
     auto& a = step->found;
@@ -603,7 +648,11 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
         const double too_slow = forced           ? std::numeric_limits<double>::infinity()
                                 : s.stages == 1 ? least_seconds()
                                                 : 1.25 * least_seconds();
-        auto step = make_step(o, target, in, at->second, s, devices, sharded, too_slow, table);
+        using enum parallel::backward_passes;
+        auto step = make_step(o, target, in, at->second, s, devices, sharded, split, too_slow, table);
+        if (step && !step->found.found) {
+          step = make_step(o, target, in, at->second, s, devices, sharded, whole, too_slow, table);
+        }
         if (!step) {
           break;
         }

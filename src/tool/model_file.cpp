@@ -9,7 +9,9 @@
 #include "weft/io/files.hpp"
 #include "weft/io/json_workload.hpp"
 #include "weft/partition/layer_split.hpp"
+#include "weft/partition/op_name.hpp"
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/recomputed.hpp"
 
 #include <fmt/format.h>
 
@@ -142,6 +144,13 @@ std::vector<op_id> recomputed(recomputation what, std::uint32_t num_blocks, cons
   return ops;
 }
 
+void note_recomputed(const model_options& o, std::size_t count, model& m) {
+  const bool some = *o.recompute == recomputation::blocks && o.recomputed_blocks != none;
+  m.notes.push_back(
+    fmt::format("{} ops{} are run again for the backward pass, and their results are not kept until then", count,
+                some ? fmt::format(" of the first {} blocks", o.recomputed_blocks) : ""));
+}
+
 void expand(const model_options& o, input& in) {
   auto& m = in.model;
   if (m.unit != work_unit::flop) {
@@ -167,11 +176,32 @@ void expand(const model_options& o, input& in) {
   m.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates", in.num_own_ops,
                                 m.ops.num_ops() - in.num_own_ops));
   if (o.recompute) {
-    const bool some = *o.recompute == recomputation::blocks && o.recomputed_blocks != none;
-    m.notes.push_back(fmt::format(
-      "{} ops{} are run again for the backward pass, and their results are not kept until then", how.recompute.size(),
-      some ? fmt::format(" of the first {} blocks", o.recomputed_blocks) : ""));
+    note_recomputed(o, how.recompute.size(), m);
   }
+}
+
+/// Makes what the backward pass of a training step reads again.
+void recompute(const model_options& o, input& in) {
+  auto& m = in.model;
+  const auto& w = m.ops;
+  const auto is_gradient = [&](op_id v) { return partition::op_name{w.name(v)}.is_gradient; };
+  const auto all = ids(w.num_ops());
+  if (std::none_of(all.begin(), all.end(), is_gradient)) {
+    throw error("--recompute is for training steps; --train adds the backward pass to a forward model, as in "
+                "zoo:gpt2_small:inference --train adam --recompute blocks");
+  }
+  auto step = recomputed_step(w, recomputed(*o.recompute, o.recomputed_blocks, in), is_gradient);
+  const auto again = step.graph.num_ops() - w.num_ops();
+  for (const op_id v : ids(step.graph.num_ops())) {
+    if (v >= w.num_ops() && !m.seconds.empty()) {
+      m.seconds.push_back(m.seconds[step.origin[v]]);
+    }
+    if (v >= w.num_ops() && in.origin.size() == v) {
+      in.origin.push_back(in.origin[step.origin[v]]);
+    }
+  }
+  m.ops = std::move(step.graph);
+  note_recomputed(o, again, m);
 }
 
 /// The format of numbers, and the cache of keys and values.
@@ -283,12 +313,10 @@ input load(const std::string& spec, const model_options& o) {
   if (o.work) {
     state_unit(*o.work, in);
   }
-  if ((o.recompute || o.recompute_least) && !o.train) {
-    throw error("--recompute goes with --train, which adds the backward pass to a forward model, as in "
-                "zoo:gpt2_small:inference --train adam --recompute blocks");
-  }
   if (o.train) {
     expand(o, in);
+  } else if (o.recompute) {
+    recompute(o, in);
   }
   set_memory(o, in);
   return in;

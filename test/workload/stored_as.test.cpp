@@ -123,6 +123,19 @@ TEST_CASE("published memory: 16 bytes for each parameter with Adam and 16 bits")
   CHECK(count(stored_as(f, {16, 4}), false) == parameters / 2);
 }
 
+TEST_CASE("published memory: the same for a bundled step, where the optimiser's state is in variables") {
+  const auto resident = [](const workload& w) {
+    double sum = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      sum += static_cast<double>(w.resident_bytes(v));
+    }
+    return sum;
+  };
+  const workload single = zoo::gpt2(1, small);
+  const double parameters = resident(single) / 12;
+  CHECK(resident(stored_as(single, {16, 16})) == doctest::Approx((2 + 4 + 8) * parameters).epsilon(1e-6));
+}
+
 TEST_CASE("stored_as: what is not a number of the model keeps its size") {
   workload_builder b;
   const auto fed = b.add_op({.bytes = 100, .name = "tokens", .type = "IteratorGetNext"});

@@ -12,6 +12,7 @@
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/optimizer.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -78,6 +79,13 @@ std::vector<bool> repeated_ops(const Workload& step, const Workload& other) {
   return repeated;
 }
 
+/// The way in which what micro-batches make for ops that are there once is added up.
+enum class micro_batch_sums : std::uint8_t {
+  ops,     ///< by an op for each further micro-batch, with its time, which makes a new tensor
+  in_place ///< into what the first one made, by those that make it, whose times have to include it; an op that takes no
+           ///< time and has no work gives it on after the last
+};
+
 /// A step of `count` micro-batches. Ops that are `repeated` are done for each of them; others, such as parameters,
 /// updates and state, are there once. What a micro-batch makes for ops that are there once, such as its gradients, is
 /// added up where it is made, in the order of micro-batches. Op v runs on `where[v]` in all of them. Ops of micro-batch
@@ -88,7 +96,8 @@ std::vector<bool> repeated_ops(const Workload& step, const Workload& other) {
 /// Source: Huang et al., *GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism*, 2019.
 template <named_workload Workload>
 parallel_workload micro_batched(const Workload& step, const std::vector<bool>& repeated, std::uint32_t count,
-                                const placement& where, double element_bytes = 4) {
+                                const placement& where, double element_bytes = 4,
+                                micro_batch_sums sums = micro_batch_sums::ops) {
   if (count == 0 || where.size() != step.num_ops() || repeated.size() != step.num_ops()) {
     throw value_error("micro_batched", std::to_string(count) + " micro-batches, and a placement of " +
                                          std::to_string(where.size()) + " ops for a step of " +
@@ -104,6 +113,11 @@ parallel_workload micro_batched(const Workload& step, const std::vector<bool>& r
   };
   const auto name_of = [](std::uint32_t k, std::string_view name) {
     return "micro_" + std::to_string(k) + "/" + std::string{name};
+  };
+  const auto is_added_in_place = [&](tensor_id t) { // and nothing else
+    const auto& readers = step.consumers(t);
+    return sums == micro_batch_sums::in_place && repeated[step.producer(t)] && !readers.empty() &&
+           std::none_of(readers.begin(), readers.end(), [&](op_id c) { return bool{repeated[c]}; });
   };
   std::vector<op_id> copies; // by micro-batch and op
   std::vector<op_id> first(step.num_groups(), none);
@@ -121,7 +135,7 @@ parallel_workload micro_batched(const Workload& step, const std::vector<bool>& r
       copies.push_back(copy);
       note(k, v, v);
       for (const tensor_id t : step.outputs(v)) {
-        b.add_output(copy, step.bytes(t));
+        b.add_output(copy, k > 0 && is_added_in_place(t) ? 0 : step.bytes(t));
       }
       if (const auto g = step.group(v); g != none) {
         first[g] == none ? void(first[g] = copy) : b.colocate(first[g], copy);
@@ -149,7 +163,19 @@ parallel_workload micro_batched(const Workload& step, const std::vector<bool>& r
       }
       if (sum.op == none) {
         sum = {copy_of(0, v), output};
-        for (std::uint32_t k = 1; k < count; ++k) {
+        if (is_added_in_place(t) && count > 1) {
+          const op_id last = b.add_op({.bytes = step.bytes(t),
+                                       .kinds = step.kinds(v),
+                                       .name = name_of(count - 1, step.name(v)) + "/accumulated",
+                                       .type = "NoOp"});
+          note(count - 1, v, none);
+          b.add_edge(sum.op, last, output);
+          for (std::uint32_t k = 1; k < count; ++k) {
+            b.add_edge(copy_of(k, v), last, output);
+          }
+          sum = {last, 0};
+        }
+        for (std::uint32_t k = 1; k < count && !is_added_in_place(t); ++k) {
           const op_id add = b.add_op({.work = static_cast<double>(step.bytes(t)) / element_bytes,
                                       .bytes = step.bytes(t),
                                       .kinds = step.kinds(v),

@@ -27,8 +27,8 @@ public:
 
   split_model make() {
     number_.assign(net_.num_ops(), none);
-    for (const op_id v : ids(origin_.size())) {
-      number_[origin_[v]] = v;
+    for (const op_id v : ids(origin_.size())) { // copies, such as of what is made again, come after what they are of
+      number_[origin_[v]] = number_[origin_[v]] == none ? v : number_[origin_[v]];
     }
     find_state();
     split_model m{&w_, std::vector<split_axes>(w_.num_ops()), std::vector<bool>(w_.num_ops(), false),
@@ -52,6 +52,12 @@ public:
 private:
   const nn::op_spec& spec(op_id v) const { return net_[origin_[v]].op; }
   bool is_state(op_id v) const { return !state_dims_[v].empty(); }
+  /// True if t is a value of the network, or a copy of it.
+  template <class Value>
+  bool is(tensor_id t, const Value& value) const {
+    const op_id from = w_.producer(t);
+    return from < origin_.size() && origin_[from] == value.op() && t - *w_.outputs(from).begin() == value.output();
+  }
 
   /// Variables have the dimensions of the value that is read, their optimiser's state those of the gradient.
   void find_state() {
@@ -118,11 +124,9 @@ private:
     if (!(sums || moves) || op.inputs.empty()) {
       return {};
     }
-    const auto& first = op.inputs.front();
-    const tensor_id moved = *w_.outputs(number_[first.op()]).begin() + first.output();
     std::vector<bool> terms;
     for (const tensor_id t : w_.inputs(v)) {
-      terms.push_back(w_.bytes(t) > 0 && (sums || t == moved));
+      terms.push_back(w_.bytes(t) > 0 && (sums || is(t, op.inputs.front())));
     }
     return terms;
   }
@@ -134,8 +138,7 @@ private:
     bool first = true;
     const auto& op = spec(v);
     for (std::size_t k = 0; k < op.inputs.size() && k < by_operand.size(); ++k) {
-      const op_id from = number_[op.inputs[k].op()];
-      if (*w_.outputs(from).begin() + op.inputs[k].output() != t) {
+      if (!is(t, op.inputs[k])) {
         continue;
       }
       if (first) {
@@ -158,8 +161,8 @@ private:
 
 } // namespace detail
 
-/// The axes of a workload that was built of a network: `origin` has the network's op of each of its first ops; further
-/// ones, and what nobody knows how to split, stay whole. Complexity: linear in dimensions.
+/// The axes of a workload that was built of a network: `origin` has the network's op of each of its first ops, several
+/// of which may be copies of one; further ones, and what nobody knows how to split, stay whole. Complexity: linear in dimensions.
 inline split_model make_split_model(const nn::network& net, const workload& w, std::span<const op_id> origin) {
   return detail::split_model_builder{net, w, origin}.make();
 }

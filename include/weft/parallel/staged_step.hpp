@@ -44,6 +44,10 @@ struct staged_step {
   bool trains = false;                   ///< something leads back from a later stage
 };
 
+/// The way in which a stage makes gradients: those of its parameters in a pass of their own, which may wait, or each
+/// with what earlier stages need. The latter takes less memory.
+enum class backward_passes : std::uint8_t { split, whole };
+
 /// The ops of one pass of a stage as they run by themselves.
 struct pass_run {
   std::vector<double> seconds = {};  ///< by device: until its last op has ended
@@ -129,27 +133,33 @@ workload without_barriers(const Workload& step) {
 /// Names tell gradients that need nothing of later stages, as on the last one, and the parts of those of a division or
 /// a product that follow from the forward pass alone: these are not made before they are wanted.
 ///
-/// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time), by themselves and
-/// returns a `pass_run`. A pass takes the memory of what it makes for others, as separate tensors, and what else is
+/// With whole backward passes, there are none for weights.
+///
+/// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time) in the order of the
+/// step, by themselves and returns a `pass_run`. A pass takes the memory of what it makes for others, as separate tensors, and what else is
 /// alive at its worst moment as a tensor that nobody reads.
 ///
 /// Throws `value_error` for vectors of other sizes, and `cycle_error` if passes wait for each other: if the stages are
 /// not in the order of the model. Complexity: O(n log n + m), and the runs.
 template <named_workload Workload, class Run>
 staged_step make_staged_step(const Workload& step, const std::vector<bool>& repeated,
-                             const std::vector<std::uint32_t>& stage, const placement& where, Run run) {
+                             const std::vector<std::uint32_t>& stage, const placement& where, Run run,
+                             backward_passes how = backward_passes::split) {
   const auto n = step.num_ops();
   if (repeated.size() != n || stage.size() != n || where.size() != n) {
     throw value_error("make_staged_step", "it needs a stage and a device for each of " + std::to_string(n) + " ops");
   }
-  const auto passes = detail::passes_of(step, repeated, stage);
+  auto passes = detail::passes_of(step, repeated, stage);
+  for (auto& x : passes) {
+    x = how == backward_passes::whole && x == pass::weights ? pass::backward : x;
+  }
   struct group {
     std::vector<op_id> ops = {};
     std::map<device_id, op_id> made = {}; // by device
   };
   std::map<std::pair<std::uint32_t, pass>, group> groups;
   staged_step s;
-  for (const op_id v : graph::topological_order(step)) {
+  for (const op_id v : ids(n)) {
     if (repeated[v]) {
       groups[{stage[v], passes[v]}].ops.push_back(v);
       s.num_stages = std::max(s.num_stages, stage[v] + 1);
@@ -223,9 +233,9 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
       for (const tensor_id t : step.outputs(v)) {
         const auto output = static_cast<std::uint32_t>(t - *step.outputs(v).begin());
         alone.add_output(copy[v], step.bytes(t));
-        bool leaves = false;
+        bool leaves = false; // what is added up to what is there already does not stay
         for (const op_id c : step.consumers(t)) {
-          is_in(c, key) ? alone.add_edge(copy[v], copy[c], output) : void(leaves = true);
+          is_in(c, key) ? alone.add_edge(copy[v], copy[c], output) : void(leaves = leaves || repeated[c]);
         }
         if (leaves) {
           alone.add_edge(copy[v], here.reader, output);
@@ -302,8 +312,8 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
 /// The pipeline of such a step, for the search for an order. `transfer(bytes, from, to)` gives seconds, and `capacity`
 /// the bytes of each device of the platform, of which what is there once is taken off; of devices that share a stage
 /// the one counts that has room for the fewest micro-batches. `sum(bytes, device)` gives the seconds in which a
-/// micro-batch's gradient is added to those before it; they are part of the pass that makes it. Device d of the
-/// pipeline has the stages for which `device_of[stage]` is d. What waits to be sent or was received early is not
+/// micro-batch's gradient is added to those before it, in place (`micro_batch_sums`); they are part of the pass that
+/// makes it. Device d of the pipeline has the stages for which `device_of[stage]` is d. What waits to be sent or was received early is not
 /// counted, nor what only leads past a stage.
 /// Complexity: O(n log n + m).
 template <class Transfer, class Sum>
@@ -364,6 +374,9 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
         continue;
       }
       once[s.where[v]] += is_added_up ? w.bytes(t) : 0;
+      if (is_added_up && there.empty()) {
+        continue;
+      }
       auto& here = there[s.where[v]]; // made here
       const auto [own, is_new] = here.try_emplace(s.stage[v], s.pass[v], s.pass[v]);
       own->second.first = s.pass[v];

@@ -52,12 +52,11 @@ struct order_on_one_device {
 
 namespace detail {
 
-/// Ops in the order of their ids, each right after what it still waits for, so that what is made again is made when it
-/// is wanted; but what frees as much memory as it takes runs as soon as it can. Complexity: O((n + m) n) at worst.
+/// The search of `lazy_order`.
 template <class Workload>
-class lazy_order {
+class lazy_order_search {
 public:
-  explicit lazy_order(const Workload& w)
+  explicit lazy_order_search(const Workload& w)
       : w_{w}, missing_(w.num_ops(), 0), readers_(w.num_tensors(), 0), done_(w.num_ops(), false) {
     for (const op_id v : ids(w.num_ops())) {
       missing_[v] = static_cast<std::uint32_t>(w.inputs(v).size());
@@ -137,6 +136,17 @@ private:
   std::vector<bool> done_;
   std::vector<op_id> sequence_;
 };
+
+} // namespace detail
+
+/// All ops in the order of their ids, each right after what it still waits for, so that what is made again is made when
+/// it is wanted; but what frees as much memory as it takes runs as soon as it can. Complexity: O((n + m) n) at worst.
+template <class Workload>
+std::vector<op_id> lazy_order(const Workload& w) {
+  return detail::lazy_order_search{w}.take();
+}
+
+namespace detail {
 
 /// The search of `least_recomputation`.
 template <class Workload>
@@ -327,7 +337,7 @@ inline order_on_one_device order_within(const workload& w, byte_count capacity) 
     found.sequence = memory.sequence();
   }
   if (found.sequence.size() < p.num_ops()) {
-    found.sequence = detail::lazy_order{w}.take();
+    found.sequence = lazy_order(w);
   }
   plan x{placement(p.num_ops(), 0), {}};
   for (const op_id v : found.sequence) {

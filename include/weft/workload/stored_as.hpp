@@ -147,6 +147,16 @@ workload stored_as(const Workload& w, const storage_format& f) {
                                   : std::all_of(inputs.begin(), inputs.end(),
                                                 [&](tensor_id t) { return bool{is_weight[w.producer(t)]}; });
   }
+  const auto is_state = [&](op_id v) { // of the optimiser: an update, or a variable that only updates read
+    bool only = w.inputs(v).empty() && w.resident_bytes(v) > 0, any = false;
+    for (const tensor_id t : w.outputs(v)) {
+      for (const op_id c : w.consumers(t)) {
+        only = only && is_update(w.type(c));
+        any = true;
+      }
+    }
+    return is_update(w.type(v)) || (only && any);
+  };
   workload_builder b;
   copy_ops(
     b, w,
@@ -154,7 +164,7 @@ workload stored_as(const Workload& w, const storage_format& f) {
       const auto bytes = w.resident_bytes(v);
       const double bits = facts_of(w.type(v)).gradient.parameters ? f.weight_bits : f.tensor_bits;
       const auto narrow = scaled(bytes, bits);
-      return is_update(w.type(v)) || bits == 32 ? bytes : narrow + (trains ? bytes : 0);
+      return bits == 32 || is_state(v) ? bytes : narrow + (trains ? bytes : 0);
     },
     [&](tensor_id t) {
       const op_id v = w.producer(t);

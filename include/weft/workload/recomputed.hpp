@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSL-1.0
+/// A training step that makes results of its forward pass again instead of keeping them.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/graph/components.hpp"
+#include "weft/graph/topological_order.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/concepts.hpp"
+#include "weft/workload/copy_ops.hpp"
+#include "weft/workload/graph_training_step.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+namespace detail {
+
+/// The ops that are gradients or follow from one.
+template <class Workload, class IsGradient>
+std::vector<bool> backward_ops(const Workload& step, const std::vector<op_id>& sorted, const IsGradient& is_gradient) {
+  std::vector<bool> backward(step.num_ops(), false);
+  for (const op_id v : sorted) {
+    const auto inputs = step.inputs(v);
+    backward[v] = is_gradient(v) || std::any_of(inputs.begin(), inputs.end(),
+                                                [&](tensor_id t) { return bool{backward[step.producer(t)]}; });
+  }
+  return backward;
+}
+
+/// The ops that have nothing but parameters to work on, such as those that read variables, and all without inputs.
+template <class Workload>
+std::vector<bool> parameter_ops(const Workload& step, const std::vector<op_id>& sorted) {
+  std::vector<bool> only(step.num_ops(), false), holds(step.num_ops(), false);
+  for (const op_id v : sorted) {
+    const auto inputs = step.inputs(v);
+    only[v] = std::all_of(inputs.begin(), inputs.end(), [&](tensor_id t) {
+      return step.bytes(t) == 0 || (only[step.producer(t)] && holds[step.producer(t)]);
+    });
+    holds[v] = step.resident_bytes(v) > 0 || !inputs.empty();
+  }
+  return only;
+}
+
+} // namespace detail
+
+/// A training step, whose gradients `is_gradient(op)` tells, in which `recompute` are made again for the backward pass,
+/// whose ops read copies of them. The copies, `recompute/<name>`, follow the ops of the step, which keep their ids. Ops
+/// that hang together are made again together, as soon as what the first of their readers waits for is there: the
+/// gradient that comes from the layer behind. Of what the backward pass does not read nothing is made again. Ops of the
+/// backward pass, ops without inputs and those that only read parameters are left out.
+///
+/// `training_step_with_origins` does the same while it makes the gradients. Throws `dangling_id_error` for ops that are
+/// not there. Complexity: O((n + m) log n).
+/// Source: Chen, Xu, Zhang, Guestrin, *Training Deep Nets with Sublinear Memory Cost*, arXiv 1604.06174.
+template <named_workload Workload, class IsGradient>
+expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>& recompute,
+                                  const IsGradient& is_gradient) {
+  const auto n = step.num_ops();
+  const auto sorted = graph::topological_order(step);
+  const auto backward = detail::backward_ops(step, sorted, is_gradient);
+  const auto only_parameters = detail::parameter_ops(step, sorted);
+  std::vector<bool> again(n, false);
+  for (const op_id v : recompute) {
+    if (v >= n) {
+      throw dangling_id_error("recomputed_step", "there is no op " + std::to_string(v) + " in the step");
+    }
+    again[v] = !backward[v] && !only_parameters[v];
+  }
+  graph::disjoint_sets segments{n};
+  std::vector<bool> wanted(n, false); // by the backward pass, itself or for a copy
+  for (auto i = sorted.rbegin(); i != sorted.rend(); ++i) {
+    const op_id v = *i;
+    for (const tensor_id t : step.outputs(v)) {
+      for (const op_id c : step.consumers(t)) {
+        if (again[v] && step.bytes(t) > 0 && (wanted[c] || backward[c])) {
+          wanted[v] = true;
+          wanted[c] ? segments.unite(v, c) : void();
+        }
+      }
+    }
+  }
+
+  expanded_workload made;
+  std::vector<op_id> copy(n, none);
+  workload_builder b;
+  copy_ops(
+    b, step, [&](op_id v) { return step.resident_bytes(v); }, [&](tensor_id t) { return step.bytes(t); },
+    [&](tensor_id t, op_id c) { return !wanted[step.producer(t)] || !backward[c] || step.bytes(t) == 0; });
+  for (const op_id v : ids(n)) {
+    made.origin.push_back(v);
+  }
+  std::vector<std::vector<op_id>> triggers(n); // by segment
+  std::vector<bool> has_reader(n, false);
+  for (const op_id v : sorted) {
+    if (wanted[v]) {
+      op o{.work = step.work(v), .kinds = step.kinds(v), .name = "recompute/" + std::string{step.name(v)},
+           .type = std::string{step.type(v)}};
+      if constexpr (requires { o.slots = step.slots(v); }) {
+        o.slots = step.slots(v);
+      }
+      copy[v] = b.add_op(std::move(o));
+      made.origin.push_back(v);
+      for (const tensor_id t : step.outputs(v)) {
+        b.add_output(copy[v], step.bytes(t));
+      }
+      if (step.group(v) != none || step.resident_bytes(v) > 0) {
+        b.colocate(v, copy[v]);
+      }
+    }
+    for (const tensor_id t : step.inputs(v)) { // the first reader of a segment's copies tells when they are made
+      const auto s = backward[v] && wanted[step.producer(t)] ? segments.find(step.producer(t)) : none;
+      if (s != none && step.bytes(t) > 0 && !has_reader[s]) {
+        has_reader[s] = true;
+        for (const tensor_id other : step.inputs(v)) {
+          if (backward[step.producer(other)]) {
+            triggers[s].push_back(step.producer(other));
+          }
+        }
+      }
+    }
+  }
+  for (const op_id v : sorted) {
+    bool is_first = wanted[v];
+    for (const tensor_id t : step.inputs(v)) {
+      const op_id from = step.producer(t);
+      const auto output = static_cast<std::uint32_t>(t - *step.outputs(from).begin());
+      if (wanted[v] && step.bytes(t) > 0) {
+        is_first = is_first && !wanted[from];
+        b.add_edge(wanted[from] ? copy[from] : from, copy[v], output);
+      } else if (backward[v] && wanted[from] && step.bytes(t) > 0) {
+        b.add_edge(copy[from], v, output);
+      }
+    }
+    if (is_first) { // the others follow
+      auto& before = triggers[segments.find(v)];
+      std::sort(before.begin(), before.end());
+      before.erase(std::unique(before.begin(), before.end()), before.end());
+      for (const op_id u : before) {
+        b.add_control_edge(u, copy[v]);
+      }
+    }
+  }
+  made.graph = std::move(b).build();
+  return made;
+}
+
+} // namespace weft
