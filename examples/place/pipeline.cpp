@@ -130,6 +130,31 @@ public:
     return estimate_.compute_time(std::move(b).build(), sum, target_.devices, d);
   }
 
+  /// Seconds that a micro-batch takes each of so many devices that split its ops as is fastest, without what they send.
+  double least_seconds(std::uint32_t ranks, device_id device) const {
+    if (const auto at = least_.find(ranks); at != least_.end()) {
+      return at->second;
+    }
+    const auto& w = in_.model.ops;
+    const auto where = replica_on(device, w, target_.devices);
+    const auto model = ranks > 1 ? parallel::make_split_model(*in_.net, w, in_.origin) : parallel::split_model{};
+    const auto parts = ranks > 1 ? std::optional<parallel::split_ops>{std::in_place, model, ranks} : std::nullopt;
+    double seconds = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      if (!repeated_[v] || where[v] != device) {
+        continue;
+      }
+      double least = estimate_.compute_time(w, v, target_.devices, device);
+      if (parts) {
+        for (const auto axis : parts->axes(v)) {
+          least = std::min(least, estimate_.compute_time(parts->ops(), parts->of(v, axis), target_.devices, device));
+        }
+      }
+      seconds += least;
+    }
+    return least_[ranks] = seconds;
+  }
+
   /// In so many stages on these devices, the first replica's; `ranks` for each stage, `turns` stages for each device.
   staged_model staged(const pipeline_shape& shape, const std::vector<device_id>& devices) const {
     const auto& w = in_.model.ops;
@@ -215,17 +240,24 @@ private:
     const parallel::split_ops parts{model, shape.ranks};
     const std::vector<device_id> group(devices.begin(), devices.begin() + shape.ranks);
     const parallel::fastest_resharding fastest{target_.devices, group, o_.contention};
-    auto& chosen = chosen_[{shape.ranks, shape.stages}]; // which has the memory of all stages
-    if (chosen.axis.empty()) {
-      chosen = parallel::choose_splits(
-        model, shape.ranks,
-        {.op = [&](op_id v, std::uint32_t axis) {
-           return estimate_.compute_time(parts.ops(), parts.of(v, axis), target_.devices, where.front()[v]);
-         },
-         .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
-         .capacity = target_.devices.memory_capacity(devices.front()) * shape.stages},
-        {.budget = {.moves = 2000}, .jobs = o_.jobs});
-    }
+    const auto choose = [&](std::uint32_t stages, byte_count capacity) -> const parallel::chosen_splits& {
+      auto& chosen = chosen_[{shape.ranks, stages}];
+      if (chosen.axis.empty()) {
+        chosen = parallel::choose_splits(
+          model, shape.ranks,
+          {.op = [&](op_id v, std::uint32_t axis) {
+             return estimate_.compute_time(parts.ops(), parts.of(v, axis), target_.devices, where.front()[v]);
+           },
+           .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
+           .capacity = capacity},
+          {.budget = {.moves = 2000}, .jobs = o_.jobs});
+      }
+      return chosen;
+    };
+    constexpr auto unlimited = std::numeric_limits<byte_count>::max();
+    const auto capacity = target_.devices.memory_capacity(devices.front()) * shape.stages; // of all stages
+    const auto& fastest_splits = choose(0, unlimited);
+    const auto& chosen = fastest_splits.peak <= capacity ? fastest_splits : choose(shape.stages, capacity);
     if (!chosen.found) {
       throw error("no splits of its ops were found that fit into memory");
     }
@@ -277,7 +309,9 @@ private:
   tool::estimate estimate_;
   std::vector<std::string> notes_;
   std::vector<bool> repeated_;
-  mutable std::map<std::pair<std::uint32_t, std::uint32_t>, parallel::chosen_splits> chosen_ = {}; // by ranks, stages
+  mutable std::map<std::pair<std::uint32_t, std::uint32_t>, parallel::chosen_splits> chosen_ = {}; // by ranks, stages;
+                                                        // 0 of them: as if there were memory for all
+  mutable std::map<std::uint32_t, double> least_ = {}; // seconds, by ranks
 };
 
 /// Ops of a pass as they run by themselves.
@@ -632,26 +666,53 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
   };
   std::map<std::uint64_t, micro_batch_model> models; // by examples of a micro-batch
   std::string why_not;
-  for (const auto& s : shapes) {
-    on_stage(fmt::format("trying {} with {} micro-batches", s.name(), s.micro_batches));
+  const auto model_of = [&](const pipeline_shape& s) -> const micro_batch_model* {
     const auto examples = in.batch / (s.replicas * s.micro_batches);
     try {
-      auto at = models.find(examples);
-      if (at == models.end()) {
-        at = models.try_emplace(examples, o, target, in, examples, table).first;
-      }
+      const auto at = models.find(examples);
+      return at != models.end() ? &at->second : &models.try_emplace(examples, o, target, in, examples, table).first->second;
+    } catch (const error& e) {
+      why_not = e.what();
+      return nullptr;
+    }
+  };
+  // The shapes that may be fastest come first. A bound on all devices tells which cannot be: it does not count what is
+  // sent, and what devices wait.
+  struct candidate {
+    pipeline_shape shape;
+    const micro_batch_model* model;
+    double bound;
+  };
+  std::vector<candidate> candidates;
+  for (const auto& s : shapes) {
+    if (const auto* model = model_of(s)) {
+      candidates.push_back({s, model, forced ? 0
+                                             : static_cast<double>(s.micro_batches) / s.stages *
+                                                 model->least_seconds(s.ranks, devices.front())});
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const candidate& a, const candidate& b) { return a.bound < b.bound; });
+  for (const auto& [s, model, bound] : candidates) {
+    // Pipelines that take little longer are shown, too.
+    const auto too_slow = [&] {
+      return forced          ? std::numeric_limits<double>::infinity()
+             : s.stages == 1 ? least_seconds()
+                             : 1.1 * least_seconds();
+    };
+    if (bound >= too_slow()) {
+      continue;
+    }
+    on_stage(fmt::format("trying {} with {} micro-batches", s.name(), s.micro_batches));
+    try {
       for (const bool sharded : {false, true}) {
         if ((sharded && s.replicas == 1) || (o.shard_updates && forced && *o.shard_updates != sharded)) {
           continue;
         }
-        // Pipelines that take little longer are shown, too.
-        const double too_slow = forced           ? std::numeric_limits<double>::infinity()
-                                : s.stages == 1 ? least_seconds()
-                                                : 1.25 * least_seconds();
         using enum parallel::backward_passes;
-        auto step = make_step(o, target, in, at->second, s, devices, sharded, split, too_slow, table);
+        auto step = make_step(o, target, in, *model, s, devices, sharded, split, too_slow(), table);
         if (step && !step->found.found) {
-          step = make_step(o, target, in, at->second, s, devices, sharded, whole, too_slow, table);
+          step = make_step(o, target, in, *model, s, devices, sharded, whole, too_slow(), table);
         }
         if (!step) {
           break;

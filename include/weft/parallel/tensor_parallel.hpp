@@ -44,6 +44,7 @@ struct chosen_splits {
   std::vector<std::uint32_t> axis = {}; ///< by op
   bool found = false;                   ///< one that fits into memory
   double seconds = 0;                   ///< of a step, if nothing overlaps
+  byte_count peak = 0;                  ///< of a rank at the worst moment
   double bound = 0; ///< no choice takes less, where a tensor is sent anew for each of its readers
 };
 
@@ -131,6 +132,8 @@ public:
     ops_ = std::move(b).build();
   }
   const workload& ops() const { return ops_; }
+  /// The axes along which op v can be split, and what stands for not at all.
+  const auto& axes(op_id v) const { return variants_.of(v); }
   /// Op v split along that axis. Precondition: it can be.
   op_id of(op_id v, std::uint32_t axis) const {
     const auto& all = variants_.of(v);
@@ -221,6 +224,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
   const auto best = shard::best(p, how);
   chosen_splits chosen{.found = best.status == shard::status::found,
                        .seconds = static_cast<double>(best.cost) * unit,
+                       .peak = static_cast<byte_count>(best.peak),
                        .bound = static_cast<double>(best.bound) * unit};
   for (const op_id v : ids(best.choice.size())) {
     chosen.axis.push_back(variants.of(v)[best.choice[v]]);
