@@ -103,6 +103,45 @@ TEST_CASE("micro_batched: updates read the sums of all micro-batches, which shar
   }
 }
 
+TEST_CASE("micro_batched: in place, gradients of further micro-batches take no memory, and updates wait for all") {
+  workload_builder b;
+  const auto fed = b.add_op({.bytes = 100, .name = "fed"});
+  const auto weights = b.add_op({.bytes = 8, .resident_bytes = 40, .name = "weights", .type = "VariableV2"});
+  const auto gradient = b.add_op({.work = 7, .name = "gradients/product", .type = "MatMul"});
+  const auto sum = b.add_output(gradient, 40), loss = b.add_output(gradient, 4);
+  const auto report = b.add_op({.name = "report"});
+  const auto update = b.add_op({.name = "update", .type = "ApplyGradientDescent"});
+  b.add_edge(fed, gradient);
+  b.add_edge(weights, update);
+  b.add_edge(gradient, update, sum);
+  b.add_edge(gradient, report, loss);
+  const workload step = std::move(b).build();
+  std::vector<bool> repeated(step.num_ops(), false);
+  repeated[fed] = repeated[gradient] = repeated[report] = true;
+  const auto made = parallel::micro_batched(step, repeated, 3, placement(step.num_ops(), 0), 4,
+                                            parallel::micro_batch_sums::in_place);
+  const auto& g = made.graph;
+  std::vector<byte_count> held; // gradients of each micro-batch
+  op_id last = none;
+  for (const op_id v : ids(g.num_ops())) {
+    if (g.name(v).ends_with("/gradients/product")) {
+      held.push_back(g.bytes(*g.outputs(v).begin()));
+      CHECK(g.bytes(*g.outputs(v).begin() + 1) == 4); // what a micro-batch reads itself stays
+      CHECK(g.work(v) == 7);
+    }
+    last = g.name(v).ends_with("/accumulated") ? v : last;
+    CHECK(g.type(v) != "Add");
+  }
+  CHECK(held == std::vector<byte_count>{40, 0, 0});
+  REQUIRE(last != none);
+  CHECK(g.inputs(last).size() == 3);
+  CHECK(g.work(last) == 0);
+  CHECK(g.bytes(*g.outputs(last).begin()) == 40);
+  const auto& readers = g.consumers(*g.outputs(last).begin());
+  REQUIRE(readers.size() == 1);
+  CHECK(g.name(readers[0]) == "update");
+}
+
 TEST_CASE("micro_batched: what waits for an update is there once, also if it waits for averages of the batch") {
   const workload step = zoo::make("resnet50_cifar10@2"), other = zoo::make("resnet50_cifar10@4");
   constexpr std::uint32_t count = 3;

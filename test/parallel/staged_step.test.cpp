@@ -85,12 +85,12 @@ TEST_CASE("make_staged_step: passes take the time and memory of the ops that are
                                          [&](byte_count bytes, device_id, device_id) {
                                            return 1e-6 + static_cast<double>(bytes) / 1e11;
                                          },
-                                         [&](byte_count bytes, device_id d) {
-                                           return static_cast<double>(bytes) / 4 / machine.speed(d);
-                                         });
+                                         [](byte_count, device_id) { return 0.0; });
     const auto found = parallel::find_pipeline_order(p, {.budget = {.moves = 2000}});
     REQUIRE(found.found);
-    const auto passes = parallel::micro_batched(staged.graph, staged.repeated, e.micro_batches, staged.where);
+    const auto in_place = parallel::micro_batch_sums::in_place;
+    const auto passes =
+      parallel::micro_batched(staged.graph, staged.repeated, e.micro_batches, staged.where, 4, in_place);
     const auto turns = parallel::turns_of(staged, passes, p, found.order);
     const auto coarse = simulated(passes.graph, machine, passes.where, parallel::order_by_turns(passes.graph, turns));
 
@@ -98,15 +98,42 @@ TEST_CASE("make_staged_step: passes take the time and memory of the ops that are
     by_op.repeated = repeated;
     by_op.stage = stage;
     by_op.pass = parallel::detail::passes_of(step, repeated, stage);
-    const auto ops = parallel::micro_batched(step, repeated, e.micro_batches, where);
+    const auto ops = parallel::micro_batched(step, repeated, e.micro_batches, where, 4, in_place);
     const auto fine = simulated(ops.graph, machine, ops.where,
                                 parallel::order_by_turns(ops.graph, parallel::turns_of(by_op, ops, p, found.order)));
     CHECK(coarse.makespan >= found.run.makespan * (1 - 1e-9));
     CHECK(coarse.makespan == doctest::Approx(fine.makespan).epsilon(0.01));
     CHECK(coarse.makespan <= 1.1 * found.run.makespan); // but for updates
     CHECK(static_cast<double>(coarse.peak) >= 0.99 * static_cast<double>(fine.peak));
-    CHECK(static_cast<double>(coarse.peak) <= 1.15 * static_cast<double>(fine.peak));
+    // What ops add in place is only counted for the first micro-batch, in passes beside the sum for each.
+    CHECK(static_cast<double>(coarse.peak) <= 1.25 * static_cast<double>(fine.peak));
   }
+}
+
+TEST_CASE("make_staged_step: whole backward passes hold less of gradients and take the same work") {
+  const workload step = zoo::make("gpt2_small@1x32"), other = zoo::make("gpt2_small@2x32");
+  const platform machine{std::vector<device>(2, device{.speed = 1e12}), uniform_links{}};
+  const auto where = parallel::pipeline_stages(problem{step, machine}, std::vector<device_id>{0, 1});
+  const auto repeated = parallel::repeated_ops(step, other);
+  const std::vector<std::uint32_t> stage(where.begin(), where.end());
+  const auto no_run = [](const workload&, const placement&, const std::vector<op_id>&) {
+    return parallel::pass_run{{1, 1}, {0, 0}};
+  };
+  const auto split = parallel::make_staged_step(step, repeated, stage, where, no_run);
+  const auto whole =
+    parallel::make_staged_step(step, repeated, stage, where, no_run, parallel::backward_passes::whole);
+  const auto work = [](const parallel::staged_step& s, parallel::pass x) {
+    double sum = 0;
+    for (const op_id v : ids(s.graph.num_ops())) {
+      sum += s.repeated[v] && s.pass[v] == x ? s.graph.work(v) : 0;
+    }
+    return sum;
+  };
+  CHECK(work(split, parallel::pass::weights) > 0);
+  CHECK(work(whole, parallel::pass::weights) == 0);
+  CHECK(work(whole, parallel::pass::forward) == work(split, parallel::pass::forward));
+  CHECK(work(whole, parallel::pass::backward) ==
+        doctest::Approx(work(split, parallel::pass::backward) + work(split, parallel::pass::weights)));
 }
 
 TEST_CASE("without_barriers: gradients of weights can wait, and nothing else changes") {
