@@ -198,6 +198,13 @@ void add_memory_options(CLI::App& app, model_options& o) {
       "fits")
     ->check(CLI::IsMember({"attention", "blocks", "auto"}).description(""))
     ->type_name("attention|blocks|auto");
+  app
+    .add_option_function<std::string>(
+      "--offload", [&o](const std::string& what) { o.offload_least = what == "auto"; },
+      "What a training step sends to the host while nothing reads it, and back for the backward pass: none, or\n"
+      "auto: as much as it takes until a plan is found that fits. With --recompute auto, the faster of the two")
+    ->check(CLI::IsMember({"auto", "none"}).description(""))
+    ->type_name("auto|none");
 }
 
 void refuse_model_options(const model_options& o, const char* what) {
