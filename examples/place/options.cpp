@@ -312,8 +312,8 @@ void check_offloading(options& o) {
   }
   if (o.by_layers || o.max_batch || !o.pins.empty() || !o.from_plan.empty() || o.pareto ||
       o.objective != objective::makespan) {
-    throw weft::error("--offload auto looks for plans op by op with a given batch, for the step time: leave --by-layer, "
-                      "--max-batch, --pin, --from-plan, --pareto and other objectives out");
+    throw weft::error("--offload auto looks for plans op by op with a given batch, for the step time: leave "
+                      "--by-layer, --max-batch, --pin, --from-plan, --pareto and other objectives out");
   }
   if (o.parallel_given && o.parallel != none) {
     throw weft::error("--offload auto is for a step whose ops are on one device each: leave --parallel out, or give "

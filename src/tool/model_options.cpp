@@ -202,7 +202,8 @@ void add_memory_options(CLI::App& app, model_options& o) {
     .add_option_function<std::string>(
       "--offload", [&o](const std::string& what) { o.offload_least = what == "auto"; },
       "What a training step sends to the host while nothing reads it, and back for the backward pass: none, or\n"
-      "auto: as much as it takes until a plan is found that fits. With --recompute auto, the faster of the two")
+      "auto: what one accelerator cannot hold, if that is faster than running ops on the host. With --recompute\n"
+      "auto: instead of running ops again, or in addition, whichever is fastest")
     ->check(CLI::IsMember({"auto", "none"}).description(""))
     ->type_name("auto|none");
 }
