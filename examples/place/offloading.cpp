@@ -161,7 +161,8 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
   on_stage("trying a step that sends nothing to the host");
   const auto plain = short_search(o, target, o.modelling, in);
   if (plain.has_plan() && plain.makespan <= verdict.seconds) {
-    return {"no tensors are sent to the host: ops that run there take less time"};
+    return {fmt::format("no tensors are sent to the host: with them a step takes {}, and a short search finds {} "
+                        "without, by running ops on the host", in_ms(verdict.seconds), in_ms(plain.makespan))};
   }
   offloading made{what_is_sent(step), std::move(best.made)};
   if (plain.has_plan()) {
