@@ -4,6 +4,7 @@
 #include "place/batch.hpp"
 #include "place/by_layer.hpp"
 #include "place/in_flight.hpp"
+#include "place/offloading.hpp"
 #include "place/options.hpp"
 #include "place/parallel.hpp"
 #include "place/pinned_problem.hpp"
@@ -175,7 +176,7 @@ int run(int argc, char** argv) {
   }
   const auto table = weft::cost::typical_efficiencies(o.launches);
   place::parallel_answer split;
-  if (o.modelling.recompute_least) {
+  if (o.modelling.recompute_least && !o.modelling.offload_least) { // else both are compared
     split = place::choose_recomputation(o, target, table, on_stage);
   }
   line.show("reading " + o.model);
@@ -185,6 +186,7 @@ int run(int argc, char** argv) {
 
   line.show("estimating costs");
   tool::fit_ccr(o.modelling, in, target, table);
+  const auto sent = o.modelling.offload_least ? place::offload(o, target, in, table, on_stage) : place::offloading{};
   auto notes = in.model.notes;
   const auto model_notes = notes.size();
   if (o.memory_share < 1) {
@@ -192,6 +194,9 @@ int run(int argc, char** argv) {
                                 "are of that part", o.memory_share * 100));
   }
   const std::vector<std::string> own_notes(notes.begin() + static_cast<std::ptrdiff_t>(model_notes), notes.end());
+  if (!sent.note.empty()) {
+    notes.push_back(sent.note);
+  }
   const auto base = tool::make_estimate(o.modelling, in, target, table);
   const place::pinned_problem pinned{o, in.model.ops, devices,
                                      tool::make_costs(o.modelling, in, target, base, notes)};
@@ -232,6 +237,7 @@ int run(int argc, char** argv) {
                : beaten             ? std::move(*beaten)
                : o.by_layers        ? place::by_layer(o, problem)
                                     : place::search(o, problem, base, listeners);
+  place::prefer_offloading(o, problem, sent, found);
   found.why = pinned.named(std::move(found.why));
   const bool splits = forced || place::compare(o, in, problem, found, split);
   if (forced) {

@@ -22,24 +22,27 @@ namespace place {
 namespace {
 
 bool fits(const options& o, const tool::target& target, const tool::model_options& modelling) {
-  const auto in = tool::load(o.model, modelling);
+  const auto found = short_search(o, target, modelling, tool::load(o.model, modelling));
+  return found.status == weft::status::solved || found.status == weft::status::optimal;
+}
+
+} // namespace
+
+weft::solve::best_result short_search(const options& o, const tool::target& target,
+                                      const tool::model_options& modelling, const tool::input& in) {
   const auto table = weft::cost::typical_efficiencies(o.launches);
   const auto base = tool::make_estimate(modelling, in, target, table);
   std::vector<std::string> notes;
   const pinned_problem pinned{o, in.model.ops, target.devices,
                               tool::make_costs(modelling, in, target, base, notes)};
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
-  const auto found =
-    weft::solve::best(pinned.problem(),
-                      {.seconds = std::min(o.budget.seconds, timed ? 1.0 : o.budget.seconds),
-                       .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
-                       .seed = o.seed,
-                       .threads = o.jobs,
-                       .memory = weft::memory_rule::over_time});
-  return found.status == weft::status::solved || found.status == weft::status::optimal;
+  return weft::solve::best(pinned.problem(),
+                           {.seconds = std::min(o.budget.seconds, timed ? 1.0 : o.budget.seconds),
+                            .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
+                            .seed = o.seed,
+                            .threads = o.jobs,
+                            .memory = weft::memory_rule::over_time});
 }
-
-} // namespace
 
 std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage) {

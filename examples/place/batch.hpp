@@ -4,13 +4,20 @@
 
 #include "options.hpp"
 #include "parallel.hpp"
+#include "tool/model_file.hpp"
 #include "tool/platforms.hpp"
+
+#include "weft/solve/best_result.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
 namespace place {
+
+/// What a search of a second or a thousand moves finds, without contention.
+weft::solve::best_result short_search(const options& o, const tool::target& target,
+                                      const tool::model_options& modelling, const tool::input& in);
 
 /// The largest batch below `limit`, which is at least 1, for which a plan is found that keeps to the memory over time,
 /// each within a second or a thousand moves; 0 if not even 1 fits. Throws `weft::error` for models that take no batch.

@@ -305,6 +305,23 @@ void check_parallelism(options& o) {
   }
 }
 
+void check_offloading(options& o) {
+  using enum options::parallelism;
+  if (!o.modelling.offload_least) {
+    return;
+  }
+  if (o.by_layers || o.max_batch || !o.pins.empty() || !o.from_plan.empty() || o.pareto ||
+      o.objective != objective::makespan) {
+    throw weft::error("--offload auto looks for plans op by op with a given batch, for the step time: leave "
+                      "--by-layer, --max-batch, --pin, --from-plan, --pareto and other objectives out");
+  }
+  if (o.parallel_given && o.parallel != none) {
+    throw weft::error("--offload auto is for a step whose ops are on one device each: leave --parallel out, or give "
+                      "--parallel none");
+  }
+  o.parallel = none;
+}
+
 double overhead(const std::string& text) {
   constexpr std::pair<std::string_view, double> units[]{
     {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"GB", 1e9}, {"MB", 1e6}, {"", 1}};
@@ -514,6 +531,7 @@ options parse(int argc, char** argv) {
                       "--from-plan out, or say what to run again");
   }
   o.parallel_given = parallel->count() != 0;
+  check_offloading(o);
   check_parallelism(o);
   o.without_effect = unread(app, o);
   const bool has_run_on_network = o.objective == objective::makespan || o.objective == objective::energy;
@@ -530,7 +548,9 @@ options parse(int argc, char** argv) {
 void choose_network(options& o, const weft::platform<>& devices) {
   if (!o.contention_given) {
     const bool on_links = devices.links().shares_links() && o.objective == objective::makespan && !o.pareto;
-    o.contention = on_links ? weft::contention_model::fair : weft::contention_model::none;
+    o.contention = on_links                    ? weft::contention_model::fair
+                   : o.modelling.offload_least ? weft::contention_model::port // else all come back at once
+                                               : weft::contention_model::none;
   }
   o.assumed["contention"] = {std::string{weft::to_string(o.contention)}};
 }

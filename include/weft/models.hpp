@@ -16,6 +16,7 @@
 #include "weft/workload/flop_rules_classical.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/model.hpp"
+#include "weft/workload/offloaded.hpp"
 #include "weft/workload/op_axes.hpp"
 #include "weft/workload/op_call.hpp"
 #include "weft/workload/op_catalogue.hpp"
@@ -25,4 +26,5 @@
 
 #include "weft/partition/pin.hpp"
 
+#include "weft/solve/offloading.hpp"
 #include "weft/solve/recomputation.hpp"

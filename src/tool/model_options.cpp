@@ -198,6 +198,14 @@ void add_memory_options(CLI::App& app, model_options& o) {
       "fits")
     ->check(CLI::IsMember({"attention", "blocks", "auto"}).description(""))
     ->type_name("attention|blocks|auto");
+  app
+    .add_option_function<std::string>(
+      "--offload", [&o](const std::string& what) { o.offload_least = what == "auto"; },
+      "What a training step sends to the host while nothing reads it, and back for the backward pass: none, or\n"
+      "auto: what one accelerator cannot hold, if that is faster than running ops on the host. With --recompute\n"
+      "auto: instead of running ops again, or in addition, whichever is fastest")
+    ->check(CLI::IsMember({"auto", "none"}).description(""))
+    ->type_name("auto|none");
 }
 
 void refuse_model_options(const model_options& o, const char* what) {

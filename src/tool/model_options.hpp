@@ -40,6 +40,7 @@ struct model_options {
   std::optional<weft::recomputation> recompute = {};
   std::uint32_t recomputed_blocks = weft::none; ///< of blocks, the first so many
   bool recompute_least = false;                 ///< the tool is to find `recompute`, which is not given
+  bool offload_least = false;                   ///< the tool is to send to the host what does not fit
   std::optional<weft::kv_cache> cache = {};
 };
 
@@ -47,7 +48,7 @@ struct model_options {
 /// --work, --peak-rates, --times and --profile, which fill `o` when `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 
-/// Adds --dtype, --kv-cache and --recompute: what a model takes in memory.
+/// Adds --dtype, --kv-cache, --recompute and --offload: what a model takes in memory.
 void add_memory_options(CLI::App& app, model_options& o);
 
 /// Throws `weft::error` if any of them is given: they have no effect on `what`.

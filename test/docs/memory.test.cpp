@@ -8,11 +8,13 @@
 #include "weft/simulate/simulator.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/solve/devices_needed.hpp"
+#include "weft/solve/offloading.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace docs_memory_test {
@@ -84,6 +86,32 @@ TEST_CASE("docs: offsets on devices") {
   REQUIRE(layouts.size() == 9);
   CHECK(layouts[1].bytes == 64 + 64 + 100); // the smaller tensor first
   CHECK(above_bound == 0); // with offsets that are multiples of 64 no fewer do
+}
+
+TEST_CASE("docs: what waits on the host") {
+  weft::workload_builder b; // two forward ops, and three backward, the last of which reads what the first made
+  for (const weft::byte_count bytes : {100u, 100u, 10u, 10u, 10u}) {
+    b.add_op({.work = 1e12, .bytes = bytes});
+  }
+  for (const auto& [from, to] : {std::pair{0u, 1u}, {1u, 2u}, {2u, 3u}, {3u, 4u}, {0u, 4u}}) {
+    b.add_edge(from, to);
+  }
+  const auto step = std::move(b).build();
+  const weft::device_id cpu = 0, gpu = 1;
+  const weft::platform<> machine{
+    {{.kind = weft::device_kind::cpu, .speed = 1e11, .memory_capacity = 1000},
+     {.kind = weft::device_kind::gpu, .speed = 1e12, .memory_capacity = 200}},
+    weft::link_matrix{2, {.latency = 0, .bandwidth = 1000}}};
+  // [offload]
+  const auto times = weft::solve::times_on(step, machine, weft::cost::linear{}, gpu, cpu);
+  const auto chosen = weft::solve::least_offloading(step, times, {}, [&](const weft::solve::offloaded_step& x) {
+    return weft::solve::run_on(x, machine, weft::cost::linear{}, gpu, cpu);
+  });
+  // chosen.fits, chosen.step.graph: the workload; chosen.step.bytes: sent to the host, and as many back
+  // [offload]
+  CHECK(chosen.fits);
+  CHECK(chosen.step.bytes == 100);
+  CHECK(chosen.verdict.seconds == doctest::Approx(5));
 }
 
 } // namespace docs_memory_test

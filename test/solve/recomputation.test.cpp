@@ -2,6 +2,7 @@
 // What is computed again, against all subsets and orders, and against published formulas.
 #include "weft/solve/recomputation.hpp"
 
+#include "support/random_forward.hpp"
 #include "support/rounds.hpp"
 
 #include "weft/solve/best.hpp"
@@ -23,26 +24,6 @@
 namespace solve_recomputation_test {
 
 using namespace weft;
-
-/// A forward pass of 2 to 6 ops: a chain with some shortcuts.
-workload random_forward(rng& random) {
-  workload_builder b;
-  const op_id n = 2 + random.below(5);
-  constexpr const char* types[]{"MatMul", "Relu", "Sigmoid", "AddV2", "Softmax"};
-  for (op_id v = 0; v < n; ++v) {
-    const auto type = types[v == 0 ? 0 : random.below(5)];
-    b.add_op({.work = 1.0 + random.below(9),
-              .bytes = 4 * (1 + random.below(6)),
-              .resident_bytes = std::string{type} == "MatMul" ? 4 * byte_count{3 + random.below(4)} : 0,
-              .type = type});
-    for (op_id u = 0; u < v; ++u) {
-      if (u + 1 == v || random.below(6) == 0) {
-        b.add_edge(u, v);
-      }
-    }
-  }
-  return std::move(b).build();
-}
 
 /// Bytes that all ops of w need on one device in the best order: of all orders, by the sets of ops that have ended.
 byte_count least_peak(const workload& w) {
@@ -125,7 +106,7 @@ TEST_CASE("recomputation: the least work that fits, against all subsets and orde
   int cases = 0, recomputed = 0, impossible = 0, by_heuristic = 0, as_well = 0;
   for (int round = 0; round < test::rounds(400); ++round) {
     CAPTURE(round);
-    const workload forward = random_forward(random);
+    const workload forward = test::random_forward(random);
     const step_options how{.rule = optimizer::sgd};
     const auto all = every_subset(forward, how);
     for (byte_count capacity = all.begin()->first - 1; capacity <= all.rbegin()->first; capacity += 2) {

@@ -153,6 +153,32 @@ def main(folder):
         text = placed(*trained[:3], '--platform', host_and_gpu, '--budget', '50moves', '--recompute', 'auto')
         blocks += re.findall(r'of the first (\d+) blocks are run again', flat(text))
     check(len(blocks) == 2 and 0 < int(blocks[0]) < int(blocks[1]) <= 12, f'as few blocks as fit: {blocks}')
+    offloading = ('--budget', '50moves', '--offload', 'auto')
+    steps = {}
+    for host, memory in ((6e10, 6e9), (6e10, 3e9), (1e9, 3e9)):
+        beside_host = write('beside_host.json', json.dumps({
+            'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e10}},
+            'devices': [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e11, 'memory': host},
+                        {'name': 'gpu', 'kind': 'gpu', 'speed': 1e13, 'memory': memory}]}))
+        if host < 6e9:
+            found = run(*trained[:3], '--platform', beside_host, *offloading)
+            check(found.returncode == 1 and 'no plan was found' in found.stderr, 'the memory of the host counts')
+            continue
+        steps[memory] = flat(placed(*trained[:3], '--platform', beside_host, *offloading))
+    check('no tensors have to wait on the host' in steps[6e9], 'nothing is sent where all fits')
+    sent = re.search(r'(\d+) tensors, ([\d.]+) GiB in all, wait on the host .* without this finds ([\d.]+) ms',
+                     steps[3e9])
+    check(sent and 1.3 < float(sent[2]) < 3, f'what does not fit is sent: {steps[3e9][-900:]}')
+    ms = [float(re.search(r'Step time +([\d.]+) ms', text)[1]) for text in steps.values()]
+    check(ms[0] <= ms[1] < 0.8 * float(sent[3]), f'it is faster than running ops on the host: {ms}')
+    beside_host = pair_with('less.json', memory=3e9)
+    both = flat(placed(*trained[:3], '--platform', beside_host, *offloading, '--recompute', 'auto'))
+    check('with recomputation alone' in both and float(re.search(r'Step time +([\d.]+) ms', both)[1]) < ms[1],
+          f'recomputation and offloading together: {both[-900:]}')
+    refused(*trained[:1], '--platform', beside_host, *offloading, because='trains nothing')
+    refused(*trained[:3], '--platform', 'workstation_2gpu', *offloading, because='several accelerators')
+    refused(*trained, '--offload', 'auto', '--max-batch', because='leave --by-layer, --max-batch')
+    refused(*trained, '--offload', 'auto', '--parallel', 'data', because='give --parallel none')
     refused(*trained, '--dtype', 'int8', because='use bf16 or fp16')
     refused(*gpt, '--kv-cache', 'context=9', because='are needed')
     refused(*net, '--kv-cache', 'context=9,heads=1,size=1', because='no attention was found')

@@ -10,6 +10,7 @@
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/stored_as.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -32,27 +33,13 @@ std::vector<bool> backward_ops(const Workload& step, const std::vector<op_id>& s
   return backward;
 }
 
-/// The ops that have nothing but parameters to work on, such as those that read variables, and all without inputs.
-template <class Workload>
-std::vector<bool> parameter_ops(const Workload& step, const std::vector<op_id>& sorted) {
-  std::vector<bool> only(step.num_ops(), false), holds(step.num_ops(), false);
-  for (const op_id v : sorted) {
-    const auto inputs = step.inputs(v);
-    only[v] = std::all_of(inputs.begin(), inputs.end(), [&](tensor_id t) {
-      return step.bytes(t) == 0 || (only[step.producer(t)] && holds[step.producer(t)]);
-    });
-    holds[v] = step.resident_bytes(v) > 0 || !inputs.empty();
-  }
-  return only;
-}
-
 } // namespace detail
 
 /// A training step, whose gradients `is_gradient(op)` tells, in which `recompute` are made again for the backward pass,
 /// whose ops read copies of them. The copies, `recompute/<name>`, follow the ops of the step, which keep their ids. Ops
 /// that hang together are made again together, as soon as what the first of their readers waits for is there: the
 /// gradient that comes from the layer behind. Of what the backward pass does not read nothing is made again. Ops of the
-/// backward pass, ops without inputs and those that only read parameters are left out.
+/// backward pass, ops without inputs and those that are made of parameters alone are left out.
 ///
 /// `training_step_with_origins` does the same while it makes the gradients. Throws `dangling_id_error` for ops that are
 /// not there. Complexity: O((n + m) log n).
@@ -63,13 +50,13 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
   const auto n = step.num_ops();
   const auto sorted = graph::topological_order(step);
   const auto backward = detail::backward_ops(step, sorted, is_gradient);
-  const auto only_parameters = detail::parameter_ops(step, sorted);
+  const auto of_parameters = made_of_parameters(step);
   std::vector<bool> again(n, false);
   for (const op_id v : recompute) {
     if (v >= n) {
       throw dangling_id_error("recomputed_step", "there is no op " + std::to_string(v) + " in the step");
     }
-    again[v] = !backward[v] && !only_parameters[v];
+    again[v] = !backward[v] && !of_parameters[v] && !step.inputs(v).empty();
   }
   graph::disjoint_sets segments{n};
   std::vector<bool> wanted(n, false); // by the backward pass, itself or for a copy

@@ -120,6 +120,19 @@ inline bool makes_numbers(std::string_view type) {
 
 } // namespace detail
 
+/// Per op, whether it is a variable or made of variables alone, such as their reads. Complexity: O(n + m).
+template <named_workload Workload>
+std::vector<bool> made_of_parameters(const Workload& w) {
+  std::vector<bool> made(w.num_ops(), false);
+  for (const op_id v : graph::topological_order(w)) {
+    const auto inputs = w.inputs(v);
+    made[v] = inputs.empty() ? w.resident_bytes(v) > 0
+                             : std::all_of(inputs.begin(), inputs.end(),
+                                           [&](tensor_id t) { return bool{made[w.producer(t)]}; });
+  }
+  return made;
+}
+
 /// The same model with numbers of other sizes; what is given is taken to be in single precision. Indices, shapes,
 /// comparisons and what is fed stay as large as they are; `number_bits` says whether a file had others. In a training
 /// step, parameters are there twice, in single precision and in their format, unless that is single precision too, and
@@ -140,13 +153,7 @@ workload stored_as(const Workload& w, const storage_format& f) {
   const auto scaled = [](byte_count bytes, double bits) {
     return bits == 32 ? bytes : static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * (bits / 32)));
   };
-  std::vector<bool> is_weight(w.num_ops(), false); // variables, and what is made of them alone, such as their reads
-  for (const op_id v : graph::topological_order(w)) {
-    const auto inputs = w.inputs(v);
-    is_weight[v] = inputs.empty() ? w.resident_bytes(v) > 0
-                                  : std::all_of(inputs.begin(), inputs.end(),
-                                                [&](tensor_id t) { return bool{is_weight[w.producer(t)]}; });
-  }
+  const auto is_weight = made_of_parameters(w);
   const auto is_state = [&](op_id v) { // of the optimiser: an update, or a variable that only updates read
     bool only = w.inputs(v).empty() && w.resident_bytes(v) > 0, any = false;
     for (const tensor_id t : w.outputs(v)) {

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "offloading.hpp"
+
+#include "batch.hpp"
+
+#include "weft/bound/best.hpp"
+#include "weft/core/readable.hpp"
+#include "weft/solve/offloading.hpp"
+#include "weft/validate/memory_shortage.hpp"
+#include "weft/workload/optimizer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace place {
+namespace {
+
+using namespace weft;
+using tool::estimate;
+
+/// Runs, at most, by which is judged what to send.
+constexpr std::size_t max_runs = 40;
+
+void check(const tool::input& in) {
+  const auto& w = in.model.ops;
+  const auto all = ids(w.num_ops());
+  if (std::none_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); })) {
+    throw error(fmt::format("--offload auto is for training steps, and '{}' trains nothing; --train makes a step of a "
+                            "forward model, as in zoo:gpt2_small:inference --train adam", in.spec));
+  }
+}
+
+struct accelerator_and_host {
+  device_id device = none;
+  device_id host = none;
+};
+
+accelerator_and_host find_host(const platform<>& devices) {
+  accelerator_and_host found;
+  std::size_t accelerators = 0;
+  for (const device_id d : ids(devices.num_devices())) {
+    if (devices.kind(d) != device_kind::cpu) {
+      ++accelerators;
+      found.device = d;
+    } else if (found.host == none && devices.memory_capacity(d) > 0) {
+      found.host = d;
+    }
+  }
+  if (accelerators != 1 || found.host == none) {
+    throw error(fmt::format("--offload auto is for one accelerator beside a CPU with memory, and the platform has {}",
+                            found.host == none  ? "no such CPU"
+                            : accelerators == 0 ? "no accelerator"
+                                                : "several accelerators"));
+  }
+  return found;
+}
+
+/// A step with what it sends.
+struct candidate {
+  tool::model_options modelling = {};
+  tool::input in = {}; ///< nothing sent yet
+  solve::offloading_choice chosen = {};
+  plan made = {};
+
+  auto rank() const { return std::pair{chosen.verdict.lacks, chosen.verdict.seconds}; }
+  bool sends() const { return !chosen.step.trips.empty(); }
+};
+
+class chooser {
+public:
+  chooser(const options& o, const tool::target& target, const cost::efficiency_table& table)
+      : o_{o}, target_{target}, table_{table}, at_{find_host(target.devices)} {}
+
+  void choose(candidate& x) const {
+    const auto base = tool::make_estimate(x.modelling, x.in, target_, table_);
+    const auto run = [&](const solve::offloaded_step& step) {
+      return solve::run_on(step, target_.devices, base, at_.device, at_.host, network_of(o_).network);
+    };
+    const auto times = solve::times_on(x.in.model.ops, target_.devices, base, at_.device, at_.host);
+    x.chosen = solve::least_offloading(x.in.model.ops, times, {.max_trials = max_runs}, run);
+    x.made = run(x.chosen.step).plan;
+  }
+
+private:
+  const options& o_;
+  const tool::target& target_;
+  const cost::efficiency_table& table_;
+  accelerator_and_host at_;
+};
+
+/// Attentions, and quarters of the blocks.
+std::vector<tool::model_options> ways_to_recompute(const options& o, const tool::input& in) {
+  std::vector<tool::model_options> ways;
+  auto m = o.modelling;
+  if (!attentions(in.model.ops).empty()) {
+    m.recompute = recomputation::attention;
+    ways.push_back(m);
+  }
+  const std::uint32_t blocks = tool::num_blocks(in);
+  m.recompute = recomputation::blocks;
+  for (std::uint32_t quarter = 1; quarter <= 4 && blocks > 0; ++quarter) {
+    m.recomputed_blocks = (blocks * quarter + 3) / 4;
+    ways.push_back(m);
+  }
+  return ways;
+}
+
+std::string in_ms(double seconds) { return fmt::format("{:.4g} ms", seconds * 1e3); }
+
+std::string what_is_sent(const solve::offloaded_step& x) {
+  const bool one = x.trips.size() == 1;
+  return fmt::format("{} tensor{}, {} in all, wait{} on the host while nothing reads {}, and come{} back for the "
+                     "backward pass", x.trips.size(), one ? "" : "s", readable_bytes(x.bytes), one ? "s" : "",
+                     one ? "it" : "them", one ? "s" : "");
+}
+
+} // namespace
+
+offloading offload(options& o, const tool::target& target, tool::input& in,
+                   const cost::efficiency_table& table, const std::function<void(const std::string&)>& on_stage) {
+  check(in);
+  const chooser choose{o, target, table};
+  candidate best{.modelling = o.modelling};
+  best.in = std::move(in);
+  on_stage("trying to send tensors to the host");
+  choose.choose(best);
+  std::string compared;
+  if (o.modelling.recompute_least && best.sends()) {
+    compared = fmt::format("; without recomputation {}",
+                           best.chosen.fits ? "the step takes " + in_ms(best.chosen.verdict.seconds)
+                                            : std::string{"it does not fit"});
+    auto alone = std::numeric_limits<double>::infinity();
+    for (auto& how : ways_to_recompute(o, best.in)) {
+      on_stage("trying to run ops again, and to send tensors to the host");
+      candidate x{.modelling = how};
+      x.in = tool::load(o.model, how);
+      choose.choose(x);
+      alone = x.sends() ? alone : std::min(alone, x.chosen.verdict.seconds);
+      if (x.rank() < best.rank()) {
+        best = std::move(x);
+      }
+    }
+    compared += alone < std::numeric_limits<double>::infinity() ? ", with recomputation alone " + in_ms(alone)
+                                                                : ", and recomputation alone is not enough";
+  }
+  in = std::move(best.in);
+  o.modelling = best.modelling;
+  const auto& [step, verdict, fits, is_exact] = best.chosen;
+  if (!fits) {
+    return {fmt::format("no tensors are sent to the host: {} would still be lacking", readable_bytes(verdict.lacks))};
+  }
+  if (!best.sends()) {
+    return {"no tensors have to wait on the host" + compared};
+  }
+  on_stage("trying a step that sends nothing to the host");
+  const auto plain = short_search(o, target, o.modelling, in);
+  if (plain.has_plan() && plain.makespan <= verdict.seconds) {
+    return {fmt::format("no tensors are sent to the host: with them a step takes {}, and a short search finds {} "
+                        "without, by running ops on the host", in_ms(verdict.seconds), in_ms(plain.makespan))};
+  }
+  offloading made{what_is_sent(step), std::move(best.made)};
+  if (plain.has_plan()) {
+    made.note += fmt::format("; a short search without this finds {}, by running ops on the host",
+                             in_ms(plain.makespan));
+  }
+  made.note += compared;
+  in.model.ops = step.graph;
+  if (!in.model.seconds.empty()) {
+    in.model.seconds.resize(in.model.ops.num_ops(), std::numeric_limits<double>::quiet_NaN());
+  }
+  return made;
+}
+
+void prefer_offloading(const options& o, const problem& p, const offloading& x, answer& a) {
+  if (x.plan.order.empty()) {
+    return;
+  }
+  answer other{.found = true, .plan = x.plan};
+  follow(o, p, other);
+  if ((!a.found || other.run.makespan < a.run.makespan) &&
+      memory_shortages(p, other.plan.placement, other.run).empty()) {
+    if (!a.found) {
+      a = {.found = true, .bound = bound::best(p.with_resident_demands()), .baselines = baselines(o, p)};
+    }
+    a.plan = std::move(other.plan);
+    a.run = std::move(other.run);
+    a.strategy = "sending to the host what the accelerator cannot hold";
+  }
+}
+
+} // namespace place
