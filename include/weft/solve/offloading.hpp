@@ -215,7 +215,7 @@ class offloading_search {
 public:
   offloading_search(const Workload& w, const step_times& times, const offloading_options& o, Judge& judge)
       : w_{w}, times_{times}, options_{o}, judge_{judge},
-        sequence_{o.sequence.empty() ? lazy_order{w}.take() : o.sequence},
+        sequence_{o.sequence.empty() ? lazy_order(w) : o.sequence},
         tensors_{idle_tensors(w, times, sequence_)}, num_worthwhile_{sort_by_worth()} {}
 
   offloading_choice run() {
