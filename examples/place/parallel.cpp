@@ -153,10 +153,10 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
 }
 
 /// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
-/// has, each with its part of the batch. Null if no splits were found that fit.
+/// has, each with its part of the batch. Null if no splits were found that fit, or that may be faster than that.
 std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::target& target, const tool::input& whole,
                                                const std::vector<device_id>& devices, std::size_t replicas,
-                                               const cost::efficiency_table& table) {
+                                               double faster_than, const cost::efficiency_table& table) {
   const auto ranks = static_cast<std::uint32_t>(devices.size() / replicas);
   std::vector<std::vector<device_id>> groups;
   for (std::size_t r = 0; r < replicas; ++r) {
@@ -192,7 +192,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
        .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
        .capacity = capacity},
       {.budget = {.moves = 2000}, .jobs = o.jobs}); // without a clock or seed, so that a plan can be made again
-    if (!again.found) {
+    if (!again.found || again.seconds > most_overlap * faster_than) {
       break;
     }
     chosen = std::move(again);
@@ -537,7 +537,10 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
     on_stage(fmt::format("splitting each op among {} devices", ranks));
     const std::vector<device_id> some(devices.begin(),
                                       devices.begin() + static_cast<std::ptrdiff_t>(replicas * ranks));
-    if (auto step = make_split_step(o, target, in, some, replicas, table)) {
+    const double faster_than = o.parallel == options::parallelism::automatic && all.best
+                                 ? all.best->found.run.makespan
+                                 : std::numeric_limits<double>::infinity();
+    if (auto step = make_split_step(o, target, in, some, replicas, faster_than, table)) {
       const bool is_best = !all.best || step->found.run.makespan < all.best->found.run.makespan;
       const auto name = replicas > 1 ? fmt::format("{} × data, {} × tensor", replicas, ranks)
                                      : fmt::format("{} × tensor", ranks);
@@ -570,17 +573,17 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
       split_batch(o, target, in, devices, table, on_stage, all);
     }
   }
-  if ((o.parallel == tensor || mixed) && devices.size() < 2) {
-    all.why_not = "the platform has no two devices that are alike";
-  } else if (o.parallel == tensor || mixed || (o.parallel == automatic && devices.size() > 1)) {
-    split_ops(o, target, in, devices, table, on_stage, all);
-  }
   if (o.parallel == pipeline || (o.parallel == automatic && devices.size() > 1)) {
     if (auto why = why_not_split(o, target, in); !why.empty()) {
       all.why_not = o.parallel == pipeline ? std::move(why) : all.why_not;
     } else {
       pipeline_work(o, target, in, devices, table, on_stage, all);
     }
+  }
+  if ((o.parallel == tensor || mixed) && devices.size() < 2) {
+    all.why_not = "the platform has no two devices that are alike";
+  } else if (o.parallel == tensor || mixed || (o.parallel == automatic && devices.size() > 1)) {
+    split_ops(o, target, in, devices, table, on_stage, all);
   }
   sort_ways(all.ways);
   return all;

@@ -42,6 +42,9 @@ weft::report::way way_of(const problem& p, const answer& a, const std::string& n
 /// The fastest first, what does not fit last.
 void sort_ways(std::vector<weft::report::way>& ways);
 
+/// Steps whose ops and messages take so many times as long one after the other are not tried: little of that overlaps.
+constexpr double most_overlap = 1.3;
+
 /// Adds a step to the ways, and keeps it if it is the fastest.
 void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
                parallel_answer& all);

@@ -34,6 +34,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace place {
@@ -156,7 +157,8 @@ public:
   }
 
   /// In so many stages on these devices, the first replica's; `ranks` for each stage, `turns` stages for each device.
-  staged_model staged(const pipeline_shape& shape, const std::vector<device_id>& devices) const {
+  /// Without ops if they and what they send take far longer than that, one after the other.
+  staged_model staged(const pipeline_shape& shape, const std::vector<device_id>& devices, double faster_than) const {
     const auto& w = in_.model.ops;
     const auto stages = shape.stages * shape.turns;
     const auto home = [&](std::uint32_t stage, std::uint32_t rank) {
@@ -216,7 +218,9 @@ public:
       }
       return m;
     }
-    split(shape, devices, where, m);
+    if (!split(shape, devices, where, faster_than, m)) {
+      m.ops = {};
+    }
     return m;
   }
 
@@ -232,9 +236,9 @@ private:
     return std::move(b).build().with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
   }
 
-  /// Splits each op among the devices of its stage.
-  void split(const pipeline_shape& shape, const std::vector<device_id>& devices, const std::vector<placement>& where,
-             staged_model& m) const {
+  /// Splits each op among the devices of its stage; false if that takes too long.
+  bool split(const pipeline_shape& shape, const std::vector<device_id>& devices, const std::vector<placement>& where,
+             double faster_than, staged_model& m) const {
     const auto& w = in_.model.ops;
     const auto model = parallel::make_split_model(*in_.net, w, in_.origin);
     const parallel::split_ops parts{model, shape.ranks};
@@ -260,6 +264,9 @@ private:
     const auto& chosen = fastest_splits.peak <= capacity ? fastest_splits : choose(shape.stages, capacity);
     if (!chosen.found) {
       throw error("no splits of its ops were found that fit into memory");
+    }
+    if (chosen.seconds * static_cast<double>(shape.micro_batches) / shape.stages > most_overlap * faster_than) {
+      return false;
     }
     auto made = parallel::tensor_parallel(
       model, chosen.axis, where, element_bytes(o_, in_.model),
@@ -301,6 +308,7 @@ private:
       }
       m.stage[*i] = m.stage[*i] == none ? 0 : m.stage[*i];
     }
+    return true;
   }
 
   const options& o_;
@@ -413,7 +421,10 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     }
   }
   const std::vector<device_id> used(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(shape.devices()));
-  auto m = model.staged(shape, of_replica.front());
+  auto m = model.staged(shape, of_replica.front(), faster_than);
+  if (m.ops.num_ops() == 0) {
+    return nullptr;
+  }
   m.ops = parallel::without_barriers(m.ops);
   const auto staged = parallel::make_staged_step(
     m.ops, m.repeated, m.stage, m.where,
@@ -676,7 +687,7 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
       return nullptr;
     }
   };
-  // The shapes that may be fastest come first. A bound on all devices tells which cannot be: it does not count what is
+  // Those without splits of ops come first: they take least time to make. A bound on all devices tells which cannot be: it does not count what is
   // sent, and what devices wait.
   struct candidate {
     pipeline_shape shape;
@@ -692,7 +703,9 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
     }
   }
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const candidate& a, const candidate& b) { return a.bound < b.bound; });
+                   [](const candidate& a, const candidate& b) {
+                     return std::tuple{a.shape.ranks, a.bound} < std::tuple{b.shape.ranks, b.bound};
+                   });
   for (const auto& [s, model, bound] : candidates) {
     // Pipelines that take little longer are shown, too.
     const auto too_slow = [&] {
