@@ -537,7 +537,8 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
     on_stage(fmt::format("splitting each op among {} devices", ranks));
     const std::vector<device_id> some(devices.begin(),
                                       devices.begin() + static_cast<std::ptrdiff_t>(replicas * ranks));
-    const double faster_than = o.parallel == options::parallelism::automatic && all.best
+    const double faster_than = o.parallel == options::parallelism::automatic && all.best &&
+                                   is_hopeless.is_large(replicas * ranks)
                                  ? all.best->found.run.makespan
                                  : std::numeric_limits<double>::infinity();
     if (auto step = make_split_step(o, target, in, some, replicas, faster_than, table)) {

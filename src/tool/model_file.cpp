@@ -180,17 +180,22 @@ void expand(const model_options& o, input& in) {
   }
 }
 
+bool is_gradient(const input& in, op_id v) { return partition::op_name{in.model.ops.name(v)}.is_gradient; }
+
+void require_gradients(const input& in) {
+  const auto all = ids(in.model.ops.num_ops());
+  if (std::none_of(all.begin(), all.end(), [&](op_id v) { return is_gradient(in, v); })) {
+    throw error("--recompute is for training steps; --train adds the backward pass to a forward model, as in "
+                "zoo:gpt2_small:inference --train adam --recompute blocks");
+  }
+}
+
 /// Makes what the backward pass of a training step reads again.
 void recompute(const model_options& o, input& in) {
   auto& m = in.model;
   const auto& w = m.ops;
-  const auto is_gradient = [&](op_id v) { return partition::op_name{w.name(v)}.is_gradient; };
-  const auto all = ids(w.num_ops());
-  if (std::none_of(all.begin(), all.end(), is_gradient)) {
-    throw error("--recompute is for training steps; --train adds the backward pass to a forward model, as in "
-                "zoo:gpt2_small:inference --train adam --recompute blocks");
-  }
-  auto step = recomputed_step(w, recomputed(*o.recompute, o.recomputed_blocks, in), is_gradient);
+  auto step = recomputed_step(w, recomputed(*o.recompute, o.recomputed_blocks, in),
+                              [&](op_id v) { return is_gradient(in, v); });
   const auto again = step.graph.num_ops() - w.num_ops();
   for (const op_id v : ids(step.graph.num_ops())) {
     if (v >= w.num_ops() && !m.seconds.empty()) {
@@ -315,8 +320,11 @@ input load(const std::string& spec, const model_options& o) {
   }
   if (o.train) {
     expand(o, in);
-  } else if (o.recompute) {
-    recompute(o, in);
+  } else if (o.recompute || o.recompute_least) {
+    require_gradients(in);
+    if (o.recompute) {
+      recompute(o, in);
+    }
   }
   set_memory(o, in);
   return in;

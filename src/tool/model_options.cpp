@@ -193,9 +193,9 @@ void add_memory_options(CLI::App& app, model_options& o) {
           o.recompute = what == "blocks" ? weft::recomputation::blocks : weft::recomputation::attention;
         }
       },
-      "What --train makes again for the backward pass instead of keeping it: what is inside attentions, or\n"
-      "inside blocks of layers; auto: nothing, attentions, or as few blocks as it takes until a plan is found that\n"
-      "fits")
+      "What a training step makes again for the backward pass instead of keeping it: what is inside attentions,\n"
+      "or inside blocks of layers; auto: nothing, attentions, or blocks, as few as it takes until a plan is found\n"
+      "that fits; of ways to share the work the fastest")
     ->check(CLI::IsMember({"attention", "blocks", "auto"}).description(""))
     ->type_name("attention|blocks|auto");
   app

@@ -140,8 +140,8 @@ def main(folder):
     check(peak(cached) > peak(half) + 50 * 1024, 'a cache of 288 MiB, of which the host may have some')
     trained = ('zoo:gpt2_small@8x256:inference', '--train', 'adam', *gpt[1:])
     check(peak(placed(*trained, '--recompute', 'blocks')) < 0.8 * peak(placed(*trained)), 'blocks are recomputed')
-    refused(*gpt, '--recompute', 'blocks', because='--recompute goes with --train')
-    refused(*gpt, '--recompute', 'auto', because='--recompute goes with --train')
+    refused(*gpt, '--recompute', 'blocks', because='--recompute is for training steps; --train adds')
+    refused(*gpt, '--recompute', 'auto', because='--recompute is for training steps; --train adds')
     refused(*trained, '--recompute', 'auto', '--max-batch', because='leave --by-layer, --max-batch')
     check('run again' not in flat(placed(*trained, '--recompute', 'auto')), 'nothing is run again where all fits')
     blocks = []
