@@ -19,7 +19,7 @@ jobs=$(($(nproc) + 1)) # tests at once: some wait for a browser
 options=(-DWEFT_TEST_ALL=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
 case "${1:-}" in
   "") ;;
-  --all) all=true jobs=$(nproc) options=() ;; # ranks of MPI want a core each
+  --all) all=true jobs=$(nproc) options=(-DWEFT_TEST_BENCHMARKS=ON) ;; # ranks of MPI want a core each
   *) echo "usage: scripts/test.sh [--all]" >&2; exit 2 ;;
 esac
 

@@ -80,7 +80,7 @@ add_executable(weft_odr_test odr/first.cpp odr/second.cpp)
 target_link_libraries(weft_odr_test PRIVATE weft_dev)
 add_test(NAME odr COMMAND weft_odr_test)
 
-# Calibration on simulated clusters, whose links are known.
+# Calibration on simulated clusters, whose links are known. All ranks are one thread, and the time is virtual.
 if(weft_has_smpi AND TARGET calibrate_cluster AND Python3_FOUND AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   weft_smpi_program(calibrate_cluster_smpi "${PROJECT_SOURCE_DIR}/examples/calibrate_cluster.cpp"
     LIBRARIES weft::io CLI11::CLI11 fmt::fmt Threads::Threads)
@@ -94,7 +94,7 @@ if(weft_has_smpi AND TARGET calibrate_cluster AND Python3_FOUND AND CMAKE_CXX_CO
     add_test(NAME interop/mpi/smpi/${cluster} COMMAND Python3::Interpreter
       "${CMAKE_CURRENT_SOURCE_DIR}/interop/mpi/smpi.py" ${cluster} "${WEFT_SMPIRUN}"
       "$<TARGET_FILE:calibrate_cluster_smpi>" ${place})
-    set_tests_properties(interop/mpi/smpi/${cluster} PROPERTIES LABELS "mpi;smpi" PROCESSORS ${weft_cores})
+    set_tests_properties(interop/mpi/smpi/${cluster} PROPERTIES LABELS "mpi;smpi")
   endforeach()
   # The executor there, against weft's simulator.
   weft_smpi_program(weft_network_step interop/mpi/network_step.cpp LIBRARIES Threads::Threads)
@@ -107,7 +107,7 @@ if(weft_has_smpi AND TARGET calibrate_cluster AND Python3_FOUND AND CMAKE_CXX_CO
     add_test(NAME interop/mpi/network_steps.${ranks} COMMAND Python3::Interpreter
       "${CMAKE_CURRENT_SOURCE_DIR}/interop/mpi/network_steps.py" "${WEFT_SMPIRUN}" "$<TARGET_FILE:weft_network_step>"
       ${ranks} ${steps_on_${ranks}})
-    set_tests_properties(interop/mpi/network_steps.${ranks} PROPERTIES LABELS "mpi;smpi" PROCESSORS ${weft_cores})
+    set_tests_properties(interop/mpi/network_steps.${ranks} PROPERTIES LABELS "mpi;smpi")
   endforeach()
 elseif(NOT weft_has_smpi)
   message(STATUS "weft: no test of MPI programs on simulated clusters; they need SimGrid and MPI")

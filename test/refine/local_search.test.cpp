@@ -29,10 +29,10 @@ double makespan(const Problem& p, const plan& decided, const Policy& policy) {
 }
 
 template <class Policy>
-void never_worse(std::uint64_t seed, int rounds) {
+void never_worse(std::uint64_t seed, int many) {
   rng random{seed};
   int better = 0;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < test::rounds(many); ++round) {
     CAPTURE(round);
     const drawn s{random, {.capacity = 60 + random.below(200)}};
     const bool from_heft = random.below(2) == 0; // has an order
@@ -56,7 +56,7 @@ void never_worse(std::uint64_t seed, int rounds) {
     rng second{own_seed};
     CHECK(search(s.p, start->plan, policy, second) == found);
   }
-  CHECK(better > rounds / 20);
+  CHECK(better > test::rounds(many) / 20);
 }
 
 TEST_CASE("local_search: never worse, within the constraints, and the same for the same seed") {
@@ -193,7 +193,7 @@ TEST_CASE("local_search: under static_order orders are searched, and a move is m
 TEST_CASE("iterated_local_search: at least as good as the plan that it starts from") {
   rng random{6};
   int better = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < test::rounds(300); ++round) {
     const drawn s{random, {.capacity = 60 + random.below(200)}};
     const auto first = test::decide(partition::heft{}, s.p);
     const auto found =
@@ -209,7 +209,7 @@ TEST_CASE("iterated_local_search: at least as good as the plan that it starts fr
     CHECK(found->bound == 0);
     better += after < before;
   }
-  CHECK(better > 20);
+  CHECK(better > test::rounds(20));
 }
 
 TEST_CASE("iterated_local_search: from another start and under another policy") {

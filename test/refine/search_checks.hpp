@@ -4,6 +4,7 @@
 
 #include "partition/place.hpp"
 #include "simulate/random_problem.hpp"
+#include "support/rounds.hpp"
 
 #include "weft/core/budget.hpp"
 #include "weft/partition/hash.hpp"
@@ -40,13 +41,13 @@ auto on_plans(Refiner refiner) {
 }
 
 /// Never worse, valid, the given plan unless something is better, and the same again for the same seed.
-/// `refiner(moves)` has a budget of that many moves.
+/// `refiner(moves)` has a budget of that many moves; `many` problems are drawn, fewer under sanitizers.
 template <class Policy, class Refiner>
-void never_worse(Refiner refiner, std::uint64_t moves, std::uint64_t seed, int rounds) {
+void never_worse(Refiner refiner, std::uint64_t moves, std::uint64_t seed, int many) {
   rng random{seed};
   const Policy policy{};
   int better = 0;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < rounds(many); ++round) {
     CAPTURE(round);
     const drawn s{random, {.capacity = 60 + random.below(200)}};
     const bool from_heft = random.below(2) == 0; // has an order
@@ -70,7 +71,7 @@ void never_worse(Refiner refiner, std::uint64_t moves, std::uint64_t seed, int r
     rng third{own_seed};
     CHECK(on_plans(refiner(0))(s.p, start->plan, policy, third) == start->plan);
   }
-  CHECK(better > rounds / 20);
+  CHECK(better > rounds(many) / 20);
 }
 
 /// Four ops of 1 second, all on the first of four devices.

@@ -150,6 +150,9 @@ TEST_CASE("solve::best on presets: long branches of small ops are worth launchin
     const double gain = promised(w, presets::make(name), 20'000);
     CHECK(gain > 1.4);
     CHECK(gain <= 1010 / (520 + latency) * 1.001); // ops also move 3 kB each
+    if (!test::are_all_rounds) {
+      break;
+    }
   }
 }
 
