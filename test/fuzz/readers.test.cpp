@@ -73,7 +73,7 @@ std::string refusal(const Read& read, const std::string& text) {
 }
 
 TEST_CASE("fuzz: readers take any bytes") {
-  constexpr int damaged_copies = 300; // per file
+  constexpr int damaged_copies = 150; // per file
   weft::rng random{20180101};
   for (const auto& reader : fuzz::readers) {
     const auto corpus = corpus_of(reader.name);

@@ -2,6 +2,7 @@
 // Each format is read back by a reader of its own, which follows what the runtime does with it.
 #include "weft/io/runtime_placement.hpp"
 
+#include "support/rounds.hpp"
 #include "weft/core/random.hpp"
 
 #include <doctest/doctest.h>
@@ -230,7 +231,7 @@ struct llama_cpp {
 
 TEST_CASE("runtime_placement: llama.cpp puts each tensor where it is to be") {
   rng random{3};
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < test::rounds(300); ++round) {
     const auto parts = drawn(random, false, true);
     const auto text = io::llama_cpp_options(placed(parts)).text;
     CAPTURE(text);
@@ -245,7 +246,7 @@ TEST_CASE("runtime_placement: llama.cpp puts each tensor where it is to be") {
     CHECK(runtime.device("output.weight", layers) == parts.back());
     CHECK(runtime.device("output_norm.weight", layers) == parts.back());
   }
-  for (int layers = 1; layers <= 200; ++layers) { // the float arithmetic of all splits in two
+  for (int layers = 1; layers <= test::rounds(200); ++layers) { // the float arithmetic of all splits in two
     for (int first = 1; first <= layers; ++first) {
       std::vector<device_id> parts(static_cast<std::size_t>(layers) + 2, 2);
       std::fill_n(parts.begin(), first + 1, 1);

@@ -82,7 +82,7 @@ void check_random_steps(int num_workers, std::uint64_t num_steps) {
 
 TEST_CASE("starpu: random plans compute what static_executor computes, each worker in the plan's order") {
   check_random_steps(1, 50);
-  check_random_steps(2, 200);
+  check_random_steps(2, 100);
   check_random_steps(4, 10); // the most in Debian; they may be more than there are cores, and all of them spin
 }
 
