@@ -680,15 +680,18 @@ void pipeline_work(const options& o, const tool::target& target, const tool::inp
   const auto model_of = [&](const pipeline_shape& s) -> const micro_batch_model* {
     const auto examples = in.batch / (s.replicas * s.micro_batches);
     try {
-      const auto at = models.find(examples);
-      return at != models.end() ? &at->second : &models.try_emplace(examples, o, target, in, examples, table).first->second;
+      auto at = models.find(examples);
+      if (at == models.end()) {
+        at = models.try_emplace(examples, o, target, in, examples, table).first;
+      }
+      return &at->second;
     } catch (const error& e) {
       why_not = e.what();
       return nullptr;
     }
   };
-  // Those without splits of ops come first: they take least time to make. A bound on all devices tells which cannot be: it does not count what is
-  // sent, and what devices wait.
+  // Those without splits of ops come first: they take least time to make. A bound tells which cannot be fast: the work
+  // of ops on all devices, without what is sent and how long devices wait.
   struct candidate {
     pipeline_shape shape;
     const micro_batch_model* model;

@@ -162,7 +162,8 @@ private:
 } // namespace detail
 
 /// The axes of a workload that was built of a network: `origin` has the network's op of each of its first ops, several
-/// of which may be copies of one; further ones, and what nobody knows how to split, stay whole. Complexity: linear in dimensions.
+/// of which may be copies of one; further ones, and what nobody knows how to split, stay whole. Complexity: linear in
+/// dimensions.
 inline split_model make_split_model(const nn::network& net, const workload& w, std::span<const op_id> origin) {
   return detail::split_model_builder{net, w, origin}.make();
 }

@@ -131,13 +131,12 @@ workload without_barriers(const Workload& step) {
 /// devices, `where[v]`; several for a stage whose ops are split among devices. A **forward** pass is what needs nothing
 /// of later stages; of what does, the **backward** pass is what earlier stages need, and that for **weights** the rest.
 /// Names tell gradients that need nothing of later stages, as on the last one, and the parts of those of a division or
-/// a product that follow from the forward pass alone: these are not made before they are wanted.
+/// a product that follow from the forward pass alone: these are not made before they are wanted. Whole backward passes
+/// have the gradients of weights in them.
 ///
-/// With whole backward passes, there are none for weights.
-///
-/// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time) in the order of the
-/// step, by themselves and returns a `pass_run`. A pass takes the memory of what it makes for others, as separate tensors, and what else is
-/// alive at its worst moment as a tensor that nobody reads.
+/// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time) in the order of
+/// the step, by themselves and returns a `pass_run`. A pass takes the memory of what it makes for others, as separate
+/// tensors, and what else is alive at its worst moment as a tensor that nobody reads.
 ///
 /// Throws `value_error` for vectors of other sizes, and `cycle_error` if passes wait for each other: if the stages are
 /// not in the order of the model. Complexity: O(n log n + m), and the runs.
@@ -313,8 +312,8 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
 /// the bytes of each device of the platform, of which what is there once is taken off; of devices that share a stage
 /// the one counts that has room for the fewest micro-batches. `sum(bytes, device)` gives the seconds in which a
 /// micro-batch's gradient is added to those before it, in place (`micro_batch_sums`); they are part of the pass that
-/// makes it. Device d of the pipeline has the stages for which `device_of[stage]` is d. What waits to be sent or was received early is not
-/// counted, nor what only leads past a stage.
+/// makes it. Device d of the pipeline has the stages for which `device_of[stage]` is d. What waits to be sent or was
+/// received early is not counted, nor what only leads past a stage.
 /// Complexity: O(n log n + m).
 template <class Transfer, class Sum>
 pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
