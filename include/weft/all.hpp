@@ -73,7 +73,6 @@
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/recomputed.hpp"
 #include "weft/workload/slots.hpp"
 #include "weft/workload/workload.hpp"
 

@@ -22,6 +22,7 @@
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/op_facts.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/recomputed.hpp"
 #include "weft/workload/stored_as.hpp"
 
 #include "weft/partition/pin.hpp"
