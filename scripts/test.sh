@@ -6,7 +6,7 @@
 #                             that run long; with clang, under the address and undefined-behaviour sanitizers: the
 #                             others
 #   scripts/test.sh --all     also MPI, benchmarks, packages, strangers' projects, every header by itself, examples and
-#                             tools compiled by clang, long and property tests under these sanitizers, property tests
+#                             tools checked by clang, long and property tests under these sanitizers, property tests
 #                             of twice as many problems, and what uses threads under the thread sanitizer
 #
 # WEFT_REFERENCE_DATA in the environment: folder of the published data that some tests compare with (see docs).
