@@ -8,6 +8,7 @@
 #include "place/options.hpp"
 #include "place/parallel.hpp"
 #include "place/pinned_problem.hpp"
+#include "place/recomputation.hpp"
 #include "place/replay.hpp"
 #include "place/search.hpp"
 #include "tool/costs.hpp"

@@ -13,7 +13,7 @@
 
 namespace place {
 
-/// What was sent.
+/// The plan that sends, and a note on it.
 struct offloading {
   std::string note = {};
   weft::plan plan = {}; ///< on the accelerator, and its host where it has to be; empty if nothing is sent

@@ -157,8 +157,9 @@ public:
   }
 
   /// In so many stages on these devices, the first replica's; `ranks` for each stage, `turns` stages for each device.
-  /// Without ops if they and what they send take far longer than that, one after the other.
-  staged_model staged(const pipeline_shape& shape, const std::vector<device_id>& devices, double faster_than) const {
+  /// None if ops and what they send take far longer than that, one after the other.
+  std::optional<staged_model> staged(const pipeline_shape& shape, const std::vector<device_id>& devices,
+                                     double faster_than) const {
     const auto& w = in_.model.ops;
     const auto stages = shape.stages * shape.turns;
     const auto home = [&](std::uint32_t stage, std::uint32_t rank) {
@@ -218,10 +219,7 @@ public:
       }
       return m;
     }
-    if (!split(shape, devices, where, faster_than, m)) {
-      m.ops = {};
-    }
-    return m;
+    return split(shape, devices, where, faster_than, m) ? std::optional{std::move(m)} : std::nullopt;
   }
 
 private:
@@ -317,8 +315,8 @@ private:
   tool::estimate estimate_;
   std::vector<std::string> notes_;
   std::vector<bool> repeated_;
-  mutable std::map<std::pair<std::uint32_t, std::uint32_t>, parallel::chosen_splits> chosen_ = {}; // by ranks, stages;
-                                                        // 0 of them: as if there were memory for all
+  // By ranks and stages; 0 of them: as if there were memory for all.
+  mutable std::map<std::pair<std::uint32_t, std::uint32_t>, parallel::chosen_splits> chosen_ = {};
   mutable std::map<std::uint32_t, double> least_ = {}; // seconds, by ranks
 };
 
@@ -348,17 +346,13 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   return r;
 }
 
-/// What the device lacks most that cannot hold one micro-batch; nothing if all can.
+/// The stage that lacks most memory for one micro-batch; nothing if none does.
 std::string about_memory(const parallel::pipeline_problem& p, byte_count memory) {
   std::string text;
   byte_count most = 0;
   for (std::uint32_t s = 0; s < p.num_stages(); ++s) {
     const auto d = p.stages[s].device;
-    byte_count held = 0, peak = 0;
-    for (const auto& c : p.stages[s].cost) {
-      peak = std::max(peak, held + c.taken);
-      held += c.taken - c.freed;
-    }
+    const byte_count peak = p.stages[s].peak();
     if (peak > p.capacity[d] && peak - p.capacity[d] > most) {
       most = peak - p.capacity[d];
       text = fmt::format("; stage {} needs {} for a micro-batch, and parameters and gradients leave {} of {}", s,
@@ -421,10 +415,11 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     }
   }
   const std::vector<device_id> used(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(shape.devices()));
-  auto m = model.staged(shape, of_replica.front(), faster_than);
-  if (m.ops.num_ops() == 0) {
+  auto found_stages = model.staged(shape, of_replica.front(), faster_than);
+  if (!found_stages) {
     return nullptr;
   }
+  auto& m = *found_stages;
   m.ops = parallel::without_barriers(m.ops);
   const auto staged = parallel::make_staged_step(
     m.ops, m.repeated, m.stage, m.where,
@@ -459,24 +454,19 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       capacity[staged.where[v]] += is_shared && is_read ? w.resident_bytes(v) - kept : 0;
     }
   }
+  const auto sum = [&](byte_count bytes, device_id d) { return model.seconds_of_sum(bytes, d); };
   auto p = parallel::pipeline_of(staged, static_cast<std::uint32_t>(shape.micro_batches), device_of, capacity,
                                  [&](byte_count bytes, device_id from, device_id to) {
                                    return target.devices.latency(from, to) +
                                           static_cast<double>(bytes) / target.devices.bandwidth(from, to);
                                  },
-                                 [&](byte_count bytes, device_id d) { return model.seconds_of_sum(bytes, d); });
+                                 sum);
   if (parallel::pipeline_bound(p, parallel::pipeline_objective::makespan) >= faster_than) {
     return nullptr;
   }
-  std::vector<double> sums(staged.graph.num_ops(), 0); // seconds, but for the first micro-batch
+  std::vector<double> sums; // seconds, but for the first micro-batch
   for (const op_id v : ids(staged.graph.num_ops())) {
-    for (const tensor_id t : staged.graph.outputs(v)) {
-      const auto& readers = staged.graph.consumers(t);
-      if (staged.repeated[v] && staged.graph.bytes(t) > 0 &&
-          std::any_of(readers.begin(), readers.end(), [&](op_id c) { return !staged.repeated[c]; })) {
-        sums[v] += model.seconds_of_sum(staged.graph.bytes(t), staged.where[v]);
-      }
-    }
+    sums.push_back(staged.repeated[v] ? parallel::seconds_of_sums(staged, v, sum) : 0);
   }
   const auto num_steps = static_cast<double>(p.passes_each() * p.stages.size() * p.micro_batches);
   const bool is_only_one = o.parallel == options::parallelism::pipeline;

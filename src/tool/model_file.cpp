@@ -197,11 +197,12 @@ void recompute(const model_options& o, input& in) {
   auto step = recomputed_step(w, recomputed(*o.recompute, o.recomputed_blocks, in),
                               [&](op_id v) { return is_gradient(in, v); });
   const auto again = step.graph.num_ops() - w.num_ops();
-  for (const op_id v : ids(step.graph.num_ops())) {
-    if (v >= w.num_ops() && !m.seconds.empty()) {
+  const bool has_origin = in.origin.size() == w.num_ops();
+  for (std::size_t v = w.num_ops(); v < step.origin.size(); ++v) {
+    if (!m.seconds.empty()) {
       m.seconds.push_back(m.seconds[step.origin[v]]);
     }
-    if (v >= w.num_ops() && in.origin.size() == v) {
+    if (has_origin) {
       in.origin.push_back(in.origin[step.origin[v]]);
     }
   }

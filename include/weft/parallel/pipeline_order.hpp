@@ -43,6 +43,16 @@ struct pipeline_stage {
 
   const pass_cost& operator[](pass x) const { return cost[static_cast<std::size_t>(x)]; }
   pass_cost& operator[](pass x) { return cost[static_cast<std::size_t>(x)]; }
+
+  /// The most memory that it takes for a micro-batch whose passes follow each other.
+  byte_count peak() const {
+    byte_count held = 0, most = 0;
+    for (const auto& c : cost) {
+      most = std::max(most, held + c.taken);
+      held += c.taken - c.freed;
+    }
+    return most;
+  }
 };
 
 /// A pipeline. A forward pass waits for that of the stage before, a backward pass for that of the stage after, those of

@@ -308,6 +308,20 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
   return s;
 }
 
+/// Seconds in which what a pass makes for ops that are there once, such as gradients, is added to that of the
+/// micro-batches before; `sum(bytes, device)` gives those of a tensor. Complexity: that of the op's edges.
+template <class Sum>
+double seconds_of_sums(const staged_step& s, op_id v, Sum sum) {
+  double seconds = 0;
+  for (const tensor_id t : s.graph.outputs(v)) {
+    const auto& readers = s.graph.consumers(t);
+    if (s.graph.bytes(t) > 0 && std::any_of(readers.begin(), readers.end(), [&](op_id c) { return !s.repeated[c]; })) {
+      seconds += sum(s.graph.bytes(t), s.where[v]);
+    }
+  }
+  return seconds;
+}
+
 /// The pipeline of such a step, for the search for an order. `transfer(bytes, from, to)` gives seconds, and `capacity`
 /// the bytes of each device of the platform, of which what is there once is taken off; of devices that share a stage
 /// the one counts that has room for the fewest micro-batches. `sum(bytes, device)` gives the seconds in which a
@@ -342,13 +356,8 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
   for (const op_id v : order) {
     once[s.where[v]] += w.resident_bytes(v);
     if (s.repeated[v]) {
-      double sums = 0; // of the first micro-batch there are none
-      for (const tensor_id t : w.outputs(v)) {
-        const auto& readers = w.consumers(t);
-        if (w.bytes(t) > 0 && std::any_of(readers.begin(), readers.end(), [&](op_id c) { return !s.repeated[c]; })) {
-          sums += sum(w.bytes(t), s.where[v]) * (micro_batches - 1) / micro_batches;
-        }
-      }
+      // Of the first micro-batch there are no sums.
+      const double sums = seconds_of_sums(s, v, sum) * (micro_batches - 1) / micro_batches;
       auto& c = p.stages[s.stage[v]][s.pass[v]];
       c.seconds = std::max(c.seconds, s.seconds[v] + sums);
     }
@@ -397,17 +406,9 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
     auto& c = p.stages[s.stage[key.first]][s.pass[key.first]];
     c.send_seconds = std::max(c.send_seconds, seconds);
   }
-  const auto peak_of = [](const pipeline_stage& share) {
-    byte_count held = 0, peak = 0;
-    for (const auto& c : share.cost) {
-      peak = std::max(peak, held + c.taken);
-      held += c.taken - c.freed;
-    }
-    return peak;
-  };
   std::vector<byte_count> most(s.num_stages, 0);
   for (const auto& [key, share] : shares) {
-    if (const byte_count peak = peak_of(share); peak > most[key.first]) {
+    if (const byte_count peak = share.peak(); peak > most[key.first]) {
       most[key.first] = peak;
       for (std::size_t x = 0; x < num_passes; ++x) {
         p.stages[key.first].cost[x].taken = share.cost[x].taken;
@@ -419,7 +420,7 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
   p.capacity.assign(devices, unlimited);
   for (const auto& [key, share] : shares) { // as if each held as much as the one that holds most
     const auto [stage, d] = key;
-    const byte_count peak = peak_of(share), left = capacity[d] - std::min(capacity[d], once[d]);
+    const byte_count peak = share.peak(), left = capacity[d] - std::min(capacity[d], once[d]);
     const double scaled = peak == 0 ? 0 : static_cast<double>(left) / static_cast<double>(peak) *
                                             static_cast<double>(most[stage]);
     const byte_count room = peak == most[stage]                                    ? left

@@ -52,6 +52,23 @@ step_times times_on(const Workload& w, const Platform& q, const Cost& c, device_
   return times;
 }
 
+namespace detail {
+
+/// The ops of a step as they follow each other in an order, each as soon as the one before ends.
+struct one_after_another {
+  std::vector<std::size_t> at;  ///< per op: its place in the order
+  std::vector<double> begin{0}; ///< per place: seconds; and one more, when all have ended
+
+  one_after_another(const step_times& times, const std::vector<op_id>& sequence) : at(sequence.size()) {
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      at[sequence[i]] = i;
+      begin.push_back(begin.back() + times.ops[sequence[i]]);
+    }
+  }
+};
+
+} // namespace detail
+
 /// A tensor that nobody reads for a while.
 struct idle_tensor {
   tensor_id tensor = none;
@@ -65,13 +82,7 @@ struct idle_tensor {
 /// those of smaller ids. Variables and what is made of them alone are none. Complexity: O(n + m log m).
 template <named_workload Workload>
 std::vector<idle_tensor> idle_tensors(const Workload& w, const step_times& times, const std::vector<op_id>& sequence) {
-  std::vector<std::size_t> at(w.num_ops());
-  std::vector<double> end(w.num_ops());
-  double now = 0;
-  for (std::size_t i = 0; i < sequence.size(); ++i) {
-    at[sequence[i]] = i;
-    end[i] = now += times.ops[sequence[i]];
-  }
+  const auto [at, begin] = detail::one_after_another{times, sequence};
   const auto parameters = made_of_parameters(w);
   std::vector<idle_tensor> found;
   for (const tensor_id t : ids(w.num_tensors())) {
@@ -81,11 +92,11 @@ std::vector<idle_tensor> idle_tensors(const Workload& w, const step_times& times
     }
     std::vector<op_id> uses{from};
     uses.insert(uses.end(), w.consumers(t).begin(), w.consumers(t).end());
-    weft::sort(uses, [&](op_id a, op_id b) { return at[a] < at[b]; });
+    weft::sort(uses, [&at = at](op_id a, op_id b) { return at[a] < at[b]; });
     idle_tensor x{.tensor = t};
     std::size_t after = 0;
     for (std::size_t i = 1; i < uses.size(); ++i) {
-      const double idle = end[at[uses[i]] - 1] - end[at[uses[i - 1]]]; // ops follow each other
+      const double idle = begin[at[uses[i]]] - begin[at[uses[i - 1]] + 1];
       if (idle > x.seconds) {
         x.seconds = idle;
         x.last_before = at[uses[i - 1]];
@@ -118,22 +129,17 @@ struct offloaded_step {
 template <named_workload Workload>
 offloaded_step offload(const Workload& w, const step_times& times, const std::vector<op_id>& sequence,
                        std::vector<idle_tensor> tensors) {
-  std::vector<std::size_t> at(w.num_ops());
-  std::vector<double> end{0.0}; // of those before, by place in the order
-  for (std::size_t i = 0; i < sequence.size(); ++i) {
-    at[sequence[i]] = i;
-    end.push_back(end.back() + times.ops[sequence[i]]);
-  }
-  weft::sort(tensors, [&](const idle_tensor& a, const idle_tensor& b) {
+  const auto [at, begin] = detail::one_after_another{times, sequence};
+  weft::sort(tensors, [&at = at](const idle_tensor& a, const idle_tensor& b) {
     return std::pair{at[a.readers.front()], a.tensor} > std::pair{at[b.readers.front()], b.tensor};
   });
   offloaded_step made;
   double link_free = std::numeric_limits<double>::infinity();
   for (auto& x : tensors) {
     const std::size_t first = at[x.readers.front()];
-    link_free = std::min(link_free, end[first]) - times.transfer(w.bytes(x.tensor));
+    link_free = std::min(link_free, begin[first]) - times.transfer(w.bytes(x.tensor));
     std::size_t after = first - 1;
-    while (after > x.last_before && end[after + 1] > link_free - times.latency) {
+    while (after > x.last_before && begin[after + 1] > link_free - times.latency) {
       --after;
     }
     made.bytes += w.bytes(x.tensor);
@@ -152,7 +158,7 @@ offloaded_step offload(const Workload& w, const step_times& times, const std::ve
   return made;
 }
 
-/// What a judge says of an offloaded step.
+/// The verdict of a judge on an offloaded step.
 struct step_verdict {
   byte_count lacks = 0; ///< bytes beyond what there is; 0: it fits
   double seconds = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/copy_ops.hpp"
 

@@ -120,7 +120,7 @@ inline bool makes_numbers(std::string_view type) {
 
 } // namespace detail
 
-/// Per op, whether it is a variable or made of variables alone, such as their reads. Complexity: O(n + m).
+/// True per op for variables and what is made of variables alone, such as their reads. Complexity: O(n + m).
 template <named_workload Workload>
 std::vector<bool> made_of_parameters(const Workload& w) {
   std::vector<bool> made(w.num_ops(), false);

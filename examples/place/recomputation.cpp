@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "recomputation.hpp"
+
+#include "batch.hpp"
+#include "parallel_step.hpp"
+#include "tool/model_file.hpp"
+
+#include "weft/core/least_enough.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace place {
+namespace {
+
+/// The ways to share the work with what each of them runs again.
+parallel_answer share_recomputed(options& o, const tool::target& target, const weft::cost::efficiency_table& table,
+                                 const std::function<void(const std::string&)>& on_stage) {
+  using weft::recomputation;
+  parallel_answer all;
+  std::optional<recomputation> best;
+  for (const auto& [again, remark] : {std::pair{std::optional<recomputation>{}, ""},
+                                      std::pair{std::optional{recomputation::attention}, "attentions run again"},
+                                      std::pair{std::optional{recomputation::blocks}, "blocks run again"}}) {
+    o.modelling.recompute = again;
+    parallel_answer some;
+    try {
+      const auto in = tool::load(o.model, o.modelling);
+      some = share_work(o, target, in, table, on_stage);
+    } catch (const weft::error&) { // there are no attentions, or blocks
+      if (!again) {
+        throw;
+      }
+      continue;
+    }
+    const bool all_fit = !some.ways.empty() && std::all_of(some.ways.begin(), some.ways.end(),
+                                                           [](const auto& w) { return w.status.empty(); });
+    for (auto& w : some.ways) {
+      w.remark += fmt::format("{}{}", w.remark.empty() || !again ? "" : ", ", remark);
+      all.ways.push_back(std::move(w));
+    }
+    if (some.best && (!all.best || some.best->found.run.makespan < all.best->found.run.makespan)) {
+      all.best = std::move(some.best);
+      best = again;
+    }
+    all.why_not = some.why_not;
+    if (all_fit) {
+      break;
+    }
+  }
+  o.modelling.recompute = best;
+  sort_ways(all.ways);
+  return all;
+}
+
+/// Sets what plans op by op need.
+void recompute_for_plans(options& o, const tool::target& target,
+                         const std::function<void(const std::string&)>& on_stage) {
+  auto& m = o.modelling;
+  on_stage("trying a step without recomputation");
+  if (fits(o, target, m)) {
+    return;
+  }
+  const auto in = tool::load(o.model, m);
+  try {
+    on_stage("trying to run attentions again");
+    m.recompute = weft::recomputation::attention;
+    if (fits(o, target, m)) {
+      return;
+    }
+  } catch (const weft::error&) { // there are none
+    m.recompute.reset();
+  }
+  if (const std::uint32_t blocks = tool::num_blocks(in); blocks > 0) {
+    m.recompute = weft::recomputation::blocks;
+    m.recomputed_blocks = weft::least_enough(1u, blocks, [&](std::uint32_t count) {
+      on_stage(fmt::format("trying to run {} of {} blocks again", count, blocks));
+      m.recomputed_blocks = count;
+      return fits(o, target, m);
+    }).value_or(blocks);
+  }
+}
+
+} // namespace
+
+parallel_answer choose_recomputation(options& o, const tool::target& target, const weft::cost::efficiency_table& table,
+                                     const std::function<void(const std::string&)>& on_stage) {
+  using enum options::parallelism;
+  parallel_answer ways;
+  if (o.parallel != none && why_not_split(o, target, tool::load(o.model, o.modelling)).empty()) {
+    ways = share_recomputed(o, target, table, on_stage);
+  }
+  if (!ways.best && (o.parallel == none || o.parallel == automatic)) {
+    recompute_for_plans(o, target, on_stage);
+  }
+  if (!o.modelling.recompute) {
+    o.assumed.erase("recompute");
+  } else if (o.modelling.recomputed_blocks == weft::none) {
+    o.assumed["recompute"] = {*o.modelling.recompute == weft::recomputation::blocks ? "blocks" : "attention"};
+  }
+  return ways;
+}
+
+} // namespace place
