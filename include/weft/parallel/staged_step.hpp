@@ -23,7 +23,6 @@
 #include <map>
 #include <queue>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,15 +52,6 @@ struct pass_run {
 
 namespace detail {
 
-/// The name without the leading `tensor_<rank>/` of a part (`tensor_parallel`).
-inline std::string_view name_in_model(std::string_view name) {
-  const auto slash = name.find('/');
-  constexpr std::string_view rank = "tensor_";
-  const bool is_part = name.starts_with(rank) && slash != name.npos && slash > rank.size() &&
-                       name.substr(0, slash).find_first_not_of("0123456789", rank.size()) == name.npos;
-  return is_part ? name.substr(slash + 1) : name;
-}
-
 /// By op: the pass that an op is in which is done for each micro-batch.
 template <class Workload>
 std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repeated,
@@ -76,7 +66,7 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
       continue;
     }
     last = std::max(last, stage[v]);
-    is_gradient[v] = partition::op_name{name_in_model(step.name(v))}.is_gradient;
+    is_gradient[v] = partition::op_name{step.name(v)}.is_gradient;
     for (const tensor_id t : step.inputs(v)) {
       const op_id u = step.producer(t);
       if (repeated[u]) {
