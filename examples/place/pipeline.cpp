@@ -15,12 +15,10 @@
 #include "weft/parallel/staged_step.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/partition/layers.hpp"
-#include "weft/partition/op_name.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/workload/builder.hpp"
-#include "weft/workload/copy_ops.hpp"
 
 #include <fmt/format.h>
 
@@ -138,7 +136,8 @@ public:
     // As if each stage had a device of its own, on which everything may run.
     const auto& like = target_.devices.devices()[devices.front()];
     const platform line{std::vector<device>(stages, like), uniform_links{}};
-    const auto anywhere = where_sums_are_free(w);
+    const auto anywhere =
+      parallel::with_free_sums(w).with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
     const auto on_first = replica_on(devices.front(), w, target_.devices);
     known_times times{estimate_};
     for (const op_id v : ids(w.num_ops())) {
@@ -147,7 +146,7 @@ public:
     std::vector<device_id> all(stages);
     std::iota(all.begin(), all.end(), 0);
     const weft::problem on_line{anywhere, line, times};
-    const auto cut = parallel::pipeline_stages(on_line, all);
+    const auto cut = parallel::pipeline_stages(on_line, all, repeated_);
     staged_model m;
     m.layers = partition::find_layers(on_line);
     m.stage_of_part.assign(m.layers.num_parts(), 0);
@@ -194,17 +193,6 @@ public:
   }
 
 private:
-  /// The same ops anywhere. Sums of gradients may be in other stages than the terms that they are colocated with, as
-  /// TensorFlow has them: the first stage of all terms, to which else all gradients of later stages would follow.
-  static workload where_sums_are_free(const workload& w) {
-    workload_builder b;
-    copy_ops(
-      b, w, [&](op_id v) { return w.resident_bytes(v); }, [&](tensor_id t) { return w.bytes(t); },
-      keep_all{},
-      [&](op_id v) { return !parallel::is_sum(w.type(v)) || !partition::op_name{w.name(v)}.is_gradient; });
-    return std::move(b).build().with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
-  }
-
   /// Splits each op among the devices of its stage.
   void split(const pipeline_shape& shape, const std::vector<device_id>& devices, const std::vector<placement>& where,
              staged_model& m) const {
