@@ -11,6 +11,7 @@
 #include "weft/parallel/find_pipeline_order.hpp"
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/pipeline_stages.hpp"
+#include "weft/parallel/replica_placement.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/staged_step.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
@@ -413,15 +414,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     if (shape.replicas > 1) {
       std::vector<placement> replicas;
       for (const auto& mine : of_replica) {
-        std::map<device_id, device_id> to;
-        for (std::size_t i = 0; i < mine.size(); ++i) {
-          to[of_replica.front()[i]] = mine[i];
-        }
-        auto& there = replicas.emplace_back(passes.where);
-        for (auto& d : there) {
-          const auto at = to.find(d);
-          d = at == to.end() ? d : at->second;
-        }
+        replicas.push_back(parallel::replica_placement(passes.where, of_replica.front(), mine, target.devices));
       }
       std::vector<device_id> firsts;
       for (const auto& mine : of_replica) {
