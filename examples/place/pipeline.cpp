@@ -278,9 +278,11 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   follow(o, alone, a);
   simulate::memory_tracker<problem> memory{alone};
   memory.follow(where, a.run);
-  parallel::pass_run r{.seconds = std::vector<double>(target.devices.num_devices(), 0), .peak = memory.peaks()};
+  const std::vector<double> none_yet(target.devices.num_devices(), 0);
+  parallel::pass_run r{.seconds = none_yet, .peak = memory.peaks(), .busy = none_yet};
   for (const op_id v : ids(ops.num_ops())) {
     r.seconds[where[v]] = std::max(r.seconds[where[v]], a.run.ops[v].finish);
+    r.busy[where[v]] += a.run.ops[v].finish - a.run.ops[v].start;
   }
   for (const auto& x : a.run.transfers) {
     r.bytes_sent += static_cast<double>(ops.bytes(x.tensor));
