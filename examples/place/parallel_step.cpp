@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "parallel_step.hpp"
 
+#include "weft/parallel/replica_placement.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/validate/memory_shortage.hpp"
@@ -46,7 +47,6 @@ std::vector<device_id> alike_devices(const platform<>& p) {
 }
 
 placement replica_on(device_id home, const workload& w, const platform<>& p) {
-  const auto seconds = [&](device_id d) { return p.latency(d, home) + 1e6 / p.bandwidth(d, home); };
   placement where(w.num_ops(), home);
   std::vector<kind_set> of_group(w.num_groups(), kind_set::all());
   for (const op_id v : ids(w.num_ops())) {
@@ -59,11 +59,8 @@ placement replica_on(device_id home, const workload& w, const platform<>& p) {
     if (kinds.contains(p.kind(home))) {
       continue;
     }
-    for (const device_id d : ids(p.num_devices())) {
-      if (kinds.contains(p.kind(d)) && (where[v] == home || seconds(d) < seconds(where[v]))) {
-        where[v] = d;
-      }
-    }
+    const auto there = parallel::nearest_device(p, home, [&](device_id d) { return kinds.contains(p.kind(d)); });
+    where[v] = there == none ? home : there;
   }
   return where;
 }

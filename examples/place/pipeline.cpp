@@ -12,17 +12,16 @@
 #include "weft/parallel/find_pipeline_order.hpp"
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/pipeline_stages.hpp"
+#include "weft/parallel/replica_placement.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/staged_step.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/partition/layers.hpp"
-#include "weft/partition/op_name.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/solve/recomputation.hpp"
 #include "weft/workload/builder.hpp"
-#include "weft/workload/copy_ops.hpp"
 
 #include <fmt/format.h>
 
@@ -168,7 +167,8 @@ public:
     // As if each stage had a device of its own, on which everything may run.
     const auto& like = target_.devices.devices()[devices.front()];
     const platform line{std::vector<device>(stages, like), uniform_links{}};
-    const auto anywhere = where_sums_are_free(w);
+    const auto anywhere =
+      parallel::with_free_sums(w).with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
     const auto on_first = replica_on(devices.front(), w, target_.devices);
     known_times times{estimate_};
     for (const op_id v : ids(w.num_ops())) {
@@ -177,7 +177,7 @@ public:
     std::vector<device_id> all(stages);
     std::iota(all.begin(), all.end(), 0);
     const weft::problem on_line{anywhere, line, times};
-    const auto cut = parallel::pipeline_stages(on_line, all);
+    const auto cut = parallel::pipeline_stages(on_line, all, repeated_);
     staged_model m;
     m.layers = partition::find_layers(on_line);
     m.stage_of_part.assign(m.layers.num_parts(), 0);
@@ -223,17 +223,6 @@ public:
   }
 
 private:
-  /// The same ops anywhere. Sums of gradients may be in other stages than the terms that they are colocated with, as
-  /// TensorFlow has them: the first stage of all terms, to which else all gradients of later stages would follow.
-  static workload where_sums_are_free(const workload& w) {
-    workload_builder b;
-    copy_ops(
-      b, w, [&](op_id v) { return w.resident_bytes(v); }, [&](tensor_id t) { return w.bytes(t); },
-      keep_all{},
-      [&](op_id v) { return !parallel::is_sum(w.type(v)) || !partition::op_name{w.name(v)}.is_gradient; });
-    return std::move(b).build().with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
-  }
-
   /// Splits each op among the devices of its stage; false if that takes too long.
   bool split(const pipeline_shape& shape, const std::vector<device_id>& devices, const std::vector<placement>& where,
              double faster_than, staged_model& m) const {
@@ -336,9 +325,11 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   follow(o, alone, a);
   simulate::memory_tracker<problem> memory{alone};
   memory.follow(where, a.run);
-  parallel::pass_run r{.seconds = std::vector<double>(target.devices.num_devices(), 0), .peak = memory.peaks()};
+  const std::vector<double> none_yet(target.devices.num_devices(), 0);
+  parallel::pass_run r{.seconds = none_yet, .peak = memory.peaks(), .busy = none_yet};
   for (const op_id v : ids(ops.num_ops())) {
     r.seconds[where[v]] = std::max(r.seconds[where[v]], a.run.ops[v].finish);
+    r.busy[where[v]] += a.run.ops[v].finish - a.run.ops[v].start;
   }
   for (const auto& x : a.run.transfers) {
     r.bytes_sent += static_cast<double>(ops.bytes(x.tensor));
@@ -502,15 +493,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     if (shape.replicas > 1) {
       std::vector<placement> replicas;
       for (const auto& mine : of_replica) {
-        std::map<device_id, device_id> to;
-        for (std::size_t i = 0; i < mine.size(); ++i) {
-          to[of_replica.front()[i]] = mine[i];
-        }
-        auto& there = replicas.emplace_back(passes.where);
-        for (auto& d : there) {
-          const auto at = to.find(d);
-          d = at == to.end() ? d : at->second;
-        }
+        replicas.push_back(parallel::replica_placement(passes.where, of_replica.front(), mine, target.devices));
       }
       std::vector<device_id> firsts;
       for (const auto& mine : of_replica) {

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace kernels_pipelined_step_test {
@@ -25,11 +26,27 @@ constexpr std::size_t num_steps = 3;
 
 using maker = kernels::training_net (*)(std::uint64_t batch);
 
+/// Layers whose gradients are clipped by their joint norm, which is larger than the limit.
+kernels::training_net clipped(std::uint64_t batch) {
+  auto net = kernels::new_network();
+  const auto fed = net->input_pipeline({{{batch, 8}}, {{batch, 4}}});
+  auto x = fed[0];
+  for (const char* name : {"layer0", "layer1", "layer2"}) {
+    x = weft::nn::tanh(weft::nn::dense(name, x, 8));
+  }
+  const auto loss = reduce_mean(softmax_cross_entropy(weft::nn::dense("head", x, 4), fed[1])) *
+                    net->data("Const", "large", {});
+  return kernels::make_training_net(
+    "clipped", std::move(net), {{loss}}, {.rule = weft::optimizer::sgd, .transform = weft::nn::clip_by_global_norm},
+    {.learning_rate = 0.1f, .given = {{"large", {1000}}}});
+}
+
 /// Those in which examples of a batch do not depend on each other, as they do through batch normalisation.
 const std::vector<maker> makers{
   [](std::uint64_t b) { return kernels::lstm({.batch = b, .steps = 4, .hidden = 16, .classes = 8}); },
   [](std::uint64_t b) { return kernels::lstm({.fused = true, .batch = b, .steps = 4, .hidden = 16, .classes = 8}); },
-  [](std::uint64_t b) { return kernels::convolutions({.batch = b, .image = 8, .width = 4}); }};
+  [](std::uint64_t b) { return kernels::convolutions({.batch = b, .image = 8, .width = 4}); },
+  clipped};
 
 std::vector<weft::device_id> stages(std::size_t count) {
   const auto all = weft::ids(count);

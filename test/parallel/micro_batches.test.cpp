@@ -9,6 +9,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
+#include "weft/workload/builder.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -164,6 +165,53 @@ TEST_CASE("micro_batched: what waits for an update is there once, also if it wai
     updated[v] = updated[v] || is_update(g.type(v));
   }
   CHECK(ends == 1);
+}
+
+TEST_CASE("repeated_ops: gradients are clipped once, after they are added up") {
+  for (const auto& [small, large] : {std::pair{"ptb_lstm@2", "ptb_lstm@4"}, std::pair{"gnmt@2", "gnmt@4"}}) {
+    CAPTURE(small);
+    const workload step = zoo::make(small), other = zoo::make(large);
+    const auto repeated = parallel::repeated_ops(step, other);
+    const auto follows = parallel::detail::follows_batch(step, other);
+    std::size_t norms = 0, clipped = 0;
+    for (const op_id v : ids(step.num_ops())) {
+      if (step.name(v).find("clip_by_global_norm") != step.name(v).npos) {
+        CHECK_FALSE(repeated[v]);
+        norms += step.type(v) == "L2Loss";
+        clipped += step.type(v) == "Mul";
+      }
+      for (const tensor_id t : step.inputs(v)) {
+        CHECK((repeated[v] || step.bytes(t) == other.bytes(t))); // what grows is never added up
+        CHECK((!repeated[v] || repeated[step.producer(t)] || !follows[step.producer(t)]));
+      }
+    }
+    CHECK(norms > 0);
+    CHECK(clipped > norms);
+  }
+}
+
+TEST_CASE("repeated_ops: what scales a gradient and the examples is of each micro-batch") {
+  const auto make = [](byte_count batch) {
+    workload_builder b;
+    const op_id data = b.add_op({.bytes = 8 * batch, .name = "data"});
+    const op_id parameters = b.add_op({.bytes = 8, .resident_bytes = 8, .name = "gamma"});
+    const op_id variance = b.add_op({.bytes = 8, .name = "variance"}); // 2: of the batch
+    const op_id scale = b.add_op({.bytes = 8, .name = "scale"});       // 3
+    const op_id rows = b.add_op({.bytes = 8 * batch, .name = "rows"});
+    const op_id sum = b.add_op({.bytes = 8, .name = "gradients/rows_grad/sum"});    // 5
+    const op_id mul = b.add_op({.bytes = 8, .name = "gradients/scale_grad/mul"});   // 6: reads the variance
+    const op_id clipped = b.add_op({.bytes = 8, .name = "clipped"});                // 7
+    const op_id update = b.add_op({.name = "update", .type = "ApplyGradientDescent"});
+    const op_id average = b.add_op({.bytes = 8, .name = "average", .type = "AssignSub"}); // 9
+    for (const auto& [from, to] : {std::pair{data, variance}, {variance, scale}, {parameters, scale}, {data, rows},
+                                   {scale, rows}, {rows, sum}, {sum, mul}, {variance, mul}, {mul, clipped},
+                                   {parameters, update}, {clipped, update}, {variance, average}}) {
+      b.add_edge(from, to);
+    }
+    return std::move(b).build();
+  };
+  const auto repeated = parallel::repeated_ops(make(2), make(4));
+  CHECK(repeated == std::vector<bool>{true, false, true, true, true, true, true, false, false, true});
 }
 
 /// Two stages of a forward op of 1 s and a backward op of 2 s each, which reads what the forward op made.

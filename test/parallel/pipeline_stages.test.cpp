@@ -129,6 +129,57 @@ TEST_CASE("pipeline_stages: of whole networks, the forward pass goes on and the 
   }
 }
 
+TEST_CASE("with_free_sums: gradients of later stages do not follow sums to the first one") {
+  for (const auto* name : {"gnmt@2", "ptb_lstm@2"}) {
+    CAPTURE(name);
+    const workload step = zoo::make(name), free = parallel::with_free_sums(step);
+    REQUIRE(free.num_ops() == step.num_ops());
+    CHECK(free.num_edges() == step.num_edges());
+    constexpr std::size_t count = 4;
+    const platform machine{std::vector<device>(count, {.speed = 1e12}), uniform_links{}};
+    const auto backward_per_forward = [&](const workload& w) { // of times, at the stage where it is most
+      const problem p{w, machine};
+      const auto where = parallel::pipeline_stages(p, devices(count));
+      std::vector<double> forward(count, 0), backward(count, 0);
+      for (const op_id v : ids(w.num_ops())) {
+        (w.name(v).starts_with("gradients/") ? backward : forward)[where[v]] += p.compute_time(v, where[v]);
+      }
+      double most = 0;
+      for (std::size_t s = 0; s < count; ++s) {
+        most = std::max(most, backward[s] / forward[s]);
+      }
+      return most;
+    };
+    CHECK(backward_per_forward(step) > 4);
+    CHECK(backward_per_forward(free) < 2.5);
+    for (const op_id v : ids(step.num_ops())) {
+      const bool is_sum = step.type(v) == "AddN" && step.name(v).starts_with("gradients/");
+      CHECK((!is_sum || free.group(v) == none));
+      CHECK((!is_update(step.type(v)) || free.group(v) != none)); // with its variable
+    }
+  }
+}
+
+TEST_CASE("pipeline_stages: gradients that are clipped once are clipped where their update is") {
+  const workload step = parallel::with_free_sums(zoo::make("ptb_lstm@2")), other = zoo::make("ptb_lstm@4");
+  const platform machine{std::vector<device>(3, {.speed = 1e12}), uniform_links{}};
+  const problem p{step, machine};
+  const auto repeated = parallel::repeated_ops(step, other);
+  const auto where = parallel::pipeline_stages(p, devices(3), repeated);
+  std::size_t clipped = 0;
+  for (const op_id v : ids(step.num_ops())) {
+    for (const tensor_id t : step.inputs(v)) {
+      if (const op_id from = step.producer(t);
+          is_update(step.type(v)) && step.name(from).find("clip_by_global_norm") != step.name(from).npos) {
+        ++clipped;
+        CHECK(where[from] == where[v]);
+      }
+    }
+  }
+  CHECK(clipped > 4);
+  CHECK_THROWS_AS(parallel::pipeline_stages(p, devices(3), {true}), value_error);
+}
+
 TEST_CASE("pipeline_stages: what no stage may do is where it may be first") {
   workload_builder b;
   const auto data = b.add_op({.bytes = 8, .kinds = device_kind::cpu, .name = "data"});

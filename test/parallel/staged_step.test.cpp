@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace staged_step_test {
@@ -257,6 +258,67 @@ TEST_CASE("pipeline_of: a device that holds little of a stage needs little memor
   CHECK(room(100) == 5000);
   CHECK(room(20) == 2000); // two micro-batches
   CHECK(room(5) < 1000);
+}
+
+/// A pass of a host (0) and two accelerators, which send each other something if `mutual`.
+parallel::staged_step make_on_host(bool mutual) {
+  workload_builder b;
+  const op_id read = b.add_op({.bytes = 10, .name = "read"});
+  const op_id left = b.add_op({.bytes = 10, .name = "left"}), right = b.add_op({.bytes = 10, .name = "right"});
+  const op_id sum = b.add_op({.bytes = 10, .name = "sum"}), next = b.add_op({.bytes = 1, .name = "next"});
+  for (const auto& [from, to] : {std::pair{read, left}, {read, right}, {left, sum}, {right, sum}, {sum, next}}) {
+    b.add_edge(from, to);
+  }
+  if (mutual) {
+    const op_id other = b.add_op({.bytes = 10, .name = "other"});
+    b.add_edge(left, other);
+  }
+  std::vector<std::uint32_t> stage{0, 0, 0, 0, 1};
+  placement where{0, 1, 2, 1, 3}; // the second accelerator gives to the first
+  if (mutual) {
+    stage.push_back(0);
+    where.push_back(2);
+  }
+  return parallel::make_staged_step(std::move(b).build(), std::vector<bool>(stage.size(), true), stage, where,
+                                    [](const workload&, const placement&, const std::vector<op_id>&) {
+                                      return parallel::pass_run{.seconds = {2, 7, 5, 1},
+                                                                .peak = {10, 10, 10, 10},
+                                                                .busy = {2, 4, 1, 1}};
+                                    });
+}
+
+TEST_CASE("make_staged_step: devices of a pass wait for each other where what they send goes one way") {
+  for (const bool mutual : {false, true}) {
+    CAPTURE(mutual);
+    const auto s = make_on_host(mutual);
+    const auto waits_for = [&](op_id v) { // within the first stage
+      std::vector<device_id> found;
+      for (const tensor_id t : s.graph.inputs(v)) {
+        found.push_back(s.where[s.graph.producer(t)]);
+      }
+      std::sort(found.begin(), found.end());
+      return found;
+    };
+    REQUIRE(s.graph.num_ops() == 4);
+    CHECK(s.where == placement{0, 1, 2, 3});
+    CHECK(waits_for(0).empty());
+    CHECK(s.seconds[0] == 2);
+    if (mutual) {
+      CHECK(waits_for(1) == std::vector<device_id>{0});
+      CHECK(waits_for(2) == std::vector<device_id>{0});
+      CHECK(s.seconds[1] == 5);
+      CHECK(s.seconds[2] == 3);
+    } else {
+      CHECK(waits_for(1) == std::vector<device_id>{0, 2});
+      CHECK(waits_for(2) == std::vector<device_id>{0});
+      CHECK(s.seconds[1] == 4); // it computes as long, though only 2 s are left when the other has ended
+      CHECK(s.seconds[2] == 3);
+    }
+    const auto p = parallel::pipeline_of(
+      s, 2, {0, 1}, {1000, 1000, 1000, 1000}, [](byte_count, device_id, device_id) { return 0.0; },
+      [](byte_count, device_id) { return 0.0; });
+    CHECK(p.stages[0][parallel::pass::forward].seconds == (mutual ? 7 : 9)); // one device after the other
+  }
 }
 
 TEST_CASE("pipeline_of: what is read before the first micro-batch takes no memory of theirs") {

@@ -35,6 +35,27 @@ TEST_CASE("layer_split: what names say") {
   CHECK(op_name{"gradients_1/h12/x_grad/y"}.origin() == "h12/x");
   CHECK_FALSE(op_name{"gradients_of/h12/x_grad/y"}.is_gradient);
   CHECK(op_name{"h12/x_grad/y"}.origin().empty());
+  CHECK(op_name{"gradients/h12/x/input"}.origin_of_part() == "h12/x");
+  CHECK(op_name{"gradients/h12/x/weights/AddN"}.origin_of_part() == "h12/x");
+  CHECK(op_name{"gradients/AddN"}.origin_of_part().empty());
+  CHECK(op_name{"h12/x/input"}.origin_of_part().empty());
+}
+
+TEST_CASE("op_name: copies and parts of an op are called after it") {
+  for (const char* copy : {"", "tensor_1/", "micro_12/", "data_0/", "data_1/micro_0/tensor_2/"}) {
+    CAPTURE(copy);
+    const auto name = std::string{copy} + "gradients/h12/dense/MatMul_grad/MatMul_1";
+    const op_name g{name};
+    CHECK(g.copy == copy);
+    CHECK(g.is_gradient);
+    CHECK(g.scope == "h12/dense/MatMul_grad/MatMul_1");
+    CHECK(g.layer(true) == "h12");
+    CHECK(g.origin() == "h12/dense/MatMul");
+  }
+  for (const char* name : {"tensor_x/a", "tensor_/a", "tensor_1", "tensors_1/a", "micro_batch_1/a", "a/data_1/b"}) {
+    CHECK(op_name{name}.scope == name);
+    CHECK(op_name{name}.copy.empty());
+  }
 }
 
 /// Adds ops of one size by name and inputs.

@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -211,6 +212,77 @@ TEST_CASE("find_layers: what is computed again for the backward pass is in the l
     }
   }
   CHECK(copies > how.recompute.size() / 2); // what no gradient reads is not made again
+}
+
+TEST_CASE("find_layers: a layer comes after those that it reads, however long its way to the end") {
+  workload_builder b;
+  const auto add = [&](const char* name, std::initializer_list<op_id> inputs) {
+    const op_id v = b.add_op({.work = 1, .bytes = 4, .resident_bytes = 8, .name = name});
+    for (const op_id u : inputs) {
+      b.add_edge(u, v);
+    }
+    return v;
+  };
+  const op_id first = add("layer_0/x", {});
+  const op_id side = add("layer_1/x", {first});
+  const op_id join = add("between", {side}); // of no layer
+  const op_id start = add("layer_2/x", {first});
+  const op_id middle = add("layer_2/y", {add("layer_2/w", {start})});
+  const op_id end = add("layer_2/z", {middle, join});
+  add("layer_3/x", {end});
+  const auto w = std::move(b).build();
+  const auto q = machine();
+  const problem p{w, q};
+  const auto l = find_layers(p);
+  CHECK(l.scopes == std::vector<std::string>{"layer_0", "layer_1", "layer_2", "layer_3"});
+  check_order(p, l);
+  CHECK(scopes_in({"layer_0/x", "layer_1/x", "layer_0/y", "layer_1/y"}) ==
+        std::vector<std::string>{"layer_0", "layer_1"}); // which read each other
+}
+
+TEST_CASE("find_layers: gradients are in the layer of their forward op, whatever they are called") {
+  for (const bool has_names : {false, true}) {
+    for (const char* type : {"", "Tanh"}) {
+      workload_builder b;
+      op_id last = b.add_op({.bytes = 4, .name = has_names ? "input" : ""});
+      for (int k = 0; k < 6; ++k) { // gradients of parameters read what is made in the layer before
+        const op_id v = b.add_op({.work = 1, .bytes = 4, .resident_bytes = 40,
+                                  .name = has_names ? "AddN_" + std::to_string(k) : "", .type = type});
+        b.add_edge(last, v);
+        last = v;
+      }
+      const auto made = training_step_with_origins(std::move(b).build(), {.rule = optimizer::sgd});
+      const auto q = machine();
+      const problem p{made.graph, q};
+      const auto l = find_layers(p);
+      for (const op_id v : ids(made.graph.num_ops())) {
+        if (made.graph.name(v).starts_with("gradients/") && !made.graph.name(v).starts_with("gradients/loss/")) {
+          CAPTURE(made.graph.name(v));
+          CHECK(l.part[p.component(v)] == l.part[p.component(made.origin[v])]);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("find_layers: a sum of TensorFlow's is no gradient of the forward op that has its name") {
+  workload_builder b;
+  op_id last = none;
+  for (const std::string name : {"AddN", "layer_0/x", "layer_1/x", "layer_2/x", "gradients/layer_2/x_grad/mul",
+                                 "gradients/AddN", "gradients/layer_1/x_grad/mul"}) {
+    const char* type = name.ends_with("AddN") ? "AddN" : "Mul";
+    const op_id v = b.add_op({.work = 1, .bytes = 4, .resident_bytes = 8, .name = name, .type = type});
+    if (last != none) {
+      b.add_edge(last, v);
+    }
+    last = v;
+  }
+  const auto w = std::move(b).build();
+  const auto q = machine();
+  const problem p{w, q};
+  const auto l = find_layers(p);
+  CHECK(l.part[p.component(5)] == l.part[p.component(4)]); // where its input comes from
+  CHECK(l.part[p.component(0)] == 0);
 }
 
 } // namespace partition_layers_test

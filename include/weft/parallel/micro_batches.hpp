@@ -44,14 +44,53 @@ std::vector<bool> follows_batch(const Workload& step, const Workload& other) {
   return follows;
 }
 
+/// By op of those that are `repeated`: whether it comes after the sums over the batch, and so is done once, on the sums
+/// of all micro-batches: it makes and reads nothing that grows, nothing that follows from it does but by an update, and
+/// it leads to an update; or it follows from such an op. What it reads of the batch leads nowhere else, as gradients of
+/// parameters do not: statistics of a batch, which also scale the examples, are those of each micro-batch.
+template <class Workload>
+std::vector<bool> after_sums(const Workload& step, const Workload& other, const std::vector<bool>& repeated) {
+  const auto n = step.num_ops();
+  const auto order = graph::topological_order(step);
+  const auto grows = [&](tensor_id t) { return step.bytes(t) != other.bytes(t); };
+  std::vector<bool> updates(n, false), leads_on(n, false), is_awaited(n, false); // by data; and by control edges, too
+  for (auto i = order.rbegin(); i != order.rend(); ++i) {
+    const op_id v = *i;
+    for (const tensor_id t : step.outputs(v)) {
+      const bool is_data = step.bytes(t) > 0;
+      for (const op_id c : step.consumers(t)) {
+        updates[v] = updates[v] || (is_data && (is_update(step.type(c)) || (repeated[c] && updates[c])));
+        leads_on[v] = leads_on[v] || (is_data && repeated[c] && leads_on[c]);
+        is_awaited[v] = is_awaited[v] || (repeated[c] && is_awaited[c]);
+      }
+      leads_on[v] = leads_on[v] || grows(t);
+      is_awaited[v] = is_awaited[v] || grows(t);
+    }
+  }
+  std::vector<bool> found(n, false);
+  for (const op_id v : order) {
+    bool is_sum_only = updates[v] && !is_awaited[v], reads_batch = false;
+    for (const tensor_id t : step.inputs(v)) {
+      const op_id u = step.producer(t);
+      is_sum_only = is_sum_only && !(repeated[u] && step.bytes(t) > 0 && leads_on[u]);
+      reads_batch = reads_batch || repeated[u];
+      found[v] = found[v] || found[u];
+    }
+    found[v] = repeated[v] && (found[v] || (is_sum_only && reads_batch));
+  }
+  return found;
+}
+
 } // namespace detail
 
 /// True for ops that add their inputs.
 inline bool is_sum(std::string_view type) { return type == "Add" || type == "AddN" || type == "AddV2"; }
 
 /// By op of a step of one micro-batch: whether it is done for each of them. So is what grows from the step to `other`,
-/// the same with another batch, and what follows from that, but for updates, what waits for them, and sums that only
-/// such ops read, as of the gradients of a parameter that is used twice: sums of sums come to the same.
+/// the same with another batch, and what follows from that, but for updates, what waits for them, and
+/// - what lies between sums over the batch and updates, such as the norm of all gradients and what is clipped by it: it
+///   gets the sums of all micro-batches;
+/// - sums that only such ops read, as of the gradients of a parameter that is used twice: sums of sums are the same.
 ///
 /// Throws `value_error` if `other` has other ops. Complexity: O(n + m).
 template <named_workload Workload>
@@ -60,6 +99,10 @@ std::vector<bool> repeated_ops(const Workload& step, const Workload& other) {
     throw value_error("repeated_ops", "the step with another batch has other ops");
   }
   auto repeated = detail::follows_batch(step, other);
+  const auto after = detail::after_sums(step, other, repeated);
+  for (const op_id v : ids(step.num_ops())) {
+    repeated[v] = repeated[v] && !after[v];
+  }
   const auto order = graph::topological_order(step);
   for (auto i = order.rbegin(); i != order.rend(); ++i) {
     const op_id v = *i;

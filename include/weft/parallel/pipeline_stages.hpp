@@ -4,9 +4,15 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/reversed.hpp"
+#include "weft/parallel/micro_batches.hpp"
 #include "weft/partition/layers.hpp"
 #include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/copy_ops.hpp"
+#include "weft/workload/optimizer.hpp"
+#include "weft/workload/workload.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,9 +20,22 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::parallel {
+
+/// The same step, op by op, with sums of gradients in no colocation group. TensorFlow has a sum where its first term
+/// is, with which it would draw the gradients of a later stage, and all that they are computed from, to an earlier one.
+/// Complexity: O(n + m).
+template <named_workload Workload>
+workload with_free_sums(const Workload& step) {
+  workload_builder b;
+  weft::copy_ops(
+    b, step, [&](op_id v) { return step.resident_bytes(v); }, [&](tensor_id t) { return step.bytes(t); }, keep_all{},
+    [&](op_id v) { return !is_sum(step.type(v)) || !partition::op_name{step.name(v)}.is_gradient; });
+  return std::move(b).build();
+}
 
 namespace detail {
 
@@ -55,6 +74,34 @@ void flow_back(const Problem& step, std::span<const device_id> devices, std::vec
   }
 }
 
+/// Moves what is done once for all micro-batches, such as sums of gradients and clipping, to the stage of the updates
+/// that alone need it, if that is one: there it need not be sent back. Members of colocation groups stay.
+template <class Problem>
+void follow_updates(const Problem& step, std::span<const device_id> devices, const std::vector<bool>& repeated,
+                    std::vector<std::uint32_t>& stage_of) {
+  const auto& w = step.workload();
+  std::vector<bool> moved(step.num_ops(), false);
+  for (const op_id v : reversed(step.topological_order())) {
+    const auto c = step.component(v);
+    if (repeated[v] || step.members(c).size() > 1 || w.inputs(v).empty()) {
+      continue;
+    }
+    std::uint32_t there = none;
+    bool is_one = true;
+    for (const tensor_id t : w.outputs(v)) {
+      for (const op_id reader : w.consumers(t)) {
+        const auto s = stage_of[step.component(reader)];
+        is_one = is_one && (is_update(w.type(reader)) || moved[reader]) && (there == none || there == s);
+        there = s;
+      }
+    }
+    if (is_one && there != none && step.kinds(c).contains(step.platform().kind(devices[there]))) {
+      stage_of[c] = there;
+      moved[v] = true;
+    }
+  }
+}
+
 } // namespace detail
 
 /// The placement of a step in as many stages as there are devices, stage s on `devices[s]`: consecutive layers
@@ -62,17 +109,26 @@ void flow_back(const Problem& step, std::span<const device_id> devices, std::vec
 /// one layer each, so that the time of the slowest stage is as short as can be. Of equally good cuts, the first stages
 /// take as few layers as possible. Times are those of all ops of the step, updates included; transfers do not count,
 /// nor does memory. No tensor of the forward pass leads to an earlier stage, and none of the backward pass to a later
-/// one, but from or to a colocation group.
+/// one, but from or to a colocation group. Groups of TensorFlow's sums of gradients would bring gradients of later
+/// stages to earlier ones: give the step `with_free_sums`.
+///
+/// If `repeated` says which ops are done for each micro-batch (`repeated_ops`), others that only updates of one stage
+/// need, such as clipped gradients, are in that stage.
 ///
 /// Ops that may be on none of these devices, such as those that read the input on a host, are on the first device of
 /// the platform that they allow, and belong to no stage.
 ///
-/// Throws `value_error` if there are no devices or fewer layers than devices, and if no cut leaves each op a device of
-/// a kind that it allows. Complexity: that of `find_layers`, and O((n + m + layers²) devices), as a rule.
+/// Throws `value_error` if there are no devices or fewer layers than devices, for `repeated` of another size, and if no
+/// cut leaves each op a device of a kind that it allows.
+/// Complexity: that of `find_layers`, and O((n + m + layers²) devices), as a rule.
 /// Source: Narayanan et al., *PipeDream: Generalized Pipeline Parallelism for DNN Training*, SOSP 2019, section 3.1,
 /// for stages without replicas.
 template <class Problem>
-placement pipeline_stages(const Problem& step, std::span<const device_id> devices) {
+placement pipeline_stages(const Problem& step, std::span<const device_id> devices,
+                          const std::vector<bool>& repeated = {}) {
+  if (!repeated.empty() && repeated.size() != step.num_ops()) {
+    throw value_error("pipeline_stages", "it has to be told of each op whether it is repeated, or of none");
+  }
   const auto found = partition::find_layers(step);
   std::vector<std::uint32_t> layer_of(found.num_parts(), none); // of those that have ops
   std::uint32_t num_layers = 0;
@@ -144,6 +200,9 @@ placement pipeline_stages(const Problem& step, std::span<const device_id> device
     stage_of.push_back(stage_of_layer[layer_of[part]]);
   }
   detail::flow_back(step, devices, stage_of);
+  if (!repeated.empty()) {
+    detail::follow_updates(step, devices, repeated, stage_of);
+  }
   placement where(step.num_ops());
   for (const op_id v : ids(step.num_ops())) {
     const auto c = step.component(v);

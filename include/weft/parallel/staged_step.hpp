@@ -23,7 +23,6 @@
 #include <map>
 #include <queue>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,17 +52,57 @@ struct pass_run {
   std::vector<double> seconds = {};  ///< by device: until its last op has ended
   std::vector<byte_count> peak = {}; ///< by device: with all that they make for others until the end
   double bytes_sent = 0;             ///< between devices of the stage
+  std::vector<double> busy = {};     ///< by device: its ops' times; empty: `seconds`
 };
 
 namespace detail {
 
-/// The name without the leading `tensor_<rank>/` of a part (`tensor_parallel`).
-inline std::string_view name_in_model(std::string_view name) {
-  const auto slash = name.find('/');
-  constexpr std::string_view rank = "tensor_";
-  const bool is_part = name.starts_with(rank) && slash != name.npos && slash > rank.size() &&
-                       name.substr(0, slash).find_first_not_of("0123456789", rank.size()) == name.npos;
-  return is_part ? name.substr(slash + 1) : name;
+/// What goes between the devices of a pass.
+class pass_devices {
+public:
+  explicit pass_devices(std::vector<device_id> devices) : devices_{std::move(devices)} {
+    reach_.assign(devices_.size(), std::vector<bool>(devices_.size(), false));
+  }
+  void add(device_id from, device_id to) { reach_[index(from)][index(to)] = true; }
+
+  /// Pairs of devices of which the second waits for the first, perhaps by way of others, and never the other way round.
+  std::vector<std::pair<device_id, device_id>> one_way() {
+    const auto n = devices_.size();
+    for (std::size_t via = 0; via < n; ++via) {
+      for (std::size_t a = 0; a < n; ++a) {
+        for (std::size_t b = 0; b < n; ++b) {
+          reach_[a][b] = reach_[a][b] || (reach_[a][via] && reach_[via][b]);
+        }
+      }
+    }
+    std::vector<std::pair<device_id, device_id>> pairs;
+    for (std::size_t a = 0; a < n; ++a) {
+      for (std::size_t b = 0; b < n; ++b) {
+        if (reach_[a][b] && !reach_[b][a]) {
+          pairs.emplace_back(devices_[a], devices_[b]);
+        }
+      }
+    }
+    return pairs;
+  }
+
+private:
+  std::size_t index(device_id d) const {
+    return static_cast<std::size_t>(std::find(devices_.begin(), devices_.end(), d) - devices_.begin());
+  }
+
+  std::vector<device_id> devices_;
+  std::vector<std::vector<bool>> reach_; ///< by position of both
+};
+
+/// What a device's part of a pass takes once those have ended that it waits for.
+inline double seconds_after_others(const pass_run& run, const std::vector<std::pair<device_id, device_id>>& one_way,
+                                   device_id d) {
+  double ended = 0;
+  for (const auto& [before, after] : one_way) {
+    ended = after == d ? std::max(ended, run.seconds[before]) : ended;
+  }
+  return std::max(run.seconds[d] - ended, run.busy.empty() ? run.seconds[d] : std::min(run.seconds[d], run.busy[d]));
 }
 
 /// By op: the pass that an op is in which is done for each micro-batch.
@@ -80,7 +119,7 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
       continue;
     }
     last = std::max(last, stage[v]);
-    is_gradient[v] = partition::op_name{name_in_model(step.name(v))}.is_gradient;
+    is_gradient[v] = partition::op_name{step.name(v)}.is_gradient;
     for (const tensor_id t : step.inputs(v)) {
       const op_id u = step.producer(t);
       if (repeated[u]) {
@@ -133,6 +172,11 @@ workload without_barriers(const Workload& step) {
 /// Names tell gradients that need nothing of later stages, as on the last one, and the parts of those of a division or
 /// a product that follow from the forward pass alone: these are not made before they are wanted. Whole backward passes
 /// have the gradients of weights in them.
+///
+/// A pass of several devices is an op on each. Where what they send each other goes one way only, such as from a host
+/// that reads the input to an accelerator, the op of the one waits for that of the other, and takes what is left of the
+/// pass then, or the time in which it computes, if that is longer. Where it goes both ways, as between ranks that split
+/// ops, neither op waits, and each takes the time until its last op has ended.
 ///
 /// `run(ops, where, origin)` simulates the ops of a pass, copies of `origin` (`none`: takes no time) in the order of
 /// the step, by themselves and returns a `pass_run`. A pass takes the memory of what it makes for others, as separate
@@ -227,6 +271,9 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
       at.push_back(d);
       from.push_back(none);
     }
+    std::vector<device_id> devices;
+    std::for_each(of_device.begin(), of_device.end(), [&](const auto& d) { devices.push_back(d.first); });
+    detail::pass_devices links{devices};
     for (const op_id v : g.ops) {
       auto& here = of_device[where[v]];
       for (const tensor_id t : step.outputs(v)) {
@@ -234,7 +281,14 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
         alone.add_output(copy[v], step.bytes(t));
         bool leaves = false; // what is added up to what is there already does not stay
         for (const op_id c : step.consumers(t)) {
-          is_in(c, key) ? alone.add_edge(copy[v], copy[c], output) : void(leaves = leaves || repeated[c]);
+          if (!is_in(c, key)) {
+            leaves = leaves || repeated[c];
+            continue;
+          }
+          alone.add_edge(copy[v], copy[c], output);
+          if (where[c] != where[v]) {
+            links.add(where[v], where[c]);
+          }
         }
         if (leaves) {
           alone.add_edge(copy[v], here.reader, output);
@@ -243,6 +297,7 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
       }
     }
     const pass_run found = run(std::move(alone).build(), at, from);
+    const auto one_way = links.one_way();
     for (const auto& [d, here] : of_device) {
       auto name = "stage_" + std::to_string(key.first) + "/" + to_string(key.second);
       name += of_device.size() == 1 ? "" : "/device_" + std::to_string(d);
@@ -253,13 +308,16 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
                               .type = key.second == pass::forward    ? "ForwardPass"
                                       : key.second == pass::backward ? "BackwardPass"
                                                                      : "WeightsPass"},
-                             d, found.seconds[d], none);
+                             d, detail::seconds_after_others(found, one_way, d), none);
       s.stage[made] = key.first;
       s.pass[made] = key.second;
       s.sent_within[made] = found.bytes_sent / static_cast<double>(of_device.size());
       extra.resize(made + 1, 0);
       extra[made] = found.peak[d] - std::min(found.peak[d], here.made);
       g.made[d] = made;
+    }
+    for (const auto& [before, after] : one_way) {
+      b.add_control_edge(g.made.at(before), g.made.at(after));
     }
     for (const op_id v : g.ops) {
       node[v] = g.made.at(where[v]);
@@ -353,13 +411,21 @@ pipeline_problem pipeline_of(const staged_step& s, std::uint32_t micro_batches,
       is_late[v] = is_late[v] || (!s.repeated[v] && (is_late[w.producer(t)] || s.repeated[w.producer(t)]));
     }
   }
+  std::vector<double> ends(w.num_ops(), 0); // by op: of a pass, from its start on
   for (const op_id v : order) {
     once[s.where[v]] += w.resident_bytes(v);
     if (s.repeated[v]) {
       // Of the first micro-batch there are no sums.
       const double sums = seconds_of_sums(s, v, sum) * (micro_batches - 1) / micro_batches;
+      double start = 0; // after other devices of the pass
+      for (const tensor_id t : w.inputs(v)) {
+        const op_id u = w.producer(t);
+        const bool is_within = s.repeated[u] && s.stage[u] == s.stage[v] && s.pass[u] == s.pass[v];
+        start = is_within ? std::max(start, ends[u]) : start;
+      }
+      ends[v] = start + s.seconds[v] + sums;
       auto& c = p.stages[s.stage[v]][s.pass[v]];
-      c.seconds = std::max(c.seconds, s.seconds[v] + sums);
+      c.seconds = std::max(c.seconds, ends[v]);
     }
     for (const tensor_id t : w.outputs(v)) {
       std::map<device_id, std::map<std::uint32_t, std::pair<parallel::pass, parallel::pass>>> there; // by stage

@@ -8,14 +8,17 @@
 #include "weft/core/sort.hpp"
 #include "weft/graph/longest_path.hpp"
 #include "weft/partition/concepts.hpp"
-#include "weft/partition/op_name.hpp"
+#include "weft/partition/detail/order_of_layers.hpp"
 #include "weft/partition/first_device.hpp"
+#include "weft/partition/op_name.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -56,7 +59,7 @@ public:
   explicit layer_finder(const Problem& p)
       : p_{p}, name_(p.num_ops()),
         height_{graph::longest_to_sink(p.workload(), p.topological_order(), [](op_id) { return 1.0; })},
-        lead_(p.num_components(), none), entry_(p.num_components(), none) {
+        lead_(p.num_components(), none), entry_(p.num_components(), none), owner_(p.num_ops(), none) {
     for (const op_id v : ids(p.num_ops())) {
       if constexpr (requires { std::string_view{p.workload().name(v)}; }) {
         name_[v] = op_name{p.workload().name(v)};
@@ -72,6 +75,9 @@ public:
     }
     for (component_id c = 0; c < p.num_components(); ++c) {
       entry_[c] = entry_of(c);
+    }
+    for (const op_id v : ids(p.num_ops())) {
+      owner_[v] = lead_[p.component(v)] == none ? owner_of(v) : op_id{none};
     }
   }
 
@@ -375,12 +381,52 @@ private:
     });
   }
 
-  /// The component that holds the op of which v is a gradient; `none` if there is no such op, and where forward ops say
-  /// where v belongs.
-  component_id owner(op_id v) const {
-    const auto name = lead_[p_.component(v)] == none ? name_[v].origin() : std::string_view{};
-    const auto i = name.empty() ? none : names_.find(name);
-    return i == none ? none : p_.component(op_of_[i]);
+  /// The component that holds the op of which v is a gradient, in the same replica or part; `none` if there is no such
+  /// op, and where forward ops say where v belongs.
+  component_id owner(op_id v) const { return owner_[v] == none ? component_id{none} : p_.component(owner_[v]); }
+
+  /// The op of which v is a gradient, or which it makes again; `none` if there is no such op.
+  op_id owner_of(op_id v) const {
+    const auto& name = name_[v];
+    if (!name.is_gradient) {
+      return none;
+    }
+    if (const auto origin = name.origin(); !origin.empty()) {
+      return op_called(name.copy, origin);
+    }
+    // TensorFlow numbers its sums as if there were no forward ops, so that the name alone does not tell.
+    if (const op_id same = op_called(name.copy, name.scope); same != none && is_gradient_type(v, same)) {
+      return same;
+    }
+    return op_called(name.copy, name.origin_of_part());
+  }
+
+  /// An op without a name is called `op_<id>` by its gradients.
+  op_id op_called(std::string_view copy, std::string_view name) const {
+    const auto i = name.empty() ? none : copy.empty() ? names_.find(name) : names_.find(std::string{copy} += name);
+    if (i != none || !copy.empty() || !name.starts_with("op_")) {
+      return i == none ? op_id{none} : op_of_[i];
+    }
+    op_id v = 0;
+    const auto end = name.data() + name.size();
+    const auto [rest, problem] = std::from_chars(name.data() + 3, end, v);
+    return problem == std::errc{} && rest == end && v < name_.size() && is_unnamed(v) ? v : op_id{none};
+  }
+
+  bool is_unnamed(op_id v) const {
+    if constexpr (requires { std::string_view{p_.workload().name(v)}; }) {
+      return std::string_view{p_.workload().name(v)}.empty();
+    }
+    return true;
+  }
+
+  bool is_gradient_type(op_id v, op_id of) const {
+    if constexpr (requires { std::string_view{p_.workload().type(v)}; }) {
+      const std::string_view type = p_.workload().type(v), forward = p_.workload().type(of);
+      return type == forward ? forward.empty() || p_.workload().name(v).find("recompute/") != std::string_view::npos
+                             : type.starts_with(forward) && type.substr(forward.size()) == "Grad";
+    }
+    return true;
   }
 
   /// Layers in order, and per component the name of its layer by `key`: that of the op that leads it or else of the one
@@ -410,6 +456,22 @@ private:
       }
     }
     weft::sort(layers_, [&](const layer& a, const layer& b) { return is_before(a.first, b.first); });
+    follow_graph();
+  }
+
+  /// Puts each layer after those that it reads: a branch with a long way to the end may read a short one.
+  void follow_graph() {
+    numbering<std::string_view> number;
+    std::for_each(layers_.begin(), layers_.end(), [&](const layer& l) { number.insert(l.scope); });
+    std::vector<std::uint32_t> layer_of;
+    std::for_each(layer_.begin(), layer_.end(), [&](std::string_view scope) {
+      layer_of.push_back(scope.empty() ? std::uint32_t{none} : number.find(scope));
+    });
+    buffer<layer> in_order;
+    for (const auto i : order_of_layers(p_, layer_of, number.size(), [&](op_id v) { return name_[v].is_gradient; })) {
+      in_order.push_back(layers_[i]);
+    }
+    layers_ = std::move(in_order);
   }
 
   bool is_before(op_id a, op_id b) const { return height_[a] != height_[b] ? height_[a] > height_[b] : a < b; }
@@ -453,6 +515,7 @@ private:
                                ///< what nothing leads to, such as parameters
   std::vector<op_id> lead_;    ///< per component its highest forward op; `none` if it has gradients only
   std::vector<op_id> entry_;   ///< per component the op by which it reads what others make, see `entry_of`
+  std::vector<op_id> owner_;   ///< per op of components of gradients only the op that it is a gradient of
   numbering<std::string_view> names_;
   buffer<op_id> op_of_; ///< per name: the first that has it
   buffer<layer> layers_;
@@ -463,7 +526,8 @@ private:
 
 /// The layers of a model. Names tell them (`detail::layer_finder::by_blocks`): scopes with a number, separated by `/`
 /// or `.`, such as `encoder/layer_3`, `/model/layers.7` or `blk.0`, as frameworks and exporters write them; ordered by
-/// their ops with the longest path to the end. A colocation group is in one layer. Where fewer than two are named, the
+/// their ops with the longest path to the end, but each after those that it reads. A colocation group is in one layer,
+/// a gradient in that of the op which its name tells it to be of. Where fewer than two layers are named, the
 /// model is cut into up to 64 parts where a single tensor leads from one to the next, and if there is no such place
 /// into 32 of equal work on the first accelerator. Complexity: O(n log n + m), plus reading the names a few times.
 template <class Problem>

@@ -4,6 +4,8 @@
 
 #include "weft/core/numbering.hpp"
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,28 +13,42 @@ namespace weft::partition {
 
 /// What the name of an op says, without copying it.
 struct op_name {
-  std::string_view scope = {}; ///< the name without a leading `gradients/`, `gradients_1/` or `recompute/`
+  std::string_view copy = {};  ///< `data_1/`, `micro_0/` or `tensor_2/`, or several: which copy or part of an op it is
+  std::string_view scope = {}; ///< the name without that and a leading `gradients/`, `gradients_1/` or `recompute/`
   bool is_gradient = false;    ///< or made again for gradients: it is of the backward pass
 
   op_name() = default;
-  explicit op_name(std::string_view name) : scope{name} {
-    if (name.starts_with("gradients")) {
-      const auto slash = name.find('/');
-      const auto suffix = name.substr(9, slash == name.npos ? slash : slash - 9);
-      if (slash != name.npos && suffix.find_first_not_of("_0123456789") == suffix.npos) {
-        scope = name.substr(slash + 1);
+  explicit op_name(std::string_view name) : scope{without_copy(name)} {
+    copy = name.substr(0, name.size() - scope.size());
+    if (scope.starts_with("gradients")) {
+      const auto slash = scope.find('/');
+      const auto suffix = scope.substr(9, slash == scope.npos ? slash : slash - 9);
+      if (slash != scope.npos && suffix.find_first_not_of("_0123456789") == suffix.npos) {
+        scope = scope.substr(slash + 1);
         is_gradient = true;
       }
-    } else if (constexpr std::string_view again = "recompute/"; name.starts_with(again)) {
-      scope = name.substr(again.size());
+    } else if (constexpr std::string_view again = "recompute/"; scope.starts_with(again)) {
+      scope = scope.substr(again.size());
       is_gradient = true;
     }
   }
 
-  /// The name of the op of which this is a gradient: what stands before the first `_grad`; empty if nothing does.
+  /// The name, in TensorFlow's form, of the op of which this is a gradient: what stands before the first `_grad`; empty
+  /// if nothing does.
   std::string_view origin() const {
     const auto at = scope.find("_grad/");
     return is_gradient && at != scope.npos ? scope.substr(0, at) : std::string_view{};
+  }
+
+  /// The name of the op of which this is one of several gradients, in the form of `training_step` of a workload: what
+  /// stands before a last `/input`, `/operand`, `/weights` or `/AddN`; empty if nothing does.
+  std::string_view origin_of_part() const {
+    for (const std::string_view part : {"/input", "/operand", "/weights/AddN", "/weights", "/AddN"}) {
+      if (is_gradient && scope.ends_with(part)) {
+        return scope.substr(0, scope.size() - part.size());
+      }
+    }
+    return {};
   }
 
   /// The scope up to and including the outermost (or the innermost) one that is one of several of its kind: that bears
@@ -111,6 +127,19 @@ struct op_name {
 
 private:
   static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  /// The name without what copies of ops are called after (`data_parallel`, `micro_batched`, `tensor_parallel`).
+  static std::string_view without_copy(std::string_view name) {
+    constexpr std::array<std::string_view, 3> kinds{"data_", "micro_", "tensor_"};
+    for (std::size_t i = 0; i < kinds.size();) {
+      const auto slash = name.find('/'), first = kinds[i].size();
+      const bool is_copy = name.starts_with(kinds[i]) && slash != name.npos && slash > first &&
+                           name.substr(0, slash).find_first_not_of("0123456789", first) == name.npos;
+      name.remove_prefix(is_copy ? slash + 1 : 0);
+      i = is_copy ? 0 : i + 1;
+    }
+    return name;
+  }
 };
 
 } // namespace weft::partition
