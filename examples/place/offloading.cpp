@@ -2,9 +2,11 @@
 #include "offloading.hpp"
 
 #include "batch.hpp"
+#include "recomputation.hpp"
 
 #include "weft/bound/best.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/simulate/contention.hpp"
 #include "weft/solve/offloading.hpp"
 #include "weft/validate/memory_shortage.hpp"
 #include "weft/workload/optimizer.hpp"
@@ -61,6 +63,17 @@ accelerator_and_host find_host(const platform<>& devices) {
   return found;
 }
 
+/// The costs of a step's own ops, and estimates for trips.
+struct costs_with_trips : estimate {
+  const tool::costs& of_step;
+  std::size_t num_ops;
+
+  template <class W, class P>
+  double compute_time(const W& w, op_id v, const P& p, device_id d) const {
+    return v < num_ops ? of_step.compute_time(w, v, p, d) : estimate::compute_time(w, v, p, d);
+  }
+};
+
 /// A step with what it sends.
 struct candidate {
   tool::model_options modelling = {};
@@ -79,10 +92,15 @@ public:
 
   void choose(candidate& x) const {
     const auto base = tool::make_estimate(x.modelling, x.in, target_, table_);
+    std::vector<std::string> unread;
+    const auto measured = tool::make_costs(x.modelling, x.in, target_, base, unread);
+    const costs_with_trips costs{{base}, measured, x.in.model.ops.num_ops()};
     const auto run = [&](const solve::offloaded_step& step) {
-      return solve::run_on(step, target_.devices, base, at_.device, at_.host, network_of(o_).network);
+      return o_.contention == contention_model::none
+               ? solve::run_on(step, target_.devices, costs, at_.device, at_.host, simulate::no_contention{})
+               : solve::run_on(step, target_.devices, costs, at_.device, at_.host, network_of(o_).network);
     };
-    const auto times = solve::times_on(x.in.model.ops, target_.devices, base, at_.device, at_.host);
+    const auto times = solve::times_on(x.in.model.ops, target_.devices, costs, at_.device, at_.host);
     x.chosen = solve::least_offloading(x.in.model.ops, times, {.max_trials = max_runs}, run);
     x.made = run(x.chosen.step).plan;
   }
@@ -98,7 +116,7 @@ private:
 std::vector<tool::model_options> ways_to_recompute(const options& o, const tool::input& in) {
   std::vector<tool::model_options> ways;
   auto m = o.modelling;
-  if (!attentions(in.model.ops).empty()) {
+  if (tool::has_attentions(in)) {
     m.recompute = recomputation::attention;
     ways.push_back(m);
   }
@@ -109,6 +127,22 @@ std::vector<tool::model_options> ways_to_recompute(const options& o, const tool:
     ways.push_back(m);
   }
   return ways;
+}
+
+/// The time of a step as a short search finds it with nothing sent; infinite if it finds none that fits.
+double seconds_without(const options& o, const tool::target& target, const cost::efficiency_table& table,
+                       const tool::input& in) {
+  auto found = short_search(o, target, o.modelling, in);
+  std::vector<std::string> unread;
+  const auto base = tool::make_estimate(o.modelling, in, target, table);
+  const problem p{in.model.ops, target.devices, tool::make_costs(o.modelling, in, target, base, unread)};
+  answer a{.plan = std::move(found.plan)};
+  if (found.has_plan()) {
+    follow(o, p, a);
+  }
+  return found.has_plan() && memory_shortages(p, a.plan.placement, a.run).empty()
+           ? a.run.makespan
+           : std::numeric_limits<double>::infinity();
 }
 
 std::string in_ms(double seconds) { return fmt::format("{:.4g} ms", seconds * 1e3); }
@@ -151,6 +185,8 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
   }
   in = std::move(best.in);
   o.modelling = best.modelling;
+  o.assumed.erase("offload");
+  record_recomputation(o);
   const auto& [step, verdict, fits, is_exact] = best.chosen;
   if (!fits) {
     return {fmt::format("no tensors are sent to the host: {} would still be lacking", readable_bytes(verdict.lacks))};
@@ -159,21 +195,19 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
     return {"no tensors have to wait on the host" + compared};
   }
   on_stage("trying a step that sends nothing to the host");
-  const auto plain = short_search(o, target, o.modelling, in);
-  if (plain.has_plan() && plain.makespan <= verdict.seconds) {
+  const auto plain = seconds_without(o, target, table, in);
+  if (plain <= verdict.seconds) {
     return {fmt::format("no tensors are sent to the host: with them a step takes {}, and a short search finds {} "
-                        "without, by running ops on the host", in_ms(verdict.seconds), in_ms(plain.makespan))};
+                        "without, by running ops on the host", in_ms(verdict.seconds), in_ms(plain))};
   }
   offloading made{what_is_sent(step), std::move(best.made)};
-  if (plain.has_plan()) {
-    made.note += fmt::format("; a short search without this finds {}, by running ops on the host",
-                             in_ms(plain.makespan));
+  if (plain < std::numeric_limits<double>::infinity()) {
+    made.note += fmt::format("; a short search without this finds {}, by running ops on the host", in_ms(plain));
   }
   made.note += compared;
-  in.model.ops = step.graph;
-  if (!in.model.seconds.empty()) {
-    in.model.seconds.resize(in.model.ops.num_ops(), std::numeric_limits<double>::quiet_NaN());
-  }
+  o.modelling.offloaded = step.trips;
+  o.assumed["offload"] = {tool::offload_text(o.modelling)};
+  tool::offload(step.trips, in);
   return made;
 }
 

@@ -307,11 +307,11 @@ void check_parallelism(options& o) {
 
 void check_offloading(options& o) {
   using enum options::parallelism;
-  if (!o.modelling.offload_least) {
+  if (!o.modelling.offload_least && o.modelling.offloaded.empty()) {
     return;
   }
-  if (o.by_layers || o.max_batch || !o.pins.empty() || !o.from_plan.empty() || o.pareto ||
-      o.objective != objective::makespan) {
+  if (o.modelling.offload_least && (o.by_layers || o.max_batch || !o.pins.empty() || !o.from_plan.empty() || o.pareto ||
+                                    o.objective != objective::makespan)) {
     throw weft::error("--offload auto looks for plans op by op with a given batch, for the step time: leave "
                       "--by-layer, --max-batch, --pin, --from-plan, --pareto and other objectives out");
   }

@@ -153,7 +153,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
 }
 
 /// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
-/// has, each with its part of the batch. Null if no splits were found that fit, or that may be faster than that.
+/// has, each with its part of the batch. Null if none were found that may be faster than that. Throws `does_not_fit`.
 std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::target& target, const tool::input& whole,
                                                const std::vector<device_id>& devices, std::size_t replicas,
                                                double faster_than, const cost::efficiency_table& table) {
@@ -192,6 +192,9 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
        .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
        .capacity = capacity},
       {.budget = {.moves = 2000}, .jobs = o.jobs}); // without a clock or seed, so that a plan can be made again
+    if (!again.found && !step) {
+      throw does_not_fit("no splits of its ops were found that fit into memory");
+    }
     if (!again.found || again.seconds > most_overlap * faster_than) {
       break;
     }
@@ -522,6 +525,7 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
     return;
   }
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
+  double fastest = std::numeric_limits<double>::infinity(); // of splits
   for (const auto& [replicas, ranks] : ways_to_split(o, devices.size(), in.batch)) {
     if (replicas * ranks > devices.size()) {
       all.why_not = fmt::format("there are {} devices that are alike, and not {}", devices.size(), replicas * ranks);
@@ -541,18 +545,20 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
                                    is_hopeless.is_large(replicas * ranks)
                                  ? all.best->found.run.makespan
                                  : std::numeric_limits<double>::infinity();
-    if (auto step = make_split_step(o, target, in, some, replicas, faster_than, table)) {
-      const bool is_best = !all.best || step->found.run.makespan < all.best->found.run.makespan;
-      const auto name = replicas > 1 ? fmt::format("{} × data, {} × tensor", replicas, ranks)
-                                     : fmt::format("{} × tensor", ranks);
-      keep_best(std::move(step), name, in, all);
-      if (!is_best && is_hopeless.is_large(replicas * ranks)) { // more splits would hardly be better, and take long
-        break;
+    const auto name = replicas > 1 ? fmt::format("{} × data, {} × tensor", replicas, ranks)
+                                   : fmt::format("{} × tensor", ranks);
+    try {
+      if (auto step = make_split_step(o, target, in, some, replicas, faster_than, table)) {
+        const bool is_best = step->found.run.makespan < fastest;
+        fastest = std::min(fastest, step->found.run.makespan);
+        keep_best(std::move(step), name, in, all);
+        if (!is_best && is_hopeless.is_large(replicas * ranks)) { // more splits would hardly be better, and take long
+          break;
+        }
       }
+    } catch (const does_not_fit& e) {
+      keep_misfit(name, e.what(), all);
     }
-  }
-  if (all.ways.empty() && all.why_not.empty()) {
-    all.why_not = "no splits of its ops were found that fit into memory";
   }
 }
 

@@ -38,6 +38,7 @@ struct parallel_answer {
   std::vector<weft::report::way> ways = {};
   std::unique_ptr<parallel_step> best = {}; ///< null if none fits, or there are no such ways
   std::string why_not = {};                 ///< … why there are none
+  bool all_fit = true;                      ///< of those that were tried, also of those that `ways` leaves out
 };
 
 /// The reason for which the batch cannot be split; empty if it can.

@@ -160,9 +160,18 @@ void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, con
                parallel_answer& all) {
   all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
   all.ways.back().remark = step->about;
+  all.all_fit = all.all_fit && step->found.found;
   all.ways.back().bytes_sent += step->sent_within;
   if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
     all.best = std::move(step);
+  }
+}
+
+void keep_misfit(const std::string& name, const std::string& why, parallel_answer& all) {
+  all.all_fit = false;
+  if (std::none_of(all.ways.begin(), all.ways.end(),
+                   [&](const report::way& w) { return w.name == name && w.status == why; })) {
+    all.ways.push_back({.name = name, .status = why});
   }
 }
 

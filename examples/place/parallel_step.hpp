@@ -45,6 +45,14 @@ void sort_ways(std::vector<weft::report::way>& ways);
 /// Steps whose ops and messages take so many times as long one after the other are not tried: little of that overlaps.
 constexpr double most_overlap = 1.3;
 
+/// No step was found that keeps to the memory.
+struct does_not_fit : weft::error {
+  using error::error;
+};
+
+/// Adds a way of which none was found.
+void keep_misfit(const std::string& name, const std::string& why, parallel_answer& all);
+
 /// Adds a step to the ways, and keeps it if it is the fastest.
 void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
                parallel_answer& all);

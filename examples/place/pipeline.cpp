@@ -223,6 +223,16 @@ public:
   }
 
 private:
+  /// True if other ops than those of micro-batches read what v makes, as updates read gradients.
+  bool is_added_up(op_id v) const {
+    const auto& w = in_.model.ops;
+    const auto outputs = w.outputs(v);
+    return repeated_[v] && std::any_of(outputs.begin(), outputs.end(), [&](tensor_id t) {
+             const auto& readers = w.consumers(t);
+             return std::any_of(readers.begin(), readers.end(), [&](op_id c) { return !repeated_[c]; });
+           });
+  }
+
   /// Splits each op among the devices of its stage; false if that takes too long.
   bool split(const pipeline_shape& shape, const std::vector<device_id>& devices, const std::vector<placement>& where,
              double faster_than, staged_model& m) const {
@@ -240,7 +250,8 @@ private:
              return estimate_.compute_time(parts.ops(), parts.of(v, axis), target_.devices, where.front()[v]);
            },
            .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
-           .capacity = capacity},
+           .capacity = capacity,
+           .lasts = [&](op_id v) { return is_added_up(v); }},
           {.budget = {.moves = 2000}, .jobs = o_.jobs});
       }
       return chosen;
@@ -250,9 +261,15 @@ private:
     const auto& fastest_splits = choose(0, unlimited);
     const auto& chosen = fastest_splits.peak <= capacity ? fastest_splits : choose(shape.stages, capacity);
     if (!chosen.found) {
-      throw error("no splits of its ops were found that fit into memory");
+      throw does_not_fit("no splits of its ops were found that fit into memory");
     }
-    if (chosen.seconds * static_cast<double>(shape.micro_batches) / shape.stages > most_overlap * faster_than) {
+    double once = 0; // seconds, of what no micro-batch does
+    for (const op_id v : ids(w.num_ops())) {
+      once += repeated_[v] ? 0 : estimate_.compute_time(parts.ops(), parts.of(v, chosen.axis[v]), target_.devices,
+                                                        where.front()[v]);
+    }
+    const auto each = (chosen.seconds - once) * static_cast<double>(shape.micro_batches);
+    if ((each + once) / shape.stages > most_overlap * faster_than) {
       return false;
     }
     auto made = parallel::tensor_parallel(
@@ -563,177 +580,219 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   return step;
 }
 
-} // namespace
+/// The pipelines of a step that are compared.
+class pipelines {
+public:
+  pipelines(const options& o, const tool::target& target, const tool::input& in, const std::vector<device_id>& devices,
+            const cost::efficiency_table& table, const std::function<void(const std::string&)>& on_stage,
+            parallel_answer& all)
+      : o_{o}, target_{target}, in_{in}, devices_{devices}, table_{table}, on_stage_{on_stage}, all_{all} {}
 
-void pipeline_work(const options& o, const tool::target& target, const tool::input& in,
-                   const std::vector<device_id>& devices, const cost::efficiency_table& table,
-                   const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
-  const bool forced = o.parallel == options::parallelism::pipeline;
-  const bool may_split_ops = in.net && in.origin.size() == in.model.ops.num_ops();
-  std::vector<pipeline_shape> shapes;
-  const auto micro_batches_of = [&](const pipeline_shape& s) { // as many as there can be, and half of them
-    std::vector<std::uint64_t> counts;
-    if (in.batch % s.replicas == 0) {
-      for (auto count = in.batch / s.replicas; count > 1 && counts.size() < 2; count /= 2) {
-        if (count >= s.stages || counts.empty()) {
-          counts.push_back(count);
-        }
-        if (count % 2 != 0) {
-          break;
-        }
-      }
-    }
-    return counts;
-  };
-  if (forced) {
-    pipeline_shape s{.replicas = std::max(1u, o.pipeline.replicas),
-                     .stages = o.pipeline.stages,
-                     .ranks = std::max(1u, o.pipeline.ranks),
-                     .turns = std::max(1u, o.pipeline.turns)};
-    if (s.ranks > 1 && !may_split_ops) {
-      all.why_not = "along what ops may be split is known of bundled networks only: leave tensor= out";
-      return;
-    }
-    if (std::uint64_t{s.stages} * s.turns > in.model.ops.num_ops()) {
-      all.why_not = fmt::format("a step of {} ops cannot be cut into {} stages", in.model.ops.num_ops(),
-                                std::uint64_t{s.stages} * s.turns);
-      return;
-    }
-    if (s.devices() > devices.size()) {
-      all.why_not = fmt::format("there are {} devices that are alike, and not {}", devices.size(), s.devices());
-      return;
-    }
-    if (o.pipeline.micro_batches != 0) {
-      if (in.batch % (s.replicas * o.pipeline.micro_batches) != 0) {
-        all.why_not = fmt::format("a batch of {} cannot be split into {} micro-batches of each of {} replica{}",
-                                  in.batch, o.pipeline.micro_batches, s.replicas, s.replicas == 1 ? "" : "s");
+  void run() {
+    if (is_forced_) {
+      if (auto why = why_not(); !why.empty()) {
+        all_.why_not = std::move(why);
         return;
       }
-      s.micro_batches = o.pipeline.micro_batches;
-      shapes.push_back(s);
+      add(given());
     } else {
-      for (const auto count : micro_batches_of(s)) {
-        s.micro_batches = count;
-        shapes.push_back(s);
-      }
-    }
-    if (shapes.empty()) {
-      all.why_not = fmt::format("a batch of {} cannot be split into micro-batches for {} replica{}", in.batch,
-                                s.replicas, s.replicas == 1 ? "" : "s");
-      return;
-    }
-  } else {
-    const auto n = static_cast<std::uint32_t>(devices.size());
-    for (std::uint32_t stages = 1; stages <= n; stages *= 2) { // 1: gradients are added up over micro-batches
-      for (std::uint32_t ranks = 1; stages * ranks <= n; ranks *= 2) {
-        if (n % (stages * ranks) != 0 || (ranks > 1 && !may_split_ops)) {
-          continue;
-        }
-        pipeline_shape s{.replicas = n / (stages * ranks), .stages = stages, .ranks = ranks};
-        for (const auto count : micro_batches_of(s)) {
-          for (std::uint32_t turns = 1; turns <= std::min(stages, 2u); ++turns) {
-            s.micro_batches = count;
-            s.turns = turns;
-            shapes.push_back(s);
+      const auto n = static_cast<std::uint32_t>(devices_.size());
+      for (std::uint32_t stages = 1; stages <= n; stages *= 2) { // 1: gradients are added up over micro-batches
+        for (std::uint32_t ranks = 1; stages * ranks <= n; ranks *= 2) {
+          if (n % (stages * ranks) == 0 && (ranks == 1 || may_split_ops_)) {
+            pipeline_shape s{.replicas = n / (stages * ranks), .stages = stages, .ranks = ranks};
+            for (s.turns = 1; s.turns <= std::min(stages, 2u); ++s.turns) {
+              add(s);
+            }
           }
         }
       }
     }
+    try_each(usual_);
+    if (!found_.best && !all_.best) {
+      try_each(reserve_);
+    }
+    if (is_forced_ && found_.ways.empty()) {
+      all_.why_not = why_not_;
+    }
+    all_.all_fit = all_.all_fit && found_.all_fit;
+    constexpr std::size_t most = 5; // in the table
+    sort_ways(found_.ways);
+    found_.ways.resize(std::min(found_.ways.size(), most));
+    std::move(found_.ways.begin(), found_.ways.end(), std::back_inserter(all_.ways));
+    if (found_.best && found_.best->found.run.makespan < least_seconds_of(all_)) {
+      all_.best = std::move(found_.best);
+    }
   }
-  parallel_answer found;
-  const auto least_seconds = [&] {
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto* answer : {&all, &found}) {
-      least = answer->best ? std::min(least, answer->best->found.run.makespan) : least;
-    }
-    return least;
-  };
-  std::map<std::uint64_t, micro_batch_model> models; // by examples of a micro-batch
-  std::string why_not;
-  const auto model_of = [&](const pipeline_shape& s) -> const micro_batch_model* {
-    const auto examples = in.batch / (s.replicas * s.micro_batches);
-    try {
-      auto at = models.find(examples);
-      if (at == models.end()) {
-        at = models.try_emplace(examples, o, target, in, examples, table).first;
-      }
-      return &at->second;
-    } catch (const error& e) {
-      why_not = e.what();
-      return nullptr;
-    }
-  };
-  // Those without splits of ops come first: they take least time to make. A bound tells which cannot be fast: the work
-  // of ops on all devices, without what is sent and how long devices wait.
+
+private:
   struct candidate {
     pipeline_shape shape;
     const micro_batch_model* model;
-    double bound;
+    double bound;    ///< seconds: the work of ops, and the wait for the first micro-batch's forward pass
+    double estimate; ///< the same with the wait for the first and the last micro-batch
   };
-  std::vector<candidate> candidates;
-  for (const auto& s : shapes) {
-    if (const auto* model = model_of(s)) {
-      candidates.push_back({s, model, forced ? 0
-                                             : static_cast<double>(s.micro_batches) / s.stages *
-                                                 model->least_seconds(s.ranks, devices.front())});
+
+  static double least_seconds_of(const parallel_answer& a) {
+    return a.best ? a.best->found.run.makespan : std::numeric_limits<double>::infinity();
+  }
+
+  /// The shape that was asked for; 0 micro-batches: as many as suit.
+  pipeline_shape given() const {
+    return {.replicas = std::max(1u, o_.pipeline.replicas),
+            .stages = o_.pipeline.stages,
+            .ranks = std::max(1u, o_.pipeline.ranks),
+            .turns = std::max(1u, o_.pipeline.turns),
+            .micro_batches = o_.pipeline.micro_batches};
+  }
+
+  /// The reason for which that is impossible; empty if none is known.
+  std::string why_not() const {
+    const auto s = given();
+    if (s.ranks > 1 && !may_split_ops_) {
+      return "along what ops may be split is known of bundled networks only: leave tensor= out";
+    }
+    if (std::uint64_t{s.stages} * s.turns > in_.model.ops.num_ops()) {
+      return fmt::format("a step of {} ops cannot be cut into {} stages", in_.model.ops.num_ops(),
+                         std::uint64_t{s.stages} * s.turns);
+    }
+    if (s.devices() > devices_.size()) {
+      return fmt::format("there are {} devices that are alike, and not {}", devices_.size(), s.devices());
+    }
+    if (s.micro_batches != 0 && in_.batch % (s.replicas * s.micro_batches) != 0) {
+      return fmt::format("a batch of {} cannot be split into {} micro-batches of each of {} replica{}", in_.batch,
+                         s.micro_batches, s.replicas, s.replicas == 1 ? "" : "s");
+    }
+    if (s.micro_batches == 0 && (in_.batch % s.replicas != 0 || in_.batch == s.replicas)) {
+      return fmt::format("a batch of {} cannot be split into micro-batches for {} replica{}", in_.batch, s.replicas,
+                         s.replicas == 1 ? "" : "s");
+    }
+    return {};
+  }
+
+  /// The model of a micro-batch; null if there is none, such as where the model's batch is fixed.
+  const micro_batch_model* model_of(const pipeline_shape& s) {
+    const auto examples = in_.batch / (s.replicas * s.micro_batches);
+    try {
+      auto at = models_.find(examples);
+      if (at == models_.end()) {
+        at = models_.try_emplace(examples, o_, target_, in_, examples, table_).first;
+      }
+      return &at->second;
+    } catch (const error& e) {
+      why_not_ = e.what();
+      return nullptr;
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const candidate& a, const candidate& b) {
-                     return std::tuple{a.shape.ranks, a.bound} < std::tuple{b.shape.ranks, b.bound};
-                   });
-  for (const auto& [s, model, bound] : candidates) {
-    // Pipelines that take little longer are shown, too.
-    const auto too_slow = [&] {
-      return forced          ? std::numeric_limits<double>::infinity()
-             : s.stages == 1 ? least_seconds()
-                             : 1.1 * least_seconds();
+
+  /// Adds the two numbers of micro-batches that seem fastest, and the largest, for which memory is enough if it is for
+  /// any; the others are for where nothing fits, as parts of larger ones may be split further.
+  void add(pipeline_shape s) {
+    std::vector<candidate> counts;
+    const auto add_count = [&] {
+      if (const auto* model = model_of(s)) {
+        const double each = model->least_seconds(s.ranks, devices_.front()) / s.stages;
+        constexpr double forward = 0.25; // of a pass at least; more where nothing is run again
+        const auto count = static_cast<double>(s.micro_batches);
+        const auto wait = static_cast<double>(s.stages - 1) / s.turns;
+        counts.push_back({s, model, (count + forward * wait) * each, (count + wait) * each});
+      }
     };
-    if (bound >= too_slow()) {
-      continue;
+    if (s.micro_batches != 0 && is_forced_) {
+      add_count();
+    } else if (in_.batch % s.replicas == 0) {
+      for (s.micro_batches = in_.batch / s.replicas; s.micro_batches > 1; s.micro_batches /= 2) {
+        add_count();
+        if (s.micro_batches % 2 != 0) {
+          break;
+        }
+      }
     }
-    on_stage(fmt::format("trying {} with {} micro-batches", s.name(), s.micro_batches));
+    std::stable_sort(counts.begin() + (counts.empty() ? 0 : 1), counts.end(),
+                     [](const candidate& a, const candidate& b) { return a.estimate < b.estimate; });
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const bool second_is_better = counts.size() > 2 && counts[2].estimate < counts[0].estimate;
+      (i < (second_is_better ? 3u : 2u) ? usual_ : reserve_).push_back(counts[i]);
+    }
+  }
+
+  /// Those without splits of ops come first: they take least time to make.
+  void try_each(std::vector<candidate>& some) {
+    std::stable_sort(some.begin(), some.end(), [](const candidate& a, const candidate& b) {
+      return std::tuple{a.shape.ranks, a.estimate} < std::tuple{b.shape.ranks, b.estimate};
+    });
+    for (const auto& c : some) {
+      if (is_forced_ || c.bound < too_slow(c.shape)) {
+        try_one(c.shape, *c.model);
+      }
+    }
+  }
+
+  /// Pipelines that take little longer are shown, too.
+  double too_slow(const pipeline_shape& s) const {
+    const double least = std::min(least_seconds_of(all_), least_seconds_of(found_));
+    return is_forced_ ? std::numeric_limits<double>::infinity() : s.stages == 1 ? least : 1.1 * least;
+  }
+
+  void try_one(const pipeline_shape& s, const micro_batch_model& model) {
+    on_stage_(fmt::format("trying {} with {} micro-batches", s.name(), s.micro_batches));
     try {
       for (const bool sharded : {false, true}) {
-        if ((sharded && s.replicas == 1) || (o.shard_updates && forced && *o.shard_updates != sharded)) {
+        if ((sharded && s.replicas == 1) || (o_.shard_updates && is_forced_ && *o_.shard_updates != sharded)) {
           continue;
         }
         using enum parallel::backward_passes;
-        auto step = make_step(o, target, in, *model, s, devices, sharded, split, too_slow(), table);
+        auto step = make_step(o_, target_, in_, model, s, devices_, sharded, split, too_slow(s), table_);
         if (step && !step->found.found) {
-          step = make_step(o, target, in, *model, s, devices, sharded, whole, too_slow(), table);
+          if (auto other = make_step(o_, target_, in_, model, s, devices_, sharded, whole, too_slow(s), table_)) {
+            step = std::move(other);
+          }
         }
         if (!step) {
           break;
         }
         if (!step->made) {
-          found.ways.push_back({.name = s.name(), .status = step->found.why});
+          keep_misfit(s.name(), step->found.why, found_);
           continue;
         }
         const bool fits = step->found.found;
-        keep_best(std::move(step), s.name(), in, found);
+        keep_best(std::move(step), s.name(), in_, found_);
         if (fits) {
           break;
         }
       }
     } catch (const cycle_error&) {
-      why_not = fmt::format("{} stages of layers would wait for each other in a circle, as ops of several layers are "
-                            "kept together: try another number of stages", s.stages * s.turns);
+      why_not_ = fmt::format("{} stages of layers would wait for each other in a circle, as ops of several layers are "
+                             "kept together: try another number of stages", s.stages * s.turns);
+    } catch (const does_not_fit& e) {
+      keep_misfit(s.name(), e.what(), found_);
     } catch (const error& e) { // such as a model with fewer layers than stages
-      why_not = e.what();
+      why_not_ = e.what();
     }
   }
-  if (forced && found.ways.empty()) {
-    all.why_not = why_not;
-  }
-  constexpr std::size_t most = 5; // in the table
-  sort_ways(found.ways);
-  found.ways.resize(std::min(found.ways.size(), most));
-  std::move(found.ways.begin(), found.ways.end(), std::back_inserter(all.ways));
-  if (found.best && found.best->found.run.makespan < (all.best ? all.best->found.run.makespan
-                                                               : std::numeric_limits<double>::infinity())) {
-    all.best = std::move(found.best);
-  }
+
+  const options& o_;
+  const tool::target& target_;
+  const tool::input& in_;
+  const std::vector<device_id>& devices_;
+  const cost::efficiency_table& table_;
+  const std::function<void(const std::string&)>& on_stage_;
+  parallel_answer& all_;
+  bool is_forced_ = o_.parallel == options::parallelism::pipeline;
+  bool may_split_ops_ = in_.net && in_.origin.size() == in_.model.ops.num_ops();
+  std::map<std::uint64_t, micro_batch_model> models_ = {}; // by examples of a micro-batch
+  std::vector<candidate> usual_ = {};
+  std::vector<candidate> reserve_ = {};
+  parallel_answer found_ = {};
+  std::string why_not_ = {};
+};
+
+} // namespace
+
+void pipeline_work(const options& o, const tool::target& target, const tool::input& in,
+                   const std::vector<device_id>& devices, const cost::efficiency_table& table,
+                   const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
+  pipelines{o, target, in, devices, table, on_stage, all}.run();
 }
 
 } // namespace place

@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace place {
 namespace {
@@ -22,24 +22,20 @@ namespace {
 parallel_answer share_recomputed(options& o, const tool::target& target, const weft::cost::efficiency_table& table,
                                  const std::function<void(const std::string&)>& on_stage) {
   using weft::recomputation;
+  std::vector<std::pair<std::optional<recomputation>, const char*>> kinds{{std::nullopt, ""}};
+  const auto plain = tool::load(o.model, o.modelling);
+  if (tool::has_attentions(plain)) {
+    kinds.emplace_back(recomputation::attention, "attentions run again");
+  }
+  if (tool::num_blocks(plain) > 0) {
+    kinds.emplace_back(recomputation::blocks, "blocks run again");
+  }
   parallel_answer all;
   std::optional<recomputation> best;
-  for (const auto& [again, remark] : {std::pair{std::optional<recomputation>{}, ""},
-                                      std::pair{std::optional{recomputation::attention}, "attentions run again"},
-                                      std::pair{std::optional{recomputation::blocks}, "blocks run again"}}) {
+  for (const auto& [again, remark] : kinds) {
     o.modelling.recompute = again;
-    parallel_answer some;
-    try {
-      const auto in = tool::load(o.model, o.modelling);
-      some = share_work(o, target, in, table, on_stage);
-    } catch (const weft::error&) { // there are no attentions, or blocks
-      if (!again) {
-        throw;
-      }
-      continue;
-    }
-    const bool all_fit = !some.ways.empty() && std::all_of(some.ways.begin(), some.ways.end(),
-                                                           [](const auto& w) { return w.status.empty(); });
+    auto some = again ? share_work(o, target, tool::load(o.model, o.modelling), table, on_stage)
+                      : share_work(o, target, plain, table, on_stage);
     for (auto& w : some.ways) {
       w.remark += fmt::format("{}{}", w.remark.empty() || !again ? "" : ", ", remark);
       all.ways.push_back(std::move(w));
@@ -49,7 +45,7 @@ parallel_answer share_recomputed(options& o, const tool::target& target, const w
       best = again;
     }
     all.why_not = some.why_not;
-    if (all_fit) {
+    if (some.all_fit) {
       break;
     }
   }
@@ -67,14 +63,12 @@ void recompute_for_plans(options& o, const tool::target& target,
     return;
   }
   const auto in = tool::load(o.model, m);
-  try {
+  if (tool::has_attentions(in)) {
     on_stage("trying to run attentions again");
     m.recompute = weft::recomputation::attention;
     if (fits(o, target, m)) {
       return;
     }
-  } catch (const weft::error&) { // there are none
-    m.recompute.reset();
   }
   if (const std::uint32_t blocks = tool::num_blocks(in); blocks > 0) {
     m.recompute = weft::recomputation::blocks;
@@ -98,12 +92,16 @@ parallel_answer choose_recomputation(options& o, const tool::target& target, con
   if (!ways.best && (o.parallel == none || o.parallel == automatic)) {
     recompute_for_plans(o, target, on_stage);
   }
-  if (!o.modelling.recompute) {
-    o.assumed.erase("recompute");
-  } else if (o.modelling.recomputed_blocks == weft::none) {
-    o.assumed["recompute"] = {*o.modelling.recompute == weft::recomputation::blocks ? "blocks" : "attention"};
-  }
+  record_recomputation(o);
   return ways;
+}
+
+void record_recomputation(options& o) {
+  if (o.modelling.recompute) {
+    o.assumed["recompute"] = {tool::recompute_text(o.modelling)};
+  } else {
+    o.assumed.erase("recompute");
+  }
 }
 
 } // namespace place

@@ -18,4 +18,7 @@ namespace place {
 parallel_answer choose_recomputation(options& o, const tool::target& target, const weft::cost::efficiency_table& table,
                                      const std::function<void(const std::string&)>& on_stage);
 
+/// Writes what `o` has run again down among the options that a plan is made with.
+void record_recomputation(options& o);
+
 } // namespace place

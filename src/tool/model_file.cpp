@@ -132,10 +132,17 @@ std::vector<op_id> blocks_of(const input& in) {
   return block_of;
 }
 
+bool is_gradient(const input& in, op_id v) { return partition::op_name{in.model.ops.name(v)}.is_gradient; }
+
+std::vector<bool> backward_pass(const input& in) {
+  return backward_ops(in.model.ops, [&](op_id v) { return is_gradient(in, v); });
+}
+
 /// The ops to be made again, in the first `num_blocks` blocks.
 std::vector<op_id> recomputed(recomputation what, std::uint32_t num_blocks, const input& in) {
   const auto block_of = blocks_of(in);
-  auto ops = recomputed_ops(in.model.ops, what, [&](op_id v) { return block_of[v] < num_blocks ? block_of[v] : none; });
+  auto ops = recomputed_ops(in.model.ops, what, [&](op_id v) { return block_of[v] < num_blocks ? block_of[v] : none; },
+                            backward_pass(in));
   if (ops.empty()) {
     throw error(fmt::format("--recompute: no {} of '{}' were found; blocks are told from the names of ops, such as "
                             "layer_3/…, attentions by their softmax",
@@ -180,13 +187,12 @@ void expand(const model_options& o, input& in) {
   }
 }
 
-bool is_gradient(const input& in, op_id v) { return partition::op_name{in.model.ops.name(v)}.is_gradient; }
-
 void require_gradients(const input& in) {
   const auto all = ids(in.model.ops.num_ops());
   if (std::none_of(all.begin(), all.end(), [&](op_id v) { return is_gradient(in, v); })) {
-    throw error("--recompute is for training steps; --train adds the backward pass to a forward model, as in "
-                "zoo:gpt2_small:inference --train adam --recompute blocks");
+    throw error(fmt::format("--recompute is for training steps; --train adds the backward pass to a forward model, as in "
+                            "zoo:gpt2_small:inference --train adam --recompute blocks. Of '{}' no op is called a "
+                            "gradient, such as gradients/… or …_grad/…", in.spec));
   }
 }
 
@@ -328,8 +334,23 @@ input load(const std::string& spec, const model_options& o) {
     }
   }
   set_memory(o, in);
+  if (!o.offloaded.empty()) {
+    offload(o.offloaded, in);
+    in.model.notes.push_back(fmt::format("{} tensor{} on the host while nothing reads {}", o.offloaded.size(),
+                                         o.offloaded.size() == 1 ? " waits" : "s wait",
+                                         o.offloaded.size() == 1 ? "it" : "them"));
+  }
   return in;
 }
+
+void offload(const std::vector<round_trip>& trips, input& in) {
+  in.model.ops = offloaded(in.model.ops, trips);
+  if (!in.model.seconds.empty()) {
+    in.model.seconds.resize(in.model.ops.num_ops(), std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+bool has_attentions(const input& in) { return !attentions(in.model.ops, backward_pass(in)).empty(); }
 
 std::uint32_t num_blocks(const input& in) {
   std::uint32_t count = 0;

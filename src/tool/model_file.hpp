@@ -39,6 +39,12 @@ struct input {
 /// Throws `weft::error` of one line for everything that is wrong.
 input load(const std::string& spec, const model_options& o);
 
+/// Lets tensors wait on the host, as `weft::offloaded` does.
+void offload(const std::vector<weft::round_trip>& trips, input& in);
+
+/// True if a softmax between products, or an op that is an attention as a whole, is in the forward pass.
+bool has_attentions(const input& in);
+
 /// The number of blocks of layers that the names of the model's own ops tell.
 std::uint32_t num_blocks(const input& in);
 

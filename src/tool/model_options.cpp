@@ -2,10 +2,12 @@
 #include "model_options.hpp"
 
 #include "weft/core/error.hpp"
+#include "weft/io/text.hpp"
 #include "weft/platform/presets.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -164,7 +166,64 @@ weft::kv_cache cache_of(const std::string& text) {
   return cache;
 }
 
+void take_recomputation(const std::string& text, model_options& o) {
+  constexpr std::string_view some_blocks = "blocks=";
+  o.recompute_least = text == "auto";
+  if (o.recompute_least) {
+    return;
+  }
+  if (text.starts_with(some_blocks)) {
+    o.recomputed_blocks = static_cast<std::uint32_t>(extent(text.substr(some_blocks.size()), "--recompute blocks"));
+  } else if (text != "attention" && text != "blocks") {
+    throw weft::error(fmt::format("--recompute: there is no {}; write attention, blocks, blocks=N or auto",
+                                  weft::io::in_quotes(text)));
+  }
+  o.recompute = text == "attention" ? weft::recomputation::attention : weft::recomputation::blocks;
+}
+
+/// Round trips as `TENSOR:AFTER:READER+READER`, by numbers; without an op after which it comes back, AFTER is empty.
+void take_offloading(const std::string& text, model_options& o) {
+  o.offload_least = text == "auto";
+  o.offloaded.clear();
+  if (o.offload_least || text == "none") {
+    return;
+  }
+  const auto fail = [&](const std::string&) {
+    throw weft::error(fmt::format("--offload: there is no {}; write auto or none (other values are those that --plan "
+                                  "writes)", weft::io::in_quotes(text)));
+  };
+  const auto number = [&](std::string_view digits) {
+    return weft::io::parse_number<std::uint32_t>(digits, "--offload", fail);
+  };
+  for (const auto trip : weft::io::split(text, ',')) {
+    const auto parts = weft::io::split(trip, ':');
+    if (parts.size() != 3) {
+      fail({});
+    }
+    auto& made = o.offloaded.emplace_back(weft::round_trip{.tensor = number(parts[0])});
+    made.after = parts[1].empty() ? weft::none : number(parts[1]);
+    for (const auto reader : weft::io::split(parts[2], '+')) {
+      made.readers.push_back(number(reader));
+    }
+  }
+}
+
 } // namespace
+
+std::string recompute_text(const model_options& o) {
+  return *o.recompute == weft::recomputation::attention ? "attention"
+         : o.recomputed_blocks == weft::none            ? "blocks"
+                                                        : fmt::format("blocks={}", o.recomputed_blocks);
+}
+
+std::string offload_text(const model_options& o) {
+  std::string text;
+  for (const auto& x : o.offloaded) {
+    text += fmt::format("{}{}:{}:{}", text.empty() ? "" : ",", x.tensor,
+                        x.after == weft::none ? std::string{} : std::to_string(x.after), fmt::join(x.readers, "+"));
+  }
+  return text;
+}
 
 void add_memory_options(CLI::App& app, model_options& o) {
   app
@@ -186,25 +245,17 @@ void add_memory_options(CLI::App& app, model_options& o) {
     ->type_name("KEY=N,…");
   app
     .add_option_function<std::string>(
-      "--recompute",
-      [&o](const std::string& what) {
-        o.recompute_least = what == "auto";
-        if (!o.recompute_least) {
-          o.recompute = what == "blocks" ? weft::recomputation::blocks : weft::recomputation::attention;
-        }
-      },
+      "--recompute", [&o](const std::string& what) { take_recomputation(what, o); },
       "What a training step makes again for the backward pass instead of keeping it: what is inside attentions,\n"
-      "or inside blocks of layers; auto: nothing, attentions, or blocks, as few as it takes until a plan is found\n"
-      "that fits; of ways to share the work the fastest")
-    ->check(CLI::IsMember({"attention", "blocks", "auto"}).description(""))
-    ->type_name("attention|blocks|auto");
+      "or inside blocks of layers, the first N or all; auto: nothing, attentions, or blocks, as few as it takes\n"
+      "until a plan is found that fits; of ways to share the work the fastest")
+    ->type_name("attention|blocks[=N]|auto");
   app
     .add_option_function<std::string>(
-      "--offload", [&o](const std::string& what) { o.offload_least = what == "auto"; },
+      "--offload", [&o](const std::string& what) { take_offloading(what, o); },
       "What a training step sends to the host while nothing reads it, and back for the backward pass: none, or\n"
       "auto: what one accelerator cannot hold, if that is faster than running ops on the host. With --recompute\n"
       "auto: instead of running ops again, or in addition, whichever is fastest")
-    ->check(CLI::IsMember({"auto", "none"}).description(""))
     ->type_name("auto|none");
 }
 

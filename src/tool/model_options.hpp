@@ -4,6 +4,7 @@
 
 #include "weft/platform/number_format.hpp"
 #include "weft/workload/model.hpp"
+#include "weft/workload/offloaded.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/stored_as.hpp"
 
@@ -41,6 +42,7 @@ struct model_options {
   std::uint32_t recomputed_blocks = weft::none; ///< of blocks, the first so many
   bool recompute_least = false;                 ///< the tool is to find `recompute`, which is not given
   bool offload_least = false;                   ///< the tool is to send to the host what does not fit
+  std::vector<weft::round_trip> offloaded = {}; ///< what waits on the host, if that is given
   std::optional<weft::kv_cache> cache = {};
 };
 
@@ -50,6 +52,10 @@ void add_model_options(CLI::App& app, model_options& o);
 
 /// Adds --dtype, --kv-cache, --recompute and --offload: what a model takes in memory.
 void add_memory_options(CLI::App& app, model_options& o);
+
+/// The values of --recompute and --offload for what `o` has made again and sent to the host.
+std::string recompute_text(const model_options& o);
+std::string offload_text(const model_options& o);
 
 /// Throws `weft::error` if any of them is given: they have no effect on `what`.
 void refuse_model_options(const model_options& o, const char* what);

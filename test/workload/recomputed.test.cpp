@@ -44,13 +44,8 @@ void check_copies(const workload& step, const expanded_workload& made) {
   const auto& g = made.graph;
   REQUIRE(graph::topological_order(g).size() == g.num_ops()); // and no circle
   const auto n = step.num_ops();
-  std::vector<bool> backward(g.num_ops(), false);
-  for (const op_id v : graph::topological_order(step)) {
-    backward[v] = is_gradient(step, v);
-    for (const tensor_id t : step.inputs(v)) {
-      backward[v] = backward[v] || backward[step.producer(t)];
-    }
-  }
+  auto backward = backward_ops(step, [&](op_id v) { return is_gradient(step, v); });
+  backward.resize(g.num_ops(), false);
   for (const op_id v : ids(g.num_ops())) {
     const op_id of = made.origin[v];
     REQUIRE((v < n) == (of == v));
@@ -109,16 +104,19 @@ TEST_CASE("recomputed_step: random steps are the same but for copies, which only
 }
 
 TEST_CASE("recomputed_step: blocks of a bundled step hold the input of a block instead of what is inside") {
-  constexpr zoo::gpt2_options sizes{.layers = 4, .hidden = 64, .heads = 4, .length = 256, .vocabulary = 100,
-                                    .dropout = false};
+  zoo::gpt2_options sizes{.layers = 4, .hidden = 64, .heads = 4, .length = 256, .vocabulary = 100};
+  SUBCASE("with dropout") {}
+  SUBCASE("without dropout") { sizes.dropout = false; }
   const workload step = zoo::gpt2(4, sizes);
+  const auto backward = backward_ops(step, [&](op_id v) { return is_gradient(step, v); });
+  CHECK(attentions(step, backward).size() == sizes.layers);
   const auto layer = [&](op_id v) {
     const auto name = partition::op_name{step.name(v)}.layer(true);
     return name.starts_with("layer_") ? static_cast<op_id>(name.back() - '0') : op_id{none};
   };
   const auto peak_with = [&](recomputation what) {
     const auto made =
-      recomputed_step(step, recomputed_ops(step, what, layer), [&](op_id v) { return is_gradient(step, v); });
+      recomputed_step(step, recomputed_ops(step, what, layer, backward), [&](op_id v) { return is_gradient(step, v); });
     check_copies(step, made);
     // Work of up to a forward pass, a third of what gradients take.
     CHECK(total_work(made.graph) > total_work(step));
@@ -132,6 +130,38 @@ TEST_CASE("recomputed_step: blocks of a bundled step hold the input of a block i
   const double attention = peak_with(recomputation::attention), blocks = peak_with(recomputation::blocks);
   CHECK(attention < 0.7 * all);
   CHECK(blocks < attention);
+}
+
+TEST_CASE("recomputed_step: a gradient that only reads the forward pass reads what was made first") {
+  workload_builder b;
+  const op_id x = b.add_op({.name = "x"}), y = b.add_op({.work = 1, .name = "y"}), z = b.add_op({.name = "z"});
+  const op_id shape = b.add_op({.name = "gradients/y_grad/Shape"}), last = b.add_op({.name = "gradients/z_grad"}),
+              sum = b.add_op({.name = "gradients/y_grad/Sum"});
+  for (const op_id v : {x, y, z, shape, last}) {
+    b.add_output(v, 8);
+  }
+  for (const auto& [from, to] : {std::pair{x, y}, std::pair{y, z}, std::pair{z, last}, std::pair{y, shape},
+                                 std::pair{y, sum}, std::pair{last, sum}, std::pair{shape, sum}}) {
+    b.add_edge(from, to, 0);
+  }
+  const workload step = std::move(b).build();
+  const auto again = recomputed_step(step, {y}, [&](op_id v) { return is_gradient(step, v); });
+  const auto& g = again.graph;
+  REQUIRE(g.num_ops() == step.num_ops() + 1);
+  const op_id copy = static_cast<op_id>(step.num_ops());
+  const auto readers_of = [&](op_id v) {
+    std::vector<op_id> readers;
+    for (const tensor_id t : g.outputs(v)) {
+      for (const op_id c : g.consumers(t)) {
+        readers.push_back(c);
+      }
+    }
+    std::sort(readers.begin(), readers.end());
+    return readers;
+  };
+  CHECK(readers_of(y) == std::vector<op_id>{z, shape});
+  CHECK(readers_of(copy) == std::vector<op_id>{sum});
+  CHECK(readers_of(last) == std::vector<op_id>{sum, copy}); // and not before that
 }
 
 TEST_CASE("recomputed_step: refuses ops that are not there") {

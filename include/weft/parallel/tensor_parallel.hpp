@@ -34,6 +34,8 @@ struct split_costs {
   /// Seconds to send a tensor of so many bytes to another layout.
   std::function<double(resharding what, byte_count bytes)> transfer;
   byte_count capacity = std::numeric_limits<byte_count>::max(); ///< of a device's memory
+  /// True for ops whose results are there all the time, such as gradients that are added up over micro-batches.
+  std::function<bool(op_id v)> lasts = [](op_id) { return false; };
 };
 
 /// A split of each op: along which axis (`none`: each rank does the whole, `terms`: what it does to terms of a sum).
@@ -179,7 +181,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
         live.end = std::max(live.end, position[reader] + 1);
       }
     }
-    if (w.resident_bytes(v) > 0) {
+    if (w.resident_bytes(v) > 0 || costs.lasts(v)) {
       live = {0, static_cast<std::int64_t>(w.num_ops())};
     }
     for (const auto axis : variants.of(v)) {

@@ -19,13 +19,12 @@
 
 namespace weft {
 
-namespace detail {
-
-/// The ops that are gradients or follow from one.
-template <class Workload, class IsGradient>
-std::vector<bool> backward_ops(const Workload& step, const std::vector<op_id>& sorted, const IsGradient& is_gradient) {
+/// The backward pass of a training step, per op: gradients, which `is_gradient(op)` tells, and what follows from one.
+/// Complexity: O(n + m).
+template <named_workload Workload, class IsGradient>
+std::vector<bool> backward_ops(const Workload& step, const IsGradient& is_gradient) {
   std::vector<bool> backward(step.num_ops(), false);
-  for (const op_id v : sorted) {
+  for (const op_id v : graph::topological_order(step)) {
     const auto inputs = step.inputs(v);
     backward[v] = is_gradient(v) || std::any_of(inputs.begin(), inputs.end(),
                                                 [&](tensor_id t) { return bool{backward[step.producer(t)]}; });
@@ -33,13 +32,12 @@ std::vector<bool> backward_ops(const Workload& step, const std::vector<op_id>& s
   return backward;
 }
 
-} // namespace detail
-
 /// A training step, whose gradients `is_gradient(op)` tells, in which `recompute` are made again for the backward pass,
 /// whose ops read copies of them. The copies, `recompute/<name>`, follow the ops of the step, which keep their ids. Ops
 /// that hang together are made again together, as soon as what the first of their readers waits for is there: the
-/// gradient that comes from the layer behind. Of what the backward pass does not read nothing is made again. Ops of the
-/// backward pass, ops without inputs and those that are made of parameters alone are left out.
+/// gradient that comes from the layer behind. Gradients that read nothing of the backward pass, such as the shape of a
+/// result, can run at once, and read what was made first. Of what the backward pass does not read nothing is made
+/// again. Ops of the backward pass, ops without inputs and those that are made of parameters alone are left out.
 ///
 /// `training_step_with_origins` does the same while it makes the gradients. Throws `dangling_id_error` for ops that are
 /// not there. Complexity: O((n + m) log n).
@@ -49,7 +47,13 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
                                   const IsGradient& is_gradient) {
   const auto n = step.num_ops();
   const auto sorted = graph::topological_order(step);
-  const auto backward = detail::backward_ops(step, sorted, is_gradient);
+  const auto backward = backward_ops(step, is_gradient);
+  std::vector<bool> waits(n, false); // for another op of the backward pass: what it reads is made again
+  for (const op_id v : sorted) {
+    for (const tensor_id t : step.inputs(v)) {
+      waits[v] = waits[v] || backward[step.producer(t)];
+    }
+  }
   const auto of_parameters = made_of_parameters(step);
   std::vector<bool> again(n, false);
   for (const op_id v : recompute) {
@@ -64,7 +68,7 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
     const op_id v = *i;
     for (const tensor_id t : step.outputs(v)) {
       for (const op_id c : step.consumers(t)) {
-        if (again[v] && step.bytes(t) > 0 && (wanted[c] || backward[c])) {
+        if (again[v] && step.bytes(t) > 0 && (wanted[c] || waits[c])) {
           wanted[v] = true;
           wanted[c] ? segments.unite(v, c) : void();
         }
@@ -77,7 +81,7 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
   workload_builder b;
   copy_ops(
     b, step, [&](op_id v) { return step.resident_bytes(v); }, [&](tensor_id t) { return step.bytes(t); },
-    [&](tensor_id t, op_id c) { return !wanted[step.producer(t)] || !backward[c] || step.bytes(t) == 0; });
+    [&](tensor_id t, op_id c) { return !wanted[step.producer(t)] || !waits[c] || step.bytes(t) == 0; });
   for (const op_id v : ids(n)) {
     made.origin.push_back(v);
   }
@@ -100,7 +104,7 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
       }
     }
     for (const tensor_id t : step.inputs(v)) { // the first reader of a segment's copies tells when they are made
-      const auto s = backward[v] && wanted[step.producer(t)] ? segments.find(step.producer(t)) : none;
+      const auto s = waits[v] && wanted[step.producer(t)] ? segments.find(step.producer(t)) : none;
       if (s != none && step.bytes(t) > 0 && !has_reader[s]) {
         has_reader[s] = true;
         for (const tensor_id other : step.inputs(v)) {
@@ -119,7 +123,7 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
       if (wanted[v] && step.bytes(t) > 0) {
         is_first = is_first && !wanted[from];
         b.add_edge(wanted[from] ? copy[from] : from, copy[v], output);
-      } else if (backward[v] && wanted[from] && step.bytes(t) > 0) {
+      } else if (waits[v] && wanted[from] && step.bytes(t) > 0) {
         b.add_edge(copy[from], v, output);
       }
     }

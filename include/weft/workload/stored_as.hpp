@@ -35,10 +35,11 @@ struct attention {
 
 /// The attentions, one per layer of a transformer: a softmax whose result is a factor of a product of two tensors, with
 /// what lies between that and the product before it; few ops without parameters each. And ops that are an attention as
-/// a whole. Which ops those are, the catalogue says (`op_facts::attends`). For forward workloads, in the order of the
-/// softmaxes. Complexity: O(n + m).
+/// a whole. Which ops those are, the catalogue says (`op_facts::attends`). In the order of the softmaxes. Of a training
+/// step, `is_backward` has the ops of the backward pass, per op, which are no part of one; empty: none are.
+/// Complexity: O(n + m).
 template <named_workload Workload>
-std::vector<attention> attentions(const Workload& w) {
+std::vector<attention> attentions(const Workload& w, const std::vector<bool>& is_backward = {}) {
   constexpr std::size_t max_between = 8; // scale, mask, cast, dropout
   constexpr std::size_t max_seen = 64;   // neighbours of those: what has more is read by all layers
   std::vector<std::size_t> reads;
@@ -61,6 +62,9 @@ std::vector<attention> attentions(const Workload& w) {
         continue;
       }
       each_neighbour(list[i], [&](op_id v) {
+        if (v != none && !is_backward.empty() && is_backward[v]) {
+          return true;
+        }
         const bool inner = v != none && reads[v] > (is_product(v) ? 1u : 0u) && w.resident_bytes(v) == 0;
         if (inner && !contains(list, v)) {
           list.push_back(v);
@@ -74,6 +78,9 @@ std::vector<attention> attentions(const Workload& w) {
   std::vector<attention> all;
   for (const op_id v : ids(w.num_ops())) {
     const auto part = facts_of(w.type(v)).attends;
+    if (!is_backward.empty() && is_backward[v]) {
+      continue;
+    }
     if (part == attention_part::whole) {
       all.push_back({v, {v}});
     }
@@ -227,15 +234,17 @@ enum class recomputation : std::uint8_t {
   blocks     ///< all inside a block of the network, of which only what leaves it is kept
 };
 
-/// The ops for `step_options::recompute`. `block_of(v)` is the block of op v, or `none`. Ops without inputs, such as
-/// variables and fed tensors, are always kept. Complexity: O(n + m).
+/// The ops for `step_options::recompute`, or, with what is the backward pass of a training step (`backward_ops`), for
+/// `recomputed_step`. `block_of(v)` is the block of op v, or `none`. Ops without inputs, such as variables and fed
+/// tensors, are always kept. Complexity: O(n + m).
 /// Source: Korthikanti et al., *Reducing Activation Recomputation in Large Transformer Models*, MLSys 2023, sections 5
 /// and 6: selective and full recomputation.
 template <named_workload Workload, class BlockOf>
-std::vector<op_id> recomputed_ops(const Workload& w, recomputation what, const BlockOf& block_of) {
+std::vector<op_id> recomputed_ops(const Workload& w, recomputation what, const BlockOf& block_of,
+                                  const std::vector<bool>& is_backward = {}) {
   std::vector<op_id> made_again;
   if (what == recomputation::attention) {
-    for (const auto& a : attentions(w)) {
+    for (const auto& a : attentions(w, is_backward)) {
       made_again.insert(made_again.end(), a.ops.begin(), a.ops.end());
     }
     std::sort(made_again.begin(), made_again.end());
