@@ -113,6 +113,7 @@ public:
       throw error("nothing in it grows with the batch");
     }
     tool::make_costs(o.modelling, in_, target, estimate_, notes_); // for its notes
+    in_.model.ops = parallel::with_free_sums(in_.model.ops);
   }
 
   const tool::input& in() const { return in_; }
@@ -167,8 +168,7 @@ public:
     // As if each stage had a device of its own, on which everything may run.
     const auto& like = target_.devices.devices()[devices.front()];
     const platform line{std::vector<device>(stages, like), uniform_links{}};
-    const auto anywhere =
-      parallel::with_free_sums(w).with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
+    const auto anywhere = workload{w}.with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
     const auto on_first = replica_on(devices.front(), w, target_.devices);
     known_times times{estimate_};
     for (const op_id v : ids(w.num_ops())) {

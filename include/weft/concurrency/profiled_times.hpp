@@ -9,13 +9,15 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft::concurrency {
 
 /// Per op the seconds that a profile knows for it on a machine, with the number of threads with which it was fastest;
-/// NaN where it knows nothing. An op is looked up by its name, and else by its class (`op_classes`). The machine of an
-/// entry is a name of your choice, such as that of a device or a kind of device.
+/// NaN where it knows nothing. An op is looked up by its name, `recompute/NAME` also by that of the op which it makes
+/// again, and else by its class (`op_classes`). The machine of an entry is a name of your choice, such as that of a
+/// device or a kind of device.
 /// ```
 /// cost::measured costs{cost::roofline{}, platform};
 /// costs.add(device_kind::gpu, concurrency::profiled_times(w, io::read_profile_json("gpu.json"), "gpu"));
@@ -38,7 +40,12 @@ std::vector<double> profiled_times(const W& w, const profile& p, const std::stri
   std::vector<double> seconds(static_cast<std::size_t>(w.num_ops()), nothing);
   for (const op_id v : ids(seconds.size())) {
     if constexpr (requires { std::string_view{w.name(v)}; }) {
-      seconds[v] = w.name(v).empty() ? nothing : shortest(std::string{w.name(v)});
+      constexpr std::string_view again = "recompute/";
+      const std::string_view name = w.name(v);
+      seconds[v] = name.empty() ? nothing : shortest(std::string{name});
+      if (seconds[v] != seconds[v] && name.starts_with(again)) {
+        seconds[v] = shortest(std::string{name.substr(again.size())});
+      }
     }
     if (seconds[v] != seconds[v]) {
       auto& known = of_class[classes.class_of(v)];
