@@ -190,9 +190,9 @@ void expand(const model_options& o, input& in) {
 void require_gradients(const input& in) {
   const auto all = ids(in.model.ops.num_ops());
   if (std::none_of(all.begin(), all.end(), [&](op_id v) { return is_gradient(in, v); })) {
-    throw error(fmt::format("--recompute is for training steps; --train adds the backward pass to a forward model, as in "
-                            "zoo:gpt2_small:inference --train adam --recompute blocks. Of '{}' no op is called a "
-                            "gradient, such as gradients/… or …_grad/…", in.spec));
+    throw error(fmt::format("--recompute is for training steps; --train adds the backward pass to a forward model, as "
+                            "in zoo:gpt2_small:inference --train adam --recompute blocks. No op of '{}' is called a "
+                            "gradient, such as gradients/…", in.spec));
   }
 }
 
