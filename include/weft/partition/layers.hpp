@@ -13,12 +13,10 @@
 #include "weft/partition/op_name.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -407,10 +405,14 @@ private:
     if (i != none || !copy.empty() || !name.starts_with("op_")) {
       return i == none ? op_id{none} : op_of_[i];
     }
-    op_id v = 0;
-    const auto end = name.data() + name.size();
-    const auto [rest, problem] = std::from_chars(name.data() + 3, end, v);
-    return problem == std::errc{} && rest == end && v < name_.size() && is_unnamed(v) ? v : op_id{none};
+    std::size_t v = 0;
+    for (const char c : name.substr(3)) {
+      if (c < '0' || c > '9' || v >= name_.size()) {
+        return none;
+      }
+      v = 10 * v + static_cast<std::size_t>(c - '0');
+    }
+    return name.size() > 3 && v < name_.size() && is_unnamed(static_cast<op_id>(v)) ? static_cast<op_id>(v) : none;
   }
 
   bool is_unnamed(op_id v) const {
@@ -459,16 +461,36 @@ private:
     follow_graph();
   }
 
-  /// Puts each layer after those that it reads: a branch with a long way to the end may read a short one.
+  /// Puts each layer after those that it reads in the forward pass: a branch with a long way to the end may read a short
+  /// one. What follows gradients is of the backward pass.
   void follow_graph() {
+    const auto count = static_cast<std::uint32_t>(layers_.size());
     numbering<std::string_view> number;
-    std::for_each(layers_.begin(), layers_.end(), [&](const layer& l) { number.insert(l.scope); });
-    std::vector<std::uint32_t> layer_of;
-    std::for_each(layer_.begin(), layer_.end(), [&](std::string_view scope) {
-      layer_of.push_back(scope.empty() ? std::uint32_t{none} : number.find(scope));
-    });
+    for (std::uint32_t i = 0; i < count; ++i) {
+      number.insert(layers_[i].scope);
+    }
+    const auto node_of = [&](op_id v) { // a layer, or else a component
+      const auto c = p_.component(v);
+      return layer_[c].empty() ? count + c : number.find(layer_[c]);
+    };
+    std::vector<bool> is_forward(p_.num_ops(), false);
+    buffer<dependence> reads;
+    for (const op_id v : p_.topological_order()) {
+      const auto inputs = p_.workload().inputs(v);
+      bool follows = name_[v].is_gradient;
+      for (const tensor_id t : inputs) {
+        follows = follows || !is_forward[p_.workload().producer(t)];
+      }
+      is_forward[v] = !follows;
+      for (const tensor_id t : inputs) {
+        const auto from = node_of(p_.workload().producer(t)), to = node_of(v);
+        if (!follows && from != to) {
+          reads.push_back({from, to});
+        }
+      }
+    }
     buffer<layer> in_order;
-    for (const auto i : order_of_layers(p_, layer_of, number.size(), [&](op_id v) { return name_[v].is_gradient; })) {
+    for (const auto i : order_of_layers(count, count + p_.num_components(), reads)) {
       in_order.push_back(layers_[i]);
     }
     layers_ = std::move(in_order);

@@ -2,71 +2,59 @@
 /// The order of layers in which each comes after those that it reads.
 #pragma once
 
-#include "weft/core/ids.hpp"
-#include "weft/graph/edges.hpp"
+#include "weft/core/buffer.hpp"
+#include "weft/core/unique_queue.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <queue>
-#include <vector>
 
 namespace weft::partition::detail {
 
-/// Layers 0 … `count` - 1 in an order in which each comes after those that it reads something of in the forward pass,
-/// be it by way of ops that are in no layer; of those that may come next, the one with the smallest number. Where
-/// layers read each other, the smallest number that is left comes next. `layer[c]` is that of component c, or `none`;
-/// `is_gradient(v)` says which ops are not of the forward pass; nor is what follows them.
-/// Complexity: O(n + m + count log count).
-template <class Problem, class IsGradient>
-std::vector<std::uint32_t> order_of_layers(const Problem& p, const std::vector<std::uint32_t>& layer,
-                                           std::size_t count, IsGradient is_gradient) {
-  const auto& w = p.workload();
-  const auto node_of = [&](op_id v) { // a layer, or else a component
-    const auto c = p.component(v);
-    return layer[c] == none ? static_cast<std::uint32_t>(count + c) : layer[c];
-  };
-  std::vector<bool> is_forward(p.num_ops(), false);
-  std::vector<std::uint32_t> waits(count + p.num_components(), 0);
-  std::vector<std::vector<op_id>> members(count + p.num_components());
-  for (const op_id v : p.topological_order()) {
-    bool follows = is_gradient(v);
-    graph::for_each_predecessor(w, v, [&](op_id u) { follows = follows || !is_forward[u]; });
-    is_forward[v] = !follows;
-    if (is_forward[v]) {
-      members[node_of(v)].push_back(v);
-      graph::for_each_predecessor(w, v, [&](op_id u) { waits[node_of(v)] += node_of(u) != node_of(v); });
+/// Something that reads what another one makes, both by number.
+struct dependence {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+};
+
+/// Layers 0 … `count` - 1 in an order in which each comes after those that it reads, be it by way of others of the
+/// `num_nodes`, which are in no layer; of those that may come next, the one with the smallest number. Where layers read
+/// each other, the smallest number that is left comes next. Complexity: O((nodes + dependences) log nodes).
+inline buffer<std::uint32_t> order_of_layers(std::size_t count, std::size_t num_nodes, const buffer<dependence>& all) {
+  buffer<std::uint32_t> first, readers, waits; // readers of node i: from first[i] on
+  first.resize(num_nodes + 1);
+  waits.resize(num_nodes);
+  readers.resize(all.size());
+  for (const auto& x : all) {
+    ++first[x.from];
+    ++waits[x.to];
+  }
+  for (std::size_t i = 0; i < num_nodes; ++i) {
+    first[i + 1] += first[i];
+  }
+  for (const auto& x : all) {
+    readers[--first[x.from]] = x.to;
+  }
+  unique_queue ready{num_nodes};
+  const auto release = [&](std::uint32_t i) { ready.add(i, i < count ? i : -1.0); };
+  for (std::uint32_t i = 0; i < num_nodes; ++i) {
+    waits[i] == 0 ? release(i) : void();
+  }
+  buffer<std::uint32_t> order, done;
+  done.resize(count);
+  for (std::uint32_t least = 0; order.size() < count;) {
+    while (done[least]) {
+      ++least;
     }
-  }
-  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready; // layers
-  std::vector<std::uint32_t> open; // what is done, and others may have waited for
-  const auto release = [&](std::uint32_t node) { node < count ? ready.push(node) : open.push_back(node); };
-  for (std::uint32_t node = 0; node < waits.size(); ++node) {
-    waits[node] == 0 ? release(node) : void();
-  }
-  std::vector<bool> done(count, false);
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t first = 0; order.size() < count;) {
-    while (!open.empty()) {
-      const auto node = open.back();
-      open.pop_back();
-      for (const op_id v : members[node]) {
-        graph::for_each_successor(w, v, [&](op_id u) {
-          if (is_forward[u] && node_of(u) != node && --waits[node_of(u)] == 0) {
-            release(node_of(u));
-          }
-        });
+    const std::uint32_t next = ready.empty() ? least : ready.pop();
+    if (next < count) {
+      if (done[next]) { // it came early
+        continue;
       }
-    }
-    while (done[first]) {
-      ++first;
-    }
-    const auto next = ready.empty() ? first : ready.top();
-    ready.empty() ? void() : ready.pop();
-    if (!done[next]) {
-      done[next] = true;
+      done[next] = 1;
       order.push_back(next);
-      open.push_back(next);
+    }
+    for (std::uint32_t i = first[next]; i < first[next + 1]; ++i) {
+      --waits[readers[i]] == 0 ? release(readers[i]) : void();
     }
   }
   return order;
