@@ -461,8 +461,8 @@ private:
     follow_graph();
   }
 
-  /// Puts each layer after those that it reads in the forward pass: a branch with a long way to the end may read a short
-  /// one. What follows gradients is of the backward pass.
+  /// Puts each layer after those that it reads in the forward pass: a branch with a long way to the end may read a
+  /// short one. What follows gradients is of the backward pass.
   void follow_graph() {
     const auto count = static_cast<std::uint32_t>(layers_.size());
     numbering<std::string_view> number;
