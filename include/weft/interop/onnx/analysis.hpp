@@ -181,7 +181,6 @@ private:
     v.type = type_of(t);
     check_axes(v.type, name);
     v.data = is_whole(t) ? &t : nullptr;
-    v.integers = integers_of(t, integer_evaluation::most);
     v.parameter = true;
   }
 
@@ -253,7 +252,14 @@ private:
         v.guessed = extents_.assume(v.type, n, inputs) || v.guessed;
       }
     }
-    if (called == functions_.end() && !has_body(n)) {
+    const bool is_op = called == functions_.end() && !has_body(n);
+    if (is_op && n.domain() != "ai.weft" && type_of(n) == n.op_type()) {
+      auto known = known_outputs_of(n, inputs, outputs, version_of(n.domain(), s));
+      for (std::size_t i = 0; i < std::min(known.size(), outputs.size()); ++i) {
+        outputs[i].known = std::move(known[i]);
+      }
+    }
+    if (is_op) {
       add_cost(cost, n, inputs, outputs, s);
     }
     cost.text = cost.text || is_on_text(n.op_type()) ||
@@ -330,7 +336,7 @@ private:
   std::vector<value> choose(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s, int depth,
                             node_cost& cost) {
     const auto count = static_cast<std::size_t>(n.output_size());
-    const auto condition = !inputs.empty() && inputs[0] != nullptr ? inputs[0]->integers : std::nullopt;
+    const auto condition = !inputs.empty() && inputs[0] != nullptr ? inputs[0]->integers() : std::nullopt;
     std::vector<body_cost> branches;
     for (const char* name : {"then_branch", "else_branch"}) {
       const bool taken = !condition || condition->size() != 1 || (condition->front() != 0) == (*name == 't');
@@ -362,7 +368,7 @@ private:
         } else if (!extents || (outputs[i].guessed && !other.guessed)) {
           outputs[i] = other;
         }
-        outputs[i].integers.reset();
+        outputs[i].known.reset();
       }
       if (differ) {
         unlike_branches_.add(n.op_type());
@@ -380,17 +386,11 @@ private:
     }
     value& v = at->second;
     v = {.type = std::move(made.type),
-         .integers = std::move(made.integers),
+         .known = std::move(made.known),
          .parameter = parameter,
          .guessed = made.guessed};
     if (i != 0) {
       return;
-    }
-    const auto element = v.type.tensor_type().elem_type();
-    if (v.type.has_tensor_type() && (n.domain().empty() || n.domain() == "ai.onnx") &&
-        (element == ::onnx::TensorProto::INT64 || element == ::onnx::TensorProto::INT32 ||
-         element == ::onnx::TensorProto::BOOL)) {
-      v.integers = v.integers ? std::move(v.integers) : integer_evaluation{n, inputs}();
     }
     if (n.op_type() == "Constant") {
       const auto* a = attribute(n, "value");

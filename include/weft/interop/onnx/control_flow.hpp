@@ -25,10 +25,11 @@ inline bool has_body(const ::onnx::NodeProto& n) {
 /// How often a loop runs its body, if that is known.
 inline std::optional<std::int64_t> known_iterations(const ::onnx::NodeProto& n,
                                                     std::span<const value* const> inputs) {
-  if (n.op_type() == "Loop" && !inputs.empty() && inputs[0] != nullptr && inputs[0]->integers &&
-      inputs[0]->integers->size() == 1) {
+  const auto limit = n.op_type() == "Loop" && !inputs.empty() && inputs[0] != nullptr ? inputs[0]->integers()
+                                                                                      : std::nullopt;
+  if (limit && limit->size() == 1) {
     constexpr std::int64_t no_limit = std::numeric_limits<std::int32_t>::max(); // what exporters write for `while`
-    const auto trips = inputs[0]->integers->front();
+    const auto trips = limit->front();
     return trips < no_limit ? std::optional{std::max<std::int64_t>(trips, 0)} : std::nullopt;
   }
   if (n.op_type() == "Scan") {

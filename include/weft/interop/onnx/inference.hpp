@@ -30,7 +30,7 @@ public:
 
   /// Takes these for the elements of an input, whatever is known of it.
   void replace(std::size_t i, const numbers& elements) {
-    data_[i] = tensor_of(elements, ::onnx::TensorProto::INT64, false);
+    data_[i] = tensor_of(known_tensor::of(elements), ::onnx::TensorProto::INT64);
   }
 
   std::vector<::onnx::TypeProto> take() { return std::move(outputs_); }
@@ -46,9 +46,8 @@ public:
     if (v == nullptr) {
       return nullptr;
     }
-    if (!data_[i] && v->integers && v->type.has_tensor_type()) {
-      const auto dims = extents_of(v->type);
-      data_[i] = tensor_of(*v->integers, v->type.tensor_type().elem_type(), dims && dims->empty());
+    if (!data_[i] && v->known && v->type.has_tensor_type()) {
+      data_[i] = tensor_of(*v->known, v->type.tensor_type().elem_type());
     }
     return data_[i] ? data_[i].get() : v->data;
   }
@@ -83,25 +82,6 @@ private:
     const ::onnx::GraphProto& g_;
     const body_inference& infer_;
   };
-
-  static std::unique_ptr<::onnx::TensorProto> tensor_of(const numbers& elements, std::int32_t type, bool scalar) {
-    if (type != ::onnx::TensorProto::INT64 && type != ::onnx::TensorProto::INT32) {
-      return nullptr;
-    }
-    auto t = std::make_unique<::onnx::TensorProto>();
-    t->set_data_type(type);
-    if (!scalar) {
-      t->add_dims(static_cast<std::int64_t>(elements.size()));
-    }
-    for (const auto x : elements) {
-      if (type == ::onnx::TensorProto::INT64) {
-        t->add_int64_data(x);
-      } else {
-        t->add_int32_data(static_cast<std::int32_t>(x));
-      }
-    }
-    return t;
-  }
 
   const ::onnx::NodeProto& n_;
   std::span<const value* const> inputs_;

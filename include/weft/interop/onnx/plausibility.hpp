@@ -100,8 +100,8 @@ private:
       }
     }
     const auto* parts = n_.op_type() == "SplitToSequence" && inputs_.size() > 1 ? inputs_[1] : nullptr;
-    return parts == nullptr || !parts->integers ||
-           std::all_of(parts->integers->begin(), parts->integers->end(), [](std::int64_t x) { return x > 0; });
+    const auto sizes = parts == nullptr ? std::nullopt : parts->integers();
+    return !sizes || std::all_of(sizes->begin(), sizes->end(), [](std::int64_t x) { return x > 0; });
   }
 
   /// The rank of an input; nothing if it is absent or not known.

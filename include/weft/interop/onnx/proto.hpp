@@ -74,49 +74,6 @@ inline std::optional<std::uint32_t> element_bits(std::int32_t type) {
   }
 }
 
-/// The whole numbers in a tensor of int32, int64 or bool, if all of them are in the file and there are at most `most`.
-inline std::optional<std::vector<std::int64_t>> integers_of(const ::onnx::TensorProto& t, std::size_t most) {
-  std::uint64_t count = 1;
-  for (const auto d : t.dims()) {
-    if (d < 0 || static_cast<std::uint64_t>(d) > most) {
-      return std::nullopt;
-    }
-    count *= static_cast<std::uint64_t>(d);
-    if (count > most) {
-      return std::nullopt;
-    }
-  }
-  const bool wide = t.data_type() == ::onnx::TensorProto::INT64;
-  const bool logical = t.data_type() == ::onnx::TensorProto::BOOL;
-  if (!wide && !logical && t.data_type() != ::onnx::TensorProto::INT32) {
-    return std::nullopt;
-  }
-  std::vector<std::int64_t> numbers;
-  if (t.has_raw_data()) {
-    const std::string& raw = t.raw_data();
-    const std::size_t size = wide ? 8 : logical ? 1 : 4;
-    if (raw.size() != count * size) {
-      return std::nullopt;
-    }
-    for (std::size_t i = 0; i < raw.size(); i += size) { // little endian, whatever the machine is
-      std::uint64_t bits = 0;
-      for (std::size_t k = 0; k < size; ++k) {
-        bits |= std::uint64_t{static_cast<unsigned char>(raw[i + k])} << (8 * k);
-      }
-      numbers.push_back(wide ? static_cast<std::int64_t>(bits)
-                             : static_cast<std::int64_t>(static_cast<std::int32_t>(static_cast<std::uint32_t>(bits))));
-    }
-  } else if (wide) {
-    numbers.assign(t.int64_data().begin(), t.int64_data().end());
-  } else {
-    numbers.assign(t.int32_data().begin(), t.int32_data().end());
-  }
-  if (numbers.size() != count) {
-    return std::nullopt;
-  }
-  return numbers;
-}
-
 /// The fields of a message that the library at hand does not know, as bytes: later versions of the format added some
 /// that decide what a model is.
 template <class Message>

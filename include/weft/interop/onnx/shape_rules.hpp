@@ -4,9 +4,8 @@
 
 #include "weft/interop/onnx/values.hpp"
 #include "weft/workload/op_call.hpp"
+#include "weft/workload/value_rules.hpp"
 
-#include <cmath>
-#include <cstring>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -19,7 +18,7 @@ inline op_call call_of(const ::onnx::NodeProto& n, std::span<const value* const>
   op_call call{.type = type, .version = version};
   for (const value* v : inputs) {
     call.inputs.push_back(v == nullptr ? std::nullopt : extents_of(v->type));
-    call.values.push_back(v == nullptr ? std::nullopt : v->integers);
+    call.values.push_back(v == nullptr ? std::nullopt : v->integers());
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     call.outputs.push_back(n.output(static_cast<int>(i)).empty() ? std::nullopt : extents_of(outputs[i]));
@@ -37,6 +36,58 @@ inline op_call call_of(const ::onnx::NodeProto& n, std::span<const value* const>
     }
   }
   return call;
+}
+
+/// Outputs of a node of ONNX's own whose elements follow from those of its inputs, or from their shapes. Of `outputs` the
+/// types are known. What leaves the range of its type is not followed.
+inline std::vector<std::optional<known_tensor>> known_outputs_of(const ::onnx::NodeProto& n,
+                                                                 std::span<const value* const> inputs,
+                                                                 std::span<const value> outputs, std::int64_t version) {
+  std::vector<std::optional<known_tensor>> made;
+  const std::string& type = n.op_type();
+  if (type == "Constant") { // the elements of its tensor are in the file
+    if (const auto* a = attribute(n, "value_int")) {
+      made.emplace_back(known_tensor::number(std::int64_t{a->i()}));
+    } else if (const auto list = list_attribute(n, "value_ints")) {
+      made.emplace_back(known_tensor::of(*list));
+    } else if (const auto* real = attribute(n, "value_float")) {
+      made.emplace_back(known_tensor::number(static_cast<double>(real->f())));
+    }
+    return made;
+  }
+  const auto format_of_output = [&](std::size_t i) {
+    return i < outputs.size() ? format_of(outputs[i].type.tensor_type().elem_type()) : std::nullopt;
+  };
+  const auto rule = value_rule_of(type);
+  if (rule == value_rule::unknown || !format_of_output(0)) {
+    return made;
+  }
+  std::vector<const known_tensor*> elements;
+  for (std::size_t i = 0; i < inputs.size() && rule == value_rule::of_elements; ++i) {
+    const bool is_absent = n.input(static_cast<int>(i)).empty();
+    elements.push_back(inputs[i] == nullptr ? nullptr : inputs[i]->elements());
+    if (elements.back() == nullptr && !is_absent) {
+      return made;
+    }
+  }
+  std::optional<known_tensor> fill;
+  if (type == "ConstantOfShape") {
+    const auto* const a = attribute(n, "value");
+    fill = a != nullptr && a->has_t() ? known_of(a->t()) : known_tensor::number(0.0);
+    elements.push_back(fill ? &*fill : nullptr);
+  }
+  const auto call = call_of(n, inputs, {}, type, version);
+  made = known_outputs({.op = call, .inputs = elements, .made = format_of_output(0)->is, .num_outputs = outputs.size()});
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const auto format = format_of_output(i);
+    const auto* const whole = made[i] ? made[i]->whole() : nullptr;
+    const auto is_within = [&](std::int64_t x) { return x >= format->least && x <= format->greatest; };
+    if (!format || !made[i] || made[i]->is != format->is ||
+        (whole != nullptr && !std::all_of(whole->begin(), whole->end(), is_within))) {
+      made[i].reset();
+    }
+  }
+  return made;
 }
 
 /// A node whose outputs a rule works out. Shapes that cannot be are not taken.
@@ -60,26 +111,10 @@ public:
     return i < inputs_.size() && inputs_[i] != nullptr ? inputs_[i]->type.tensor_type().elem_type() : 0;
   }
   bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
-  /// The numbers in an input: whole ones, or floating-point ones that the file has.
+  /// The numbers in an input.
   std::optional<std::vector<double>> reals(std::size_t i) const {
-    if (const auto* whole = integers(i); whole != nullptr) {
-      return std::vector<double>(whole->begin(), whole->end());
-    }
-    const auto* t = has(i) ? inputs_[i]->data : nullptr;
-    if (t == nullptr || t->data_type() != ::onnx::TensorProto::FLOAT) {
-      return std::nullopt;
-    }
-    std::vector<double> all(t->float_data().begin(), t->float_data().end());
-    for (std::size_t at = 0; at + 4 <= t->raw_data().size(); at += 4) { // little endian, whatever the machine is
-      std::uint32_t bits = 0;
-      for (std::size_t k = 0; k < 4; ++k) {
-        bits |= std::uint32_t{static_cast<unsigned char>(t->raw_data()[at + k])} << (8 * k);
-      }
-      float x = 0;
-      std::memcpy(&x, &bits, sizeof x);
-      all.push_back(static_cast<double>(x));
-    }
-    return all;
+    const auto* x = has(i) ? inputs_[i]->elements() : nullptr;
+    return x != nullptr ? std::optional{x->as_reals()} : std::nullopt;
   }
   /// A list among the attributes, or null.
   const numbers* list(std::string_view name) const {

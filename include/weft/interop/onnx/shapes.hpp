@@ -189,11 +189,11 @@ public:
   /// A Reshape whose target was written for another batch.
   std::optional<numbers> rebatched(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
     if (!old_batch_ || n.op_type() != "Reshape" || inputs.size() != 2 || inputs[0] == nullptr || inputs[1] == nullptr ||
-        inputs[0]->parameter || !inputs[1]->parameter || !inputs[1]->integers) {
+        inputs[0]->parameter || !inputs[1]->parameter) {
       return std::nullopt;
     }
     const auto from = extents_of(inputs[0]->type);
-    auto to = *inputs[1]->integers;
+    auto to = inputs[1]->integers().value_or(numbers{});
     if (!from || from->empty() || to.empty() || to[0] <= 0 || from->front() % batch() != 0 ||
         to[0] % *old_batch_ != 0) {
       return std::nullopt;

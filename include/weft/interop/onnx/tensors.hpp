@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Tensors that the file holds: their types, and whether their elements can be looked at.
+/// Tensors that the file holds: their types and, of small ones, their elements.
 #pragma once
 
 #include "weft/interop/onnx/proto.hpp"
+#include "weft/workload/known_tensor.hpp"
 
+#include <bit>
 #include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace weft::onnx::detail {
 
@@ -43,9 +50,114 @@ inline bool is_whole(const ::onnx::TensorProto& t) {
   case ::onnx::TensorProto::FLOAT: return held(t.float_data_size());
   case ::onnx::TensorProto::DOUBLE: return held(t.double_data_size());
   case ::onnx::TensorProto::INT64: return held(t.int64_data_size());
-  case ::onnx::TensorProto::INT32: return held(t.int32_data_size());
+  case ::onnx::TensorProto::INT32:
+  case ::onnx::TensorProto::BOOL: return held(t.int32_data_size());
   default: return false;
   }
+}
+
+/// The format of elements of a type, and the range of those that are whole numbers; nothing for types whose numbers are
+/// not followed.
+struct element_format {
+  known_tensor::format is = known_tensor::format::integer;
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+};
+inline std::optional<element_format> format_of(std::int32_t type) {
+  using enum known_tensor::format;
+  switch (type) {
+  case ::onnx::TensorProto::FLOAT: return element_format{single_precision};
+  case ::onnx::TensorProto::DOUBLE: return element_format{double_precision};
+  case ::onnx::TensorProto::BOOL: return element_format{truth};
+  case ::onnx::TensorProto::INT64: return element_format{};
+  case ::onnx::TensorProto::INT32: return element_format{integer, INT32_MIN, INT32_MAX};
+  case ::onnx::TensorProto::INT16: return element_format{integer, INT16_MIN, INT16_MAX};
+  case ::onnx::TensorProto::INT8: return element_format{integer, INT8_MIN, INT8_MAX};
+  case ::onnx::TensorProto::UINT64: return element_format{integer, 0};
+  case ::onnx::TensorProto::UINT32: return element_format{integer, 0, UINT32_MAX};
+  case ::onnx::TensorProto::UINT16: return element_format{integer, 0, UINT16_MAX};
+  case ::onnx::TensorProto::UINT8: return element_format{integer, 0, UINT8_MAX};
+  default: return std::nullopt;
+  }
+}
+
+/// The elements of a small tensor that the file holds.
+inline std::optional<known_tensor> known_of(const ::onnx::TensorProto& t) {
+  const auto format = format_of(t.data_type());
+  known_tensor made{.dims = {t.dims().begin(), t.dims().end()}, .is = format ? format->is : known_tensor::format::integer};
+  const auto count = known::size_of(made.dims);
+  if (!format || !count || t.data_location() == ::onnx::TensorProto::EXTERNAL) {
+    return std::nullopt;
+  }
+  const bool real = t.data_type() == ::onnx::TensorProto::FLOAT || t.data_type() == ::onnx::TensorProto::DOUBLE;
+  known_tensor::integers whole;
+  known_tensor::reals reals;
+  if (t.has_raw_data()) { // little endian, whatever the machine is
+    const std::size_t size = *element_bits(t.data_type()) / 8;
+    const std::string& raw = t.raw_data();
+    if (raw.size() != *count * size) {
+      return std::nullopt;
+    }
+    for (std::size_t i = 0; i < raw.size(); i += size) {
+      std::uint64_t bits = 0;
+      for (std::size_t k = 0; k < size; ++k) {
+        bits |= std::uint64_t{static_cast<unsigned char>(raw[i + k])} << (8 * k);
+      }
+      const unsigned unused = 64 - 8 * static_cast<unsigned>(size);
+      if (real) {
+        reals.push_back(size == 8 ? std::bit_cast<double>(bits)
+                                  : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
+      } else { // a negative number of few bytes has its sign in the last of them
+        whole.push_back(format->least < 0 ? static_cast<std::int64_t>(bits << unused) >> unused
+                                          : static_cast<std::int64_t>(bits));
+      }
+    }
+  } else if (t.data_type() == ::onnx::TensorProto::FLOAT) {
+    reals.assign(t.float_data().begin(), t.float_data().end());
+  } else if (t.data_type() == ::onnx::TensorProto::DOUBLE) {
+    reals.assign(t.double_data().begin(), t.double_data().end());
+  } else if (t.data_type() == ::onnx::TensorProto::INT64) {
+    whole.assign(t.int64_data().begin(), t.int64_data().end());
+  } else if (t.data_type() == ::onnx::TensorProto::UINT64 || t.data_type() == ::onnx::TensorProto::UINT32) {
+    for (const auto x : t.uint64_data()) {
+      whole.push_back(static_cast<std::int64_t>(x));
+    }
+  } else {
+    whole.assign(t.int32_data().begin(), t.int32_data().end());
+  }
+  if ((real ? reals.size() : whole.size()) != *count) {
+    return std::nullopt;
+  }
+  if (real) {
+    made.elements = std::move(reals);
+  } else {
+    made.elements = std::move(whole);
+  }
+  return made;
+}
+
+/// As the file would hold it; null for types whose numbers are not followed.
+inline std::unique_ptr<::onnx::TensorProto> tensor_of(const known_tensor& x, std::int32_t type) {
+  if (!format_of(type) || format_of(type)->is != x.is) {
+    return nullptr;
+  }
+  auto t = std::make_unique<::onnx::TensorProto>();
+  t->set_data_type(type);
+  for (const auto d : x.dims) {
+    t->add_dims(d);
+  }
+  for (const auto r : x.has_reals() ? x.as_reals() : known_tensor::reals{}) {
+    type == ::onnx::TensorProto::FLOAT ? t->add_float_data(static_cast<float>(r)) : t->add_double_data(r);
+  }
+  for (const auto i : x.whole() ? *x.whole() : known_tensor::integers{}) {
+    switch (type) {
+    case ::onnx::TensorProto::INT64: t->add_int64_data(i); break;
+    case ::onnx::TensorProto::UINT64:
+    case ::onnx::TensorProto::UINT32: t->add_uint64_data(static_cast<std::uint64_t>(i)); break;
+    default: t->add_int32_data(static_cast<std::int32_t>(i));
+    }
+  }
+  return t;
 }
 
 } // namespace weft::onnx::detail

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSL-1.0
+/// What ops make of inputs whose elements are known before a model runs.
+#pragma once
+
+#include "weft/workload/known_numbers.hpp"
+#include "weft/workload/op_call.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// A call whose inputs are known, or their shapes where the op takes these alone (`value_rule_of`). Ops are called as
+/// ONNX calls them, and so are their attributes; a ConstantOfShape has the number to fill with as a second input.
+struct value_call {
+  const op_call& op;
+  std::span<const known_tensor* const> inputs;               ///< null: absent
+  known_tensor::format made = known_tensor::format::integer; ///< of the first output
+  std::size_t num_outputs = 1;
+
+  const known_tensor* in(std::size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
+  /// Whole numbers in an input, or in an attribute; nothing if there are none.
+  std::optional<known::extents> list(std::size_t input, std::string_view attribute) const {
+    if (const auto* x = in(input)) {
+      return x->whole() ? std::optional{*x->whole()} : std::nullopt;
+    }
+    const auto found = op.numbers.find(attribute);
+    return found == op.numbers.end() ? std::nullopt : std::optional{found->second};
+  }
+};
+
+namespace detail::value_rules {
+
+using result = std::vector<known::maybe>;
+using known::extents;
+using known::maybe;
+
+/// What is made of the first input, which is there.
+template <maybe (*Make)(const value_call&)>
+result one(const value_call& c) {
+  return {Make(c)};
+}
+
+inline maybe same(const value_call& c) { return *c.in(0); }
+inline maybe cast(const value_call& c) { return known::cast(*c.in(0), c.made); }
+
+/// From extent `start` to `end`, which need not be known as elements.
+inline maybe shape(const value_call& c) {
+  if (!c.op.has_input(0)) {
+    return std::nullopt;
+  }
+  const auto& dims = *c.op.inputs[0];
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  return known::slice(known_tensor::of(dims), {c.op.number("start", 0)}, {c.op.number("end", rank)}, {0}, {1});
+}
+inline maybe size(const value_call& c) {
+  if (!c.op.has_input(0)) {
+    return std::nullopt;
+  }
+  auto all = known_tensor::of(*c.op.inputs[0]);
+  return all.size() == 0 ? known_tensor::number(std::int64_t{1})
+                         : known::reduce(known::combination::multiply, all, {0}, false);
+}
+
+/// 0 keeps an extent, unless `allowzero` says that it is 0.
+inline maybe reshape(const value_call& c) {
+  auto dims = c.list(1, "shape");
+  for (std::size_t i = 0; dims && i < dims->size(); ++i) {
+    const bool keeps = (*dims)[i] == 0 && c.op.number("allowzero", 0) == 0 && i < c.in(0)->dims.size();
+    (*dims)[i] = keeps ? c.in(0)->dims[i] : (*dims)[i];
+  }
+  return dims ? known::reshape(*c.in(0), std::move(*dims)) : std::nullopt;
+}
+inline maybe flatten(const value_call& c) {
+  const auto& dims = c.in(0)->dims;
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  auto axis = c.op.number("axis", 1);
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis > rank) {
+    return std::nullopt;
+  }
+  const auto rows =
+    std::accumulate(dims.begin(), dims.begin() + axis, std::int64_t{1}, [](auto a, auto b) { return a * b; });
+  const auto columns =
+    std::accumulate(dims.begin() + axis, dims.end(), std::int64_t{1}, [](auto a, auto b) { return a * b; });
+  return known::reshape(*c.in(0), {rows, columns});
+}
+inline maybe squeeze(const value_call& c) {
+  const auto& dims = c.in(0)->dims;
+  const auto axes = c.list(1, "axes");
+  std::vector<bool> gone(dims.size(), false);
+  for (std::size_t i = 0; i < dims.size() && !axes; ++i) {
+    gone[i] = dims[i] == 1;
+  }
+  for (const auto axis : axes.value_or(extents{})) {
+    const auto at = known::axis_of(axis, dims.size());
+    if (!at) {
+      return std::nullopt;
+    }
+    gone[*at] = true;
+  }
+  extents left;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    gone[i] ? void() : left.push_back(dims[i]);
+  }
+  return known::reshape(*c.in(0), std::move(left));
+}
+inline maybe unsqueeze(const value_call& c) {
+  const auto axes = c.list(1, "axes");
+  if (!axes) {
+    return std::nullopt;
+  }
+  const auto rank = c.in(0)->dims.size() + axes->size();
+  extents dims(rank, 0);
+  for (const auto axis : *axes) {
+    const auto at = known::axis_of(axis, rank);
+    if (!at || dims[*at] == 1) {
+      return std::nullopt;
+    }
+    dims[*at] = 1;
+  }
+  std::size_t next = 0;
+  std::vector<bool> is_new;
+  std::transform(dims.begin(), dims.end(), std::back_inserter(is_new), [](std::int64_t d) { return d == 1; });
+  for (std::size_t i = 0; i < rank; ++i) {
+    dims[i] = is_new[i] ? 1 : c.in(0)->dims[next++];
+  }
+  return known::reshape(*c.in(0), std::move(dims));
+}
+
+inline maybe transpose(const value_call& c) {
+  const auto found = c.op.numbers.find("perm");
+  extents order(c.in(0)->dims.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return known::transpose(*c.in(0), found == c.op.numbers.end() ? order : found->second);
+}
+inline maybe expand(const value_call& c) {
+  const auto dims = c.list(1, "");
+  return dims ? known::expand(*c.in(0), *dims) : std::nullopt;
+}
+inline maybe tile(const value_call& c) {
+  const auto repeats = c.list(1, "");
+  return repeats ? known::tile(*c.in(0), *repeats) : std::nullopt;
+}
+inline maybe slice(const value_call& c) {
+  const auto starts = c.list(1, "starts"), ends = c.list(2, "ends");
+  if (!starts || !ends) {
+    return std::nullopt;
+  }
+  extents axes(starts->size());
+  std::iota(axes.begin(), axes.end(), 0);
+  return known::slice(*c.in(0), *starts, *ends, c.list(3, "axes").value_or(axes),
+                      c.list(4, "").value_or(extents(starts->size(), 1)));
+}
+inline maybe gather(const value_call& c) {
+  return c.in(1) != nullptr ? known::gather(*c.in(0), *c.in(1), c.op.number("axis", 0)) : std::nullopt;
+}
+inline maybe scatter(const value_call& c) {
+  const bool replaces = c.op.text("reduction", "none") == "none";
+  return replaces && c.in(1) != nullptr && c.in(2) != nullptr ? known::scatter(*c.in(0), *c.in(1), *c.in(2))
+                                                              : std::nullopt;
+}
+inline maybe concat(const value_call& c) { return known::concat(c.inputs, c.op.number("axis", 1)); }
+inline maybe where(const value_call& c) {
+  return c.in(1) != nullptr && c.in(2) != nullptr ? known::where(*c.in(0), *c.in(1), *c.in(2)) : std::nullopt;
+}
+inline maybe range(const value_call& c) {
+  return c.in(1) != nullptr && c.in(2) != nullptr ? known::range(*c.in(0), *c.in(1), *c.in(2)) : std::nullopt;
+}
+inline maybe filled(const value_call& c) {
+  const auto dims = c.list(0, "");
+  return dims && c.in(1) != nullptr ? known::filled(*dims, *c.in(1)) : std::nullopt;
+}
+inline maybe non_zero(const value_call& c) { return known::non_zero(*c.in(0)); }
+inline maybe negation(const value_call& c) { return known::negation(*c.in(0)); }
+inline maybe running_sum(const value_call& c) {
+  const auto axis = c.list(1, "axis");
+  const bool is_plain = c.op.number("exclusive", 0) == 0 && c.op.number("reverse", 0) == 0;
+  return is_plain && axis && axis->size() == 1 ? known::running_sum(*c.in(0), axis->front()) : std::nullopt;
+}
+
+/// Parts of sizes in input 1 or `split`, or else of equal ones, of which the last may be smaller.
+inline result split(const value_call& c) {
+  const auto axis = c.op.number("axis", 0);
+  const auto at = known::axis_of(axis, c.in(0)->dims.size());
+  auto sizes = c.list(1, "split");
+  if (!at || c.num_outputs == 0) {
+    return {};
+  }
+  if (!sizes) {
+    const auto whole = c.in(0)->dims[*at], parts = static_cast<std::int64_t>(c.num_outputs);
+    const auto part = (whole + parts - 1) / parts;
+    sizes.emplace();
+    for (std::int64_t i = 0; i < parts; ++i) {
+      sizes->push_back(std::clamp<std::int64_t>(whole - i * part, 0, part));
+    }
+  }
+  return known::split(*c.in(0), axis, *sizes);
+}
+
+template <known::change What>
+result change(const value_call& c) {
+  return {known::apply(What, *c.in(0))};
+}
+template <auto What> // a combination or comparison
+result pair(const value_call& c) {
+  const bool is_old = c.op.numbers.contains("broadcast"); // the second is stretched to axes in the middle of the first
+  return {c.in(1) != nullptr && !is_old ? known::apply(What, *c.in(0), *c.in(1)) : std::nullopt};
+}
+template <known::comparison What> // the other way round
+result reversed(const value_call& c) {
+  return {c.in(1) != nullptr ? known::apply(What, *c.in(1), *c.in(0)) : std::nullopt};
+}
+template <known::combination What> // of any number of inputs
+result all(const value_call& c) {
+  maybe sum = *c.in(0);
+  for (std::size_t i = 1; i < c.inputs.size() && sum; ++i) {
+    sum = c.in(i) != nullptr ? known::apply(What, *sum, *c.in(i)) : std::nullopt;
+  }
+  return {sum};
+}
+template <known::combination What>
+result reduction(const value_call& c) {
+  const auto axes = c.list(1, "axes").value_or(extents{});
+  if (axes.empty() && c.op.number("noop_with_empty_axes", 0) != 0) {
+    return {*c.in(0)};
+  }
+  extents every(c.in(0)->dims.size());
+  std::iota(every.begin(), every.end(), 0);
+  return {known::reduce(What, *c.in(0), axes.empty() ? every : axes, c.op.number("keepdims", 1) != 0)};
+}
+inline result remainder(const value_call& c) { // fmod: with the sign of the dividend
+  return c.op.number("fmod", 0) != 0 ? pair<known::combination::truncated_remainder>(c)
+                                     : pair<known::combination::remainder>(c);
+}
+inline result clip(const value_call& c) {
+  if (c.op.version < 11) { // the limits are attributes
+    return {};
+  }
+  maybe x = *c.in(0);
+  x = c.in(1) != nullptr ? known::apply(known::combination::greatest, *x, *c.in(1)) : x;
+  x = x && c.in(2) != nullptr ? known::apply(known::combination::least, *x, *c.in(2)) : x;
+  return {x};
+}
+
+struct row {
+  std::string_view type;
+  result (*make)(const value_call&);
+  bool by_shape = false; ///< the elements of its inputs do not count
+};
+
+inline constexpr row rows[] = {
+  {"Abs", change<known::change::absolute>},
+  {"Add", pair<known::combination::add>},
+  {"And", pair<known::comparison::both>},
+  {"Cast", one<cast>},
+  {"CastLike", one<cast>},
+  {"Ceil", change<known::change::ceil>},
+  {"Clip", clip},
+  {"Concat", one<concat>},
+  {"ConstantOfShape", one<filled>},
+  {"CumSum", one<running_sum>},
+  {"Div", pair<known::combination::divide>},
+  {"Equal", pair<known::comparison::equal>},
+  {"Expand", one<expand>},
+  {"Flatten", one<flatten>},
+  {"Floor", change<known::change::floor>},
+  {"Gather", one<gather>},
+  {"Greater", reversed<known::comparison::less>},
+  {"GreaterOrEqual", reversed<known::comparison::less_or_equal>},
+  {"Identity", one<same>},
+  {"Less", pair<known::comparison::less>},
+  {"LessOrEqual", pair<known::comparison::less_or_equal>},
+  {"Max", all<known::combination::greatest>},
+  {"Min", all<known::combination::least>},
+  {"Mod", remainder},
+  {"Mul", pair<known::combination::multiply>},
+  {"Neg", change<known::change::negate>},
+  {"NonZero", one<non_zero>},
+  {"Not", one<negation>},
+  {"Or", pair<known::comparison::either>},
+  {"Pow", pair<known::combination::power>},
+  {"Range", one<range>},
+  {"ReduceMax", reduction<known::combination::greatest>},
+  {"ReduceMin", reduction<known::combination::least>},
+  {"ReduceProd", reduction<known::combination::multiply>},
+  {"ReduceSum", reduction<known::combination::add>},
+  {"Reshape", one<reshape>},
+  {"Round", change<known::change::round>},
+  {"ScatterND", one<scatter>},
+  {"Shape", one<shape>, true},
+  {"Sign", change<known::change::sign>},
+  {"Size", one<size>, true},
+  {"Slice", one<slice>},
+  {"Split", split},
+  {"Sqrt", change<known::change::square_root>},
+  {"Squeeze", one<squeeze>},
+  {"Sub", pair<known::combination::subtract>},
+  {"Sum", all<known::combination::add>},
+  {"Tile", one<tile>},
+  {"Transpose", one<transpose>},
+  {"Unsqueeze", one<unsqueeze>},
+  {"Where", one<where>},
+  {"Xor", pair<known::comparison::one>},
+};
+
+inline const row* row_of(std::string_view type) {
+  const auto at = std::lower_bound(std::begin(rows), std::end(rows), type,
+                                   [](const row& r, std::string_view t) { return r.type < t; });
+  return at != std::end(rows) && at->type == type ? at : nullptr;
+}
+
+} // namespace detail::value_rules
+
+/// Whether what ops of a type make can be known if their inputs are, and whether it takes their shapes alone.
+enum class value_rule : std::uint8_t { unknown, of_elements, of_shapes };
+inline value_rule value_rule_of(std::string_view type) {
+  const auto* row = detail::value_rules::row_of(type);
+  return row == nullptr ? value_rule::unknown : row->by_shape ? value_rule::of_shapes : value_rule::of_elements;
+}
+
+/// What a call makes, as far as it is known: of its first outputs. Complexity: O(elements · axes).
+inline std::vector<std::optional<known_tensor>> known_outputs(const value_call& c) {
+  const auto* row = detail::value_rules::row_of(c.op.type);
+  if (row == nullptr || (!row->by_shape && c.in(0) == nullptr)) {
+    return {};
+  }
+  return row->make(c);
+}
+
+} // namespace weft
