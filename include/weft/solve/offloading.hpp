@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -273,10 +275,10 @@ private:
     return x;
   }
 
-  /// True if these fit. The best so far is kept: what lacks least, then the fastest, then the one that sends least.
-  bool offer(const subset& chosen) {
+  /// What lacks with these. The best so far is kept: what lacks least, then the fastest, then the one that sends least.
+  byte_count offer(const subset& chosen) {
     auto x = made(chosen);
-    const bool fits = x.verdict.lacks == 0;
+    const byte_count lacks = x.verdict.lacks;
     const auto rank = [](const offloading_choice& c) {
       return std::tuple{c.verdict.lacks, c.verdict.seconds, c.step.bytes};
     };
@@ -284,26 +286,41 @@ private:
       best_ = std::move(x);
       chosen_ = chosen;
     }
-    return fits;
+    return lacks;
   }
 
   void search() {
     const std::size_t n = tensors_.size();
     std::size_t trials = 0;
+    std::map<std::size_t, byte_count> lacks{{0, best_.verdict.lacks}}; // by the number that is sent
     const auto first = [&](std::size_t count) {
       subset chosen(n, false);
       std::fill_n(chosen.begin(), static_cast<std::ptrdiff_t>(count), true);
       ++trials;
-      return offer(chosen);
+      lacks[count] = offer(chosen);
+      return lacks[count] == 0;
     };
-    std::size_t too_few = 0;
     std::size_t enough = num_worthwhile_;
     bool fits = first(enough);
     for (std::size_t k = 1; !fits && k <= max_levels; ++k) { // more of them, or fewer, if the host lacks memory
-      too_few = std::exchange(enough, n * k / max_levels);
+      enough = n * k / max_levels;
       fits = first(enough);
     }
-    too_few = std::min(too_few, enough);
+    // What is sent in vain keeps the link busy, so that less may fit if more is sent: between the neighbours of the
+    // number that lacks least.
+    for (bool can_refine = true; !fits && can_refine && trials < options_.max_trials;) {
+      const auto least = std::min_element(lacks.begin(), lacks.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+      const std::size_t at = least->first;
+      const std::size_t before = least == lacks.begin() ? at : std::prev(least)->first;
+      const std::size_t behind = std::next(least) == lacks.end() ? at : std::next(least)->first;
+      const bool is_below = at - before >= behind - at;
+      can_refine = std::max(at - before, behind - at) > 1;
+      enough = is_below ? before + (at - before) / 2 : at + (behind - at) / 2;
+      fits = can_refine && first(enough);
+    }
+    const auto tried = lacks.find(enough);
+    std::size_t too_few = tried == lacks.begin() || tried == lacks.end() ? 0 : std::prev(tried)->first;
     while (fits && enough - too_few > 1 && trials < options_.max_trials) {
       const std::size_t middle = too_few + (enough - too_few) / 2;
       (first(middle) ? enough : too_few) = middle;
@@ -343,8 +360,8 @@ private:
 /// Nothing is sent if the step fits without. Else, of up to `max_exact_tensors` idle tensors, the best of all subsets:
 /// the fastest step that fits, of equally fast ones that which sends least. Of more, those that are idle longest, as
 /// many as bisection finds to be enough, of those that the link has time to bring there and back; if these are too few,
-/// or more than the host can hold, another eighth of all tensors at a time. From these, tensors are left out as long as
-/// the step gets no slower.
+/// or more than the host can hold, another eighth of all tensors at a time; and then numbers beside the one that lacks
+/// least. From these, tensors are left out as long as the step gets no slower.
 /// For what to make again, first choose that (`least_recomputation`); what it keeps is idle as well.
 ///
 /// Complexity: up to `max_trials`, or 2^tensors, steps and calls of `judge`, and two more.
