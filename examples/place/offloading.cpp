@@ -100,7 +100,8 @@ public:
                ? solve::run_on(step, target_.devices, costs, at_.device, at_.host, simulate::no_contention{})
                : solve::run_on(step, target_.devices, costs, at_.device, at_.host, network_of(o_).network);
     };
-    const auto times = solve::times_on(x.in.model.ops, target_.devices, costs, at_.device, at_.host);
+    auto times = solve::times_on(x.in.model.ops, target_.devices, costs, at_.device, at_.host);
+    times.take_turns = o_.contention != contention_model::none;
     x.chosen = solve::least_offloading(x.in.model.ops, times, {.max_trials = max_runs}, run);
     x.made = run(x.chosen.step).plan;
   }

@@ -33,6 +33,7 @@ struct step_times {
   std::vector<double> ops;  ///< seconds of each op; 0 for those that run on the host
   double latency = 0;       ///< seconds of a transfer beside its bytes, with what sending takes of a device
   double bandwidth = std::numeric_limits<double>::infinity(); ///< bytes per second
+  bool take_turns = true; ///< transfers wait for each other; else, as without contention, all may go at the same time
   double transfer(byte_count bytes) const { return latency + static_cast<double>(bytes) / bandwidth; }
 };
 
@@ -124,7 +125,8 @@ struct offloaded_step {
 
 /// The step with these tensors on the host while they are idle. All come back over one link, one after the other, each
 /// as late as it may such that it is there when it is read, if ops take their times and nothing waits: from the last
-/// one on, each transfer ends when the first reader starts, or the next transfer. It is sent back by the last op that
+/// one on, each transfer ends when the first reader starts, or the next transfer; or if they need not take turns, when
+/// the first reader starts. It is sent back by the last op that
 /// ends early enough for its message to reach the host by then, but by none before the tensor is idle. Of tensors with
 /// one first reader, those of smaller ids come back first.
 /// Complexity: O(n + m log m).
@@ -139,7 +141,8 @@ offloaded_step offload(const Workload& w, const step_times& times, const std::ve
   double link_free = std::numeric_limits<double>::infinity();
   for (auto& x : tensors) {
     const std::size_t first = at[x.readers.front()];
-    link_free = std::min(link_free, begin[first]) - times.transfer(w.bytes(x.tensor));
+    link_free = (times.take_turns ? std::min(link_free, begin[first]) : begin[first]) -
+                times.transfer(w.bytes(x.tensor));
     std::size_t after = first - 1;
     while (after > x.last_before && begin[after + 1] > link_free - times.latency) {
       --after;
