@@ -100,7 +100,8 @@ public:
                ? solve::run_on(step, target_.devices, costs, at_.device, at_.host, simulate::no_contention{})
                : solve::run_on(step, target_.devices, costs, at_.device, at_.host, network_of(o_).network);
     };
-    const auto times = solve::times_on(x.in.model.ops, target_.devices, costs, at_.device, at_.host);
+    auto times = solve::times_on(x.in.model.ops, target_.devices, costs, at_.device, at_.host);
+    times.take_turns = o_.contention != contention_model::none;
     x.chosen = solve::least_offloading(x.in.model.ops, times, {.max_trials = max_runs}, run);
     x.made = run(x.chosen.step).plan;
   }
@@ -189,7 +190,9 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
   record_recomputation(o);
   const auto& [step, verdict, fits, is_exact] = best.chosen;
   if (!fits) {
-    return {fmt::format("no tensors are sent to the host: {} would still be lacking", readable_bytes(verdict.lacks))};
+    return {fmt::format("no tensors are sent to the host: of all choices that were tried, {} lack in the one that "
+                        "comes nearest{}", readable_bytes(verdict.lacks),
+                        o.modelling.recompute_least ? "" : "; --recompute auto as well needs less")};
   }
   if (!best.sends()) {
     return {"no tensors have to wait on the host" + compared};

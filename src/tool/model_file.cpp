@@ -151,9 +151,9 @@ std::vector<op_id> recomputed(recomputation what, std::uint32_t num_blocks, cons
   return ops;
 }
 
-void note_recomputed(const model_options& o, std::size_t count, model& m) {
-  const bool some = *o.recompute == recomputation::blocks && o.recomputed_blocks != none;
-  m.notes.push_back(
+void note_recomputed(const model_options& o, std::size_t count, input& in) {
+  const bool some = *o.recompute == recomputation::blocks && o.recomputed_blocks < num_blocks(in);
+  in.model.notes.push_back(
     fmt::format("{} ops{} are run again for the backward pass, and their results are not kept until then", count,
                 some ? fmt::format(" of the first {} blocks", o.recomputed_blocks) : ""));
 }
@@ -183,7 +183,7 @@ void expand(const model_options& o, input& in) {
   m.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates", in.num_own_ops,
                                 m.ops.num_ops() - in.num_own_ops));
   if (o.recompute) {
-    note_recomputed(o, how.recompute.size(), m);
+    note_recomputed(o, how.recompute.size(), in);
   }
 }
 
@@ -213,7 +213,7 @@ void recompute(const model_options& o, input& in) {
     }
   }
   m.ops = std::move(step.graph);
-  note_recomputed(o, again, m);
+  note_recomputed(o, again, in);
 }
 
 /// The format of numbers, and the cache of keys and values.

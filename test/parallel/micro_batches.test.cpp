@@ -214,6 +214,44 @@ TEST_CASE("repeated_ops: what scales a gradient and the examples is of each micr
   CHECK(repeated == std::vector<bool>{true, false, true, true, true, true, true, false, false, true});
 }
 
+TEST_CASE("repeated_ops: gradients are clipped once, also those that are made with the gradient of an input") {
+  const auto make = [](byte_count batch) {
+    workload_builder b;
+    const op_id data = b.add_op({.bytes = 8 * batch, .name = "data"});
+    const op_id gamma = b.add_op({.bytes = 8, .resident_bytes = 8, .name = "gamma"});
+    const op_id rows = b.add_op({.name = "norm"});
+    const auto normed = b.add_output(rows, 8 * batch), statistics = b.add_output(rows, 8);
+    const op_id both = b.add_op({.name = "gradients/norm_grad/FusedBatchNormGrad"}); // 3
+    const auto of_rows = b.add_output(both, 8 * batch), of_gamma = b.add_output(both, 8);
+    const op_id before = b.add_op({.bytes = 8 * batch, .name = "gradients/data_grad"}); // 4
+    const op_id norm = b.add_op({.bytes = 4, .name = "clip/L2Loss"});                   // 5
+    const op_id clipped = b.add_op({.bytes = 8, .name = "clip/mul"});                   // 6
+    const op_id update = b.add_op({.name = "update", .type = "ApplyGradientDescent"});
+    const op_id change = b.add_op({.bytes = 8, .name = "moving/sub"}); // 8: of statistics, which are not added up
+    const op_id average = b.add_op({.name = "moving/update", .type = "AssignSub"});
+    b.add_edge(data, rows);
+    b.add_edge(gamma, rows);
+    b.add_edge(rows, both, normed);
+    b.add_edge(rows, change, statistics);
+    b.add_edge(both, before, of_rows);
+    b.add_edge(both, norm, of_gamma);
+    b.add_edge(both, clipped, of_gamma);
+    for (const auto& [from, to] : {std::pair{norm, clipped}, {clipped, update}, {gamma, update}, {change, average}}) {
+      b.add_edge(from, to);
+    }
+    return std::move(b).build();
+  };
+  const auto repeated = parallel::repeated_ops(make(2), make(4));
+  for (const op_id v : {3u, 4u, 8u}) {
+    CAPTURE(v);
+    CHECK(repeated[v]);
+  }
+  for (const op_id v : {5u, 6u, 7u}) {
+    CAPTURE(v);
+    CHECK_FALSE(repeated[v]);
+  }
+}
+
 /// Two stages of a forward op of 1 s and a backward op of 2 s each, which reads what the forward op made.
 workload two_stages(byte_count rows) {
   workload_builder b;

@@ -177,6 +177,11 @@ TEST_CASE("pipeline_stages: gradients that are clipped once are clipped where th
     }
   }
   CHECK(clipped > 4);
+  for (const op_id v : ids(step.num_ops())) { // of gradients, only their norms are sent
+    for (const tensor_id t : step.inputs(v)) {
+      CHECK((step.type(v) != "L2Loss" || where[v] == where[step.producer(t)] || step.group(v) != none));
+    }
+  }
   CHECK_THROWS_AS(parallel::pipeline_stages(p, devices(3), {true}), value_error);
 }
 

@@ -26,6 +26,7 @@ TEST_CASE("replica_placement: what is on the host of a node is on the host of th
   const std::vector<device_id> first{gpus[0], gpus[1]}, same_node{gpus[2], gpus[3]}, other_node{gpus[4], gpus[5]};
   const placement where{hosts[0], gpus[0], gpus[1], hosts[0]};
   CHECK(replica_placement(where, first, first, machine) == where);
+  CHECK(replica_placement({hosts[1], gpus[0]}, first, first, machine) == placement{hosts[1], gpus[0]});
   CHECK(replica_placement(where, first, same_node, machine) == placement{hosts[0], gpus[2], gpus[3], hosts[0]});
   CHECK(replica_placement(where, first, other_node, machine) == placement{hosts[1], gpus[4], gpus[5], hosts[1]});
 

@@ -205,6 +205,48 @@ TEST_CASE("offloading: against all subsets, and the validator") {
   CHECK((10 * by_heuristic > 9 * sent || !test::are_all_rounds));
 }
 
+TEST_CASE("offloading: without contention each tensor comes back when it is read, however slow the link is") {
+  workload_builder b;
+  const op_id layers = 50;
+  for (op_id v = 0; v < 2 * layers; ++v) {
+    b.add_op({.work = 1, .bytes = v < layers ? 1000 : 10});
+    v > 0 ? b.add_edge(v - 1, v) : void();
+    v > layers ? b.add_edge(2 * layers - 1 - v, v) : void();
+  }
+  const workload w = std::move(b).build();
+  const auto q = machine(1'000'000, 20'000, 0.01, 250); // a tensor in the time of four ops
+  auto times = solve::times_on(w, q, cost::linear{}, gpu, cpu);
+  times.take_turns = false;
+  const auto chosen = solve::least_offloading(w, times, {.sequence = in_order(w)}, [&](const solve::offloaded_step& x) {
+    return solve::run_on(x, q, cost::linear{}, gpu, cpu, simulate::no_contention{});
+  });
+  REQUIRE(chosen.fits);
+  CHECK(chosen.verdict.seconds == doctest::Approx(2.0 * layers).epsilon(0.001));
+}
+
+TEST_CASE("offloading: looks between the numbers of tensors where a few too many or too few do not fit") {
+  workload_builder b;
+  const op_id layers = 200;
+  for (op_id v = 0; v < 2 * layers; ++v) {
+    b.add_op({.work = 1, .bytes = v < layers ? 1000 : 10});
+    v > 0 ? b.add_edge(v - 1, v) : void();
+    v > layers ? b.add_edge(2 * layers - 1 - v, v) : void();
+  }
+  const workload w = std::move(b).build();
+  const auto q = machine(1'000'000, 1'000'000, 0.01, 2000);
+  const auto times = solve::times_on(w, q, cost::linear{}, gpu, cpu);
+  for (const byte_count count : {30u, 71u, 138u}) { // only such numbers fit, wherever they are
+    CAPTURE(count);
+    const auto chosen = solve::least_offloading(w, times, {.sequence = in_order(w), .max_trials = 60},
+                                                [&](const solve::offloaded_step& x) {
+      const byte_count sent = x.trips.size();
+      return solve::step_verdict{.lacks = sent + 3 < count ? count - sent : sent > count + 3 ? sent - count : 0,
+                                 .seconds = 1};
+    });
+    CHECK(chosen.fits);
+  }
+}
+
 TEST_CASE("offloading: a long chain fits into half of its memory without losing time") {
   workload_builder b;
   const op_id layers = 100;

@@ -7,6 +7,7 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/parallel_workload.hpp"
+#include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
@@ -47,23 +48,26 @@ std::vector<bool> follows_batch(const Workload& step, const Workload& other) {
 /// By op of those that are `repeated`: whether it comes after the sums over the batch, and so is done once, on the sums
 /// of all micro-batches: it makes and reads nothing that grows, nothing that follows from it does but by an update, and
 /// it leads to an update; or it follows from such an op. What it reads of the batch leads nowhere else, as gradients of
-/// parameters do not: statistics of a batch, which also scale the examples, are those of each micro-batch.
+/// parameters do not, also of an op that makes the gradient of its input besides: statistics of a batch, which the
+/// forward pass makes with the examples that they scale, are those of each micro-batch.
 template <class Workload>
 std::vector<bool> after_sums(const Workload& step, const Workload& other, const std::vector<bool>& repeated) {
   const auto n = step.num_ops();
   const auto order = graph::topological_order(step);
   const auto grows = [&](tensor_id t) { return step.bytes(t) != other.bytes(t); };
   std::vector<bool> updates(n, false), leads_on(n, false), is_awaited(n, false); // by data; and by control edges, too
+  std::vector<bool> is_read_on(step.num_tensors(), false); // leads on by itself
   for (auto i = order.rbegin(); i != order.rend(); ++i) {
     const op_id v = *i;
     for (const tensor_id t : step.outputs(v)) {
       const bool is_data = step.bytes(t) > 0;
+      is_read_on[t] = grows(t);
       for (const op_id c : step.consumers(t)) {
         updates[v] = updates[v] || (is_data && (is_update(step.type(c)) || (repeated[c] && updates[c])));
-        leads_on[v] = leads_on[v] || (is_data && repeated[c] && leads_on[c]);
+        is_read_on[t] = is_read_on[t] || (is_data && repeated[c] && leads_on[c]);
         is_awaited[v] = is_awaited[v] || (repeated[c] && is_awaited[c]);
       }
-      leads_on[v] = leads_on[v] || grows(t);
+      leads_on[v] = leads_on[v] || is_read_on[t];
       is_awaited[v] = is_awaited[v] || grows(t);
     }
   }
@@ -72,7 +76,8 @@ std::vector<bool> after_sums(const Workload& step, const Workload& other, const 
     bool is_sum_only = updates[v] && !is_awaited[v], reads_batch = false;
     for (const tensor_id t : step.inputs(v)) {
       const op_id u = step.producer(t);
-      is_sum_only = is_sum_only && !(repeated[u] && step.bytes(t) > 0 && leads_on[u]);
+      const bool leads = partition::op_name{step.name(u)}.is_gradient ? is_read_on[t] : leads_on[u];
+      is_sum_only = is_sum_only && !(repeated[u] && step.bytes(t) > 0 && leads);
       reads_batch = reads_batch || repeated[u];
       found[v] = found[v] || found[u];
     }

@@ -75,7 +75,8 @@ void flow_back(const Problem& step, std::span<const device_id> devices, std::vec
 }
 
 /// Moves what is done once for all micro-batches, such as sums of gradients and clipping, to the stage of the updates
-/// that alone need it, if that is one: there it need not be sent back. Members of colocation groups stay.
+/// that alone need it, if that is one: there it need not be sent back. What is left and makes less than it reads, such as
+/// the norm of a gradient, moves to the stage that all of that comes from. Members of colocation groups stay.
 template <class Problem>
 void follow_updates(const Problem& step, std::span<const device_id> devices, const std::vector<bool>& repeated,
                     std::vector<std::uint32_t>& stage_of) {
@@ -98,6 +99,29 @@ void follow_updates(const Problem& step, std::span<const device_id> devices, con
     if (is_one && there != none && step.kinds(c).contains(step.platform().kind(devices[there]))) {
       stage_of[c] = there;
       moved[v] = true;
+    }
+  }
+  for (const op_id v : step.topological_order()) {
+    const auto c = step.component(v);
+    if (repeated[v] || moved[v] || step.members(c).size() > 1 || is_update(w.type(v))) {
+      continue;
+    }
+    std::uint32_t from = none;
+    bool is_one = true;
+    byte_count reads = 0, makes = 0;
+    for (const tensor_id t : w.inputs(v)) {
+      if (w.bytes(t) > 0) {
+        const auto s = stage_of[step.component(w.producer(t))];
+        is_one = is_one && (from == none || from == s);
+        from = s;
+        reads += w.bytes(t);
+      }
+    }
+    for (const tensor_id t : w.outputs(v)) {
+      makes += w.bytes(t);
+    }
+    if (is_one && from != none && makes < reads && step.kinds(c).contains(step.platform().kind(devices[from]))) {
+      stage_of[c] = from;
     }
   }
 }

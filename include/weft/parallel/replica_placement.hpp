@@ -30,7 +30,7 @@ device_id nearest_device(const Platform& p, device_id home, MayBe may_be) {
 
 /// A placement `where` whose ops on `from[i]` move to `to[i]`. What is on another device, such as the host of a node,
 /// moves from beside some `from[i]`, to which it is nearest, to the device of its kind that is nearest to `to[i]`: the
-/// host of that node.
+/// host of that node. Beside a device that does not move it stays.
 ///
 /// Throws `value_error` if there are no devices, or not as many in both. Complexity: O(ops + devices²).
 template <class Platform>
@@ -46,7 +46,9 @@ placement replica_placement(const placement& where, std::span<const device_id> f
       return std::find(from.begin(), from.end(), x) != from.end();
     });
     const auto there = to[static_cast<std::size_t>(std::find(from.begin(), from.end(), beside) - from.begin())];
-    becomes[d] = beside == d ? there : nearest_device(p, there, [&](device_id x) { return p.kind(x) == p.kind(d); });
+    becomes[d] = beside == d       ? there
+                 : beside == there ? d
+                                   : nearest_device(p, there, [&](device_id x) { return p.kind(x) == p.kind(d); });
   }
   placement moved;
   moved.reserve(where.size());

@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -31,6 +33,7 @@ struct step_times {
   std::vector<double> ops;  ///< seconds of each op; 0 for those that run on the host
   double latency = 0;       ///< seconds of a transfer beside its bytes, with what sending takes of a device
   double bandwidth = std::numeric_limits<double>::infinity(); ///< bytes per second
+  bool take_turns = true; ///< transfers wait for each other; else, as without contention, all may go at the same time
   double transfer(byte_count bytes) const { return latency + static_cast<double>(bytes) / bandwidth; }
 };
 
@@ -122,7 +125,8 @@ struct offloaded_step {
 
 /// The step with these tensors on the host while they are idle. All come back over one link, one after the other, each
 /// as late as it may such that it is there when it is read, if ops take their times and nothing waits: from the last
-/// one on, each transfer ends when the first reader starts, or the next transfer. It is sent back by the last op that
+/// one on, each transfer ends when the first reader starts, or the next transfer; or if they need not take turns, when
+/// the first reader starts. It is sent back by the last op that
 /// ends early enough for its message to reach the host by then, but by none before the tensor is idle. Of tensors with
 /// one first reader, those of smaller ids come back first.
 /// Complexity: O(n + m log m).
@@ -137,7 +141,8 @@ offloaded_step offload(const Workload& w, const step_times& times, const std::ve
   double link_free = std::numeric_limits<double>::infinity();
   for (auto& x : tensors) {
     const std::size_t first = at[x.readers.front()];
-    link_free = std::min(link_free, begin[first]) - times.transfer(w.bytes(x.tensor));
+    link_free = (times.take_turns ? std::min(link_free, begin[first]) : begin[first]) -
+                times.transfer(w.bytes(x.tensor));
     std::size_t after = first - 1;
     while (after > x.last_before && begin[after + 1] > link_free - times.latency) {
       --after;
@@ -273,10 +278,10 @@ private:
     return x;
   }
 
-  /// True if these fit. The best so far is kept: what lacks least, then the fastest, then the one that sends least.
-  bool offer(const subset& chosen) {
+  /// What lacks with these. The best so far is kept: what lacks least, then the fastest, then the one that sends least.
+  byte_count offer(const subset& chosen) {
     auto x = made(chosen);
-    const bool fits = x.verdict.lacks == 0;
+    const byte_count lacks = x.verdict.lacks;
     const auto rank = [](const offloading_choice& c) {
       return std::tuple{c.verdict.lacks, c.verdict.seconds, c.step.bytes};
     };
@@ -284,26 +289,41 @@ private:
       best_ = std::move(x);
       chosen_ = chosen;
     }
-    return fits;
+    return lacks;
   }
 
   void search() {
     const std::size_t n = tensors_.size();
     std::size_t trials = 0;
+    std::map<std::size_t, byte_count> lacks{{0, best_.verdict.lacks}}; // by the number that is sent
     const auto first = [&](std::size_t count) {
       subset chosen(n, false);
       std::fill_n(chosen.begin(), static_cast<std::ptrdiff_t>(count), true);
       ++trials;
-      return offer(chosen);
+      lacks[count] = offer(chosen);
+      return lacks[count] == 0;
     };
-    std::size_t too_few = 0;
     std::size_t enough = num_worthwhile_;
     bool fits = first(enough);
     for (std::size_t k = 1; !fits && k <= max_levels; ++k) { // more of them, or fewer, if the host lacks memory
-      too_few = std::exchange(enough, n * k / max_levels);
+      enough = n * k / max_levels;
       fits = first(enough);
     }
-    too_few = std::min(too_few, enough);
+    // What is sent in vain keeps the link busy, so that less may fit if more is sent: between the neighbours of the
+    // number that lacks least.
+    for (bool can_refine = true; !fits && can_refine && trials < options_.max_trials;) {
+      const auto least = std::min_element(lacks.begin(), lacks.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+      const std::size_t at = least->first;
+      const std::size_t before = least == lacks.begin() ? at : std::prev(least)->first;
+      const std::size_t behind = std::next(least) == lacks.end() ? at : std::next(least)->first;
+      const bool is_below = at - before >= behind - at;
+      can_refine = std::max(at - before, behind - at) > 1;
+      enough = is_below ? before + (at - before) / 2 : at + (behind - at) / 2;
+      fits = can_refine && first(enough);
+    }
+    const auto tried = lacks.find(enough);
+    std::size_t too_few = tried == lacks.begin() || tried == lacks.end() ? 0 : std::prev(tried)->first;
     while (fits && enough - too_few > 1 && trials < options_.max_trials) {
       const std::size_t middle = too_few + (enough - too_few) / 2;
       (first(middle) ? enough : too_few) = middle;
@@ -343,8 +363,8 @@ private:
 /// Nothing is sent if the step fits without. Else, of up to `max_exact_tensors` idle tensors, the best of all subsets:
 /// the fastest step that fits, of equally fast ones that which sends least. Of more, those that are idle longest, as
 /// many as bisection finds to be enough, of those that the link has time to bring there and back; if these are too few,
-/// or more than the host can hold, another eighth of all tensors at a time. From these, tensors are left out as long as
-/// the step gets no slower.
+/// or more than the host can hold, another eighth of all tensors at a time; and then numbers beside the one that lacks
+/// least. From these, tensors are left out as long as the step gets no slower.
 /// For what to make again, first choose that (`least_recomputation`); what it keeps is idle as well.
 ///
 /// Complexity: up to `max_trials`, or 2^tensors, steps and calls of `judge`, and two more.
