@@ -75,8 +75,8 @@ void flow_back(const Problem& step, std::span<const device_id> devices, std::vec
 }
 
 /// Moves what is done once for all micro-batches, such as sums of gradients and clipping, to the stage of the updates
-/// that alone need it, if that is one: there it need not be sent back. What is left and makes less than it reads, such as
-/// the norm of a gradient, moves to the stage that all of that comes from. Members of colocation groups stay.
+/// that alone need it, if that is one: there it need not be sent back. What is left and makes less than it reads, such
+/// as the norm of a gradient, moves to the stage that all of that comes from. Members of colocation groups stay.
 template <class Problem>
 void follow_updates(const Problem& step, std::span<const device_id> devices, const std::vector<bool>& repeated,
                     std::vector<std::uint32_t>& stage_of) {
