@@ -15,6 +15,8 @@
 #include "weft/workload/flop_rules_attention.hpp"
 #include "weft/workload/flop_rules_classical.hpp"
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/known_numbers.hpp"
+#include "weft/workload/known_tensor.hpp"
 #include "weft/workload/model.hpp"
 #include "weft/workload/offloaded.hpp"
 #include "weft/workload/op_axes.hpp"
@@ -24,6 +26,7 @@
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/recomputed.hpp"
 #include "weft/workload/stored_as.hpp"
+#include "weft/workload/value_rules.hpp"
 
 #include "weft/partition/pin.hpp"
 

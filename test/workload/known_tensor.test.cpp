@@ -66,7 +66,9 @@ void check(const maybe& made, const positions& wanted) {
   CHECK(of(*made).at == wanted.at);
 }
 
-std::int64_t below(rng& random, std::int64_t n) { return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n))); }
+std::int64_t below(rng& random, std::int64_t n) {
+  return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
+}
 
 known_tensor random_tensor(rng& random, const extents& dims, bool real = false) {
   known_tensor x{.dims = dims};
@@ -215,14 +217,16 @@ TEST_CASE("known tensors: arithmetic stretches tensors to each other, and reduct
     const auto less = known::apply(known::comparison::less, x, y);
     check(less, defined(dims, [&](const extents& at) { return p.at.at(at) < of_small(at) ? 1.0 : 0.0; }));
     CHECK(less->is == known_tensor::format::truth);
-    check(known::where(*less, x, y), defined(dims, [&](const extents& at) { return std::min(p.at.at(at), of_small(at)); }));
+    check(known::where(*less, x, y),
+          defined(dims, [&](const extents& at) { return std::min(p.at.at(at), of_small(at)); }));
 
     std::vector<bool> gone(dims.size());
     extents axes, left, ones = dims;
     for (std::size_t i = 0; i < dims.size(); ++i) {
       gone[i] = below(random, 2) == 0 && dims[i] > 0;
       if (gone[i]) {
-        axes.push_back(static_cast<std::int64_t>(i) - (below(random, 2) == 0 ? static_cast<std::int64_t>(dims.size()) : 0));
+        const auto rank = below(random, 2) == 0 ? static_cast<std::int64_t>(dims.size()) : 0;
+        axes.push_back(static_cast<std::int64_t>(i) - rank);
         ones[i] = 1;
       } else {
         left.push_back(dims[i]);
@@ -284,7 +288,8 @@ TEST_CASE("known tensors: whole numbers divide as ops say, and nothing is made o
   CHECK(!known::cast(known_tensor::number(1e30), known_tensor::format::integer));
   CHECK(!known::filled({100, 100}, number(1))); // too many to be kept
   CHECK(!known::filled({std::int64_t{1} << 40, std::int64_t{1} << 40, 0, -1}, number(1)));
-  CHECK(known::filled({std::int64_t{1} << 40, 0}, number(1))->size() == 0);
+  CHECK(!known::filled({std::int64_t{1} << 40, 0}, number(1)));
+  CHECK(known::filled({40, 0}, number(1))->size() == 0);
 }
 
 TEST_CASE("known tensors: positions, ranges, and what is put in their places") {
@@ -303,9 +308,9 @@ TEST_CASE("known tensors: positions, ranges, and what is put in their places") {
   const auto zeros = known::filled({2, 3}, number(0));
   CHECK(*known::scatter(*zeros, *known::reshape(list({1, -2, 0, 0}), {2, 2}), list({7, 8}))->whole() ==
         integers{8, 0, 0, 0, 7, 0});
-  CHECK(*known::scatter(*zeros, *known::reshape(list({1}), {1, 1}), *known::reshape(list({1, 2, 3}), {1, 3}))->whole() ==
-        integers{0, 0, 0, 1, 2, 3});
-  CHECK(!known::scatter(*zeros, *known::reshape(list({2}), {1, 1}), *known::reshape(list({1, 2, 3}), {1, 3})));
+  const auto row = *known::reshape(list({1, 2, 3}), {1, 3});
+  CHECK(*known::scatter(*zeros, *known::reshape(list({1}), {1, 1}), row)->whole() == integers{0, 0, 0, 1, 2, 3});
+  CHECK(!known::scatter(*zeros, *known::reshape(list({2}), {1, 1}), row));
   CHECK(!known::reshape(list({1, 2, 3}), {2, -1}));
   CHECK(known::reshape(list({1, 2, 3, 4}), {2, -1})->dims == extents{2, 2});
   CHECK(!known::gather(list({1, 2}), list({2}), 0));

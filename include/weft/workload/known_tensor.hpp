@@ -2,6 +2,8 @@
 /// Small tensors whose elements are known before a model runs, such as the shapes that it computes.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -22,11 +24,12 @@ struct known_tensor {
   using extents = std::vector<std::int64_t>;
   using integers = std::vector<std::int64_t>; ///< and truth values, as 0 and 1
   using reals = std::vector<double>;
+  using either = std::variant<integers, reals>;
   enum class format : std::uint8_t { truth, integer, single_precision, double_precision };
   static constexpr std::int64_t max_elements = 4096;
 
   extents dims = {};
-  std::variant<integers, reals> elements = {};
+  either elements = {};
   format is = format::integer;
 
   /// A list, or a number with `dims` of none.
@@ -53,29 +56,24 @@ struct known_tensor {
 };
 
 /// What ops make of known tensors: nothing where the arguments are none that the op takes, where a whole number would
-/// leave the range of 62 bits, and where the result is too large to be kept. Axes count from the last one where they are
-/// negative. Complexity: O(elements · axes) each.
+/// leave the range of 62 bits, and where the result is too large to be kept. Negative axes count from the last one.
+/// Complexity: O(elements · axes) each.
 namespace known {
 
 using extents = known_tensor::extents;
 using maybe = std::optional<known_tensor>;
 
-/// The number of elements, if they are few enough.
+/// The number of elements, if they are few enough, also without extents of 0.
 inline std::optional<std::size_t> size_of(const extents& dims) {
   std::int64_t count = 1;
   for (const auto d : dims) {
-    if (d < 0) {
+    if (d < 0 || d > known_tensor::max_elements / count) {
       return std::nullopt;
     }
-    count = d == 0 ? 0 : count;
+    count *= std::max<std::int64_t>(d, 1);
   }
-  for (const auto d : dims) {
-    if (count != 0 && d > known_tensor::max_elements / count) {
-      return std::nullopt;
-    }
-    count *= d;
-  }
-  return static_cast<std::size_t>(count);
+  const bool is_empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  return is_empty ? 0 : static_cast<std::size_t>(count);
 }
 
 /// An axis of so many; nothing if there is no such.
@@ -115,7 +113,7 @@ maybe picked(const known_tensor& x, extents dims, const Source& source) {
   }
   known_tensor made{.dims = std::move(dims), .is = x.is};
   made.elements = std::visit(
-    [&](const auto& from) -> decltype(x.elements) {
+    [&](const auto& from) -> known_tensor::either {
       std::decay_t<decltype(from)> to;
       to.reserve(*count);
       each_position(made.dims, *count,
@@ -228,8 +226,8 @@ inline maybe transpose(const known_tensor& x, const extents& order) {
   return detail::picked(x, dims, [&](const extents& at) { return detail::dot(at, steps); });
 }
 
-/// Every `steps[i]`-th element from `starts[i]` up to, and without, `ends[i]` along `axes[i]`; backwards where a step is
-/// negative. What lies outside counts up to the edge.
+/// Every `steps[i]`-th element from `starts[i]` up to, and without, `ends[i]` along `axes[i]`; backwards where a step
+/// is negative. What lies outside counts up to the edge.
 inline maybe slice(const known_tensor& x, const extents& starts, const extents& ends, const extents& axes,
                    const extents& steps) {
   if (starts.size() != axes.size() || ends.size() != axes.size() || steps.size() != axes.size()) {
@@ -332,7 +330,7 @@ inline maybe concat(std::span<const known_tensor* const> all, std::int64_t axis)
   }
   known_tensor made{.dims = dims, .is = all[0]->is};
   made.elements = std::visit(
-    [&](auto to) -> decltype(made.elements) {
+    [&](auto to) -> known_tensor::either {
       using list = decltype(to);
       to.clear();
       detail::each_position(dims, *count, [&](extents from) {
@@ -415,7 +413,7 @@ inline maybe range(const known_tensor& start, const known_tensor& end, const kno
     start.elements);
 }
 
-/// In another format: reals lose what is behind the point where they become whole numbers, and everything but 0 is true.
+/// In another format: reals lose what is behind the point where they become whole numbers; everything but 0 is true.
 inline maybe cast(const known_tensor& x, known_tensor::format to) {
   using enum known_tensor::format;
   known_tensor made{.dims = x.dims, .is = to};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What ops make of inputs whose elements are known before a model runs.
+/// The elements that ops make of inputs whose elements are known before a model runs.
 #pragma once
 
 #include "weft/workload/known_numbers.hpp"

@@ -38,8 +38,8 @@ inline op_call call_of(const ::onnx::NodeProto& n, std::span<const value* const>
   return call;
 }
 
-/// Outputs of a node of ONNX's own whose elements follow from those of its inputs, or from their shapes. Of `outputs` the
-/// types are known. What leaves the range of its type is not followed.
+/// Outputs of a node of ONNX's own whose elements follow from those of its inputs, or from their shapes. Of `outputs`
+/// the types are known. What leaves the range of its type is not followed.
 inline std::vector<std::optional<known_tensor>> known_outputs_of(const ::onnx::NodeProto& n,
                                                                  std::span<const value* const> inputs,
                                                                  std::span<const value> outputs, std::int64_t version) {
@@ -77,7 +77,8 @@ inline std::vector<std::optional<known_tensor>> known_outputs_of(const ::onnx::N
     elements.push_back(fill ? &*fill : nullptr);
   }
   const auto call = call_of(n, inputs, {}, type, version);
-  made = known_outputs({.op = call, .inputs = elements, .made = format_of_output(0)->is, .num_outputs = outputs.size()});
+  const auto first = format_of_output(0)->is;
+  made = known_outputs({.op = call, .inputs = elements, .made = first, .num_outputs = outputs.size()});
   for (std::size_t i = 0; i < made.size(); ++i) {
     const auto format = format_of_output(i);
     const auto* const whole = made[i] ? made[i]->whole() : nullptr;

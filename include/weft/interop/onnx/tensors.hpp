@@ -84,11 +84,12 @@ inline std::optional<element_format> format_of(std::int32_t type) {
 /// The elements of a small tensor that the file holds.
 inline std::optional<known_tensor> known_of(const ::onnx::TensorProto& t) {
   const auto format = format_of(t.data_type());
-  known_tensor made{.dims = {t.dims().begin(), t.dims().end()}, .is = format ? format->is : known_tensor::format::integer};
+  known_tensor made{.dims = {t.dims().begin(), t.dims().end()}};
   const auto count = known::size_of(made.dims);
   if (!format || !count || t.data_location() == ::onnx::TensorProto::EXTERNAL) {
     return std::nullopt;
   }
+  made.is = format->is;
   const bool real = t.data_type() == ::onnx::TensorProto::FLOAT || t.data_type() == ::onnx::TensorProto::DOUBLE;
   known_tensor::integers whole;
   known_tensor::reals reals;

@@ -81,8 +81,8 @@ struct value {
       return std::nullopt;
     }
     const auto* const x = elements();
-    return x != nullptr && x->whole() != nullptr && x->size() <= static_cast<std::size_t>(most) ? std::optional{*x->whole()}
-                                                                                             : std::nullopt;
+    const bool is_list = x != nullptr && x->whole() != nullptr && x->size() <= static_cast<std::size_t>(most);
+    return is_list ? std::optional{*x->whole()} : std::nullopt;
   }
 };
 
