@@ -168,7 +168,7 @@ public:
     // As if each stage had a device of its own, on which everything may run.
     const auto& like = target_.devices.devices()[devices.front()];
     const platform line{std::vector<device>(stages, like), uniform_links{}};
-    const auto anywhere = workload{w}.with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
+    const auto anywhere = w.with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
     const auto on_first = replica_on(devices.front(), w, target_.devices);
     known_times times{estimate_};
     for (const op_id v : ids(w.num_ops())) {

@@ -205,15 +205,24 @@ TEST_CASE("offloading: against all subsets, and the validator") {
   CHECK((10 * by_heuristic > 9 * sent || !test::are_all_rounds));
 }
 
-TEST_CASE("offloading: without contention each tensor comes back when it is read, however slow the link is") {
+/// Layers that each take a second and make 1,000 bytes, and then their gradients, which read these in reverse.
+workload long_chain(op_id layers) {
   workload_builder b;
-  const op_id layers = 50;
   for (op_id v = 0; v < 2 * layers; ++v) {
     b.add_op({.work = 1, .bytes = v < layers ? 1000 : 10});
-    v > 0 ? b.add_edge(v - 1, v) : void();
-    v > layers ? b.add_edge(2 * layers - 1 - v, v) : void();
+    if (v > 0) {
+      b.add_edge(v - 1, v);
+    }
+    if (v > layers) {
+      b.add_edge(2 * layers - 1 - v, v);
+    }
   }
-  const workload w = std::move(b).build();
+  return std::move(b).build();
+}
+
+TEST_CASE("offloading: without contention each tensor comes back when it is read, however slow the link is") {
+  const op_id layers = 50;
+  const workload w = long_chain(layers);
   const auto q = machine(1'000'000, 20'000, 0.01, 250); // a tensor in the time of four ops
   auto times = solve::times_on(w, q, cost::linear{}, gpu, cpu);
   times.take_turns = false;
@@ -225,14 +234,7 @@ TEST_CASE("offloading: without contention each tensor comes back when it is read
 }
 
 TEST_CASE("offloading: looks between the numbers of tensors where a few too many or too few do not fit") {
-  workload_builder b;
-  const op_id layers = 200;
-  for (op_id v = 0; v < 2 * layers; ++v) {
-    b.add_op({.work = 1, .bytes = v < layers ? 1000 : 10});
-    v > 0 ? b.add_edge(v - 1, v) : void();
-    v > layers ? b.add_edge(2 * layers - 1 - v, v) : void();
-  }
-  const workload w = std::move(b).build();
+  const workload w = long_chain(200);
   const auto q = machine(1'000'000, 1'000'000, 0.01, 2000);
   const auto times = solve::times_on(w, q, cost::linear{}, gpu, cpu);
   for (const byte_count count : {30u, 71u, 138u}) { // only such numbers fit, wherever they are
@@ -248,18 +250,8 @@ TEST_CASE("offloading: looks between the numbers of tensors where a few too many
 }
 
 TEST_CASE("offloading: a long chain fits into half of its memory without losing time") {
-  workload_builder b;
   const op_id layers = 100;
-  for (op_id v = 0; v < 2 * layers; ++v) {
-    b.add_op({.work = 1, .bytes = v < layers ? 1000 : 10});
-    if (v > 0) {
-      b.add_edge(v - 1, v);
-    }
-    if (v > layers) {
-      b.add_edge(2 * layers - 1 - v, v);
-    }
-  }
-  const workload w = std::move(b).build();
+  const workload w = long_chain(layers);
   for (const byte_count capacity : {50'000u, 20'000u, 8'000u}) {
     CAPTURE(capacity);
     const auto q = machine(1'000'000, capacity, 0.01, 2000); // a tensor in half the time of an op

@@ -57,7 +57,7 @@ struct pass_run {
 
 namespace detail {
 
-/// What goes between the devices of a pass.
+/// The devices of a pass, and which of them send something to which.
 class pass_devices {
 public:
   explicit pass_devices(std::vector<device_id> devices) : devices_{std::move(devices)} {
@@ -95,7 +95,7 @@ private:
   std::vector<std::vector<bool>> reach_; ///< by position of both
 };
 
-/// What a device's part of a pass takes once those have ended that it waits for.
+/// The seconds of a device's part of a pass from when those have ended that it waits for.
 inline double seconds_after_others(const pass_run& run, const std::vector<std::pair<device_id, device_id>>& one_way,
                                    device_id d) {
   double ended = 0;

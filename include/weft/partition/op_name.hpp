@@ -11,7 +11,7 @@
 
 namespace weft::partition {
 
-/// What the name of an op says, without copying it. Models have no scopes of their own that are called like copies.
+/// The parts of an op's name, as views of it. A scope of a model's own that is called like a copy counts as one.
 struct op_name {
   std::string_view copy = {};  ///< `data_1/`, `micro_0/` or `tensor_2/`, or several: which copy or part of an op it is
   std::string_view scope = {}; ///< the name without that and a leading `gradients/`, `gradients_1/` or `recompute/`

@@ -278,7 +278,8 @@ private:
     return x;
   }
 
-  /// What lacks with these. The best so far is kept: what lacks least, then the fastest, then the one that sends least.
+  /// The bytes that lack with these. The best so far is kept: what lacks least, then the fastest, then what sends
+  /// least.
   byte_count offer(const subset& chosen) {
     auto x = made(chosen);
     const byte_count lacks = x.verdict.lacks;

@@ -63,7 +63,7 @@ maybe map(const F& f, const known_tensor& x, const Others&... others) {
   return detail::map_alike(f, fitted(x), fitted(others)...);
 }
 
-/// What is made of one element, or of two.
+/// Operations on one element, or on two.
 enum class change : std::uint8_t { absolute, ceil, floor, negate, round, sign, square_root };
 enum class combination : std::uint8_t { add, subtract, multiply, divide, divide_down, remainder, truncated_remainder,
                                         power, least, greatest };
@@ -228,7 +228,7 @@ inline maybe reduce(combination what, const known_tensor& x, const extents& axes
   return made;
 }
 
-/// Where elements are not 0: a column of positions for each.
+/// The positions of elements that are not 0, a column for each.
 inline maybe non_zero(const known_tensor& x) {
   const auto strides = detail::strides_of(x.dims);
   const auto truths = cast(x, known_tensor::format::truth);

@@ -44,7 +44,7 @@ using result = std::vector<known::maybe>;
 using known::extents;
 using known::maybe;
 
-/// What is made of the first input, which is there.
+/// The result of an op with one output, whose first input is there.
 template <maybe (*Make)(const value_call&)>
 result one(const value_call& c) {
   return {Make(c)};
@@ -321,14 +321,14 @@ inline const row* row_of(std::string_view type) {
 
 } // namespace detail::value_rules
 
-/// Whether what ops of a type make can be known if their inputs are, and whether it takes their shapes alone.
+/// The part of its inputs from which what an op of a type makes follows, if it can be known.
 enum class value_rule : std::uint8_t { unknown, of_elements, of_shapes };
 inline value_rule value_rule_of(std::string_view type) {
   const auto* row = detail::value_rules::row_of(type);
   return row == nullptr ? value_rule::unknown : row->by_shape ? value_rule::of_shapes : value_rule::of_elements;
 }
 
-/// What a call makes, as far as it is known: of its first outputs. Complexity: O(elements · axes).
+/// The first outputs of a call, as far as they are known. Complexity: O(elements · axes).
 inline std::vector<std::optional<known_tensor>> known_outputs(const value_call& c) {
   const auto* row = detail::value_rules::row_of(c.op.type);
   if (row == nullptr || (!row->by_shape && c.in(0) == nullptr)) {

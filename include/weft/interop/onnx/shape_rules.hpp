@@ -128,8 +128,7 @@ public:
   }
   /// An axis of a tensor of that rank; nothing if there is no such axis.
   static std::optional<std::size_t> position(std::int64_t axis, std::size_t rank) {
-    const auto r = static_cast<std::int64_t>(rank);
-    return axis < -r || axis >= r ? std::nullopt : std::optional{static_cast<std::size_t>(axis < 0 ? axis + r : axis)};
+    return known::axis_of(axis, rank);
   }
 
   /// Says what an output is. An element of 0 means that of the first input.
