@@ -55,9 +55,9 @@ struct known_tensor {
   friend bool operator==(const known_tensor&, const known_tensor&) = default;
 };
 
-/// Operations on known tensors, which return nothing where the arguments are none that the op takes, where a whole number
-/// would leave the range of 62 bits, and where the result is too large to be kept. Negative axes count from the last one.
-/// Complexity: O(elements · axes) each.
+/// Operations on known tensors, which return nothing where the arguments are none that the op takes, where a whole
+/// number would leave the range of 62 bits, and where the result is too large to be kept. Negative axes count from the
+/// last one. Complexity: O(elements · axes) each.
 namespace known {
 
 using extents = known_tensor::extents;
