@@ -47,6 +47,9 @@ public:
         number[t] = static_cast<tensor_id>(c.bytes_.size());
         original_.push_back(t);
         c.bytes_.push_back(static_cast<byte_count>(w.bytes(t)));
+        if constexpr (requires { w.is_overwritten(t); }) {
+          c.overwritten_.push_back(w.is_overwritten(t) ? 1 : 0);
+        }
         c.producer_.push_back(v);
         for (const op_id u : w.consumers(t)) {
           c.consumers_.push_back(u);

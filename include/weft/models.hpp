@@ -15,6 +15,7 @@
 #include "weft/workload/flop_rules_attention.hpp"
 #include "weft/workload/flop_rules_classical.hpp"
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/in_place.hpp"
 #include "weft/workload/known_numbers.hpp"
 #include "weft/workload/known_tensor.hpp"
 #include "weft/workload/model.hpp"

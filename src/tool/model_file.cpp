@@ -11,6 +11,7 @@
 #include "weft/partition/layer_split.hpp"
 #include "weft/partition/op_name.hpp"
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/in_place.hpp"
 #include "weft/workload/recomputed.hpp"
 
 #include <fmt/format.h>
@@ -334,6 +335,7 @@ input load(const std::string& spec, const model_options& o) {
     }
   }
   set_memory(o, in);
+  let_ops_overwrite(o, in);
   if (!o.offloaded.empty()) {
     offload(o.offloaded, in);
     in.model.notes.push_back(fmt::format("{} tensor{} on the host while nothing reads {}", o.offloaded.size(),
@@ -341,6 +343,18 @@ input load(const std::string& spec, const model_options& o) {
                                          o.offloaded.size() == 1 ? "it" : "them"));
   }
   return in;
+}
+
+void let_ops_overwrite(const model_options& o, input& in) {
+  auto& w = in.model.ops;
+  const auto all = ids(w.num_ops());
+  const bool by_default = in.model.format != io::json_workload_reader::format() &&
+                          std::none_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+  if (o.in_place.value_or(by_default)) {
+    w = with_ops_in_place(w, in.model.returned);
+  } else if (o.in_place) {
+    w = w.with_in_place(std::vector<bool>(w.num_ops(), false));
+  }
 }
 
 void offload(const std::vector<round_trip>& trips, input& in) {

@@ -39,6 +39,9 @@ struct input {
 /// Throws `weft::error` of one line for everything that is wrong.
 input load(const std::string& spec, const model_options& o);
 
+/// Lets ops write over their inputs, or not, as --in-place says.
+void let_ops_overwrite(const model_options& o, input& in);
+
 /// Lets tensors wait on the host, as `weft::offloaded` does.
 void offload(const std::vector<weft::round_trip>& trips, input& in);
 

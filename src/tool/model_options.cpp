@@ -245,6 +245,13 @@ void add_memory_options(CLI::App& app, model_options& o) {
     ->type_name("KEY=N,…");
   app
     .add_option_function<std::string>(
+      "--in-place", [&o](const std::string& text) { o.in_place = text == "on"; },
+      "Ops that work element by element, such as Relu, write over an input that no other op reads, and views take\n"
+      "no memory; default on, but for training steps and workloads as JSON, which say it themselves")
+    ->check(CLI::IsMember({"on", "off"}).description(""))
+    ->type_name("on|off");
+  app
+    .add_option_function<std::string>(
       "--recompute", [&o](const std::string& what) { take_recomputation(what, o); },
       "What a training step makes again for the backward pass instead of keeping it: what is inside attentions,\n"
       "or inside blocks of layers, the first N or all; auto: nothing, attentions, or blocks, as few as it takes\n"

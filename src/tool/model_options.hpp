@@ -44,13 +44,14 @@ struct model_options {
   bool offload_least = false;                   ///< the tool is to send to the host what does not fit
   std::vector<weft::round_trip> offloaded = {}; ///< what waits on the host, if that is given
   std::optional<weft::kv_cache> cache = {};
+  std::optional<bool> in_place = {}; ///< ops write over inputs; none: unless the model is trained
 };
 
 /// Adds --batch, --dim, --shape, --parameters, --fetch, --signature, --tags, --trips, --keep-functions, --train,
 /// --work, --peak-rates, --times and --profile, which fill `o` when `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 
-/// Adds --dtype, --kv-cache, --recompute and --offload: what a model takes in memory.
+/// Adds --dtype, --kv-cache, --in-place, --recompute and --offload: what a model takes in memory.
 void add_memory_options(CLI::App& app, model_options& o);
 
 /// The values of --recompute and --offload for what `o` has made again and sent to the host.

@@ -51,6 +51,14 @@ void check(const workload& w, const device_layout& m, byte_count alignment) {
                               all[j].high <= all[i].low);
     }
   }
+  for (std::size_t i = 0; i < m.stays.size(); ++i) {
+    for (std::size_t j = 0; j < m.stays.size() && is_overwritten(w, m.stays[i].tensor); ++j) {
+      const op_id v = w.consumers(m.stays[i].tensor)[0];
+      const bool takes_place =
+        !m.stays[j].received && m.stays[j].tensor == *w.outputs(v).begin() && m.stays[i].end == m.stays[j].begin;
+      CHECK((!takes_place || m.offsets[i] == m.offsets[j]));
+    }
+  }
   CHECK(disjoint);
   CHECK(aligned);
   CHECK(top == m.bytes);

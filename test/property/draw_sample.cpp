@@ -124,6 +124,17 @@ struct drawing {
     }
   }
 
+  /// A third of the ops may write over an input, as large as their first output.
+  void overwriting() {
+    for (const auto& e : s.edges) {
+      auto& op = s.ops[e.to];
+      if (!o.generic && e.to % 3 == 0 && !op.in_place && e.output != sample::control && !op.outputs.empty()) {
+        op.in_place = true;
+        op.outputs[0] = s.ops[e.from].outputs[e.output];
+      }
+    }
+  }
+
   void colocations() {
     if (random.below(2)) {
       return;
@@ -224,6 +235,7 @@ sample draw_sample(const sample_options& o, std::uint64_t seed, int size) {
   d.devices();
   d.ops();
   d.edges();
+  d.overwriting();
   d.colocations();
   d.limit_memory();
   d.links();

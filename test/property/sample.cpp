@@ -10,7 +10,7 @@ std::ostream& operator<<(std::ostream& out, const sample& s) {
   for (std::size_t v = 0; v < s.ops.size(); ++v) {
     const auto& op = s.ops[v];
     out << "\nop " << v << ": work " << op.work << ", resident " << op.resident_bytes << ", " << to_string(op.kinds)
-        << ", outputs";
+        << (op.in_place ? ", in place" : "") << ", outputs";
     for (const auto bytes : op.outputs) {
       out << ' ' << bytes;
     }
@@ -49,7 +49,8 @@ std::ostream& operator<<(std::ostream& out, const sample& s) {
 workload make_workload(const sample& s) {
   workload_builder b;
   for (const auto& op : s.ops) {
-    const op_id v = b.add_op({.work = op.work, .resident_bytes = op.resident_bytes, .kinds = op.kinds});
+    const op_id v = b.add_op(
+      {.work = op.work, .resident_bytes = op.resident_bytes, .kinds = op.kinds, .in_place = op.in_place});
     for (const auto bytes : op.outputs) {
       b.add_output(v, bytes);
     }

@@ -41,10 +41,12 @@ inline workload random_workload(rng& random, const draw_options& o, std::size_t 
     if (o.kinds && num_devices > 1 && random.below(6) == 0) {
       kinds = random.below(2) == 0 ? device_kind::cpu : device_kind::gpu;
     }
+    const byte_count step = v % 2 == 0 ? 4 : 1; // half of the tensors have few sizes, so that some fit over others
     b.add_op({.work = random.below(5) == 0 ? 0.0 : 1.0 + random.below(8),
-              .bytes = byte_count{random.below(9)},
+              .bytes = random.below(9) / step * step,
               .resident_bytes = random.below(3) == 0 ? byte_count{random.below(20)} : 0,
-              .kinds = kinds});
+              .kinds = kinds,
+              .in_place = v % 2 == 0});
     for (outputs[v] = 1; random.below(4) == 0; ++outputs[v]) {
       b.add_output(v, random.below(9));
     }

@@ -26,8 +26,9 @@ namespace weft::test {
 /// No part of the library's searches is used.
 ///
 /// Two things are left out that cannot change the result. A placement whose devices need more than the best plan so
-/// far in whatever order their own ops start: when an op starts that takes time, what it reads and makes is there, and
-/// what was there before and is read later. And beginnings of orders of which the same is true.
+/// far in whatever order their own ops start: when an op starts that takes time, what it makes and reads is there, but
+/// for what it writes over, and what was there before and is read later. And beginnings of orders of which the same is
+/// true.
 template <class Problem>
 class every_run {
 public:
@@ -43,7 +44,7 @@ public:
     }
     for (const tensor_id t : ids(p.num_tensors())) {
       const auto& w = p.workload();
-      tensor x{w.bytes(t), mask{1} << w.producer(t), 0};
+      tensor x{w.bytes(t), mask{1} << w.producer(t), 0, is_overwritten(w, t)};
       for (const op_id c : w.consumers(t)) {
         x.readers |= mask{1} << c;
       }
@@ -76,6 +77,7 @@ private:
     byte_count bytes;
     mask producer;
     mask readers;
+    bool overwritten;
   };
   struct item {
     step what;
@@ -152,7 +154,8 @@ private:
     byte_count bytes = 0;
     for (const tensor& t : tensors_) {
       const bool was_there = (((t.producer & here) != 0 ? t.producer : t.readers) & begun) != 0;
-      bytes += ((t.producer | t.readers) & self) != 0 || (was_there && (t.readers & later) != 0) ? t.bytes : 0;
+      const bool is_there = ((t.producer | t.readers) & self) != 0 || (was_there && (t.readers & later) != 0);
+      bytes += is_there && !(t.overwritten && t.readers == self) ? t.bytes : 0;
     }
     return static_cast<std::int64_t>(bytes);
   }

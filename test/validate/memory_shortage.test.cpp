@@ -32,13 +32,14 @@ byte_count held_at(const Problem& p, const placement& where, const trace& run, d
   }
   for (const tensor_id t : ids(p.num_tensors())) {
     const op_id u = w.producer(t);
+    const auto last_use = [&](op_id c) { return is_overwritten(w, t) ? run.ops[c].start : run.ops[c].finish; };
     double from = 0;
     double until = -1;
     if (where[u] == d) {
       from = run.ops[u].start;
       until = run.ops[u].finish;
       for (const op_id c : w.consumers(t)) {
-        until = where[c] == d ? std::max(until, run.ops[c].finish) : until;
+        until = where[c] == d ? std::max(until, last_use(c)) : until;
       }
       for (const auto& x : run.transfers) {
         until = x.tensor == t ? std::max(until, x.send_finish) : until;
@@ -49,7 +50,7 @@ byte_count held_at(const Problem& p, const placement& where, const trace& run, d
           from = x.start;
           until = x.arrival;
           for (const op_id c : w.consumers(t)) {
-            until = where[c] == d ? std::max(until, run.ops[c].finish) : until;
+            until = where[c] == d ? std::max(until, last_use(c)) : until;
           }
         }
       }

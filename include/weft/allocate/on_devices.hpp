@@ -25,7 +25,8 @@ struct resident_block {
   byte_count offset = 0;
 };
 
-/// The memory of a device in a run: what is resident lies at the bottom, one after the other, and the tensors above.
+/// The memory of a device in a run: what is resident lies at the bottom, one after the other, and the tensors above. A
+/// result that is written over an input lies where that was.
 struct device_layout {
   std::vector<resident_block> residents; ///< of the ops there, by op
   std::vector<live_range> stays;        ///< of the tensors there, by tensor
@@ -63,6 +64,37 @@ std::vector<lifetime> lifetimes_of(const W& w, std::span<const live_range> stays
   return all;
 }
 
+namespace detail {
+
+/// For each stay, the first one of those that are written over each other there: they share its place.
+template <class W>
+std::vector<std::uint32_t> first_in_place(const W& w, std::span<const live_range> stays, const placement& where) {
+  std::vector<std::uint32_t> first(stays.size()), before(stays.size(), none);
+  for (const auto i : ids(stays.size())) {
+    const tensor_id t = stays[i].tensor;
+    if (!is_overwritten(w, t)) {
+      continue;
+    }
+    const op_id v = *w.consumers(t).begin();
+    const tensor_id result = *w.outputs(v).begin();
+    auto s = std::lower_bound(stays.begin(), stays.end(), result,
+                              [](const live_range& x, tensor_id u) { return x.tensor < u; });
+    for (; s != stays.end() && s->tensor == result && where[v] == stays[i].device; ++s) {
+      if (!s->received) {
+        before[static_cast<std::size_t>(s - stays.begin())] = i;
+      }
+    }
+  }
+  for (const auto i : ids(stays.size())) {
+    for (first[i] = i; before[first[i]] != none;) {
+      first[i] = before[first[i]];
+    }
+  }
+  return first;
+}
+
+} // namespace detail
+
 /// Finds offsets, in as little memory as possible, for what each device holds in a run: what its ops keep, and each
 /// tensor from when to when `simulate::memory_tracker` counts it there (plan/live_ranges.hpp). So with an alignment of
 /// 1 a device's bound is at least its peak, and where a layout of this height is found, it needs no more than the plan
@@ -96,10 +128,21 @@ std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement
     }
     m.bytes = m.bound = bottom;
     if (!m.stays.empty()) {
-      allocation found = least(lifetimes_of(p.workload(), m.stays, options.alignment), spend);
+      auto lifetimes = lifetimes_of(p.workload(), m.stays, options.alignment);
+      const auto first = detail::first_in_place(p.workload(), m.stays, where);
+      for (std::size_t i = 0; i < first.size(); ++i) {
+        if (first[i] != i) {
+          lifetimes[first[i]].end = std::max(lifetimes[first[i]].end, lifetimes[i].end);
+          lifetimes[i].bytes = 0;
+        }
+      }
+      allocation found = least(lifetimes, spend);
       bottom = aligned(bottom, options.alignment);
-      for (auto& offset : found.offsets) {
-        offset += bottom;
+      for (std::size_t i = 0; i < first.size(); ++i) {
+        found.offsets[i] = i == first[i] ? found.offsets[i] + bottom : 0;
+      }
+      for (std::size_t i = 0; i < first.size(); ++i) {
+        found.offsets[i] = found.offsets[first[i]];
       }
       m.bytes = bottom + found.bytes;
       m.bound = bottom + found.bound;

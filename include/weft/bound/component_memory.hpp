@@ -13,8 +13,8 @@ namespace weft::bound {
 
 /// The reason why no plan at all can run c: the platform has no device of a kind that it allows, or c would take for
 /// ever on each, or none of them can hold one of its ops, even over time: while an op runs, if that takes time, its
-/// inputs, its outputs and all that its component holds are there. Nothing if that is not so. Complexity: O(devices ·
-/// what c consumes and produces).
+/// inputs but those that it writes over, its outputs and all that its component holds are there. Nothing if that is not
+/// so. Complexity: O(devices · what c consumes and produces).
 template <class Problem>
 constexpr std::optional<infeasibility> why_never_fits(const Problem& p, component_id c) {
   const auto& w = p.workload();
@@ -38,7 +38,7 @@ constexpr std::optional<infeasibility> why_never_fits(const Problem& p, componen
       byte_count needs = resident;
       if (p.compute_time(v, d) > 0) {
         for (const tensor_id t : w.inputs(v)) {
-          needs += w.bytes(t);
+          needs += is_overwritten(w, t) ? 0 : w.bytes(t);
         }
         for (const tensor_id t : w.outputs(v)) {
           needs += w.bytes(t);

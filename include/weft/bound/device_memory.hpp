@@ -43,7 +43,7 @@ public:
         before_[c] |= bit(w.producer(t));
       }
       if (w.bytes(t) > 0) {
-        tensors_.push_back({w.bytes(t), bit(w.producer(t)), readers});
+        tensors_.push_back({w.bytes(t), bit(w.producer(t)), readers, is_overwritten(w, t) ? readers : 0});
       }
     }
     for (const device_id d : ids(p.num_devices())) {
@@ -89,6 +89,7 @@ private:
     byte_count bytes;
     op_set producer;
     op_set readers;
+    op_set overwriter; // the reader that writes over it, if one does
   };
 
   static op_id first(op_set ops) { return static_cast<op_id>(std::countr_zero(ops)); }
@@ -103,7 +104,7 @@ private:
     for (const tensor& t : tensors_) {
       const op_set from = (t.producer & here_) != 0 ? t.producer : t.readers;
       const bool counts = ((t.producer | t.readers) & self) != 0 || ((from & begun) != 0 && (t.readers & later) != 0);
-      bytes += counts ? t.bytes : 0;
+      bytes += counts && (t.overwriter & self) == 0 ? t.bytes : 0;
     }
     return bytes;
   }

@@ -69,9 +69,9 @@ std::vector<op_id> max_ops_path(const Problem& p) {
 
 /// A number of bytes that every plan holds at some moment, on all devices together: what is resident, and, while an op
 /// runs that takes time wherever it is, its outputs and every tensor that is made before it, or by it, and is consumed
-/// after it, or by it. For a training step that is, at the loss, all that the backward pass needs of the forward pass.
-/// Looks at up to `max_ops` ops, evenly along a path with the most ops, and takes the largest number.
-/// Complexity: O(max_ops (n + m)).
+/// after it, or by it unless it writes over that. For a training step that is, at the loss, all that the backward pass
+/// needs of the forward pass. Looks at up to `max_ops` ops, evenly along a path with the most ops, and takes the
+/// largest number. Complexity: O(max_ops (n + m)).
 template <class Problem>
 live_memory_result live_memory(const Problem& p, std::size_t max_ops = 64) {
   const auto& w = p.workload();
@@ -98,7 +98,8 @@ live_memory_result live_memory(const Problem& p, std::size_t max_ops = 64) {
     byte_count bytes = resident;
     for (const tensor_id t : ids(p.num_tensors())) {
       const op_id u = w.producer(t);
-      if (before[u] && (u == x || std::ranges::any_of(w.consumers(t), [&](op_id c) { return after[c] != 0; }))) {
+      const auto is_needed = [&](op_id c) { return after[c] != 0 && !(c == x && is_overwritten(w, t)); };
+      if (before[u] && (u == x || std::ranges::any_of(w.consumers(t), is_needed))) {
         bytes += w.bytes(t);
       }
     }

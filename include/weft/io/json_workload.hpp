@@ -82,7 +82,7 @@ inline kind_set kinds_from_json(const json_value& list) {
 
 /// Adds an op without its edges; returns the number of its outputs.
 inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
-  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "slots", "inputs", "outputs"});
+  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "slots", "in_place", "inputs", "outputs"});
   op result;
   if (const auto name = o.find("name")) {
     result.name = name->text();
@@ -101,6 +101,9 @@ inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
   }
   if (const auto slots = o.find("slots")) {
     result.slots = static_cast<std::uint32_t>(slots->whole(1, none - 1));
+  }
+  if (const auto in_place = o.find("in_place")) {
+    result.in_place = in_place->boolean();
   }
   const op_id v = b.add_op(std::move(result));
   std::uint32_t count = 0;
@@ -297,6 +300,11 @@ void write_workload_json(std::ostream& out, const W& w) {
     if constexpr (requires { std::uint32_t{w.slots(v)}; }) {
       if (w.slots(v) != 1) {
         o["slots"] = w.slots(v);
+      }
+    }
+    if constexpr (requires { w.in_place(v); }) {
+      if (w.in_place(v)) {
+        o["in_place"] = true;
       }
     }
     for (const tensor_id t : w.inputs(v)) {

@@ -6,6 +6,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
+#include "weft/workload/concepts.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +27,7 @@ struct live_range {
 
 /// Finds the stays of one tensor at a time: on its producer's device from the op's start until its last consumer there
 /// has finished and its last send is over, on each other from the start of the transfer until its last consumer there
-/// has finished.
+/// has finished. A consumer that writes over the tensor needs it until it starts: its result takes the place.
 template <class W>
 class live_range_finder {
 public:
@@ -46,18 +47,20 @@ public:
       auto& last = keeper_[run.device(c)];
       last = last == none || run.finish(c) > run.finish(last) ? c : last;
     }
+    const bool gives_place = is_overwritten(*w_, t); // to the result of its one consumer
+    const auto use_ends = [&](op_id c) { return gives_place ? run.start(c) : run.finish(c); };
     const auto stay = [&](device_id d, double begin, double end, op_id last, bool received) {
       if (begin < end) {
         f(live_range{t, d, begin, end, last, received});
       }
     };
     op_id last = keeper_[run.device(u)];
-    double end = run.finish(last != none ? last : u);
+    double end = last != none ? use_ends(last) : run.finish(u);
     run.for_each_transfer(t, [&](device_id to, double start, double send_finish, double arrival) {
       last = send_finish > end ? none : last;
       end = std::max(end, send_finish);
       const op_id there = keeper_[to];
-      stay(to, start, there == none ? arrival : std::max(arrival, run.finish(there)), there, true);
+      stay(to, start, there == none ? arrival : std::max(arrival, use_ends(there)), there, true);
     });
     stay(run.device(u), run.start(u), end, last, false);
     for (const op_id c : w_->consumers(t)) {

@@ -15,7 +15,8 @@ namespace weft {
 /// tensors alive there. A tensor is alive
 /// - on its producer's device from the op's start until its last local consumer has finished and its last send is
 ///   over; if it has neither, until the op has finished;
-/// - on a consumer's device from the transfer's start until its last consumer there has finished.
+/// - on a consumer's device from the transfer's start until its last consumer there has finished;
+/// - if its one consumer writes over it (`is_overwritten`), until that has started instead.
 /// Lifetimes are half-open: what ends at an instant is gone before anything else begins, and what ends when it
 /// begins needs nothing.
 /// Preconditions: the placement is complete; the trace has every op, and its transfers are those that the placement
@@ -50,7 +51,7 @@ constexpr std::vector<byte_count> peak_memory_of(const problem<W, P, C>& p, cons
   for (const tensor_id t : ids(p.num_tensors())) {
     const op_id u = w.producer(t);
     for (const op_id c : w.consumers(t)) {
-      last_use[where[c]] = std::max(last_use[where[c]], run.ops[c].finish);
+      last_use[where[c]] = std::max(last_use[where[c]], is_overwritten(w, t) ? run.ops[c].start : run.ops[c].finish);
     }
     double end = last_use[where[u]];
     for (; next != transfers.end() && (*next)->tensor == t; ++next) {

@@ -49,6 +49,17 @@ template <class W>
 concept dataflow_workload = workload_parts::has_dataflow<W> && workload_parts::has_sizes<W> &&
                             workload_parts::has_constraints<W> && workload_parts::has_work<W>;
 
+/// True if the one op that reads t writes its result over it, so that t takes no memory any more when that op starts.
+/// False for workloads that do not say.
+template <class W>
+constexpr bool is_overwritten(const W& w, tensor_id t) {
+  if constexpr (requires { { w.is_overwritten(t) } -> std::convertible_to<bool>; }) {
+    return w.is_overwritten(t);
+  } else {
+    return false;
+  }
+}
+
 /// A workload that also tells how its ops are called, and of which type they are, such as "MatMul".
 template <class W>
 concept named_workload = dataflow_workload<W> && requires(const W& w, op_id v) {

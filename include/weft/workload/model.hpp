@@ -26,6 +26,7 @@ struct model {
   work_unit unit = work_unit::flop;    ///< of the work of `ops`; seconds must not be divided by FLOP/s
   std::vector<double> seconds = {};    ///< measured compute time per op; NaN where there is none; empty if nowhere
   kind_set measured_on = {};           ///< the kind of device on which it was measured
+  std::vector<op_id> returned = {};    ///< ops that make results of the model, ascending; empty if nobody says
   std::vector<std::string> notes = {}; ///< one line each: what was assumed, left out, or not understood
   /// Bytes of floating-point tensors by the bits of a number; empty if the file does not say what its tensors hold.
   std::map<std::uint32_t, double> float_bytes = {};

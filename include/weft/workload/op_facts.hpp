@@ -69,6 +69,7 @@ struct op_facts {
   shape_rule shape = shape_rule::unknown;
   std::uint8_t outputs = 1; ///< how many it has; where an attribute says it, 1
   attention_part attends = attention_part::nothing;
+  bool in_place = false; ///< each element of the output depends on the inputs' elements in its place alone
 };
 
 } // namespace weft

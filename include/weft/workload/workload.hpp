@@ -55,6 +55,25 @@ public:
     return types_.empty() ? std::string_view{} : type_names_[types_[v]];
   }
 
+  /// True if v may write its first output over an input.
+  constexpr bool in_place(op_id v) const { return !in_place_.empty() && in_place_[v] != 0; }
+  /// True if the op that reads t writes its first output over it. That op may (`in_place`), no other op reads t, it is
+  /// as large as the output, and its producer has inputs: what is fed or constant is there for the next run as well.
+  /// Of several such inputs the first one is taken.
+  constexpr bool is_overwritten(tensor_id t) const { return !overwritten_.empty() && overwritten_[t] != 0; }
+
+  /// The same with other ops that may write over an input, one truth value per op. Throws `value_error` for another
+  /// number of them. Complexity: a copy.
+  constexpr workload with_in_place(const std::vector<bool>& may) const {
+    if (may.size() != num_ops()) {
+      throw value_error("in_place", std::to_string(may.size()) + " values for " + std::to_string(num_ops()) + " ops");
+    }
+    workload made = *this;
+    made.in_place_.assign(may.begin(), may.end());
+    made.find_overwritten();
+    return made;
+  }
+
   /// The same with other kinds of devices for its ops, one set per op. Throws `value_error` for another number of them,
   /// `constraint_error` for an op or a colocation group that would be left without any. Complexity: a copy.
   constexpr workload with_kinds(std::span<const kind_set> kinds) const {
@@ -172,6 +191,22 @@ private:
   friend workload_builder;
   friend detail::workload_copy;
 
+  /// Makes the column of overwritten tensors from that of the ops that may write over one.
+  constexpr void find_overwritten() {
+    overwritten_.assign(in_place_.empty() ? 0 : num_tensors(), 0);
+    for (op_id v = 0; v < in_place_.size(); ++v) {
+      if (in_place_[v] == 0 || outputs(v).empty() || bytes_[*outputs(v).begin()] == 0) {
+        continue;
+      }
+      for (const tensor_id t : inputs(v)) {
+        if (bytes_[t] == bytes_[*outputs(v).begin()] && consumers(t).size() == 1 && !inputs(producer_[t]).empty()) {
+          overwritten_[t] = 1;
+          break;
+        }
+      }
+    }
+  }
+
   template <class Column>
   static constexpr std::span<const typename Column::value_type> row(const Column& column,
                                                                      const std::vector<std::uint32_t>& first,
@@ -191,6 +226,8 @@ private:
   buffer<kind_set> kinds_;
   std::vector<group_id> group_;
   std::vector<std::uint32_t> slots_;      // empty when each op takes one
+  std::vector<std::uint8_t> in_place_;    // per op; empty when none may
+  std::vector<std::uint8_t> overwritten_; // per tensor, likewise
   std::vector<std::string> names_;        // empty when no op has a name
   std::vector<std::string> type_names_;   // each type once
   std::vector<std::uint32_t> types_;      // index into type_names_; empty when no op has a type

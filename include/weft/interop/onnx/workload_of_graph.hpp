@@ -67,6 +67,12 @@ public:
     } catch (const error& e) {
       std::throw_with_nested(parse_error(file_, 0, one_line(e.what())));
     }
+    for (const auto& x : g_.output()) {
+      if (const op_id v = maker(x.name()); v != none) {
+        result.returned.push_back(v);
+      }
+    }
+    std::ranges::sort(result.returned);
     result.notes = analysis_.notes();
     result.float_bytes = analysis_.float_bytes();
     if (num_on_text_ != 0) {

@@ -219,6 +219,9 @@ private:
     set(able_since_[d], now_);
     set(left_[d], left_[d] - x.seconds[i]);
     if (!is_send(i)) {
+      for (const auto k : x.overwrites.positions(i)) {
+        let_go(x.overwrites.numbers[k], d);
+      }
       for (const auto k : x.makes.positions(i)) {
         take(d, x.bytes[x.makes.numbers[k]]);
       }
@@ -332,6 +335,9 @@ private:
     for (const auto k : x.makes.positions(i)) {
       made += x.bytes[x.makes.numbers[k]];
     }
+    for (const auto k : x.overwrites.positions(i)) { // as much as its first output
+      made -= x.bytes[x.overwrites.numbers[k]];
+    }
     const device_id d = x.device[i];
     if (lacks(d, made, used_[d])) {
       return room::none;
@@ -355,9 +361,11 @@ private:
     for (const auto k : x.makes.positions(i)) {
       bytes += x.holders[x.makes.numbers[k]] > 1 ? static_cast<double>(x.bytes[x.makes.numbers[k]]) : 0.0;
     }
-    for (const auto k : x.holds.positions(i)) {
-      const std::uint32_t s = x.holds.numbers[k];
-      bytes -= holders_[s] == 1 ? static_cast<double>(x.bytes[s]) : 0.0;
+    for (const auto* rows : {&x.holds, &x.overwrites}) {
+      for (const auto k : rows->positions(i)) {
+        const std::uint32_t s = rows->numbers[k];
+        bytes -= holders_[s] == 1 ? static_cast<double>(x.bytes[s]) : 0.0;
+      }
     }
     return bytes;
   }

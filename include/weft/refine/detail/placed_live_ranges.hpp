@@ -42,6 +42,7 @@ struct placed_live_ranges {
   number_rows transfers;             // per op: of what it makes
   number_rows makes;                 // per op: stays that begin with it
   number_rows holds;                 // per op: stays that last until it has ended, or longer
+  number_rows overwrites;            // per op: stays that last until it starts, as it writes over them
   std::vector<std::uint32_t> holders; // per stay: ends of ops and of sends before it ends
   std::vector<byte_count> bytes;      // per stay
   std::vector<byte_count> resident;   // per device
@@ -102,18 +103,20 @@ struct placed_live_ranges {
       reaches.end_row();
     }
     holds.clear();
+    overwrites.clear();
     for (const op_id v : ids(num_ops)) {
       for (const tensor_id t : w.outputs(v)) {
-        hold(t);
+        hold(t, holds);
       }
       for (const tensor_id t : w.inputs(v)) {
         std::uint32_t stay = t;
         for (const std::uint32_t k : f.transfers_of(t)) {
           stay = f.transfers()[k].to == f.device_of(v) ? num_tensors + k : stay;
         }
-        hold(stay);
+        hold(stay, is_overwritten(w, t) ? overwrites : holds);
       }
       holds.end_row();
+      overwrites.end_row();
     }
     tail.assign(seconds.size(), 0.0);
     f.from_the_end(
@@ -128,8 +131,8 @@ struct placed_live_ranges {
   }
 
 private:
-  void hold(std::uint32_t stay) {
-    holds.push(stay);
+  void hold(std::uint32_t stay, number_rows& by) {
+    by.push(stay);
     ++holders[stay];
   }
 };

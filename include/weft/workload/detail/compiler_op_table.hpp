@@ -62,36 +62,39 @@ inline constexpr op_family compiler_op_table[] = {
   {"grid_sampler grid_sampler_2d upsample_bilinear2d", {.flop = flop::per_output<8>, .gradient = gradient::moves}},
   {"upsample_bicubic2d", {.flop = flop::per_output<32>, .gradient = gradient::moves}},
   {"grid_sampler_3d upsample_trilinear3d", {.flop = flop::per_output<16>, .gradient = gradient::moves}},
-  {"and arange bernoulli bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil "
-   "compare count_leading_zeros cu_threefry2x32 cu_threefry2x32_ffi eq equal floor floor_divide floordiv ge gt "
-   "is_finite is_inf is_neg_inf is_pos_inf isclose isfinite isinf isnan isneginf isposinf le linspace logical_and "
-   "logical_not logical_or logical_xor lt multinomial ne normal not or popcnt rand rand_like randint randint_like "
-   "randn randn_like randperm rng rng_bit_generator round round_nearest_afz round_nearest_even sgn shift_left "
-   "shift_right_arithmetic shift_right_logical sign signbit threefry2x32 trunc uniform xor",
+  {"arange bernoulli cu_threefry2x32 cu_threefry2x32_ffi linspace multinomial normal rand rand_like randint "
+   "randint_like randn randn_like randperm rng rng_bit_generator threefry2x32 uniform",
    {.flop = flop::per_output<1>, .gradient = gradient::none}},
+  {"and bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil compare "
+   "count_leading_zeros eq equal floor floor_divide floordiv ge gt is_finite is_inf is_neg_inf is_pos_inf isclose "
+   "isfinite isinf isnan isneginf isposinf le logical_and logical_not logical_or logical_xor lt ne not or popcnt round "
+   "round_nearest_afz round_nearest_even sgn shift_left shift_right_arithmetic shift_right_logical sign signbit trunc "
+   "xor",
+   {.flop = flop::per_output<1>, .gradient = gradient::none, .in_place = true}},
   {"abs acos acosh arccos arcsin arctan asin asinh atan atan2 atanh bessel_i1e cbrt conj copysign cos cosh cosine "
    "digamma div divide erf erf_inv erfc erfinv fmax fmin fmod heaviside leaky_relu lgamma log log10 log1p log2 "
    "log_plus_one maximum minimum mul multiply next_after polygamma pow power prelu remainder sin sinc sine sinh "
    "square tan threshold xlogy zeta",
-   {.flop = flop::per_output<1>, .gradient = gradient::reads_inputs}},
+   {.flop = flop::per_output<1>, .gradient = gradient::reads_inputs, .in_place = true}},
   {"add neg negate negative positive reduce_precision rsub sub subtract",
-   {.flop = flop::per_output<1>, .gradient = gradient::reads_nothing}},
+   {.flop = flop::per_output<1>, .gradient = gradient::reads_nothing, .in_place = true}},
   {"exp exp2 expm1 exponential exponential_minus_one logistic reciprocal relu relu6 rsqrt sigmoid sqrt tanh",
-   {.flop = flop::per_output<1>, .gradient = gradient::reads_outputs}},
+   {.flop = flop::per_output<1>, .gradient = gradient::reads_outputs, .in_place = true}},
   {"chlo.broadcast_select masked_fill stablehlo.select where",
-   {.flop = flop::per_output<1>, .gradient = gradient::selects}},
+   {.flop = flop::per_output<1>, .gradient = gradient::selects, .in_place = true}},
   {"fake_quantize_per_channel_affine fake_quantize_per_tensor_affine quantize_per_channel quantize_per_tensor "
    "quantize_per_token uniform_quantize",
    {.flop = flop::per_output<2>, .gradient = gradient::none}},
   {"dequantize dequantize_per_channel dequantize_per_tensor dequantize_per_token uniform_dequantize",
    {.flop = flop::per_output<2>, .gradient = gradient::moves}},
-  {"clamp clamp_max clamp_min clip hardtanh", {.flop = flop::per_output<2>, .gradient = gradient::limits}},
-  {"glu silu swish", {.flop = flop::per_output<2>, .gradient = gradient::reads_inputs}},
+  {"clamp clamp_max clamp_min clip hardtanh",
+   {.flop = flop::per_output<2>, .gradient = gradient::limits, .in_place = true}},
+  {"glu silu swish", {.flop = flop::per_output<2>, .gradient = gradient::reads_inputs, .in_place = true}},
   {"addcdiv addcmul lerp log_sigmoid log_sigmoid_forward logaddexp logaddexp2 softplus softsign",
-   {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}},
-  {"elu", {.flop = flop::per_output<3>, .gradient = gradient::reads_outputs}},
-  {"hardsigmoid selu", {.flop = flop::per_output<4>, .gradient = gradient::reads_outputs}},
-  {"celu gelu hardswish mish", {.flop = flop::per_output<5>, .gradient = gradient::reads_inputs}},
+   {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs, .in_place = true}},
+  {"elu", {.flop = flop::per_output<3>, .gradient = gradient::reads_outputs, .in_place = true}},
+  {"hardsigmoid selu", {.flop = flop::per_output<4>, .gradient = gradient::reads_outputs, .in_place = true}},
+  {"celu gelu hardswish mish", {.flop = flop::per_output<5>, .gradient = gradient::reads_inputs, .in_place = true}},
   {"all any argmax argmin argsort count_nonzero", {.flop = flop::per_input<1>, .gradient = gradient::none}},
   {"cumsum logcumsumexp mean", {.flop = flop::per_input<1>, .gradient = gradient::moves}},
   {"nansum sum", {.flop = flop::per_input<1>, .gradient = gradient::reads_nothing}},
