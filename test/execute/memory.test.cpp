@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/execute/memory.hpp"
 
+#include "simulate/random_problem.hpp"
+#include "support/random_plans.hpp"
 #include "support/small_problem.hpp"
 
 #include "weft/execute/static_executor.hpp"
+#include "weft/validate/program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,6 +14,7 @@
 #include <cstring>
 #include <memory_resource>
 #include <new>
+#include <numeric>
 #include <vector>
 
 namespace execute_memory_test {
@@ -108,6 +112,59 @@ TEST_CASE("memory: what ops keep stays, and tensors that are kept can be read") 
       memory);
     CHECK(memory.tensor(1)[99] == static_cast<std::byte>(step));
   }
+}
+
+/// What the kernels of a random graph leave in the tensors that no op reads.
+std::vector<std::byte> results(const workload& w, const placement& where, bool in_place, byte_count& peak) {
+  std::vector<tensor_id> sinks;
+  for (const tensor_id t : ids(w.num_tensors())) {
+    if (w.consumers(t).empty()) {
+      sinks.push_back(t);
+    }
+  }
+  const execute::program p{w, {where}, {.keep = sinks, .in_place = in_place}};
+  CHECK(validate(w, where, p).empty());
+  static_executor run{p};
+  const execute::memory memory{p};
+  run(
+    [](op_id v, const execute::op_buffers& b) { // may find an output where an input is
+      unsigned sum = v;
+      for (const auto& input : b.inputs) {
+        sum = std::accumulate(input.begin(), input.end(), 31 * sum,
+                              [](unsigned s, std::byte x) { return 7 * s + std::to_integer<unsigned>(x); });
+      }
+      for (const auto& output : b.outputs) {
+        for (auto& x : output) {
+          x = static_cast<std::byte>(sum++);
+        }
+      }
+    },
+    memory);
+  std::vector<std::byte> all;
+  for (const tensor_id t : sinks) {
+    all.insert(all.end(), memory.tensor(t).begin(), memory.tensor(t).end());
+  }
+  peak = 0;
+  for (device_id d = 0; d < p.num_devices(); ++d) {
+    peak += p.peak_bytes(d);
+  }
+  return all;
+}
+
+TEST_CASE("memory: results are the same whether ops write over inputs or not") {
+  rng random{5};
+  byte_count plain = 0, in_place = 0;
+  for (int round = 0; round < 300; ++round) {
+    CAPTURE(round);
+    const test::drawn s{random, {.kinds = false}};
+    const auto where = test::random_placement(random, s.p);
+    byte_count a = 0, b = 0;
+    CHECK(results(s.w, where, false, a) == results(s.w, where, true, b));
+    CHECK(b <= a);
+    plain += a;
+    in_place += b;
+  }
+  CHECK(in_place < plain);
 }
 
 } // namespace execute_memory_test

@@ -14,6 +14,7 @@
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/memory.hpp"
 #include "weft/validate/program.hpp"
+#include "weft/workload/in_place.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -121,8 +122,10 @@ TEST_CASE("program: what begins to arrive during an op is received after it wher
 
 TEST_CASE("program: takes the memory of the simulated run, if what is sent is held until it has arrived") {
   for (const char* net : {"mnist_conv", "dcgan", "lstm", "ptb_lstm_fused"}) {
-    const workload w = zoo::make(net);
-    for (const std::size_t devices : {1u, 2u, 4u}) {
+    const workload all[] = {zoo::make(net), with_ops_in_place(zoo::make(net))};
+    for (std::size_t k = 0; k < 6; ++k) {
+      const workload& w = all[k / 3];
+      const std::size_t devices = std::size_t{1} << k % 3;
       CAPTURE(net);
       CAPTURE(devices);
       const platform<uniform_links> machine{std::vector<device>(devices, {.speed = 1e13, .memory_bandwidth = 5e11}),

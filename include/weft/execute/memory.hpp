@@ -7,6 +7,8 @@
 #include "weft/execute/data_kernel.hpp"
 #include "weft/execute/program.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory_resource>
 #include <span>
@@ -104,12 +106,26 @@ private:
 
   void add_arena(device_id d) {
     const auto rounded = [this](byte_count n) { return allocate::aligned(n, alignment_); };
+    const auto& buffers = program_->buffers();
+    const auto first = [&](std::uint32_t b) { // of those that lie in the same memory
+      for (; buffers[b].over != none; b = buffers[b].over) {
+      }
+      return b;
+    };
     std::vector<allocate::lifetime> lifetimes;
     std::vector<std::uint32_t> mine;
-    for (const auto b : ids(program_->buffers().size())) {
-      if (const tensor_buffer& x = program_->buffers()[b]; x.device == d) {
+    std::vector<std::size_t> number(buffers.size());
+    for (const auto b : ids(buffers.size())) {
+      if (const tensor_buffer& x = buffers[b]; x.device == d && x.over == none) {
+        number[b] = mine.size();
         lifetimes.push_back({x.begin, x.end, rounded(x.bytes), alignment_});
         mine.push_back(b);
+      }
+    }
+    for (const auto b : ids(buffers.size())) {
+      if (const tensor_buffer& x = buffers[b]; x.device == d && x.over != none) {
+        auto& end = lifetimes[number[first(b)]].end;
+        end = std::max<std::int64_t>(end, x.end);
       }
     }
     const auto layout = allocate::lay_out(lifetimes);
@@ -129,6 +145,11 @@ private:
     std::memset(a.data, 0, total);
     for (std::size_t i = 0; i < mine.size(); ++i) {
       places_[mine[i]] = lifetimes[i].bytes == 0 ? nullptr : a.data + layout.offsets[i];
+    }
+    for (const auto b : ids(buffers.size())) {
+      if (buffers[b].device == d) {
+        places_[b] = places_[first(b)];
+      }
     }
     byte_count next = layout.bytes;
     for (const op_id v : program_->sequence()) {

@@ -24,6 +24,9 @@ namespace weft::execute {
 struct program_options {
   /// Tensors whose memory on the device that makes them is not freed, so that they can be read after a run.
   std::vector<tensor_id> keep = {};
+  /// Ops write over inputs where the workload lets them (`is_overwritten`), but for kept ones: input and output of
+  /// their kernels are the same bytes. Else every tensor has memory of its own.
+  bool in_place = true;
 };
 
 /// Memory for a tensor on a device: where it is made, and on every device that receives it. A tensor of the device that
@@ -33,7 +36,8 @@ struct tensor_buffer {
   tensor_id tensor = none;
   byte_count bytes = 0;
   std::uint32_t begin = 0; ///< the instruction of the device's program that takes the memory
-  std::uint32_t end = 0;   ///< the one that frees it, or the program's length
+  std::uint32_t end = 0;   ///< the one that frees it or writes another one over it, or the program's length
+  std::uint32_t over = none; ///< the buffer in whose memory it lies, which ends as it begins; `none`: one of its own
   friend constexpr bool operator==(const tensor_buffer&, const tensor_buffer&) = default;
 };
 
@@ -66,7 +70,7 @@ public:
     const concurrency::op_graph g{w};
     sequence_ = detail::planned_order(g, p);
     detail::make_topological(w, g, p.placement, sequence_);
-    read(w, p.placement);
+    read(w, p.placement, options);
     std::vector<double> work(num_ops());
     for (const op_id v : ids(num_ops())) {
       work[v] = w.work(v);
@@ -87,7 +91,7 @@ public:
     sequence_.assign(g.topological_order().begin(), g.topological_order().end());
     stable_sort(sequence_, [&](op_id a, op_id b) { return t.ops[a].start < t.ops[b].start; });
     detail::make_topological(w, g, p.placement, sequence_);
-    read(w, p.placement);
+    read(w, p.placement, options);
     compile(times_of(t), options);
   }
 
@@ -155,7 +159,7 @@ private:
 
   /// What the workload says, and all messages, numbered in the sequence of the ops that are the first to read them.
   template <class W>
-  void read(const W& w, const placement& where) {
+  void read(const W& w, const placement& where, const program_options& options) {
     const auto n = sequence_.size();
     placement_ = where;
     num_tensors_ = static_cast<std::uint32_t>(w.num_tensors());
@@ -208,6 +212,16 @@ private:
     }
     for (const message& m : messages_) {
       buffers_.push_back({.device = m.to, .tensor = m.tensor, .bytes = m.bytes});
+    }
+    is_overwritten_.assign(buffers_.size(), 0);
+    for (const op_id v : ids(n)) {
+      for (const auto b : inputs(v)) {
+        const tensor_id t = buffers_[b].tensor;
+        if (options.in_place && is_overwritten(w, t) && std::ranges::find(options.keep, t) == options.keep.end()) {
+          buffers_[outputs(v).front()].over = b;
+          is_overwritten_[b] = 1;
+        }
+      }
     }
     std::vector<std::uint32_t> by_pair(messages_.size());
     for (const auto m : ids(messages_.size())) {
@@ -313,6 +327,9 @@ private:
     for (const message& m : messages_) {
       ++uses[m.source];
     }
+    for (const auto b : ids(buffers_.size())) {
+      uses[b] += is_overwritten_[b]; // is not freed: another one lies there
+    }
     for (const tensor_id t : options.keep) {
       if (t >= num_tensors_) {
         throw value_error("program_options.keep", "names tensor " + std::to_string(t) + " of " +
@@ -405,7 +422,7 @@ private:
     }
     for (const op_id v : ids(num_ops())) {
       for (const auto b : inputs(v)) {
-        end[b] = std::max(end[b], times.finish[v]);
+        end[b] = std::max(end[b], is_overwritten_[b] != 0 ? times.start[v] : times.finish[v]);
       }
     }
     for (const tensor_id t : options.keep) {
@@ -499,7 +516,12 @@ private:
         release(sent[next++]);
       }
       in_use += bytes;
-      for_each_taken_by(i, [&](std::uint32_t b) { buffers_[b].begin = static_cast<std::uint32_t>(code.size()); });
+      for_each_taken_by(i, [&](std::uint32_t b) {
+        buffers_[b].begin = static_cast<std::uint32_t>(code.size());
+        if (const auto below = buffers_[b].over; below != none) {
+          buffers_[below].end = buffers_[b].begin;
+        }
+      });
       code.push_back(i);
     }
     for (; next < sent.size(); ++next) {
@@ -534,7 +556,7 @@ private:
 
   byte_count taken_by(const instruction& i) const {
     byte_count bytes = 0;
-    for_each_taken_by(i, [&](std::uint32_t b) { bytes += buffers_[b].bytes; });
+    for_each_taken_by(i, [&](std::uint32_t b) { bytes += buffers_[b].over == none ? buffers_[b].bytes : 0; });
     return bytes;
   }
 
@@ -553,6 +575,7 @@ private:
     }
     for (const tensor_buffer& b : buffers_) {
       add(b.bytes);
+      add(b.over);
     }
     for (const auto* all : {&inputs_, &first_input_, &outputs_, &first_output_, &placement_}) {
       for (const std::uint32_t x : *all) {
@@ -574,6 +597,7 @@ private:
   std::vector<op_id> first_reader_; // by message
   std::vector<op_id> producer_;     // by tensor
   std::vector<tensor_buffer> buffers_;     // of the tensors, then of the messages
+  std::vector<std::uint8_t> is_overwritten_; // by buffer
   std::vector<std::uint32_t> inputs_, first_input_;
   std::vector<std::uint32_t> outputs_, first_output_;
   std::vector<byte_count> resident_; // by op

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+// Ops that write over inputs: which they are, and what a run takes in memory then.
+#include "weft/platform/platform.hpp"
+#include "weft/problem.hpp"
+#include "weft/cost/linear.hpp"
+#include "weft/simulate/record.hpp"
+#include "weft/simulate/simulator.hpp"
+#include "weft/schedule/static_order.hpp"
+#include "weft/validate/memory.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/in_place.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace workload_in_place_test {
+
+using namespace weft;
+
+/// `input` → `first` → `second`, the last two of these types.
+workload chain(const std::string& first, const std::string& second, byte_count second_bytes = 100) {
+  workload_builder b;
+  b.add_op({.bytes = 100, .type = "Placeholder"});
+  b.add_op({.work = 1, .bytes = 100, .type = first});
+  b.add_op({.work = 1, .bytes = second_bytes, .type = second});
+  b.add_edge(0, 1);
+  b.add_edge(1, 2);
+  return std::move(b).build();
+}
+
+std::vector<tensor_id> overwritten(const workload& w) {
+  std::vector<tensor_id> found;
+  for (const tensor_id t : ids(w.num_tensors())) {
+    if (is_overwritten(w, t)) {
+      found.push_back(t);
+    }
+  }
+  return found;
+}
+
+byte_count peak(const workload& w) {
+  const platform<> one{std::vector<device>(1), link_matrix{1}};
+  const problem p{w, one, cost::linear{}};
+  const placement where(w.num_ops(), 0);
+  trace run;
+  simulator{p, schedule::static_order{}}.run(plan{where, {}}, simulate::recorder{run});
+  return peak_memory_of(p, where, run)[0];
+}
+
+TEST_CASE("in place: elementwise ops and views write over what no other op reads") {
+  for (const std::string type : {"Relu", "Add", "BiasAdd", "Cast", "Reshape", "aten.relu", "stablehlo.tanh", "Where"}) {
+    CAPTURE(type);
+    CHECK(overwritten(with_ops_in_place(chain("Conv", type))) == std::vector<tensor_id>{1});
+  }
+  for (const std::string type : {"Conv", "MatMul", "Transpose", "Concat", "CumSum", "Softmax", "Gather", "Mystery"}) {
+    CAPTURE(type);
+    CHECK(overwritten(with_ops_in_place(chain("Conv", type))).empty());
+  }
+  CHECK(overwritten(chain("Conv", "Relu")).empty()); // unless it is asked for
+}
+
+TEST_CASE("in place: not what is fed, has another size, is read by others, or is a result") {
+  CHECK(overwritten(with_ops_in_place(chain("Relu", "Conv"))).empty());
+  CHECK(overwritten(with_ops_in_place(chain("Conv", "Cast", 50))).empty());
+  const op_id result[] = {1};
+  CHECK(overwritten(with_ops_in_place(chain("Conv", "Relu"), result)).empty());
+
+  workload_builder b; // x → conv → relu → add ← conv
+  for (const char* type : {"Placeholder", "Conv", "Relu", "Add"}) {
+    b.add_op({.work = 1, .bytes = 100, .type = type});
+  }
+  b.add_edge(0, 1);
+  b.add_edge(1, 2);
+  b.add_edge(1, 3);
+  b.add_edge(2, 3);
+  const auto w = with_ops_in_place(std::move(b).build());
+  CHECK(overwritten(w) == std::vector<tensor_id>{2}); // by Add; what Conv makes has two readers
+}
+
+TEST_CASE("in place: one of several inputs, and the same of a copy") {
+  workload_builder b;
+  b.add_op({.bytes = 100});
+  for (int i = 0; i < 2; ++i) {
+    b.add_op({.work = 1, .bytes = 100});
+    b.add_edge(0, 1 + static_cast<op_id>(i));
+  }
+  b.add_op({.work = 1, .bytes = 100, .in_place = true});
+  b.add_edge(1, 3);
+  b.add_edge(2, 3);
+  CHECK(b[3].in_place);
+  const auto w = std::move(b).build();
+  CHECK(overwritten(w) == std::vector<tensor_id>{1});
+  CHECK(w.in_place(3));
+  CHECK(overwritten(w.with_in_place(std::vector<bool>(4, false))).empty());
+  CHECK_THROWS_AS((void)w.with_in_place({true}), value_error);
+  CHECK(peak(w) == 300); // what 1 reads beside the results of 1 and 2; without, 300 as well
+}
+
+TEST_CASE("in place: a chain of elementwise ops takes one tensor") {
+  workload_builder b;
+  b.add_op({.work = 1, .bytes = 1, .type = "Placeholder"});
+  for (op_id v = 1; v < 6; ++v) {
+    b.add_op({.work = 1, .bytes = 100, .type = v == 1 ? "Conv" : "Relu"});
+    b.add_edge(v - 1, v);
+  }
+  const auto w = std::move(b).build();
+  CHECK(peak(w) == 200);
+  CHECK(peak(with_ops_in_place(w)) == 101);
+}
+
+} // namespace workload_in_place_test
